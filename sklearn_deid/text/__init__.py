@@ -1,5 +1,20 @@
 """What a note is: documents, spans, tokens with offsets, sentences, tags, label schemes, rewriting."""
 
+from .casing import CASING_CLASSES, casing_class, casing_ids
 from .documents import Document, Span
+from .segmentation import Segmentation, segment
+from .sentences import split_sentences
+from .tokens import Tokens, tokenize
 
-__all__ = ["Document", "Span"]
+__all__ = [
+    "CASING_CLASSES",
+    "Document",
+    "Segmentation",
+    "Span",
+    "Tokens",
+    "casing_class",
+    "casing_ids",
+    "segment",
+    "split_sentences",
+    "tokenize",
+]
