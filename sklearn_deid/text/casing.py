@@ -42,7 +42,7 @@ def casing_class(token: str) -> int:
 
     Examples
     --------
-    >>> [CASING_CLASSES[casing_class(token)] for token in ("2019", "25y", "pain", "MRI", "Lopez", "T12L1", "-")]
+    >>> [CASING_CLASSES[casing_class(token)] for token in ("2019", "25y", "pain", "MRI", "Lopez", "xT1", "-")]
     ['numeric', 'mainly_numeric', 'lower', 'upper', 'initial_upper', 'contains_digit', 'other']
     """
     digits = sum(map(str.isdigit, token))

@@ -1,7 +1,7 @@
 """Aggressive tokenizer with exact offsets, for the text of clinical notes.
 
 PHI starts and ends in the middle of what general tokenizers call a word (``25yo``, ``SmithMD``, ``12/03/2019-14:00``).
-A span can only be tagged exactly if its borders are token borders, so this tokenizer cuts wherever a border may be and
+A span can be tagged exactly only if its borders are token borders, so this tokenizer cuts wherever a border may be and
 leaves it to the tagger to put the pieces together again.
 """
 
@@ -25,7 +25,7 @@ class Tokens(NamedTuple):
     texts : list of str
         ``text[starts[i]:ends[i]]``, or its unescaped form where that is an HTML entity.
     starts, ends : list of int
-        Half-open offsets in the untouched text, counted in Unicode code points; strictly increasing, never overlapping.
+        Half-open offsets in the untouched text, counted in Unicode code points; increasing, never overlapping.
 
     Examples
     --------
@@ -38,59 +38,68 @@ class Tokens(NamedTuple):
     ends: list[int]
 
 
-# Scripts written without spaces between words (or, Hangul, with particles glued to names): one token per character.
-# Digits, marks and white space of these blocks are taken by other branches; their punctuation is a token each anyway.
-_UNSPACED = (
-    "\u0e01-\u0eff"  # Thai, Lao
-    "\u1000-\u109f\uaa60-\uaa7f\ua9e0-\ua9ff"  # Myanmar
-    "\u1100-\u11ff\uac00-\ud7ff"  # Hangul
-    "\u1780-\u17ff"  # Khmer
-    "\u3005-\u303b\u3040-\u4dbf\u4e00-\u9fff\uf900-\ufaff"  # kana, bopomofo, ideographs
-    "\uff66-\uffdc"  # half-width kana and jamo
-    "\U0001aff0-\U0001b16f\U00020000-\U0003fffd"
+# Scripts written without spaces between words or, in Hangul, with particles glued to names: one token per character.
+_UNSPACED_BLOCKS = (
+    (0x0E01, 0x0EFF),  # Thai, Lao
+    (0x1000, 0x109F),  # Myanmar, and its extensions
+    (0xA9E0, 0xA9FF),
+    (0xAA60, 0xAA7F),
+    (0x1100, 0x11FF),  # Hangul letters
+    (0x1780, 0x17FF),  # Khmer
+    (0x3005, 0x3007),  # iteration mark and zero of ideographic text
+    (0x3021, 0x303B),
+    (0x3041, 0x33FF),  # kana, bopomofo, Hangul letters, squared words
+    (0xF900, 0xFAFF),  # compatibility ideographs; the other ideographs and syllables are not scanned at all
+    (0xFF66, 0xFFDC),  # half-width kana and Hangul
+)
+# The parts of the code space that hold cased letters, spaced scripts and combining marks. A letter outside them
+# (ideographs, Hangul syllables, Tangut, ...) falls to the last branch of the pattern: a token of its own.
+_SCANNED = ((0x0, 0x3400), (0xA000, 0xAC00), (0xF900, 0x17000), (0x1BC00, 0x1F000))
+_KINDS = {
+    **dict.fromkeys(("Lu", "Lt"), ord("U")),
+    **dict.fromkeys(("Ll", "Lm", "Lo", "Nl", "No"), ord("N")),
+    **dict.fromkeys(("Mn", "Mc", "Me"), ord("M")),
+}
+# Soft hyphen, zero-width (non-)joiner, emoji tags, variation selectors: invisible, but they hold a word together.
+_JOINERS = "\u00ad\u200c\u200d\U000e0020-\U000e007f\U000e0100-\U000e01ef"
+# Control characters, zero-width space, direction marks, byte order mark: they separate tokens and belong to none.
+_IGNORED = (
+    "\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\u061c\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb"
 )
 _PICTOGRAPHS = "\u00a9\u00ae\u203c\u2049\u2122\u2139\u2190-\u2bff\u3030\u303d\u3297\u3299\U0001f000-\U0001faff"
-_FLAG_LETTERS = "\U0001f1e6-\U0001f1ff"
 _SKIN_TONES = "\U0001f3fb-\U0001f3ff"
-# Soft hyphen, zero-width (non-)joiner, emoji tags: invisible, but inside a word they hold it together.
-_INVISIBLE_JOINERS = "\u00ad\u200c\u200d\U000e0020-\U000e007f"
-# Control characters, zero-width space, direction marks, byte order mark: separate tokens, belong to none.
-_INVISIBLE_SEPARATORS = (
-    "\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\u061c\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\ufeff"
-    "\ufff9-\ufffb\U000e0001"
-)
-_VARIATION_SELECTORS = "\U000e0100-\U000e01ef"
-# The parts of the code space that hold cased letters and combining marks; the rest is ideographs, syllables and symbols.
-_SCANNED = ((0x0, 0x3400), (0xA000, 0xAC00), (0xF900, 0x17000), (0x1A000, 0x1F000))
+_FLAG_LETTERS = "\U0001f1e6-\U0001f1ff"
+_STACKERS = "\u1039\u17d2"  # the next consonant is written under the one before (Myanmar, Khmer)
 
 
-def _character_class(wanted: frozenset[str]) -> str:
-    """Ranges for a regular expression that match the characters of the given general categories."""
-    ranges = []
+def _character_classes() -> dict[str, str]:
+    """Ranges of upper case letters (U), all other letters and non-decimal numbers (N), and combining marks (M)."""
+    kinds = bytearray(_SCANNED[-1][1])
     for first, stop in _SCANNED:
-        flags = "".join(["x" if unicodedata.category(chr(code)) in wanted else " " for code in range(first, stop)])
-        for run in re.finditer("x+", flags):
-            ranges.append(f"{chr(first + run.start())}-{chr(first + run.end() - 1)}")
-    return re.sub(r"([\[\]\\^])", r"\\\1", "".join(ranges))
+        categories = map(unicodedata.category, map(chr, range(first, stop)))
+        kinds[first:stop] = bytes([_KINDS.get(category, 0) for category in categories])
+    for first, last in _UNSPACED_BLOCKS:
+        kinds[first : last + 1] = kinds[first : last + 1].replace(b"N", b"\0")
+    classes = {}
+    for kind in "UNM":
+        runs = re.finditer(kind.encode() + b"+", kinds)
+        classes[kind] = "".join([f"{chr(run.start())}-{chr(run.end() - 1)}" for run in runs])
+    return classes
 
 
 @lru_cache(maxsize=1)
 def _token_pattern() -> re.Pattern[str]:
-    upper = _character_class(frozenset({"Lu", "Lt"}))
-    mark = _character_class(frozenset({"Mn", "Mc", "Me"})) + _INVISIBLE_JOINERS + _VARIATION_SELECTORS
-    lower = rf"[^\W\d_{upper}{_UNSPACED}]"  # every other letter: lower case, caseless, modifiers, the ordinal signs
-    rest = rf"{lower}*(?:[{mark}]+{lower}*)*"
-    emoji = rf"[{_PICTOGRAPHS}][{mark}{_SKIN_TONES}]*"
+    """The one regular expression; every character that is neither white space nor ignored matches some branch."""
+    ranges = _character_classes()
+    upper, letter, mark = ranges["U"], ranges["N"], ranges["M"] + _JOINERS
+    unspaced = "".join([f"{chr(first)}-{chr(last)}" for first, last in _UNSPACED_BLOCKS])
     branches = (
-        rf"{lower}{rest}",
+        rf"[{letter}{mark}]+",
         rf"\d[\d{mark}]*",
-        rf"[{upper}][{upper}{mark}]*{rest}",
-        rf"[{_FLAG_LETTERS}]{{2}}[{mark}]*",
-        rf"{emoji}(?:(?<=\u200d){emoji})*",
-        # A consonant stacked under another one (Khmer, Myanmar) belongs to the same cluster.
-        rf"[{_UNSPACED}][{mark}]*(?:(?<=[\u17d2\u1039])[{_UNSPACED}][{mark}]*)*",
-        rf"(?:_|[^\w\s{mark}{_INVISIBLE_SEPARATORS}])[{mark}]*",
-        rf"[{mark}]+",
+        rf"[{upper}][{upper}{mark}]*[{letter}{mark}]*",
+        # Anything else is one token per character, with what is drawn on it: marks, skin tone, joined pictographs.
+        rf"(?:[{_FLAG_LETTERS}]{{2}}|[^\s{_IGNORED}])"
+        rf"(?:[{mark}{_SKIN_TONES}]+|(?<=\u200d)[{_PICTOGRAPHS}]|(?<=[{_STACKERS}])[{unspaced}])*",
     )
     return re.compile("|".join(branches))
 
@@ -98,44 +107,40 @@ def _token_pattern() -> re.Pattern[str]:
 _ENTITY = re.compile(r"&(?:#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});")
 
 
-def _entity_text(entity: str) -> str | None:
-    """What an HTML entity stands for; None if it is none (then its characters are ordinary text)."""
-    if entity[1] != "#" and entity[1:] not in html5:
-        return None
-    return unescape(entity) or None
+def _entity_text(entity: str) -> str:
+    """What an HTML entity stands for; empty if it is none, and then its characters are ordinary text."""
+    return unescape(entity) if entity[1] == "#" or entity[1:] in html5 else ""
 
 
-def _tokenize_with_entities(text: str) -> Tokens:
-    find = _token_pattern().finditer
-    tokens = Tokens([], [], [])
-    position = 0
-    for entity in _ENTITY.finditer(text):
-        meaning = _entity_text(entity[0])
-        if meaning is None:
-            continue
-        _extend(tokens, list(find(text, position, entity.start())))
-        position = entity.end()
-        if _token_pattern().search(meaning):
-            tokens.texts.append(meaning)
-            tokens.starts.append(entity.start())
-            tokens.ends.append(position)
-    _extend(tokens, list(find(text, position)))
-    return tokens
-
-
-def _extend(tokens: Tokens, matches: list[re.Match[str]]) -> None:
+def _append_tokens(tokens: Tokens, text: str, start: int, end: int) -> None:
+    matches = list(_token_pattern().finditer(text, start, end))
     tokens.texts.extend([match[0] for match in matches])
     tokens.starts.extend([match.start() for match in matches])
     tokens.ends.extend([match.end() for match in matches])
 
 
 def tokenize(text: str) -> Tokens:
-    """Cut a text into tokens with exact offsets.
+    r"""Cut a text into tokens with exact offsets.
+
+    A token is one of:
+
+    - a run of letters, cut from lower to upper case (``SmithMD`` is Smith, MD; ``McCoy`` is Mc, Coy), with the combining
+      marks on them, so that a decomposed accent does not split a name; the ordinal signs are lower case letters, as in
+      Unicode (``PerezNºCol`` is Perez, Nº, Col and ``3ºA`` is 3, º, A);
+    - a run of decimal digits (``25yo`` is 25, yo);
+    - any other character alone: punctuation (the underscore too), symbols, an emoji with skin tone and joined emoji, a
+      flag, and every character of scripts without spaces around names (Chinese, Japanese, Korean, Thai, Lao, Khmer,
+      Burmese);
+    - an HTML entity such as ``&lt;`` or ``&#39;``, whose text is unescaped.
+
+    White space separates tokens and is in none; so do control characters, zero-width spaces, direction marks, the byte
+    order mark, and entities that stand for one of these. Every other character is in exactly one token. Soft hyphens
+    and zero-width joiners stay inside their word.
 
     Parameters
     ----------
     text : str
-        Any text, untouched: no newline, entity or accent needs to be normalised first.
+        Any text, untouched: newlines, entities and accents need no normalising.
 
     Returns
     -------
@@ -146,14 +151,21 @@ def tokenize(text: str) -> Tokens:
     --------
     >>> tokenize("25yo pt. of Dr.LopezMD").texts
     ['25', 'yo', 'pt', '.', 'of', 'Dr', '.', 'Lopez', 'MD']
-    >>> tokenize("BP &lt; 90").texts
-    ['BP', '<', '90']
+    >>> tokenize("BP &lt; 90")
+    Tokens(texts=['BP', '<', '90'], starts=[0, 3, 8], ends=[2, 7, 10])
     """
+    tokens = Tokens([], [], [])
+    position = 0
     if "&" in text:
-        return _tokenize_with_entities(text)
-    matches = list(_token_pattern().finditer(text))
-    return Tokens(
-        [match[0] for match in matches],
-        [match.start() for match in matches],
-        [match.end() for match in matches],
-    )
+        for entity in _ENTITY.finditer(text):
+            meaning = _entity_text(entity[0])
+            if not meaning:
+                continue
+            _append_tokens(tokens, text, position, entity.start())
+            position = entity.end()
+            if _token_pattern().search(meaning):
+                tokens.texts.append(meaning)
+                tokens.starts.append(entity.start())
+                tokens.ends.append(position)
+    _append_tokens(tokens, text, position, len(text))
+    return tokens
