@@ -1,0 +1,81 @@
+"""The only file that touches private names of scikit-learn and skorch.
+
+`SkorchEstimator` is a `skorch.NeuralNet` that behaves like a scikit-learn estimator with named, flat parameters:
+``get_params`` lists the parameters of ``__init__`` and the dunder ones that the user gave, and nothing else;
+``device="auto"`` is a value that stays in ``get_params`` while skorch sees a real device.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import torch
+from sklearn.utils._param_validation import (
+    Interval,
+    InvalidParameterError,
+    StrOptions,
+    validate_parameter_constraints,
+)
+from skorch import NeuralNet
+
+__all__ = ["Interval", "InvalidParameterError", "SkorchEstimator", "StrOptions", "resolve_device"]
+
+
+def resolve_device(device: str | torch.device) -> torch.device:
+    """``"auto"`` is CUDA where there is one, else the CPU; everything else is taken at its word."""
+    if isinstance(device, str) and device == "auto":
+        return torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    return torch.device(device)
+
+
+class SkorchEstimator(NeuralNet):
+    """`skorch.NeuralNet` with scikit-learn's idea of parameters.
+
+    A subclass declares its parameters in ``__init__`` by name, passes skorch's own on, and states the constraints of
+    all of them in ``_parameter_constraints``.
+    """
+
+    _parameter_constraints: dict[str, list] = {}
+
+    def _get_param_names(self) -> list[str]:
+        # skorch takes every public attribute for a parameter, scikit-learn's callback context and its own
+        # bookkeeping among them; both would be passed on by clone.
+        named = [
+            name
+            for name, p in inspect.signature(type(self).__init__).parameters.items()
+            if name != "self" and p.kind is not p.VAR_KEYWORD
+        ]
+        nested = [k for k in vars(self) if "__" in k and not k.startswith("_") and not k.endswith("_")]
+        return named + sorted(k for k in nested if k.partition("__")[0] not in named or self._is_skorch_prefix(k))
+
+    def _is_skorch_prefix(self, key: str) -> bool:
+        return any(key.startswith(prefix + "__") for prefix in self.prefixes_)
+
+    def _check_parameters(self) -> None:
+        """Raise scikit-learn's InvalidParameterError for the first parameter outside its constraints."""
+        values = {name: getattr(self, name) for name in self._parameter_constraints}
+        validate_parameter_constraints(self._parameter_constraints, values, caller_name=type(self).__name__)
+
+    @contextmanager
+    def _real_device(self) -> Iterator[torch.device]:
+        """Let skorch's own methods see the device that ``"auto"`` stands for."""
+        asked = self.device
+        vars(self)["device"] = str(resolve_device(asked))
+        try:
+            yield resolve_device(asked)
+        finally:
+            vars(self)["device"] = asked
+
+    def initialize(self) -> SkorchEstimator:
+        """Build module, criterion, optimizer, callbacks and history; called by ``fit``."""
+        with self._real_device():
+            return super().initialize()
+
+    def __setstate__(self, state: dict) -> None:
+        asked = state["device"]
+        super().__setstate__({**state, "device": str(resolve_device(asked))})
+        if asked == "auto":
+            vars(self)["device"] = asked

@@ -1,0 +1,420 @@
+"""`DeidTagger`: a sequence tagger with the interface of scikit-learn and the engine of skorch."""
+
+from __future__ import annotations
+
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from .._compat import Interval, StrOptions
+from .._sequences import RaggedArray, Representation, TokenSequences, check_groups, check_sequences, check_tags, object_rows
+from ..exceptions import SequenceError
+from ..metrics import phi_f1_score
+from ..nn import BidirectionalRecurrent, CharacterCNN, SentenceDataset, TaggerModule, WordEncoder
+from ..text import CASING_CLASSES, N_CHARACTER_CLASSES, N_SHAPE_CLASSES, convert_tags, repair_tags, split_tag
+from ..training import hold_out_patients
+from ._sequence_net import NoCriterion, SequenceNet
+from ._tagger_data import SwappingDataset, distinct_words, encode_tags, inner_tags, tag_weights, word_features
+
+__all__ = ["DeidTagger"]
+
+_PREFIXES = {"iob2": "BI", "bioes": "BIES"}
+
+class DeidTagger(SequenceNet):
+    """Tag the tokens of sentences with types of protected health information.
+
+    A word is seen as its characters, its shape and its casing (and a vector, if ``embeddings`` are given); a
+    bidirectional recurrent network reads the sentence; a conditional random field chooses the tag sequence. Where X is
+    a `Representation`, its vectors are read instead of words. The tagger is a `skorch.NeuralNet`: ``callbacks``,
+    ``optimizer__weight_decay``, ``history`` and the like work as documented there.
+
+    No word of the training notes is stored: the default reads words by their characters only.
+
+    Parameters
+    ----------
+    encoder : {"lstm", "gru"}, default="lstm"
+        Recurrent cell.
+    head : {"crf", "softmax"}, default="crf"
+        Whether tags of neighbouring tokens are decided together.
+    scheme : {"iob2", "bioes"}, default="iob2"
+        Tags that the network uses inside. X's tags and predictions are IOB2 in any case.
+    characters : {"cnn", None}, default="cnn"
+        How the characters and the shape of a word are read. Ignored where X is a `Representation`.
+    embeddings : None, "auto", "corpus", "glove-6b-50d", path, WordVectors or KeyedVectors, default="auto"
+        Fixed word vectors beside the characters. "auto" is none: on development data they add nothing to characters
+        once spans are swapped. "corpus" trains them on X and warns, since they hold the words of X.
+    hidden_size : int, default=128
+        Units of each direction.
+    n_layers : int, default=1
+        Recurrent layers. Friedrich et al. (2019) used 2 of 128.
+    input_dropout, layer_dropout, output_dropout : float in [0, 1), default=0.25, 0.25, 0.5
+        Variational dropout before, between and after the recurrent layers; one mask for a whole sentence.
+    span_swap : float in [0, 1], default=0.5
+        Share of the PHI spans of the training data that change places with another span of the same label, drawn anew
+        in each epoch; it teaches the tagger to read the context instead of remembering names.
+    class_weight : dict, "balanced" or None, default=None
+        Weight of each tag in the loss; tags that a dict does not name count 1.
+    max_epochs : int, default=16
+        Passes over the data.
+    lr : float, default=3e-3
+        Learning rate; rises over the first batches and falls linearly to zero at the end of `fit`.
+    batch_size : int, default=600
+        Padded tokens (not sentences) of a training batch.
+    optimizer : torch optimizer class, default=torch.optim.NAdam
+    gradient_clip : float or None, default=1.0
+        Largest norm of the gradient of a batch.
+    weight_average : float in [0, 1), default=0.998
+        Decay of the moving average of the weights, which is what the fitted tagger uses; 0 switches it off.
+    train_split : None, float in (0, 1) or scikit-learn splitter, default=None
+        Share of patients (``groups`` of `fit`) held out to measure F1 after each epoch. The best epoch is restored.
+    patience : int or None, default=None
+        Epochs without a better F1 on the held-out patients until training stops; needs ``train_split``.
+    mixed_precision : bool or "auto", default="auto"
+        bfloat16 in the network (never in the CRF); "auto" uses it on CUDA devices that have it.
+    device : str, default="auto"
+        "auto" is CUDA where there is one, else the CPU.
+    callbacks : list of skorch callbacks, optional
+    warm_start : bool, default=False
+        Whether `fit` goes on from the weights of the last `fit`.
+    verbose : int, default=0
+        1 prints a line for each epoch, 2 adds a progress bar.
+    random_state : int, RandomState or None, default=None
+        Seeds weights, dropout, batches and span swapping. The global generators are left as they were.
+    **skorch_parameters
+        Dunder parameters of skorch, such as ``optimizer__weight_decay``.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        Tags of the network; the columns of `predict_proba`.
+    n_features_in_ : int
+        Width of the vectors, where X was a `Representation`.
+    history_ : skorch.history.History
+    module_ : TaggerModule
+
+    See Also
+    --------
+    NoteDeidentifier : Raw notes in, redacted notes out.
+
+    References
+    ----------
+    Lample et al. (2016), Neural architectures for named entity recognition, NAACL.
+    Friedrich et al. (2019), Adversarial learning of privacy-preserving text representations for de-identification of
+    medical records, ACL, section 3.
+
+    Examples
+    --------
+    >>> from sklearn_deid import DeidTagger
+    >>> X = [["Mr", "Alder", "was", "seen"], ["No", "pain"]] * 8
+    >>> y = [["O", "B-PATIENT", "O", "O"], ["O", "O"]] * 8
+    >>> tagger = DeidTagger(max_epochs=20, hidden_size=16, random_state=0).fit(X, y)
+    >>> tagger.predict([["Mr", "Birch", "was", "seen"]])[0]
+    ['O', 'B-PATIENT', 'O', 'O']
+    """
+
+    _parameter_constraints: dict[str, list] = {
+        "encoder": [StrOptions({"lstm", "gru"})],
+        "head": [StrOptions({"crf", "softmax"})],
+        "scheme": [StrOptions({"iob2", "bioes"})],
+        "characters": [StrOptions({"cnn"}), None],
+        "hidden_size": [Interval(Integral, 1, None, closed="left")],
+        "n_layers": [Interval(Integral, 1, None, closed="left")],
+        "input_dropout": [Interval(Real, 0, 1, closed="left")],
+        "layer_dropout": [Interval(Real, 0, 1, closed="left")],
+        "output_dropout": [Interval(Real, 0, 1, closed="left")],
+        "span_swap": [Interval(Real, 0, 1, closed="both")],
+        "class_weight": [dict, StrOptions({"balanced"}), None],
+        "max_epochs": [Interval(Integral, 1, None, closed="left")],
+        "lr": [Interval(Real, 0, None, closed="neither")],
+        "batch_size": [Interval(Integral, 1, None, closed="left")],
+        "gradient_clip": [Interval(Real, 0, None, closed="neither"), None],
+        "weight_average": [Interval(Real, 0, 1, closed="left")],
+        "train_split": [Interval(Real, 0, 1, closed="neither"), "cv_object", None],
+        "patience": [Interval(Integral, 1, None, closed="left"), None],
+        "mixed_precision": ["boolean", StrOptions({"auto"})],
+        "warm_start": ["boolean"],
+        "verbose": ["verbose"],
+        "random_state": ["random_state"],
+    }
+
+    def __init__(
+        self,
+        *,
+        encoder: str = "lstm",
+        head: str = "crf",
+        scheme: str = "iob2",
+        characters: str | None = "cnn",
+        embeddings: Any = "auto",
+        hidden_size: int = 128,
+        n_layers: int = 1,
+        input_dropout: float = 0.25,
+        layer_dropout: float = 0.25,
+        output_dropout: float = 0.5,
+        span_swap: float = 0.5,
+        class_weight: Any = None,
+        max_epochs: int = 16,
+        lr: float = 3e-3,
+        batch_size: int = 600,
+        optimizer: Any = torch.optim.NAdam,
+        gradient_clip: float | None = 1.0,
+        weight_average: float = 0.998,
+        train_split: Any = None,
+        patience: int | None = None,
+        mixed_precision: Any = "auto",
+        device: str = "auto",
+        callbacks: Any = None,
+        warm_start: bool = False,
+        verbose: int = 0,
+        random_state: Any = None,
+        **skorch_parameters: Any,
+    ) -> None:
+        self.encoder, self.head, self.scheme = encoder, head, scheme
+        self.characters, self.embeddings = characters, embeddings
+        self.hidden_size, self.n_layers = hidden_size, n_layers
+        self.input_dropout, self.layer_dropout, self.output_dropout = input_dropout, layer_dropout, output_dropout
+        self.span_swap, self.class_weight, self.gradient_clip = span_swap, class_weight, gradient_clip
+        self.weight_average, self.patience = weight_average, patience
+        self.mixed_precision, self.random_state = mixed_precision, random_state
+        super().__init__(
+            module=TaggerModule,
+            criterion=NoCriterion,
+            optimizer=optimizer,
+            lr=lr,
+            max_epochs=max_epochs,
+            batch_size=batch_size,
+            train_split=train_split,
+            callbacks=callbacks,
+            warm_start=warm_start,
+            verbose=verbose,
+            device=device,
+            use_caching=False,
+            **skorch_parameters,
+        )
+
+    def fit(self, X: Any, y: Any = None, *, groups: Any = None) -> DeidTagger:
+        """Train on annotated sentences.
+
+        Parameters
+        ----------
+        X : sequence of n sentences, `TokenSequences` or `Representation`
+        y : sequence of n tag sequences
+            IOB2 tags, as long as their sentences.
+        groups : array-like of shape (n,), optional
+            Patient of each sentence; with ``train_split`` a patient is on one side only.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        SequenceError
+            If X and y do not match, or hold no token.
+        """
+        self._check_parameters()
+        X, tags, groups = self._checked(X, y, groups)
+        self._rng = _generator(self.random_state)
+        with self._own_random_stream():
+            if not (self.warm_start and self.initialized_):
+                self._learn_inputs(X, tags, None)
+                self.initialize()
+            train_rows, valid_rows = hold_out_patients(len(X), groups, self.train_split, int(self._rng.integers(2**31)))
+            train = self._training_data(X[train_rows], tags[train_rows])
+            valid = None if valid_rows is None else self._training_data(X[valid_rows], tags[valid_rows], swap=False)
+            self._train(train, valid, self.max_epochs, decay=True)
+        return self
+
+    def partial_fit(self, X: Any, y: Any = None, classes: Any = None, *, groups: Any = None) -> DeidTagger:
+        """Train one more epoch, at a constant learning rate.
+
+        Parameters
+        ----------
+        X, y
+            As for `fit`.
+        classes : array-like of str, optional
+            All IOB2 tags that will ever occur; needed at the first call where a later one brings new tags.
+        groups : array-like of shape (n,), optional
+            Ignored; here so that `fit` and `partial_fit` take the same metadata.
+
+        Raises
+        ------
+        SequenceError
+            Also if y holds a tag that is not among ``classes``.
+        """
+        self._check_parameters()
+        X, tags, _ = self._checked(X, y, groups)
+        if not self.initialized_:
+            self._rng = _generator(self.random_state)
+            with self._own_random_stream():
+                self._learn_inputs(X, tags, classes)
+                self.initialize()
+        with self._own_random_stream():
+            self._train(self._training_data(X, tags), None, 1, decay=False)
+        return self
+
+    def predict(self, X: Any, return_confidence: bool = False) -> Any:
+        """Tag sentences.
+
+        Parameters
+        ----------
+        X : sequence of n sentences, as in `fit`
+        return_confidence : bool, default=False
+            Also return the probability of each chosen tag.
+
+        Returns
+        -------
+        y : ndarray of shape (n,), dtype object
+            One list of IOB2 tags for each sentence.
+        confidence : ndarray of shape (n,), dtype object
+            One float array for each sentence; only with ``return_confidence``.
+        """
+        dataset, table = self._tagging_data(X)
+        tags: list[list[str]] = [[] for _ in range(len(dataset))]
+        confidence = [np.zeros(0, dtype=np.float32) for _ in range(len(dataset) if return_confidence else 0)]
+        for rows, batch, emissions in self._outputs(dataset, table):
+            paths = self.module_.decode(emissions, batch.mask)
+            for row, path in zip(rows, paths, strict=True):
+                tags[row] = self._outer_tags(path)
+            if return_confidence:
+                probabilities = self.module_.marginals(emissions, batch.mask).cpu().numpy()
+                for i, (row, path) in enumerate(zip(rows, paths, strict=True)):
+                    confidence[row] = probabilities[i, np.arange(len(path)), path]
+        return (object_rows(tags), object_rows(confidence)) if return_confidence else object_rows(tags)
+
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """Marginal probability of each tag at each token.
+
+        Parameters
+        ----------
+        X : sequence of n sentences, as in `fit`
+
+        Returns
+        -------
+        ndarray of shape (n,), dtype object
+            Of float32 arrays of shape (n_tokens, n_classes); columns as in ``classes_``.
+        """
+        dataset, table = self._tagging_data(X)
+        out = [np.zeros((0, len(self.classes_)), dtype=np.float32) for _ in range(len(dataset))]
+        for rows, batch, emissions in self._outputs(dataset, table):
+            probabilities = self.module_.marginals(emissions, batch.mask).cpu().numpy()
+            for i, row in enumerate(rows):
+                out[row] = probabilities[i, : dataset.lengths[row]].copy()
+        return object_rows(out)
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Micro F1 of typed spans.
+
+        Parameters
+        ----------
+        X, y
+            As in `fit`; tags that were not seen in training count as missed.
+        sample_weight : None
+            Not supported; here because scikit-learn's Pipeline passes it on.
+        """
+        if sample_weight is not None:
+            raise ValueError("DeidTagger.score does not take sample weights: spans are counted, not averaged.")
+        return float(phi_f1_score(y, self.predict(X)))
+
+    # ---- built when the data are known
+
+    def initialize_module(self) -> DeidTagger:
+        """Build the network for the classes and the kind of X that `fit` saw."""
+        words = None
+        if self._reads_words:
+            characters = CharacterCNN(N_CHARACTER_CLASSES) if self.characters else None
+            words = WordEncoder(
+                len(CASING_CLASSES),
+                characters,
+                n_shapes=N_SHAPE_CLASSES if self.characters else 0,
+                vector_dim=0 if self._vectors is None else self._vectors.dim,
+            )
+        width = self.n_features_in_ if words is None else words.output_size
+        encoder = BidirectionalRecurrent(width, self.hidden_size, self.n_layers, self.encoder, self.layer_dropout)
+        self.module_ = TaggerModule(
+            len(self.classes_),
+            words,
+            encoder,
+            head=self.head,
+            input_dropout=self.input_dropout,
+            output_dropout=self.output_dropout,
+        )
+        return self
+
+    def _learn_inputs(self, X: RaggedArray, tags: TokenSequences, classes: Any) -> None:
+        """Everything that depends on the data but is not trained by gradient."""
+        known = {"O", *tags.data}
+        if classes is not None:
+            labels = {split_tag(str(tag))[1] for tag in classes} - {None}
+            known |= {f"{prefix}-{label}" for label in labels for prefix in _PREFIXES[self.scheme]}
+        self.classes_ = np.array(sorted(known, key=lambda tag: (tag != "O", tag)), dtype=object)
+        self._reads_words = isinstance(X, TokenSequences)
+        self._vectors = None
+        if isinstance(X, Representation):
+            self.n_features_in_ = X.d
+        self._tag_weights = tag_weights(self.class_weight, tags, self.classes_)
+
+    # ---- data in and out
+
+    def _checked(self, X: Any, y: Any, groups: Any) -> tuple[Any, TokenSequences, np.ndarray | None]:
+        X = check_sequences(X)
+        tags = inner_tags(check_tags(y, X), self.scheme)
+        if not len(X.data):
+            raise SequenceError("X holds no token: there is nothing to train on.")
+        return X, tags, check_groups(groups, len(X))
+
+    def _arrays(self, X: RaggedArray) -> dict[str, Any]:
+        if isinstance(X, Representation):
+            return {"offsets": X.offsets, "vectors": X.data}
+        words, distinct = distinct_words(X)
+        features = word_features(distinct, characters=self.characters is not None, vectors=self._vectors)
+        return {"offsets": X.offsets, "words": words, "features": features}
+
+    def _training_data(self, X: RaggedArray, tags: TokenSequences, swap: bool = True) -> SentenceDataset:
+        unknown = set(tags.data).difference(self.classes_)
+        if unknown:
+            raise SequenceError(
+                f"y holds {len(unknown)} tags that are not among classes_, such as {min(unknown)!r}. "
+                "Name all tags in 'classes' at the first call of partial_fit."
+            )
+        arrays = {**self._arrays(X), "tags": encode_tags(tags, self.classes_)}
+        return SwappingDataset(tags, self.span_swap if swap else 0.0, **arrays)
+
+    def _tagging_data(self, X: Any) -> tuple[SentenceDataset, Tensor | None]:
+        """Sentences to tag, and the words encoded once for all batches."""
+        self.check_is_fitted()
+        X = check_sequences(X)
+        if self._reads_words != isinstance(X, TokenSequences) and len(X.data):
+            trained, given = ("tokens", "vectors") if self._reads_words else ("vectors", "tokens")
+            raise SequenceError(f"This tagger was trained on {trained}; X holds {given}.")
+        arrays = self._arrays(X)
+        features = arrays.pop("features", None)
+        if features is None:
+            return SentenceDataset(**arrays), None
+        device = next(self.module_.parameters()).device
+        self._set_training(False)
+        with torch.inference_mode(), self._autocast():
+            table = self.module_.encode_words({k: v.to(device) for k, v in features.items()})
+        return SentenceDataset(**arrays), table
+
+    def _outer_tags(self, path: list[int]) -> list[str]:
+        tags = self.classes_[path].tolist()
+        return repair_tags(tags if self.scheme == "iob2" else convert_tags(tags, self.scheme, "iob2"))
+
+    def _held_out_f1(self, dataset: SentenceDataset) -> float:
+        assert isinstance(dataset.tags, np.ndarray)
+        gold = TokenSequences(self.classes_[dataset.tags], dataset.offsets)
+        predicted: list[list[str]] = [[] for _ in range(len(dataset))]
+        for rows, batch, emissions in self._outputs(dataset):
+            for row, path in zip(rows, self.module_.decode(emissions, batch.mask), strict=True):
+                predicted[row] = self.classes_[path].tolist()
+        return float(phi_f1_score(gold, predicted))
+
+
+def _generator(random_state: Any) -> np.random.Generator:
+    """An own stream of numbers; the global one of NumPy is never asked."""
+    if isinstance(random_state, np.random.RandomState):
+        return np.random.default_rng(random_state.randint(2**31))
+    return np.random.default_rng(random_state)

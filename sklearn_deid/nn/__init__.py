@@ -1,0 +1,25 @@
+"""Tensors in, tensors out: batches and masks, word and sentence encoders, CRF head, augmentation of arrays."""
+
+from .batching import LengthBucketSampler, SentenceBatch, SentenceDataset
+from .crf import LinearChainCRF
+from .dropout import LockedDropout
+from .partition import log_partition, log_partition_by_steps
+from .recurrent import BidirectionalRecurrent
+from .span_swap import SpanSwapper
+from .tagger import TaggerModule
+from .words import CharacterCNN, WordEncoder
+
+__all__ = [
+    "BidirectionalRecurrent",
+    "CharacterCNN",
+    "LengthBucketSampler",
+    "LinearChainCRF",
+    "LockedDropout",
+    "SentenceBatch",
+    "SentenceDataset",
+    "SpanSwapper",
+    "TaggerModule",
+    "WordEncoder",
+    "log_partition",
+    "log_partition_by_steps",
+]

@@ -1,0 +1,104 @@
+"""The tagger's network: words or vectors -> recurrent encoder -> emissions, with a CRF or softmax head."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from .batching import SentenceBatch
+from .crf import LinearChainCRF
+from .dropout import LockedDropout
+from .recurrent import BidirectionalRecurrent
+from .words import WordEncoder
+
+__all__ = ["TaggerModule"]
+
+
+class TaggerModule(nn.Module):
+    """Emissions for each token, and what the head makes of them.
+
+    Parameters
+    ----------
+    n_tags : int
+    words : WordEncoder or None
+        Encoder of words; None where X holds vectors.
+    input_size : int
+        Width of an encoded word or of a given vector.
+    encoder : BidirectionalRecurrent
+    head : {"crf", "softmax"}, default="crf"
+    input_dropout, output_dropout : float, default=0.25, 0.5
+        Variational dropout before and after the encoder.
+
+    References
+    ----------
+    Lample et al. (2016); Friedrich et al. (2019), table 1, for the dropouts.
+    """
+
+    def __init__(
+        self,
+        n_tags: int,
+        words: WordEncoder | None,
+        encoder: BidirectionalRecurrent,
+        *,
+        head: str = "crf",
+        input_dropout: float = 0.25,
+        output_dropout: float = 0.5,
+    ) -> None:
+        super().__init__()
+        self.words, self.encoder = words, encoder
+        self.input_dropout, self.output_dropout = LockedDropout(input_dropout), LockedDropout(output_dropout)
+        self.emit = nn.Linear(encoder.output_size, n_tags)
+        self.crf = LinearChainCRF(n_tags) if head == "crf" else None
+
+    def forward(self, batch: SentenceBatch, table: Tensor | None = None) -> Tensor:
+        """Emissions of shape (batch, time, n_tags), in float32.
+
+        Parameters
+        ----------
+        batch : SentenceBatch
+        table : Tensor of shape (n_words, d), optional
+            Words encoded beforehand, once for many batches.
+        """
+        x = batch.vectors if batch.vectors is not None else self._look_up(batch, table)
+        hidden = self.encoder(self.input_dropout(x), batch.lengths)
+        # The CRF sums many terms: half precision is not enough there.
+        return self.emit(self.output_dropout(hidden)).float()
+
+    def loss(self, emissions: Tensor, tags: Tensor, mask: Tensor, tag_weights: Tensor | None = None) -> Tensor:
+        """Negative log likelihood, averaged over sentences.
+
+        With ``tag_weights`` of shape (n_tags,) a sentence counts as much as the mean weight of its gold tags (CRF), or
+        each token as much as its gold tag (softmax).
+        """
+        weights = None if tag_weights is None else tag_weights[tags] * mask
+        if self.crf is not None:
+            loss = -self.crf(emissions, tags, mask, reduction="none")
+            return loss.mean() if weights is None else (loss * weights.sum(1) / mask.sum(1)).mean()
+        by_token = F.cross_entropy(emissions.transpose(1, 2), tags, reduction="none") * mask
+        return (by_token if weights is None else by_token * weights).sum() / len(tags)
+
+    def decode(self, emissions: Tensor, mask: Tensor) -> list[list[int]]:
+        """Best tag sequence of each sentence: Viterbi, or the most likely tag of each token."""
+        if self.crf is not None:
+            return self.crf.decode(emissions, mask)
+        best = emissions.argmax(2).tolist()
+        return [row[:n] for row, n in zip(best, mask.sum(1).tolist(), strict=True)]
+
+    def marginals(self, emissions: Tensor, mask: Tensor) -> Tensor:
+        """Probability of each tag at each token, shape (batch, time, n_tags)."""
+        return self.crf.marginals(emissions, mask) if self.crf is not None else emissions.softmax(2)
+
+    def encode_words(self, features: dict[str, Tensor], block: int = 4096) -> Tensor:
+        """Encode many words at once, in blocks, for `forward`'s ``table``; shape (n_words, d)."""
+        assert self.words is not None
+        n = len(features["casing"])
+        blocks = [{k: v[i : i + block] for k, v in features.items()} for i in range(0, max(n, 1), block)]
+        return torch.cat([self.words(part) for part in blocks])
+
+    def _look_up(self, batch: SentenceBatch, table: Tensor | None) -> Tensor:
+        if table is None:
+            assert self.words is not None and batch.features is not None
+            table = self.words(batch.features)
+        assert batch.words is not None
+        return F.embedding(batch.words, table)

@@ -1,0 +1,86 @@
+"""From what is known of a word (characters, shape, casing, given vector) to one vector."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+__all__ = ["CharacterCNN", "WordEncoder"]
+
+
+class CharacterCNN(nn.Module):
+    """Convolution over the characters of a word, maximum over positions.
+
+    Parameters
+    ----------
+    n_characters : int
+        Number of character classes; class 0 is padding.
+    embedding_dim : int, default=25
+        Width of a character vector.
+    n_filters : int, default=50
+        Width of the result.
+    width : int, default=3
+        Characters seen by one filter.
+
+    References
+    ----------
+    Ma & Hovy (2016), End-to-end sequence labeling via bi-directional LSTM-CNNs-CRF, section 2.1.
+    """
+
+    def __init__(self, n_characters: int, embedding_dim: int = 25, n_filters: int = 50, width: int = 3) -> None:
+        super().__init__()
+        self.embedding = nn.Embedding(n_characters, embedding_dim, padding_idx=0)
+        self.convolution = nn.Conv1d(embedding_dim, n_filters, width, padding=width // 2)
+        self.output_size = n_filters
+
+    def forward(self, characters: Tensor) -> Tensor:
+        """(n_words, longest word) character classes to (n_words, n_filters)."""
+        longest = max(1, int((characters > 0).sum(1).max()))
+        # shape: (n_words, embedding_dim, longest)
+        embedded = self.embedding(characters[:, :longest]).transpose(1, 2)
+        return self.convolution(embedded).amax(2)
+
+
+class WordEncoder(nn.Module):
+    """Concatenate everything that is known of a word.
+
+    Parameters
+    ----------
+    n_casings : int
+        Number of casing classes, given as one-hot.
+    characters : CharacterCNN or None
+    n_shapes : int, default=0
+        Number of word-shape classes; 0 leaves shapes out.
+    shape_dim : int, default=25
+        Width of a shape vector.
+    vector_dim : int, default=0
+        Width of the given, fixed word vectors; 0 leaves them out.
+    """
+
+    def __init__(
+        self,
+        n_casings: int,
+        characters: CharacterCNN | None,
+        n_shapes: int = 0,
+        shape_dim: int = 25,
+        vector_dim: int = 0,
+    ) -> None:
+        super().__init__()
+        self.n_casings, self.vector_dim = n_casings, vector_dim
+        self.characters = characters
+        self.shapes = nn.Embedding(n_shapes, shape_dim) if n_shapes else None
+        self.output_size = n_casings + vector_dim
+        self.output_size += characters.output_size if characters is not None else 0
+        self.output_size += shape_dim if n_shapes else 0
+
+    def forward(self, features: dict[str, Tensor]) -> Tensor:
+        """Features of n_words words to (n_words, output_size)."""
+        parts = [F.one_hot(features["casing"], self.n_casings).float()]
+        if self.vector_dim:
+            parts.append(features["vectors"])
+        if self.characters is not None:
+            parts.append(self.characters(features["characters"]))
+        if self.shapes is not None:
+            parts.append(self.shapes(features["shape"]))
+        return torch.cat(parts, dim=1)

@@ -1,0 +1,133 @@
+"""skorch callbacks that steer the training of a tagger."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import torch
+from skorch import NeuralNet
+from skorch.callbacks import Callback
+from torch import Tensor
+
+__all__ = ["EarlyStoppingOnF1", "LearningRateDecay", "WeightAverage"]
+
+
+class LearningRateDecay(Callback):
+    """Linear warm-up, then linear decay to zero at the end of training.
+
+    Parameters
+    ----------
+    n_epochs : int or None
+        Epochs over which the rate decays; counted from the start of this training. None keeps the rate constant.
+    warmup_steps : int, default=200
+        Batches until the full rate is reached; at most a tenth of the whole training.
+    """
+
+    def __init__(self, n_epochs: int | None, warmup_steps: int = 200) -> None:
+        self.n_epochs, self.warmup_steps = n_epochs, warmup_steps
+
+    def on_train_begin(self, net: NeuralNet, X: Any = None, y: Any = None, **kwargs: Any) -> None:
+        self.base_, self.step_, self.total_ = [g["lr"] for g in net.optimizer_.param_groups], 0, 0
+
+    def on_batch_begin(self, net: NeuralNet, batch: Any = None, training: bool = False, **kwargs: Any) -> None:
+        if not training or self.n_epochs is None:
+            return
+        if not self.total_:
+            # The number of batches differs a little between epochs, so the last steps may stand at zero.
+            self.total_ = self.n_epochs * net.n_training_batches_
+        warmup = min(self.warmup_steps, self.total_ // 10) or 1
+        factor = min((self.step_ + 1) / warmup, max(0.0, 1.0 - self.step_ / self.total_))
+        for group, base in zip(net.optimizer_.param_groups, self.base_, strict=True):
+            group["lr"] = base * factor
+        self.step_ += 1
+
+    def on_train_end(self, net: NeuralNet, X: Any = None, y: Any = None, **kwargs: Any) -> None:
+        for group, base in zip(net.optimizer_.param_groups, self.base_, strict=True):
+            group["lr"] = base
+
+
+class WeightAverage(Callback):
+    """Exponential moving average of the weights; the average is what the trained tagger keeps.
+
+    Parameters
+    ----------
+    decay : float, default=0.998
+        Share of the old average kept at each step; smaller during the first steps.
+
+    References
+    ----------
+    Polyak & Juditsky (1992), Acceleration of stochastic approximation by averaging.
+    """
+
+    def __init__(self, decay: float = 0.998) -> None:
+        self.decay = decay
+
+    def on_train_begin(self, net: NeuralNet, X: Any = None, y: Any = None, **kwargs: Any) -> None:
+        self.average_ = [p.detach().clone() for p in net.module_.parameters()]
+        self.step_ = 0
+
+    @torch.no_grad()
+    def on_batch_end(self, net: NeuralNet, batch: Any = None, training: bool = False, **kwargs: Any) -> None:
+        if not training:
+            return
+        self.step_ += 1
+        decay = min(self.decay, (1 + self.step_) / (10 + self.step_))
+        for mean, p in zip(self.average_, net.module_.parameters(), strict=True):
+            mean.lerp_(p, 1.0 - decay)
+
+    @contextmanager
+    def averaged(self, net: NeuralNet) -> Iterator[None]:
+        """Put the average into the module for a while."""
+        current = [p.detach().clone() for p in net.module_.parameters()]
+        _copy_into(net, self.average_)
+        try:
+            yield
+        finally:
+            _copy_into(net, current)
+
+    def on_train_end(self, net: NeuralNet, X: Any = None, y: Any = None, **kwargs: Any) -> None:
+        _copy_into(net, self.average_)
+        del self.average_
+
+
+class EarlyStoppingOnF1(Callback):
+    """Stop when the F1 on held-out patients has not risen for some epochs, and restore the best weights.
+
+    Must stand after `WeightAverage`, whose averages it stores.
+
+    Parameters
+    ----------
+    patience : int or None
+        Epochs without a better ``valid_f1`` until training stops; None never stops, but still restores the best.
+    """
+
+    def __init__(self, patience: int | None) -> None:
+        self.patience = patience
+
+    def on_train_begin(self, net: NeuralNet, X: Any = None, y: Any = None, **kwargs: Any) -> None:
+        self.best_f1_, self.waited_, self.best_weights_ = -1.0, 0, None
+
+    def on_epoch_end(self, net: NeuralNet, **kwargs: Any) -> None:
+        f1 = net.history[-1].get("valid_f1")
+        if f1 is None:
+            return
+        self.waited_ += 1
+        if f1 > self.best_f1_:
+            self.best_f1_, self.waited_ = f1, 0
+            with net.averaged_weights():
+                self.best_weights_ = [p.detach().clone() for p in net.module_.parameters()]
+        if self.patience is not None and self.waited_ >= self.patience:
+            raise KeyboardInterrupt  # how skorch's own early stopping leaves the loop
+
+    def on_train_end(self, net: NeuralNet, X: Any = None, y: Any = None, **kwargs: Any) -> None:
+        if self.best_weights_ is not None:
+            _copy_into(net, self.best_weights_)
+        del self.best_weights_
+
+
+@torch.no_grad()
+def _copy_into(net: NeuralNet, weights: list[Tensor]) -> None:
+    for p, value in zip(net.module_.parameters(), weights, strict=True):
+        p.copy_(value)

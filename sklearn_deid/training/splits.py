@@ -1,0 +1,55 @@
+"""Held-out patients for early stopping."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.model_selection import GroupShuffleSplit, ShuffleSplit
+
+from ..exceptions import SequenceError
+
+__all__ = ["hold_out_patients"]
+
+
+def hold_out_patients(
+    n: int, groups: np.ndarray | None, train_split: Any, seed: int
+) -> tuple[np.ndarray, np.ndarray | None]:
+    """Rows to train on and rows to validate on.
+
+    Parameters
+    ----------
+    n : int
+        Number of sentences.
+    groups : ndarray of shape (n,) or None
+        Patient of each sentence; with None every sentence counts as a patient of its own.
+    train_split : None, float in (0, 1), or a scikit-learn splitter
+        None holds nothing out; a float is the share of the patients that is held out; of a splitter the first split is
+        taken.
+    seed : int
+
+    Returns
+    -------
+    train_rows, valid_rows : ndarray
+        ``valid_rows`` is None where nothing is held out.
+
+    Raises
+    ------
+    SequenceError
+        If there are fewer than two patients.
+
+    Examples
+    --------
+    >>> train, valid = hold_out_patients(4, np.array(["a", "a", "b", "b"]), 0.5, seed=0)
+    >>> len(train), len(valid)
+    (2, 2)
+    """
+    if train_split is None:
+        return np.arange(n), None
+    if n < 2 or (groups is not None and len(np.unique(groups)) < 2):
+        raise SequenceError("Holding patients out for validation needs at least two patients.")
+    if isinstance(train_split, float):
+        kind = ShuffleSplit if groups is None else GroupShuffleSplit
+        train_split = kind(n_splits=1, test_size=train_split, random_state=seed)
+    train, valid = next(iter(train_split.split(np.zeros(n), groups=groups)))
+    return train, valid
