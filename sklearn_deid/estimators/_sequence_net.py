@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any
 
-import numpy as np
 import torch
 from skorch.callbacks import GradientNormClipping, ProgressBar
 from torch import Tensor, nn
@@ -69,9 +68,7 @@ class SequenceNet(SkorchEstimator):
         if isinstance(dataset_train, SwappingDataset):
             dataset_train.redraw(self._rng)
 
-    def run_single_epoch(
-        self, iterator: Any, training: bool, prefix: str, step_fn: Any, **fit_params: Any
-    ) -> None:
+    def run_single_epoch(self, iterator: Any, training: bool, prefix: str, step_fn: Any, **fit_params: Any) -> None:
         """One pass; held-out sentences are measured with the averaged weights."""
         if training or iterator is None:
             super().run_single_epoch(iterator, training, prefix, step_fn, **fit_params)

@@ -101,5 +101,3 @@ def _span_ranges(tags: TokenSequences) -> tuple[np.ndarray, np.ndarray, np.ndarr
     number: dict[str, int] = {}
     labels = [number.setdefault(str(parts[i][1]), len(number)) for i in starts]
     return starts, ends, np.asarray(labels, dtype=np.int64)
-
-

@@ -10,7 +10,15 @@ import torch
 from torch import Tensor
 
 from .._compat import Interval, StrOptions
-from .._sequences import RaggedArray, Representation, TokenSequences, check_groups, check_sequences, check_tags, object_rows
+from .._sequences import (
+    RaggedArray,
+    Representation,
+    TokenSequences,
+    check_groups,
+    check_sequences,
+    check_tags,
+    object_rows,
+)
 from ..exceptions import SequenceError
 from ..metrics import phi_f1_score
 from ..nn import BidirectionalRecurrent, CharacterCNN, SentenceDataset, TaggerModule, WordEncoder
@@ -22,6 +30,7 @@ from ._tagger_data import SwappingDataset, distinct_words, encode_tags, inner_ta
 __all__ = ["DeidTagger"]
 
 _PREFIXES = {"iob2": "BI", "bioes": "BIES"}
+
 
 class DeidTagger(SequenceNet):
     """Tag the tokens of sentences with types of protected health information.
@@ -174,7 +183,11 @@ class DeidTagger(SequenceNet):
         self.encoder, self.head, self.scheme = encoder, head, scheme
         self.characters, self.embeddings = characters, embeddings
         self.hidden_size, self.n_layers = hidden_size, n_layers
-        self.input_dropout, self.layer_dropout, self.output_dropout = input_dropout, layer_dropout, output_dropout
+        self.input_dropout, self.layer_dropout, self.output_dropout = (
+            input_dropout,
+            layer_dropout,
+            output_dropout,
+        )
         self.span_swap, self.class_weight, self.gradient_clip = span_swap, class_weight, gradient_clip
         self.weight_average, self.patience = weight_average, patience
         self.mixed_precision, self.random_state = mixed_precision, random_state

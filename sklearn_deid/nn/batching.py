@@ -128,7 +128,10 @@ class SentenceDataset(Dataset):
             return {"words": torch.from_numpy(local)}
         distinct, local[mask] = np.unique(self.words[item[mask]], return_inverse=True)
         chosen = torch.from_numpy(distinct)
-        return {"words": torch.from_numpy(local), "features": {k: v[chosen] for k, v in self.features.items()}}
+        return {
+            "words": torch.from_numpy(local),
+            "features": {k: v[chosen] for k, v in self.features.items()},
+        }
 
 
 def length_buckets(lengths: np.ndarray, max_cells: int, max_rows: int) -> Iterator[np.ndarray]:
@@ -139,9 +142,7 @@ def length_buckets(lengths: np.ndarray, max_cells: int, max_rows: int) -> Iterat
     order = np.argsort(lengths, kind="stable")
     start = 0
     for stop in range(1, len(order) + 1):
-        full = stop < len(order) and (
-            (stop + 1 - start) * lengths[order[stop]] > max_cells or stop - start >= max_rows
-        )
+        full = stop < len(order) and ((stop + 1 - start) * lengths[order[stop]] > max_cells or stop - start >= max_rows)
         if full or stop == len(order):
             yield order[start:stop]
             start = stop

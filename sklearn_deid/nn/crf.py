@@ -46,9 +46,7 @@ class LinearChainCRF(CRF):
     def __init__(self, n_tags: int) -> None:
         super().__init__(n_tags, batch_first=True)
 
-    def forward(
-        self, emissions: Tensor, tags: Tensor, mask: Tensor | None = None, reduction: str = "sum"
-    ) -> Tensor:
+    def forward(self, emissions: Tensor, tags: Tensor, mask: Tensor | None = None, reduction: str = "sum") -> Tensor:
         """Log likelihood of tag sequences.
 
         Parameters
@@ -103,9 +101,7 @@ class LinearChainCRF(CRF):
 
     def _checked_mask(self, emissions: Tensor, mask: Tensor | None) -> Tensor:
         if emissions.dim() != 3 or emissions.shape[2] != self.num_tags:
-            raise ValueError(
-                f"emissions must have shape (batch, time, {self.num_tags}). Got {tuple(emissions.shape)}."
-            )
+            raise ValueError(f"emissions must have shape (batch, time, {self.num_tags}). Got {tuple(emissions.shape)}.")
         if mask is None:
             return torch.ones(emissions.shape[:2], dtype=torch.bool, device=emissions.device)
         if mask.shape != emissions.shape[:2]:

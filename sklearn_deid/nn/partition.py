@@ -36,9 +36,7 @@ def log_partition(emissions: Tensor, transitions: Tensor, start: Tensor, end: Te
     return log_partition_by_steps(emissions, transitions, start, end, mask)
 
 
-def log_partition_by_steps(
-    emissions: Tensor, transitions: Tensor, start: Tensor, end: Tensor, mask: Tensor
-) -> Tensor:
+def log_partition_by_steps(emissions: Tensor, transitions: Tensor, start: Tensor, end: Tensor, mask: Tensor) -> Tensor:
     """The same in log space, step by step, by autograd: slower, never underflows, differentiable twice."""
     # shape: (batch, K)
     alpha = start + emissions[:, 0]
@@ -69,7 +67,10 @@ class _ScaledForwardBackward(torch.autograd.Function):
             scale = moved.sum(1, keepdim=True)
             moved = moved / scale
             if t and not whole[t]:
-                moved, scale = torch.where(on[t], moved, alpha), torch.where(on[t], scale, torch.ones_like(scale))
+                moved, scale = (
+                    torch.where(on[t], moved, alpha),
+                    torch.where(on[t], scale, torch.ones_like(scale)),
+                )
             alphas[t], scales[t] = moved, scale
             alpha = moved
         # shape: (batch,)

@@ -22,8 +22,8 @@ CASING_CLASSES: tuple[str, ...] = (
 def casing_class(token: str) -> int:
     """Index of the casing class of one token in `CASING_CLASSES`.
 
-    The first test that holds decides: all digits; more than half digits; all lower case; all upper case; initial upper
-    case; contains a digit; other.
+    The first test that holds decides: all digits; more than half digits; all lower case; all upper case;
+    initial upper case; contains a digit; other.
 
     Parameters
     ----------
@@ -37,8 +37,8 @@ def casing_class(token: str) -> int:
 
     References
     ----------
-    Reimers and Gurevych (2017), "Optimal Hyperparameters for Deep LSTM-Networks for Sequence Labeling Tasks"; order of
-    the tests as in Friedrich et al. (2019).
+    Reimers and Gurevych (2017), "Optimal Hyperparameters for Deep LSTM-Networks for Sequence Labeling Tasks";
+    order of the tests as in Friedrich et al. (2019).
 
     Examples
     --------

@@ -1,8 +1,8 @@
 """Aggressive tokenizer with exact offsets, for the text of clinical notes.
 
-PHI starts and ends in the middle of what general tokenizers call a word (``25yo``, ``SmithMD``, ``12/03/2019-14:00``).
-A span can be tagged exactly only if its borders are token borders, so this tokenizer cuts wherever a border may be and
-leaves it to the tagger to put the pieces together again.
+PHI starts and ends in the middle of what general tokenizers call a word (``25yo``, ``SmithMD``,
+``12/03/2019-14:00``). A span can be tagged exactly only if its borders are token borders, so this tokenizer
+cuts wherever a border may be and leaves it to the tagger to put the pieces together again.
 """
 
 from __future__ import annotations
@@ -25,7 +25,8 @@ class Tokens(NamedTuple):
     texts : list of str
         ``text[starts[i]:ends[i]]``, or its unescaped form where that is an HTML entity.
     starts, ends : list of int
-        Half-open offsets in the untouched text, counted in Unicode code points; increasing, never overlapping.
+        Half-open offsets in the untouched text, counted in Unicode code points; increasing, never
+        overlapping.
 
     Examples
     --------
@@ -38,7 +39,8 @@ class Tokens(NamedTuple):
     ends: list[int]
 
 
-# Scripts written without spaces between words or, in Hangul, with particles glued to names: one token per character.
+# Scripts written without spaces between words or, in Hangul, with particles glued to names: one token per
+# character.
 _UNSPACED_BLOCKS = (
     (0x0E01, 0x0EFF),  # Thai, Lao
     (0x1000, 0x109F),  # Myanmar, and its extensions
@@ -52,17 +54,20 @@ _UNSPACED_BLOCKS = (
     (0xF900, 0xFAFF),  # compatibility ideographs; the other ideographs and syllables are not scanned at all
     (0xFF66, 0xFFDC),  # half-width kana and Hangul
 )
-# The parts of the code space that hold cased letters, spaced scripts and combining marks. A letter outside them
-# (ideographs, Hangul syllables, Tangut, ...) falls to the last branch of the pattern: a token of its own.
+# The parts of the code space that hold cased letters, spaced scripts and combining marks. A letter outside
+# them (ideographs, Hangul syllables, Tangut, ...) falls to the last branch of the pattern: a token of its
+# own.
 _SCANNED = ((0x0, 0x3400), (0xA000, 0xAC00), (0xF900, 0x17000), (0x1BC00, 0x1F000))
 _KINDS = {
     **dict.fromkeys(("Lu", "Lt"), ord("U")),
     **dict.fromkeys(("Ll", "Lm", "Lo", "Nl", "No"), ord("N")),
     **dict.fromkeys(("Mn", "Mc", "Me"), ord("M")),
 }
-# Soft hyphen, zero-width (non-)joiner, emoji tags, variation selectors: invisible, but they hold a word together.
+# Soft hyphen, zero-width (non-)joiner, emoji tags, variation selectors: invisible, but they hold a word
+# together.
 _JOINERS = "\u00ad\u200c\u200d\U000e0020-\U000e007f\U000e0100-\U000e01ef"
-# Control characters, zero-width space, direction marks, byte order mark: they separate tokens and belong to none.
+# Control characters, zero-width space, direction marks, byte order mark: they separate tokens and belong to
+# none.
 _IGNORED = (
     "\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\u061c\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb"
 )
@@ -97,7 +102,8 @@ def _token_pattern() -> re.Pattern[str]:
         rf"[{letter}{mark}]+",
         rf"\d[\d{mark}]*",
         rf"[{upper}][{upper}{mark}]*[{letter}{mark}]*",
-        # Anything else is one token per character, with what is drawn on it: marks, skin tone, joined pictographs.
+        # Anything else is one token per character, with what is drawn on it: marks, skin tone, joined
+        # pictographs.
         rf"(?:[{_FLAG_LETTERS}]{{2}}|[^\s{_IGNORED}])"
         rf"(?:[{mark}{_SKIN_TONES}]+|(?<=\u200d)[{_PICTOGRAPHS}]|(?<=[{_STACKERS}])[{unspaced}])*",
     )
@@ -124,18 +130,18 @@ def tokenize(text: str) -> Tokens:
 
     A token is one of:
 
-    - a run of letters, cut from lower to upper case (``SmithMD`` is Smith, MD; ``McCoy`` is Mc, Coy), with the combining
-      marks on them, so that a decomposed accent does not split a name; the ordinal signs are lower case letters, as in
-      Unicode (``PerezNºCol`` is Perez, Nº, Col and ``3ºA`` is 3, º, A);
+    - a run of letters, cut from lower to upper case (``SmithMD`` is Smith, MD; ``McCoy`` is Mc, Coy), with
+      the combining marks on them, so that a decomposed accent does not split a name; the ordinal signs are
+      lower case letters, as in Unicode (``PerezNºCol`` is Perez, Nº, Col and ``3ºA`` is 3, º, A);
     - a run of decimal digits (``25yo`` is 25, yo);
-    - any other character alone: punctuation (the underscore too), symbols, an emoji with skin tone and joined emoji, a
-      flag, and every character of scripts without spaces around names (Chinese, Japanese, Korean, Thai, Lao, Khmer,
-      Burmese);
+    - any other character alone: punctuation (the underscore too), symbols, an emoji with skin tone and joined
+      emoji, a flag, and every character of scripts without spaces around names (Chinese, Japanese, Korean,
+      Thai, Lao, Khmer, Burmese);
     - an HTML entity such as ``&lt;`` or ``&#39;``, whose text is unescaped.
 
-    White space separates tokens and is in none; so do control characters, zero-width spaces, direction marks, the byte
-    order mark, and entities that stand for one of these. Every other character is in exactly one token. Soft hyphens
-    and zero-width joiners stay inside their word.
+    White space separates tokens and is in none; so do control characters, zero-width spaces, direction marks,
+    the byte order mark, and entities that stand for one of these. Every other character is in exactly one
+    token. Soft hyphens and zero-width joiners stay inside their word.
 
     Parameters
     ----------
