@@ -1,4 +1,4 @@
-"""Casing of a token as one of seven classes, a small feature that word vectors of lower-cased words have lost."""
+"""Casing of a token as one of seven classes: what vectors of lower-cased words have lost."""
 
 from __future__ import annotations
 

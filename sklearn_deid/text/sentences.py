@@ -18,16 +18,15 @@ __all__ = ["split_sentences"]
 # references.
 _ABBREVIATIONS = frozenset(
     # English
-    """dr drs mr mrs ms messrs prof rev hon st mt ft capt col gen lt sgt maj gov sen rep jr sr dept univ hosp ave blvd
-    apt ste vs cf approx ca fig figs ref tel ext attn inc ltd pt pts viz"""
+    """dr drs mr mrs ms messrs prof rev hon st mt ft capt col gen lt sgt maj gov sen rep jr sr dept univ hosp
+    ave blvd apt ste vs cf approx fig figs ref tel ext attn inc ltd pt pts viz"""
     # Spanish
-    """ dra dres dras sra sres sras srta srtas srs d dña lic lcda lcdo ing arq profa gral cap cnel tte fray pbro hno hna
-    hnos fco sta sto av avd avda ctra carr crta cra crt cl c pza plza pl pso pº urb res edif edf ed apdo apto
+    """ dra dres dras sra sres sras srta srtas srs d dña lic lcda lcdo ing arq profa gral cap cnel tte fray pbro
+    hno hna hnos fco sta sto av avd avda ctra carr crta cra crt cl c pza plza pl pso pº urb edif edf apdo apto
     apdos esc pta ptal bl blq dpto depto núm num nº n tlf tlfn telf km kms cp pol col cdad cd prov mpio del ee
     aprox ej p pág pag v máx mín calle avenida paseo plaza""".split()
 )
-# What goes on with an address after a stray full stop: "Calle Mayor. Nº 3", "Mayor 3. Bajo B", "12 Elm. Apt
-# 4".
+# What goes on with an address after a stray full stop: "Calle Mayor. Nº 3", "Mayor 3. Bajo B".
 _NUMBER_SIGNS = frozenset(("nº", "núm"))
 _ADDRESS_PARTS = frozenset("bajo piso puerta planta portal escalera apt apto suite floor unit".split())
 _AFTER_FINAL = re.compile(r"(?<=[.!?…؟۔।\"'”’»)\]])\s+(?=\S)")

@@ -78,7 +78,7 @@ _STACKERS = "\u1039\u17d2"  # the next consonant is written under the one before
 
 
 def _character_classes() -> dict[str, str]:
-    """Ranges of upper case letters (U), all other letters and non-decimal numbers (N), and combining marks (M)."""
+    """Ranges of upper case letters (U), other letters and non-decimal numbers (N), combining marks (M)."""
     kinds = bytearray(_SCANNED[-1][1])
     for first, stop in _SCANNED:
         categories = map(unicodedata.category, map(chr, range(first, stop)))
@@ -94,7 +94,7 @@ def _character_classes() -> dict[str, str]:
 
 @lru_cache(maxsize=1)
 def _token_pattern() -> re.Pattern[str]:
-    """The one regular expression; every character that is neither white space nor ignored matches some branch."""
+    """The one expression; every character that is neither white space nor ignored matches some branch."""
     ranges = _character_classes()
     upper, letter, mark = ranges["U"], ranges["N"], ranges["M"] + _JOINERS
     unspaced = "".join([f"{chr(first)}-{chr(last)}" for first, last in _UNSPACED_BLOCKS])

@@ -1,0 +1,97 @@
+"""The tokenizer of this library inside spaCy pipelines."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from .tokens import tokenize
+
+if TYPE_CHECKING:
+    from spacy.tokens import Doc
+    from spacy.vocab import Vocab
+
+__all__ = ["SpacyTokenizer", "make_spacy_tokenizer"]
+
+
+class SpacyTokenizer:
+    """Tokenizer for ``nlp.tokenizer``; see `make_spacy_tokenizer`.
+
+    It has no settings beside the vocabulary, so its serialization methods write and read nothing.
+    """
+
+    def __init__(self, vocab: Vocab) -> None:
+        self.vocab = vocab
+
+    def __call__(self, text: str) -> Doc:
+        """Tokenize one text; ``doc.text`` equals ``text``."""
+        from spacy.tokens import Doc
+
+        words: list[str] = []
+        spaces: list[bool] = []
+        norms: dict[int, str] = {}
+        tokens = tokenize(text)
+        position = 0
+        for token, start, end in zip(*tokens, strict=True):
+            _append_gap(text, position, start, words, spaces)
+            if token != text[start:end]:
+                norms[len(words)] = token
+            words.append(text[start:end])
+            spaces.append(False)
+            position = end
+        _append_gap(text, position, len(text), words, spaces)
+        doc = Doc(self.vocab, words=words, spaces=spaces)
+        for index, norm in norms.items():
+            doc[index].norm_ = norm
+        return doc
+
+    def to_bytes(self, **kwargs: Any) -> bytes:
+        return b""
+
+    def from_bytes(self, data: bytes, **kwargs: Any) -> SpacyTokenizer:
+        return self
+
+    def to_disk(self, path: Any, **kwargs: Any) -> None:
+        return None
+
+    def from_disk(self, path: Any, **kwargs: Any) -> SpacyTokenizer:
+        return self
+
+
+def _append_gap(text: str, start: int, end: int, words: list[str], spaces: list[bool]) -> None:
+    """Keep what lies between two tokens: one space belongs to the word before, the rest is a token."""
+    if start < end and words and text[start] == " ":
+        spaces[-1] = True
+        start += 1
+    if start < end:
+        words.append(text[start:end])
+        spaces.append(False)
+
+
+def make_spacy_tokenizer(vocab: Vocab) -> SpacyTokenizer:
+    r"""Make spaCy cut texts as `tokenize` does.
+
+    spaCy's own tokenizers leave borders of PHI inside tokens: on the MEDDOCAN corpus no tagger on top of the
+    Spanish one can reach more than 91.4 F1.
+
+    Parameters
+    ----------
+    vocab : spacy.vocab.Vocab
+        ``nlp.vocab``.
+
+    Returns
+    -------
+    SpacyTokenizer
+        A callable from a text to a ``spacy.tokens.Doc`` with the tokens of `tokenize` at the same offsets
+        (``token.idx``). So that ``doc.text`` is the untouched text, there is one more token wherever anything
+        but a single space lies between two tokens (``is_space`` if it is white space), and an HTML entity
+        keeps its spelling, with the unescaped form in ``norm_``.
+
+    Examples
+    --------
+    >>> import spacy
+    >>> nlp = spacy.blank("en")
+    >>> nlp.tokenizer = make_spacy_tokenizer(nlp.vocab)
+    >>> [token.text for token in nlp("Mr. Roe,\n25yo")]
+    ['Mr', '.', 'Roe', ',', '\n', '25', 'yo']
+    """
+    return SpacyTokenizer(vocab)
