@@ -5,6 +5,7 @@ from .crf import LinearChainCRF
 from .dropout import LockedDropout
 from .partition import log_partition, log_partition_by_steps
 from .recurrent import BidirectionalRecurrent
+from .scan import log_partition_by_scan, viterbi_by_scan
 from .span_swap import SpanSwapper
 from .tagger import TaggerModule
 from .words import CharacterCNN, WordEncoder
@@ -21,5 +22,7 @@ __all__ = [
     "TaggerModule",
     "WordEncoder",
     "log_partition",
+    "log_partition_by_scan",
     "log_partition_by_steps",
+    "viterbi_by_scan",
 ]

@@ -13,6 +13,7 @@ from torch import Tensor
 from torchcrf import CRF
 
 from .partition import log_partition
+from .scan import viterbi_by_scan
 
 __all__ = ["LinearChainCRF"]
 
@@ -78,7 +79,7 @@ class LinearChainCRF(CRF):
         """Most likely tag sequences (Viterbi), one list of tag indices for each sentence."""
         mask = self._checked_mask(emissions, mask)
         with torch.no_grad():
-            paths = self._viterbi(emissions, mask).tolist()
+            paths = self._viterbi(emissions, mask).tolist()  # the one transfer to the host
         return [path[:n] for path, n in zip(paths, mask.sum(1).tolist(), strict=True)]
 
     def marginals(self, emissions: Tensor, mask: Tensor | None = None) -> Tensor:
@@ -107,6 +108,8 @@ class LinearChainCRF(CRF):
         if mask.shape != emissions.shape[:2]:
             raise ValueError(f"mask must have shape {tuple(emissions.shape[:2])}. Got {tuple(mask.shape)}.")
         mask = mask.bool()
+        if mask.is_cuda:
+            return mask  # looking at the values would make the GPU wait; what is checked on CPU holds here too
         if not mask[:, 0].all() or (mask[:, 1:] & ~mask[:, :-1]).any():
             raise ValueError("mask must be padded on the right, and every sentence needs at least one token.")
         return mask
@@ -123,6 +126,8 @@ class LinearChainCRF(CRF):
 
     def _viterbi(self, emissions: Tensor, mask: Tensor) -> Tensor:
         """Best tag at each position, shape (batch, time); padded positions repeat the last tag."""
+        if emissions.is_cuda:
+            return viterbi_by_scan(emissions, self.transitions, self.start_transitions, self.end_transitions, mask)
         batch, time, n_tags = emissions.shape
         # shape: (1, to, from): the maximum then runs over the last, contiguous dimension
         into = self.transitions.t().contiguous().unsqueeze(0)

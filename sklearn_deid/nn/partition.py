@@ -12,6 +12,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from .scan import log_partition_by_scan
+
 __all__ = ["log_partition", "log_partition_by_steps"]
 
 
@@ -30,7 +32,9 @@ def log_partition(emissions: Tensor, transitions: Tensor, start: Tensor, end: Te
     -------
     Tensor of shape (batch,), differentiable once.
     """
-    log_z = _ScaledForwardBackward.apply(emissions, transitions, start, end, mask)
+    # On a GPU every step would be a handful of kernel launches, each waiting for the one before.
+    algorithm = log_partition_by_scan if emissions.is_cuda else _ScaledForwardBackward.apply
+    log_z = algorithm(emissions, transitions, start, end, mask)
     if torch.isfinite(log_z).all():
         return log_z
     return log_partition_by_steps(emissions, transitions, start, end, mask)
