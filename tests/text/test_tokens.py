@@ -104,7 +104,7 @@ JOINERS = {0xAD, 0x200C, 0x200D, *range(0xE0020, 0xE0080)}
 # Format characters that are visible signs (Arabic number signs and the like) are tokens.
 VISIBLE_FORMAT = {*range(0x600, 0x606), 0x6DD, 0x70F, 0x890, 0x891, 0x8E2, 0x110BD, 0x110CD}
 UNSPACED = (
-    *("CJK", "IDEOGRAPHIC", "HANGZHOU", "HANGUL", "HIRAGANA", "KATAKANA", "VERTICAL ", "BOPOMOFO"),
+    *("CJK", "IDEOGRAPHIC", "HANGZHOU", "HANGUL", "HIRAGANA", "KATAKANA", "VERTICAL KANA", "VERTICAL IDEO", "BOPOMOFO"),
     *("THAI ", "LAO ", "KHMER", "MYANMAR"),
 )
 
