@@ -1,0 +1,99 @@
+"""fastText vectors trained on one's own notes, with gensim."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .subwords import SubwordTable, normalise_words
+
+if TYPE_CHECKING:
+    from gensim.models import FastText
+
+__all__ = ["train_subword_table"]
+
+_LONGEST_SENTENCE = 10_000  # gensim drops what comes after that many tokens
+
+
+def train_subword_table(
+    sentences: Iterable[Sequence[str]],
+    dim: int = 100,
+    epochs: int = 10,
+    bucket: int = 100_000,
+    *,
+    lower: bool = True,
+    random_state: Any = 0,
+    **options: Any,
+) -> SubwordTable:
+    """Train a fastText skip-gram model whose words are nothing but their character n-grams.
+
+    Plain fastText gives every word a vector of its own beside those of its n-grams; dropping it afterwards leaves
+    n-grams that were trained for something else. Here it is held at zero during training, so the table alone is the
+    model. The table holds no word of the sentences.
+
+    Parameters
+    ----------
+    sentences : iterable of sequences of str
+    dim : int, default=100
+        Width of the vectors.
+    epochs : int, default=10
+    bucket : int, default=100_000
+        Rows of the table; 100,000 x 100 float32 are 38 MiB.
+    lower : bool, default=True
+        Lower-case the words.
+    random_state : int, RandomState or None, default=0
+        An int makes the result the same in every process (one worker thread; independent of ``PYTHONHASHSEED``).
+    **options
+        Further settings of ``gensim.models.FastText``, such as ``window`` (5), ``min_n`` (3), ``max_n`` (6),
+        ``negative`` (5), ``sample`` (1e-3).
+
+    Returns
+    -------
+    SubwordTable
+        With ``is_public=False``.
+
+    Raises
+    ------
+    ValueError
+        If there is no token to train on.
+
+    References
+    ----------
+    Bojanowski, Grave, Joulin & Mikolov (2017), Enriching Word Vectors with Subword Information, section 3.
+
+    Examples
+    --------
+    >>> table = train_subword_table([["seen", "by", "dr", "who"]] * 5, dim=8, epochs=1, bucket=500)
+    >>> table
+    SubwordTable(bucket=500, dim=8, n-grams 3-6)
+    """
+    rows = _training_rows(sentences, lower=lower)
+    model = _untrained(rows, dim, bucket, random_state, options)
+    model.wv.vectors_vocab[:] = 0.0
+    model.wv.vectors_vocab_lockf = np.zeros(1, dtype=np.float32)
+    model.train(rows, total_examples=model.corpus_count, epochs=epochs)
+    return SubwordTable(model.wv.vectors_ngrams, model.wv.min_n, model.wv.max_n, lower=lower)
+
+
+def _training_rows(sentences: Iterable[Sequence[str]], *, lower: bool) -> list[list[str]]:
+    rows = []
+    for sentence in sentences:
+        words = [word for word in normalise_words(sentence, lower=lower) if word]
+        rows.extend(words[start : start + _LONGEST_SENTENCE] for start in range(0, len(words), _LONGEST_SENTENCE))
+    if not rows:
+        raise ValueError("There is no token to train word vectors on.")
+    return rows
+
+
+def _untrained(rows: list[list[str]], dim: int, bucket: int, random_state: Any, options: dict[str, Any]) -> FastText:
+    from gensim.models import FastText
+    from sklearn.utils import check_random_state
+
+    seed = int(check_random_state(random_state).randint(1, 2**31 - 1))
+    # More than one worker thread would make the result depend on their timing.
+    settings = {"sg": 1, "window": 5, "min_count": 1, "min_n": 3, "max_n": 6} | options
+    model = FastText(vector_size=dim, bucket=bucket, seed=seed, workers=1, **settings)
+    model.build_vocab(rows)
+    return model
