@@ -1,0 +1,113 @@
+"""brat standoff: the untouched note in ``NAME.txt``, its annotations in ``NAME.ann``.
+
+Only lines of the ``.ann`` that begin with T are spans: ``T1<TAB>LABEL start end<TAB>covered text``. Relations,
+events, attributes and notes are left aside. brat writes line breaks inside the covered text as spaces, and so does
+the writer. The ``.txt`` is decoded and otherwise untouched; offsets count its code points, a byte order mark
+included. If the offsets of a corpus do not count the mark, read it with ``encoding="utf-8-sig"``.
+
+Patient id and meta data have no place in brat. The writer puts them, as JSON, into note lines that hang on no
+annotation (``#1<TAB>PatientId DOCUMENT<TAB>"p1"``): brat shows or ignores them, and so does everything that reads T
+lines. Category and confidence of a span are not held; the category follows from the label (``label_scheme=``).
+
+Source: Stenetorp et al. (2012), "brat: a Web-based Tool for NLP-Assisted Text Annotation", EACL demonstrations; the
+format is described in brat's manual under "standoff format".
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from ..exceptions import CorpusFormatError
+from ..text import Document, Span
+from .checking import Place, check_covered, check_label, check_text, flatten, parse_offset
+from .files import decode, read_bytes, read_lines
+from .formats import Format, Item
+from .strict_json import dump_line, dump_meta, parse_meta, parse_patient
+
+__all__ = ["BRAT", "partner_of"]
+
+_SPAN_ID = re.compile(r"T[0-9]{1,9}[A-Za-z]?")
+
+
+def read(path: Path, encoding: str | None = None) -> Iterator[Item]:
+    """Yield the one document of a pair of files, of which ``path`` is either."""
+    note, annotations = partner_of(path, ".txt"), partner_of(path, ".ann")
+    place = Place(str(path), path.stem)
+    if note is None:
+        raise place.error("There is no .txt beside this .ann.")
+    if annotations is None:
+        raise place.error(
+            "There is no .ann beside this .txt. A note without PHI has an empty .ann; "
+            "notes that nobody has annotated are read with format='text'."
+        )
+    place = place._replace(path=str(note))
+    text = decode(place, read_bytes(place, note), encoding or "utf-8")
+    check_text(place, text)
+    yield _parse(place._replace(path=str(annotations)), text, annotations, encoding or "utf-8")
+
+
+def write(document: Document, lossy: bool = False) -> dict[str, str]:
+    """The note as it is, and one T line for each span."""
+    place, lines = Place(None, document.doc_id), []
+    for number, span in enumerate(document.spans, start=1):
+        check_label(place, f"T{number}", span.label, spaces=False)
+        covered = flatten(document.text[span.start : span.end])
+        lines.append(f"T{number}\t{span.label} {span.start} {span.end}\t{covered}\n")
+    if document.patient_id is not None:
+        lines.append(f"#1\tPatientId DOCUMENT\t{dump_line(document.patient_id)}\n")
+    if document.meta:
+        lines.append(f"#2\tMeta DOCUMENT\t{dump_meta(document)}\n")
+    return {".txt": document.text, ".ann": "".join(lines)}
+
+
+def partner_of(path: Path, suffix: str) -> Path | None:
+    """The file of the same name with the given suffix, in lower or upper case, if there is one."""
+    if path.suffix.lower() == suffix:
+        return path
+    return next((p for p in (path.with_suffix(suffix), path.with_suffix(suffix.upper())) if p.exists()), None)
+
+
+def _parse(place: Place, text: str, path: Path, encoding: str) -> Document:
+    spans: list[Span] = []
+    seen: set[str] = set()
+    patient, meta = None, {}
+    for number, line in read_lines(path, encoding):
+        if isinstance(line, CorpusFormatError):
+            raise line
+        if line.startswith("T"):
+            annotation_id, span = _parse_span(place, text, line, number)
+            if annotation_id in seen:
+                raise place.error("The annotation id stands there twice.", annotation_id, span.start, span.end)
+            seen.add(annotation_id)
+            spans.append(span)
+        elif line.startswith("#1\tPatientId DOCUMENT\t"):
+            patient = parse_patient(place, line.split("\t", 2)[2])
+        elif line.startswith("#2\tMeta DOCUMENT\t"):
+            meta = parse_meta(place, line.split("\t", 2)[2])
+    return Document(path.stem, text, tuple(spans), patient, meta)
+
+
+def _parse_span(place: Place, text: str, line: str, number: int) -> tuple[str, Span]:
+    annotation_id, *columns = line.removesuffix("\r").split("\t", 2)
+    if not _SPAN_ID.fullmatch(annotation_id):
+        raise place.error(f"Line {number} begins with T but not with an annotation id and a tab.")
+    if len(columns) < 2:
+        raise place.error(f"Line {number} must be: id, tab, label and offsets, tab, covered text.", annotation_id)
+    fields, covered = columns[0].split(" "), columns[1]
+    if ";" in columns[0]:
+        raise place.error(
+            f"Line {number} is a discontinuous span, which a span with one start and one end cannot express. "
+            "Split it into one annotation for each fragment.",
+            annotation_id,
+        )
+    if len(fields) != 3:
+        raise place.error(f"Line {number} needs a label and two offsets, separated by single spaces.", annotation_id)
+    check_label(place, annotation_id, fields[0])
+    start, end = (parse_offset(place, annotation_id, field) for field in fields[1:])
+    check_covered(place, annotation_id, text, start, end, covered)
+    return annotation_id, Span(start, end, fields[0])
+
+
+BRAT = Format("brat", (".txt", ".ann"), read, write)

@@ -1,0 +1,222 @@
+"""CoNLL columns: one token a line, a blank line between sentences, ``-DOCSTART- id`` before each document.
+
+Tokens and tags alone lose the white space of a note, and with it every offset. The writer therefore adds two
+columns and a line with the text, so that reading gives the documents back::
+
+    -DOCSTART- n1
+    # text = "Mr.  Roe\\r\\nleft."
+    # patient_id = "p1"
+
+    Mr      0       2       O
+    .       2       3       O
+    Roe     5       8       B-PATIENT
+
+    left    10      14      O
+    .       14      15      O
+
+Columns are separated by tabs: token, start, end, IOB2 tag. Patient id and meta data are JSON in lines like the one
+of the text; category and confidence of a span are not held. Sentences are those of `text.segment`, except that none
+ends inside a span.
+
+Files of others have the token in the first column and the tag in the last one, separated by tabs or spaces. Their
+text is made up: tokens joined by single spaces, sentences by line feeds; spans end with their sentence. A document
+without an id of its own is called after the file and its number in it. Tags may be IOB2 or BIOES; sequences that
+these do not allow are repaired as conlleval does (an I without a beginning begins a span).
+
+Source: Tjong Kim Sang and De Meulder (2003), "Introduction to the CoNLL-2003 Shared Task", section 2.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from ..exceptions import CorpusFormatError
+from ..text import Document, Span, repair_tags, segment, spans_to_tags, tags_to_spans
+from .checking import Place, check_covered, check_label, check_text, flatten, parse_offset, without_traces
+from .files import read_lines
+from .formats import Format, Item
+from .strict_json import dump_line, dump_meta, parse_json, parse_meta, parse_patient
+
+__all__ = ["CONLL"]
+
+_START = "-DOCSTART-"
+_HEADER = re.compile(r"# (text|patient_id|meta) = (.*)")
+_TAG = re.compile(r"O|[BIES]-\S+")
+_NO_ID = {"", "-X-", "O", "_"}
+
+
+Line = tuple[int, str | CorpusFormatError]
+
+
+class _Row(NamedTuple):
+    where: str  # "line 12", as errors call it
+    columns: list[str]
+
+
+class _Block(NamedTuple):
+    """The lines of one document: its id, what its header lines say, and its sentences."""
+
+    doc_id: str
+    header: dict[str, str]
+    sentences: list[list[_Row]]
+
+    @property
+    def rows(self) -> list[_Row]:
+        return [row for sentence in self.sentences for row in sentence]
+
+
+def read(path: Path, encoding: str | None = None) -> Iterator[Item]:
+    """Yield the documents of a file; a broken one yields an error and does not hide those after it."""
+    for number, lines in enumerate(_split_documents(path, encoding or "utf-8"), start=1):
+        place = Place(str(path))
+        try:
+            block = _parse_block(place, path.stem, number, lines)
+            place = place._replace(doc_id=block.doc_id)
+            item: Item = _with_offsets(place, block) if "text" in block.header else _without_offsets(place, block)
+        except CorpusFormatError as error:
+            item = without_traces(error)
+        yield item
+
+
+def write(document: Document, lossy: bool = False) -> dict[str, str]:
+    """The lines of a document, offsets included.
+
+    Spans that token tags cannot express (inside a token, overlapping, on white space only) raise; with ``lossy``
+    they are written as far as tags can, widened to whole tokens or left out where another span is.
+    """
+    place = Place(None, document.doc_id)
+    if flatten(document.doc_id) != document.doc_id:
+        raise place.error("CoNLL cannot hold a document id with line breaks or tabs.")
+    for number, span in enumerate(document.spans, start=1):
+        check_label(place, f"number {number}", span.label, spaces=False)
+    tokens, sentences = segment(document.text)
+    tags, _ = spans_to_tags(document.spans, tokens.starts, tokens.ends, doc_id=document.doc_id)
+    if not lossy:
+        _check_expressed(place, document, tags_to_spans(tags, tokens.starts, tokens.ends))
+    lines = [f"{_START} {document.doc_id}", *_header_lines(document), ""]
+    for first, stop in sentences:
+        if lines[-1] and not tags[first].startswith("I-"):  # no sentence ends inside a span
+            lines.append("")
+        for start, end, tag in zip(tokens.starts[first:stop], tokens.ends[first:stop], tags[first:stop], strict=True):
+            lines.append(f"{document.text[start:end]}\t{start}\t{end}\t{tag}")
+    return {".conll": "\n".join([*lines, "", ""])}
+
+
+def _header_lines(document: Document) -> list[str]:
+    lines = [f"# text = {dump_line(document.text)}"]
+    if document.patient_id is not None:
+        lines.append(f"# patient_id = {dump_line(document.patient_id)}")
+    if document.meta:
+        lines.append(f"# meta = {dump_meta(document)}")
+    return lines
+
+
+def _check_expressed(place: Place, document: Document, expressed: list[Span]) -> None:
+    left = [(span.start, span.end, span.label) for span in expressed]
+    for number, span in enumerate(document.spans, start=1):
+        if (span.start, span.end, span.label) not in left:
+            raise place.error(
+                "Token tags cannot express this span: it does not begin and end with tokens, or overlaps another one. "
+                "Use another format, or pass lossy=True to write what tags can express.",
+                f"number {number}",
+                span.start,
+                span.end,
+            )
+        left.remove((span.start, span.end, span.label))
+
+
+def _split_documents(path: Path, encoding: str) -> Iterator[list[Line]]:
+    lines: list[Line] = []
+    for number, line in read_lines(path, encoding):
+        if isinstance(line, str):
+            line = line.removesuffix("\r")
+            if line.split(" ", 1)[0].split("\t", 1)[0] == _START and lines:
+                yield lines
+                lines = []
+        if lines or line:  # not the blank lines before the first document
+            lines.append((number, line))
+    if lines:
+        yield lines
+
+
+def _parse_block(place: Place, stem: str, number: int, lines: list[Line]) -> _Block:
+    block = _Block(stem, {}, [[]])
+    for index, (line_number, line) in enumerate(lines):
+        if isinstance(line, CorpusFormatError):
+            raise line
+        header = _HEADER.fullmatch(line)
+        if index == 0 and line.startswith(_START):
+            block = block._replace(doc_id=line[len(_START) + 1 :])
+        elif header and block.sentences == [[]] and index == len(block.header) + 1:  # directly below the id
+            block.header[header[1]] = header[2]
+        elif not line.strip():
+            block.sentences.append([])
+        else:
+            block.sentences[-1].append(_Row(f"line {line_number}", _columns(line)))
+    if "text" not in block.header and (block.doc_id in _NO_ID or " " in block.doc_id or "\t" in block.doc_id):
+        block = block._replace(doc_id=f"{stem}-{number}")
+    return block._replace(sentences=[sentence for sentence in block.sentences if sentence])
+
+
+def _columns(line: str) -> list[str]:
+    return line.split("\t") if "\t" in line else line.split()
+
+
+def _with_offsets(place: Place, block: _Block) -> Document:
+    text = parse_json(place, block.header["text"], "The line with the text")
+    if not isinstance(text, str):
+        raise place.error("The line with the text must be a JSON string.")
+    check_text(place, text)
+    starts: list[int] = []
+    ends: list[int] = []
+    tags: list[str] = []
+    for where, columns in block.rows:
+        if len(columns) != 4:
+            raise place.error("There must be four columns separated by tabs: token, start, end, tag.", where)
+        start, end = (parse_offset(place, where, column) for column in columns[1:3])
+        check_covered(place, where, text, start, end, columns[0])
+        if ends and start < ends[-1]:
+            raise place.error("The token begins before the one before it ends.", where, start, end)
+        starts.append(start)
+        ends.append(end)
+        tags.append(_checked_tag(place, where, columns[3]))
+    patient = parse_patient(place, block.header["patient_id"]) if "patient_id" in block.header else None
+    meta = parse_meta(place, block.header["meta"]) if "meta" in block.header else {}
+    return Document(block.doc_id, text, _spans(tags, starts, ends), patient, meta)
+
+
+def _without_offsets(place: Place, block: _Block) -> Document:
+    parts: list[str] = []
+    spans: list[Span] = []
+    position = 0
+    for sentence in block.sentences:
+        starts, ends, tags = [], [], []
+        for where, columns in sentence:
+            if len(columns) < 2 or not columns[0].strip():
+                raise place.error("A line needs a token and a tag, separated by a tab or spaces.", where)
+            starts.append(position)
+            ends.append(position + len(columns[0]))
+            tags.append(_checked_tag(place, where, columns[-1]))
+            position = ends[-1] + 1
+        parts.append(" ".join(columns[0] for _, columns in sentence))
+        spans += _spans(tags, starts, ends)
+    text = "\n".join(parts)
+    check_text(place, text)
+    return Document(block.doc_id, text, tuple(spans))
+
+
+def _checked_tag(place: Place, where: str, tag: str) -> str:
+    if not _TAG.fullmatch(tag):
+        raise place.error("The last column must be a tag: O, or B-, I-, E- or S- and a label.", where)
+    return tag
+
+
+def _spans(tags: list[str], starts: list[int], ends: list[int]) -> tuple[Span, ...]:
+    scheme = "bioes" if any(tag[:2] in ("S-", "E-") for tag in tags) else "iob2"
+    return tuple(tags_to_spans(repair_tags(tags, scheme=scheme), starts, ends, scheme=scheme))
+
+
+CONLL = Format("conll", (".conll", ".iob", ".bio"), read, write, one_document=False, resumable=False)

@@ -1,0 +1,150 @@
+"""Bytes in and out: strict decoding, lines that end at line feeds only, safe names, and writing by renaming."""
+
+from __future__ import annotations
+
+import errno
+import os
+import re
+import shutil
+from collections.abc import Iterator
+from io import FileIO
+from pathlib import Path
+
+from ..exceptions import CorpusFormatError
+from .checking import Place
+
+__all__ = ["already_there", "decode", "file_name", "open_part", "part_of", "read_bytes", "read_lines", "replace_file"]
+
+_UNDECODED = re.compile("[\udc80-\udcff]")
+# Path separators, control characters, parent folders, hidden files, and names that are devices on Windows.
+_UNSAFE = re.compile(r"[/\\\x00-\x1f\x7f]|\.\.|^\.|^(con|prn|aux|nul|com[0-9]|lpt[0-9])(\.|$)", re.IGNORECASE)
+_UNSAFE_ON_WINDOWS = re.compile(r'[:*?"<>|]')
+
+
+def read_bytes(place: Place, path: Path) -> bytes:
+    """A whole file; an error of the system becomes one of the corpus, so that it can be collected."""
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        reason = error.strerror
+    raise place.error(f"The file cannot be read: {reason}.")
+
+
+def decode(place: Place, data: bytes, encoding: str) -> str:
+    """Bytes as text: no newline is translated, and a byte order mark stays unless the encoding drops it."""
+    try:
+        return data.decode(encoding)
+    except UnicodeDecodeError as error:
+        position = error.start
+    raise _wrong_encoding(place, encoding, f"byte {position}")
+
+
+def _wrong_encoding(place: Place, encoding: str, where: str) -> CorpusFormatError:
+    return place.error(f"The file is not in the encoding {encoding} ({where}). Pass encoding=... to say which it is.")
+
+
+def read_lines(path: Path, encoding: str) -> Iterator[tuple[int, str | CorpusFormatError]]:
+    """Number the lines of a file from 1, without their line feed, in constant memory.
+
+    A line ends at a line feed only: never at a carriage return, form feed or Unicode line separator, which may be
+    part of a token. A byte order mark at the start is dropped. A line with bytes that do not decode comes as an
+    error in its place, so that the lines after it are not lost.
+    """
+    place = Place(str(path))
+    try:
+        with path.open(encoding=encoding, errors="surrogateescape", newline="\n") as stream:
+            for number, line in enumerate(stream, start=1):
+                if _UNDECODED.search(line):
+                    yield number, _wrong_encoding(place, encoding, f"line {number}")
+                else:
+                    yield number, line.removeprefix("\ufeff" if number == 1 else "").removesuffix("\n")
+        return
+    except OSError as error:
+        failure = place.error(f"The file cannot be read: {error.strerror}.")
+    except UnicodeDecodeError:  # UTF-16, where escaping is not possible
+        failure = _wrong_encoding(place, encoding, "after the last line that could be read")
+    raise failure
+
+
+def file_name(doc_id: str, suffix: str) -> str:
+    """The name of a document's file, if the id can be one on every system and stays inside its folder.
+
+    Raises
+    ------
+    CorpusFormatError
+        If the id is empty, hidden (a leading dot), holds a path separator, ``..`` or a control character, or is
+        reserved.
+
+    Examples
+    --------
+    >>> file_name("110-01", ".xml")
+    '110-01.xml'
+    """
+    if not doc_id or _UNSAFE.search(doc_id) or (os.name == "nt" and _UNSAFE_ON_WINDOWS.search(doc_id)):
+        raise Place(None, doc_id).error(
+            "The document id cannot be a file name: it must not be empty or reserved, start with a dot, or hold a "
+            "path separator, '..' or a control character. Write into one file (format='jsonl') or change the id."
+        )
+    return doc_id + suffix
+
+
+def part_of(path: Path) -> Path:
+    """The name of a file while it is being written; readers do not look at it."""
+    return path.with_name(path.name + ".part")
+
+
+def already_there(path: Path) -> FileExistsError:
+    """The error for a file that would be replaced unasked."""
+    return FileExistsError(errno.EEXIST, "The file is there already; pass overwrite=True to replace it", str(path))
+
+
+def replace_file(path: Path, content: bytes) -> None:
+    """Write under a temporary name in the same folder, then rename: a file with the final name is always whole."""
+    part = part_of(path)
+    part.unlink(missing_ok=True)  # left by a killed run; never written through, it might be a link
+    try:
+        part.write_bytes(content)
+        os.replace(part, path)
+    except BaseException:
+        part.unlink(missing_ok=True)
+        raise
+
+
+def open_part(path: Path, *, overwrite: bool, resume: bool) -> FileIO:
+    """Open the unfinished file of many lines for appending, empty or with the complete lines that are there already.
+
+    Raises
+    ------
+    FileExistsError
+        If there is a finished or an unfinished file, and neither ``overwrite`` nor ``resume`` says what to do with it.
+    """
+    part = part_of(path)
+    if resume:
+        if path.exists() and not part.exists():
+            _copy_lines(path, part)
+        if part.exists():
+            _drop_unfinished_line(part)
+    else:
+        if path.exists() and not overwrite:
+            raise already_there(path)
+        if part.exists() and not overwrite:
+            message = "An interrupted run left this file; pass resume=True to go on or overwrite=True to begin anew"
+            raise FileExistsError(errno.EEXIST, message, str(part))
+        part.unlink(missing_ok=True)
+    return FileIO(part, "ab")
+
+
+def _copy_lines(source: Path, target: Path) -> None:
+    copy = part_of(target)
+    shutil.copyfile(source, copy)
+    with copy.open("rb+") as stream:
+        if stream.seek(0, os.SEEK_END):
+            stream.seek(-1, os.SEEK_END)
+            if stream.read(1) != b"\n":
+                stream.write(b"\n")
+    os.replace(copy, target)
+
+
+def _drop_unfinished_line(path: Path) -> None:
+    with path.open("rb+") as stream:
+        stream.truncate(sum(len(line) for line in stream if line.endswith(b"\n")))

@@ -1,0 +1,46 @@
+"""What a format is to the rest of this room."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from ..exceptions import CorpusFormatError
+from ..text import Document
+
+__all__ = ["Format", "Item"]
+
+# Readers hand on what is wrong with one document as a value, so that one bad line does not hide those after it.
+Item = Document | CorpusFormatError
+
+
+@dataclass(frozen=True)
+class Format:
+    """One corpus format: how it is called, which files it lives in, and its two functions.
+
+    Parameters
+    ----------
+    name : str
+        The value of ``format=``.
+    suffixes : tuple of str
+        Endings of its files, lower case; a writer uses the first one (brat: all of them).
+    read : callable
+        ``read(path, encoding)`` yields the documents of one file, and a CorpusFormatError in the place of each one
+        that is broken; it may also raise one, which ends the file. ``encoding=None`` is UTF-8, or what the file
+        itself declares.
+    write : callable
+        ``write(document, lossy)`` gives the content for each suffix. It raises CorpusFormatError if the format cannot
+        hold the document, unless ``lossy`` allows to leave something out.
+    one_document : bool, default=True
+        Whether each document has its own files, named by its id; else all documents stand in one file.
+    resumable : bool, default=True
+        Whether a finished document can be told from an unfinished one after an interruption.
+    """
+
+    name: str
+    suffixes: tuple[str, ...]
+    read: Callable[[Path, str | None], Iterator[Item]]
+    write: Callable[[Document, bool], Mapping[str, str]]
+    one_document: bool = True
+    resumable: bool = True

@@ -1,0 +1,43 @@
+"""i2b2 2014 de-identification XML: root ``deIdi2b2``, one file a note.
+
+Files are called ``XXX-YY.xml``, patient and note number, so a document id of this form implies its patient id. Offsets
+count the characters of TEXT as XML hands it on. See `note_xml` for what the format does not hold.
+
+Source: Stubbs and Uzuner (2015), "Annotating longitudinal clinical narratives for de-identification: The 2014
+i2b2/UTHealth corpus", J Biomed Inform 58:S20-S29.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from ..text import I2B2_2014, Document
+from .formats import Format, Item
+from .note_xml import Dialect, parse_note, render_note
+
+__all__ = ["I2B2"]
+
+_FILE_NAME = re.compile(r"([0-9]+)-[0-9]+")
+
+
+def _patient_of(doc_id: str) -> str | None:
+    match = _FILE_NAME.fullmatch(doc_id)
+    return match[1] if match else None
+
+
+_DIALECT = Dialect("deIdi2b2", I2B2_2014.category, _patient_of)
+
+
+def read(path: Path, encoding: str | None = None) -> Iterator[Item]:
+    """Yield the document of a file; ``encoding=None`` is what the file declares."""
+    yield parse_note(path, encoding, _DIALECT)
+
+
+def write(document: Document, lossy: bool = False) -> dict[str, str]:
+    """One XML file; raises for control characters that XML cannot hold, unless ``lossy``."""
+    return {".xml": render_note(document, _DIALECT, lossy)}
+
+
+I2B2 = Format("i2b2", (".xml",), read, write)

@@ -1,0 +1,116 @@
+"""JSON lines: one document a line, with everything that a document holds.
+
+A line is an object with the keys ``doc_id``, ``text``, ``spans``, ``patient_id`` and ``meta``; only the first two
+must be there. A span has ``start``, ``end`` (half-open, counted in Unicode code points) and ``label``, and may have
+``text``, ``category`` and ``confidence``. ``text`` repeats what the span covers: it is written so that a file whose
+offsets were counted in other units (UTF-16 in JavaScript, bytes) is noticed. Other keys are refused: a file that
+calls its spans ``entities`` would otherwise look like notes without PHI.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from ..exceptions import CorpusFormatError
+from ..text import Document, Span
+from .checking import Place, check_covered, check_label, check_text, without_traces
+from .files import decode, read_lines
+from .formats import Format, Item
+from .strict_json import dump_line, dump_meta, parse_json
+
+__all__ = ["JSONL", "finished_ids"]
+
+_KEYS = {"doc_id", "text", "spans", "patient_id", "meta"}
+_SPAN_KEYS = {"start", "end", "label", "text", "category", "confidence"}
+
+
+def read(path: Path, encoding: str | None = None) -> Iterator[Item]:
+    """Yield the documents of a file; a broken line yields an error and does not hide the lines after it."""
+    for number, line in read_lines(path, encoding or "utf-8"):
+        if isinstance(line, CorpusFormatError):
+            yield line
+        elif line.strip():
+            try:
+                item: Item = _parse(Place(str(path)), line, number)
+            except CorpusFormatError as error:
+                item = without_traces(error)
+            yield item
+
+
+def write(document: Document, lossy: bool = False) -> dict[str, str]:
+    """One line; nothing of a document is lost."""
+    place = Place(None, document.doc_id)
+    record: dict[str, Any] = {"doc_id": document.doc_id, "text": document.text}
+    record["spans"] = [_span_record(document.text, span) for span in document.spans]
+    if document.patient_id is not None:
+        record["patient_id"] = document.patient_id
+    if document.meta:
+        dump_meta(document)  # raises if the meta data would come back changed
+        record["meta"] = dict(document.meta)
+    try:
+        return {".jsonl": dump_line(record) + "\n"}
+    except (TypeError, ValueError):
+        pass
+    raise place.error("An id, label or confidence is neither a string nor a finite number.")
+
+
+def finished_ids(path: Path, *, unfinished: bool = False) -> set[str]:
+    """Ids of the documents of a file; of one that is ``unfinished``, a last line without line feed does not count."""
+    ids = set()
+    with path.open("rb") as stream:
+        for number, line in enumerate(stream, start=1):
+            if line.endswith(b"\n") or not unfinished:
+                place = Place(str(path))
+                ids.add(_parse(place, decode(place, line, "utf-8"), number).doc_id)
+    return ids
+
+
+def _span_record(text: str, span: Span) -> dict[str, Any]:
+    record: dict[str, Any] = {"start": int(span.start), "end": int(span.end), "label": span.label}
+    record["text"] = text[span.start : span.end]
+    if span.category is not None:
+        record["category"] = span.category
+    if span.confidence is not None:
+        record["confidence"] = float(span.confidence)
+    return record
+
+
+def _parse(place: Place, line: str, number: int) -> Document:
+    what = f"Line {number}"
+    record = parse_json(place, line, what)
+    if not isinstance(record, dict) or not record.keys() <= _KEYS:
+        raise place.error(f"{what} must be a JSON object with no other keys than {', '.join(sorted(_KEYS))}.")
+    doc_id, text = record.get("doc_id"), record.get("text")
+    if not isinstance(doc_id, str) or not doc_id or not isinstance(text, str):
+        raise place.error(f"{what} needs a 'doc_id' and a 'text', both strings.")
+    place = place._replace(doc_id=doc_id)
+    check_text(place, text)
+    spans, patient, meta = record.get("spans", []), record.get("patient_id"), record.get("meta", {})
+    if not isinstance(spans, list) or not isinstance(patient, str | None) or not isinstance(meta, dict):
+        raise place.error(f"{what}: 'spans' must be a list, 'patient_id' a string or null, 'meta' an object.")
+    parsed = [_parse_span(place, text, span, f"number {n}") for n, span in enumerate(spans, start=1)]
+    return Document(doc_id, text, tuple(parsed), patient, meta)
+
+
+def _parse_span(place: Place, text: str, record: Any, annotation_id: str) -> Span:
+    if not isinstance(record, dict) or not record.keys() <= _SPAN_KEYS:
+        raise place.error(
+            f"A span must be a JSON object with no other keys than {', '.join(sorted(_SPAN_KEYS))}.", annotation_id
+        )
+    start, end, label = record.get("start"), record.get("end"), record.get("label")
+    if type(start) is not int or type(end) is not int:  # bool is an int to isinstance
+        raise place.error("A span needs whole numbers as 'start' and 'end'.", annotation_id)
+    covered, category, confidence = record.get("text"), record.get("category"), record.get("confidence")
+    if not isinstance(label, str) or not isinstance(covered, str | None) or not isinstance(category, str | None):
+        raise place.error("A span's 'label', 'text' and 'category' must be strings.", annotation_id, start, end)
+    check_label(place, annotation_id, label)
+    check_covered(place, annotation_id, text, start, end, covered)
+    if confidence is not None:
+        if type(confidence) not in (int, float) or not 0 <= confidence <= 1:
+            raise place.error("A span's 'confidence' must be a number in [0, 1].", annotation_id, start, end)
+    return Span(start, end, label, category, confidence)
+
+
+JSONL = Format("jsonl", (".jsonl", ".ndjson"), read, write, one_document=False)

@@ -1,0 +1,38 @@
+"""MEDDOCAN XML: root ``MEDDOCAN``, one file a clinical case, otherwise like i2b2 2014.
+
+A document id implies no patient: the cases come from articles. See `note_xml` for what the format does not hold.
+
+Source: Marimon et al. (2019), "Automatic De-identification of Medical Texts in Spanish: the MEDDOCAN Track, Corpus,
+Guidelines, Methods and Evaluation of Results", IberLEF.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from ..text import MEDDOCAN, Document
+from .formats import Format, Item
+from .note_xml import Dialect, parse_note, render_note
+
+__all__ = ["MEDDOCAN_XML"]
+
+
+def _no_patient(doc_id: str) -> None:
+    return None
+
+
+_DIALECT = Dialect("MEDDOCAN", MEDDOCAN.category, _no_patient)
+
+
+def read(path: Path, encoding: str | None = None) -> Iterator[Item]:
+    """Yield the document of a file; ``encoding=None`` is what the file declares."""
+    yield parse_note(path, encoding, _DIALECT)
+
+
+def write(document: Document, lossy: bool = False) -> dict[str, str]:
+    """One XML file; raises for control characters that XML cannot hold, unless ``lossy``."""
+    return {".xml": render_note(document, _DIALECT, lossy)}
+
+
+MEDDOCAN_XML = Format("meddocan-xml", (".xml",), read, write)

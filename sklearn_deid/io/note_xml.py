@@ -1,0 +1,179 @@
+"""The XML that i2b2 2014 and MEDDOCAN share: the note in ``TEXT`` (CDATA), its spans as empty elements in ``TAGS``.
+
+The name of such an element is the category; its attributes are id, start, end, text, TYPE (the label) and comment.
+Ids are given anew on writing; comments of annotators are not kept, nor is the confidence of a span. A span without
+a category gets the one that the corpus' scheme has for its label. A patient id or meta data that the format has no
+place for become the attributes ``patient_id`` and ``meta`` (JSON) of the root element, which tools that look for
+TEXT and TAGS do not see.
+
+XML takes CRLF and CR in a text for LF and has no form for most control characters. The writer ends the CDATA section
+for each CR and writes ``&#13;``, so that reading gives back the same text, and refuses what XML 1.0 cannot hold.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from ..text import Document, Span
+from .checking import Place, check_covered, check_label, check_text, known_id, parse_offset
+from .files import read_bytes
+from .safe_xml import decode_xml, parse_xml
+from .strict_json import dump_meta, parse_meta
+
+__all__ = ["Dialect", "parse_note", "render_note"]
+
+_FORBIDDEN = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+_NAME = re.compile(r"[A-Za-z_][\w.-]*", re.ASCII)
+_ATTRIBUTE = str.maketrans(
+    {"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "\t": "&#9;", "\n": "&#10;", "\r": "&#13;"}
+)
+# The element of a span without a category whose label is not in the scheme either.
+_NO_CATEGORY = "TAG"
+
+
+@dataclass(frozen=True)
+class Dialect:
+    """What differs between the corpora that use this XML.
+
+    Parameters
+    ----------
+    root : str
+        Name of the root element.
+    category_of : callable
+        Category of a label in the corpus' scheme, None if it is not in there.
+    patient_of : callable
+        Patient id that a document id implies, or None.
+    """
+
+    root: str
+    category_of: Callable[[str], str | None]
+    patient_of: Callable[[str], str | None]
+
+
+class _Elements:
+    """Collects what stands in a file and refuses what has no business there."""
+
+    def __init__(self, place: Place, root: str) -> None:
+        self.place, self.root = place, root
+        self.attributes: dict[str, str] = {}
+        self.text: list[str] | None = None
+        self.tags: list[tuple[str, dict[str, str]]] = []
+        self._open: list[str] = []
+
+    def start(self, name: str, attributes: dict[str, str]) -> None:
+        depth = len(self._open)
+        if depth == 0:
+            if name != self.root:
+                raise self.place.error(f"The root element must be {self.root}.")
+            self.attributes = attributes
+        elif depth == 1 and name == "TEXT" and self.text is None:
+            self.text = []
+        elif depth == 2 and self._open[1] == "TAGS":
+            self.tags.append((name, attributes))
+        elif depth != 1 or name != "TAGS":
+            raise self.place.error("An element stands where only one TEXT, and TAGS with spans in it, may stand.")
+        self._open.append(name)
+
+    def end(self, name: str) -> None:
+        self._open.pop()
+
+    def characters(self, data: str) -> None:
+        if self._open[1:] == ["TEXT"] and self.text is not None:
+            self.text.append(data)
+        elif data.strip():
+            raise self.place.error("There is text outside of the TEXT element.")
+
+
+def parse_note(path: Path, encoding: str | None, dialect: Dialect) -> Document:
+    """Read a file; the CorpusFormatError says what is wrong and where."""
+    place = Place(str(path), path.stem)
+    found = _Elements(place, dialect.root)
+    parse_xml(place, decode_xml(place, read_bytes(place, path), encoding), found.start, found.end, found.characters)
+    if found.text is None:
+        raise place.error("There is no TEXT element.")
+    text = "".join(found.text)
+    check_text(place, text)
+    _check_ids(place, found.tags)
+    spans = [_parse_span(place, text, number, *tag) for number, tag in enumerate(found.tags, start=1)]
+    patient = found.attributes.get("patient_id", dialect.patient_of(path.stem))
+    meta = parse_meta(place, found.attributes["meta"]) if "meta" in found.attributes else {}
+    return Document(path.stem, text, tuple(spans), patient or None, meta)
+
+
+def render_note(document: Document, dialect: Dialect, lossy: bool) -> str:
+    """The content of a document's file; with ``lossy``, a space stands for each character that XML cannot hold."""
+    place = Place(None, document.doc_id)
+    text = _check_characters(place, document.text, lossy)
+    root = dialect.root + _root_attributes(place, document, dialect)
+    lines = ['<?xml version="1.0" encoding="UTF-8"?>', f"<{root}>", f"<TEXT>{_cdata(text)}</TEXT>", "<TAGS>"]
+    for number, span in enumerate(document.spans, start=1):
+        lines.append(_render_span(place, text, f"T{number}", span, dialect))
+    return "\n".join([*lines, "</TAGS>", f"</{dialect.root}>", ""])
+
+
+def _check_ids(place: Place, tags: list[tuple[str, dict[str, str]]]) -> None:
+    seen: set[str] = set()
+    for number, (_, attributes) in enumerate(tags, start=1):
+        written = attributes.get("id")
+        if written is not None and written in seen:
+            raise place.error("The annotation id stands there twice.", known_id(written, number))
+        seen.add(written or "")
+
+
+def _parse_span(place: Place, text: str, number: int, category: str, attributes: dict[str, str]) -> Span:
+    annotation_id = known_id(attributes.get("id"), number)
+    if not {"start", "end", "TYPE"} <= attributes.keys():
+        raise place.error("The annotation needs the attributes start, end and TYPE.", annotation_id)
+    start, end = (parse_offset(place, annotation_id, attributes[name]) for name in ("start", "end"))
+    check_covered(place, annotation_id, text, start, end, attributes.get("text"))
+    check_label(place, annotation_id, attributes["TYPE"])
+    return Span(start, end, attributes["TYPE"], None if category == _NO_CATEGORY else category)
+
+
+def _root_attributes(place: Place, document: Document, dialect: Dialect) -> str:
+    attributes = ""
+    if document.patient_id == "":
+        raise place.error("The patient id is empty. Use None for an unknown patient.")
+    if document.patient_id != dialect.patient_of(document.doc_id):
+        patient = _check_characters(place, document.patient_id or "")
+        attributes += f' patient_id="{patient.translate(_ATTRIBUTE)}"'
+    if document.meta:
+        attributes += f' meta="{_check_characters(place, dump_meta(document)).translate(_ATTRIBUTE)}"'
+    return attributes
+
+
+def _render_span(place: Place, text: str, annotation_id: str, span: Span, dialect: Dialect) -> str:
+    check_label(place, annotation_id, span.label)
+    category = span.category or dialect.category_of(span.label) or _NO_CATEGORY
+    if not _NAME.fullmatch(category) or span.category == _NO_CATEGORY:
+        raise place.error(
+            "XML needs a category that can be the name of an element: ASCII letters, digits, '_', '.' and '-'.",
+            annotation_id,
+            span.start,
+            span.end,
+        )
+    covered = text[span.start : span.end].translate(_ATTRIBUTE)
+    label = _check_characters(place, span.label).translate(_ATTRIBUTE)
+    offsets = f'start="{span.start}" end="{span.end}"'
+    return f'<{category} id="{annotation_id}" {offsets} text="{covered}" TYPE="{label}" comment=""/>'
+
+
+def _check_characters(place: Place, text: str, lossy: bool = False) -> str:
+    found = _FORBIDDEN.search(text)
+    if found and not lossy:
+        raise place.error(
+            f"XML cannot hold the control character U+{ord(found[0]):04X}. Use format='jsonl', or pass lossy=True "
+            "to write a space in its place (offsets stay the same).",
+            None,
+            found.start(),
+            found.end(),
+        )
+    return _FORBIDDEN.sub(" ", text)
+
+
+def _cdata(text: str) -> str:
+    inside = text.replace("]]>", "]]]]><![CDATA[>").replace("\r", "]]>&#13;<![CDATA[")
+    return f"<![CDATA[{inside}]]>"

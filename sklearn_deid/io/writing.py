@@ -1,0 +1,282 @@
+"""Writing: a whole corpus at once, or documents as they come, so that an interrupted run leaves what is finished."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping
+from io import FileIO
+from os import PathLike
+from pathlib import Path
+from types import TracebackType
+
+from ..text import Document
+from .checking import Place, check_text, has_surrogate
+from .files import already_there, file_name, open_part, part_of, replace_file
+from .formats import Format
+from .jsonl import finished_ids
+from .registry import FORMATS, get_format
+
+__all__ = ["DocumentWriter", "completed_ids", "write_corpus"]
+
+
+def write_corpus(
+    corpus: Iterable[Document],
+    path: str | PathLike[str],
+    format: str | None = None,
+    *,
+    lossy: bool = False,
+    overwrite: bool = False,
+) -> None:
+    """Write documents so that `read_corpus` gives them back.
+
+    Files are UTF-8 and newlines are written as they are. Each file is written under a temporary name and then renamed.
+
+    ================  =================  ============================================================================
+    format            ``path``           what it does not hold
+    ================  =================  ============================================================================
+    "jsonl"           a file             nothing is lost
+    "i2b2"            a folder           confidence; control characters other than tab, LF and CR (raises)
+    "meddocan-xml"    a folder           confidence; control characters other than tab, LF and CR (raises)
+    "brat"            a folder           confidence and category; labels with white space (raises)
+    "conll"           a file             confidence and category; labels with white space, spans that do not begin and
+                                         end with tokens, overlapping spans (raise)
+    "text"            a folder           spans, patient id, meta (raises if there are any)
+    ================  =================  ============================================================================
+
+    Both XML formats need a category: a span without one gets that of its label in the format's own scheme.
+
+    Parameters
+    ----------
+    corpus : Corpus or iterable of Document
+        What to write; document ids must be unique.
+    path : str or path-like
+        A file for formats that hold all documents in one, else a folder, made if needed, in which each document
+        gets files called after its id.
+    format : {"jsonl", "i2b2", "meddocan-xml", "brat", "conll", "text"}, optional
+        None guesses ``"jsonl"`` and ``"conll"`` from the suffix of the path.
+    lossy : bool, default=False
+        Leave out what the table says would raise (text: everything but the text; CoNLL: spans are widened to tokens
+        or dropped where they overlap; XML: a space for each control character), where offsets can stay the same.
+    overwrite : bool, default=False
+        Whether files that are there already are replaced. Without it nothing is replaced, so that predictions do not
+        end up in place of the gold annotations they were made from.
+
+    Raises
+    ------
+    CorpusFormatError
+        If the format cannot hold a document, or a document id is there twice or cannot be a file name. Then nothing
+        has been written.
+    FileExistsError
+        If a file is there already.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from sklearn_deid.io import read_corpus
+    >>> from sklearn_deid.text import Document, Span
+    >>> path = pathlib.Path(tempfile.mkdtemp(), "notes.jsonl")
+    >>> write_corpus([Document("n1", "Seen by Dr. Who.", (Span(12, 15, "DOCTOR"),), "p1")], path)
+    >>> read_corpus(path)[0]
+    Document(doc_id='n1', 16 characters, 1 span)
+    """
+    documents = list(corpus)
+    writer = DocumentWriter(path, format, lossy=lossy, overwrite=overwrite)
+    try:
+        if writer.format.one_document:
+            writer.check(documents)
+        for document in documents:
+            writer.write(document)
+    except BaseException:
+        writer.discard()
+        raise
+    writer.close()
+
+
+class DocumentWriter:
+    """Writes documents as they come; each one is safe as soon as `write` returns.
+
+    Formats with one document a file write it under a temporary name and rename it. A JSON lines file grows under its
+    name plus ``.part`` and gets its own name when the writer is closed without an error: a file with the final name is
+    always complete, and a ``.part`` is what a run that was interrupted had finished.
+
+    Parameters
+    ----------
+    path, format, lossy, overwrite
+        As for `write_corpus`.
+    resume : bool, default=False
+        Go on where an interrupted run stopped: keep what is finished, add to it. `completed` then holds the ids of the
+        finished documents; they must not be written again. Not for CoNLL.
+
+    Attributes
+    ----------
+    completed : frozenset of str
+        Ids of the documents that were finished before this writer was opened; empty without ``resume``.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from sklearn_deid.text import Document
+    >>> path = pathlib.Path(tempfile.mkdtemp(), "redacted.jsonl")
+    >>> notes = [Document("a", "One."), Document("b", "Two.")]
+    >>> with DocumentWriter(path) as writer:
+    ...     writer.write(notes[0])
+    >>> with DocumentWriter(path, resume=True) as writer:
+    ...     for note in notes:
+    ...         if note.doc_id not in writer.completed:
+    ...             writer.write(note)
+    >>> sorted(completed_ids(path))
+    ['a', 'b']
+    """
+
+    def __init__(
+        self,
+        path: str | PathLike[str],
+        format: str | None = None,
+        *,
+        lossy: bool = False,
+        overwrite: bool = False,
+        resume: bool = False,
+    ) -> None:
+        self.path = Path(path)
+        self.format = _output_format(self.path, format)
+        self.lossy, self.overwrite = lossy, overwrite
+        if resume and not self.format.resumable:
+            raise ValueError(f"The format {self.format.name!r} cannot be resumed. Use 'jsonl' or one file a document.")
+        self.completed = frozenset(completed_ids(self.path, self.format.name)) if resume else frozenset()
+        self._written = set(self.completed)
+        self._stream: FileIO | None = None
+        if self.format.one_document:
+            self.path.mkdir(parents=True, exist_ok=True)
+        else:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            self._stream = open_part(self.path, overwrite=overwrite, resume=resume)
+
+    def check(self, documents: Iterable[Document]) -> None:
+        """Raise what `write` would raise for any of these documents, before one of them is written."""
+        ids = set(self._written)
+        for document in documents:
+            self._targets(document, self._render(document, ids))
+            ids.add(document.doc_id)
+
+    def write(self, document: Document) -> None:
+        """Write one document; raises as `write_corpus` does."""
+        contents = self._render(document, self._written)
+        if self._stream is None:
+            self._write_files(self._targets(document, contents))
+        else:
+            self._append(self._stream, b"".join(contents.values()))
+        self._written.add(document.doc_id)
+
+    def close(self) -> None:
+        """Finish: a file of many documents gets its final name, unless writing to it has failed."""
+        if self._stream is not None and not self._stream.closed:
+            self._stream.close()
+            os.replace(part_of(self.path), self.path)
+
+    def discard(self) -> None:
+        """Give up: remove the unfinished file of a format that holds many documents."""
+        if self._stream is not None:
+            self._stream.close()
+            part_of(self.path).unlink(missing_ok=True)
+
+    def __enter__(self) -> DocumentWriter:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if kind is None:
+            self.close()
+        elif self._stream is not None:  # the .part stays, for resume=True
+            self._stream.close()
+
+    def _render(self, document: Document, ids: set[str]) -> dict[str, bytes]:
+        place = Place(str(self.path), document.doc_id)
+        if not isinstance(document.doc_id, str) or not document.doc_id:
+            raise place.error("A document id must be a string and not empty.")
+        if document.doc_id in ids:
+            raise place.error("The document id is there twice.")
+        check_text(place, document.text)
+        contents = self.format.write(document, self.lossy)
+        if any(has_surrogate(content) for content in (document.doc_id, *contents.values())):
+            raise place.error("An id, a label or the meta data hold a lone surrogate, which is no character.")
+        return {suffix: content.encode("utf-8") for suffix, content in contents.items()}
+
+    def _targets(self, document: Document, contents: Mapping[str, bytes]) -> dict[Path, bytes]:
+        targets = {self.path / file_name(document.doc_id, suffix): content for suffix, content in contents.items()}
+        for target, content in targets.items():
+            # The same content is no conflict: half of a pair that a killed run left, or .ann files beside their notes.
+            if not self.overwrite and target.exists() and target.read_bytes() != content:
+                raise already_there(target)
+        return targets
+
+    def _write_files(self, targets: Mapping[Path, bytes]) -> None:
+        if len(targets) > 1:  # a run that is killed in between leaves half of a pair, which readers refuse
+            list(targets)[-1].unlink(missing_ok=True)
+        for target, content in targets.items():
+            replace_file(target, content)
+
+    def _append(self, stream: FileIO, content: bytes) -> None:
+        try:
+            rest = memoryview(content)
+            while rest:
+                rest = rest[stream.write(rest) :]
+        except BaseException:
+            stream.close()  # half a document may stand there: nothing must come after it
+            raise
+
+
+def completed_ids(path: str | PathLike[str], format: str | None = None) -> set[str]:
+    """Ids of the documents that a run, finished or interrupted, has completely written.
+
+    Parameters
+    ----------
+    path : str or path-like
+        What was given to `DocumentWriter`; nothing needs to be there yet.
+    format : {"jsonl", "i2b2", "meddocan-xml", "brat", "text"}, optional
+        None guesses ``"jsonl"`` from the suffix.
+
+    Returns
+    -------
+    set of str
+
+    Raises
+    ------
+    ValueError
+        For CoNLL, where the last document of an interrupted run cannot be told from a complete one.
+    CorpusFormatError
+        If a JSON lines file holds something else.
+
+    Examples
+    --------
+    >>> completed_ids("no/such/folder", "brat")
+    set()
+    """
+    path = Path(path)
+    fmt = _output_format(path, format)
+    if not fmt.resumable:
+        raise ValueError(f"Completed documents cannot be told for the format {fmt.name!r}.")
+    if not fmt.one_document:
+        part = part_of(path)
+        return finished_ids(part, unfinished=True) if part.exists() else finished_ids(path) if path.exists() else set()
+    names = {file.name for file in path.iterdir()} if path.is_dir() else set()
+    first, *others = fmt.suffixes
+    stems = {name.removesuffix(first) for name in names if name.endswith(first)}
+    return {stem for stem in stems if all(stem + suffix in names for suffix in others)}
+
+
+def _output_format(path: Path, name: str | None) -> Format:
+    if name is None:
+        found = [fmt for fmt in FORMATS.values() if not fmt.one_document and path.suffix.lower() in fmt.suffixes]
+        if not found:
+            raise ValueError(
+                f"The format cannot be told from the path. Pass one of {', '.join(map(repr, FORMATS))} as format=."
+            )
+        return found[0]
+    fmt = get_format(name)
+    endings = {suffix for known in FORMATS.values() for suffix in known.suffixes}
+    if fmt.one_document and path.suffix.lower() in endings and not path.is_dir():
+        raise ValueError(f"The format {name!r} has one file a document: 'path' must be a folder, not a file name.")
+    if not fmt.one_document and path.is_dir():
+        raise ValueError(f"The format {name!r} has all documents in one file: 'path' must be a file, not a folder.")
+    return fmt

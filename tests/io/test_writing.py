@@ -1,0 +1,241 @@
+"""Files appear whole or not at all, stay in their folder, and are not replaced unasked; interrupted runs go on."""
+
+import os
+
+import pytest
+
+from sklearn_deid.exceptions import CorpusFormatError
+from sklearn_deid.io import DocumentWriter, completed_ids, read_corpus, write_corpus
+from sklearn_deid.text import Document, Span
+
+NOTES = [Document(name, f"Note {name}", (Span(0, 4, "A"),), f"p{name}") for name in "abc"]
+FOLDERS = ["i2b2", "meddocan-xml", "brat", "text"]
+
+
+def bare(documents):
+    return [Document(document.doc_id, document.text) for document in documents]
+
+
+def snapshot(folder):
+    return {path.name: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+@pytest.mark.parametrize("name", FOLDERS)
+@pytest.mark.parametrize(
+    "doc_id",
+    ["../evil", "..", ".", ".hidden", "a/b", "/etc/passwd", "a\\b", "..\\evil", "a/../../b", "a\x00b", "a\nb", "\x7f"]
+    + ["con", "NUL.tar", "com1", "x..y"],
+)
+def test_an_id_cannot_lead_out_of_the_folder(name, doc_id, tmp_path):
+    with pytest.raises(CorpusFormatError, match="document id cannot be a file name"):
+        write_corpus(bare([*NOTES, Document(doc_id, "x")]), tmp_path / "out", format=name)
+    assert snapshot(tmp_path) == {}  # the good ones before it were not written either
+
+
+@pytest.mark.parametrize("doc_id", ["../evil", "a/b", "..", "a\x00b"])
+def test_any_id_goes_into_one_file(doc_id, tmp_path):
+    write_corpus([Document(doc_id, "x")], tmp_path / "x.jsonl")
+    assert [document.doc_id for document in read_corpus(tmp_path / "x.jsonl")] == [doc_id]
+
+
+@pytest.mark.parametrize("doc_id", ["", None, 7])
+def test_an_id_must_be_a_string(doc_id, tmp_path):
+    with pytest.raises(CorpusFormatError, match="must be a string and not empty"):
+        write_corpus([Document(doc_id, "x")], tmp_path / "x.jsonl")
+
+
+@pytest.mark.parametrize("doc_id", ["a\nb", "a\rb", "a\tb", "a\u2028b"])
+def test_conll_refuses_ids_with_breaks(doc_id, tmp_path):
+    with pytest.raises(CorpusFormatError, match="cannot hold a document id"):
+        write_corpus([Document(doc_id, "x")], tmp_path / "x.conll")
+    assert snapshot(tmp_path) == {}
+
+
+@pytest.mark.parametrize("name", [*FOLDERS, "jsonl", "conll"])
+def test_an_id_twice_is_refused(name, tmp_path):
+    with pytest.raises(CorpusFormatError, match="document id is there twice.*document a"):
+        write_corpus(bare([NOTES[0], NOTES[1], NOTES[0]]), tmp_path / "x", format=name)
+    assert snapshot(tmp_path) == {}
+
+
+@pytest.mark.parametrize("name", [*FOLDERS, "jsonl", "conll"])
+def test_nothing_is_replaced_unasked(name, tmp_path):
+    target = tmp_path / "x"
+    write_corpus(bare(NOTES), target, format=name)
+    before = snapshot(tmp_path)
+    changed = [Document("new", "x"), Document("b", "other")]
+    with pytest.raises(FileExistsError, match="pass overwrite=True to replace it"):
+        write_corpus(changed, target, format=name)
+    assert snapshot(tmp_path) == before
+    write_corpus(changed, target, format=name, overwrite=True)
+    assert {document.doc_id: document.text for document in read_corpus(target, format=name)}["b"] == "other"
+
+
+def test_annotations_can_be_put_beside_their_untouched_notes(tmp_path):
+    write_corpus(bare(NOTES), tmp_path, format="text")
+    write_corpus(NOTES, tmp_path, format="brat")
+    assert list(read_corpus(tmp_path)) == NOTES
+
+
+@pytest.mark.parametrize("name", FOLDERS)
+def test_a_failing_rename_leaves_no_file_behind(name, tmp_path, monkeypatch):
+    def fail(*arguments):
+        raise OSError("disk full")
+
+    monkeypatch.setattr(os, "replace", fail)
+    with pytest.raises(OSError, match="disk full"):
+        write_corpus(bare(NOTES), tmp_path, format=name)
+    assert snapshot(tmp_path) == {}
+
+
+def test_a_file_is_renamed_from_its_own_folder(tmp_path, monkeypatch):
+    seen = []
+    real = os.replace
+    monkeypatch.setattr(os, "replace", lambda a, b: (seen.append((a, b)), real(a, b)))
+    write_corpus(NOTES, tmp_path / "x.jsonl")
+    write_corpus(bare(NOTES[:1]), tmp_path, format="text")
+    assert [(a.name, b.name) for a, b in seen] == [("x.jsonl.part", "x.jsonl"), ("a.txt.part", "a.txt")]
+    assert {path.parent for pair in seen for path in pair} == {tmp_path}
+
+
+def test_a_planted_link_under_the_temporary_name_is_not_followed(tmp_path):
+    victim = tmp_path / "victim"
+    victim.write_text("keep")
+    out = tmp_path / "out"
+    out.mkdir()
+    (out / "a.txt.part").symlink_to(victim)
+    (out / "x.jsonl.part").symlink_to(victim)
+    write_corpus(bare(NOTES[:1]), out, format="text")
+    write_corpus(NOTES, out / "x.jsonl", overwrite=True)
+    assert victim.read_text() == "keep"
+
+
+def test_interrupting_between_the_files_of_a_pair_leaves_no_wrong_pair(tmp_path, monkeypatch):
+    write_corpus([NOTES[0]], tmp_path, format="brat")
+    real = os.replace
+
+    def interrupt(source, target):
+        if target.suffix == ".ann":
+            raise KeyboardInterrupt
+        real(source, target)
+
+    monkeypatch.setattr(os, "replace", interrupt)
+    new = Document("a", "Other text", (Span(0, 5, "A"),))
+    with pytest.raises(KeyboardInterrupt):
+        write_corpus([new], tmp_path, format="brat", overwrite=True)
+    monkeypatch.undo()
+    assert completed_ids(tmp_path, "brat") == set()
+    with pytest.raises(CorpusFormatError, match="no .ann beside"):
+        read_corpus(tmp_path, format="brat")
+    with DocumentWriter(tmp_path, "brat", resume=True) as writer:
+        writer.write(new)
+    assert list(read_corpus(tmp_path)) == [new]
+
+
+@pytest.mark.parametrize("name", FOLDERS)
+def test_a_folder_goes_on_where_it_stopped(name, tmp_path):
+    with pytest.raises(KeyboardInterrupt), DocumentWriter(tmp_path, name) as writer:
+        writer.write(bare(NOTES)[0])
+        raise KeyboardInterrupt
+    (tmp_path / "b.xml.part").write_text("half")
+    assert completed_ids(tmp_path, name) == {"a"}
+    with DocumentWriter(tmp_path, name, resume=True) as writer:
+        assert writer.completed == {"a"}
+        for note in bare(NOTES):
+            if note.doc_id not in writer.completed:
+                writer.write(note)
+        with pytest.raises(CorpusFormatError, match="twice"):
+            writer.write(bare(NOTES)[0])
+    assert list(read_corpus(tmp_path, format=name)) == bare(NOTES)
+
+
+@pytest.mark.parametrize("cut", [b"", b'{"doc_id": "b", "te', b'{"doc_id": "b", "text": "\xc3'])
+def test_json_lines_go_on_where_they_stopped(cut, tmp_path):
+    path, part = tmp_path / "x.jsonl", tmp_path / "x.jsonl.part"
+    with pytest.raises(KeyboardInterrupt), DocumentWriter(path) as writer:
+        writer.write(NOTES[0])
+        raise KeyboardInterrupt
+    assert not path.exists()
+    part.write_bytes(part.read_bytes() + cut)
+    assert completed_ids(path) == {"a"}
+    with pytest.raises(FileExistsError, match="An interrupted run left this file; pass resume=True"):
+        DocumentWriter(path)
+    with DocumentWriter(path, resume=True) as writer:
+        assert writer.completed == {"a"}
+        writer.write(NOTES[1])
+        writer.write(NOTES[2])
+    assert snapshot(tmp_path).keys() == {"x.jsonl"}
+    assert list(read_corpus(path)) == NOTES
+    assert completed_ids(path) == {"a", "b", "c"}
+
+
+@pytest.mark.parametrize("ending", [b"", b"\n"])
+def test_a_finished_file_can_be_added_to_and_is_whole_at_every_moment(ending, tmp_path):
+    path = tmp_path / "x.jsonl"
+    write_corpus(NOTES[:1], path)
+    path.write_bytes(path.read_bytes().rstrip(b"\n") + ending)
+    before = path.read_bytes()
+    with DocumentWriter(path, resume=True) as writer:
+        writer.write(NOTES[1])
+        assert path.read_bytes() == before
+    assert list(read_corpus(path)) == NOTES[:2]
+
+
+def test_resume_with_nothing_there_is_a_beginning(tmp_path):
+    for path in (tmp_path / "new" / "x.jsonl", tmp_path / "new" / "folder"):
+        format = "jsonl" if path.suffix else "brat"
+        assert completed_ids(path, format) == set()
+        with DocumentWriter(path, format, resume=True) as writer:
+            writer.write(NOTES[0])
+        assert list(read_corpus(path)) == NOTES[:1]
+
+
+def test_nothing_comes_after_a_half_written_line(tmp_path):
+    class Full:
+        closed = False
+
+        def write(self, data):
+            raise OSError("disk full")
+
+        def close(self):
+            self.closed = True
+
+    writer = DocumentWriter(tmp_path / "x.jsonl")
+    writer.write(NOTES[0])
+    writer._stream.close()
+    writer._stream = Full()
+    with pytest.raises(OSError, match="disk full"):
+        writer.write(NOTES[1])
+    writer.close()
+    assert not (tmp_path / "x.jsonl").exists()
+    assert completed_ids(tmp_path / "x.jsonl") == {"a"}
+
+
+def test_conll_cannot_be_resumed(tmp_path):
+    with pytest.raises(ValueError, match="'conll' cannot be resumed"):
+        DocumentWriter(tmp_path / "x.conll", resume=True)
+    with pytest.raises(ValueError, match="cannot be told for the format 'conll'"):
+        completed_ids(tmp_path / "x.conll")
+
+
+def test_the_path_must_fit_the_format(tmp_path):
+    with pytest.raises(ValueError, match="cannot be told from the path. Pass one of 'i2b2', 'meddocan-xml'"):
+        write_corpus(NOTES, tmp_path / "out")
+    with pytest.raises(ValueError, match="'path' must be a folder"):
+        write_corpus(NOTES, tmp_path / "out.xml", format="i2b2")
+    with pytest.raises(ValueError, match="'path' must be a file"):
+        write_corpus(NOTES, tmp_path, format="jsonl")
+
+
+def test_an_unfinished_file_is_not_read(tmp_path):
+    with DocumentWriter(tmp_path / "x.jsonl") as writer:
+        writer.write(NOTES[0])
+        with pytest.raises(CorpusFormatError, match="holds no file ending in"):
+            read_corpus(tmp_path, format="jsonl")
+
+
+def test_line_ends_in_strings_are_escaped_for_other_readers(tmp_path):
+    write_corpus([Document("n", "a\r\n\x0b\x85\u2028\u2029\x1eb")], tmp_path / "x.jsonl")
+    content = (tmp_path / "x.jsonl").read_bytes().decode()
+    assert len(content.splitlines()) == 1
+    assert content.endswith("}\n")
