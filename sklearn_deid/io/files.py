@@ -34,8 +34,8 @@ def decode(place: Place, data: bytes, encoding: str) -> str:
     """Bytes as text: no newline is translated, and a byte order mark stays unless the encoding drops it."""
     try:
         return data.decode(encoding)
-    except UnicodeDecodeError as error:
-        position = error.start
+    except UnicodeError as error:  # without a position where the codec refuses the text as a whole
+        position = getattr(error, "start", 0)
     raise _wrong_encoding(place, encoding, f"byte {position}")
 
 
@@ -61,7 +61,7 @@ def read_lines(path: Path, encoding: str) -> Iterator[tuple[int, str | CorpusFor
         return
     except OSError as error:
         failure = place.error(f"The file cannot be read: {error.strerror}.")
-    except UnicodeDecodeError:  # UTF-16, where escaping is not possible
+    except UnicodeError:  # UTF-16 and UTF-32, where escaping is not possible
         failure = _wrong_encoding(place, encoding, "after the last line that could be read")
     raise failure
 
