@@ -65,9 +65,15 @@ def _breaks_off(line: _Line, following: _Line, caseless: bool) -> bool:
     return line.text[-1] not in ".:;!?" and first.isalpha() and (caseless or not first.isupper())
 
 
+def _may_run_on(line: _Line, following: _Line) -> bool:
+    """False where a line starts something new whatever the widths: after a blank line or a row, at a list item."""
+    is_row = not line.text.strip("-=_*~#. ")
+    return not (following.after_blank or is_row or _ITEM.match(following.text))
+
+
 def _wrap_width(lines: list[_Line], caseless: bool) -> int | None:
     """Width at which a note was wrapped; None if its lines end where the author ended them."""
-    pairs = [(line, after) for line, after in pairwise(lines) if not after.after_blank]
+    pairs = [(line, after) for line, after in pairwise(lines) if _may_run_on(line, after)]
     changes = [0] * (_WIDEST + 2)  # how many more breaks each width explains than the width before
     for line, after in pairs:
         first, stop = max(line.length, _NARROWEST), min(line.length + after.needed, _WIDEST + 1)
@@ -85,15 +91,13 @@ def _wrap_width(lines: list[_Line], caseless: bool) -> int | None:
 
 def _runs_on(line: _Line, following: _Line, width: int | None, caseless: bool) -> bool:
     """Whether the following line continues the line."""
-    if following.after_blank or _ITEM.match(following.text):
+    if not _may_run_on(line, following):
         return False
     if width is None:
         return line.length >= _NARROWEST and not caseless and _breaks_off(line, following, caseless)
     if not _is_full(line, following, width):
         return False
-    starts_field = following.text[0].isupper() and _FIELD.match(following.text) is not None
-    is_row = not line.text.strip("-=_*~#. ")
-    return not starts_field and not is_row
+    return not (following.text[0].isupper() and _FIELD.match(following.text))
 
 
 def line_starts(text: str) -> list[int]:
@@ -104,15 +108,15 @@ def line_starts(text: str) -> list[int]:
     - in a hard-wrapped note, a line whose first word would not have fitted at the end of the line before;
     - in any other note, a line that breaks off in mid-sentence after 40 or more columns.
 
-    Even these start something new after a blank line and where they look like a list item (``-``, ``*``,
-    ``•``, ``o``, ``1.``, ``2)``, ``a)``); in a hard-wrapped note also after a row of dashes and where they
-    look like a field of up to three words (``Allergies: ...``).
+    Even these start something new after a blank line or a row of dashes and where they look like a list item
+    (``-``, ``*``, ``•``, ``o``, ``1.``, ``2)``, ``a)``); in a hard-wrapped note also where they look like a field
+    of up to three words (``Allergies: ...``).
 
     A note is hard-wrapped if there is a width of 40 to 140 columns that (a) at most a tenth of its lines
     exceed, or one line, and (b) explains breaks of which at least two, and 30 %, are in mid-sentence. A width
     explains a break if the line fits into it and would not with the next line's first word added. A break is
     in mid-sentence if there is no final punctuation before it and a lower case letter after it (any letter in
-    notes without lower case).
+    notes without lower case). Breaks at blank lines, rows and list items count neither way.
 
     Parameters
     ----------

@@ -32,6 +32,7 @@ _ADDRESS_PARTS = frozenset("bajo piso puerta planta portal escalera apt apto sui
 _AFTER_FINAL = re.compile(r"(?<=[.!?…؟۔।\"'”’»)\]])\s+(?=\S)")
 _IDEOGRAPHIC_FINAL = re.compile(r"[。！？｡]+[」』）”’]*")
 _LAST_WORD, _WORD = re.compile(r"[^\W_]+\Z"), re.compile(r"[^\W\d_]+")
+_ITEM_NUMBER = re.compile(r"\d{1,3}|[ivxIVX]{2,4}")
 _CLOSING, _OPENING = "\"'”’»)]", "\"'“‘«(["
 _LONGEST_ABBREVIATION = 8
 
@@ -48,8 +49,8 @@ def _starts_sentence(text: str, position: int, after_full_stop: bool) -> bool:
     return first.isalpha() and not first.islower()
 
 
-def _is_abbreviation(text: str, stop: int, following: int) -> bool:
-    """Whether the full stop at offset ``stop`` belongs to the word before it."""
+def _is_abbreviation(text: str, stop: int, following: int, starts: set[int]) -> bool:
+    """Whether the full stop at offset ``stop`` belongs to the word before it; ``starts`` as for `_ends_sentence`."""
     found = _LAST_WORD.search(text, max(0, stop - _LONGEST_ABBREVIATION - 1), stop)
     if found is None:
         return text[stop - 1 : stop] == "/"  # "C/. Mayor"
@@ -57,6 +58,8 @@ def _is_abbreviation(text: str, stop: int, following: int) -> bool:
     if len(word) == 1 and word.isalpha():
         # Initials, and the last letter of "e.g."; but "5 g. Then" ends.
         return word.isupper() or word in _ABBREVIATIONS or text[found.start() - 1 : found.start()] == "."
+    if found.start() in starts and _ITEM_NUMBER.fullmatch(word):
+        return True  # "2. Home"
     match = _WORD.match(text, following)
     after = match[0].lower() if match else ""
     if word.isdigit() and (len(after) == 1 or after in _ADDRESS_PARTS):
@@ -64,13 +67,14 @@ def _is_abbreviation(text: str, stop: int, following: int) -> bool:
     return after in _NUMBER_SIGNS or word.lower() in _ABBREVIATIONS
 
 
-def _ends_sentence(text: str, gap_start: int, gap_end: int) -> bool:
+def _ends_sentence(text: str, gap_start: int, gap_end: int, starts: set[int]) -> bool:
+    """Whether a sentence ends before a gap of white space; ``starts`` are the offsets where lines start."""
     final = gap_start - 1
     while final > 0 and text[final] in _CLOSING:
         final -= 1
     if text[final] not in ".!?…؟۔।" or not _starts_sentence(text, gap_end, text[final] == "."):
         return False
-    return text[final] != "." or not _is_abbreviation(text, final, gap_end)
+    return text[final] != "." or not _is_abbreviation(text, final, gap_end, starts)
 
 
 def split_sentences(text: str, tokens: Tokens) -> list[tuple[int, int]]:
@@ -80,7 +84,8 @@ def split_sentences(text: str, tokens: Tokens) -> list[tuple[int, int]]:
     `sklearn_deid.text.line_wrapping.line_starts`), and after ``.``, ``!``, ``?`` or ``…`` (with closing
     quotes or brackets) before white space and a capital, a letter of a caseless script, or ``¿`` and ``¡``;
     after ``!`` and ``?`` also before a digit. A full stop after an initial or a known English or Spanish
-    abbreviation ends nothing. Ideographic full stops need no white space. Sentences have no length limit.
+    abbreviation or the number of a list item ends nothing. Ideographic full stops need no white space.
+    Sentences have no length limit.
 
     Parameters
     ----------
@@ -101,11 +106,10 @@ def split_sentences(text: str, tokens: Tokens) -> list[tuple[int, int]]:
     >>> split_sentences(text, tokenize(text))
     [(0, 6), (6, 8)]
     """
-    borders = line_starts(text)
-    for gap in _AFTER_FINAL.finditer(text):
-        if _ends_sentence(text, gap.start(), gap.end()):
-            borders.append(gap.end())
-    borders.extend(final.end() for final in _IDEOGRAPHIC_FINAL.finditer(text))
+    starts = set(line_starts(text))
+    gaps = [gap.span() for gap in _AFTER_FINAL.finditer(text)]
+    borders = starts.union([end for start, end in gaps if _ends_sentence(text, start, end, starts)])
+    borders.update([final.end() for final in _IDEOGRAPHIC_FINAL.finditer(text)])
     n_tokens = len(tokens.starts)
     cuts = sorted({0, n_tokens, *(bisect_left(tokens.starts, border) for border in borders)})
     return list(zip(cuts[:-1], cuts[1:], strict=True))
