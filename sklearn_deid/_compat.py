@@ -20,7 +20,7 @@ from sklearn.utils._param_validation import (
 )
 from skorch import NeuralNet
 
-__all__ = ["Interval", "InvalidParameterError", "SkorchEstimator", "StrOptions", "resolve_device"]
+__all__ = ["Interval", "InvalidParameterError", "SkorchEstimator", "StrOptions", "check_constraints", "resolve_device"]
 
 
 def resolve_device(device: str | torch.device) -> torch.device:
@@ -28,6 +28,13 @@ def resolve_device(device: str | torch.device) -> torch.device:
     if isinstance(device, str) and device == "auto":
         return torch.device("cuda" if torch.cuda.is_available() else "cpu")
     return torch.device(device)
+
+
+def check_constraints(estimator: Any) -> None:
+    """Raise scikit-learn's InvalidParameterError for the first parameter outside ``_parameter_constraints``."""
+    constraints = estimator._parameter_constraints
+    values = {name: getattr(estimator, name) for name in constraints}
+    validate_parameter_constraints(constraints, values, caller_name=type(estimator).__name__)
 
 
 class SkorchEstimator(NeuralNet):
@@ -47,16 +54,8 @@ class SkorchEstimator(NeuralNet):
             for name, p in inspect.signature(type(self).__init__).parameters.items()
             if name != "self" and p.kind is not p.VAR_KEYWORD
         ]
-        nested = [k for k in vars(self) if "__" in k and not k.startswith("_") and not k.endswith("_")]
-        return named + sorted(k for k in nested if k.partition("__")[0] not in named or self._is_skorch_prefix(k))
-
-    def _is_skorch_prefix(self, key: str) -> bool:
-        return any(key.startswith(prefix + "__") for prefix in self.prefixes_)
-
-    def _check_parameters(self) -> None:
-        """Raise scikit-learn's InvalidParameterError for the first parameter outside its constraints."""
-        values = {name: getattr(self, name) for name in self._parameter_constraints}
-        validate_parameter_constraints(self._parameter_constraints, values, caller_name=type(self).__name__)
+        # What the user gave as a dunder keyword, such as optimizer__weight_decay.
+        return named + sorted(key for key in vars(self) if "__" in key and not key.startswith("_"))
 
     @contextmanager
     def _real_device(self) -> Iterator[torch.device]:
@@ -72,6 +71,13 @@ class SkorchEstimator(NeuralNet):
         """Build module, criterion, optimizer, callbacks and history; called by ``fit``."""
         with self._real_device():
             return super().initialize()
+
+    def set_params(self, **params: Any) -> SkorchEstimator:
+        """Set parameters; those of the optimizer are also kept for the next ``fit``."""
+        super().set_params(**params)
+        # On a fitted net skorch only writes into the running optimizer, and a refit would fall back to the old value.
+        vars(self).update({key: value for key, value in params.items() if key.startswith("optimizer__")})
+        return self
 
     def __setstate__(self, state: dict) -> None:
         asked = state["device"]

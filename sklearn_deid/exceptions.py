@@ -12,10 +12,12 @@ __all__ = [
     "CorpusFormatError",
     "DataNotFoundError",
     "DeidError",
+    "EmbeddingsFormatError",
     "MissingDependencyError",
     "SequenceError",
     "SpanError",
     "UnsafeToShareWarning",
+    "WithheldWarning",
 ]
 
 
@@ -93,6 +95,10 @@ class BundleError(DeidError, ValueError):
     """A saved model that is incomplete, damaged, or of another version."""
 
 
+class EmbeddingsFormatError(DeidError, ValueError):
+    """A file of word vectors that cannot be read without guessing."""
+
+
 class DataNotFoundError(DeidError, FileNotFoundError):
     """Data that are not on this machine and may not or cannot be downloaded."""
 
@@ -107,3 +113,7 @@ class AlignmentWarning(UserWarning):
 
 class UnsafeToShareWarning(UserWarning):
     """Something learned from private notes is about to be used where only public things are safe to share."""
+
+
+class WithheldWarning(UserWarning):
+    """A note could not be processed and is not passed on."""

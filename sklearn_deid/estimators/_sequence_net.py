@@ -20,6 +20,8 @@ __all__ = ["NoCriterion", "SequenceNet"]
 
 # Padded cells of a batch when tagging: large enough to keep the matrix products busy, small enough for the caches.
 _TAGGING_CELLS = 4096
+# What max_epochs="auto" means: so many epochs, more where the data are small so that enough batches are seen.
+_EPOCHS, _MOST_EPOCHS, _FEWEST_BATCHES = 16, 100, 2000
 
 
 class NoCriterion(nn.Module):
@@ -36,7 +38,7 @@ class SequenceNet(SkorchEstimator):
 
     @property
     def _default_callbacks(self) -> list[tuple[str, Any]]:
-        own: list[tuple[str, Any]] = [("lr_decay", LearningRateDecay(self.max_epochs))]
+        own: list[tuple[str, Any]] = [("lr_decay", LearningRateDecay(None))]
         if self.gradient_clip is not None:
             own.append(("gradient_clip", GradientNormClipping(self.gradient_clip)))
         if self.weight_average:
@@ -100,15 +102,25 @@ class SequenceNet(SkorchEstimator):
 
     # ---- what `fit` and `predict` call
 
-    def _train(self, train: SentenceDataset, valid: SentenceDataset | None, epochs: int, *, decay: bool) -> None:
-        """skorch's training loop; Ctrl-C ends it and leaves the weights as they are."""
-        dict(self.callbacks_)["lr_decay"].n_epochs = epochs if decay else None
+    def _train(self, train: SentenceDataset, valid: SentenceDataset | None, epochs: int | None = None) -> None:
+        """skorch's training loop; Ctrl-C ends it and leaves the weights as they are.
+
+        Without ``epochs`` it is a whole training of ``max_epochs`` with a falling rate, else some epochs at a constant one.
+        """
+        dict(self.callbacks_)["lr_decay"].n_epochs = None if epochs else self._planned_epochs(train)
+        epochs = epochs or self._planned_epochs(train)
         self.notify("on_train_begin", X=train, y=None)
         try:
             self.fit_loop((train, valid), epochs=epochs)
         except KeyboardInterrupt:
             pass
         self.notify("on_train_end", X=train, y=None)
+
+    def _planned_epochs(self, train: SentenceDataset) -> int:
+        if self.max_epochs != "auto":
+            return self.max_epochs
+        n_batches = len(LengthBucketSampler(train.lengths, self.batch_size, max_rows=self.batch_size))
+        return max(_EPOCHS, min(_MOST_EPOCHS, -(-_FEWEST_BATCHES // n_batches)))
 
     def _outputs(
         self, dataset: SentenceDataset, table: Tensor | None = None
@@ -118,7 +130,7 @@ class SequenceNet(SkorchEstimator):
         self._set_training(False)
         for rows in LengthBucketSampler(dataset.lengths, _TAGGING_CELLS, max_rows=_TAGGING_CELLS):
             batch = dataset.collate(rows)[0].to(device)
-            with torch.inference_mode(), self._autocast():
+            with torch.no_grad(), self._autocast():  # not inference mode: marginals are gradients
                 emissions = self.module_(batch, table)
             yield rows, batch, emissions
 

@@ -63,18 +63,18 @@ class SwappingDataset(SentenceDataset):
 
     Parameters
     ----------
-    tags : TokenSequences
-        Legal tags, to find the spans.
+    legal_tags : TokenSequences
+        Tags as strings, to find the spans.
     share : float
         Share of the spans that are replaced; 0 leaves the data as they are.
     **arrays
         As for `SentenceDataset`.
     """
 
-    def __init__(self, tags: TokenSequences, share: float, **arrays: Any) -> None:
+    def __init__(self, legal_tags: TokenSequences, share: float, **arrays: Any) -> None:
         super().__init__(**arrays)
         self._original = (self.offsets, self.words, self.vectors, self.tags)
-        starts, ends, labels = _span_ranges(tags)
+        starts, ends, labels = _span_ranges(legal_tags)
         self._swapper = SpanSwapper(self.offsets, starts, ends, labels, share) if share and len(starts) else None
 
     def redraw(self, rng: np.random.Generator) -> None:

@@ -9,7 +9,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from .._compat import Interval, StrOptions
+from .._compat import Interval, StrOptions, check_constraints
 from .._sequences import (
     RaggedArray,
     Representation,
@@ -26,6 +26,7 @@ from ..text import CASING_CLASSES, N_CHARACTER_CLASSES, N_SHAPE_CLASSES, convert
 from ..training import hold_out_patients
 from ._sequence_net import NoCriterion, SequenceNet
 from ._tagger_data import SwappingDataset, distinct_words, encode_tags, inner_tags, tag_weights, word_features
+from ._tagger_vectors import tagger_vectors
 
 __all__ = ["DeidTagger"]
 
@@ -40,7 +41,7 @@ class DeidTagger(SequenceNet):
     a `Representation`, its vectors are read instead of words. The tagger is a `skorch.NeuralNet`: ``callbacks``,
     ``optimizer__weight_decay``, ``history`` and the like work as documented there.
 
-    No word of the training notes is stored: the default reads words by their characters only.
+    By default no word of the training notes is stored: words are read by their characters and hashed n-grams.
 
     Parameters
     ----------
@@ -53,8 +54,10 @@ class DeidTagger(SequenceNet):
     characters : {"cnn", None}, default="cnn"
         How the characters and the shape of a word are read. Ignored where X is a `Representation`.
     embeddings : None, "auto", "corpus", "glove-6b-50d", path, WordVectors or KeyedVectors, default="auto"
-        Fixed word vectors beside the characters. "auto" is none: on development data they add nothing to characters
-        once spans are swapped. "corpus" trains them on X and warns, since they hold the words of X.
+        Fixed word vectors beside the characters. "auto" trains vectors of hashed character n-grams on X; they hold no
+        word of X. "corpus" trains vectors of whole words and warns, since those hold the words of X.
+    word_size : int or None, default=96
+        Width of the rectified layer that puts the parts of a word together; None leaves it out.
     hidden_size : int, default=128
         Units of each direction.
     n_layers : int, default=1
@@ -66,8 +69,9 @@ class DeidTagger(SequenceNet):
         in each epoch; it teaches the tagger to read the context instead of remembering names.
     class_weight : dict, "balanced" or None, default=None
         Weight of each tag in the loss; tags that a dict does not name count 1.
-    max_epochs : int, default=16
-        Passes over the data.
+    max_epochs : int or "auto", default="auto"
+        Passes over the data. "auto" is 16, and up to 100 where the data are so small that 16 passes make fewer than 2,000
+        batches.
     lr : float, default=3e-3
         Learning rate; rises over the first batches and falls linearly to zero at the end of `fit`.
     batch_size : int, default=600
@@ -119,7 +123,7 @@ class DeidTagger(SequenceNet):
     >>> from sklearn_deid import DeidTagger
     >>> X = [["Mr", "Alder", "was", "seen"], ["No", "pain"]] * 8
     >>> y = [["O", "B-PATIENT", "O", "O"], ["O", "O"]] * 8
-    >>> tagger = DeidTagger(max_epochs=20, hidden_size=16, random_state=0).fit(X, y)
+    >>> tagger = DeidTagger(hidden_size=16, random_state=0).fit(X, y)
     >>> tagger.predict([["Mr", "Birch", "was", "seen"]])[0]
     ['O', 'B-PATIENT', 'O', 'O']
     """
@@ -129,6 +133,7 @@ class DeidTagger(SequenceNet):
         "head": [StrOptions({"crf", "softmax"})],
         "scheme": [StrOptions({"iob2", "bioes"})],
         "characters": [StrOptions({"cnn"}), None],
+        "word_size": [Interval(Integral, 1, None, closed="left"), None],
         "hidden_size": [Interval(Integral, 1, None, closed="left")],
         "n_layers": [Interval(Integral, 1, None, closed="left")],
         "input_dropout": [Interval(Real, 0, 1, closed="left")],
@@ -136,7 +141,7 @@ class DeidTagger(SequenceNet):
         "output_dropout": [Interval(Real, 0, 1, closed="left")],
         "span_swap": [Interval(Real, 0, 1, closed="both")],
         "class_weight": [dict, StrOptions({"balanced"}), None],
-        "max_epochs": [Interval(Integral, 1, None, closed="left")],
+        "max_epochs": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],
         "lr": [Interval(Real, 0, None, closed="neither")],
         "batch_size": [Interval(Integral, 1, None, closed="left")],
         "gradient_clip": [Interval(Real, 0, None, closed="neither"), None],
@@ -157,6 +162,7 @@ class DeidTagger(SequenceNet):
         scheme: str = "iob2",
         characters: str | None = "cnn",
         embeddings: Any = "auto",
+        word_size: int | None = 96,
         hidden_size: int = 128,
         n_layers: int = 1,
         input_dropout: float = 0.25,
@@ -164,7 +170,7 @@ class DeidTagger(SequenceNet):
         output_dropout: float = 0.5,
         span_swap: float = 0.5,
         class_weight: Any = None,
-        max_epochs: int = 16,
+        max_epochs: Any = "auto",
         lr: float = 3e-3,
         batch_size: int = 600,
         optimizer: Any = torch.optim.NAdam,
@@ -182,7 +188,7 @@ class DeidTagger(SequenceNet):
     ) -> None:
         self.encoder, self.head, self.scheme = encoder, head, scheme
         self.characters, self.embeddings = characters, embeddings
-        self.hidden_size, self.n_layers = hidden_size, n_layers
+        self.word_size, self.hidden_size, self.n_layers = word_size, hidden_size, n_layers
         self.input_dropout, self.layer_dropout, self.output_dropout = (
             input_dropout,
             layer_dropout,
@@ -227,7 +233,7 @@ class DeidTagger(SequenceNet):
         SequenceError
             If X and y do not match, or hold no token.
         """
-        self._check_parameters()
+        check_constraints(self)
         X, tags, groups = self._checked(X, y, groups)
         self._rng = _generator(self.random_state)
         with self._own_random_stream():
@@ -237,7 +243,7 @@ class DeidTagger(SequenceNet):
             train_rows, valid_rows = hold_out_patients(len(X), groups, self.train_split, int(self._rng.integers(2**31)))
             train = self._training_data(X[train_rows], tags[train_rows])
             valid = None if valid_rows is None else self._training_data(X[valid_rows], tags[valid_rows], swap=False)
-            self._train(train, valid, self.max_epochs, decay=True)
+            self._train(train, valid)
         return self
 
     def partial_fit(self, X: Any, y: Any = None, classes: Any = None, *, groups: Any = None) -> DeidTagger:
@@ -257,7 +263,7 @@ class DeidTagger(SequenceNet):
         SequenceError
             Also if y holds a tag that is not among ``classes``.
         """
-        self._check_parameters()
+        check_constraints(self)
         X, tags, _ = self._checked(X, y, groups)
         if not self.initialized_:
             self._rng = _generator(self.random_state)
@@ -265,7 +271,7 @@ class DeidTagger(SequenceNet):
                 self._learn_inputs(X, tags, classes)
                 self.initialize()
         with self._own_random_stream():
-            self._train(self._training_data(X, tags), None, 1, decay=False)
+            self._train(self._training_data(X, tags), None, epochs=1)
         return self
 
     def predict(self, X: Any, return_confidence: bool = False) -> Any:
@@ -343,6 +349,7 @@ class DeidTagger(SequenceNet):
                 characters,
                 n_shapes=N_SHAPE_CLASSES if self.characters else 0,
                 vector_dim=0 if self._vectors is None else self._vectors.dim,
+                output_size=self.word_size,
             )
         width = self.n_features_in_ if words is None else words.output_size
         encoder = BidirectionalRecurrent(width, self.hidden_size, self.n_layers, self.encoder, self.layer_dropout)
@@ -367,6 +374,8 @@ class DeidTagger(SequenceNet):
         self._vectors = None
         if isinstance(X, Representation):
             self.n_features_in_ = X.d
+        elif isinstance(X, TokenSequences):
+            self._vectors = tagger_vectors(self.embeddings, X, self._rng)
         self._tag_weights = tag_weights(self.class_weight, tags, self.classes_)
 
     # ---- data in and out

@@ -93,7 +93,9 @@ class TaggerModule(nn.Module):
         """Encode many words at once, in blocks, for `forward`'s ``table``; shape (n_words, d)."""
         assert self.words is not None
         n = len(features["casing"])
-        blocks = [{k: v[i : i + block] for k, v in features.items()} for i in range(0, max(n, 1), block)]
+        if n == 0:
+            return features["casing"].new_zeros((0, self.words.output_size), dtype=torch.float32)
+        blocks = [{k: v[i : i + block] for k, v in features.items()} for i in range(0, n, block)]
         return torch.cat([self.words(part) for part in blocks])
 
     def _look_up(self, batch: SentenceBatch, table: Tensor | None) -> Tensor:

@@ -1,22 +1,58 @@
 """What a note is: documents, spans, tokens with offsets, sentences, tags, label schemes, rewriting."""
 
+from .alignment import AlignmentReport, spans_to_tags, tags_to_spans
 from .casing import CASING_CLASSES, casing_class, casing_ids
+from .characters import N_CHARACTER_CLASSES, N_SHAPE_CLASSES, character_ids, shape_ids, word_shape
+from .corpus import Corpus, SentenceData, patient_of
 from .documents import Document, Span
+from .labels import BINARY, I2B2_2014, MEDDOCAN, LabelScheme, get_label_scheme, label_map, relabel
+from .rewriting import REDACTION_MODES, Rewriting, merge_spans, redact, rewrite
 from .segmentation import Segmentation, segment
 from .sentences import split_sentences
 from .spacy_bridge import make_spacy_tokenizer
+from .tags import SCHEMES, check_scheme, convert_tags, is_allowed, labels_of, repair_tags, split_tag
 from .tokens import Tokens, tokenize
 
 __all__ = [
+    "BINARY",
     "CASING_CLASSES",
+    "I2B2_2014",
+    "MEDDOCAN",
+    "N_CHARACTER_CLASSES",
+    "N_SHAPE_CLASSES",
+    "REDACTION_MODES",
+    "SCHEMES",
+    "AlignmentReport",
+    "Corpus",
     "Document",
+    "LabelScheme",
+    "Rewriting",
     "Segmentation",
+    "SentenceData",
     "Span",
     "Tokens",
     "casing_class",
     "casing_ids",
+    "character_ids",
+    "check_scheme",
+    "convert_tags",
+    "get_label_scheme",
+    "is_allowed",
+    "label_map",
+    "labels_of",
     "make_spacy_tokenizer",
+    "merge_spans",
+    "patient_of",
+    "redact",
+    "relabel",
+    "repair_tags",
+    "rewrite",
     "segment",
+    "shape_ids",
+    "spans_to_tags",
     "split_sentences",
+    "split_tag",
+    "tags_to_spans",
     "tokenize",
+    "word_shape",
 ]

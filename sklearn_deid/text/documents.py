@@ -45,9 +45,7 @@ class Span:
 
     def __post_init__(self) -> None:
         if self.start < 0 or self.end <= self.start:
-            raise SpanError(
-                "A span needs 0 <= start < end.", start=self.start, end=self.end
-            )
+            raise SpanError("A span needs 0 <= start < end.", start=self.start, end=self.end)
 
     @property
     def length(self) -> int:

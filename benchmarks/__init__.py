@@ -1,0 +1,1 @@
+"""Measurements; each module prints one JSON object and is run with ``python -m benchmarks.<name>``."""

@@ -1,0 +1,26 @@
+"""Which fixed word vectors a tagger reads beside the characters."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .._sequences import TokenSequences
+from ..embeddings import resolve_embeddings, train_subword_table
+
+__all__ = ["tagger_vectors"]
+
+
+def tagger_vectors(embeddings: Any, X: TokenSequences, rng: np.random.Generator) -> Any:
+    """Word vectors for the ``embeddings`` parameter of `DeidTagger`, or None.
+
+    "auto" trains vectors of character n-grams on X: no download, no word stored, and on development data better than
+    characters alone.
+    """
+    seed = int(rng.integers(2**31))
+    if embeddings is None:
+        return None
+    if isinstance(embeddings, str) and embeddings == "auto":
+        return train_subword_table(X, random_state=seed)
+    return resolve_embeddings(embeddings, X, random_state=seed)

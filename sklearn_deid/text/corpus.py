@@ -1,0 +1,241 @@
+"""`Corpus`: a sequence of notes, and its sentences as X, y and groups."""
+
+from __future__ import annotations
+
+import warnings
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, overload
+
+import numpy as np
+
+from .._sequences import TokenSequences, object_rows
+from ..exceptions import AlignmentWarning, SequenceError
+from .alignment import AlignmentReport, spans_to_tags, tags_to_spans
+from .documents import Document
+from .segmentation import Segmentation, segment
+
+__all__ = ["Corpus", "SentenceData"]
+
+
+class Corpus(Sequence):
+    """An immutable sequence of documents with distinct ids.
+
+    Parameters
+    ----------
+    documents : iterable of Document
+
+    Raises
+    ------
+    ValueError
+        If two documents have the same id.
+
+    Examples
+    --------
+    >>> from sklearn_deid import Corpus, Document, Span
+    >>> corpus = Corpus([Document("n1", "Seen by Who.", (Span(8, 11, "DOCTOR"),), patient_id="p1")])
+    >>> corpus
+    Corpus(1 document, 1 patient, 1 span)
+    >>> data = corpus.to_sentences()
+    >>> data.X[0], data.y[0]
+    (['Seen', 'by', 'Who', '.'], ['O', 'O', 'B-DOCTOR', 'O'])
+    """
+
+    def __init__(self, documents: Iterable[Document] = ()) -> None:
+        self._documents = tuple(documents)
+        for document in self._documents:
+            if not isinstance(document, Document):
+                raise TypeError(f"A Corpus holds Document objects. Got {type(document).__name__} instead.")
+        repeated = [doc_id for doc_id, n in Counter(d.doc_id for d in self._documents).items() if n > 1]
+        if repeated:
+            raise ValueError(f"Document ids must be distinct; {len(repeated)} are not, such as {repeated[0]!r}.")
+
+    @property
+    def groups(self) -> np.ndarray:
+        """Patient id of each document, its own id where it has none; shape (n_documents,)."""
+        return np.array([patient_of(d) for d in self._documents], dtype=object)
+
+    @property
+    def patients(self) -> tuple[str, ...]:
+        """Distinct patient ids, in order of appearance."""
+        return tuple(dict.fromkeys(self.groups))
+
+    @property
+    def n_spans(self) -> int:
+        """Number of spans."""
+        return sum(len(d.spans) for d in self._documents)
+
+    @property
+    def label_counts(self) -> dict[str, int]:
+        """Number of spans with each label, most frequent first."""
+        return dict(Counter(span.label for d in self._documents for span in d.spans).most_common())
+
+    def __len__(self) -> int:
+        return len(self._documents)
+
+    def __iter__(self) -> Iterator[Document]:
+        return iter(self._documents)
+
+    @overload
+    def __getitem__(self, key: int) -> Document: ...
+    @overload
+    def __getitem__(self, key: Any) -> Any: ...
+    def __getitem__(self, key: Any) -> Any:
+        if isinstance(key, (int, np.integer)):
+            return self._documents[key]
+        rows = np.arange(len(self))[key if isinstance(key, slice) else np.asarray(key)]
+        return Corpus(self._documents[i] for i in rows)
+
+    def __add__(self, other: Corpus) -> Corpus:
+        if not isinstance(other, Corpus):
+            return NotImplemented
+        return Corpus((*self._documents, *other._documents))
+
+    def __eq__(self, other: object) -> bool:
+        return self._documents == other._documents if isinstance(other, Corpus) else NotImplemented
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        counts = {"document": len(self), "patient": len(self.patients), "span": self.n_spans}
+        return f"Corpus({', '.join(f'{n} {name}' + 's' * (n != 1) for name, n in counts.items())})"
+
+    def to_sentences(self, scheme: str = "iob2") -> SentenceData:
+        """Cut all notes into sentences with tags.
+
+        Parameters
+        ----------
+        scheme : {"iob2", "bioes"}, default="iob2"
+
+        Returns
+        -------
+        SentenceData
+
+        Warns
+        -----
+        AlignmentWarning
+            If spans are lost or come back with other borders. Spans over a sentence border alone do not warn: all their
+            tokens are tagged, and redaction hides the same text.
+        """
+        pieces = [segment(document.text) for document in self._documents]
+        tags, report = [], AlignmentReport()
+        for document, cut in zip(self._documents, pieces, strict=True):
+            row, one = spans_to_tags(
+                document.spans,
+                cut.tokens.starts,
+                cut.tokens.ends,
+                scheme,
+                doc_id=document.doc_id,
+                sentences=cut.sentences,
+            )
+            tags.append(row)
+            report += one
+        if report.n_lost or report.inside_token or report.collisions:
+            warnings.warn(f"{report.summary()}. See SentenceData.report for where.", AlignmentWarning, stacklevel=2)
+        return SentenceData(self, scheme, pieces, tags, report)
+
+
+@dataclass(frozen=True, repr=False)
+class SentenceData:
+    """Sentences of a corpus as scikit-learn wants them, and the way back.
+
+    Attributes
+    ----------
+    X : TokenSequences
+        Sentences of all documents, in order.
+    y : ndarray of shape (n_sentences,), dtype object
+        One list of tags for each sentence.
+    groups : ndarray of shape (n_sentences,)
+        Patient of each sentence.
+    doc_ids : ndarray of shape (n_sentences,)
+        Document of each sentence.
+    report : AlignmentReport
+        What tokens could not express.
+    """
+
+    corpus: Corpus
+    scheme: str
+    _segmentations: list[Segmentation]
+    _tags: list[list[str]]
+    report: AlignmentReport
+
+    @cached_property
+    def X(self) -> TokenSequences:
+        return TokenSequences.from_rows(row for cut in self._segmentations for row in cut.rows())
+
+    @cached_property
+    def y(self) -> np.ndarray:
+        both = zip(self._segmentations, self._tags, strict=True)
+        return object_rows(tags[first:stop] for cut, tags in both for first, stop in cut.sentences)
+
+    @cached_property
+    def groups(self) -> np.ndarray:
+        return np.repeat(self.corpus.groups, self._counts)
+
+    @cached_property
+    def doc_ids(self) -> np.ndarray:
+        return np.repeat(np.array([d.doc_id for d in self.corpus], dtype=object), self._counts)
+
+    @property
+    def _counts(self) -> list[int]:
+        return [len(cut.sentences) for cut in self._segmentations]
+
+    def __repr__(self) -> str:
+        return f"SentenceData({len(self.X)} sentences, {len(self.X.data)} tokens, {len(self.corpus)} documents)"
+
+    def to_documents(
+        self, tags: Iterable[Sequence[str]], confidences: Iterable[Sequence[float]] | None = None
+    ) -> Corpus:
+        """The documents with the spans of other tags, such as predicted ones.
+
+        Parameters
+        ----------
+        tags : sequence of n_sentences tag sequences
+        confidences : sequence of n_sentences float sequences, optional
+            Probability of each tag.
+
+        Returns
+        -------
+        Corpus
+            Same texts, ids, order and patients. A span gets the category that its label has in the corpus.
+
+        Raises
+        ------
+        SequenceError
+            If a row of tags does not fit its sentence.
+        """
+        rows = TokenSequences.from_rows(tags, name="tags")
+        if not np.array_equal(rows.offsets, self.X.offsets):
+            raise SequenceError("'tags' must hold one tag for each token of X, sentence by sentence.")
+        sure = None if confidences is None else np.concatenate([*map(np.asarray, confidences), np.zeros(0)])
+        categories = {s.label: s.category for d in self.corpus for s in d.spans}
+        documents, position = [], 0
+        for document, cut in zip(self.corpus, self._segmentations, strict=True):
+            stop = position + len(cut.tokens.starts)
+            spans = tags_to_spans(
+                _with_borders(rows.data[position:stop], cut.sentences),
+                cut.tokens.starts,
+                cut.tokens.ends,
+                self.scheme,
+                confidences=None if sure is None else sure[position:stop],
+                category_of=categories.get,
+            )
+            documents.append(replace(document, spans=tuple(spans)))
+            position = stop
+        return Corpus(documents)
+
+
+def patient_of(document: Document) -> str:
+    """Patient id of a document, its own id where it has none."""
+    return document.doc_id if document.patient_id is None else document.patient_id
+
+
+def _with_borders(tags: np.ndarray, sentences: Sequence[tuple[int, int]]) -> list[str]:
+    """Tags of a document in which no span runs on over a sentence border."""
+    out = tags.tolist()
+    for first, _ in sentences:
+        if out[first].startswith(("I-", "E-")):
+            out[first] = "B" + out[first][1:]
+    return out

@@ -1,0 +1,200 @@
+"""Label schemes as data: which labels a corpus uses, the category of each, and which of them HIPAA names."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from types import MappingProxyType
+
+from .documents import Document
+
+__all__ = [
+    "BINARY",
+    "I2B2_2014",
+    "MEDDOCAN",
+    "LabelScheme",
+    "get_label_scheme",
+    "label_map",
+    "relabel",
+]
+
+
+@dataclass(frozen=True)
+class LabelScheme:
+    """Labels of a corpus.
+
+    Parameters
+    ----------
+    name : str
+    categories : mapping of str to str
+        Category of each label.
+    hipaa : frozenset of str
+        Labels counted as HIPAA identifiers by the evaluation of the corpus.
+
+    Examples
+    --------
+    >>> I2B2_2014.category("PATIENT"), I2B2_2014.is_hipaa("DOCTOR")
+    ('NAME', False)
+    """
+
+    name: str
+    categories: Mapping[str, str]
+    hipaa: frozenset[str]
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "categories", MappingProxyType(dict(self.categories)))
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """All labels."""
+        return tuple(self.categories)
+
+    def category(self, label: str) -> str | None:
+        """Category of a label; None for one that is not in the scheme."""
+        return self.categories.get(label)
+
+    def is_hipaa(self, label: str) -> bool:
+        """Whether a label counts in the HIPAA scores."""
+        return label in self.hipaa
+
+    def __reduce__(self) -> tuple:
+        return (type(self), (self.name, dict(self.categories), self.hipaa))  # a mapping proxy cannot be pickled
+
+
+def _by_label(by_category: Mapping[str, str]) -> dict[str, str]:
+    return {label: category for category, labels in by_category.items() for label in labels.split()}
+
+
+I2B2_2014 = LabelScheme(
+    "i2b2-2014",
+    _by_label(
+        {
+            "NAME": "PATIENT DOCTOR USERNAME",
+            "PROFESSION": "PROFESSION",
+            "LOCATION": "ROOM DEPARTMENT HOSPITAL ORGANIZATION STREET CITY STATE COUNTRY ZIP LOCATION-OTHER",
+            "AGE": "AGE",
+            "DATE": "DATE",
+            "CONTACT": "PHONE FAX EMAIL URL IPADDR",
+            "ID": "SSN MEDICALRECORD HEALTHPLAN ACCOUNT LICENSE VEHICLE DEVICE BIOID IDNUM",
+            "OTHER": "OTHER",
+        }
+    ),
+    # IDNUM is meant to be here, but the pattern of the official script never matches it, so it does not count.
+    frozenset(
+        "PATIENT CITY STREET ZIP ORGANIZATION DATE AGE PHONE FAX EMAIL SSN MEDICALRECORD HEALTHPLAN ACCOUNT LICENSE "
+        "VEHICLE DEVICE BIOID".split()
+    ),
+)
+
+_MEDDOCAN_TO_I2B2 = {
+    "NOMBRE_SUJETO_ASISTENCIA": "PATIENT",
+    "NOMBRE_PERSONAL_SANITARIO": "DOCTOR",
+    "PROFESION": "PROFESSION",
+    "HOSPITAL": "HOSPITAL",
+    "CENTRO_SALUD": "HOSPITAL",
+    "INSTITUCION": "ORGANIZATION",
+    "CALLE": "STREET",
+    "TERRITORIO": "CITY",
+    "PAIS": "COUNTRY",
+    "EDAD_SUJETO_ASISTENCIA": "AGE",
+    "FECHAS": "DATE",
+    "NUMERO_TELEFONO": "PHONE",
+    "NUMERO_FAX": "FAX",
+    "CORREO_ELECTRONICO": "EMAIL",
+    "URL_WEB": "URL",
+    "DIREC_PROT_INTERNET": "IPADDR",
+    "ID_ASEGURAMIENTO": "HEALTHPLAN",
+    "ID_CONTACTO_ASISTENCIAL": "MEDICALRECORD",
+    "ID_SUJETO_ASISTENCIA": "MEDICALRECORD",
+    "NUMERO_BENEF_PLAN_SALUD": "HEALTHPLAN",
+    "ID_TITULACION_PERSONAL_SANITARIO": "LICENSE",
+    "ID_EMPLEO_PERSONAL_SANITARIO": "IDNUM",
+    "IDENTIF_VEHICULOS_NRSERIE_PLACAS": "VEHICLE",
+    "IDENTIF_DISPOSITIVOS_NRSERIE": "DEVICE",
+    "IDENTIF_BIOMETRICOS": "BIOID",
+    "OTRO_NUMERO_IDENTIF": "IDNUM",
+    "FAMILIARES_SUJETO_ASISTENCIA": "OTHER",
+    "SEXO_SUJETO_ASISTENCIA": "OTHER",
+    "OTROS_SUJETO_ASISTENCIA": "OTHER",
+}
+
+# MEDDOCAN has no HIPAA subset of its own: a label counts where the i2b2 label nearest to it does. TERRITORIO holds
+# cities, postal codes and regions alike and counts, which is the cautious side.
+MEDDOCAN = LabelScheme(
+    "meddocan",
+    {label: I2B2_2014.categories[target] for label, target in _MEDDOCAN_TO_I2B2.items()},
+    frozenset(label for label, target in _MEDDOCAN_TO_I2B2.items() if target in I2B2_2014.hipaa),
+)
+
+BINARY = LabelScheme("binary", {"PHI": "PHI"}, frozenset({"PHI"}))
+
+_SCHEMES = {scheme.name: scheme for scheme in (I2B2_2014, MEDDOCAN, BINARY)}
+
+
+def get_label_scheme(scheme: str | LabelScheme) -> LabelScheme:
+    """A scheme by its name: ``"i2b2-2014"``, ``"meddocan"`` or ``"binary"``.
+
+    Raises
+    ------
+    ValueError
+        If there is none of this name.
+    """
+    if isinstance(scheme, LabelScheme):
+        return scheme
+    if scheme not in _SCHEMES:
+        raise ValueError(
+            f"The label scheme must be one of {sorted(_SCHEMES)} or a LabelScheme. Got {scheme!r} instead."
+        )
+    return _SCHEMES[scheme]
+
+
+def label_map(source: str | LabelScheme, target: str | LabelScheme) -> Mapping[str, str | None]:
+    """What each label of one scheme is called in another; None where it is left out.
+
+    Known are MEDDOCAN to i2b2 2014, every scheme to itself, every scheme to ``"hipaa"`` (its own HIPAA labels, the others
+    left out), and every scheme to ``"binary"``.
+
+    Examples
+    --------
+    >>> label_map("meddocan", "i2b2-2014")["FECHAS"], label_map("i2b2-2014", "hipaa")["DOCTOR"]
+    ('DATE', None)
+    """
+    origin = get_label_scheme(source)
+    if target == "hipaa":
+        return {label: label if origin.is_hipaa(label) else None for label in origin.labels}
+    goal = get_label_scheme(target)
+    if goal == origin:
+        return {label: label for label in origin.labels}
+    if goal is BINARY:
+        return {label: "PHI" for label in origin.labels}
+    if (origin.name, goal.name) == ("meddocan", "i2b2-2014"):
+        return dict(_MEDDOCAN_TO_I2B2)
+    raise ValueError(f"There is no map from {origin.name} to {goal.name}; write one as a dict of labels.")
+
+
+def relabel(document: Document, mapping: Mapping[str, str | None], target: str | LabelScheme | None = None) -> Document:
+    """The document with other labels.
+
+    Parameters
+    ----------
+    document : Document
+    mapping : mapping of str to str or None
+        New label of each label; spans whose label maps to None are dropped.
+    target : str or LabelScheme, optional
+        Gives the new spans their category; without it they have none.
+
+    Raises
+    ------
+    ValueError
+        If a label of the document is not in the mapping: a span is never dropped by accident.
+    """
+    unknown = sorted({span.label for span in document.spans} - set(mapping))
+    if unknown:
+        raise ValueError(f"The mapping says nothing of the labels {unknown} [document {document.doc_id}].")
+    scheme = None if target is None else get_label_scheme(target)
+    spans = []
+    for span in document.spans:
+        label = mapping[span.label]
+        if label is not None:
+            spans.append(replace(span, label=label, category=None if scheme is None else scheme.category(label)))
+    return replace(document, spans=tuple(spans))

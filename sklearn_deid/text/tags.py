@@ -1,0 +1,136 @@
+"""The grammar of tag sequences: IOB2 and BIOES.
+
+IOB2 marks the first token of a span with B and the others with I. BIOES also marks the last one with E and a span of one
+token with S. A tag is ``"O"`` or a prefix and a label, as in ``"B-PATIENT"``; labels may hold hyphens.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from ..exceptions import SequenceError
+
+__all__ = ["SCHEMES", "check_scheme", "convert_tags", "is_allowed", "labels_of", "repair_tags", "split_tag"]
+
+SCHEMES = ("iob2", "bioes")
+_PREFIXES = {"iob2": "BI", "bioes": "BIES"}
+
+
+def check_scheme(scheme: str) -> str:
+    """Return the scheme, or raise ValueError that names the known ones."""
+    if scheme not in SCHEMES:
+        raise ValueError(f"The 'scheme' parameter must be one of {SCHEMES}. Got {scheme!r} instead.")
+    return scheme
+
+
+def split_tag(tag: str) -> tuple[str, str | None]:
+    """Prefix and label of a tag; the label of ``"O"`` is None.
+
+    Raises
+    ------
+    SequenceError
+        If the tag is neither ``"O"`` nor one of B, I, E, S with a label.
+
+    Examples
+    --------
+    >>> split_tag("B-ID-NUMBER"), split_tag("O")
+    (('B', 'ID-NUMBER'), ('O', None))
+    """
+    if tag == "O":
+        return "O", None
+    prefix, hyphen, label = tag.partition("-")
+    if prefix not in ("B", "I", "E", "S") or not hyphen or not label:
+        raise SequenceError(
+            f"A tag must be 'O' or B, I, E or S with a label, such as 'B-PATIENT'. Got {tag!r} instead."
+        )
+    return prefix, label
+
+
+def is_allowed(previous: str | None, following: str | None, scheme: str = "iob2") -> bool:
+    """Whether one tag may follow another.
+
+    Parameters
+    ----------
+    previous, following : str or None
+        Tags; None stands for the start and the end of the sentence.
+    scheme : {"iob2", "bioes"}, default="iob2"
+
+    Examples
+    --------
+    >>> is_allowed("O", "I-DATE"), is_allowed("B-DATE", "I-DATE"), is_allowed("B-DATE", None, "bioes")
+    (False, True, False)
+    """
+    check_scheme(scheme)
+    before, label = ("O", None) if previous is None else split_tag(previous)
+    after, next_label = ("O", None) if following is None else split_tag(following)
+    if any(prefix not in _PREFIXES[scheme] + "O" for prefix in (before, after)):
+        return False
+    if after in "IE":
+        return before in "BI" and label == next_label
+    return scheme == "iob2" or before not in "BI"
+
+
+def labels_of(tags: Sequence[str]) -> list[tuple[int, int, str]]:
+    """Spans of a tag sequence of either scheme, illegal sequences included, as (first, past the last, label).
+
+    A span ends after E and S, before B, S and O, and before another label; an I or E that continues nothing begins a
+    span. No tagged token is lost.
+
+    Examples
+    --------
+    >>> labels_of(["B-AGE", "I-AGE", "I-DATE", "O", "S-CITY"])
+    [(0, 2, 'AGE'), (2, 3, 'DATE'), (4, 5, 'CITY')]
+    """
+    spans = []
+    start, current = 0, None
+    for position, tag in enumerate(tags):
+        prefix, label = split_tag(tag)
+        if current is not None and (label != current or prefix in "BS"):
+            spans.append((start, position, current))
+            current = None
+        if label is None:
+            continue
+        if current is None:
+            start, current = position, label
+        if prefix in "ES":
+            spans.append((start, position + 1, label))
+            current = None
+    if current is not None:
+        spans.append((start, len(tags), current))
+    return spans
+
+
+def repair_tags(tags: Sequence[str], scheme: str = "iob2") -> list[str]:
+    """The legal sequence with the same labels at the same tokens.
+
+    Borders are those of `labels_of`: an I (or E) that continues nothing becomes the beginning of a span.
+
+    Examples
+    --------
+    >>> repair_tags(["O", "I-DATE", "I-DATE", "I-AGE"])
+    ['O', 'B-DATE', 'I-DATE', 'B-AGE']
+    """
+    return tags_of(labels_of(tags), len(tags), check_scheme(scheme))
+
+
+def convert_tags(tags: Sequence[str], source: str, target: str) -> list[str]:
+    """Translate between schemes; illegal sequences are repaired on the way.
+
+    Examples
+    --------
+    >>> convert_tags(["B-DATE", "I-DATE", "B-AGE"], "iob2", "bioes")
+    ['B-DATE', 'E-DATE', 'S-AGE']
+    """
+    check_scheme(source)
+    return repair_tags(tags, target)
+
+
+def tags_of(spans: Iterable[tuple[int, int, str]], n_tokens: int, scheme: str = "iob2") -> list[str]:
+    """Tag sequence of token spans that do not overlap."""
+    tags = ["O"] * n_tokens
+    for start, end, label in spans:
+        tags[start] = f"B-{label}"
+        tags[start + 1 : end] = [f"I-{label}"] * (end - start - 1)
+        if scheme == "bioes":
+            tags[end - 1] = f"E-{label}" if end - start > 1 else f"S-{label}"
+    return tags

@@ -1,0 +1,45 @@
+"""Small annotated sentences, and taggers trained on them once. Do not fit or change the shared taggers."""
+
+import numpy as np
+import pytest
+
+from sklearn_deid import DeidTagger
+
+SMALL = {"max_epochs": 25, "lr": 0.01, "hidden_size": 12, "batch_size": 60, "random_state": 0, "device": "cpu"}
+
+SURNAMES = ["Alder", "Birch", "Cedar", "Damson", "Elm", "Fir", "Gorse", "Hazel", "Ivy", "Juniper"]
+TOWNS = ["Northwick", "Eastham", "Southby", "Westerley"]
+
+
+def make_sentences(n, seed=0):
+    """n sentences, their IOB2 tags and the patient of each."""
+    rng = np.random.default_rng(seed)
+    X, y = [], []
+    for _ in range(n):
+        name, town, age = rng.choice(SURNAMES), rng.choice(TOWNS), str(rng.integers(20, 90))
+        sentence, tags = [
+            (["Mr", ".", name, "was", "seen"], ["O", "O", "B-PATIENT", "O", "O"]),
+            (["Lives", "in", town, town], ["O", "O", "B-CITY", "I-CITY"]),
+            (["Aged", age, "years", "."], ["O", "B-AGE", "O", "O"]),
+            (["No", "pain", "."], ["O", "O", "O"]),
+        ][rng.integers(4)]
+        X.append([str(token) for token in sentence])
+        y.append(tags)
+    return X, y, [f"patient-{i // 4}" for i in range(n)]
+
+
+@pytest.fixture(scope="session")
+def sentences():
+    return make_sentences(120)
+
+
+@pytest.fixture(scope="session")
+def fitted(sentences):
+    X, y, groups = sentences
+    return DeidTagger(**SMALL).fit(X, y, groups=groups)
+
+
+def assert_rows_equal(a, b):
+    assert len(a) == len(b)
+    for left, right in zip(a, b, strict=True):
+        np.testing.assert_array_equal(left, right)

@@ -1,0 +1,279 @@
+"""What DeidTagger does with sentences."""
+
+import numpy as np
+import pytest
+import torch
+
+from sklearn_deid import DeidTagger
+from sklearn_deid._sequences import Representation, TokenSequences
+from sklearn_deid.exceptions import SequenceError
+
+from .conftest import SMALL, assert_rows_equal, make_sentences
+
+
+class TestFitAndPredict:
+    def test_learns_what_can_be_learned(self, fitted):
+        X, y, _ = make_sentences(60, seed=1)
+        assert fitted.score(X, y) > 0.95
+
+    def test_prediction_is_an_object_array_of_lists(self, fitted):
+        out = fitted.predict([["No", "pain"], ["Aged", "40"]])  # equal lengths must not become two dimensions
+        assert out.shape == (2,)
+        assert out.dtype == object
+        assert all(isinstance(row, list) for row in out)
+
+    def test_lists_arrays_and_containers_are_the_same(self, fitted, sentences):
+        X, y, _ = sentences
+        expected = fitted.predict(X)
+        assert_rows_equal(fitted.predict(TokenSequences.from_rows(X)), expected)
+        rows = np.empty(len(X), dtype=object)
+        rows[:] = X
+        assert_rows_equal(fitted.predict(rows), expected)
+        other = DeidTagger(**SMALL).fit(rows, TokenSequences.from_rows(y))
+        assert_rows_equal(other.predict(X), expected)
+
+    def test_order_and_batch_do_not_matter(self, fitted, sentences):
+        X, _, _ = sentences
+        whole = fitted.predict(X)
+        assert_rows_equal(fitted.predict(X[::-1])[::-1], whole)
+        assert_rows_equal([fitted.predict([row])[0] for row in X[:10]], whole[:10])
+
+    @pytest.mark.parametrize("length", [0, 1, 5000])
+    def test_any_length(self, fitted, length):
+        out = fitted.predict([["pain"] * length, ["No"]])
+        assert [len(row) for row in out] == [length, 1]
+        assert [p.shape for p in fitted.predict_proba([["pain"] * length])] == [(length, len(fitted.classes_))]
+
+    def test_any_length_when_fitting(self):
+        X = [[], ["Mr"], ["pain"] * 5000]
+        y = [[], ["B-PATIENT"], ["O"] * 5000]
+        tagger = DeidTagger(**{**SMALL, "max_epochs": 1}).fit(X, y)
+        assert [len(row) for row in tagger.predict(X)] == [0, 1, 5000]
+
+    def test_no_sentences_to_tag(self, fitted):
+        assert fitted.predict([]).shape == (0,)
+        assert fitted.predict_proba([]).shape == (0,)
+
+    def test_only_outside(self):
+        tagger = DeidTagger(**{**SMALL, "max_epochs": 1}).fit([["no", "pain"]], [["O", "O"]])
+        assert tagger.predict([["no"]])[0] == ["O"]
+
+    def test_unknown_tokens_and_scripts_are_tagged(self, fitted):
+        odd = ["\U0001f9d1\u200d\u2695\ufe0f", "\ud800", "\u0645\u0631\u064a\u0636", "\u60a3\u8005", "x" * 300, ""]
+        assert len(fitted.predict([odd])[0]) == len(odd)
+
+    def test_tags_unseen_in_training_do_not_break_scoring(self, fitted):
+        assert fitted.score([["Mr", ".", "Elm"]], [["B-NEW", "O", "B-PATIENT"]]) < 1.0
+
+    def test_predictions_are_legal_iob2(self, sentences):
+        X, y, _ = sentences
+        tagger = DeidTagger(**{**SMALL, "max_epochs": 1, "head": "softmax"}).fit(X, y)
+        for row in tagger.predict(X):
+            for before, tag in zip(["O", *row], row, strict=False):
+                assert not tag.startswith("I-") or before[2:] == tag[2:]
+
+
+class TestProbabilities:
+    def test_sum_to_one_and_follow_classes(self, fitted, sentences):
+        X, _, _ = sentences
+        for row, probabilities in zip(X, fitted.predict_proba(X), strict=True):
+            assert probabilities.shape == (len(row), len(fitted.classes_))
+            np.testing.assert_allclose(probabilities.sum(1), 1.0, atol=1e-4)
+
+    def test_confidence_is_the_probability_of_the_chosen_tag(self, fitted, sentences):
+        X, _, _ = sentences
+        tags, confidence = fitted.predict(X, return_confidence=True)
+        column = {tag: i for i, tag in enumerate(fitted.classes_)}
+        for row, sure, probabilities in zip(tags, confidence, fitted.predict_proba(X), strict=True):
+            expected = [probabilities[i, column[tag]] for i, tag in enumerate(row)]
+            np.testing.assert_allclose(sure, expected, atol=1e-6)
+
+
+class TestParameters:
+    @pytest.mark.parametrize(
+        "parameters",
+        [
+            {"encoder": "gru"},
+            {"head": "softmax"},
+            {"scheme": "bioes"},
+            {"characters": None},
+            {"n_layers": 2},
+            {"span_swap": 0.0},
+            {"class_weight": "balanced"},
+            {"class_weight": {"O": 0.5}},
+            {"weight_average": 0.0},
+            {"gradient_clip": None},
+            {"optimizer": torch.optim.Adam, "optimizer__weight_decay": 1e-4},
+            {"mixed_precision": True},
+        ],
+        ids=str,
+    )
+    def test_variants_learn(self, sentences, parameters):
+        X, y, _ = sentences
+        tagger = DeidTagger(**{**SMALL, **parameters}).fit(X, y)
+        assert tagger.score(X, y) > 0.6
+
+    def test_class_weight_moves_the_balance(self, sentences):
+        X, y, _ = sentences
+        few = {**SMALL, "max_epochs": 2, "head": "softmax"}
+        recall = [
+            sum(tag != "O" for row in DeidTagger(**few, class_weight=weight).fit(X, y).predict(X) for tag in row)
+            for weight in ({"O": 20.0}, None, {"O": 0.05})
+        ]
+        assert recall[0] <= recall[1] < recall[2]
+
+    @pytest.mark.parametrize(
+        ("name", "value"),
+        [
+            ("encoder", "cnn"),
+            ("head", "hmm"),
+            ("scheme", "iob"),
+            ("hidden_size", 0),
+            ("n_layers", 1.5),
+            ("input_dropout", 1.0),
+            ("span_swap", 1.1),
+            ("max_epochs", 0),
+            ("lr", 0.0),
+            ("batch_size", -1),
+            ("train_split", 1.0),
+            ("patience", 0),
+            ("random_state", "seed"),
+        ],
+    )
+    def test_bad_values_are_named(self, name, value):
+        with pytest.raises(ValueError, match=f"The '{name}' parameter of DeidTagger must be"):
+            DeidTagger(**{name: value}).fit([["a"]], [["O"]])
+
+    def test_unknown_parameter(self):
+        with pytest.raises((TypeError, ValueError), match="hiden_size"):
+            DeidTagger(hiden_size=3).fit([["a"]], [["O"]])
+
+
+class TestTraining:
+    def test_random_state_repeats(self, fitted, sentences):
+        X, y, groups = sentences
+        again = DeidTagger(**SMALL).fit(X, y, groups=groups)
+        for a, b in zip(fitted.module_.parameters(), again.module_.parameters(), strict=True):
+            assert torch.equal(a, b)
+        other = DeidTagger(**{**SMALL, "random_state": 1}).fit(X, y)
+        assert not torch.equal(other.module_.emit.weight, fitted.module_.emit.weight)
+
+    def test_global_generators_are_left_alone(self, sentences):
+        X, y, _ = sentences
+        torch.manual_seed(7)
+        np.random.seed(7)  # noqa: NPY002
+        before = torch.get_rng_state(), np.random.get_state()[1].copy()
+        for seed in (0, None):
+            DeidTagger(**{**SMALL, "max_epochs": 1, "random_state": seed}).fit(X, y).predict(X)
+        assert torch.equal(before[0], torch.get_rng_state())
+        np.testing.assert_array_equal(before[1], np.random.get_state()[1])
+
+    def test_partial_fit_goes_on(self, sentences):
+        X, y, _ = sentences
+        tagger = DeidTagger(**SMALL)
+        for _ in range(25):
+            tagger.partial_fit(X, y, classes=["O", "B-PATIENT", "B-AGE", "B-CITY", "I-CITY"])
+        assert len(tagger.history) == 25
+        assert tagger.score(X, y) > 0.9
+
+    def test_partial_fit_refuses_new_tags(self, fitted):
+        from sklearn.base import clone
+
+        tagger = clone(fitted).partial_fit([["a"]], [["B-AGE"]], classes=["B-AGE"])
+        with pytest.raises(SequenceError, match="not among classes_"):
+            tagger.partial_fit([["a"]], [["B-NEW"]])
+
+    def test_held_out_patients(self, sentences):
+        X, y, groups = sentences
+        tagger = DeidTagger(**{**SMALL, "train_split": 0.25, "patience": 10, "max_epochs": 100})
+        tagger.fit(X, y, groups=groups)
+        f1 = [row["valid_f1"] for row in tagger.history]
+        assert max(f1) > 0.9
+        assert len(f1) < 100, "early stopping did not stop"
+
+    def test_best_epoch_is_restored(self, sentences):
+        from sklearn_deid.training import hold_out_patients
+
+        X, y, groups = sentences
+        # A rate that ruins the weights after a good start.
+        tagger = DeidTagger(**{**SMALL, "train_split": 0.25, "max_epochs": 6, "lr": 0.3, "gradient_clip": None})
+        tagger.fit(X, y, groups=groups)
+        rng = np.random.default_rng(0)
+        rng.integers(2**62)  # the seed of torch is drawn first
+        _, valid = hold_out_patients(len(X), np.asarray(groups), 0.25, int(rng.integers(2**31)))
+        score = tagger.score([X[i] for i in valid], [y[i] for i in valid])
+        assert score == pytest.approx(max(row["valid_f1"] for row in tagger.history))
+
+    def test_splitting_needs_two_patients(self):
+        with pytest.raises(SequenceError, match="at least two patients"):
+            DeidTagger(train_split=0.5).fit([["a"], ["b"]], [["O"], ["O"]], groups=["p", "p"])
+
+    def test_warm_start_continues(self, sentences):
+        X, y, _ = sentences
+        tagger = DeidTagger(**{**SMALL, "warm_start": True, "max_epochs": 2}).fit(X, y)
+        assert len(tagger.fit(X, y).history) == 4
+
+    def test_interrupted_training_leaves_a_usable_tagger(self, sentences):
+        from skorch.callbacks import Callback
+
+        class Interrupt(Callback):
+            def on_epoch_end(self, net, **kwargs):
+                if len(net.history) == 2:
+                    raise KeyboardInterrupt
+
+        X, y, _ = sentences
+        tagger = DeidTagger(**SMALL, callbacks=[Interrupt()]).fit(X, y)
+        assert len(tagger.history) == 2
+        assert len(tagger.predict(X)) == len(X)
+
+    def test_verbose_prints_losses_and_no_tokens(self, sentences, capsys):
+        X, y, groups = sentences
+        DeidTagger(**{**SMALL, "max_epochs": 2, "verbose": 2, "train_split": 0.2}).fit(X, y, groups=groups)
+        printed = "".join(capsys.readouterr())
+        assert "valid_f1" in printed
+        assert not any(token in printed for row in X for token in row if len(token) > 3)
+
+
+class TestRepresentation:
+    def test_vectors_instead_of_tokens(self):
+        rng = np.random.default_rng(0)
+        lengths = rng.integers(1, 6, 80)
+        X = Representation.from_rows([rng.normal(size=(n, 4)) for n in lengths])
+        y = [["B-AGE" if v[0] > 0 else "O" for v in row] for row in X]
+        tagger = DeidTagger(**SMALL).fit(X, y)
+        assert tagger.n_features_in_ == 4
+        assert tagger.score(X, y) > 0.9
+        with pytest.raises(SequenceError, match="trained on vectors"):
+            tagger.predict([["a"]])
+
+    def test_tokens_only_tagger_refuses_vectors(self, fitted):
+        with pytest.raises(SequenceError, match="trained on tokens"):
+            fitted.predict(Representation.from_rows([np.ones((2, 3))]))
+
+
+class TestRefusals:
+    def test_unfitted(self):
+        from sklearn.exceptions import NotFittedError
+
+        with pytest.raises(NotFittedError):
+            DeidTagger().predict([["a"]])
+
+    def test_one_sentence_without_brackets(self):
+        with pytest.raises(SequenceError, match="single sentence must be wrapped"):
+            DeidTagger().fit(["No", "pain"], [["O", "O"]])
+
+    def test_lengths(self):
+        with pytest.raises(SequenceError, match="row 1: 2 tokens, 1 tags"):
+            DeidTagger().fit([["a"], ["b", "c"]], [["O"], ["O"]])
+
+    def test_no_tokens(self):
+        with pytest.raises(SequenceError, match="no token"):
+            DeidTagger().fit([[], []], [[], []])
+
+    def test_missing_y(self):
+        with pytest.raises(SequenceError, match="y is required"):
+            DeidTagger().fit([["a"]])
+
+    def test_malformed_tag(self):
+        with pytest.raises(SequenceError):
+            DeidTagger().fit([["a"]], [["PATIENT"]])
