@@ -34,7 +34,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ..exceptions import CorpusFormatError
-from ..text import Document, Span, repair_tags, segment, spans_to_tags, tags_to_spans
+from ..text import Document, Span, segment, spans_to_tags, tags_to_spans
 from .checking import Place, check_covered, check_label, check_text, flatten, parse_offset, without_traces
 from .files import read_lines
 from .formats import Format, Item
@@ -185,7 +185,7 @@ def _with_offsets(place: Place, block: _Block) -> Document:
         tags.append(_checked_tag(place, where, columns[3]))
     patient = parse_patient(place, block.header["patient_id"]) if "patient_id" in block.header else None
     meta = parse_meta(place, block.header["meta"]) if "meta" in block.header else {}
-    return Document(block.doc_id, text, _spans(tags, starts, ends), patient, meta)
+    return Document(block.doc_id, text, tuple(tags_to_spans(tags, starts, ends)), patient, meta)
 
 
 def _without_offsets(place: Place, block: _Block) -> Document:
@@ -202,7 +202,7 @@ def _without_offsets(place: Place, block: _Block) -> Document:
             tags.append(_checked_tag(place, where, columns[-1]))
             position = ends[-1] + 1
         parts.append(" ".join(columns[0] for _, columns in sentence))
-        spans += _spans(tags, starts, ends)
+        spans += tags_to_spans(tags, starts, ends)
     text = "\n".join(parts)
     check_text(place, text)
     return Document(block.doc_id, text, tuple(spans))
@@ -212,11 +212,6 @@ def _checked_tag(place: Place, where: str, tag: str) -> str:
     if not _TAG.fullmatch(tag):
         raise place.error("The last column must be a tag: O, or B-, I-, E- or S- and a label.", where)
     return tag
-
-
-def _spans(tags: list[str], starts: list[int], ends: list[int]) -> tuple[Span, ...]:
-    scheme = "bioes" if any(tag[:2] in ("S-", "E-") for tag in tags) else "iob2"
-    return tuple(tags_to_spans(repair_tags(tags, scheme=scheme), starts, ends, scheme=scheme))
 
 
 CONLL = Format("conll", (".conll", ".iob", ".bio"), read, write, one_document=False, resumable=False)

@@ -34,7 +34,7 @@ def test_damaged_files_give_documents_or_errors(name, encoding):
     document = NOTE if name != "text" else Document("a", NOTE.text)
     files = {f"a{suffix}": content.encode() for suffix, content in FORMATS[name].write(document, False).items()}
 
-    @settings(max_examples=40, deadline=None)
+    @settings(max_examples=20, deadline=None)
     @given(st.fixed_dictionaries({file: damaged(content) for file, content in files.items()}))
     def check(contents):
         with tempfile.TemporaryDirectory() as folder:

@@ -10,7 +10,7 @@ from sklearn_deid.text import Document, Span
 
 from .corpora_for_io import CONTROL, PIECES, documents, there_and_back
 
-quick = settings(max_examples=80, deadline=None)
+quick = settings(max_examples=60, deadline=None)
 
 
 def corpora(**options):
