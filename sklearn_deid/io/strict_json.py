@@ -14,7 +14,7 @@ from .checking import Place
 __all__ = ["dump_line", "dump_meta", "parse_json", "parse_meta", "parse_patient"]
 
 # Valid inside a JSON string, but line ends to str.splitlines and to JavaScript.
-_LINE_ENDS = {0x85: "\\u0085", 0x2028: "\\u2028", 0x2029: "\\u2029"}
+_LINE_ENDS = ("\x85", "\u2028", "\u2029")
 
 
 def dump_line(value: Any) -> str:
@@ -30,7 +30,10 @@ def dump_line(value: Any) -> str:
     >>> dump_line({"text": "a\\r\\n\\u2028b"})
     '{"text": "a\\\\r\\\\n\\\\u2028b"}'
     """
-    return json.dumps(value, ensure_ascii=False, allow_nan=False).translate(_LINE_ENDS)
+    line = json.dumps(value, ensure_ascii=False, allow_nan=False)
+    for end in _LINE_ENDS:
+        line = line.replace(end, f"\\u{ord(end):04x}")
+    return line
 
 
 def dump_meta(document: Document) -> str:
