@@ -1,6 +1,31 @@
 """Word vectors: reading them, looking words up, training them on one's own notes."""
 
-from .fasttext import train_subword_table
+from .fasttext import train_fasttext, train_subword_table
+from .folder import open_folder, write_folder
+from .glove import glove_is_installed, load_glove
+from .reading import FORMATS, from_gensim, read_word_vectors
+from .resolving import corpus_vectors, public_vectors_or_corpus, resolve_embeddings
 from .subwords import SubwordTable, ngram_hashes, normalise_words
+from .vectors import Lookup, WordVectors
+from .word_forms import word_forms
 
-__all__ = ["SubwordTable", "ngram_hashes", "normalise_words", "train_subword_table"]
+__all__ = [
+    "FORMATS",
+    "Lookup",
+    "SubwordTable",
+    "WordVectors",
+    "corpus_vectors",
+    "from_gensim",
+    "glove_is_installed",
+    "load_glove",
+    "ngram_hashes",
+    "normalise_words",
+    "open_folder",
+    "public_vectors_or_corpus",
+    "read_word_vectors",
+    "resolve_embeddings",
+    "train_fasttext",
+    "train_subword_table",
+    "word_forms",
+    "write_folder",
+]

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .subwords import SubwordTable, normalise_words
+from .vectors import WordVectors
 
 if TYPE_CHECKING:
     from gensim.models import FastText
 
-__all__ = ["train_subword_table"]
+__all__ = ["train_fasttext", "train_subword_table"]
 
 _LONGEST_SENTENCE = 10_000  # gensim drops what comes after that many tokens
 
@@ -77,8 +78,58 @@ def train_subword_table(
     return SubwordTable(model.wv.vectors_ngrams, model.wv.min_n, model.wv.max_n, lower=lower)
 
 
+def train_fasttext(
+    sentences: Iterable[Sequence[str]],
+    dim: int = 100,
+    epochs: int = 10,
+    bucket: int = 100_000,
+    *,
+    lower: bool = True,
+    random_state: Any = 0,
+    **options: Any,
+) -> WordVectors:
+    """Train a fastText skip-gram model with a vector for each word and n-grams for words not seen.
+
+    The result holds every word of the sentences: for notes that must not be shared, nor what is made with it. Where
+    no word may be stored, use :func:`train_subword_table`.
+
+    Parameters
+    ----------
+    sentences, dim, epochs, bucket, lower, random_state, **options
+        As in :func:`train_subword_table`.
+
+    Returns
+    -------
+    WordVectors
+        Of the words (composed, lower-cased with ``lower``), with n-grams and ``is_public=False``.
+
+    Raises
+    ------
+    ValueError
+        If there is no token to train on.
+
+    References
+    ----------
+    Bojanowski, Grave, Joulin & Mikolov (2017), Enriching Word Vectors with Subword Information, section 3.
+
+    Examples
+    --------
+    >>> vectors = train_fasttext([["seen", "by", "dr", "who"]] * 5, dim=8, epochs=1, bucket=500)
+    >>> vectors
+    WordVectors(n_words=4, dim=8, subwords, private)
+    >>> vectors.lookup(["unseen"]).unknown.tolist()
+    [False]
+    """
+    rows = _training_rows(sentences, lower=lower)
+    model = _untrained(rows, dim, bucket, random_state, options)
+    model.train(rows, total_examples=model.corpus_count, epochs=epochs)
+    trained = model.wv
+    subwords = SubwordTable(trained.vectors_ngrams, trained.min_n, trained.max_n, lower=lower)
+    return WordVectors(trained.index_to_key, trained.vectors, subwords=subwords)
+
+
 def _training_rows(sentences: Iterable[Sequence[str]], *, lower: bool) -> list[list[str]]:
-    rows = []
+    rows: list[list[str]] = []
     for sentence in sentences:
         words = [word for word in normalise_words(sentence, lower=lower) if word]
         rows.extend(words[start : start + _LONGEST_SENTENCE] for start in range(0, len(words), _LONGEST_SENTENCE))

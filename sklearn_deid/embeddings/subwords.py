@@ -119,6 +119,8 @@ class SubwordTable:
         Whether the table was trained on public text only. A table trained on notes holds no word, but its vectors
         still depend on the notes.
 
+    An object never changes, so copies of it are the object itself and ``sklearn.base.clone`` is free.
+
     Examples
     --------
     >>> table = SubwordTable(np.eye(10, 4, dtype=np.float32))
@@ -131,11 +133,12 @@ class SubwordTable:
     def __init__(
         self, table: np.ndarray, min_n: int = 3, max_n: int = 6, *, lower: bool = True, is_public: bool = False
     ) -> None:
-        self.table = np.asanyarray(table, dtype=np.float32)
+        self.table = np.asanyarray(table, dtype=np.float32).view()
         if self.table.ndim != 2 or not len(self.table):
             raise ValueError(f"The 'table' parameter must have shape (bucket, dim). Got {self.table.shape} instead.")
         if not 1 <= min_n <= max_n:
             raise ValueError(f"The 'min_n' parameter must be in [1, max_n]. Got min_n={min_n}, max_n={max_n} instead.")
+        self.table.flags.writeable = False
         self.min_n, self.max_n = int(min_n), int(max_n)
         self.lower, self.is_public = bool(lower), bool(is_public)
         self._checksum: str | None = None
@@ -155,7 +158,8 @@ class SubwordTable:
         """Hash of the content (32 hexadecimal digits), computed once."""
         if self._checksum is None:
             digest = blake2b(f"{self.table.shape} {self.min_n} {self.max_n} {self.lower}".encode(), digest_size=16)
-            digest.update(memoryview(np.ascontiguousarray(self.table)).cast("B"))
+            for start in range(0, self.bucket, _WORDS_AT_ONCE):
+                digest.update(self.table[start : start + _WORDS_AT_ONCE].tobytes())
             self._checksum = digest.hexdigest()
         return self._checksum
 
@@ -173,6 +177,8 @@ class SubwordTable:
         offsets : ndarray of int64, shape (n_words + 1,)
             Word ``i`` owns ``ids[offsets[i]:offsets[i + 1]]``; nothing if it is shorter than an n-gram.
         """
+        if isinstance(words, str):
+            raise TypeError("Words must come as a sequence of strings. Got one string; wrap it: [word].")
         hashes, offsets = ngram_hashes(normalise_words(words, lower=self.lower), self.min_n, self.max_n)
         return (hashes % np.uint32(self.bucket)).astype(np.int64), offsets
 
@@ -203,6 +209,12 @@ class SubwordTable:
             lengths = np.linalg.norm(out, axis=1, keepdims=True)
             np.divide(out, lengths, out=out, where=lengths > 0)
         return out
+
+    def __copy__(self) -> SubwordTable:
+        return self
+
+    def __deepcopy__(self, memo: dict) -> SubwordTable:
+        return self
 
     def __repr__(self) -> str:
         return f"SubwordTable(bucket={self.bucket}, dim={self.dim}, n-grams {self.min_n}-{self.max_n})"

