@@ -105,7 +105,8 @@ class SequenceNet(SkorchEstimator):
     def _train(self, train: SentenceDataset, valid: SentenceDataset | None, epochs: int | None = None) -> None:
         """skorch's training loop; Ctrl-C ends it and leaves the weights as they are.
 
-        Without ``epochs`` it is a whole training of ``max_epochs`` with a falling rate, else some epochs at a constant one.
+        Without ``epochs`` it is a whole training of ``max_epochs`` with a falling rate, else some epochs at a constant
+        one.
         """
         dict(self.callbacks_)["lr_decay"].n_epochs = None if epochs else self._planned_epochs(train)
         epochs = epochs or self._planned_epochs(train)

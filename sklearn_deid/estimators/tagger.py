@@ -70,8 +70,8 @@ class DeidTagger(SequenceNet):
     class_weight : dict, "balanced" or None, default=None
         Weight of each tag in the loss; tags that a dict does not name count 1.
     max_epochs : int or "auto", default="auto"
-        Passes over the data. "auto" is 16, and up to 100 where the data are so small that 16 passes make fewer than 2,000
-        batches.
+        Passes over the data. "auto" is 16, and up to 100 where the data are so small that 16 passes make fewer than
+        2,000 batches.
     lr : float, default=3e-3
         Learning rate; rises over the first batches and falls linearly to zero at the end of `fit`.
     batch_size : int, default=600

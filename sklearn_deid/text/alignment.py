@@ -1,7 +1,7 @@
 """Between spans of characters and tags of tokens, with an account of everything that does not fit.
 
-A token belongs to a span as soon as they share a character. What tokens cannot express exactly is reported, never lost in
-silence: a span border inside a token, two spans in one token, overlapping spans, a span without any token.
+A token belongs to a span as soon as they share a character. What tokens cannot express exactly is reported, never lost
+in silence: a span border inside a token, two spans in one token, overlapping spans, a span without any token.
 """
 
 from __future__ import annotations

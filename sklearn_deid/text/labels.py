@@ -151,8 +151,8 @@ def get_label_scheme(scheme: str | LabelScheme) -> LabelScheme:
 def label_map(source: str | LabelScheme, target: str | LabelScheme) -> Mapping[str, str | None]:
     """What each label of one scheme is called in another; None where it is left out.
 
-    Known are MEDDOCAN to i2b2 2014, every scheme to itself, every scheme to ``"hipaa"`` (its own HIPAA labels, the others
-    left out), and every scheme to ``"binary"``.
+    Known are MEDDOCAN to i2b2 2014, every scheme to itself, every scheme to ``"hipaa"`` (its own HIPAA labels, the
+    others left out), and every scheme to ``"binary"``.
 
     Examples
     --------

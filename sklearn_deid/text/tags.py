@@ -1,7 +1,7 @@
 """The grammar of tag sequences: IOB2 and BIOES.
 
-IOB2 marks the first token of a span with B and the others with I. BIOES also marks the last one with E and a span of one
-token with S. A tag is ``"O"`` or a prefix and a label, as in ``"B-PATIENT"``; labels may hold hyphens.
+IOB2 marks the first token of a span with B and the others with I. BIOES also marks the last one with E and a span of
+one token with S. A tag is ``"O"`` or a prefix and a label, as in ``"B-PATIENT"``; labels may hold hyphens.
 """
 
 from __future__ import annotations

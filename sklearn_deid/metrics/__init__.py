@@ -1,0 +1,25 @@
+"""How much was found: the official counts, reports, leaks, and scorers for model selection."""
+
+from .counting import RULES, Counts, compare, merged_counts
+from .leaks import Leak, LeakList, leak_list
+from .pairing import infer_label_scheme, pair_documents
+from .report import deid_report
+from .sequences import PHI_SCORERS, make_phi_scorer, phi_f1_score, phi_precision_score, phi_recall_score
+
+__all__ = [
+    "PHI_SCORERS",
+    "RULES",
+    "Counts",
+    "Leak",
+    "LeakList",
+    "compare",
+    "deid_report",
+    "infer_label_scheme",
+    "leak_list",
+    "make_phi_scorer",
+    "merged_counts",
+    "pair_documents",
+    "phi_f1_score",
+    "phi_precision_score",
+    "phi_recall_score",
+]
