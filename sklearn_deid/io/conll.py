@@ -23,7 +23,7 @@ text is made up: tokens joined by single spaces, sentences by line feeds; spans 
 without an id of its own is called after the file and its number in it. Tags may be IOB2 or BIOES; sequences that
 these do not allow are repaired as conlleval does (an I without a beginning begins a span).
 
-Source: Tjong Kim Sang and De Meulder (2003), "Introduction to the CoNLL-2003 Shared Task", section 2.
+Source: Tjong Kim Sang and De Meulder (2003), "Introduction to the CoNLL-2003 Shared Task".
 """
 
 from __future__ import annotations

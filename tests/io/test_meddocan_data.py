@@ -19,7 +19,7 @@ pytestmark = [
 ]
 
 
-# Documents and entities of the published corpus: Marimon et al. (2019), Table 2.
+# Documents and entities that the published corpus states for each set (Marimon et al. 2019).
 @pytest.mark.parametrize(("subset", "n_documents", "n_spans"), [("train", 500, 11333), ("dev", 250, 5801)])
 def test_brat_and_xml_hold_the_same(subset, n_documents, n_spans):
     xml = read_corpus(DATA / subset / "xml")

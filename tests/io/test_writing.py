@@ -23,7 +23,7 @@ def snapshot(folder):
 @pytest.mark.parametrize("name", FOLDERS)
 @pytest.mark.parametrize(
     "doc_id",
-    ["../evil", "..", ".", ".hidden", "a/b", "/etc/passwd", "a\\b", "..\\evil", "a/../../b", "a\x00b", "a\nb", "\x7f"]
+    ["../evil", "..", ".", ".hidden", "a/b", "/absolute", "a\\b", "..\\evil", "a/../../b", "a\x00b", "a\nb", "\x7f"]
     + ["con", "NUL.tar", "com1", "x..y"],
 )
 def test_an_id_cannot_lead_out_of_the_folder(name, doc_id, tmp_path):
