@@ -10,6 +10,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 import torch
 from sklearn.utils._param_validation import (
@@ -61,11 +62,11 @@ class SkorchEstimator(NeuralNet):
     def _real_device(self) -> Iterator[torch.device]:
         """Let skorch's own methods see the device that ``"auto"`` stands for."""
         asked = self.device
-        vars(self)["device"] = str(resolve_device(asked))
+        self.__dict__["device"] = str(resolve_device(asked))
         try:
             yield resolve_device(asked)
         finally:
-            vars(self)["device"] = asked
+            self.__dict__["device"] = asked
 
     def initialize(self) -> SkorchEstimator:
         """Build module, criterion, optimizer, callbacks and history; called by ``fit``."""
@@ -76,11 +77,11 @@ class SkorchEstimator(NeuralNet):
         """Set parameters; those of the optimizer are also kept for the next ``fit``."""
         super().set_params(**params)
         # On a fitted net skorch only writes into the running optimizer, and a refit would fall back to the old value.
-        vars(self).update({key: value for key, value in params.items() if key.startswith("optimizer__")})
+        self.__dict__.update({key: value for key, value in params.items() if key.startswith("optimizer__")})
         return self
 
     def __setstate__(self, state: dict) -> None:
         asked = state["device"]
         super().__setstate__({**state, "device": str(resolve_device(asked))})
         if asked == "auto":
-            vars(self)["device"] = asked
+            self.__dict__["device"] = asked

@@ -77,12 +77,14 @@ def tagger_from_state(cls: type[DeidTagger], state: dict[str, Any], arrays: dict
 
 
 def _plain_parameters(tagger: DeidTagger) -> dict[str, Any]:
-    parameters = {k: v for k, v in tagger.get_params(deep=False).items() if not k.startswith("callbacks")}
+    parameters: dict[str, Any] = {
+        k: v for k, v in tagger.get_params(deep=False).items() if not k.startswith("callbacks")
+    }
     optimizer = parameters.pop("optimizer")
     if getattr(torch.optim, optimizer.__name__, None) is not optimizer:
         raise BundleError("Only optimizers of torch.optim can be named in a saved model; use one of them, or pickle.")
     weights = parameters["class_weight"]
-    plain = {k: v for k, v in parameters.items() if isinstance(v, _PLAIN)}
+    plain: dict[str, Any] = {k: v for k, v in parameters.items() if isinstance(v, _PLAIN)}
     if isinstance(weights, dict):
         plain["class_weight"] = {str(k): float(v) for k, v in weights.items()}
     # A path can name people or places, and vectors are saved by themselves.

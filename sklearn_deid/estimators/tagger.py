@@ -388,7 +388,7 @@ class DeidTagger(SequenceNet):
         return X, tags, check_groups(groups, len(X))
 
     def _arrays(self, X: RaggedArray) -> dict[str, Any]:
-        if isinstance(X, Representation):
+        if not isinstance(X, TokenSequences):
             return {"offsets": X.offsets, "vectors": X.data}
         words, distinct = distinct_words(X)
         features = word_features(distinct, characters=self.characters is not None, vectors=self._vectors)

@@ -43,8 +43,8 @@ def deid_report(
     str, dict or DataFrame
         The dict has the keys ``strict`` (typed spans), ``relaxed`` (ends up to 2 characters apart), ``token`` (typed
         runs of letters and digits), ``binary_strict`` and ``binary_token`` (without labels), each also as ``hipaa_...``
-        (None where no scheme is known), and ``merged`` (MEDDOCAN). Each holds precision, recall, f1, support, tp, fp and
-        fn over all documents, and ``macro``, the means over documents. ``by_label`` and ``by_category`` hold strict
+        (None where no scheme is known), and ``merged`` (MEDDOCAN). Each holds precision, recall, f1, support, tp, fp
+        and fn over all documents, and ``macro``, the means over documents. ``by_label`` and ``by_category`` hold strict
         counts.
         Precision without predictions and recall without gold spans are 0, as in the official scripts.
 

@@ -105,14 +105,16 @@ def make_phi_scorer(measure: str = "f1", **options: Any) -> Callable[..., float]
     return make_scorer(functions[measure], **options)
 
 
+_VARIANTS: dict[str, dict[str, Any]] = {
+    "": {},
+    "binary_": {"binary": True},
+    "token_": {"level": "token"},
+    "binary_token_": {"level": "token", "binary": True},
+}
+
 PHI_SCORERS: dict[str, Callable[..., float]] = {
     f"phi_{prefix}{measure}": make_phi_scorer(measure, **options)
-    for prefix, options in {
-        "": {},
-        "binary_": {"binary": True},
-        "token_": {"level": "token"},
-        "binary_token_": {"level": "token", "binary": True},
-    }.items()
+    for prefix, options in _VARIANTS.items()
     for measure in ("f1", "precision", "recall")
 }
 """Ready scorers, such as ``PHI_SCORERS["phi_binary_token_recall"]``."""

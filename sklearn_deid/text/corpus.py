@@ -219,7 +219,7 @@ class SentenceData:
                 cut.tokens.starts,
                 cut.tokens.ends,
                 self.scheme,
-                confidences=None if sure is None else sure[position:stop],
+                confidences=None if sure is None else sure[position:stop].tolist(),
                 category_of=categories.get,
             )
             documents.append(replace(document, spans=tuple(spans)))

@@ -107,7 +107,8 @@ class EarlyStoppingOnF1(Callback):
         self.patience = patience
 
     def on_train_begin(self, net: NeuralNet, X: Any = None, y: Any = None, **kwargs: Any) -> None:
-        self.best_f1_, self.waited_, self.best_weights_ = -1.0, 0, None
+        self.best_f1_, self.waited_ = -1.0, 0
+        self.best_weights_: list[Tensor] | None = None
 
     def on_epoch_end(self, net: NeuralNet, **kwargs: Any) -> None:
         f1 = net.history[-1].get("valid_f1")

@@ -5,7 +5,15 @@ import pytest
 
 from sklearn_deid import DeidTagger
 
-SMALL = {"max_epochs": 25, "lr": 0.01, "hidden_size": 12, "batch_size": 60, "random_state": 0, "device": "cpu"}
+SMALL = {
+    "max_epochs": 25,
+    "lr": 0.01,
+    "hidden_size": 12,
+    "batch_size": 60,
+    "random_state": 0,
+    "device": "cpu",
+    "embeddings": None,
+}
 
 SURNAMES = ["Alder", "Birch", "Cedar", "Damson", "Elm", "Fir", "Gorse", "Hazel", "Ivy", "Juniper"]
 TOWNS = ["Northwick", "Eastham", "Southby", "Westerley"]

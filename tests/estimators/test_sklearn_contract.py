@@ -99,9 +99,7 @@ class TestComposition:
 
     def test_joblib_processes(self, few):
         X, y, _ = few
-        scores = [
-            cross_val_score(DeidTagger(**FAST), X, y, cv=2, n_jobs=n, error_score="raise") for n in (None, 2)
-        ]
+        scores = [cross_val_score(DeidTagger(**FAST), X, y, cv=2, n_jobs=n, error_score="raise") for n in (None, 2)]
         np.testing.assert_array_equal(*scores)
 
     def test_metadata_routing(self, few):

@@ -93,6 +93,7 @@ class TestParameters:
     @pytest.mark.parametrize(
         "parameters",
         [
+            {"embeddings": "auto"},
             {"encoder": "gru"},
             {"head": "softmax"},
             {"scheme": "bioes"},
