@@ -59,8 +59,10 @@ def tagger_from_state(cls: type[DeidTagger], state: dict[str, Any], arrays: dict
     """
     try:
         parameters = dict(state["parameters"])
-        optimizer = parameters.pop("optimizer")
-        tagger = cls(**parameters, optimizer=getattr(torch.optim, optimizer))
+        optimizer = getattr(torch.optim, parameters.pop("optimizer"))
+        if not issubclass(optimizer, torch.optim.Optimizer):
+            raise BundleError("The saved tagger names an optimizer that is none.")
+        tagger = cls(**parameters, optimizer=optimizer)
         tagger.classes_ = np.array(state["classes"], dtype=object)
         tagger._reads_words = state["reads_words"]
         if state["n_features_in"] is not None:
@@ -80,8 +82,8 @@ def _plain_parameters(tagger: DeidTagger) -> dict[str, Any]:
     parameters: dict[str, Any] = {
         k: v for k, v in tagger.get_params(deep=False).items() if not k.startswith("callbacks")
     }
-    optimizer = parameters.pop("optimizer")
-    if getattr(torch.optim, optimizer.__name__, None) is not optimizer:
+    optimizer: Any = parameters.pop("optimizer")
+    if not isinstance(optimizer, type) or getattr(torch.optim, optimizer.__name__, None) is not optimizer:
         raise BundleError("Only optimizers of torch.optim can be named in a saved model; use one of them, or pickle.")
     weights = parameters["class_weight"]
     plain: dict[str, Any] = {k: v for k, v in parameters.items() if isinstance(v, _PLAIN)}

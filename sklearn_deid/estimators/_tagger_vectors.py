@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from .._sequences import TokenSequences
-from ..embeddings import resolve_embeddings, train_subword_table
+from ..embeddings import SubwordTable, resolve_embeddings, train_subword_table
 
 __all__ = ["tagger_vectors"]
 
@@ -19,8 +19,8 @@ def tagger_vectors(embeddings: Any, X: TokenSequences, rng: np.random.Generator)
     characters alone.
     """
     seed = int(rng.integers(2**31))
-    if embeddings is None:
-        return None
+    if embeddings is None or isinstance(embeddings, SubwordTable):
+        return embeddings
     if isinstance(embeddings, str) and embeddings == "auto":
         return train_subword_table(X, random_state=seed)
     return resolve_embeddings(embeddings, X, random_state=seed)

@@ -1,0 +1,148 @@
+"""Which room may import which. Change this table on purpose, never by accident (docs/architecture.md says why)."""
+
+import ast
+import subprocess
+import sys
+from graphlib import TopologicalSorter
+from pathlib import Path
+
+import pytest
+
+import sklearn_deid
+
+PACKAGE = Path(sklearn_deid.__file__).parent
+FOUNDATION = {"exceptions", "_sequences", "_compat", "_optional", "__init__"}
+MAY_IMPORT = {
+    "text": [],
+    "nn": [],
+    "io": ["text"],
+    "embeddings": ["text"],
+    "metrics": ["text"],
+    "training": ["nn"],
+    "datasets": ["io", "text"],
+    "estimators": ["embeddings", "metrics", "nn", "text", "training"],
+    "persistence": ["embeddings", "estimators", "text"],
+    "cli": ["datasets", "estimators", "io", "metrics", "persistence", "text"],
+}
+HEAVY = {"torch", "skorch", "spacy", "gensim", "pandas", "pyarrow", "matplotlib"}
+LONGEST_FILE, LONGEST_FUNCTION, MOST_PARAMETERS = 450, 50, 8
+
+
+def python_files(folder=PACKAGE):
+    return sorted(folder.rglob("*.py"))
+
+
+def rooms_imported(path):
+    """Rooms named by any import in the file, imports inside functions included."""
+    here = ["sklearn_deid", *path.relative_to(PACKAGE).with_suffix("").parts]
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.ImportFrom):
+            base = here[: len(here) - node.level] if node.level else []
+            stem = base + (node.module.split(".") if node.module else [])
+            names = [[*stem, alias.name] for alias in node.names]
+        elif isinstance(node, ast.Import):
+            names = [alias.name.split(".") for alias in node.names]
+        else:
+            continue
+        for parts in names:
+            if parts[0] == "sklearn_deid" and len(parts) > 1:
+                yield parts[1]
+
+
+def test_table_has_every_room_and_no_cycle():
+    assert {p.name for p in PACKAGE.iterdir() if (p / "__init__.py").exists()} == set(MAY_IMPORT)
+    TopologicalSorter(MAY_IMPORT).prepare()
+
+
+@pytest.mark.parametrize("room", MAY_IMPORT)
+def test_room_imports_only_what_the_table_allows(room):
+    allowed = {room, *FOUNDATION, *MAY_IMPORT[room]}
+    wrong = {
+        f"{path.relative_to(PACKAGE)} -> {other}"
+        for path in python_files(PACKAGE / room)
+        for other in rooms_imported(path)
+        if other in MAY_IMPORT and other not in allowed
+    }
+    assert not wrong
+
+
+def test_foundation_imports_no_room():
+    files = [PACKAGE / f"{name}.py" for name in FOUNDATION]
+    assert not {f"{p.name} -> {room}" for p in files for room in rooms_imported(p) if room in MAY_IMPORT}
+
+
+def test_private_names_of_others_stay_in_one_file():
+    """scikit-learn's and skorch's private names change without notice."""
+    wrong = [
+        f"{path.relative_to(PACKAGE)}: {node.module}"
+        for path in python_files()
+        if path.name != "_compat.py"
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.ImportFrom) and node.level == 0 and node.module
+        if node.module.split(".")[0] in ("sklearn", "skorch") and "._" in node.module
+    ]
+    assert not wrong
+
+
+@pytest.mark.parametrize(
+    ("statement", "banned"),
+    [
+        ("import sklearn_deid", HEAVY | {"sklearn"}),
+        ("import sklearn_deid.cli", HEAVY),
+        ("from sklearn_deid import Corpus, read_corpus, make_clinical_notes, deid_report", HEAVY),
+        ("from sklearn_deid import WordVectors", HEAVY),
+        # scikit-learn and skorch load pandas on their own where it is installed
+        ("from sklearn_deid import DeidTagger", {"spacy", "gensim", "matplotlib"}),
+    ],
+)
+def test_import_stays_light(statement, banned):
+    code = f"{statement}; import sys; print(*sorted(set(sys.modules) & {banned!r}))"
+    out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert out.stdout.split() == []
+
+
+def test_public_names_resolve_and_are_listed():
+    for name in sklearn_deid.__all__:
+        assert getattr(sklearn_deid, name).__name__ == name
+    assert set(sklearn_deid.__all__) <= set(dir(sklearn_deid))
+    with pytest.raises(AttributeError, match="no attribute 'nonsense'"):
+        _ = sklearn_deid.nonsense
+
+
+@pytest.mark.parametrize("room", MAY_IMPORT)
+def test_all_of_a_room_exists(room):
+    module = __import__(f"sklearn_deid.{room}", fromlist=["*"])
+    assert [name for name in module.__all__ if not hasattr(module, name)] == []
+
+
+@pytest.mark.parametrize("path", python_files(), ids=lambda p: str(p.relative_to(PACKAGE)))
+def test_house_rules(path):
+    source = path.read_text()
+    tree = ast.parse(source)
+    assert ast.get_docstring(tree), "a file says first what it is"
+    assert len(source.splitlines()) <= LONGEST_FILE
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ExceptHandler):
+            caught = {n.id for n in ast.walk(node.type) if isinstance(n, ast.Name)} if node.type else {"everything"}
+            goes_on = not (isinstance(node.body[-1], ast.Raise) and node.body[-1].exc is None)
+            broad = caught & {"Exception", "BaseException", "everything"}
+            assert not (broad and goes_on), f"broad except in line {node.lineno}"
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            body = node.body[1:] if ast.get_docstring(node) else node.body
+            length = node.end_lineno - body[0].lineno + 1 if body else 0
+            n_parameters = len([a for a in (*node.args.args, *node.args.kwonlyargs) if a.arg not in ("self", "cls")])
+            assert length <= LONGEST_FUNCTION, f"{node.name} has {length} lines"
+            assert n_parameters <= MOST_PARAMETERS or node.name == "__init__", (
+                f"{node.name} has {n_parameters} parameters"
+            )
+
+
+def test_no_unsafe_loading():
+    calls = ("pickle.load", "pickle.loads", "torch.load", "joblib.load", "yaml.load", "eval", "exec")
+    found = [
+        f"{path.relative_to(PACKAGE)}:{node.lineno}"
+        for path in python_files()
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.Call) and ast.unparse(node.func) in calls
+    ]
+    assert found == []
