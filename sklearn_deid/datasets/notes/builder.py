@@ -1,0 +1,95 @@
+"""Text and gold spans written side by side, so that offsets are right by construction."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from ...text import I2B2_2014, Document, Span
+
+__all__ = ["NoteBuilder"]
+
+
+class NoteBuilder:
+    """Collects the pieces of a note: plain text and PHI.
+
+    The text of a note exists only once, as a list of pieces; offsets are counted when the note is finished. A change
+    of the whole note (line ends, capitals, wrapped lines) therefore changes the pieces, and no offset has to be moved
+    by hand.
+
+    Examples
+    --------
+    >>> note = NoteBuilder()
+    >>> note.text("Pt ").phi("Graves", "PATIENT").text(" has Graves disease.")
+    NoteBuilder(3 pieces)
+    >>> document = note.build("note-00001", patient_id="patient-0001")
+    >>> document.text, document.spans
+    ('Pt Graves has Graves disease.', (Span(start=3, end=9, label='PATIENT', category='NAME', confidence=None),))
+    """
+
+    __slots__ = ("pieces",)
+
+    def __init__(self) -> None:
+        self.pieces: list[tuple[str, str | None]] = []
+
+    def text(self, value: str) -> NoteBuilder:
+        """Append plain text."""
+        if value:
+            self.pieces.append((value, None))
+        return self
+
+    def phi(self, value: str, label: str) -> NoteBuilder:
+        """Append PHI; two calls in a row make two spans that touch, as in ``0412SMITH``."""
+        if value != value.strip() or not value:
+            raise ValueError(f"A span of type {label} must neither be empty nor begin or end with white space.")
+        self.pieces.append((value, label))
+        return self
+
+    def ends_with(self, suffix: str) -> bool:
+        """Whether the note so far ends with ``suffix``."""
+        return bool(self.pieces) and self.pieces[-1][0].endswith(suffix)
+
+    def change_text(self, change: Callable[[str], str]) -> None:
+        """Rewrite the plain pieces, for example with misspellings; PHI stays."""
+        self.pieces = [(value if label else change(value), label) for value, label in self.pieces]
+
+    def change_all(self, change: Callable[[str], str]) -> None:
+        """Rewrite every piece, PHI included, for example in capitals."""
+        self.pieces = [(change(value), label) for value, label in self.pieces]
+
+    def wrap(self, width: int) -> None:
+        """Break lines longer than ``width`` at spaces, as old record systems do, inside of PHI too."""
+        whole = "".join(value for value, _ in self.pieces)
+        wrapped = "\n".join(_wrap_line(line, width) for line in whole.split("\n"))
+        start = 0
+        pieces = []
+        for value, label in self.pieces:  # one space becomes one line end: every piece keeps its place
+            pieces.append((wrapped[start : start + len(value)], label))
+            start += len(value)
+        self.pieces = pieces
+
+    def build(self, doc_id: str, *, patient_id: str, meta: dict | None = None) -> Document:
+        """Count the offsets and fill in the i2b2 2014 categories."""
+        start = 0
+        spans = []
+        for value, label in self.pieces:
+            if label is not None:
+                spans.append(Span(start, start + len(value), label, category=I2B2_2014.category(label)))
+            start += len(value)
+        text = "".join(value for value, _ in self.pieces)
+        return Document(doc_id, text, tuple(spans), patient_id=patient_id, meta=meta or {})
+
+    def __repr__(self) -> str:
+        return f"NoteBuilder({len(self.pieces)} pieces)"
+
+
+def _wrap_line(line: str, width: int) -> str:
+    if "\t" in line:  # a table row
+        return line
+    done = ""
+    while len(line) > width:
+        cut = line.rfind(" ", 1, width + 1)
+        if cut < 1:
+            break
+        done += line[:cut] + "\n"
+        line = line[cut + 1 :]
+    return done + line

@@ -1,0 +1,84 @@
+"""Random draws for the note generator.
+
+Every draw goes through ``Generator.random()``, which returns the same doubles on every platform; the richer methods
+of a generator (``choice``, ``integers``) may change their streams between numpy releases and cost ten times as much a
+call.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TypeVar
+
+import numpy as np
+
+__all__ = ["Chance"]
+
+T = TypeVar("T")
+
+
+class Chance:
+    """Uniform draws from one stream of random numbers.
+
+    Parameters
+    ----------
+    seed : numpy.random.SeedSequence or int
+        Source of the stream; equal seeds give equal draws.
+
+    Examples
+    --------
+    >>> chance = Chance(0)
+    >>> chance.pick("abc") in "abc", 3 <= chance.number(3, 5) <= 5
+    (True, True)
+    """
+
+    __slots__ = ("_random",)
+
+    def __init__(self, seed: np.random.SeedSequence | int) -> None:
+        self._random = np.random.Generator(np.random.PCG64(seed)).random
+
+    def uniform(self) -> float:
+        """A number in [0, 1)."""
+        return float(self._random())
+
+    def happens(self, probability: float) -> bool:
+        """True with the given probability."""
+        return self._random() < probability
+
+    def number(self, low: int, high: int) -> int:
+        """A whole number from ``low`` to ``high``, both included."""
+        return low + int(self._random() * (high - low + 1))
+
+    def decimal(self, low: float, high: float, places: int) -> str:
+        """A number between ``low`` and ``high``, printed with ``places`` decimals."""
+        return f"{low + self._random() * (high - low):.{places}f}"
+
+    def digits(self, length: int) -> str:
+        """A string of ``length`` digits that does not start with 0."""
+        low = 10 ** (length - 1)
+        return str(self.number(low, 10 * low - 1))
+
+    def pick(self, items: Sequence[T]) -> T:
+        """One of ``items``."""
+        return items[int(self._random() * len(items))]
+
+    def weighted(self, items: Sequence[tuple[T, float]]) -> T:
+        """One of ``(item, weight)`` pairs, in proportion to the weights."""
+        point = self._random() * sum(weight for _, weight in items)
+        for item, weight in items:
+            point -= weight
+            if point < 0:
+                return item
+        return items[-1][0]
+
+    def shuffled(self, items: Sequence[T]) -> list[T]:
+        """A new list of ``items`` in random order."""
+        rest = list(items)
+        for i in range(len(rest) - 1, 0, -1):
+            j = int(self._random() * (i + 1))
+            rest[i], rest[j] = rest[j], rest[i]
+        return rest
+
+    def sample(self, items: Sequence[T], size: int) -> list[T]:
+        """Up to ``size`` different positions of ``items``, in random order."""
+        return self.shuffled(items)[:size]

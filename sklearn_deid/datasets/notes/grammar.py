@@ -1,0 +1,130 @@
+"""A small template language, in which all generated notes are written.
+
+======================  ==========================================================================================
+``{name}``              what ``name`` stands for: a word of the scene, PHI, or one alternative of a rule
+``{Name}``, ``{NAME}``  the same, with a capital, or in capitals
+``{name:2-4}``          two to four different alternatives of a rule, with a space between
+``{name:2-4:list}``     the same, joined as ``list`` (bullets), ``line``, ``comma`` or ``and``
+``{#3-18}``             a number from 3 to 18; ``{#0.4-2.9}`` with as many decimals as the first bound has
+``<a|b|c>``             one of the alternatives, which may be empty and may be nested
+======================  ==========================================================================================
+
+All other characters stand for themselves. A template never holds ``<`` or ``{`` of its own; the word ``{lt}`` writes
+``<``.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from typing import NamedTuple
+
+__all__ = ["Choice", "Node", "Number", "Slot", "compile_template"]
+
+
+class Slot(NamedTuple):
+    """A name to be filled in; ``low`` to ``high`` alternatives, joined by ``joiner``."""
+
+    name: str
+    case: str = "as is"
+    low: int = 1
+    high: int = 1
+    joiner: str = "space"
+
+
+class Number(NamedTuple):
+    """A number between two bounds, printed with ``places`` decimals."""
+
+    low: float
+    high: float
+    places: int
+
+
+class Choice(NamedTuple):
+    """One of several sequences of nodes."""
+
+    options: tuple[tuple[Node, ...], ...]
+
+
+Node = str | Slot | Number | Choice
+
+_TOKEN = re.compile(r"\{[^{}]*\}|[<>|]|[^{}<>|]+")
+_NUMBER = re.compile(r"#(\d+(?:\.(\d+))?)-(\d+(?:\.\d+)?)$")
+_SLOT = re.compile(r"([A-Za-z][A-Za-z0-9_.]*)(?::(\d+)-(\d+)(?::(space|list|line|comma|and))?)?$")
+
+
+@cache
+def compile_template(template: str) -> tuple[Node, ...]:
+    """Parse a template.
+
+    Parameters
+    ----------
+    template : str
+        Text in the language above.
+
+    Returns
+    -------
+    tuple of nodes
+        Literal text, slots, numbers and choices, in order.
+
+    Raises
+    ------
+    ValueError
+        If a bracket is not closed, or a slot is not written as above.
+
+    Examples
+    --------
+    >>> compile_template("Na {#128-148}<|, stable>")
+    ('Na ', Number(low=128.0, high=148.0, places=0), Choice(options=((), (', stable',))))
+    """
+    tokens = _TOKEN.findall(template)
+    if "".join(tokens) != template:
+        raise ValueError(f"A brace is not closed in the template {template!r}.")
+    nodes, used = _parse(tokens, 0, nested=False, template=template)
+    assert used == len(tokens)
+    return nodes
+
+
+def _parse(tokens: list[str], position: int, *, nested: bool, template: str) -> tuple[tuple[Node, ...], int]:
+    nodes: list[Node] = []
+    while position < len(tokens):
+        token = tokens[position]
+        if nested and token in "|>":
+            return tuple(nodes), position
+        if token == "<":
+            choice, position = _parse_choice(tokens, position + 1, template)
+            nodes.append(choice)
+            continue
+        if token in ("|", ">"):
+            raise ValueError(f"{token!r} stands outside of a choice in the template {template!r}.")
+        nodes.append(_parse_slot(token[1:-1], template) if token.startswith("{") else token)
+        position += 1
+    if nested:
+        raise ValueError(f"A choice is not closed in the template {template!r}.")
+    return tuple(nodes), position
+
+
+def _parse_choice(tokens: list[str], position: int, template: str) -> tuple[Choice, int]:
+    options = []
+    while True:
+        option, position = _parse(tokens, position, nested=True, template=template)
+        options.append(option)
+        position += 1
+        if tokens[position - 1] == ">":
+            return Choice(tuple(options)), position
+
+
+def _parse_slot(body: str, template: str) -> Slot | Number:
+    number = _NUMBER.match(body)
+    if number:
+        return Number(float(number[1]), float(number[3]), len(number[2] or ""))
+    slot = _SLOT.match(body)
+    if not slot:
+        raise ValueError(f"{body!r} is no slot, in the template {template!r}.")
+    name = slot[1]
+    if len(name) > 1 and name == name.upper():
+        case = "upper"
+    else:
+        case = "capital" if name[0].isupper() else "as is"
+    low, high = int(slot[2] or 1), int(slot[3] or 1)
+    return Slot(name.lower(), case, low, high, slot[4] or "space")

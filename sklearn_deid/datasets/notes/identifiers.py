@@ -1,0 +1,175 @@
+"""Numbers and addresses that identify, all from ranges that nobody holds.
+
+Social security numbers have areas that are never issued (000, 666, 900-999), telephone numbers the line 555-01xx,
+mail and web addresses the names that RFC 2606 reserves, and IP addresses the blocks that RFC 5737 reserves.
+"""
+
+from __future__ import annotations
+
+import re
+
+from .chance import Chance
+
+__all__ = [
+    "account",
+    "device",
+    "email",
+    "health_plan",
+    "ip_address",
+    "license_number",
+    "mrn",
+    "pager",
+    "phone",
+    "phone_forms",
+]
+__all__ += ["plate", "room", "ssn", "study_number", "url", "user_name", "web_domain"]
+
+_DOMAINS = ("example.org", "example.com", "example.net")
+_CAPITALS = "ABCDEFGHJKLMNPRSTUVWXYZ"
+
+
+def letters(chance: Chance, length: int) -> str:
+    """Capital letters without I, O and Q."""
+    return "".join(chance.pick(_CAPITALS) for _ in range(length))
+
+
+def mrn(chance: Chance) -> str:
+    """Medical record number in one of the forms that hospitals use.
+
+    Examples
+    --------
+    >>> mrn(Chance(0)).strip("ABCDEFGHJKLMNPRSTUVWXYZ-").replace("-", "").isdigit()
+    True
+    """
+    form = chance.pick(
+        ("######", "#######", "########", "###-##-##", "##-##-##", "#####", "@#######", "###-####", "#######-#")
+    )
+    return _fill(form, chance)
+
+
+def account(chance: Chance) -> str:
+    """Billing account of one stay."""
+    return _fill(chance.pick(("##########", "@#########", "#######-####", "####-####-##", "@@######")), chance)
+
+
+def health_plan(chance: Chance) -> str:
+    """Member number of a health plan."""
+    return _fill(chance.pick(("@@@#########", "###-##-####@", "@########-##", "#########", "@#@#@@#@@##")), chance)
+
+
+def study_number(chance: Chance) -> str:
+    """Accession, specimen or dictation number."""
+    return _fill(
+        chance.pick(("##-#####", "@##-####", "########", "@@#######", "#-#######", "@@-##-####", "#####")), chance
+    )
+
+
+def license_number(chance: Chance) -> str:
+    """Driver's licence or professional licence."""
+    return _fill(chance.pick(("@########", "@@######", "##-####-###", "@##-##-####", "######")), chance)
+
+
+def device(chance: Chance) -> str:
+    """Serial number of an implant."""
+    return _fill(chance.pick(("@@@######", "@######@", "SN####-###", "##@@####", "@@#-######")), chance)
+
+
+def plate(chance: Chance) -> str:
+    """Number plate of a car."""
+    return _fill(chance.pick(("#@@@###", "@@@-####", "@## @@#", "###-@@@", "@@-#####")), chance)
+
+
+def ssn(chance: Chance) -> str:
+    """Social security number with an area that is never issued."""
+    area = chance.pick(("000", "666", str(chance.number(900, 999))))
+    return f"{area}-{chance.number(10, 99)}-{chance.number(1000, 9999)}"
+
+
+def phone(chance: Chance) -> str:
+    """Area code and line, as ``"617-555-0142"``."""
+    return f"{chance.number(201, 989)}-555-01{chance.number(0, 99):02d}"
+
+
+def phone_forms(number: str) -> tuple[str, ...]:
+    """Ways to write one telephone number; the last one leaves out the area code."""
+    area, line = number[:3], number[4:]
+    return (
+        f"({area}) {line}",
+        number,
+        f"{area}.{line.replace('-', '.')}",
+        f"({area}){line}",
+        f"{area} {line}",
+        f"1-{number}",
+        line,
+    )
+
+
+def pager(chance: Chance) -> str:
+    """Pager or extension of a clinician."""
+    return str(chance.number(10000, 99999) if chance.happens(0.6) else chance.number(2000, 9999))
+
+
+def user_name(given: str, family: str, chance: Chance) -> str:
+    """Login such as ``"jsm42"``."""
+    family, given = _plain(family), _plain(given)
+    return chance.pick(
+        (
+            f"{given[0]}{family[:2]}{chance.number(1, 99)}",
+            f"{given[0]}{family[:7]}",
+            f"{given[:2]}{chance.number(100, 999)}",
+            f"{family[:5]}{given[0]}{chance.number(1, 9)}",
+            f"{given[0]}{given[-1]}{family[0]}{chance.number(10, 99)}",
+        )
+    )
+
+
+def email(given: str, family: str, chance: Chance, domain: str | None = None) -> str:
+    """Mail address at a reserved name."""
+    given, family = _plain(given), _plain(family)
+    local = chance.pick(
+        (
+            f"{given}.{family}",
+            f"{given[0]}{family}",
+            f"{family}{chance.number(1, 99)}",
+            f"{given}_{family}{chance.number(40, 99)}",
+        )
+    )
+    return f"{local}@{domain or chance.pick(_DOMAINS)}"
+
+
+def web_domain(name: str, chance: Chance) -> str:
+    """Name of a hospital's server below a reserved name."""
+    return f"{_plain(name)[:14]}.{chance.pick(_DOMAINS)}"
+
+
+def url(domain: str, chance: Chance) -> str:
+    """Web address of a portal."""
+    return chance.pick(
+        ("http://www.{}", "https://{}/portal", "www.{}", "https://my.{}/results", "www.{}/patients", "http://{}/pacs")
+    ).format(domain)
+
+
+def ip_address(chance: Chance) -> str:
+    """Address in one of the blocks kept for documentation."""
+    return f"{chance.pick(('192.0.2', '198.51.100', '203.0.113'))}.{chance.number(1, 254)}"
+
+
+def room(chance: Chance) -> str:
+    """Room or bed of a ward."""
+    form = chance.pick(("###", "#@", "##@", "###-#", "###@", "#-##", "##-##"))
+    return _fill(form, chance)
+
+
+def _fill(form: str, chance: Chance) -> str:
+    # The first digit is not 0: a number printed elsewhere without leading zeros stays the same number.
+    out = []
+    for i, sign in enumerate(form):
+        if sign == "#":
+            out.append(str(chance.number(1 if i == 0 else 0, 9)))
+        else:
+            out.append(chance.pick(_CAPITALS) if sign == "@" else sign)
+    return "".join(out)
+
+
+def _plain(name: str) -> str:
+    return re.sub(r"[^a-z]", "", name.lower())

@@ -1,0 +1,241 @@
+"""Invented patients, clinicians and hospitals."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import date
+
+from . import identifiers, places
+from .chance import Chance
+from .dates import shift
+from .names import given_name, initials_of, surname
+from .professions import PROFESSIONS
+
+__all__ = [
+    "Clinician",
+    "Hospital",
+    "Patient",
+    "Person",
+    "make_clinician",
+    "make_hospital",
+    "make_patient",
+    "make_person",
+]
+
+_PRACTICES = ("Family Practice", "Medical Associates", "Health Center", "Primary Care", "Physicians", "Medical Group")
+_HOMES = ("Nursing Home", "Manor", "House", "Village", "Rehabilitation Center")
+_SCHOOLS = ("Elementary", "School", "Day School", "Academy")
+_SUPPLIERS = ("Medical Supply", "Home Care", "Oxygen", "& Co.")
+
+
+@dataclass(frozen=True, slots=True)
+class Person:
+    """A name and a sex (``"M"`` or ``"F"``)."""
+
+    given: str
+    middle: str
+    family: str
+    sex: str
+
+    @property
+    def initials(self) -> str:
+        """Such as ``"JMS"``."""
+        return initials_of(self.given, self.middle, self.family)
+
+
+@dataclass(frozen=True, slots=True)
+class Clinician:
+    """A doctor, nurse or therapist, with how to reach them."""
+
+    person: Person
+    credential: str
+    user: str
+    pager: str
+    phone: str
+    email: str
+    license: str
+
+
+@dataclass(frozen=True, slots=True)
+class Hospital:
+    """A hospital with its address and its staff."""
+
+    name: str
+    short: str
+    abbreviation: str
+    street: str
+    city: str
+    state: tuple[str, ...]
+    zip: str
+    phone: str
+    fax: str
+    domain: str
+    url: str
+    doctors: tuple[Clinician, ...] = ()
+    nurses: tuple[Clinician, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Patient:
+    """Everything that stays the same through all notes of a patient."""
+
+    person: Person
+    birth: date
+    first_stay: date
+    mrn: str
+    ssn: str
+    plan: str
+    license: str
+    device: str
+    plate: str
+    street: str
+    city: str
+    state: tuple[str, ...]
+    zip: str
+    phone: str
+    work_phone: str
+    email: str
+    user: str
+    country: str
+    profession: str
+    employer: str
+    school: str
+    supplier: str
+    relation: str
+    relative: Person
+    relative_phone: str
+    partner: Person
+    baby: str
+    doctor: Clinician
+    clinic: Hospital
+    home: Hospital
+    problems: tuple[int, int]
+    allergy: int
+
+
+def make_person(chance: Chance, sex: str | None = None, family: str | None = None) -> Person:
+    """A person, of a given family if there is one."""
+    sex = sex or chance.pick("MF")
+    middle = chance.pick("ABCDEFGHJKLMNPRSTVW") if chance.happens(0.75) else ""
+    return Person(given_name(chance, sex), middle, family or surname(chance), sex)
+
+
+def make_clinician(
+    chance: Chance, domain: str, credentials: tuple[str, ...] = ("MD", "M.D.", "MD", "DO", "MD PhD")
+) -> Clinician:
+    """A clinician of the hospital that owns ``domain``."""
+    person = make_person(chance)
+    return Clinician(
+        person=person,
+        credential=chance.pick(credentials),
+        user=identifiers.user_name(person.given, person.family, chance),
+        pager=identifiers.pager(chance),
+        phone=identifiers.phone(chance),
+        email=identifiers.email(person.given, person.family, chance, domain),
+        license=identifiers.license_number(chance),
+    )
+
+
+def make_hospital(chance: Chance, n_doctors: int = 0, name: str | None = None) -> Hospital:
+    """A hospital, clinic or nursing home with ``n_doctors`` doctors and half as many nurses."""
+    name = name or places.hospital_name(chance)
+    words = name.replace(".", "").split()
+    domain = identifiers.web_domain(name, chance)
+    return Hospital(
+        name=name,
+        short=" ".join(name.split()[:2]) if name.startswith("St.") else words[0],
+        abbreviation=initials_of(*(word for word in words if word[0].isupper())),
+        street=places.street(chance),
+        city=places.town(chance),
+        state=chance.pick(places.STATES),
+        zip=_zip(chance),
+        phone=identifiers.phone(chance),
+        fax=identifiers.phone(chance),
+        domain=domain,
+        url=identifiers.url(domain, chance),
+        doctors=tuple(make_clinician(chance, domain) for _ in range(n_doctors)),
+        nurses=tuple(make_clinician(chance, domain, ("RN", "R.N.", "LPN", "RN, BSN")) for _ in range(n_doctors // 2)),
+    )
+
+
+def make_patient(chance: Chance, hospital: Hospital) -> Patient:
+    """A patient of ``hospital``; one in eleven is a child at the first stay, one in twelve is over 89."""
+    first = shift(date(1993, 1, 1), chance.number(0, 11400))
+    age = chance.number(*chance.weighted((((2, 17), 9), ((18, 64), 45), ((65, 89), 38), ((90, 103), 8))))
+    person = make_person(chance)
+    relation, relative = _relative(chance, person, age)
+    return Patient(
+        person=person,
+        birth=shift(first, -int(age * 365.25) - chance.number(5, 350)),
+        first_stay=first,
+        relation=relation,
+        relative=relative,
+        relative_phone=identifiers.phone(chance),
+        partner=make_person(chance, "M"),
+        baby=given_name(chance, chance.pick("MF")),
+        state=hospital.state if chance.happens(0.8) else chance.pick(places.STATES),
+        doctor=make_clinician(chance, hospital.domain),
+        clinic=make_hospital(chance, name=_house(chance, _PRACTICES)),
+        home=make_hospital(chance, name=_house(chance, _HOMES)),
+        problems=(chance.number(0, 999), chance.number(0, 999)),
+        allergy=chance.number(0, 999),
+        **_numbers(chance, person),
+        **_whereabouts(chance),
+    )
+
+
+def _numbers(chance: Chance, person: Person) -> dict[str, str]:
+    return {
+        "mrn": identifiers.mrn(chance),
+        "ssn": identifiers.ssn(chance),
+        "plan": identifiers.health_plan(chance),
+        "license": identifiers.license_number(chance),
+        "device": identifiers.device(chance),
+        "plate": identifiers.plate(chance),
+        "phone": identifiers.phone(chance),
+        "work_phone": identifiers.phone(chance),
+        "email": identifiers.email(person.given, person.family, chance),
+        "user": identifiers.user_name(person.given, person.family, chance),
+    }
+
+
+def _whereabouts(chance: Chance) -> dict[str, str]:
+    return {
+        "street": places.street(chance),
+        "city": places.town(chance),
+        "zip": _zip(chance),
+        "country": chance.pick(places.COUNTRIES),
+        "profession": chance.pick(PROFESSIONS),
+        "employer": places.employer(chance),
+        "school": _house(chance, _SCHOOLS),
+        "supplier": _house(chance, _SUPPLIERS),
+    }
+
+
+def _relative(chance: Chance, person: Person, age: int) -> tuple[str, Person]:
+    if age < 18:
+        relation = chance.pick(("mother", "father", "mother", "grandmother", "aunt"))
+    elif age < 60:
+        relation = chance.pick(
+            ("husband" if person.sex == "F" else "wife", "sister", "brother", "mother", "partner", "friend")
+        )
+    else:
+        relation = chance.pick(
+            ("husband" if person.sex == "F" else "wife", "daughter", "son", "niece", "sister", "neighbor")
+        )
+    sex = "F" if relation in ("mother", "grandmother", "aunt", "wife", "sister", "daughter", "niece") else "M"
+    if relation in ("partner", "friend", "neighbor"):
+        sex = chance.pick("MF")
+    own = relation in ("mother", "father", "wife", "husband", "son", "brother") and chance.happens(0.8)
+    return relation, make_person(chance, sex, person.family if own else None)
+
+
+def _house(chance: Chance, kinds: tuple[str, ...]) -> str:
+    """A practice, home, school or shop named after a town or a person."""
+    base = surname(chance) if chance.happens(0.3) else places.town(chance)
+    return f"{base} {chance.pick(kinds)}"
+
+
+def _zip(chance: Chance) -> str:
+    digits = f"{chance.number(501, 99950):05d}"
+    return f"{digits}-{chance.number(1000, 9999)}" if chance.happens(0.1) else digits

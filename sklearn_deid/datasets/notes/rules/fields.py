@@ -1,0 +1,132 @@
+"""Rules for what stands above and below a note: header fields, letterheads, signatures, stamps."""
+
+# ruff: noqa: E501 - one alternative a line, however long
+
+from __future__ import annotations
+
+__all__ = ["RULES"]
+
+_HEADER: dict[str, tuple[str, ...]] = {
+    "field.name": (
+        "<Patient|Patient Name|Name|NAME|PATIENT|Pt. Name|Pt>: {pt.header}",
+        "<Patient|PATIENT NAME|Name>:\t{pt.header}",
+        "PATIENT: {PT.HEADER}",
+        "{PT.HEADER}",
+        "{pt.header}",
+        "Name . . . . . {pt.header}",
+        "Pt: {pt.full} ({sex})",
+        "{pt.title}{pt.full}",
+    ),
+    "field.number": (
+        "<MRN|MR#|Med Rec No|Medical Record Number|Unit No|UNIT #|Hosp #|Chart>: {mrn}",
+        "MRN{mrn}",
+        "MR # {mrn}",
+        "Unit No: {mrn}  Acct: {account}",
+        "ID: {mrn}",
+        "(MRN {mrn})",
+    ),
+    "field.birth": (
+        "<DOB|D.O.B.|Date of Birth|BIRTH DATE|Birthdate>: {dob}",
+        "DOB: {dob} ({age} {sex})",
+        "Born {dob}",
+        "DOB/Age: {dob} / {age}",
+        "Age: {age}  Sex: {sex}",
+        "{age}{sex}",
+        "{age} yr {sex}, DOB {dob}",
+    ),
+    # One fact, one alternative: a header does not state the same thing twice.
+    "field": (
+        "<Account|Acct #|Account Number|ENCOUNTER|Visit #|Billing no.>: {account}",
+        "<SSN: {ssn}|SS#: {ssn}|Soc Sec No: {ssn}|SSN (last 4): {ssn.end}>",
+        "<<Attending|ATTENDING|Attending Physician|Att. MD>: {at.full}<, {at.cred}|>|Attending: {at.header}|ATT {at.last}>",
+        "<<PCP|Primary Care Provider|Primary MD|Referring>: {pcp.full}, {pcp.cred}|PCP: Dr. {pcp.last} ({cl.phone})>",
+        "<Location|Unit|Service>: {ward}<, Room {room}| rm {room}| Bed {room}|>",
+        "<Facility|Hospital|Site>: {hosp.name}",
+        "<Address|Home|Addr>: {address}",
+        "<<Phone|Tel|Home phone|H>: {phone}|Cell {phone} Work {phone.work}>",
+        "<Emergency contact|Next of kin|NOK|HCP|Contact>: {rel.full} ({rel.word}) {rel.phone}",
+        "<<Insurance|Health plan|Payor>: <Medicare|Medicaid|HMO|PPO> #{plan.id}|Member ID: {plan.id}|Subscriber no. {plan.id}>",
+        "{field.work}",
+        "<E-mail|Email|e-mail>: {email}",
+        "Allergies: {allergy}",
+        "<Language: English|Interpreter: <no|not needed>>",
+        "Religion: <none|Christian|Jewish|not stated>",
+        "Code status: <Full code|full>",
+        "Weight: {kg} kg",
+        "Status: <Final|Signed|Preliminary>   Page 1 of {#1-4}",
+        "Born in: {country}",
+        "{field.car}",
+    ),
+    "field.work": ("Occupation: {profession}", "Occupation/Employer: {profession}, {employer}", "Employer: {employer}"),
+    "field.car": (
+        "Driver's license: {license}",
+        "Photo ID: {license}",
+        "Valet ticket {#100-999}, plate {plate}",
+        "Parking: plate {plate}",
+    ),
+    "address": (
+        "{street}, {city}, {state} {zip}",
+        "{street}, {city} {state} {zip}",
+        "{street} {city}, {state}  {zip}",
+        "{street}, {city}",
+    ),
+    "ward": (
+        "Medicine",
+        "Surgery",
+        "4 West",
+        "ICU",
+        "Ward 6",
+        "7 North",
+        "Telemetry",
+        "Short Stay",
+        "OBS",
+        "Step-down",
+    ),
+    "letterhead": (
+        "{HOSP.NAME}\n{hosp.street}\n{hosp.city}, {hosp.state} {hosp.zip}\nTel {hosp.phone}   Fax {hosp.fax}",
+        "{hosp.name}\n{hosp.street}, {hosp.city}, {hosp.state} {hosp.zip}",
+        "{hosp.name} - Department of {clinic}\n{hosp.street}\n{hosp.city} {hosp.state} {hosp.zip}\n{hosp.url}",
+        "{hosp.name}\n{clinic}\nPhone: {hosp.phone} Fax: {hosp.fax}",
+        "{HOSP.NAME}\n{HOSP.CITY}, {HOSP.STATE}",
+        "{at.full}, {at.cred}\n{clinic}\n{hosp.name}\n{hosp.street}, {hosp.city}, {hosp.state} {hosp.zip}",
+    ),
+    "banner": (
+        "{HOSP.NAME}",
+        "{hosp.name}",
+        "{hosp.name}, {hosp.city}, {hosp.state}",
+        "{hosp.name} ({hosp.phone})",
+        "*** {HOSP.NAME} ***",
+    ),
+}
+_FOOTER: dict[str, tuple[str, ...]] = {
+    "signature": (
+        "{at.full}, {at.cred}",
+        "{at.full}, {at.cred}\n{clinic}\n{hosp}",
+        "Signed by {at.full}, {at.cred} on {date} at {time}",
+        "Electronically signed: {at.header}, {at.cred} {date} {time}",
+        "{res.full}, {res.cred} (pager {res.pager})",
+        "______________________\n{AT.FULL}, {AT.CRED}",
+        "Dictated by: {res.full}, {res.cred}\nAttending: {at.full}, {at.cred}",
+        "{res.last} <x|#|p|>{res.pager}",
+        "D/w attending Dr. {at.last}, who agrees.\n{res.full} PGY{#1-4}",
+        "/{res.initials}/ {res.user}",
+        "{at.full} {at.cred}, lic. no. {at.license}",
+    ),
+    "stamp": (
+        "DD: {date}\nDT: {date}\nDV: {date}\n{at.initials}/{res.user}",
+        "Job #{job}   T: {date} {time}   {res.user}",
+        "{at.initials}:{res.user}   D: {date}  T: {date}",
+        "cc: {pcp.full}, {pcp.cred}",
+        "cc: {pcp.last}, {con.last}",
+        "cc: Dr. {pcp.last}, {cl}, fax {cl.fax}",
+        "CC: {pcp.full} {cl.fax}; {con.full}",
+        "Dictation {job}, transcribed by {res.user} {date}",
+        "Printed {date} {time} from {ip} by {rn.user}",
+        "Questions? {hosp.phone} or {at.email}",
+        "Copies to {pcp.email}",
+        "Confidential: peer review document {#100-999}. Page 2 of {#2-4}",
+        "Report status: final. Form MR-{#1000-9999}, rev. {#2-9}.",
+        "Portal: {hosp.url}",
+    ),
+}
+RULES: dict[str, tuple[str, ...]] = {**_HEADER, **_FOOTER}

@@ -1,0 +1,150 @@
+"""Stays in hospital: who is treated where, for what, by whom and when; and which notes are written."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import date
+
+from . import identifiers
+from .cases import ALL_CASES, STAY_FACTS, Case
+from .chance import Chance
+from .dates import shift, years_between
+from .grammar import Choice, Node, Number, Slot, compile_template
+from .people import Clinician, Hospital, Patient
+
+__all__ = ["KINDS", "Stay", "make_stay", "other_side", "plan_notes"]
+
+# Which notes a stay leaves behind, in order of writing; drawn until the patient has all notes.
+KINDS = ("admission", "nursing", "radiology", "discharge", "letter", "message")
+_BUNDLES = (
+    (("admission", "nursing", "discharge"), 3.0),
+    (("admission", "radiology", "nursing", "discharge", "letter"), 3.0),
+    (("admission", "discharge"), 2.0),
+    (("radiology",), 1.0),
+    (("radiology", "letter"), 1.0),
+    (("letter",), 1.0),
+    (("message",), 1.2),
+    (("nursing", "discharge", "message"), 1.0),
+    (("discharge",), 1.0),
+    (("admission", "radiology"), 1.0),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Stay:
+    """What the notes of one stay share."""
+
+    case: Case
+    hospital: Hospital
+    other: Hospital
+    admitted: date
+    discharged: date
+    attending: Clinician
+    resident: Clinician
+    surgeon: Clinician
+    consultant: Clinician
+    second_consultant: Clinician
+    radiologist: Clinician
+    nurse: Clinician
+    room: str
+    account: str
+    specimen: str
+    side: str
+    facts: dict[str, str]
+    accession: str
+
+    def day_of(self, kind: str, chance: Chance) -> date:
+        """The day on which a note of this kind is written."""
+        if kind == "admission":
+            return self.admitted
+        if kind == "discharge":
+            return self.discharged
+        if kind in ("letter", "message"):
+            return shift(self.discharged, chance.number(1, 40))
+        return shift(self.admitted, chance.number(0, (self.discharged - self.admitted).days))
+
+
+def make_stay(chance: Chance, patient: Patient, hospital: Hospital, other: Hospital, earliest: date) -> Stay:
+    """A stay of ``patient`` that begins some time after ``earliest``."""
+    admitted = shift(earliest, chance.number(0, 40))
+    age = years_between(patient.birth, admitted)
+    fitting = [case for case in ALL_CASES if case.fits(patient.person.sex, age)]
+    case = chance.pick(fitting)
+    side = chance.pick(("left", "right"))
+    doctors = chance.shuffled(hospital.doctors)
+    return Stay(
+        case=case,
+        side=side,
+        facts={name: _settle(chance.pick(case.rules[name]), side, chance) for name in STAY_FACTS},
+        hospital=hospital,
+        other=other,
+        admitted=admitted,
+        discharged=shift(admitted, chance.number(1, 11)),
+        attending=doctors[0],
+        resident=doctors[1],
+        surgeon=doctors[2],
+        consultant=doctors[3],
+        second_consultant=doctors[4],
+        radiologist=doctors[5],
+        nurse=chance.pick(hospital.nurses),
+        room=identifiers.room(chance),
+        account=identifiers.account(chance),
+        specimen=identifiers.study_number(chance),
+        accession=identifiers.study_number(chance),
+    )
+
+
+def other_side(side: str) -> str:
+    """``"right"`` for ``"left"`` and the reverse."""
+    return "right" if side == "left" else "left"
+
+
+def _side(slot: Slot, side: str) -> str:
+    if slot.name not in ("side", "other.side"):
+        raise ValueError(f"A fact of a stay holds no PHI, only sides. Got the slot {slot.name!r}.")
+    word = side if slot.name == "side" else other_side(side)
+    return word.capitalize() if slot.case == "capital" else word
+
+
+def _settle(template: str, side: str, chance: Chance) -> str:
+    """Answer a template without PHI once, so that all notes of a stay say the same."""
+
+    def write(nodes: tuple[Node, ...]) -> str:
+        out = ""
+        for node in nodes:
+            if isinstance(node, str):
+                out += node
+            elif isinstance(node, Number):
+                out += chance.decimal(node.low, node.high, node.places)
+            elif isinstance(node, Choice):
+                out += write(chance.pick(node.options))
+            else:
+                out += _side(node, side)
+        return out
+
+    return write(compile_template(template))
+
+
+def plan_notes(chance: Chance, n_notes: int) -> list[tuple[int, str]]:
+    """Which note belongs to which stay of a patient.
+
+    Returns
+    -------
+    list of (stay number, kind)
+        ``n_notes`` pairs; stay numbers do not decrease.
+
+    Examples
+    --------
+    >>> len(plan_notes(Chance(0), 5))
+    5
+    """
+    plan: list[tuple[int, str]] = []
+    stay = 0
+    while len(plan) < n_notes:
+        bundle = chance.weighted(_BUNDLES)
+        missing = n_notes - len(plan)
+        if missing == 1:  # a patient with one note may have any kind, not only what stays begin with
+            bundle = (chance.pick(bundle),)
+        plan.extend((stay, kind) for kind in bundle[:missing])
+        stay += 1
+    return plan
