@@ -101,6 +101,8 @@ def open_folder(folder: str | PathLike[str], *, verify: bool = True) -> WordVect
     if not isinstance(manifest, dict) or manifest.get("version") != _VERSION:
         raise BundleError(f"Word vectors of format version {_VERSION} are needed.", path=str(path / _MANIFEST))
     words = _read_json(path / _WORDS)
+    if not isinstance(words, list):
+        raise BundleError("The words are damaged.", path=str(path / _WORDS))
     array = _map_array(path / _VECTORS)
     table = None if manifest.get("subwords") is None else _map_array(path / _SUBWORDS)
     try:
@@ -121,7 +123,7 @@ def _subword_settings(subwords: SubwordTable) -> dict[str, Any]:
 def _map_array(path: Path) -> np.ndarray:
     try:
         return np.load(path, mmap_mode="r", allow_pickle=False)
-    except (OSError, ValueError) as error:
+    except (EOFError, OSError, ValueError) as error:
         raise BundleError("The array is missing or damaged.", path=str(path)) from error
 
 

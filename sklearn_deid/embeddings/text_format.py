@@ -13,6 +13,7 @@ __all__ = ["read_text"]
 
 _BYTES_AT_ONCE = 1 << 24
 _LONGEST_LINE = 1 << 20
+_LARGEST = float(np.finfo(np.float32).max)
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 
@@ -123,7 +124,7 @@ def _split_line(file: VectorFile, line: bytes, number: int, dim: int) -> tuple[b
 def _first_garbled(file: VectorFile, stripped: list[bytes], first: int, dim: int) -> Exception:
     for number, line in enumerate(stripped, first):
         for position, field in enumerate(line.rsplit(b" ", dim)[1:], 1):
-            if not _is_number(field) or not abs(float(field)) <= np.finfo(np.float32).max:  # also NaN
+            if not _is_number(field) or not abs(float(field)) <= _LARGEST:  # also NaN
                 return file.error(f"Number {position} in line {number} is not a finite number.")
     return file.error(f"Something in lines {first} to {first + len(stripped) - 1} is not a number.")
 
