@@ -162,7 +162,7 @@ class TestTraining:
     def test_global_generators_are_left_alone(self, sentences):
         X, y, _ = sentences
         torch.manual_seed(7)
-        np.random.seed(7)  # noqa: NPY002
+        np.random.seed(7)
         before = torch.get_rng_state(), np.random.get_state()[1].copy()
         for seed in (0, None):
             DeidTagger(**{**SMALL, "max_epochs": 1, "random_state": seed}).fit(X, y).predict(X)
