@@ -26,6 +26,7 @@ def train_subword_table(
     *,
     lower: bool = True,
     random_state: Any = 0,
+    verbose: int = 0,
     **options: Any,
 ) -> SubwordTable:
     """Train a fastText skip-gram model whose words are nothing but their character n-grams.
@@ -46,6 +47,8 @@ def train_subword_table(
         Lower-case the words.
     random_state : int, RandomState or None, default=0
         An int makes the result the same in every process (one worker thread; independent of ``PYTHONHASHSEED``).
+    verbose : int, default=0
+        Above 0, show a progress bar over the epochs.
     **options
         Further settings of ``gensim.models.FastText``, such as ``window`` (5), ``min_n`` (3), ``max_n`` (6),
         ``negative`` (5), ``sample`` (1e-3).
@@ -74,7 +77,7 @@ def train_subword_table(
     model = _untrained(rows, dim, bucket, random_state, options)
     model.wv.vectors_vocab[:] = 0.0
     model.wv.vectors_vocab_lockf = np.zeros(1, dtype=np.float32)
-    model.train(rows, total_examples=model.corpus_count, epochs=epochs)
+    _train(model, rows, epochs, verbose)
     return SubwordTable(model.wv.vectors_ngrams, model.wv.min_n, model.wv.max_n, lower=lower)
 
 
@@ -86,6 +89,7 @@ def train_fasttext(
     *,
     lower: bool = True,
     random_state: Any = 0,
+    verbose: int = 0,
     **options: Any,
 ) -> WordVectors:
     """Train a fastText skip-gram model with a vector for each word and n-grams for words not seen.
@@ -95,7 +99,7 @@ def train_fasttext(
 
     Parameters
     ----------
-    sentences, dim, epochs, bucket, lower, random_state, **options
+    sentences, dim, epochs, bucket, lower, random_state, verbose, **options
         As in :func:`train_subword_table`.
 
     Returns
@@ -122,7 +126,7 @@ def train_fasttext(
     """
     rows = _training_rows(sentences, lower=lower)
     model = _untrained(rows, dim, bucket, random_state, options)
-    model.train(rows, total_examples=model.corpus_count, epochs=epochs)
+    _train(model, rows, epochs, verbose)
     trained = model.wv
     subwords = SubwordTable(trained.vectors_ngrams, trained.min_n, trained.max_n, lower=lower)
     return WordVectors(trained.index_to_key, trained.vectors, subwords=subwords)
@@ -148,3 +152,16 @@ def _untrained(rows: list[list[str]], dim: int, bucket: int, random_state: Any, 
     model = FastText(vector_size=dim, bucket=bucket, seed=seed, workers=1, **settings)
     model.build_vocab(rows)
     return model
+
+
+def _train(model: FastText, rows: list[list[str]], epochs: int, verbose: int) -> None:
+    from gensim.models.callbacks import CallbackAny2Vec
+    from tqdm import tqdm
+
+    with tqdm(total=epochs, desc="word vectors", unit="epoch", disable=verbose < 1) as bar:
+
+        class Progress(CallbackAny2Vec):
+            def on_epoch_end(self, model: FastText) -> None:
+                bar.update()
+
+        model.train(rows, total_examples=model.corpus_count, epochs=epochs, callbacks=[Progress()])

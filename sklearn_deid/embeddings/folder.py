@@ -15,15 +15,10 @@ from .subwords import SubwordTable
 if TYPE_CHECKING:
     from .vectors import WordVectors
 
-__all__ = ["is_folder_of_vectors", "open_folder", "write_folder"]
+__all__ = ["open_folder", "write_folder"]
 
 _MANIFEST, _WORDS, _VECTORS, _SUBWORDS = "word_vectors.json", "words.json", "vectors.npy", "subwords.npy"
 _VERSION = 1
-
-
-def is_folder_of_vectors(path: str | PathLike[str]) -> bool:
-    """Whether ``path`` is a folder that :func:`write_folder` finished writing."""
-    return (Path(path) / _MANIFEST).is_file()
 
 
 def write_folder(vectors: WordVectors, folder: str | PathLike[str]) -> None:

@@ -21,7 +21,7 @@ _CHOICES = "'auto', 'corpus', 'glove-6b-50d', a path, WordVectors, gensim KeyedV
 
 
 def resolve_embeddings(
-    spec: Any, corpus_tokens: Iterable[Sequence[str]] | None = None, random_state: Any = 0
+    spec: Any, corpus_tokens: Iterable[Sequence[str]] | None = None, random_state: Any = 0, verbose: int = 0
 ) -> WordVectors | None:
     """Word vectors from what a user gave as ``embeddings``.
 
@@ -37,6 +37,8 @@ def resolve_embeddings(
         The sentences of the fit; needed where vectors are trained.
     random_state : int, RandomState or None, default=0
         For training.
+    verbose : int, default=0
+        Above 0, training shows a progress bar.
 
     Returns
     -------
@@ -64,7 +66,7 @@ def resolve_embeddings(
         return spec
     if isinstance(spec, str) and spec in ("auto", "corpus"):
         make = public_vectors_or_corpus if spec == "auto" else corpus_vectors
-        return make(corpus_tokens, random_state)
+        return make(corpus_tokens, random_state, verbose)
     if isinstance(spec, str) and spec == "glove-6b-50d":
         return load_glove()
     if isinstance(spec, (str, PathLike)):
@@ -74,14 +76,18 @@ def resolve_embeddings(
     raise TypeError(f"The 'embeddings' parameter must be {_CHOICES}. Got {type(spec).__name__} instead.")
 
 
-def public_vectors_or_corpus(corpus_tokens: Iterable[Sequence[str]] | None, random_state: Any = 0) -> WordVectors:
+def public_vectors_or_corpus(
+    corpus_tokens: Iterable[Sequence[str]] | None, random_state: Any = 0, verbose: int = 0
+) -> WordVectors:
     """The installed public vectors, else vectors trained on the corpus, with a warning that says what to install."""
     if glove_is_installed():
         return load_glove()
-    return corpus_vectors(corpus_tokens, random_state)
+    return corpus_vectors(corpus_tokens, random_state, verbose)
 
 
-def corpus_vectors(corpus_tokens: Iterable[Sequence[str]] | None, random_state: Any = 0) -> WordVectors:
+def corpus_vectors(
+    corpus_tokens: Iterable[Sequence[str]] | None, random_state: Any = 0, verbose: int = 0
+) -> WordVectors:
     """Vectors trained on the corpus with default settings (:func:`train_fasttext`), with a warning."""
     if corpus_tokens is None:
         raise ValueError("There are no sentences to train word vectors on.")
@@ -91,7 +97,7 @@ def corpus_vectors(corpus_tokens: Iterable[Sequence[str]] | None, random_state: 
         UnsafeToShareWarning,
         stacklevel=3,
     )
-    return train_fasttext(corpus_tokens, random_state=random_state)
+    return train_fasttext(corpus_tokens, random_state=random_state, verbose=verbose)
 
 
 def _read(spec: str | PathLike[str]) -> WordVectors:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import pickle
 import subprocess
@@ -105,6 +106,15 @@ def test_nothing_to_train_on(nothing):
         train_subword_table(nothing)
     with pytest.raises(ValueError, match="no token to train"):
         train_fasttext(nothing)
+
+
+def test_logs_and_progress_hold_no_word(notes, caplog, capfd):
+    with caplog.at_level(logging.DEBUG):
+        train_subword_table(notes, verbose=1, **SETTINGS)
+    shown = capfd.readouterr().err
+    assert "2/2" in shown
+    for word in {word.lower() for row in notes for word in row if len(word) > 4}:
+        assert word not in caplog.text.lower() + shown
 
 
 def test_options_reach_gensim(notes):

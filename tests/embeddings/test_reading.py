@@ -203,6 +203,12 @@ def test_binary_numbers_must_be_finite(write):
         read_word_vectors(write(b"2 1\na " + struct.pack("<f", 1) + b"b " + struct.pack("<f", np.nan)))
 
 
+@pytest.mark.parametrize("content", [b"the 1\n", b"1 0\na ", b"no header"])
+def test_binary_without_a_header(write, content):
+    with pytest.raises(EmbeddingsFormatError, match="header|first line"):
+        read_word_vectors(write(content), format="word2vec-binary")
+
+
 def test_header_or_not():
     assert parse_header(b"3 50\n") == (3, 50)
     assert parse_header(b"3 0.5\n") is None
@@ -255,6 +261,26 @@ def test_fasttext_models_that_hold_something_else(fasttext_file, write, offset, 
     struct.pack_into(layout, content, offset, value)
     with pytest.raises(EmbeddingsFormatError, match=message):
         read_word_vectors(write(bytes(content)))
+
+
+@pytest.mark.parametrize(
+    ("start", "message"), [(b"\x01", "Quantised"), (b"\0" + struct.pack("<q", 1), "matrix does not have the shape")]
+)
+def test_fasttext_matrices_that_do_not_fit(fasttext_file, write, start, message):
+    content = bytearray(fasttext_file.read_bytes())
+    keyed = load_facebook_vectors(str(fasttext_file))
+    matrix = content.index(struct.pack("<?2q", False, len(keyed) + keyed.bucket, 4))
+    content[matrix : matrix + len(start)] = start
+    with pytest.raises(EmbeddingsFormatError, match=message):
+        read_word_vectors(write(bytes(content)))
+
+
+def test_fasttext_model_without_ngrams(tmp_path, notes):
+    model = FastText(notes, vector_size=4, min_count=1, bucket=20, min_n=3, max_n=2, epochs=1, workers=1)
+    save_facebook_model(model, str(tmp_path / "model.bin"))
+    read = read_word_vectors(tmp_path / "model.bin")
+    assert read.subwords is None
+    assert_same(read, model.wv)
 
 
 def test_end_of_sentence_has_no_ngrams(write):
