@@ -1,7 +1,8 @@
-"""Corpora: generated clinical notes, and fetchers of public ones."""
+"""Corpora: generated clinical notes, and fetchers of public ones. Nothing is downloaded at import."""
 
 from __future__ import annotations
 
 from .clinical_notes import iter_clinical_notes, make_clinical_notes
+from .meddocan import fetch_meddocan
 
-__all__ = ["iter_clinical_notes", "make_clinical_notes"]
+__all__ = ["fetch_meddocan", "iter_clinical_notes", "make_clinical_notes"]

@@ -103,10 +103,9 @@ def surname(chance: Chance) -> str:
     True
     """
     kind = chance.uniform()
-    if kind < 0.14:
-        return chance.pick(EPONYM_SURNAMES)
-    if kind < 0.32:
-        return chance.pick(WORD_SURNAMES)
+    if kind < 0.32:  # the first twenty of each list stand in the traps most often, and make half of these names
+        names = EPONYM_SURNAMES if kind < 0.15 else WORD_SURNAMES
+        return chance.pick(names[:20] if chance.happens(0.5) else names)
     if kind < 0.55:
         return chance.pick(_COMMON_SURNAMES).replace("_", " ")
     if kind < 0.58:

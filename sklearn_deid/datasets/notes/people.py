@@ -159,9 +159,9 @@ def make_hospital(chance: Chance, n_doctors: int = 0, name: str | None = None) -
 
 
 def make_patient(chance: Chance, hospital: Hospital) -> Patient:
-    """A patient of ``hospital``; one in eleven is a child at the first stay, one in twelve is over 89."""
+    """A patient of ``hospital``; one in eight is a child at the first stay, one in twelve is over 89."""
     first = shift(date(1993, 1, 1), chance.number(0, 11400))
-    age = chance.number(*chance.weighted((((2, 17), 9), ((18, 64), 45), ((65, 89), 38), ((90, 103), 8))))
+    age = chance.number(*chance.weighted((((2, 17), 12), ((18, 64), 42), ((65, 89), 38), ((90, 103), 8))))
     person = make_person(chance)
     relation, relative = _relative(chance, person, age)
     return Patient(

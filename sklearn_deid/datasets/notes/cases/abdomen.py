@@ -137,7 +137,7 @@ _BLEED = Case(
         ),
         "advice": (
             "No aspirin, Motrin, Aleve or Advil.",
-            "Stop drinking alcohol. AA meets {weekday}s at {employer2}.",
+            "Stop drinking alcohol. AA meets on {weekday} nights at {employer2}.",
             "Repeat endoscopy in {#6-12} weeks.",
         ),
         "clinic": ("Gastroenterology", "GI Clinic", "Endoscopy Suite"),

@@ -77,7 +77,7 @@ KIND = Kind(
         "{nursing.title}\n{field.name}  {field.number}  rm {room}",
         "{date} {time} {nursing.title}\n{field.name}",
         "{nursing.title}   {date}   Room {room}\n{field.name}\n{field.birth}",
-        "{pt.last} {room} {date.short} {nursing.title}",
+        "{pt.header} {room} {date.short} {nursing.title}",
         "{field.name} {field.number}\n{field:1-3:line}\n{nursing.title} {date}",
         "{banner}\n{nursing.title}\n{field.name}\t{room}\t{date}\nAttending {at.last}\tRN {rn.last}",
     ),

@@ -1,0 +1,112 @@
+"""The MEDDOCAN corpus: 1,000 Spanish clinical cases with invented PHI."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+from pathlib import Path
+
+from ..exceptions import DataNotFoundError
+from ..io import iter_documents
+from ..text import Corpus
+from .releases import Part, Release, install
+
+__all__ = ["fetch_meddocan"]
+
+_COMMIT = "783a6df385c975b328c99bcffb54196a9ba4078a"
+_DIGESTS = {
+    "train": "0f43c5d70e62b766c022fad9fde6845b8e0eef19997b6191b4037c43a49e4cb8",
+    "dev": "c4ea794b045698269ee4be4632825ec9ae5f784e935a5891621ab411e163a694",
+    "test": None,  # not known to us; see the notes of fetch_meddocan
+}
+_N_FILES = {"train": 1000, "dev": 500, "test": 500}  # a .txt and an .ann for each case
+_RELEASE = Release(
+    url=f"https://github.com/PlanTL-GOB-ES/SPACCC_MEDDOCAN/archive/{_COMMIT}.zip",
+    parts=tuple(
+        Part(f"corpus/{subset}/brat", f"meddocan/{subset}/brat", _N_FILES[subset], digest)
+        for subset, digest in _DIGESTS.items()
+    ),
+)
+_ENVIRONMENT = "SKLEARN_DEID_DATA"
+
+
+def fetch_meddocan(
+    subset: str = "train", data_home: str | os.PathLike[str] | None = None, download_if_missing: bool = True
+) -> Corpus:
+    """Load the MEDDOCAN corpus, downloading it if necessary.
+
+    For benchmarks against published results: this is the corpus of the IberLEF 2019 task on de-identification. The
+    cases are real ones from the literature, in Spanish; the PHI in them is invented.
+
+    Parameters
+    ----------
+    subset : {"train", "dev", "test"}, default="train"
+        Split of the task: 500, 250 and 250 cases.
+    data_home : path-like, default=None
+        Folder that holds ``meddocan/<subset>/brat``, or that the download goes to. None means the folder named by the
+        environment variable ``SKLEARN_DEID_DATA``, or ``~/sklearn_deid_data`` where that is not set.
+    download_if_missing : bool, default=True
+        Whether to fetch the archive (all three splits at once) when the split is not there.
+
+    Returns
+    -------
+    Corpus
+        Labels of the MEDDOCAN scheme with their categories. The corpus names no patients; each case is about another
+        one, so ``patient_id`` is the document id.
+
+    Raises
+    ------
+    DataNotFoundError
+        If the split is not there and may not or cannot be downloaded; it says what to do.
+    CorpusFormatError
+        If the archive or a file is not what it must be.
+
+    Notes
+    -----
+    What is downloaded is checked before any of it is stored. The files of ``train`` and ``dev`` must have known SHA-256
+    digests. That of ``test`` is not known to this library: it comes in the same archive of the same commit, of which
+    the other two splits are checked, and only the number of its files is. Files that are already there are read without
+    these checks.
+
+    The corpus is licensed under CC BY 4.0; copyright (c) 2019 Secretaria de Estado para el Avance Digital (SEAD).
+
+    References
+    ----------
+    Marimon et al. (2019), "Automatic De-identification of Medical Texts in Spanish: the MEDDOCAN Track, Corpus,
+    Guidelines, Methods and Evaluation of Results", IberLEF 2019.
+
+    Examples
+    --------
+    >>> from sklearn_deid.datasets import fetch_meddocan
+    >>> corpus = fetch_meddocan("dev")  # doctest: +SKIP
+    >>> len(corpus)  # doctest: +SKIP
+    250
+    """
+    if subset not in _DIGESTS:
+        raise ValueError(
+            f"The 'subset' parameter of fetch_meddocan must be 'train', 'dev' or 'test'. Got {subset!r} instead."
+        )
+    home = _find_home(data_home)
+    folder = home / "meddocan" / subset / "brat"
+    if not folder.is_dir():
+        if not download_if_missing:
+            raise DataNotFoundError(f"The {subset} split of MEDDOCAN is not here. {_advice()}", path=str(folder))
+        try:
+            install(_RELEASE, home)
+        except DataNotFoundError as error:
+            raise DataNotFoundError(f"{error.message} {_advice()}", path=str(folder)) from error
+    documents = iter_documents(folder, format="brat", label_scheme="meddocan")
+    return Corpus(replace(document, patient_id=document.patient_id or document.doc_id) for document in documents)
+
+
+def _find_home(data_home: str | os.PathLike[str] | None) -> Path:
+    chosen = data_home if data_home is not None else os.environ.get(_ENVIRONMENT) or "~/sklearn_deid_data"
+    return Path(chosen).expanduser()
+
+
+def _advice() -> str:
+    return (
+        f"Unpack {_RELEASE.url} on a machine with network access, copy its folder 'corpus' here as 'meddocan' below "
+        f"some folder, and name that folder by data_home or by the environment variable {_ENVIRONMENT}; or call "
+        "fetch_meddocan with download_if_missing=True where there is network access."
+    )

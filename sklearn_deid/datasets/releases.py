@@ -1,0 +1,171 @@
+"""Public corpora in zip archives: download, check and unpack the few files that are wanted.
+
+An archive is somebody else's data: nothing of it is written before all of it is checked, no path inside of it is
+trusted, and no member is read beyond a limit.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import shutil
+import tempfile
+import zipfile
+import zlib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from http.client import HTTPException
+from pathlib import Path
+from typing import Any
+from urllib.request import urlopen
+
+from ..exceptions import CorpusFormatError, DataNotFoundError
+
+__all__ = ["Part", "Release", "content_digest", "install"]
+
+_ARCHIVE_LIMIT = 256 * 2**20
+_MEMBER_LIMIT = 2**20
+_CHUNK = 2**20
+_TIMEOUT = 60.0
+# Damaged, damaged inside of a member, cut off, of an unknown method, locked by a password.
+_BROKEN_ARCHIVE = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError)
+_FILE_NAME = re.compile(r"\w[\w.-]*\.(txt|ann)")
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A folder of an archive.
+
+    Parameters
+    ----------
+    source : str
+        The folder inside of the archive, below its single top folder, such as ``"corpus/train/brat"``.
+    target : str
+        Where it goes, below the data folder, such as ``"meddocan/train/brat"``.
+    n_files : int
+        How many .txt and .ann files it must hold.
+    digest : str or None
+        `content_digest` of them; None where it is not known, which leaves the number of files as the only check.
+    """
+
+    source: str
+    target: str
+    n_files: int
+    digest: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Release:
+    """An archive and the parts of it that are installed, always all together."""
+
+    url: str
+    parts: tuple[Part, ...]
+
+
+def content_digest(files: Mapping[str, bytes]) -> str:
+    """SHA-256 of names and contents, in the order of the names.
+
+    The bytes of an archive that a web site makes on demand may change from day to day; those of its files may not.
+
+    Examples
+    --------
+    >>> content_digest({"b.txt": b"2", "a.txt": b"1"}) == content_digest({"a.txt": b"1", "b.txt": b"2"})
+    True
+    """
+    digest = hashlib.sha256()
+    for name in sorted(files):
+        digest.update(name.encode() + b"\0" + len(files[name]).to_bytes(8, "big") + files[name])
+    return digest.hexdigest()
+
+
+def install(release: Release, home: Path, opener: Callable[..., Any] = urlopen) -> None:
+    """Download a release and unpack its parts below ``home``; parts that are there already stay as they are.
+
+    Parameters
+    ----------
+    release : Release
+    home : Path
+        Data folder; made if missing. Files appear in it only when everything is checked, folder by folder.
+    opener : callable, default=urllib.request.urlopen
+        ``opener(url, timeout=seconds)`` gives a readable, closable stream.
+
+    Raises
+    ------
+    DataNotFoundError
+        If the archive cannot be fetched or the folder cannot be written.
+    CorpusFormatError
+        If the archive is damaged, too large, or holds something else than expected.
+    """
+    try:
+        home.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(prefix=".download-", dir=home) as name:
+            staging = Path(name)
+            _download(release.url, staging / "archive.zip", opener)
+            contents = _read_archive(release, staging / "archive.zip")
+            for part, files in contents.items():
+                _publish(files, staging / part.target, home / part.target)
+    except (OSError, HTTPException) as error:  # no network, no such page, interrupted, read-only folder, full disk
+        raise DataNotFoundError(f"{release.url} could not be fetched or stored ({error}).", path=str(home)) from error
+
+
+def _download(url: str, path: Path, opener: Callable[..., Any]) -> None:
+    size = 0
+    with opener(url, timeout=_TIMEOUT) as stream, path.open("wb") as out:
+        while chunk := stream.read(_CHUNK):
+            size += len(chunk)
+            if size > _ARCHIVE_LIMIT:
+                raise CorpusFormatError(f"The archive is larger than {_ARCHIVE_LIMIT} bytes.", path=url)
+            out.write(chunk)
+
+
+def _read_archive(release: Release, path: Path) -> dict[Part, dict[str, bytes]]:
+    contents: dict[Part, dict[str, bytes]] = {part: {} for part in release.parts}
+    by_source = {part.source: part for part in release.parts}
+    try:
+        with zipfile.ZipFile(path) as archive:
+            for member in archive.infolist():
+                folder, _, name = member.filename.rpartition("/")
+                part = by_source.get(folder.partition("/")[2])
+                if part is None or not _FILE_NAME.fullmatch(name):
+                    continue
+                if name in contents[part]:
+                    raise CorpusFormatError(f"The archive holds {member.filename!r} twice.", path=release.url)
+                contents[part][name] = _read_member(archive, member, release.url)
+    except _BROKEN_ARCHIVE as error:
+        raise CorpusFormatError(f"The archive cannot be read ({error}).", path=release.url) from error
+    for part, files in contents.items():
+        _check(part, files, release.url)
+    return contents
+
+
+def _read_member(archive: zipfile.ZipFile, member: zipfile.ZipInfo, url: str) -> bytes:
+    with archive.open(member) as stream:
+        content = stream.read(_MEMBER_LIMIT + 1)  # the size that the archive states may be a lie
+    if len(content) > _MEMBER_LIMIT:
+        raise CorpusFormatError(f"{member.filename!r} is larger than {_MEMBER_LIMIT} bytes.", path=url)
+    return content
+
+
+def _check(part: Part, files: Mapping[str, bytes], url: str) -> None:
+    if len(files) != part.n_files:
+        raise CorpusFormatError(
+            f"{part.source} holds {len(files)} .txt and .ann files instead of {part.n_files}.", path=url
+        )
+    if part.digest is not None and content_digest(files) != part.digest:
+        raise CorpusFormatError(f"{part.source} does not hold the files that were published.", path=url)
+
+
+def _publish(files: Mapping[str, bytes], staged: Path, target: Path) -> None:
+    if target.exists():
+        return
+    staged.mkdir(parents=True)
+    for name, content in files.items():
+        (staged / name).write_bytes(content)
+    target.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        os.rename(staged, target)
+    except OSError:
+        if not target.exists():  # else another process was faster, with the same checked files
+            raise
+        shutil.rmtree(staged)
