@@ -11,6 +11,9 @@ from ..embeddings import SubwordTable, resolve_embeddings, train_subword_table
 
 __all__ = ["tagger_vectors"]
 
+# 13 MiB in a saved model; more rows gave no better F1 on MEDDOCAN dev (96.22 against 96.21 with 100,000).
+_BUCKET = 32_768
+
 
 def tagger_vectors(embeddings: Any, X: TokenSequences, rng: np.random.Generator) -> Any:
     """Word vectors for the ``embeddings`` parameter of `DeidTagger`, or None.
@@ -22,5 +25,5 @@ def tagger_vectors(embeddings: Any, X: TokenSequences, rng: np.random.Generator)
     if embeddings is None or isinstance(embeddings, SubwordTable):
         return embeddings
     if isinstance(embeddings, str) and embeddings == "auto":
-        return train_subword_table(X, random_state=seed)
+        return train_subword_table(X, bucket=_BUCKET, random_state=seed)
     return resolve_embeddings(embeddings, X, random_state=seed)

@@ -10,19 +10,22 @@ from numbers import Integral
 from typing import Any
 
 import numpy as np
+from sklearn import get_config
 from sklearn.base import BaseEstimator, clone
 from sklearn.exceptions import NotFittedError
+from sklearn.model_selection import GridSearchCV, RandomizedSearchCV
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
 from .._compat import Interval, StrOptions, check_constraints
-from .._sequences import TokenSequences
+from .._sequences import TokenSequences, check_tags
 from ..exceptions import DeidError, WithheldWarning
-from ..text import Corpus, Document, Segmentation, Span, redact, segment, tags_to_spans
+from ..text import REDACTION_MODES, Corpus, Document, Segmentation, Span, redact, segment, tags_to_spans
 
 __all__ = ["NoteDeidentifier"]
 
-REDACTION_MODES = ("label", "mask", "remove")
+# What a tagger may raise for one note and not for another (out of memory is a RuntimeError). Others are mistakes.
+_FAILURES = (DeidError, ValueError, RuntimeError)
 
 
 class NoteDeidentifier(BaseEstimator):
@@ -47,6 +50,8 @@ class NoteDeidentifier(BaseEstimator):
         The fitted tagger or pipeline.
     categories_ : dict
         Category of each label, as seen in the corpus of `fit`.
+    alignment_report_ : AlignmentReport
+        Spans of the corpus of `fit` that tokens could not express, by document id and offsets.
 
     Examples
     --------
@@ -90,8 +95,8 @@ class NoteDeidentifier(BaseEstimator):
         corpus = corpus if isinstance(corpus, Corpus) else Corpus(corpus)
         data = corpus.to_sentences()
         estimator = self._default_estimator() if self.estimator is None else clone(self.estimator)
-        groups = {"groups": data.groups} if has_fit_parameter(estimator, "groups") else {}
-        self.estimator_ = estimator.fit(data.X, data.y, **groups)
+        self.estimator_ = estimator.fit(data.X, data.y, **_group_parameters(estimator, data.groups))
+        self.alignment_report_ = data.report
         self.categories_ = {s.label: s.category for document in corpus for s in document.spans if s.category}
         return self
 
@@ -106,12 +111,19 @@ class NoteDeidentifier(BaseEstimator):
         -------
         list of tuple of Span
             Sorted, not overlapping; offsets count characters of the untouched text. ``confidence`` is the smallest
-            probability of the span's tokens, or None if the tagger gives none.
+            probability of the span's tokens, or None if the tagger gives none. None in the place of a note that was
+            withheld.
 
         Raises
         ------
         DeidError
-            If a note is no text, with the number or id of the note.
+            If a note is no text or the tagger fails on it, with the number or id of the note; not with
+            ``on_error="withhold"``.
+
+        Warns
+        -----
+        WithheldWarning
+            For each note that is withheld.
         """
         return [spans for _, spans in self.iter_annotate(texts)]
 
@@ -123,11 +135,8 @@ class NoteDeidentifier(BaseEstimator):
         estimator = self.fitted_estimator()
         stream = enumerate(texts)
         while batch := list(islice(stream, self.batch_size)):
-            checked = [self._checked_text(number, item) for number, item in batch]
-            segmented = [None if text is None else segment(text) for text in checked]
-            spans = self._spans(estimator, [s for s in segmented if s is not None])
-            for (_, item), cut in zip(batch, segmented, strict=True):
-                yield item, None if cut is None else next(spans)
+            for (_, item), spans in zip(batch, self._annotate_batch(estimator, batch), strict=True):
+                yield item, spans
 
     def redact(self, texts: Iterable[str | Document], mode: str = "label") -> list[str | None]:
         """Notes without their PHI.
@@ -180,38 +189,70 @@ class NoteDeidentifier(BaseEstimator):
         check_is_fitted(self.estimator)
         return self.estimator
 
+    def _annotate_batch(self, estimator: Any, batch: list[tuple[int, Any]]) -> Iterator[tuple[Span, ...] | None]:
+        texts = [self._checked_text(number, item) for number, item in batch]
+        try:
+            found = iter(self._spans(estimator, [text for text in texts if text is not None]))
+        except _FAILURES:  # one note must not take the others with it, and the error must name it
+            for (number, item), text in zip(batch, texts, strict=True):
+                yield None if text is None else self._spans_of_one(estimator, number, item)
+            return
+        for text in texts:
+            yield None if text is None else next(found)
+
+    def _spans_of_one(self, estimator: Any, number: int, item: Any) -> tuple[Span, ...] | None:
+        try:
+            return self._spans(estimator, [_text_of(item)])[0]
+        except _FAILURES as failure:  # its own message could hold text of the note
+            self._give_up(number, item, f"The note cannot be processed: {type(failure).__name__}.", failure)
+            return None
+
     def _checked_text(self, number: int, item: Any) -> str | None:
         text = _text_of(item)
         if isinstance(text, str):
             return text
-        name = item.doc_id if isinstance(item, Document) else f"number {number}"
-        error = DeidError(f"A note must be a str or a Document. Got {type(text).__name__} instead.", doc_id=name)
-        if self.on_error == "raise":
-            raise error
-        warnings.warn(f"Note withheld: {error}", WithheldWarning, stacklevel=4)
+        self._give_up(number, item, f"A note must be a str or a Document. Got {type(text).__name__} instead.")
         return None
 
-    def _spans(self, estimator: Any, segmented: list[Segmentation]) -> Iterator[tuple[Span, ...]]:
+    def _give_up(self, number: int, item: Any, message: str, cause: Exception | None = None) -> None:
+        """Raise, or warn where the note is to be withheld."""
+        error = DeidError(message, doc_id=item.doc_id if isinstance(item, Document) else f"number {number}")
+        if self.on_error == "raise":
+            raise error from cause
+        warnings.warn(f"Note withheld: {error}", WithheldWarning, stacklevel=2)
+
+    def _spans(self, estimator: Any, texts: list[str]) -> list[tuple[Span, ...]]:
         """Tag the sentences of all notes at once and give each note its spans back."""
-        rows = [row for cut in segmented for row in cut.rows()]
-        tags, confidences = _tag(estimator, TokenSequences.from_rows(rows))
+        segmented: list[Segmentation] = [segment(text) for text in texts]
+        tags, confidences = _tag(estimator, TokenSequences.from_rows(row for cut in segmented for row in cut.rows()))
         categories = getattr(self, "categories_", {})
-        position = 0
+        spans, position = [], 0
         for cut in segmented:
-            stop = position + len(cut.sentences)
-            flat = [tag for row in tags[position:stop] for tag in row]
-            sure = None if confidences is None else [c for row in confidences[position:stop] for c in row]
-            starts, ends = cut.tokens.starts, cut.tokens.ends
-            yield tuple(tags_to_spans(flat, starts, ends, confidences=sure, category_of=categories.get))
+            stop = position + len(cut.tokens.starts)
+            sure = None if confidences is None else confidences[position:stop]
+            flat, starts, ends = tags[position:stop], cut.tokens.starts, cut.tokens.ends
+            spans.append(tuple(tags_to_spans(flat, starts, ends, confidences=sure, category_of=categories.get)))
             position = stop
+        return spans
+
+
+def _group_parameters(estimator: Any, groups: np.ndarray) -> dict[str, np.ndarray]:
+    """How this estimator's ``fit`` is told whom a sentence is about, if it can be told."""
+    if get_config()["enable_metadata_routing"] and hasattr(estimator, "get_metadata_routing"):
+        return {"groups": groups} if estimator.get_metadata_routing().consumes("fit", ["groups"]) else {}
+    if isinstance(estimator, Pipeline):
+        name, last = estimator.steps[-1]
+        return {f"{name}__{key}": value for key, value in _group_parameters(last, groups).items()}
+    searches = isinstance(estimator, (GridSearchCV, RandomizedSearchCV))
+    return {"groups": groups} if searches or has_fit_parameter(estimator, "groups") else {}
 
 
 def _text_of(item: Any) -> Any:
     return item.text if isinstance(item, Document) else item
 
 
-def _tag(estimator: Any, X: TokenSequences) -> tuple[Any, Any]:
-    """Tags and, where the tagger gives them, the probabilities of the tags."""
+def _tag(estimator: Any, X: TokenSequences) -> tuple[list[str], list[float] | None]:
+    """Tags of all tokens and, where the tagger gives them, their probabilities."""
     if not len(X):
         return [], None
     tagger: Any = estimator
@@ -219,7 +260,8 @@ def _tag(estimator: Any, X: TokenSequences) -> tuple[Any, Any]:
     while isinstance(tagger, Pipeline):
         data = tagger[:-1].transform(data) if len(tagger.steps) > 1 else data
         tagger = tagger.steps[-1][1]
-    if "return_confidence" in signature(tagger.predict).parameters:
-        tags, confidences = tagger.predict(data, return_confidence=True)
-        return tags, [np.asarray(c).tolist() for c in confidences]
-    return tagger.predict(data), None
+    if "return_confidence" not in signature(tagger.predict).parameters:
+        return check_tags(tagger.predict(data), X).data.tolist(), None
+    tags, confidences = tagger.predict(data, return_confidence=True)
+    # A row that is too short would move the tags of all later notes, so the lengths are checked here too.
+    return check_tags(tags, X).data.tolist(), np.clip(np.concatenate([*confidences]), 0.0, 1.0).tolist()

@@ -1,0 +1,123 @@
+"""Speed of the default tagger beside the plain way, in one run and on one thread.
+
+    python -m benchmarks.tagger_speed
+
+The plain way is the same network with packed sequences, pytorch-crf unmodified, batches of 32 sentences in random order
+and one sentence after the other when tagging. Generated notes; prints one JSON object with tokens per CPU second and
+ratios.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import time
+
+import numpy as np
+import torch
+from torch import nn
+from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
+from torchcrf import CRF
+
+from sklearn_deid import DeidTagger, make_clinical_notes
+from sklearn_deid.estimators import NoteDeidentifier
+from sklearn_deid.estimators._tagger_data import word_features
+from sklearn_deid.nn import SentenceDataset
+
+from .environment import describe
+
+_PLAIN_BATCH = 32
+
+
+class PlainTagger(nn.Module):
+    """What one writes first: pack, LSTM, unpack, pytorch-crf."""
+
+    def __init__(self, words: nn.Module, hidden_size: int, n_tags: int) -> None:
+        super().__init__()
+        self.words = words
+        self.lstm = nn.LSTM(words.output_size, hidden_size, batch_first=True, bidirectional=True)
+        self.emit = nn.Linear(2 * hidden_size, n_tags)
+        self.crf = CRF(n_tags, batch_first=True)
+
+    def forward(self, batch) -> torch.Tensor:
+        x = self.words(batch.features)[batch.words]
+        packed = pack_padded_sequence(x, batch.lengths, batch_first=True, enforce_sorted=False)
+        return self.emit(pad_packed_sequence(self.lstm(packed)[0], batch_first=True)[0])
+
+
+def plain_speeds(tagger: DeidTagger, dataset, n_batches: int) -> dict:
+    """Tokens per CPU second of the plain way, on batches of the same data."""
+    model = PlainTagger(tagger.module_.words, tagger.hidden_size, len(tagger.classes_))
+    optimizer = torch.optim.NAdam(model.parameters(), lr=1e-3)
+    rows = np.random.default_rng(0).permutation(np.flatnonzero(dataset.lengths))[: n_batches * _PLAIN_BATCH]
+    batches = np.array_split(rows, n_batches)
+    start, tokens = time.process_time(), 0
+    for chosen in batches:
+        batch, tags = dataset.collate(chosen)
+        optimizer.zero_grad()
+        loss = -model.crf(model(batch), tags, batch.mask, reduction="mean")
+        loss.backward()
+        nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+        optimizer.step()
+        tokens += int(batch.mask.sum())
+    training = tokens / (time.process_time() - start)
+    start, tokens = time.process_time(), 0
+    with torch.no_grad():
+        for row in rows[:500]:
+            batch, _ = dataset.collate([row])
+            model.crf.decode(model(batch), batch.mask)
+            tokens += len(batch.mask[0])
+    return {"training": training, "tagging": tokens / (time.process_time() - start)}
+
+
+def as_dataset(tagger: DeidTagger, data) -> SentenceDataset:
+    """The batches' source that the tagger makes of X and y, for the plain way."""
+    number = {word: i for i, word in enumerate(dict.fromkeys(data.X.data))}
+    classes = {tag: i for i, tag in enumerate(tagger.classes_)}
+    features = word_features(list(number), characters=True, vectors=tagger._vectors)
+    words = np.array([number[token] for token in data.X.data])
+    tags = np.array([classes[tag] for row in data.y for tag in row])
+    return SentenceDataset(data.X.offsets, words=words, features=features, tags=tags)
+
+
+def our_speeds(tagger: DeidTagger, X, y) -> dict:
+    start = time.process_time()
+    tagger.partial_fit(X, y)
+    training = len(X.data) / (time.process_time() - start)
+    start = time.process_time()
+    tagger.predict(X)
+    return {"training": training, "tagging": len(X.data) / (time.process_time() - start)}
+
+
+def main(argv: list[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--notes", type=int, default=300)
+    parser.add_argument("--seed", type=int, default=0)
+    arguments = parser.parse_args(argv)
+    torch.set_num_threads(1)
+    notes = make_clinical_notes(arguments.notes, random_state=arguments.seed)
+    data = notes.to_sentences()
+    tagger = DeidTagger(random_state=arguments.seed).partial_fit(data.X, data.y)
+    ours = our_speeds(tagger, data.X, data.y)
+    plain = plain_speeds(tagger, as_dataset(tagger, data), n_batches=60)
+    texts = [document.text for document in notes]
+    start = time.process_time()
+    NoteDeidentifier(tagger).annotate(texts)
+    seconds = time.process_time() - start
+    result = {
+        "benchmark": "tagger_speed",
+        "unit": "tokens per CPU second, one thread",
+        "seed": arguments.seed,
+        "n_tokens": len(data.X.data),
+        "ours": {k: round(v) for k, v in ours.items()},
+        "plain": {k: round(v) for k, v in plain.items()},
+        "ratio": {k: round(ours[k] / plain[k], 2) for k in ours},
+        "raw_notes_per_second": round(len(texts) / seconds, 1),
+        "tokens_per_note": round(len(data.X.data) / len(texts)),
+        **describe(),
+    }
+    print(json.dumps(result, indent=1))
+
+
+if __name__ == "__main__":
+    main()
