@@ -119,6 +119,14 @@ def test_spans_do_not_overlap_and_have_the_scheme_s_categories(notes):
         assert all(span.category == I2B2_2014.category(span.label) is not None for span in document.spans)
 
 
+def test_every_span_begins_and_ends_where_a_token_does(notes):
+    report = notes.to_sentences().report  # warns, and so fails here, where one does not
+
+    assert report.n_spans == notes.n_spans
+    assert not report.n_lost and not report.inside_token
+    assert len(report.split_by_sentence) < 0.01 * report.n_spans
+
+
 def test_every_label_is_frequent_enough_to_learn_and_score(notes):
     expected = {*I2B2_2014.labels} - {"DEPARTMENT", "LOCATION-OTHER", "BIOID", "OTHER"}
 

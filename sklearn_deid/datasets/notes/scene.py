@@ -126,8 +126,9 @@ class Scene:
             self._case = before
 
     def _write_several(self, slot: Slot) -> None:
-        number = self.chance.number(slot.low, slot.high)
-        for i in range(min(number, len(self._rule(slot.name)))):
+        unused = len(self._left.get(slot.name) or self._rule(slot.name))  # rather fewer than twice the same
+        number = min(self.chance.number(slot.low, slot.high), unused)
+        for i in range(number):
             self._append(self._joint(slot.joiner, i, number), None)
             self.write(self._alternative(slot.name))
 

@@ -55,10 +55,11 @@ def header_name(scene: Scene, person: Person) -> str:
 
 
 def hospital_name(scene: Scene, hospital: Hospital) -> str:
+    """The name in full, shortened, or, of those with staff (practices and homes have none), as initials."""
     kind = scene.chance.uniform()
-    if kind < 0.55:
-        return hospital.name
-    return hospital.short if kind < 0.8 or len(hospital.abbreviation) < 2 else hospital.abbreviation
+    if kind < 0.25:
+        return hospital.short
+    return hospital.abbreviation if kind < 0.45 and hospital.doctors else hospital.name
 
 
 def state_name(scene: Scene, state: tuple[str, ...]) -> str:

@@ -91,6 +91,7 @@ _PLAIN: dict[str, Word] = {
     "rel.word": (None, lambda s: s.patient.relation),
     "time": (None, telling.time_of_day),
     "clock": (None, telling.next_entry),
+    "office.time": (None, lambda s: dates.clock(15 * s.chance.number(32, 67), s.style.clock_form)),
     "an": (None, lambda s: "an" if str(telling.age_of(s)).startswith("8") or telling.age_of(s) in (11, 18) else "a"),
     "pt.title": (None, lambda s: "" if telling.age_of(s) < 18 else f"{telling.title_of(s)} "),
     "side": (None, lambda s: s.stay.side),

@@ -86,7 +86,7 @@ _BLEED = Case(
             "Two episodes of <coffee ground emesis|frank blood> at {his} home in {city}.",
             "Colonoscopy by Dr. {con.last} on {date.prior} showed <diverticula|two polyps>.",
             "Barrett esophagus was found in {date.year} at {oh}.",
-            "{He} drinks {#2-8} beers a day since {he} lost {his} job at {employer}.",
+            "{He} drinks {#2-8} beers a day since leaving {employer}.",
             "{He} is a Jehovah's Witness and may refuse transfusion.",
         ),
         "findings": (

@@ -216,7 +216,7 @@ _DEPRESSION = Case(
     "depression",
     "chest film",
     {
-        "complaint": ("low mood", "suicidal ideation", "an overdose", "low mood and insomnia"),
+        "complaint": ("low mood", "suicidal thoughts", "low mood and insomnia"),
         "dx": ("major depression, recurrent", "depression with suicidal ideation", "bipolar disorder, depressed"),
         "also": ("generalized anxiety", "Tylenol ingestion", "insomnia"),
         "story": (

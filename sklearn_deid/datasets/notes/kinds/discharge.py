@@ -53,12 +53,13 @@ _RULES: dict[str, tuple[str, ...]] = {
         "{nh}, {nh.city}. Tel {nh.phone}",
         "Rehab: {oh}, {oh.city}, {oh.state}.",
         "Home with VNA of {city}.",
+        "Home; visits are covered by plan {plan.id}.",
         "Home. Ride by {rel.full} ({rel.phone}).",
         "{nh} (report called to {rn.full}, {nh.phone}).",
     ),
     "appointment": (
-        "Dr. {pcp.last} on {date.next} at {time}",
-        "{clinic}, Dr. {con.last}, {date.next} {time}, {hosp.phone}",
+        "Dr. {pcp.last} on {date.next} at {office.time}",
+        "{clinic}, Dr. {con.last}, {date.next} {office.time}, {hosp.phone}",
         "Dr. {sur.last} in {#1-6} weeks",
         "{pcp.full} at {cl}, {cl.street}, {cl.city}, {cl.phone}",
         "{clinic} ({con.full}) {date.next}",
@@ -73,7 +74,7 @@ _RULES: dict[str, tuple[str, ...]] = {
         "{advice:1-3:list}\nResults are at {hosp.url}, login {pt.user}.",
         "Activity as tolerated. {advice:1-2} Call Dr. {at.last} at {at.phone}.",
         "Dear {mr} {pt.last}, you were here for {complaint}. {advice:2-3}",
-        "{advice:2-3} {trap}",
+        "{advice:2-3} {trap.out}",
     ),
 }
 

@@ -35,7 +35,7 @@ _RULES: dict[str, tuple[str, ...]] = {
         "Told {him} the {study} showed: {impression}",
         "Left message at {phone}.",
         "Refill of {drug.1} sent to pharmacy in {city} ({cl.phone}).",
-        "Appointment with {con.full} {date.next} {time}, {clinic}.",
+        "Appointment with {con.full} {date.next} {office.time}, {clinic}.",
         "E-mailed {email} on {date.short}.",
         "{Rel.first} will bring {him} in on {weekday}.",
         "Reading of the meter was {#140-380}. {trap.out}",
@@ -51,7 +51,7 @@ _RULES: dict[str, tuple[str, ...]] = {
         "Session {job} from {ip}",
         "Reset of password for {pt.user}: last 4 of SSN {ssn.end}, license {license} checked",
         "See {cl.url} or call {cl.phone}",
-        "Remote check of pump/pacer serial {device}, uploaded from {ip}",
+        "Remote check of monitor, serial {device}, uploaded from {ip}",
     ),
     "identity": (
         "{field.name}\n{field.birth}",
@@ -71,9 +71,7 @@ KIND = Kind(
         "{identity}\n{message.title} - {cl.name}\nPCP {pcp.full}",
     ),
     sections=(
-        Section(
-            ("Message", "Reason for call", "Subject", "Call"), ("{asks:1-2}", "{asks} {story:1-2}", "{asks} {story}")
-        ),
+        Section(("Message", "Reason for call", "Subject", "Call"), ("{asks}", "{asks} {story:1-2}", "{asks} {story}")),
         Section(
             ("Background", "Chart review", "Hx"),
             (

@@ -65,6 +65,7 @@ _RULES: dict[str, tuple[str, ...]] = {
         "{work}",
         "Belongings: reading glasses, cane, {pt.first}'s watch, wallet to {rel.word}.",
         "Pacer card serial {device} copied.",
+        "Car ({plate}) is in the visitors' lot, keys with {rel.first}.",
         "Pt from {nh}, {nh.city}; phone {nh.phone}.",
         "Dr. {at.last} to speak w/ {rel.first} <on {date.next}|in AM>.",
         "{late}",

@@ -39,7 +39,7 @@ RULES: dict[str, tuple[str, ...]] = {
     "lab": ("{lab.blood}", "{lab.salts}", "{lab.other}", "{lab.other}", "{lab.number}"),
     "lab.blood": (
         "WBC {#3.1-18.9}, Hct {#24.0-46.0}, Plt {#88-412}.",
-        "CBC: {#4.1-16.9} {gt} {#9.2-15.8}/{#28.4-45.9} {lt} {#110-390}.",
+        "CBC: {#4.1-16.9} {gt} {#10.2-11.8}/{#31.4-35.9} {lt} {#110-390}.",
         "Hct {#24-44} on {date.adm}, {#23-44} on {date.stay}.",
         "WBC {#4.0-17.0}, Plt {#101000-398000}, smear normal.",
     ),
@@ -69,7 +69,7 @@ RULES: dict[str, tuple[str, ...]] = {
         "\t{date.adm}\t{date.stay}\nWBC\t{#4.0-18.0}\t{#4.0-12.0}\nHct\t{#26.0-44.0}\t{#26.0-42.0}\nPlt\t{#110-390}\t{#110-390}",
         "{date.stay} {time}  Na {#130-144}  K {#3.3-5.2}  Cr {#0.7-2.4}\n{date.stay} {time}  WBC {#4.4-14.2}  Hct {#27.1-41.8}",
         "COLLECTED {date.stay} {time}\nSPECIMEN {specimen}\nGlucose      {#72-300}\nBUN          {#8-44}\nCreatinine   {#0.6-2.4}\nGFR          {gt}{#30-60}",
-        "WBC-{#4.1-16.8} RBC-{#2.81-5.10} HGB-{#8.1-15.9} HCT-{#25.1-46.2} PLT CT-{#101-402}\nPT-{#11.1-16.2} PTT-{#24.1-44.0} INR(PT)-{#0.9-1.8}",
+        "WBC-{#4.1-16.8} RBC-{#3.31-3.90} HGB-{#9.8-11.6} HCT-{#29.8-34.9} PLT CT-{#101-402}\nPT-{#11.1-16.2} PTT-{#24.1-44.0} INR(PT)-{#0.9-1.8}",
     ),
     "ecg": (
         "EKG: NSR at {#58-104}, no ST changes.",

@@ -127,6 +127,7 @@ _FOOTER: dict[str, tuple[str, ...]] = {
         "Confidential: peer review document {#100-999}. Page 2 of {#2-4}",
         "Report status: final. Form MR-{#1000-9999}, rev. {#2-9}.",
         "Portal: {hosp.url}",
+        "Bill to plan {plan.id}, account {account}",
     ),
 }
 RULES: dict[str, tuple[str, ...]] = {**_HEADER, **_FOOTER}

@@ -140,9 +140,7 @@ RULES: dict[str, tuple[str, ...]] = {
         "Noncontributory.",
     ),
     "social": (
-        "{He} lives in {city} with {his} {rel.word} {rel.first}.",
-        "Lives <alone|with family> at {street}, {city}.",
-        "Lives with {his} {rel.word}, {rel.full}, in {city}, {state}.",
+        "{living}",
         "{work}",
         "{work}",
         "Originally from {country}, came to the US in {date.year}.",
@@ -162,6 +160,12 @@ RULES: dict[str, tuple[str, ...]] = {
         "{His} {rel.word} volunteers at {nh}.",
     ),
     "calling": ("{profession}",),
+    "living": (
+        "{He} lives in {city} with {his} {rel.word} {rel.first}.",
+        "Lives with family at {street}, {city}.",
+        "Lives with {his} {rel.word}, {rel.full}, in {city}, {state}.",
+        "{His} home is in {city}; {rel.word} {rel.first} lives nearby.",
+    ),
     "work": (
         "Works as {a} {profession} at {employer}.",
         "Retired {profession}.",
