@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from string import ascii_lowercase, ascii_uppercase, digits
 from zlib import crc32
 
 import numpy as np
@@ -18,6 +19,7 @@ N_SHAPE_CLASSES = 256
 
 _DIGIT = re.compile(r"\d")
 _UPPER_OR_LETTER = re.compile(r"[^\W\d_]")
+_ASCII_SHAPE = str.maketrans(ascii_uppercase + ascii_lowercase + digits, "X" * 26 + "x" * 26 + "d" * 10)
 _REPEATED = re.compile(r"(.)\1{2,}")
 
 
@@ -61,6 +63,8 @@ def word_shape(word: str) -> str:
     >>> word_shape("Anderson"), word_shape("2019"), word_shape("-")
     ('Xxx', 'dd', '-')
     """
+    if word.isascii():
+        return _REPEATED.sub(r"\1\1", word.translate(_ASCII_SHAPE))
     letters = _UPPER_OR_LETTER.sub(lambda m: "X" if m[0].isupper() else "x", _DIGIT.sub("0", word))
     return _REPEATED.sub(r"\1\1", letters.replace("0", "d"))
 
