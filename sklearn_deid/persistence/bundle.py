@@ -5,16 +5,16 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import tempfile
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 import numpy as np
 
 from ..exceptions import BundleError
 
-__all__ = ["FORMAT_VERSION", "read_bundle", "write_bundle"]
+__all__ = ["FORMAT_VERSION", "check_bundle_target", "read_bundle", "write_bundle"]
 
 FORMAT_VERSION = 1
 _MANIFEST, _ARRAYS = "manifest.json", "arrays.safetensors"
@@ -43,20 +43,38 @@ def write_bundle(
     """
     from safetensors.numpy import save_file
 
-    target = Path(path)
-    _check_target(target, overwrite)
+    check_bundle_target(path, overwrite)
+    target = Path(path).resolve()  # a link is followed, not replaced
     target.parent.mkdir(parents=True, exist_ok=True)
-    work = Path(tempfile.mkdtemp(prefix=f".{target.name}-", dir=target.parent))
+    # Made by mkdir and not by tempfile, which shuts out the colleagues that the umask lets in.
+    work, old = (target.with_name(f".{target.name}-{uuid4().hex}{suffix}") for suffix in ("", "-old"))
+    work.mkdir()
     try:
         save_file({name: np.ascontiguousarray(array) for name, array in arrays.items()}, work / _ARRAYS)
-        content = {"format": FORMAT_VERSION, "arrays_sha256": _digest(work / _ARRAYS), **manifest}
+        content = {"format": FORMAT_VERSION, "arrays_sha256": _file_digest(work / _ARRAYS), **manifest}
+        content["manifest_sha256"] = _manifest_digest(content)
         (work / _MANIFEST).write_text(json.dumps(content, indent=1, sort_keys=True), encoding="utf-8")
-        work.chmod(0o755)  # mkdtemp's own mode shuts out the colleagues that the folder's umask lets in
-        if target.exists():
-            shutil.rmtree(target)
-        os.replace(work, target)
+        _swap(work, target, old)
     finally:
         shutil.rmtree(work, ignore_errors=True)
+        shutil.rmtree(old, ignore_errors=True)
+
+
+def check_bundle_target(path: str | os.PathLike[str], overwrite: bool = False) -> None:
+    """Raise what `write_bundle` would raise because of what is at ``path``; worth asking before a long training.
+
+    Raises
+    ------
+    BundleError
+        If something is there and may not be replaced.
+    """
+    target = Path(path)
+    if not os.path.lexists(target):
+        return
+    if not overwrite:
+        raise BundleError("The folder exists; pass overwrite=True to replace it.", path=str(target))
+    if not (target / _MANIFEST).is_file():
+        raise BundleError("There is something else than a saved model; it is not replaced.", path=str(target))
 
 
 def read_bundle(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
@@ -73,34 +91,50 @@ def read_bundle(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str,
     from safetensors.numpy import load_file
 
     folder = Path(path)
-    if not (folder / _MANIFEST).is_file():
-        raise BundleError(f"There is no saved model here: {_MANIFEST} is missing.", path=str(folder))
-    if (folder / _MANIFEST).stat().st_size > _LARGEST_MANIFEST:
-        raise BundleError("The manifest is too large to be one.", path=str(folder))
+    manifest = _read_manifest(folder)
     try:
-        manifest = json.loads((folder / _MANIFEST).read_text(encoding="utf-8"))
-    except ValueError:
-        raise BundleError("The manifest is no JSON.", path=str(folder)) from None
-    if not isinstance(manifest, dict) or manifest.get("format") != FORMAT_VERSION:
-        raise BundleError(f"Only format {FORMAT_VERSION} can be read by this version.", path=str(folder))
-    try:
-        if manifest.get("arrays_sha256") != _digest(folder / _ARRAYS):
+        if manifest.get("arrays_sha256") != _file_digest(folder / _ARRAYS):
             raise BundleError("The arrays are not those that were saved with the manifest.", path=str(folder))
         return manifest, load_file(folder / _ARRAYS)
     except (OSError, SafetensorError):
         raise BundleError("The arrays cannot be read.", path=str(folder)) from None
 
 
-def _check_target(target: Path, overwrite: bool) -> None:
+def _read_manifest(folder: Path) -> dict[str, Any]:
+    if not (folder / _MANIFEST).is_file():
+        raise BundleError(f"There is no saved model here: {_MANIFEST} is missing.", path=str(folder))
+    if (folder / _MANIFEST).stat().st_size > _LARGEST_MANIFEST:
+        raise BundleError("The manifest is too large to be one.", path=str(folder))
+    try:
+        manifest = json.loads((folder / _MANIFEST).read_text(encoding="utf-8"))
+    except (ValueError, RecursionError):
+        raise BundleError("The manifest is no JSON.", path=str(folder)) from None
+    if not isinstance(manifest, dict) or manifest.get("format") != FORMAT_VERSION:
+        raise BundleError(f"Only format {FORMAT_VERSION} can be read by this version.", path=str(folder))
+    if manifest.pop("manifest_sha256", None) != _manifest_digest(manifest):
+        raise BundleError("The manifest is not as it was saved.", path=str(folder))
+    return manifest
+
+
+def _swap(work: Path, target: Path, old: Path) -> None:
+    """Put the new folder in the place of the old one, which comes back if that fails."""
     if not target.exists():
+        os.replace(work, target)
         return
-    if not overwrite:
-        raise BundleError("The folder exists; pass overwrite=True to replace it.", path=str(target))
-    if not (target / _MANIFEST).is_file():
-        raise BundleError("The folder holds no saved model and is not replaced.", path=str(target))
+    os.replace(target, old)
+    try:
+        os.replace(work, target)
+    except BaseException:
+        os.replace(old, target)
+        raise
 
 
-def _digest(path: Path) -> str:
+def _manifest_digest(manifest: dict[str, Any]) -> str:
+    """Against damage, not against forgery: whoever changes a bundle on purpose can compute it anew."""
+    return sha256(json.dumps(manifest, sort_keys=True).encode("utf-8")).hexdigest()
+
+
+def _file_digest(path: Path) -> str:
     digest = sha256()
     with path.open("rb") as stream:
         while block := stream.read(2**20):

@@ -48,17 +48,19 @@ def save_model(model: Any, path: str | os.PathLike[str], *, overwrite: bool = Fa
     write_bundle(path, {"library_version": __version__, **manifest}, arrays, overwrite=overwrite)
 
 
-def load_model(path: str | os.PathLike[str]) -> Any:
+def load_model(path: str | os.PathLike[str], *, device: str | None = None) -> Any:
     """Load what `save_model` wrote; nothing in the folder is executed.
 
     Parameters
     ----------
     path : path
+    device : str, optional
+        "auto", "cpu", "cuda", ...; None takes what the model was trained with.
 
     Returns
     -------
     DeidTagger or NoteDeidentifier
-        Fitted, on the device that its ``device`` parameter asks for on this machine.
+        Fitted, on the device asked for.
 
     Raises
     ------
@@ -66,7 +68,7 @@ def load_model(path: str | os.PathLike[str]) -> Any:
         If the folder is damaged, incomplete or of another format.
     """
     manifest, arrays = read_bundle(path)
-    return _from_state(manifest, arrays)
+    return _from_state(manifest, arrays, device)
 
 
 def _to_state(model: Any) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
@@ -74,6 +76,9 @@ def _to_state(model: Any) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         state, arrays = tagger_to_state(model)
         return {"class": "DeidTagger", "state": state}, arrays
     if isinstance(model, NoteDeidentifier):
+        if not isinstance(model.fitted_estimator(), DeidTagger):
+            kind = type(model.fitted_estimator()).__name__
+            raise BundleError(f"A NoteDeidentifier around a {kind} cannot be saved; one around a DeidTagger can.")
         inner, arrays = _to_state(model.fitted_estimator())
         state = {
             "estimator": inner,
@@ -85,18 +90,26 @@ def _to_state(model: Any) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
     raise BundleError(f"A {type(model).__name__} cannot be saved; a DeidTagger or NoteDeidentifier can.")
 
 
-def _from_state(manifest: dict[str, Any], arrays: dict[str, np.ndarray]) -> Any:
+def _from_state(manifest: dict[str, Any], arrays: dict[str, np.ndarray], device: str | None) -> Any:
     kind, state = manifest.get("class"), manifest.get("state")
-    if not isinstance(state, dict):
-        raise BundleError("The manifest has no state.")
     if kind == "DeidTagger":
-        return tagger_from_state(DeidTagger, state, arrays)
-    if kind == "NoteDeidentifier":
-        try:
-            model = NoteDeidentifier(batch_size=state["batch_size"], on_error=state["on_error"])
-            model.estimator_ = _from_state(state["estimator"], arrays)
-            model.categories_ = dict(state["categories"])
-        except (KeyError, TypeError, AttributeError) as error:
-            raise BundleError(f"The saved NoteDeidentifier does not fit together: {error}") from error
-        return model
-    raise BundleError(f"The manifest names a class that this version does not know: {kind!r}.")
+        return _tagger(state, arrays, device)
+    if kind != "NoteDeidentifier":
+        raise BundleError(f"The manifest names a class that this version does not know: {kind!r}.")
+    try:
+        model = NoteDeidentifier(batch_size=state["batch_size"], on_error=state["on_error"])
+        model.estimator_ = _tagger(state["estimator"]["state"], arrays, device)
+        model.categories_ = dict(state["categories"])
+    except (KeyError, TypeError, ValueError) as error:
+        if isinstance(error, BundleError):
+            raise
+        raise BundleError(f"The saved NoteDeidentifier does not fit together: {error}") from error
+    return model
+
+
+def _tagger(state: Any, arrays: dict[str, np.ndarray], device: str | None) -> DeidTagger:
+    if not isinstance(state, dict) or not isinstance(state.get("parameters"), dict):
+        raise BundleError("The manifest has no state of a tagger.")
+    if device is not None:
+        state = {**state, "parameters": {**state["parameters"], "device": device}}
+    return tagger_from_state(DeidTagger, state, arrays)
