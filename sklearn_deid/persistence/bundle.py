@@ -41,17 +41,19 @@ def write_bundle(
     BundleError
         If ``path`` exists and may not be replaced.
     """
-    from safetensors.numpy import save_file
+    from safetensors.numpy import save
 
     check_bundle_target(path, overwrite)
     target = Path(path).resolve()  # a link is followed, not replaced
     target.parent.mkdir(parents=True, exist_ok=True)
-    # Made by mkdir and not by tempfile, which shuts out the colleagues that the umask lets in.
+    # Made by mkdir and not by tempfile, which shuts out colleagues that the umask lets in.
     work, old = (target.with_name(f".{target.name}-{uuid4().hex}{suffix}") for suffix in ("", "-old"))
     work.mkdir()
     try:
-        save_file({name: np.ascontiguousarray(array) for name, array in arrays.items()}, work / _ARRAYS)
-        content = {"format": FORMAT_VERSION, "arrays_sha256": _file_digest(work / _ARRAYS), **manifest}
+        # Not save_file, which gives the file to its owner alone.
+        data = save({name: np.ascontiguousarray(array) for name, array in arrays.items()})
+        (work / _ARRAYS).write_bytes(data)
+        content = {"format": FORMAT_VERSION, "arrays_sha256": sha256(data).hexdigest(), **manifest}
         content["manifest_sha256"] = _manifest_digest(content)
         (work / _MANIFEST).write_text(json.dumps(content, indent=1, sort_keys=True), encoding="utf-8")
         _swap(work, target, old)

@@ -91,7 +91,8 @@ def _to_state(model: Any) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
 
 
 def _from_state(manifest: dict[str, Any], arrays: dict[str, np.ndarray], device: str | None) -> Any:
-    kind, state = manifest.get("class"), manifest.get("state")
+    kind: Any = manifest.get("class")
+    state: Any = manifest.get("state")
     if kind == "DeidTagger":
         return _tagger(state, arrays, device)
     if kind != "NoteDeidentifier":
