@@ -47,19 +47,19 @@ def write_bundle(
     target = Path(path).resolve()  # a link is followed, not replaced
     target.parent.mkdir(parents=True, exist_ok=True)
     # Made by mkdir and not by tempfile, which shuts out colleagues that the umask lets in.
-    work, old = (target.with_name(f".{target.name}-{uuid4().hex}{suffix}") for suffix in ("", "-old"))
+    work = target.with_name(f".{target.name}-{uuid4().hex}")
     work.mkdir()
     try:
         # Not save_file, which gives the file to its owner alone.
         data = save({name: np.ascontiguousarray(array) for name, array in arrays.items()})
         (work / _ARRAYS).write_bytes(data)
         content = {"format": FORMAT_VERSION, "arrays_sha256": sha256(data).hexdigest(), **manifest}
+        content = json.loads(json.dumps(content))  # as it will be read: tuples are lists, keys are strings
         content["manifest_sha256"] = _manifest_digest(content)
         (work / _MANIFEST).write_text(json.dumps(content, indent=1, sort_keys=True), encoding="utf-8")
-        _swap(work, target, old)
+        _swap(work, target)
     finally:
         shutil.rmtree(work, ignore_errors=True)
-        shutil.rmtree(old, ignore_errors=True)
 
 
 def check_bundle_target(path: str | os.PathLike[str], overwrite: bool = False) -> None:
@@ -118,17 +118,19 @@ def _read_manifest(folder: Path) -> dict[str, Any]:
     return manifest
 
 
-def _swap(work: Path, target: Path, old: Path) -> None:
+def _swap(work: Path, target: Path) -> None:
     """Put the new folder in the place of the old one, which comes back if that fails."""
     if not target.exists():
         os.replace(work, target)
         return
+    old = work.with_name(f"{work.name}-old")
     os.replace(target, old)
     try:
         os.replace(work, target)
     except BaseException:
         os.replace(old, target)
         raise
+    shutil.rmtree(old, ignore_errors=True)
 
 
 def _manifest_digest(manifest: dict[str, Any]) -> str:
