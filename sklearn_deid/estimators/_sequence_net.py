@@ -108,7 +108,9 @@ class SequenceNet(SkorchEstimator):
         Without ``epochs`` it is a whole training of ``max_epochs`` with a falling rate, else some epochs at a constant
         one.
         """
-        dict(self.callbacks_)["lr_decay"].n_epochs = None if epochs else self._planned_epochs(train)
+        decay = dict(self.callbacks_).get("lr_decay")  # a user may have switched it off
+        if decay is not None:
+            decay.n_epochs = None if epochs else self._planned_epochs(train)
         epochs = epochs or self._planned_epochs(train)
         self.notify("on_train_begin", X=train, y=None)
         try:

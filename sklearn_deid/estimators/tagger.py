@@ -108,6 +108,12 @@ class DeidTagger(SequenceNet):
     history_ : skorch.history.History
     module_ : TaggerModule
 
+    Notes
+    -----
+    The network of Friedrich et al. (2019), table 1, is ``DeidTagger(n_layers=2, hidden_size=128, characters=None,
+    word_size=None, embeddings="glove-6b-50d", input_dropout=0.1, layer_dropout=0.25, output_dropout=0.5, span_swap=0.0,
+    weight_average=0.0)``.
+
     See Also
     --------
     NoteDeidentifier : Raw notes in, redacted notes out.

@@ -278,3 +278,19 @@ class TestRefusals:
     def test_malformed_tag(self):
         with pytest.raises(SequenceError):
             DeidTagger().fit([["a"]], [["PATIENT"]])
+
+
+class TestCallbacks:
+    def test_own_ones_can_be_switched_off(self, sentences):
+        X, y, _ = sentences
+        off = {"callbacks__lr_decay": None, "callbacks__weight_average": None, "callbacks__print_log": None}
+        tagger = DeidTagger(**{**SMALL, "max_epochs": 2}, **off).fit(X, y)
+        assert len(tagger.predict(X)) == len(X)
+
+    def test_users_ones_run(self, sentences):
+        from skorch.callbacks import EpochScoring
+
+        X, y, _ = sentences
+        scoring = EpochScoring(lambda net, *_: net.score(X, y), name="train_f1", use_caching=False, on_train=True)
+        tagger = DeidTagger(**{**SMALL, "max_epochs": 2}, callbacks=[("f1", scoring)]).fit(X, y)
+        assert all(0.0 <= row["train_f1"] <= 1.0 for row in tagger.history)
