@@ -83,7 +83,8 @@ def _plain_parameters(tagger: DeidTagger) -> dict[str, Any]:
         k: v for k, v in tagger.get_params(deep=False).items() if not k.startswith("callbacks")
     }
     optimizer: Any = parameters.pop("optimizer")
-    if not isinstance(optimizer, type) or getattr(torch.optim, optimizer.__name__, None) is not optimizer:
+    name = str(getattr(optimizer, "__name__", ""))
+    if getattr(torch.optim, name, None) is not optimizer:
         raise BundleError("Only optimizers of torch.optim can be named in a saved model; use one of them, or pickle.")
     weights = parameters["class_weight"]
     plain: dict[str, Any] = {k: v for k, v in parameters.items() if isinstance(v, _PLAIN)}
@@ -91,4 +92,4 @@ def _plain_parameters(tagger: DeidTagger) -> dict[str, Any]:
         plain["class_weight"] = {str(k): float(v) for k, v in weights.items()}
     # A path can name people or places, and vectors are saved by themselves.
     plain["embeddings"] = plain.get("embeddings") if plain.get("embeddings") in ("auto", "corpus", None) else "auto"
-    return {**plain, "optimizer": optimizer.__name__}
+    return {**plain, "optimizer": name}

@@ -7,33 +7,19 @@ from typing import Any
 
 import numpy as np
 import torch
-from torch import Tensor
 
 from .._compat import Interval, StrOptions, check_constraints
-from .._sequences import (
-    RaggedArray,
-    Representation,
-    TokenSequences,
-    check_groups,
-    check_sequences,
-    check_tags,
-    object_rows,
-)
-from ..exceptions import SequenceError
+from .._sequences import object_rows
 from ..metrics import phi_f1_score
-from ..nn import BidirectionalRecurrent, CharacterCNN, SentenceDataset, TaggerModule, WordEncoder
-from ..text import CASING_CLASSES, N_CHARACTER_CLASSES, N_SHAPE_CLASSES, convert_tags, repair_tags, split_tag
+from ..nn import TaggerModule
 from ..training import hold_out_patients
-from ._sequence_net import NoCriterion, SequenceNet
-from ._tagger_data import SwappingDataset, distinct_words, encode_tags, inner_tags, tag_weights, word_features
-from ._tagger_vectors import tagger_vectors
+from ._sequence_net import NoCriterion
+from ._token_net import TokenNet
 
 __all__ = ["DeidTagger"]
 
-_PREFIXES = {"iob2": "BI", "bioes": "BIES"}
 
-
-class DeidTagger(SequenceNet):
+class DeidTagger(TokenNet):
     """Tag the tokens of sentences with types of protected health information.
 
     A word is seen as its characters, its shape and its casing (and a vector, if ``embeddings`` are given); a
@@ -342,103 +328,6 @@ class DeidTagger(SequenceNet):
         if sample_weight is not None:
             raise ValueError("DeidTagger.score does not take sample weights: spans are counted, not averaged.")
         return float(phi_f1_score(y, self.predict(X)))
-
-    # ---- built when the data are known
-
-    def initialize_module(self) -> DeidTagger:
-        """Build the network for the classes and the kind of X that `fit` saw."""
-        words = None
-        if self._reads_words:
-            characters = CharacterCNN(N_CHARACTER_CLASSES) if self.characters else None
-            words = WordEncoder(
-                len(CASING_CLASSES),
-                characters,
-                n_shapes=N_SHAPE_CLASSES if self.characters else 0,
-                vector_dim=0 if self._vectors is None else self._vectors.dim,
-                output_size=self.word_size,
-            )
-        width = self.n_features_in_ if words is None else words.output_size
-        encoder = BidirectionalRecurrent(width, self.hidden_size, self.n_layers, self.encoder, self.layer_dropout)
-        self.module_ = TaggerModule(
-            len(self.classes_),
-            words,
-            encoder,
-            head=self.head,
-            input_dropout=self.input_dropout,
-            output_dropout=self.output_dropout,
-        )
-        return self
-
-    def _learn_inputs(self, X: RaggedArray, tags: TokenSequences, classes: Any) -> None:
-        """Everything that depends on the data but is not trained by gradient."""
-        known = {"O", *tags.data}
-        if classes is not None:
-            labels = {split_tag(str(tag))[1] for tag in classes} - {None}
-            known |= {f"{prefix}-{label}" for label in labels for prefix in _PREFIXES[self.scheme]}
-        self.classes_ = np.array(sorted(known, key=lambda tag: (tag != "O", tag)), dtype=object)
-        self._reads_words = isinstance(X, TokenSequences)
-        self._vectors = None
-        if isinstance(X, Representation):
-            self.n_features_in_ = X.d
-        elif isinstance(X, TokenSequences):
-            self._vectors = tagger_vectors(self.embeddings, X, self._rng)
-        self._tag_weights = tag_weights(self.class_weight, tags, self.classes_)
-
-    # ---- data in and out
-
-    def _checked(self, X: Any, y: Any, groups: Any) -> tuple[Any, TokenSequences, np.ndarray | None]:
-        X = check_sequences(X)
-        tags = inner_tags(check_tags(y, X), self.scheme)
-        if not len(X.data):
-            raise SequenceError("X holds no token: there is nothing to train on.")
-        return X, tags, check_groups(groups, len(X))
-
-    def _arrays(self, X: RaggedArray) -> dict[str, Any]:
-        if not isinstance(X, TokenSequences):
-            return {"offsets": X.offsets, "vectors": X.data}
-        words, distinct = distinct_words(X)
-        features = word_features(distinct, characters=self.characters is not None, vectors=self._vectors)
-        return {"offsets": X.offsets, "words": words, "features": features}
-
-    def _training_data(self, X: RaggedArray, tags: TokenSequences, swap: bool = True) -> SentenceDataset:
-        unknown = set(tags.data).difference(self.classes_)
-        if unknown:
-            raise SequenceError(
-                f"y holds {len(unknown)} tags that are not among classes_, such as {min(unknown)!r}. "
-                "Name all tags in 'classes' at the first call of partial_fit."
-            )
-        arrays = {**self._arrays(X), "tags": encode_tags(tags, self.classes_)}
-        return SwappingDataset(tags, self.span_swap if swap else 0.0, **arrays)
-
-    def _tagging_data(self, X: Any) -> tuple[SentenceDataset, Tensor | None]:
-        """Sentences to tag, and the words encoded once for all batches."""
-        self.check_is_fitted()
-        X = check_sequences(X)
-        if self._reads_words != isinstance(X, TokenSequences) and len(X.data):
-            trained, given = ("tokens", "vectors") if self._reads_words else ("vectors", "tokens")
-            raise SequenceError(f"This tagger was trained on {trained}; X holds {given}.")
-        arrays = self._arrays(X)
-        features = arrays.pop("features", None)
-        if features is None:
-            return SentenceDataset(**arrays), None
-        device = next(self.module_.parameters()).device
-        self._set_training(False)
-        with torch.inference_mode(), self._autocast():
-            table = self.module_.encode_words({k: v.to(device) for k, v in features.items()})
-        return SentenceDataset(**arrays), table
-
-    def _outer_tags(self, path: list[int]) -> list[str]:
-        tags = self.classes_[path].tolist()
-        return repair_tags(tags if self.scheme == "iob2" else convert_tags(tags, self.scheme, "iob2"))
-
-    def _held_out_f1(self, dataset: SentenceDataset) -> float:
-        assert isinstance(dataset.tags, np.ndarray)
-        gold = TokenSequences(self.classes_[dataset.tags], dataset.offsets)
-        predicted: list[list[str]] = [[] for _ in range(len(dataset))]
-        for rows, batch, emissions in self._outputs(dataset):
-            for row, path in zip(rows, self.module_.decode(emissions, batch.mask), strict=True):
-                predicted[row] = self.classes_[path].tolist()
-        return float(phi_f1_score(gold, predicted))
 
 
 def _generator(random_state: Any) -> np.random.Generator:

@@ -42,10 +42,11 @@ class CharacterCNN(nn.Module):
         the embedded characters, at a third of its time on CPU.
         """
         longest = max(1, int((characters > 0).sum(1).max()))
-        kernel = self.convolution.weight
+        kernel, bias = self.convolution.weight, self.convolution.bias
+        assert bias is not None
         width = kernel.shape[2]
         padded = F.pad(characters[:, :longest], (width // 2, width - 1 - width // 2))
-        total: Tensor | int = 0
+        total = self.embedding.weight.new_zeros(())
         for place in range(width):
             # shape: (n_characters, n_filters)
             table = self.embedding.weight @ kernel[:, :, place].t()
@@ -53,7 +54,7 @@ class CharacterCNN(nn.Module):
         # Positions after the end of a word must not count, or a word would depend on the longest word beside it.
         on = characters[:, :longest] > 0
         on[:, 0] = True
-        return torch.where(on.unsqueeze(2), total, -torch.inf).amax(1) + self.convolution.bias
+        return torch.where(on.unsqueeze(2), total, -torch.inf).amax(1) + bias
 
 
 class WordEncoder(nn.Module):
