@@ -166,7 +166,7 @@ class Representation(RaggedArray):
     @classmethod
     def from_rows(cls, rows: Iterable[Any], *, name: str = "X") -> Representation:
         """Convert rows of 2-D arrays (n_tokens, d); raises SequenceError that names the row."""
-        arrays = [np.asarray(row, dtype=np.float32) for row in rows]
+        arrays = [_as_vectors(row, name, number) for number, row in enumerate(rows)]
         widths = {a.shape[1:] for a in arrays if a.size}
         if len(widths) > 1 or any(len(w) != 1 for w in widths):
             raise SequenceError(f"Every row of '{name}' must have shape (n_tokens, d) with one d.")
@@ -261,6 +261,13 @@ def _as_index(key: Any, n: int) -> np.ndarray:
     if index.dtype == bool and index.shape != (n,):
         raise IndexError(f"A boolean index needs shape ({n},). Got {index.shape}.")
     return index if index.size else index.astype(np.intp)
+
+
+def _as_vectors(row: Any, name: str, number: int) -> np.ndarray:
+    try:
+        return np.asarray(row, dtype=np.float32)
+    except (TypeError, ValueError):  # NumPy's own message quotes what is no number: a word of a note
+        raise SequenceError(f"Row {number} of '{name}' must be an array of numbers, shape (n_tokens, d).") from None
 
 
 def _as_str(token: Any, name: str, row: int) -> str:

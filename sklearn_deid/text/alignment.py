@@ -1,17 +1,19 @@
 """Between spans of characters and tags of tokens, with an account of everything that does not fit.
 
-A token belongs to a span as soon as they share a character. What tokens cannot express exactly is reported, never lost
-in silence: a span border inside a token, two spans in one token, overlapping spans, a span without any token.
+A token belongs to a span as soon as they share a character, so that no tagged character stays in sight. What tokens
+cannot express exactly is reported, never lost in silence: a span border inside a token or on white space, two spans in
+one token, overlapping spans, a span over a sentence border, a span without any token.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, fields
+from itertools import chain
+from typing import Any
 
-import numpy as np
-
+from ..exceptions import SequenceError
 from .documents import Span
 from .tags import check_scheme, labels_of, tags_of
 
@@ -23,7 +25,9 @@ Misfit = tuple[str | None, int, int, str]
 
 @dataclass(frozen=True)
 class AlignmentReport:
-    """What became of the spans.
+    """What became of the spans. Document ids, offsets and labels only, no text.
+
+    Reports of several documents are added with ``+``, many of them with `AlignmentReport.total`.
 
     Attributes
     ----------
@@ -33,21 +37,30 @@ class AlignmentReport:
         Spans whose borders are token borders and that lie in one sentence: they come back as they were.
     inside_token : tuple of Misfit
         Spans that start or end inside a token and come back wider.
+    trimmed : tuple of Misfit
+        Spans that start or end with characters that are in no token, such as white space, and come back without them.
     split_by_sentence : tuple of Misfit
         Spans over a sentence border; each part comes back as a span of its own.
     collisions : tuple of Misfit
-        Spans that share a token with an earlier one and come back shorter.
+        Spans whose first token belongs to an earlier span; they begin with the next one.
     overlapping : tuple of Misfit
-        Lost: spans that overlap or lie in a longer one (of equal ones the first is kept).
+        Lost: spans that share a character with a longer one (of equally long ones the earlier is kept).
     swallowed : tuple of Misfit
-        Lost: spans all of whose tokens belong to other spans.
+        Lost: spans all of whose tokens belong to earlier ones.
     empty : tuple of Misfit
-        Lost: spans that hold no token, such as white space.
+        Lost: spans that hold no part of a token, such as white space.
+
+    Examples
+    --------
+    >>> _, report = spans_to_tags([Span(0, 2, "AGE"), Span(2, 4, "DATE")], starts=[0], ends=[4], doc_id="n1")
+    >>> report.inside_token, report.swallowed
+    ((('n1', 0, 2, 'AGE'),), (('n1', 2, 4, 'DATE'),))
     """
 
     n_spans: int = 0
     n_exact: int = 0
     inside_token: tuple[Misfit, ...] = ()
+    trimmed: tuple[Misfit, ...] = ()
     split_by_sentence: tuple[Misfit, ...] = ()
     collisions: tuple[Misfit, ...] = ()
     overlapping: tuple[Misfit, ...] = ()
@@ -56,27 +69,33 @@ class AlignmentReport:
 
     @property
     def n_lost(self) -> int:
-        """Spans that no token carries any more."""
+        """Spans that no token carries."""
         return len(self.overlapping) + len(self.swallowed) + len(self.empty)
 
     @property
     def n_changed(self) -> int:
-        """Spans that come back with other borders."""
+        """Spans that come back with other borders, or in parts."""
         return self.n_spans - self.n_exact - self.n_lost
 
+    @classmethod
+    def total(cls, reports: Iterable[AlignmentReport]) -> AlignmentReport:
+        """The sum of many reports, in time linear in their size."""
+        listed = list(reports)
+        sums: dict[str, Any] = {}
+        for field in fields(cls):
+            values = [getattr(report, field.name) for report in listed]
+            sums[field.name] = sum(values) if field.name.startswith("n_") else tuple(chain.from_iterable(values))
+        return cls(**sums)
+
     def __add__(self, other: AlignmentReport) -> AlignmentReport:
-        return AlignmentReport(*[getattr(self, name) + getattr(other, name) for name in self.__dataclass_fields__])
+        return AlignmentReport.total((self, other)) if isinstance(other, AlignmentReport) else NotImplemented
 
     def summary(self) -> str:
         """One line of counts."""
-        parts = [
-            f"{len(getattr(self, name))} {name.replace('_', ' ')}"
-            for name in self.__dataclass_fields__
-            if not name.startswith("n_") and getattr(self, name)
-        ]
-        return f"{self.n_exact} of {self.n_spans} spans fit the tokens exactly" + (
-            f" ({', '.join(parts)})" if parts else ""
-        )
+        counts = {f.name: len(getattr(self, f.name)) for f in fields(self) if not f.name.startswith("n_")}
+        parts = [f"{count} {name.replace('_', ' ')}" for name, count in counts.items() if count]
+        fit = f"{self.n_exact} of {self.n_spans} spans fit the tokens exactly"
+        return f"{fit} ({', '.join(parts)})" if parts else fit
 
 
 def spans_to_tags(
@@ -93,18 +112,24 @@ def spans_to_tags(
     Parameters
     ----------
     spans : sequence of Span
+        In any order. Of overlapping ones the longer is kept, of equally long ones the earlier.
     starts, ends : sequences of int, length n_tokens
-        Character offsets of the tokens, in order.
+        Half-open character offsets of the tokens, in order, not overlapping.
     scheme : {"iob2", "bioes"}, default="iob2"
     doc_id : str, optional
         For the report.
-    sentences : sequence of (first token, past the last token), optional
-        A span starts anew in each sentence.
+    sentences : sequence of (first token, token past the last), optional
+        A span starts anew in each sentence. Without them the document is one sentence.
 
     Returns
     -------
     tags : list of str, length n_tokens
     report : AlignmentReport
+
+    Raises
+    ------
+    SequenceError
+        If there is not one start and one end for each token.
 
     Examples
     --------
@@ -113,24 +138,26 @@ def spans_to_tags(
     (['B-PATIENT', 'I-PATIENT'], 0, 1)
     """
     check_scheme(scheme)
-    found: dict[str, list[Misfit]] = {}
+    _check_lengths(starts=starts, ends=ends)
     borders = [first for first, _ in sentences or ()]
+    found: dict[str, list[Misfit]] = {}
     pieces: list[tuple[int, int, str]] = []
-    n_exact = taken = 0
-    kept = _without_overlaps(spans, found, doc_id)
+    n_exact = taken = 0  # tokens before `taken` belong to a span
+    kept, dropped = _without_overlaps(spans)
     for span in kept:
-        misfit = (doc_id, span.start, span.end, span.label)
-        first, last = bisect_right(ends, span.start), bisect_left(starts, span.end)
-        kinds = _misfits(span, starts, ends, first, last, taken)
+        first, stop = bisect_right(ends, span.start), bisect_left(starts, span.end)
+        kinds = _misfits(span, starts, ends, (first, stop), taken)
         begin = max(first, taken)
-        if begin < last:
-            cuts = [begin, *borders[bisect_right(borders, begin) : bisect_left(borders, last)], last]
+        if begin < stop:
+            cuts = [begin, *borders[bisect_right(borders, begin) : bisect_left(borders, stop)], stop]
             kinds += ["split_by_sentence"] if len(cuts) > 2 else []
             pieces += [(a, b, span.label) for a, b in zip(cuts[:-1], cuts[1:], strict=True)]
-            taken = last
+            taken = stop
         n_exact += not kinds
         for kind in kinds:
-            found.setdefault(kind, []).append(misfit)
+            found.setdefault(kind, []).append((doc_id, span.start, span.end, span.label))
+    if dropped:
+        found["overlapping"] = [(doc_id, span.start, span.end, span.label) for span in dropped]
     report = AlignmentReport(len(spans), n_exact, **{kind: tuple(misfits) for kind, misfits in found.items()})
     return tags_of(pieces, len(starts), scheme), report
 
@@ -143,23 +170,34 @@ def tags_to_spans(
     *,
     confidences: Sequence[float] | None = None,
     category_of: Callable[[str], str | None] | None = None,
+    sentences: Sequence[tuple[int, int]] | None = None,
 ) -> list[Span]:
     """Spans of the tags of one document.
 
     Parameters
     ----------
     tags : sequence of str, length n_tokens
-        Illegal sequences are read as `labels_of` reads them.
+        Illegal sequences are read as `labels_of` reads them: no tagged token is dropped.
     starts, ends : sequences of int, length n_tokens
+        Half-open character offsets of the tokens.
     scheme : {"iob2", "bioes"}, default="iob2"
     confidences : sequence of float, length n_tokens, optional
-        Probability of each tag; a span gets the smallest one of its tokens.
+        Probability of the tag of each token. A span gets the smallest one of its tokens: it is as sure as its weakest
+        token, and long spans are not punished as by a product.
     category_of : callable, optional
         Category of a label.
+    sentences : sequence of (first token, token past the last), optional
+        Ranges that cover all tokens; no span runs on from one into the next.
 
     Returns
     -------
     list of Span
+        In order, not overlapping.
+
+    Raises
+    ------
+    SequenceError
+        If one of the sequences has another length, the sentences leave tokens out, or a tag is none.
 
     Examples
     --------
@@ -167,39 +205,58 @@ def tags_to_spans(
     [Span(start=5, end=7, label='AGE', category=None, confidence=0.75)]
     """
     check_scheme(scheme)
+    _check_lengths(tags=tags, starts=starts, ends=ends, confidences=tags if confidences is None else confidences)
+    ranges = [(0, len(tags))] if sentences is None else sentences
+    if sum(stop - first for first, stop in ranges) != len(tags):
+        raise SequenceError(f"'sentences' must cover each of {len(tags)} tokens once.")
     return [
         Span(
-            starts[first],
-            ends[stop - 1],
+            int(starts[first + a]),
+            int(ends[first + b - 1]),
             label,
             None if category_of is None else category_of(label),
-            None if confidences is None else float(np.min(confidences[first:stop])),
+            None if confidences is None else float(min(confidences[first + a : first + b])),
         )
-        for first, stop, label in labels_of(tags)
+        for first, stop in ranges
+        for a, b, label in labels_of(tags[first:stop])
     ]
 
 
-def _without_overlaps(spans: Sequence[Span], found: dict[str, list[Misfit]], doc_id: str | None) -> list[Span]:
-    """The longest of overlapping spans, in order of the text."""
-    ordered = sorted(spans, key=lambda s: (s.start, -s.end))
+def _check_lengths(**sequences: Sequence) -> None:
+    lengths = {name: len(sequence) for name, sequence in sequences.items()}
+    if len(set(lengths.values())) > 1:
+        got = ", ".join(f"{length} {name}" for name, length in lengths.items())
+        raise SequenceError(f"There must be one of each for each token. Got {got} instead.")
+
+
+def _without_overlaps(spans: Sequence[Span]) -> tuple[list[Span], list[Span]]:
+    """The longest of overlapping spans, in order of the text, and those that give way to them."""
+    ordered = sorted(spans, key=lambda s: s.start)
     if all(a.end <= b.start for a, b in zip(ordered[:-1], ordered[1:], strict=True)):
-        return ordered
+        return ordered, []
     kept: list[Span] = []
-    for span in sorted(ordered, key=lambda s: (-s.length, s.start)):
-        if any(span.start < other.end and other.start < span.end for other in kept):
-            found.setdefault("overlapping", []).append((doc_id, span.start, span.end, span.label))
+    starts: list[int] = []
+    dropped: list[Span] = []
+    for span in sorted(ordered, key=lambda s: -s.length):
+        # Those kept do not overlap, so that only the neighbours on both sides can be in the way.
+        place = bisect_left(starts, span.start)
+        if (place and kept[place - 1].end > span.start) or (place < len(kept) and starts[place] < span.end):
+            dropped.append(span)
         else:
-            kept.append(span)
-    return sorted(kept, key=lambda s: s.start)
+            kept.insert(place, span)
+            starts.insert(place, span.start)
+    return kept, dropped
 
 
-def _misfits(span: Span, starts: Sequence[int], ends: Sequence[int], first: int, last: int, taken: int) -> list[str]:
-    """Ways in which a span does not fit its tokens ``first:last``, of which those before ``taken`` are gone."""
-    if first >= last:
+def _misfits(span: Span, starts: Sequence[int], ends: Sequence[int], tokens: tuple[int, int], taken: int) -> list[str]:
+    """Ways in which a span does not fit its range of tokens, of which those before ``taken`` are gone."""
+    first, stop = tokens
+    if first >= stop:
         return ["empty"]
-    if taken >= last:
+    if taken >= stop:
         return ["swallowed"]
-    kinds = ["collisions"] if taken > first else []
-    # White space at the border of a span is not lost text, but the span comes back without it.
-    inside = starts[first] != span.start or ends[last - 1] != span.end
-    return [*kinds, "inside_token"] if inside else kinds
+    # The token that a collision takes away may well begin before the span, which does not make it wider.
+    before = 0 if taken > first else starts[first] - span.start
+    after = span.end - ends[stop - 1]
+    kinds = {"collisions": taken > first, "inside_token": min(before, after) < 0, "trimmed": max(before, after) > 0}
+    return [kind for kind, holds in kinds.items() if holds]

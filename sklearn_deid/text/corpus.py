@@ -20,8 +20,11 @@ from .segmentation import Segmentation, segment
 __all__ = ["Corpus", "SentenceData"]
 
 
-class Corpus(Sequence):
+class Corpus(Sequence[Document]):
     """An immutable sequence of documents with distinct ids.
+
+    Indexed by a number it gives a document; by a slice, numbers or a mask, as splitters do, a Corpus that shares the
+    documents. Two are joined by ``+``.
 
     Parameters
     ----------
@@ -29,8 +32,10 @@ class Corpus(Sequence):
 
     Raises
     ------
-    ValueError
-        If two documents have the same id.
+    SequenceError
+        If two documents have the same id; it names the first.
+    TypeError
+        If something else than a Document is in it.
 
     Examples
     --------
@@ -50,11 +55,12 @@ class Corpus(Sequence):
                 raise TypeError(f"A Corpus holds Document objects. Got {type(document).__name__} instead.")
         repeated = [doc_id for doc_id, n in Counter(d.doc_id for d in self._documents).items() if n > 1]
         if repeated:
-            raise ValueError(f"Document ids must be distinct; {len(repeated)} are not, such as {repeated[0]!r}.")
+            message = f"Document ids must be distinct. {len(repeated)} occur more than once; the first is named here."
+            raise SequenceError(message, doc_id=repeated[0])
 
     @property
     def groups(self) -> np.ndarray:
-        """Patient id of each document, its own id where it has none; shape (n_documents,)."""
+        """Patient id of each document, its own id where it has none; shape (n_documents,), dtype object."""
         return np.array([patient_of(d) for d in self._documents], dtype=object)
 
     @property
@@ -64,7 +70,7 @@ class Corpus(Sequence):
 
     @property
     def n_spans(self) -> int:
-        """Number of spans."""
+        """Number of spans in all documents."""
         return sum(len(d.spans) for d in self._documents)
 
     @property
@@ -81,11 +87,14 @@ class Corpus(Sequence):
     @overload
     def __getitem__(self, key: int) -> Document: ...
     @overload
-    def __getitem__(self, key: Any) -> Any: ...
-    def __getitem__(self, key: Any) -> Any:
+    def __getitem__(self, key: slice | Sequence[int] | Sequence[bool] | np.ndarray) -> Corpus: ...
+    def __getitem__(self, key: Any) -> Document | Corpus:
         if isinstance(key, (int, np.integer)):
             return self._documents[key]
-        rows = np.arange(len(self))[key if isinstance(key, slice) else np.asarray(key)]
+        if isinstance(key, slice):
+            return Corpus(self._documents[key])
+        index = np.asarray(key)
+        rows = np.arange(len(self))[index if index.size else index.astype(np.intp)]  # an empty list is float64
         return Corpus(self._documents[i] for i in rows)
 
     def __add__(self, other: Corpus) -> Corpus:
@@ -99,8 +108,7 @@ class Corpus(Sequence):
     __hash__ = None  # type: ignore[assignment]
 
     def __repr__(self) -> str:
-        counts = {"document": len(self), "patient": len(self.patients), "span": self.n_spans}
-        return f"Corpus({', '.join(f'{n} {name}' + 's' * (n != 1) for name, n in counts.items())})"
+        return f"Corpus({_counted(document=len(self), patient=len(self.patients), span=self.n_spans)})"
 
     def to_sentences(self, scheme: str = "iob2") -> SentenceData:
         """Cut all notes into sentences with tags.
@@ -112,6 +120,7 @@ class Corpus(Sequence):
         Returns
         -------
         SentenceData
+            ``.report`` lists every span that tokens cannot express, by document id and offsets.
 
         Warns
         -----
@@ -120,7 +129,7 @@ class Corpus(Sequence):
             tokens are tagged, and redaction hides the same text.
         """
         pieces = [segment(document.text) for document in self._documents]
-        tags, report = [], AlignmentReport()
+        tags, reports = [], []
         for document, cut in zip(self._documents, pieces, strict=True):
             row, one = spans_to_tags(
                 document.spans,
@@ -131,8 +140,9 @@ class Corpus(Sequence):
                 sentences=cut.sentences,
             )
             tags.append(row)
-            report += one
-        if report.n_lost or report.inside_token or report.collisions:
+            reports.append(one)
+        report = AlignmentReport.total(reports)
+        if report.n_lost or report.inside_token or report.trimmed or report.collisions:
             warnings.warn(f"{report.summary()}. See SentenceData.report for where.", AlignmentWarning, stacklevel=2)
         return SentenceData(self, scheme, pieces, tags, report)
 
@@ -153,6 +163,19 @@ class SentenceData:
         Document of each sentence.
     report : AlignmentReport
         What tokens could not express.
+    corpus : Corpus
+        The documents.
+    scheme : str
+        Scheme of ``y``.
+
+    Examples
+    --------
+    >>> from sklearn_deid import Corpus, Document, Span
+    >>> data = Corpus([Document("n1", "Seen by Who.", (Span(8, 11, "DOCTOR", "NAME"),))]).to_sentences("bioes")
+    >>> data, data.y[0], data.groups[0]
+    (SentenceData(1 sentence, 4 tokens, 1 document), ['O', 'O', 'S-DOCTOR', 'O'], 'n1')
+    >>> data.to_documents(data.y) == data.corpus
+    True
     """
 
     corpus: Corpus
@@ -183,7 +206,7 @@ class SentenceData:
         return [len(cut.sentences) for cut in self._segmentations]
 
     def __repr__(self) -> str:
-        return f"SentenceData({len(self.X)} sentences, {len(self.X.data)} tokens, {len(self.corpus)} documents)"
+        return f"SentenceData({_counted(sentence=len(self.X), token=len(self.X.data), document=len(self.corpus))})"
 
     def to_documents(
         self, tags: Iterable[Sequence[str]], confidences: Iterable[Sequence[float]] | None = None
@@ -193,38 +216,57 @@ class SentenceData:
         Parameters
         ----------
         tags : sequence of n_sentences tag sequences
+            In the scheme of ``y``; illegal sequences are repaired within their sentence.
         confidences : sequence of n_sentences float sequences, optional
-            Probability of each tag.
+            Probability of each tag; a span gets the smallest one of its tokens.
 
         Returns
         -------
         Corpus
-            Same texts, ids, order and patients. A span gets the category that its label has in the corpus.
+            Same texts, ids, order and patients, documents without a sentence included. A span gets the category that
+            its label has in the corpus, None where it has none there.
 
         Raises
         ------
         SequenceError
-            If a row of tags does not fit its sentence.
+            If a row of tags or confidences does not fit its sentence.
         """
         rows = TokenSequences.from_rows(tags, name="tags")
-        if not np.array_equal(rows.offsets, self.X.offsets):
-            raise SequenceError("'tags' must hold one tag for each token of X, sentence by sentence.")
-        sure = None if confidences is None else np.concatenate([*map(np.asarray, confidences), np.zeros(0)])
+        self._check_rows(rows.lengths.tolist(), "tags")
+        sure = None if confidences is None else self._flat(confidences)
         categories = {s.label: s.category for d in self.corpus for s in d.spans}
         documents, position = [], 0
         for document, cut in zip(self.corpus, self._segmentations, strict=True):
             stop = position + len(cut.tokens.starts)
             spans = tags_to_spans(
-                _with_borders(rows.data[position:stop], cut.sentences),
+                rows.data[position:stop].tolist(),
                 cut.tokens.starts,
                 cut.tokens.ends,
                 self.scheme,
-                confidences=None if sure is None else sure[position:stop].tolist(),
+                confidences=None if sure is None else sure[position:stop],
                 category_of=categories.get,
+                sentences=cut.sentences,
             )
             documents.append(replace(document, spans=tuple(spans)))
             position = stop
         return Corpus(documents)
+
+    def _check_rows(self, lengths: list[int], name: str) -> None:
+        # A row that is too short would move the tags of all later notes.
+        expected = self.X.lengths.tolist()
+        if len(lengths) != len(expected):
+            raise SequenceError(
+                f"'{name}' must have one row for each of {len(expected)} sentences. Got {len(lengths)}."
+            )
+        for row, (given, wanted) in enumerate(zip(lengths, expected, strict=True)):
+            if given != wanted:
+                message = f"Row {row} of '{name}' holds {given} items for a sentence of {wanted} tokens."
+                raise SequenceError(message, doc_id=str(self.doc_ids[row]))
+
+    def _flat(self, confidences: Iterable[Sequence[float]]) -> list[float]:
+        listed = [list(row) for row in confidences]
+        self._check_rows([len(row) for row in listed], "confidences")
+        return [float(value) for row in listed for value in row]
 
 
 def patient_of(document: Document) -> str:
@@ -232,10 +274,5 @@ def patient_of(document: Document) -> str:
     return document.doc_id if document.patient_id is None else document.patient_id
 
 
-def _with_borders(tags: np.ndarray, sentences: Sequence[tuple[int, int]]) -> list[str]:
-    """Tags of a document in which no span runs on over a sentence border."""
-    out = tags.tolist()
-    for first, _ in sentences:
-        if out[first].startswith(("I-", "E-")):
-            out[first] = "B" + out[first][1:]
-    return out
+def _counted(**counts: int) -> str:
+    return ", ".join(f"{n} {name}{'s' * (n != 1)}" for name, n in counts.items())

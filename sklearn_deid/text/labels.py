@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 
+from ..exceptions import SpanError
 from .documents import Document
 
 __all__ = [
@@ -31,6 +32,11 @@ class LabelScheme:
     hipaa : frozenset of str
         Labels counted as HIPAA identifiers by the evaluation of the corpus.
 
+    Raises
+    ------
+    ValueError
+        If a label in ``hipaa`` has no category.
+
     Examples
     --------
     >>> I2B2_2014.category("PATIENT"), I2B2_2014.is_hipaa("DOCTOR")
@@ -43,6 +49,13 @@ class LabelScheme:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "categories", MappingProxyType(dict(self.categories)))
+        object.__setattr__(self, "hipaa", frozenset(self.hipaa))
+        unknown = sorted(self.hipaa - set(self.categories))
+        if unknown:
+            raise ValueError(f"Labels of 'hipaa' must have a category in 'categories'. These have none: {unknown}.")
+
+    def __hash__(self) -> int:
+        return hash((self.name, tuple(self.categories.items()), self.hipaa))  # a mapping proxy cannot be hashed
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -65,6 +78,7 @@ def _by_label(by_category: Mapping[str, str]) -> dict[str, str]:
     return {label: category for category, labels in by_category.items() for label in labels.split()}
 
 
+# The annotation scheme of Stubbs and Uzuner 2015, "Annotating longitudinal clinical narratives for de-identification".
 I2B2_2014 = LabelScheme(
     "i2b2-2014",
     _by_label(
@@ -86,6 +100,8 @@ I2B2_2014 = LabelScheme(
     ),
 )
 
+# The 29 types of Marimon et al. 2019, "Automatic de-identification of medical texts in Spanish: the MEDDOCAN track",
+# each with the i2b2 type nearest to it; the categories of the two corpora agree for all of them.
 _MEDDOCAN_TO_I2B2 = {
     "NOMBRE_SUJETO_ASISTENCIA": "PATIENT",
     "NOMBRE_PERSONAL_SANITARIO": "DOCTOR",
@@ -132,12 +148,22 @@ _SCHEMES = {scheme.name: scheme for scheme in (I2B2_2014, MEDDOCAN, BINARY)}
 
 
 def get_label_scheme(scheme: str | LabelScheme) -> LabelScheme:
-    """A scheme by its name: ``"i2b2-2014"``, ``"meddocan"`` or ``"binary"``.
+    """A scheme by its name.
+
+    Parameters
+    ----------
+    scheme : {"i2b2-2014", "meddocan", "binary"} or LabelScheme
+        A LabelScheme comes back as it is.
 
     Raises
     ------
     ValueError
         If there is none of this name.
+
+    Examples
+    --------
+    >>> len(get_label_scheme("meddocan").labels)
+    29
     """
     if isinstance(scheme, LabelScheme):
         return scheme
@@ -152,7 +178,23 @@ def label_map(source: str | LabelScheme, target: str | LabelScheme) -> Mapping[s
     """What each label of one scheme is called in another; None where it is left out.
 
     Known are MEDDOCAN to i2b2 2014, every scheme to itself, every scheme to ``"hipaa"`` (its own HIPAA labels, the
-    others left out), and every scheme to ``"binary"``.
+    others left out), and every scheme to ``"binary"``. The way back is not known: several MEDDOCAN labels share one.
+
+    Parameters
+    ----------
+    source : str or LabelScheme
+    target : str or LabelScheme
+        Or ``"hipaa"``.
+
+    Returns
+    -------
+    mapping of str to str or None
+        Has every label of the source.
+
+    Raises
+    ------
+    ValueError
+        If there is no such map.
 
     Examples
     --------
@@ -183,14 +225,26 @@ def relabel(document: Document, mapping: Mapping[str, str | None], target: str |
     target : str or LabelScheme, optional
         Gives the new spans their category; without it they have none.
 
+    Returns
+    -------
+    Document
+
     Raises
     ------
-    ValueError
+    SpanError
         If a label of the document is not in the mapping: a span is never dropped by accident.
+
+    Examples
+    --------
+    >>> from sklearn_deid import Document, Span
+    >>> note = Document("n1", "Visto el 3 de mayo", (Span(9, 18, "FECHAS"),))
+    >>> relabel(note, label_map("meddocan", "i2b2-2014"), "i2b2-2014").spans
+    (Span(start=9, end=18, label='DATE', category='DATE', confidence=None),)
     """
-    unknown = sorted({span.label for span in document.spans} - set(mapping))
-    if unknown:
-        raise ValueError(f"The mapping says nothing of the labels {unknown} [document {document.doc_id}].")
+    for span in document.spans:
+        if span.label not in mapping:
+            message = f"The mapping does not say what becomes of the label {span.label!r}; None leaves it out."
+            raise SpanError(message, doc_id=document.doc_id, start=span.start, end=span.end)
     scheme = None if target is None else get_label_scheme(target)
     spans = []
     for span in document.spans:

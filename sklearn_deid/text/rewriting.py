@@ -6,26 +6,46 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import NamedTuple
 
+from ..exceptions import SpanError
 from .documents import Span
 
 __all__ = ["REDACTION_MODES", "Rewriting", "merge_spans", "redact", "rewrite"]
 
 REDACTION_MODES = ("label", "mask", "remove")
-_MASK = "***"  # of one length for all: the length of a name is a hint at the name
+_MASK = "***"
 
 
 class Rewriting(NamedTuple):
-    """A rewritten text, and where the replacements stand in it.
+    """A rewritten text, and where the replacements stand in it; its repr shows counts only.
 
-    ``spans`` leaves out replacements of no length.
+    Parameters
+    ----------
+    text : str
+        The text after rewriting.
+    spans : tuple of Span
+        Label, category and confidence of what was replaced, with the offsets of what now stands in its place.
+        Replacements of no length are left out.
     """
 
     text: str
     spans: tuple[Span, ...]
 
+    def __repr__(self) -> str:
+        return f"Rewriting({len(self.text)} characters, {len(self.spans)} span{'s' * (len(self.spans) != 1)})"
+
 
 def merge_spans(spans: Iterable[Span]) -> list[Span]:
-    """Join spans that overlap or touch; the longest gives label, category and confidence.
+    """Join spans that overlap or touch; the longest (of equal ones the first) gives label, category and confidence.
+
+    Parameters
+    ----------
+    spans : iterable of Span
+        In any order.
+
+    Returns
+    -------
+    list of Span
+        In order, with at least one character between two of them; they cover the same characters as ``spans``.
 
     Examples
     --------
@@ -47,7 +67,7 @@ def merge_spans(spans: Iterable[Span]) -> list[Span]:
 
 
 def rewrite(text: str, spans: Iterable[Span], replacement: Callable[[Span], str]) -> Rewriting:
-    """Replace each span by what ``replacement`` says.
+    """Replace each span by what ``replacement`` says; the text between the spans is copied as it is.
 
     Parameters
     ----------
@@ -61,17 +81,24 @@ def rewrite(text: str, spans: Iterable[Span], replacement: Callable[[Span], str]
     -------
     Rewriting
 
+    Raises
+    ------
+    SpanError
+        If a span reaches beyond the text; the message holds offsets, no text.
+
     Examples
     --------
-    >>> rewrite("Seen by Who.", [Span(8, 11, "DOCTOR")], lambda span: "Dr. X")
-    Rewriting(text='Seen by Dr. X.', spans=(Span(start=8, end=13, label='DOCTOR', category=None, confidence=None),))
+    >>> done = rewrite("Seen by Who.", [Span(8, 11, "DOCTOR")], lambda span: "Dr. X")
+    >>> done, done.text, done.spans[0].end
+    (Rewriting(14 characters, 1 span), 'Seen by Dr. X.', 13)
     """
     parts: list[str] = []
     moved: list[Span] = []
     position = written = 0
     for span in merge_spans(spans):
         if span.end > len(text):
-            raise ValueError(f"A span ends at character {span.end} of a text of {len(text)} characters.")
+            message = f"A span ends after the last of {len(text)} characters."
+            raise SpanError(message, start=span.start, end=span.end)
         put = replacement(span)
         parts += [text[position : span.start], put]
         written += span.start - position
@@ -90,8 +117,20 @@ def redact(text: str, spans: Iterable[Span], mode: str = "label") -> str:
     ----------
     text : str
     spans : iterable of Span
+        Overlapping and touching ones are merged first (`merge_spans`).
     mode : {"label", "mask", "remove"}, default="label"
-        ``[LABEL]``, three asterisks whatever the length, or nothing.
+        ``[LABEL]``, three asterisks whatever the length (the length of a name is a hint at the name), or nothing.
+
+    Returns
+    -------
+    str
+
+    Raises
+    ------
+    ValueError
+        If the mode is not known.
+    SpanError
+        If a span reaches beyond the text.
 
     Examples
     --------

@@ -1,7 +1,12 @@
 """The grammar of tag sequences: IOB2 and BIOES.
 
 IOB2 marks the first token of a span with B and the others with I. BIOES also marks the last one with E and a span of
-one token with S. A tag is ``"O"`` or a prefix and a label, as in ``"B-PATIENT"``; labels may hold hyphens.
+one token with S (the BILOU of Ratinov and Roth 2009, with other letters). A tag is ``"O"`` or a prefix and a label, as
+in ``"B-PATIENT"``; the prefix ends at the first hyphen, labels may hold more of them.
+
+An illegal sequence is read by one rule, in both schemes: a span ends after E and S, before B, S and O, and before
+another label; an I or E that continues nothing begins a span. So ``O I-DATE I-DATE`` is one date, and no tagged token
+is ever dropped: what a tagger marked stays hidden.
 """
 
 from __future__ import annotations
@@ -17,7 +22,13 @@ _PREFIXES = {"iob2": "BI", "bioes": "BIES"}
 
 
 def check_scheme(scheme: str) -> str:
-    """Return the scheme, or raise ValueError that names the known ones."""
+    """Return the scheme if it is known.
+
+    Raises
+    ------
+    ValueError
+        If it is not, with the names of the known ones.
+    """
     if scheme not in SCHEMES:
         raise ValueError(f"The 'scheme' parameter must be one of {SCHEMES}. Got {scheme!r} instead.")
     return scheme
@@ -29,7 +40,8 @@ def split_tag(tag: str) -> tuple[str, str | None]:
     Raises
     ------
     SequenceError
-        If the tag is neither ``"O"`` nor one of B, I, E, S with a label.
+        If the tag is neither ``"O"`` nor one of B, I, E, S with a label. The message does not show it: where X and y
+        were swapped, it is a word of a note.
 
     Examples
     --------
@@ -38,22 +50,30 @@ def split_tag(tag: str) -> tuple[str, str | None]:
     """
     if tag == "O":
         return "O", None
-    prefix, hyphen, label = tag.partition("-")
-    if prefix not in ("B", "I", "E", "S") or not hyphen or not label:
+    prefix, _, label = tag.partition("-") if isinstance(tag, str) else ("", "", "")
+    if prefix not in ("B", "I", "E", "S") or not label:
         raise SequenceError(
-            f"A tag must be 'O' or B, I, E or S with a label, such as 'B-PATIENT'. Got {tag!r} instead."
+            f"A tag must be 'O', or B, I, E or S with a hyphen and a label, such as 'B-PATIENT'. Got another "
+            f"{type(tag).__name__} instead; are X and y in the right order?"
         )
     return prefix, label
 
 
 def is_allowed(previous: str | None, following: str | None, scheme: str = "iob2") -> bool:
-    """Whether one tag may follow another.
+    """Whether one tag may follow another, for a tagger that must not leave the grammar.
+
+    A sequence is legal if and only if all its steps are, those from the start and to the end included.
 
     Parameters
     ----------
     previous, following : str or None
         Tags; None stands for the start and the end of the sentence.
     scheme : {"iob2", "bioes"}, default="iob2"
+        A tag whose prefix the scheme does not have is allowed nowhere.
+
+    Returns
+    -------
+    bool
 
     Examples
     --------
@@ -71,10 +91,21 @@ def is_allowed(previous: str | None, following: str | None, scheme: str = "iob2"
 
 
 def labels_of(tags: Sequence[str]) -> list[tuple[int, int, str]]:
-    """Spans of a tag sequence of either scheme, illegal sequences included, as (first, past the last, label).
+    """Spans of a tag sequence of either scheme, illegal sequences included (by the rule at the top of this file).
 
-    A span ends after E and S, before B, S and O, and before another label; an I or E that continues nothing begins a
-    span. No tagged token is lost.
+    Parameters
+    ----------
+    tags : sequence of str, length n_tokens
+
+    Returns
+    -------
+    list of (int, int, str)
+        First token, token past the last, label; in order, not overlapping.
+
+    Raises
+    ------
+    SequenceError
+        If one of them is no tag.
 
     Examples
     --------
@@ -101,9 +132,18 @@ def labels_of(tags: Sequence[str]) -> list[tuple[int, int, str]]:
 
 
 def repair_tags(tags: Sequence[str], scheme: str = "iob2") -> list[str]:
-    """The legal sequence with the same labels at the same tokens.
+    """The legal sequence with the same spans, and so with the same labels at the same tokens.
 
-    Borders are those of `labels_of`: an I (or E) that continues nothing becomes the beginning of a span.
+    Parameters
+    ----------
+    tags : sequence of str
+        Of either scheme, legal or not; in IOB2 the only change is that an I that continues nothing becomes B.
+    scheme : {"iob2", "bioes"}, default="iob2"
+        Scheme of the result.
+
+    Returns
+    -------
+    list of str
 
     Examples
     --------
@@ -116,6 +156,15 @@ def repair_tags(tags: Sequence[str], scheme: str = "iob2") -> list[str]:
 def convert_tags(tags: Sequence[str], source: str, target: str) -> list[str]:
     """Translate between schemes; illegal sequences are repaired on the way.
 
+    Parameters
+    ----------
+    tags : sequence of str
+    source, target : {"iob2", "bioes"}
+
+    Returns
+    -------
+    list of str
+
     Examples
     --------
     >>> convert_tags(["B-DATE", "I-DATE", "B-AGE"], "iob2", "bioes")
@@ -126,7 +175,20 @@ def convert_tags(tags: Sequence[str], source: str, target: str) -> list[str]:
 
 
 def tags_of(spans: Iterable[tuple[int, int, str]], n_tokens: int, scheme: str = "iob2") -> list[str]:
-    """Tag sequence of token spans that do not overlap."""
+    """Tag sequence of token spans; the reverse of `labels_of`.
+
+    Parameters
+    ----------
+    spans : iterable of (first token, token past the last, label)
+        Not overlapping.
+    n_tokens : int
+    scheme : {"iob2", "bioes"}, default="iob2"
+
+    Examples
+    --------
+    >>> tags_of([(1, 3, "DATE")], 4, "bioes")
+    ['O', 'B-DATE', 'E-DATE', 'O']
+    """
     tags = ["O"] * n_tokens
     for start, end, label in spans:
         tags[start] = f"B-{label}"
