@@ -1,10 +1,11 @@
 """How much was found: the official counts, reports, leaks, and scorers for model selection."""
 
-from .counting import RULES, Counts, compare, merged_counts
+from .counting import RULES, Counts, Rule, compare, compare_by_label, merged_counts
 from .leaks import Leak, LeakList, leak_list
-from .pairing import infer_label_scheme, pair_documents
+from .pairing import Pairing, count_sentences, infer_label_scheme, pair_documents
 from .report import deid_report
-from .sequences import PHI_SCORERS, make_phi_scorer, phi_f1_score, phi_precision_score, phi_recall_score
+from .scorers import PHI_SCORERS, make_phi_scorer
+from .sequences import phi_f1_score, phi_precision_score, phi_recall_score
 
 __all__ = [
     "PHI_SCORERS",
@@ -12,7 +13,11 @@ __all__ = [
     "Counts",
     "Leak",
     "LeakList",
+    "Pairing",
+    "Rule",
     "compare",
+    "compare_by_label",
+    "count_sentences",
     "deid_report",
     "infer_label_scheme",
     "leak_list",

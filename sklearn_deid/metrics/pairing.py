@@ -2,55 +2,90 @@
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
+from typing import NamedTuple
 
 from ..exceptions import DeidError
-from ..text import I2B2_2014, MEDDOCAN, Corpus, Document, LabelScheme, get_label_scheme
+from ..text import I2B2_2014, MEDDOCAN, Corpus, Document, LabelScheme, get_label_scheme, segment
 
-__all__ = ["infer_label_scheme", "pair_documents"]
+__all__ = ["Pairing", "count_sentences", "infer_label_scheme", "pair_documents"]
 
 
-def pair_documents(
-    gold: Iterable[Document], predicted: Iterable[Document], missing: str = "raise"
-) -> list[tuple[Document, Document]]:
+class Pairing(NamedTuple):
+    """Documents side by side.
+
+    Attributes
+    ----------
+    pairs : list of (Document, Document)
+        Gold and predicted, in the order of the gold documents.
+    missing : tuple of str
+        Ids of the gold documents without a prediction; in ``pairs`` their predicted side has no spans.
+    """
+
+    pairs: list[tuple[Document, Document]]
+    missing: tuple[str, ...]
+
+
+def pair_documents(gold: Iterable[Document], predicted: Iterable[Document], missing: str = "raise") -> Pairing:
     """Pair documents by id.
 
     Parameters
     ----------
     gold, predicted : Corpus or iterable of Document
     missing : {"raise", "count"}, default="raise"
-        What happens to a gold document without a prediction: an error, or all its spans count as missed, with a warning
-        that names the first such documents. The official scripts leave it out, which makes the scores too good.
+        What happens to a gold document without a prediction: an error, or all its spans count as missed and its id is
+        reported. The official scripts leave it out, which makes the scores too good.
+
+    Returns
+    -------
+    Pairing
 
     Raises
     ------
     DeidError
-        If a document has no counterpart, or its text differs.
+        If a gold document has no prediction and ``missing="raise"``, if a predicted document is not among the gold
+        ones, or if the two texts of a document differ.
+    ValueError
+        If 'missing' is something else, or an id occurs twice on one side.
+
+    Examples
+    --------
+    >>> gold = [Document("a", "Ana works"), Document("b", "Ben works")]
+    >>> pair_documents(gold, gold[:1], missing="count").missing
+    ('b',)
     """
     if missing not in ("raise", "count"):
         raise ValueError(f"The 'missing' parameter must be 'raise' or 'count'. Got {missing!r} instead.")
     wanted, given = Corpus(gold), {d.doc_id: d for d in Corpus(predicted)}
-    without = [d.doc_id for d in wanted if d.doc_id not in given]
+    without = tuple(d.doc_id for d in wanted if d.doc_id not in given)
     if without and missing == "raise":
         raise DeidError(
             f"{len(without)} gold documents have no prediction; pass missing='count' to count their spans as missed.",
             doc_id=without[0],
         )
-    if without:
-        warnings.warn(f"{len(without)} documents without prediction count as missed: {without[:5]}", stacklevel=3)
-    pairs = [(d, given.pop(d.doc_id, replace(d, spans=()))) for d in wanted]
+    pairs = [(d, given.pop(d.doc_id) if d.doc_id in given else replace(d, spans=())) for d in wanted]
     if given:
         raise DeidError(f"{len(given)} predicted documents are not among the gold ones.", doc_id=next(iter(given)))
-    for a, b in pairs:
-        if a.text != b.text:
-            raise DeidError("The predicted document has another text than the gold one.", doc_id=a.doc_id)
-    return pairs
+    for document, other in pairs:
+        _check_same_text(document, other)
+    return Pairing(pairs, without)
+
+
+def _check_same_text(document: Document, other: Document) -> None:
+    a, b = document.text, other.text
+    if a != b:
+        shorter = min(len(a), len(b))
+        first = next((i for i in range(shorter) if a[i] != b[i]), shorter)
+        raise DeidError(
+            f"The predicted document has another text than the gold one, {len(b)} instead of {len(a)} characters; they "
+            f"differ from character {first} on. Offsets cannot be compared.",
+            doc_id=document.doc_id,
+        )
 
 
 def infer_label_scheme(scheme: str | LabelScheme | None, documents: Iterable[Document]) -> LabelScheme | None:
-    """The given scheme, or the known one that has all the labels; None where there is none."""
+    """The given scheme, or the first known one (i2b2 2014, MEDDOCAN) that has all labels; None where there is none."""
     if scheme is not None:
         return get_label_scheme(scheme)
     labels = set(_labels(documents))
@@ -59,3 +94,43 @@ def infer_label_scheme(scheme: str | LabelScheme | None, documents: Iterable[Doc
 
 def _labels(documents: Iterable[Document]) -> Iterator[str]:
     return (span.label for document in documents for span in document.spans)
+
+
+def count_sentences(documents: Iterable[Document], sentences: str | Mapping[str, int] | None) -> dict[str, int] | None:
+    """Sentences of each document, for MEDDOCAN's leak score.
+
+    Parameters
+    ----------
+    documents : iterable of Document
+    sentences : {"count"}, mapping of str to int, or None
+        Count them with the sentence splitter of this library, take them from a mapping by document id, or not at all.
+
+    Returns
+    -------
+    dict of str to int, or None
+
+    Raises
+    ------
+    DeidError
+        If the mapping lacks a document.
+    ValueError
+        If 'sentences' is something else.
+
+    Examples
+    --------
+    >>> count_sentences([Document("n", "Seen today.\\n\\nSent home.")], "count")
+    {'n': 2}
+    """
+    if sentences is None:
+        return None
+    if isinstance(sentences, Mapping):
+        for document in documents:
+            if document.doc_id not in sentences:
+                raise DeidError("'sentences' does not say how many sentences there are.", doc_id=document.doc_id)
+        return {document.doc_id: int(sentences[document.doc_id]) for document in documents}
+    if sentences != "count":
+        raise ValueError(
+            f"The 'sentences' parameter must be 'count', a mapping of document ids to numbers, or None. "
+            f"Got {type(sentences).__name__} instead."
+        )
+    return {document.doc_id: len(segment(document.text).sentences) for document in documents}

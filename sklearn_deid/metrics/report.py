@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from .._optional import import_optional
 from ..text import Document, LabelScheme, Span
-from .counting import RULES, Counts, compare, harmonic_mean, merged_counts
-from .pairing import infer_label_scheme, pair_documents
+from .counting import RULES, Counts, compare, compare_by_label, harmonic_mean, merged_counts
+from .pairing import Pairing, count_sentences, infer_label_scheme, pair_documents
+from .report_output import as_frame, as_table
 
 __all__ = ["deid_report"]
 
-Pairs = list[tuple[Document, Document]]
-_MEASURES = ("precision", "recall", "f1", "support")
+Sides = list[tuple[Document, Iterable[Span], Iterable[Span]]]
+"""Text, gold spans and predicted spans of each document."""
 
 
 def deid_report(
@@ -24,75 +24,131 @@ def deid_report(
     *,
     scheme: str | LabelScheme | None = None,
     missing: str = "raise",
+    sentences: str | Mapping[str, int] | None = None,
 ) -> Any:
-    """Compare predicted with gold spans.
+    """Compare predicted with gold spans as the official i2b2 2014 and MEDDOCAN scripts do.
 
     Parameters
     ----------
     gold, predicted : Corpus or sequence of Document
-        Documents with the same ids and texts.
+        Documents with the same ids and texts, in whatever order.
     output : {"table", "dict", "frame"}, default="table"
-        Text to print, nested dict, or pandas DataFrame (extra ``frames``).
+        Text to print, which says first what was missed; nested dict; or pandas DataFrame (extra ``frames``) with the
+        index levels ``rule``, ``part`` (micro, macro, category, label or document) and ``name``.
     scheme : str or LabelScheme, optional
         Says which labels are HIPAA's and which category a label has; by default the known scheme that has all labels.
     missing : {"raise", "count"}, default="raise"
-        Whether a gold document without prediction is an error or counts as missed.
+        Whether a gold document without a prediction is an error, or all its spans count as missed.
+    sentences : {"count"} or mapping of str to int, optional
+        Sentences of each document, for MEDDOCAN's leak score: counted here, or given by document id. Without them
+        the leak score is not available.
 
     Returns
     -------
     str, dict or DataFrame
-        The dict has the keys ``strict`` (typed spans), ``relaxed`` (ends up to 2 characters apart), ``token`` (typed
-        runs of letters and digits), ``binary_strict`` and ``binary_token`` (without labels), each also as ``hipaa_...``
-        (None where no scheme is known), and ``merged`` (MEDDOCAN). Each holds precision, recall, f1, support, tp, fp
-        and fn over all documents, and ``macro``, the means over documents. ``by_label`` and ``by_category`` hold strict
-        counts.
+        The dict has a key for each way of counting:
+
+        - ``strict``, typed spans (also MEDDOCAN's sub-track 1);
+        - ``relaxed``, the same with ends up to 2 characters apart;
+        - ``token``, typed runs of ASCII letters and digits within spans;
+        - ``binary_strict`` (also sub-track 2, strict) and ``binary_token``, without labels;
+        - each of these as ``hipaa_...``, of the labels that the scheme counts as HIPAA's on either side; None where no
+          scheme is known. ``hipaa_binary_token`` is the main number of the i2b2 task;
+        - ``merged``, spans without labels, neighbours joined (sub-track 2, merged).
+
+        Each holds precision, recall, f1, support (gold items), tp, fp and fn over all documents; ``macro``, the means
+        of the documents' precision and recall and the F1 of these means; and, except ``merged``, the same measures in
+        ``by_category`` and ``by_label``. There, a binary count asks whether items of a label were found under
+        whatever label.
+
+        Beside them stand ``n_documents``; ``missing_documents``, ids of those without a prediction; ``by_document``,
+        the strict measures of each; ``leak``, missed spans per sentence (sub-track 1), as a dict of missed,
+        sentences and per_sentence, or None; and ``by_category`` and ``by_label``, which are the strict ones.
+
         Precision without predictions and recall without gold spans are 0, as in the official scripts.
 
     Raises
     ------
     DeidError
         If documents or texts do not match.
+    ValueError
+        If a parameter has none of the values above.
+    MissingDependencyError
+        If ``output="frame"`` and pandas is not installed.
 
     References
     ----------
-    Stubbs, Kotfila & Uzuner (2015) for i2b2 2014; Marimon et al. (2019) for MEDDOCAN.
+    Stubbs, Kotfila and Uzuner (2015), "Automated systems for the de-identification of longitudinal clinical
+    narratives"; Marimon et al. (2019), "Automatic de-identification of medical texts in Spanish".
 
     Examples
     --------
     >>> from sklearn_deid import Document, Span
-    >>> gold = [Document("n", "Ana works", (Span(0, 3, "PATIENT"),))]
-    >>> deid_report(gold, gold, output="dict")["hipaa_binary_token"]["f1"]
-    1.0
+    >>> gold = [Document("n", "Ana Mar works", (Span(0, 7, "PATIENT"),))]
+    >>> predicted = [Document("n", "Ana Mar works", (Span(0, 3, "DOCTOR"),))]
+    >>> report = deid_report(gold, predicted, output="dict")
+    >>> report["strict"]["recall"], report["token"]["recall"], report["binary_token"]["recall"]
+    (0.0, 0.0, 0.5)
     """
     if output not in ("table", "dict", "frame"):
         raise ValueError(f"The 'output' parameter must be 'table', 'dict' or 'frame'. Got {output!r} instead.")
-    pairs = pair_documents(gold, predicted, missing)
-    report = _as_dict(pairs, infer_label_scheme(scheme, [d for pair in pairs for d in pair]))
+    pairing = pair_documents(gold, predicted, missing)
+    known = infer_label_scheme(scheme, [d for pair in pairing.pairs for d in pair])
+    report = _as_dict(pairing, known, count_sentences([d for d, _ in pairing.pairs], sentences))
     if output == "dict":
         return report
-    return _as_table(report) if output == "table" else _as_frame(report)
+    return as_table(report) if output == "table" else as_frame(report)
 
 
-def _as_dict(pairs: Pairs, scheme: LabelScheme | None) -> dict[str, Any]:
-    report: dict[str, Any] = {"n_documents": len(pairs)}
+def _as_dict(pairing: Pairing, scheme: LabelScheme | None, sentences: dict[str, int] | None) -> dict[str, Any]:
+    category_of = _categories(pairing, scheme)
+    everything: Sides = [(d, d.spans, p.spans) for d, p in pairing.pairs]
+    report: dict[str, Any] = {"n_documents": len(everything), "missing_documents": pairing.missing}
     for rule in RULES:
-        report[rule] = _scores([compare(rule, d, d.spans, p.spans) for d, p in pairs])
-        report[f"hipaa_{rule}"] = None
-        if scheme is not None:
-            report[f"hipaa_{rule}"] = _scores(
-                [compare(rule, d, _hipaa(d.spans, scheme), _hipaa(p.spans, scheme)) for d, p in pairs]
-            )
-    report["merged"] = _scores([merged_counts(d, d.spans, p.spans) for d, p in pairs])
-    report["by_label"] = _by(pairs, lambda span: span.label)
-    report["by_category"] = _by(pairs, lambda span: span.category or (scheme and scheme.category(span.label)) or "?")
+        report[rule] = _scores(rule, everything, category_of)
+    for rule in RULES:
+        report[f"hipaa_{rule}"] = None if scheme is None else _scores(rule, _hipaa(everything, scheme), category_of)
+    report["merged"] = _summary([merged_counts(*side) for side in everything])
+    report["by_document"] = {side[0].doc_id: compare("strict", *side).as_dict() for side in everything}
+    report["leak"] = _leak(report, sentences)
+    report |= {key: report["strict"][key] for key in ("by_category", "by_label")}
     return report
 
 
-def _hipaa(spans: Iterable[Span], scheme: LabelScheme) -> list[Span]:
-    return [span for span in spans if scheme.is_hipaa(span.label)]
+def _hipaa(sides: Sides, scheme: LabelScheme) -> Sides:
+    def kept(spans: Iterable[Span]) -> list[Span]:
+        return [span for span in spans if scheme.is_hipaa(span.label)]
+
+    return [(document, kept(wanted), kept(given)) for document, wanted, given in sides]
 
 
-def _scores(counts: list[Counts]) -> dict[str, Any]:
+def _categories(pairing: Pairing, scheme: LabelScheme | None) -> Callable[[str], str]:
+    """The category of a label: the scheme's, else that of the first span that has one, gold spans first."""
+    seen: dict[str, str] = {}
+    for documents in zip(*pairing.pairs, strict=True):
+        for span in (span for document in documents for span in document.spans):
+            if span.category is not None:
+                seen.setdefault(span.label, span.category)
+    return lambda label: (scheme and scheme.category(label)) or seen.get(label, "(no category)")
+
+
+def _scores(rule: str, sides: Sides, category_of: Callable[[str], str]) -> dict[str, Any]:
+    by_label: dict[str, Counts] = defaultdict(Counts)
+    by_category: dict[str, Counts] = defaultdict(Counts)
+    for side in sides:
+        for label, counts in compare_by_label(rule, *side).items():
+            by_label[label] += counts
+            by_category[category_of(label)] += counts
+    scores = _summary([compare(rule, *side) for side in sides])
+    return {**scores, "by_category": _sorted(by_category), "by_label": _sorted(by_label)}
+
+
+def _sorted(counts: dict[str, Counts]) -> dict[str, dict[str, float]]:
+    """Most frequent in the gold spans first."""
+    return {name: counts[name].as_dict() for name in sorted(counts, key=lambda name: (-counts[name].support, name))}
+
+
+def _summary(counts: list[Counts]) -> dict[str, Any]:
     """Micro scores of all documents, and macro scores: means over documents, F1 from the means."""
     n = max(1, len(counts))
     precision, recall = sum(c.precision for c in counts) / n, sum(c.recall for c in counts) / n
@@ -100,56 +156,12 @@ def _scores(counts: list[Counts]) -> dict[str, Any]:
     return {**sum(counts, start=Counts()).as_dict(), "macro": macro}
 
 
-def _by(pairs: Pairs, key: Any) -> dict[str, dict[str, float]]:
-    """Strict counts of the spans of each kind."""
-    total: dict[str, Counts] = defaultdict(Counts)
-    for gold, predicted in pairs:
-        for kind in {key(span) for d in (gold, predicted) for span in d.spans}:
-            sides = [[span for span in d.spans if key(span) == kind] for d in (gold, predicted)]
-            total[kind] += compare("strict", gold, *sides)
-    return {kind: total[kind].as_dict() for kind in sorted(total, key=lambda k: (-total[k].support, k))}
-
-
-_TITLES = {
-    "strict": "spans, typed",
-    "relaxed": "spans, typed, end within 2 characters",
-    "binary_strict": "spans, any type",
-    "merged": "spans, any type, neighbours merged",
-    "token": "tokens, typed",
-    "binary_token": "tokens, any type",
-}
-
-
-def _as_table(report: dict[str, Any]) -> str:
-    """What a reader needs first stands first: how much was missed."""
-    missed, total = report["binary_token"]["fn"], report["binary_token"]["support"]
-    lines = [f"{report['n_documents']} documents; {missed} of {total} PHI tokens missed.", ""]
-    lines += [_row("", *_MEASURES, "missed")]
-    for key, title in _TITLES.items():
-        lines.append(_score_row(title, report[key]))
-    for key, title in _TITLES.items():
-        if report.get(f"hipaa_{key}"):
-            lines.append(_score_row(f"HIPAA {title}", report[f"hipaa_{key}"]))
-    for key in ("by_category", "by_label"):
-        lines += ["", _row(key.replace("_", " ") + " (spans, typed)", *_MEASURES, "missed")]
-        lines += [_score_row(name, scores) for name, scores in report[key].items()]
-    return "\n".join(lines)
-
-
-def _score_row(name: str, scores: dict[str, float]) -> str:
-    measures = [f"{scores[m]:.4f}" for m in _MEASURES[:-1]]
-    return _row(name, *measures, f"{scores['support']:d}", f"{scores['fn']:d}")
-
-
-def _row(name: str, *cells: str) -> str:
-    return f"{name:<44}" + "".join(f"{cell:>11}" for cell in cells)
-
-
-def _as_frame(report: dict[str, Any]) -> Any:
-    pandas = import_optional("pandas", extra="frames", purpose="output='frame'")
-    rows = {("all", key): report[key] for key in report if isinstance(report[key], dict) and "f1" in report[key]}
-    for kind in ("label", "category"):
-        rows |= {(kind, name): scores for name, scores in report[f"by_{kind}"].items()}
-    columns = [*_MEASURES, "tp", "fp", "fn"]
-    index = pandas.MultiIndex.from_tuples(list(rows), names=["group", "name"])
-    return pandas.DataFrame([[scores[c] for c in columns] for scores in rows.values()], index=index, columns=columns)
+def _leak(report: dict[str, Any], sentences: dict[str, int] | None) -> dict[str, float] | None:
+    """MEDDOCAN's leak score, of the corpus and added to each document; 0 where there is no sentence."""
+    for doc_id, scores in report["by_document"].items():
+        n = sentences and sentences[doc_id]
+        scores["leak"] = None if sentences is None else scores["fn"] / n if n else 0.0
+    if sentences is None:
+        return None
+    missed, total = report["strict"]["fn"], sum(sentences.values())
+    return {"missed": missed, "sentences": total, "per_sentence": missed / total if total else 0.0}

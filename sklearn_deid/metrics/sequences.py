@@ -1,19 +1,23 @@
-"""Scores of tag sequences, and scorers for scikit-learn's model selection."""
+"""Scores of tag sequences, as estimators predict them: fast enough to run after each epoch.
+
+What is compared are spans or single tokens of a sentence, not characters of a note: for the official numbers turn
+the tags into documents and call `deid_report`.
+"""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from sklearn.metrics import make_scorer
+import numpy as np
 
-from .._sequences import check_sequences
+from .._sequences import TokenSequences, check_sequences
 from ..exceptions import SequenceError
 from ..text import labels_of, split_tag
 from .counting import Counts
 
-__all__ = ["PHI_SCORERS", "make_phi_scorer", "phi_f1_score", "phi_precision_score", "phi_recall_score"]
+__all__ = ["phi_f1_score", "phi_precision_score", "phi_recall_score"]
 
 
 def phi_f1_score(
@@ -30,32 +34,36 @@ def phi_f1_score(
     Parameters
     ----------
     y_true, y_pred : sequences of n tag sequences
-        IOB2 or BIOES.
+        IOB2 or BIOES, as lists, object arrays or TokenSequences. Illegal sequences count as `labels_of` reads them.
     average : {"micro", "macro", None}, default="micro"
-        Over all spans; the mean of the labels' scores; or a dict of them.
+        Over all spans; the mean of the labels' scores; or a dict of the labels' scores.
     level : {"span", "token"}, default="span"
-        Whether whole spans or single tokens are compared.
+        Whether whole spans or single tokens are compared; a token has the label of its tag, whatever its prefix.
     binary : bool, default=False
         Leave the labels out of the comparison.
     labels : iterable of str, optional
-        Labels that count; default all of either side.
+        Labels that count on either side, such as the HIPAA ones; by default all.
 
     Returns
     -------
     float, or dict of str to float
-        0 where there is neither a gold nor a predicted span.
+        0 where there is neither a gold nor a predicted item. A label with neither is no part of a macro average.
 
     Raises
     ------
     SequenceError
-        If the two do not have the same number of sentences and tokens.
+        If the two do not have the same sentences with the same numbers of tokens, or hold something that is no tag.
+    ValueError
+        If 'average' or 'level' has none of the values above, or 'labels' is a single string.
 
     Examples
     --------
     >>> phi_f1_score([["B-AGE", "O"]], [["B-AGE", "B-CITY"]])
     0.6666666666666666
+    >>> phi_f1_score([["B-AGE", "O"]], [["B-AGE", "B-CITY"]], average=None)
+    {'AGE': 1.0, 'CITY': 0.0}
     """
-    return _score("f1", y_true, y_pred, average, level, binary, labels)
+    return score_tags("f1", y_true, y_pred, average, level, binary, labels)
 
 
 def phi_precision_score(
@@ -67,8 +75,14 @@ def phi_precision_score(
     binary: bool = False,
     labels: Iterable[str] | None = None,
 ) -> Any:
-    """Share of the predicted spans or tokens that are right; parameters as in `phi_f1_score`."""
-    return _score("precision", y_true, y_pred, average, level, binary, labels)
+    """Share of the predicted spans or tokens that are right; parameters and errors as in `phi_f1_score`.
+
+    Examples
+    --------
+    >>> phi_precision_score([["B-AGE", "O"]], [["B-AGE", "B-CITY"]])
+    0.5
+    """
+    return score_tags("precision", y_true, y_pred, average, level, binary, labels)
 
 
 def phi_recall_score(
@@ -80,53 +94,33 @@ def phi_recall_score(
     binary: bool = False,
     labels: Iterable[str] | None = None,
 ) -> Any:
-    """Share of the gold spans or tokens that were found; parameters as in `phi_f1_score`."""
-    return _score("recall", y_true, y_pred, average, level, binary, labels)
-
-
-def make_phi_scorer(measure: str = "f1", **options: Any) -> Callable[..., float]:
-    """A scorer for ``scoring=``, since scikit-learn's own do not take ragged y.
-
-    Parameters
-    ----------
-    measure : {"f1", "precision", "recall"}, default="f1"
-    **options
-        As in `phi_f1_score`, such as ``level="token"``.
+    """Share of the gold spans or tokens that were found; parameters and errors as in `phi_f1_score`.
 
     Examples
     --------
-    >>> from sklearn.model_selection import GridSearchCV
-    >>> from sklearn_deid import DeidTagger
-    >>> search = GridSearchCV(DeidTagger(), {"lr": [1e-3, 3e-3]}, scoring=make_phi_scorer("recall"))
+    >>> phi_recall_score([["B-AGE", "I-AGE"]], [["B-AGE", "O"]], level="token")
+    0.5
     """
-    functions = {"f1": phi_f1_score, "precision": phi_precision_score, "recall": phi_recall_score}
-    if measure not in functions:
-        raise ValueError(f"The 'measure' parameter must be one of {sorted(functions)}. Got {measure!r} instead.")
-    return make_scorer(functions[measure], **options)
+    return score_tags("recall", y_true, y_pred, average, level, binary, labels)
 
 
-_VARIANTS: dict[str, dict[str, Any]] = {
-    "": {},
-    "binary_": {"binary": True},
-    "token_": {"level": "token"},
-    "binary_token_": {"level": "token", "binary": True},
-}
-
-PHI_SCORERS: dict[str, Callable[..., float]] = {
-    f"phi_{prefix}{measure}": make_phi_scorer(measure, **options)
-    for prefix, options in _VARIANTS.items()
-    for measure in ("f1", "precision", "recall")
-}
-"""Ready scorers, such as ``PHI_SCORERS["phi_binary_token_recall"]``."""
-
-
-def _score(
-    measure: str, y_true: Any, y_pred: Any, average: str | None, level: str, binary: bool, labels: Iterable[str] | None
-) -> Any:
+def check_options(average: str | None, level: str, labels: Iterable[str] | None) -> None:
+    """Raise ValueError if an option has none of its values."""
     if level not in ("span", "token"):
         raise ValueError(f"The 'level' parameter must be 'span' or 'token'. Got {level!r} instead.")
     if average not in ("micro", "macro", None):
         raise ValueError(f"The 'average' parameter must be 'micro', 'macro' or None. Got {average!r} instead.")
+    if isinstance(labels, str):  # its letters would be taken for labels, and every score be 0
+        raise ValueError(
+            f"The 'labels' parameter must be a collection of labels. Got {labels!r} instead: [{labels!r}]."
+        )
+
+
+def score_tags(
+    measure: str, y_true: Any, y_pred: Any, average: str | None, level: str, binary: bool, labels: Iterable[str] | None
+) -> Any:
+    """A measure of `Counts`, averaged."""
+    check_options(average, level, labels)
     counts = _count(y_true, y_pred, level, binary, None if labels is None else frozenset(labels))
     if average == "micro":
         return getattr(sum(counts.values(), start=Counts()), measure)
@@ -137,9 +131,8 @@ def _score(
 
 
 def _count(y_true: Any, y_pred: Any, level: str, binary: bool, labels: frozenset[str] | None) -> dict[str, Counts]:
-    gold, predicted = check_sequences(y_true, name="y_true"), check_sequences(y_pred, name="y_pred")
-    if gold.offsets.tolist() != predicted.offsets.tolist():
-        raise SequenceError("y_true and y_pred must have the same sentences with the same numbers of tokens.")
+    gold, predicted = _check_tags(y_true, "y_true"), _check_tags(y_pred, "y_pred")
+    _check_same_shape(gold, predicted)
     found: Counter[str] = Counter()
     wanted: Counter[str] = Counter()
     given: Counter[str] = Counter()
@@ -152,6 +145,25 @@ def _count(y_true: Any, y_pred: Any, level: str, binary: bool, labels: frozenset
         label: Counts(found[label], given[label] - found[label], wanted[label] - found[label], given[label])
         for label in {*wanted, *given}
     }
+
+
+def _check_tags(y: Any, name: str) -> TokenSequences:
+    tags = check_sequences(y, name=name)
+    if not isinstance(tags, TokenSequences):
+        raise SequenceError(f"'{name}' must hold tag sequences. Got vectors instead.")
+    return tags
+
+
+def _check_same_shape(gold: TokenSequences, predicted: TokenSequences) -> None:
+    if len(gold) != len(predicted):
+        raise SequenceError(f"y_true has {len(gold)} sentences, y_pred has {len(predicted)}.")
+    wrong = np.flatnonzero(gold.lengths != predicted.lengths)
+    if wrong.size:
+        i = int(wrong[0])
+        raise SequenceError(
+            f"{wrong.size} rows of y_pred have another length than in y_true; the first is row {i}: "
+            f"{predicted.lengths[i]} instead of {gold.lengths[i]} tags."
+        )
 
 
 def _items(tags: Sequence[str], level: str, binary: bool, labels: frozenset[str] | None) -> set[tuple[int, int, str]]:
