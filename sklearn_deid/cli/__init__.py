@@ -1,0 +1,5 @@
+"""The command line: ``sklearn-deid train|tag|redact|evaluate|convert|demo``."""
+
+from .program import main
+
+__all__ = ["main"]

@@ -1,0 +1,143 @@
+"""The run that ``tag`` and ``redact`` share: notes stream in, are tagged, and stream out; failures are withheld."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from argparse import ArgumentParser, Namespace
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from ..exceptions import CorpusFormatError, WithheldWarning
+from ..io import FORMATS
+from ..text import Document, Span
+from .failures import DONE, SOME_WITHHELD, one_line
+from .note_output import NoteOutput
+from .note_source import NoteSource
+from .options import add_encoding, add_machine_options, add_quiet, set_machine
+
+__all__ = ["add_note_options", "annotate_notes", "load_deidentifier"]
+
+#: Makes what is written of a note and the spans that were found in it.
+Result = Callable[[Document, tuple[Span, ...]], Document]
+
+
+@dataclass
+class Account:
+    """What became of the notes."""
+
+    done: int = 0
+    skipped: int = 0
+    withheld: list[CorpusFormatError] = field(default_factory=list)
+
+    @property
+    def seen(self) -> int:
+        """Notes that are through."""
+        return self.done + self.skipped + len(self.withheld)
+
+
+def add_note_options(parser: ArgumentParser) -> None:
+    """What both commands take."""
+    parser.add_argument("notes", metavar="NOTES", help="a file, a folder, or - for standard input (not on Windows)")
+    parser.add_argument("--model", required=True, metavar="FOLDER", help="the model that 'train' has saved")
+    parser.add_argument("--output", required=True, metavar="OUT", help="folder or .jsonl file to write; see above")
+    parser.add_argument(
+        "--format",
+        choices=tuple(FORMATS),
+        help="format of NOTES; annotations in them are ignored (default: text, one note in each .txt file; for "
+        "another file what its ending says)",
+    )
+    add_encoding(parser)
+    before = parser.add_mutually_exclusive_group()
+    before.add_argument(
+        "--resume",
+        action="store_true",
+        help="go on where an earlier run was interrupted: notes whose output is complete are skipped. Use the same "
+        "model and options as before",
+    )
+    before.add_argument("--overwrite", action="store_true", help="replace outputs of an earlier run")
+    add_machine_options(parser)
+    add_quiet(parser)
+
+
+def load_deidentifier(arguments: Namespace) -> Any:
+    """The model of ``--model``, set to withhold what it cannot process."""
+    from ..estimators import NoteDeidentifier
+    from ..persistence import load_model
+
+    model = load_model(arguments.model, device=set_machine(arguments))
+    deidentifier = model if isinstance(model, NoteDeidentifier) else NoteDeidentifier(model)
+    return deidentifier.set_params(on_error="withhold")
+
+
+def annotate_notes(
+    source: NoteSource, deidentifier: Any, output: NoteOutput, result: Result, *, verb: str, quiet: bool
+) -> int:
+    """Tag all notes and write the result of each; memory does not grow with the number of notes.
+
+    Returns
+    -------
+    int
+        Exit code: `DONE`, or `SOME_WITHHELD` if a note could not be read, processed or written.
+    """
+    from tqdm import tqdm
+
+    account = Account()
+    withhold = _withholder(account, output)
+    documents = source.read(withhold)  # a wrong path or format is noticed before anything is written
+    try:
+        with output, tqdm(total=source.size(), unit=" notes", mininterval=0.5, disable=quiet, file=sys.stderr) as bar:
+            pending = _pending(documents, output, account)
+            for document in _results(pending, deidentifier, result, withhold):
+                try:
+                    output.write(document)
+                    account.done += 1
+                except CorpusFormatError as error:
+                    withhold(error)
+                bar.update(account.seen - bar.n)
+            bar.update(account.seen - bar.n)  # those that were withheld after the last one
+    finally:  # an interrupted run says as much about what it withheld as a finished one
+        _report(account, source, verb)
+    return SOME_WITHHELD if account.withheld else DONE
+
+
+def _withholder(account: Account, output: NoteOutput) -> Callable[[CorpusFormatError], None]:
+    def withhold(error: CorpusFormatError) -> None:
+        account.withheld.append(error)
+        if error.doc_id is not None:
+            output.withdraw(error.doc_id)
+
+    return withhold
+
+
+def _pending(documents: Iterator[Document], output: NoteOutput, account: Account) -> Iterator[Document]:
+    """Notes that no earlier run has finished."""
+    for document in documents:
+        if output.is_done(document.doc_id):
+            account.skipped += 1
+        else:
+            yield document
+
+
+def _results(
+    pending: Iterator[Document], deidentifier: Any, result: Result, withhold: Callable[[CorpusFormatError], None]
+) -> Iterator[Document]:
+    """What is to be written of each note; notes that cannot be processed are withheld."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", WithheldWarning)  # the account at the end has them all
+        for document, spans in deidentifier.iter_annotate(pending):
+            if spans is None:
+                withhold(CorpusFormatError("The note cannot be processed.", doc_id=document.doc_id))
+            else:
+                yield result(document, spans)
+
+
+def _report(account: Account, source: NoteSource, verb: str) -> None:
+    skipped = f", {account.skipped} were finished before" if account.skipped else ""
+    lines = [f"{account.done} notes {verb}, {len(account.withheld)} withheld{skipped}."]
+    lines += [one_line(f"  withheld: {error}") for error in account.withheld]
+    aside = source.left_aside()
+    if aside:
+        lines.append(f"{len(aside)} other files and sub-folders of the input folder were not read.")
+    print(*lines, sep="\n", file=sys.stderr)

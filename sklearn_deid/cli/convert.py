@@ -1,0 +1,75 @@
+"""``sklearn-deid convert``: annotated notes in another format."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+from ..io import FORMATS, write_corpus
+from .failures import DONE, SOME_WITHHELD
+from .note_output import NoteOutput, check_apart
+from .options import add_command as add
+from .options import add_encoding, add_label_scheme
+from .reading import add_skip_broken, read_annotated, show_left_out
+
+__all__ = ["add_command"]
+
+_DESCRIPTION = """\
+Change the file format of annotated notes. Texts and offsets stay exactly as they are.
+
+formats:
+  i2b2          a folder of XML files of the i2b2 2014 challenge
+  meddocan-xml  a folder of XML files of MEDDOCAN
+  brat          a folder of .txt and .ann files
+  conll         one file: a token a line with its offsets and its tag
+  jsonl         one file: a note a line; the only one that holds everything
+  text          a folder of .txt files: the notes without annotations
+
+A format that cannot hold something, such as annotations in raw text or overlapping ones in conll, is
+refused, unless --lossy says that it may be lost. Broken files stop the command before anything is
+written, unless --skip-broken leaves them out."""
+
+_EPILOG = """\
+example: i2b2 XML files as brat files
+  sklearn-deid convert i2b2-notes/ brat-notes/ --from i2b2 --to brat
+
+exit codes: 0 all notes converted, 1 some left out (--skip-broken), 2 failed, 130 interrupted"""
+
+
+def add_command(commands: Any) -> None:
+    """Add the parser of this command."""
+    parser = add(
+        commands,
+        "convert",
+        run,
+        summary="change the file format of annotated notes",
+        description=_DESCRIPTION,
+        epilog=_EPILOG,
+    )
+    parser.add_argument("corpus", metavar="SRC", help="file or folder to read")
+    parser.add_argument("target", metavar="DST", help="file or folder to write")
+    parser.add_argument(
+        "--from",
+        dest="format",
+        choices=tuple(FORMATS),
+        help="format of SRC (default: what the endings of the files say)",
+    )
+    parser.add_argument("--to", required=True, choices=tuple(FORMATS), help="format of DST")
+    parser.add_argument("--lossy", action="store_true", help="leave out what the format cannot hold")
+    parser.add_argument("--overwrite", action="store_true", help="replace files that are there already")
+    add_encoding(parser)
+    add_label_scheme(parser)
+    add_skip_broken(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Read all, check all, write all."""
+    target = Path(arguments.target)
+    check_apart(Path(arguments.corpus), [target])
+    NoteOutput(target, arguments.to, overwrite=arguments.overwrite)  # refuses an output that is there
+    result = read_annotated(arguments)
+    write_corpus(result.corpus, target, arguments.to, lossy=arguments.lossy, overwrite=arguments.overwrite)
+    print(f"{len(result.corpus)} notes converted, {len(result.errors)} left out.")
+    show_left_out(result.errors)
+    return SOME_WITHHELD if result.errors else DONE

@@ -1,0 +1,126 @@
+"""``sklearn-deid demo``: the whole way on generated notes."""
+
+from __future__ import annotations
+
+import argparse
+import shutil
+from pathlib import Path
+from typing import Any
+
+from ..exceptions import DeidError
+from ..text import Corpus, redact
+from .failures import DONE
+from .options import add_command as add
+from .options import add_machine_options, add_quiet, count, seed, set_machine
+from .scoring import fit_deidentifier, hold_out_patients, predict_corpus
+
+__all__ = ["add_command"]
+
+_N_NOTES, _N_EPOCHS, _HELD_OUT, _N_SHOWN = 300, 14, 0.2, 3
+_MARKER = "made-by-sklearn-deid-demo.txt"
+_MARKER_TEXT = """\
+'sklearn-deid demo' made this folder and may replace what is in it when it runs again.
+
+notes/  generated notes that the model was not trained on, with true annotations (brat)
+model/  the model
+"""
+
+_DESCRIPTION = """\
+Train a model on generated notes, show notes before and after redaction, and score the model on the
+notes of patients that it was not trained on. Takes about a minute; nothing is downloaded.
+
+Generated notes are easier than real ones: they are made of templates. The scores say that the pieces
+work together, not how good a model would be on your notes. Even the demo misses some PHI.
+
+The folder of an earlier demo is replaced. Another folder that is not empty is refused."""
+
+_EPILOG = """\
+example: see the demo, then redact its notes with its model
+  sklearn-deid demo
+  sklearn-deid redact deid-demo/notes --model deid-demo/model --output redacted
+
+exit codes: 0 done, 2 failed, 130 interrupted"""
+
+
+def add_command(commands: Any) -> None:
+    """Add the parser of this command."""
+    parser = add(
+        commands, "demo", run, summary="see all of it on generated notes", description=_DESCRIPTION, epilog=_EPILOG
+    )
+    parser.add_argument(
+        "--output", default="deid-demo", metavar="FOLDER", help="where model and notes go (default: deid-demo)"
+    )
+    parser.add_argument(
+        "--notes", type=count, default=_N_NOTES, metavar="N", help=f"notes to generate (default: {_N_NOTES})"
+    )
+    parser.add_argument(
+        "--epochs", type=count, default=_N_EPOCHS, metavar="N", help=f"passes over the notes (default: {_N_EPOCHS})"
+    )
+    parser.add_argument("--seed", type=seed, default=0, metavar="N", help="number that chance begins with (default: 0)")
+    add_machine_options(parser)
+    add_quiet(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Generate, train, show, score, save."""
+    folder = Path(arguments.output)
+    _claim(folder)
+    device = set_machine(arguments)
+    from ..datasets import make_clinical_notes
+    from ..io import write_corpus
+    from ..persistence import save_model
+
+    notes = make_clinical_notes(arguments.notes, random_state=arguments.seed)
+    if len(notes.patients) < 2:
+        raise DeidError("--notes must be at least 6, so that there are notes of two patients.")
+    train, held_out = hold_out_patients(notes, _HELD_OUT, arguments.seed)
+    print(f"Training on {len(train)} generated notes of {len(train.patients)} patients, which takes about a minute.")
+    deidentifier = fit_deidentifier(
+        train, quiet=arguments.quiet, max_epochs=arguments.epochs, random_state=arguments.seed, device=device
+    )
+    predicted = predict_corpus(deidentifier, held_out)
+    _show_notes(predicted)
+    _show_scores(held_out, predicted)
+
+    shutil.rmtree(folder / "notes", ignore_errors=True)
+    write_corpus(held_out, folder / "notes", format="brat")
+    save_model(deidentifier, folder / "model", overwrite=True)
+    print(f"Model saved in {folder / 'model'}")
+    print(f"Notes of the patients that were kept apart: {folder / 'notes'}. To redact them all:")
+    print(f"  sklearn-deid redact {folder / 'notes'} --model {folder / 'model'} --output redacted")
+    return DONE
+
+
+def _claim(folder: Path) -> None:
+    """Make the folder, or take over that of an earlier demo; nothing else is touched."""
+    if folder.exists() and not folder.is_dir():
+        raise DeidError("There is a file of this name. Use another --output.", path=str(folder))
+    if folder.exists() and any(folder.iterdir()) and not (folder / _MARKER).is_file():
+        raise DeidError("The folder is not empty and not of an earlier demo. Use another --output.", path=str(folder))
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / _MARKER).write_text(_MARKER_TEXT, encoding="utf-8")
+
+
+def _show_notes(predicted: Corpus) -> None:
+    """The shortest notes of different kinds, as they were and as they are redacted."""
+    by_kind = {document.meta.get("kind"): document for document in sorted(predicted, key=lambda d: -len(d.text))}
+    for document in sorted(by_kind.values(), key=lambda d: len(d.text))[:_N_SHOWN]:
+        for title, text in (("before", document.text), ("after", redact(document.text, document.spans))):
+            print(f"\n{f' {document.doc_id}, {title} ':-^100}\n{text.rstrip()}")
+
+
+def _show_scores(held_out: Corpus, predicted: Corpus) -> None:
+    from ..metrics import deid_report
+
+    report = deid_report(held_out, predicted, output="dict")
+    tokens = report["binary_token"]
+    print(f"\n{'-' * 100}\n\nScores on {len(held_out)} generated notes of {len(held_out.patients)} other patients:\n")
+    print(f"{'annotations':<14}{'precision':>10}{'recall':>10}{'f1':>10}{'number':>10}{'missed':>10}")
+    for name, scores in [*report["by_category"].items(), ("all", report["strict"])]:
+        measures = "".join(f"{scores[measure]:>10.3f}" for measure in ("precision", "recall", "f1"))
+        print(f"{name:<14}{measures}{scores['support']:>10}{scores['fn']:>10}")
+    print(
+        f"\n{tokens['fn']} of {tokens['support']} PHI tokens (runs of letters and digits) were not marked at all "
+        f"({tokens['fn'] / max(1, tokens['support']):.1%}).\n"
+        "Generated notes are easier than real ones: measure a model on your own notes.\n"
+    )

@@ -1,0 +1,117 @@
+"""``sklearn-deid evaluate``: predicted against true annotations."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from typing import TYPE_CHECKING, Any
+
+from ..io import read_corpus
+from .failures import DONE, one_line
+from .options import ANNOTATED, add_encoding, add_label_scheme
+from .options import add_command as add
+
+if TYPE_CHECKING:
+    from ..metrics import Leak, LeakList
+
+__all__ = ["add_command"]
+
+_DESCRIPTION = """\
+Compare predicted with true annotations of the same notes, as the official scripts of i2b2 2014 and
+MEDDOCAN count.
+
+precision   share of what was marked that is PHI
+recall      share of the PHI that was marked; 1 - recall leaks
+f1          harmonic mean of the two
+support     number of true annotations (rows "tokens": of runs of letters and digits)
+missed      how many of them were not found
+
+All scores go from 0 to 1. "typed" rows count a name marked as a date as wrong; "any type" rows do not,
+and say what redaction hides. "HIPAA" rows count only the labels that the HIPAA rule names.
+
+--leaks also lists what was left uncovered, by note, patient and offsets (characters), without text."""
+
+_EPILOG = """\
+example: how good is a model on annotated notes that it was not trained on?
+  sklearn-deid tag gold/ --model my-model --output predicted/
+  sklearn-deid evaluate gold/ predicted/ --format brat --label-scheme i2b2-2014 --leaks
+
+exit codes: 0 done, 2 failed"""
+
+
+def add_command(commands: Any) -> None:
+    """Add the parser of this command."""
+    parser = add(
+        commands,
+        "evaluate",
+        run,
+        summary="compare predicted with true annotations",
+        description=_DESCRIPTION,
+        epilog=_EPILOG,
+    )
+    parser.add_argument("gold", metavar="GOLD", help="file or folder with true annotations")
+    parser.add_argument("predicted", metavar="PREDICTED", help="file or folder with annotations of a model")
+    parser.add_argument(
+        "--format", choices=ANNOTATED, help="format of GOLD (default: what the endings of the files say)"
+    )
+    parser.add_argument("--predicted-format", choices=ANNOTATED, help="format of PREDICTED (default: that of GOLD)")
+    add_encoding(parser)
+    add_label_scheme(parser)
+    parser.add_argument(
+        "--missing",
+        choices=("raise", "count"),
+        default="raise",
+        help="notes of GOLD that PREDICTED lacks, such as withheld ones: stop (raise), or count all their PHI as "
+        "missed (count) (default: raise)",
+    )
+    parser.add_argument("--output", choices=("table", "json"), default="table", help="(default: table)")
+    parser.add_argument("--leaks", action="store_true", help="also list what was left uncovered")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Print scores, and leaks if asked for."""
+    from ..metrics import deid_report, leak_list
+
+    options = {"encoding": arguments.encoding, "label_scheme": arguments.label_scheme}
+    gold = read_corpus(arguments.gold, arguments.format, **options)
+    predicted = read_corpus(arguments.predicted, arguments.predicted_format or arguments.format, **options)
+    rules = {"scheme": arguments.label_scheme, "missing": arguments.missing}
+    form = "dict" if arguments.output == "json" else "table"
+    report = deid_report(gold, predicted, form, **rules)
+    leaks = leak_list(gold, predicted, **rules) if arguments.leaks else None
+    if form == "dict":
+        print(json.dumps(report if leaks is None else {**report, "leaks": _leaks_as_dict(leaks)}, indent=1))
+    else:
+        print(report if leaks is None else f"{report}\n\n{_leaks_as_table(leaks)}")
+    return DONE
+
+
+def _leaks_as_dict(leaks: LeakList) -> dict[str, Any]:
+    return {
+        "n_patients": leaks.n_patients,
+        "n_patients_with_leak": len(leaks.patients),
+        "share_of_patients": leaks.share_of_patients,
+        "spans": [_leak_as_dict(leak) for leak in leaks.leaks],
+    }
+
+
+def _leak_as_dict(leak: Leak) -> dict[str, Any]:
+    return {
+        "doc_id": leak.doc_id,
+        "patient_id": leak.patient_id,
+        "start": leak.span.start,
+        "end": leak.span.end,
+        "label": leak.span.label,
+        "uncovered": leak.uncovered,
+        "hipaa": leak.hipaa,
+    }
+
+
+def _leaks_as_table(leaks: LeakList) -> str:
+    patients = f"{len(leaks.patients)} of {leaks.n_patients} patients"
+    lines = [f"{len(leaks.leaks)} annotations not covered wholly, of {patients}:"]
+    for leak in leaks.leaks:
+        where = f"{leak.doc_id}  patient {leak.patient_id}  characters {leak.span.start}-{leak.span.end}"
+        kind = f"{leak.span.label}{' (HIPAA)' if leak.hipaa else ''}"
+        lines.append(one_line(f"  {where}  {kind}  {leak.uncovered} characters uncovered"))
+    return "\n".join(lines)

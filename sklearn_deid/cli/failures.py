@@ -1,0 +1,118 @@
+"""Exit codes, and what is said when something fails: one line, or a traceback, and never text of a note."""
+
+from __future__ import annotations
+
+import re
+import signal
+import sys
+import threading
+import traceback
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import FrameType, TracebackType
+from typing import TextIO
+
+__all__ = [
+    "DONE",
+    "FATAL",
+    "INTERRUPTED",
+    "SOME_WITHHELD",
+    "CrashReport",
+    "one_line",
+    "remember_interrupts",
+    "show_error",
+    "show_warning",
+]
+
+DONE, SOME_WITHHELD, FATAL, INTERRUPTED = 0, 1, 2, 130
+# Errors of the library name parameters of functions; here the same things are options.
+_PARAMETER = re.compile(r"\b(encoding|format|lossy|missing|overwrite|resume)=('[\w-]+'|True|\.\.\.)?")
+
+
+def show_error(error: Exception) -> None:
+    """One line on standard error; for errors of the library and of the system, which hold no note text."""
+    message = str(error)
+    if isinstance(error, OSError) and error.strerror:
+        message = f"{error.strerror}." if error.filename is None else f"{error.strerror}. [file {error.filename}]"
+    print(f"sklearn-deid: error: {one_line(message)}", file=sys.stderr)
+
+
+def one_line(message: str) -> str:
+    """The message for the terminal: options instead of parameters, no line breaks nor control characters.
+
+    Examples
+    --------
+    >>> one_line("Pass lossy=True or use format='text' [file a\\nb]")
+    'Pass --lossy or use --format text [file a b]'
+    """
+    options = _PARAMETER.sub(lambda found: f"--{found[1]} {_value(found[2])}".rstrip(), message)
+    return "".join(c if c.isprintable() else " " for c in options)
+
+
+def _value(written: str | None) -> str:
+    return "" if written in (None, "True") else written.strip("'") if written != "..." else "NAME"
+
+
+def show_warning(
+    message: Warning | str,
+    category: type[Warning],
+    filename: str,
+    lineno: int,
+    file: TextIO | None = None,
+    line: str | None = None,
+) -> None:
+    """As `warnings.showwarning`, without the line of code that warns."""
+    print(f"sklearn-deid: warning: {one_line(str(message))}", file=sys.stderr)
+
+
+class CrashReport:
+    """Context that turns a mistake of the program into a traceback without messages, and exit code 2.
+
+    The message of an exception that nobody foresaw can hold text of a note, and so can local variables; file names,
+    line numbers and the kinds of exceptions cannot. Python's own exit code for it, 1, means something else here.
+    """
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if not isinstance(error, Exception):
+            return
+        lines = traceback.format_tb(trace)
+        print("Traceback (most recent call last):", *(line.rstrip() for line in lines), sep="\n", file=sys.stderr)
+        print(
+            f"sklearn-deid: error: {type(error).__name__}. Its message is not shown, because it could hold text of a "
+            "note. Please report the lines above.",
+            file=sys.stderr,
+        )
+        raise SystemExit(FATAL) from None
+
+
+@contextmanager
+def remember_interrupts() -> Iterator[list[int]]:
+    """Let Ctrl-C and SIGTERM raise KeyboardInterrupt, and note which of them came.
+
+    Training loops end on KeyboardInterrupt and return as if they were done; the list tells.
+
+    Yields
+    ------
+    list of int
+        Numbers of the signals that came; empty without any.
+    """
+    seen: list[int] = []
+
+    def interrupt(number: int, frame: FrameType | None) -> None:
+        seen.append(number)
+        raise KeyboardInterrupt
+
+    if threading.current_thread() is not threading.main_thread():  # where Python allows no handlers
+        yield seen
+        return
+    before = {number: signal.signal(number, interrupt) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield seen
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

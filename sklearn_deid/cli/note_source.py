@@ -1,0 +1,65 @@
+"""The notes that ``tag`` and ``redact`` read, one after the other."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from ..exceptions import CorpusFormatError, DeidError
+from ..io import FORMATS, iter_documents
+from ..text import Document
+
+__all__ = ["NoteSource"]
+
+_STANDARD_INPUT = Path("/dev/stdin")
+
+
+class NoteSource:
+    """A file, a folder, or standard input.
+
+    Parameters
+    ----------
+    written : str
+        What the user wrote: a path, or ``"-"`` for standard input.
+    format : str or None
+        A format of `io`; None is raw text for a folder, a ``.txt`` file and standard input, and else what the ending of
+        the file says.
+    encoding : str or None
+        None is UTF-8, or what an XML file declares.
+
+    Raises
+    ------
+    DeidError
+        If nothing is there.
+    """
+
+    def __init__(self, written: str, format: str | None = None, encoding: str | None = None) -> None:
+        self.path = _STANDARD_INPUT if written == "-" else Path(written)
+        if not self.path.exists():
+            raise DeidError("There is no such file or folder.", path=written)
+        raw = written == "-" or self.path.is_dir() or self.path.suffix.lower() == ".txt"
+        self.format = format or ("text" if raw else None)
+        self.encoding = encoding
+
+    def read(self, on_error: Callable[[CorpusFormatError], object]) -> Iterator[Document]:
+        """Yield the notes; ``on_error`` gets an error for each one that cannot be read."""
+        return iter_documents(self.path, self.format, on_error=on_error, encoding=self.encoding)
+
+    def size(self) -> int | None:
+        """Number of notes, where it can be told without reading them."""
+        return len(self._files(wanted=True)) if self._is_folder_of_notes() else None
+
+    def left_aside(self) -> list[str]:
+        """Names of what stands in the folder and is not read: sub-folders and files with other endings."""
+        return self._files(wanted=False) if self._is_folder_of_notes() else []
+
+    def _is_folder_of_notes(self) -> bool:
+        return self.path.is_dir() and self.format is not None and FORMATS[self.format].one_document
+
+    def _files(self, wanted: bool) -> list[str]:
+        assert self.format is not None
+        endings = FORMATS[self.format].suffixes
+        visible = [entry for entry in self.path.iterdir() if not entry.name.startswith(".")]
+        if not wanted:
+            return sorted(e.name for e in visible if e.is_dir() or e.suffix.lower() not in endings)
+        return [e.name for e in visible if e.suffix.lower() == endings[0] and not e.is_dir()]

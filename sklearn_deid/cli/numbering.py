@@ -1,0 +1,104 @@
+"""Numbers in the place of note ids, for outputs whose names must not tell whom they are about."""
+
+from __future__ import annotations
+
+import csv
+import io
+import os
+from pathlib import Path
+
+from ..exceptions import CorpusFormatError, DeidError
+
+__all__ = ["OutputNumbers"]
+
+_HEADER = ["output", "note"]
+
+
+class OutputNumbers:
+    """Numbered names, and the key file that says which note has which number.
+
+    The key grows by one line before the output of a note is written, so an interrupted run goes on with the same
+    numbers. It is a CSV file with the columns ``output`` and ``note``.
+
+    Parameters
+    ----------
+    path : Path
+        The key file. It tells whose note is whose: it must not leave with the outputs.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> numbers = OutputNumbers(pathlib.Path(tempfile.mkdtemp(), "key.csv"))
+    >>> numbers.open()
+    >>> numbers.assign("Smith_John"), numbers.assign("Roe_Ann"), numbers.known("Smith_John")
+    ('note-000001', 'note-000002', 'note-000001')
+    >>> numbers.close()
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._numbers: dict[str, str] = {}
+        self._stream: io.TextIOWrapper | None = None
+
+    def open(self, keep: bool = False) -> None:
+        """Begin a key, or go on with the one that is there if ``keep``.
+
+        Raises
+        ------
+        DeidError
+            If there is one already and it is not to be kept, or it is no key.
+        """
+        if self.path.exists() and not keep:
+            raise DeidError(
+                "The key file is there already. Use another one, --resume or --overwrite.", path=str(self.path)
+            )
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        lines = self._complete_lines() if self.path.exists() else 0
+        self._stream = self.path.open("a", encoding="utf-8", newline="")
+        if not lines:
+            self._append(_HEADER)
+
+    def assign(self, doc_id: str) -> str:
+        """The name of the output for a note; a new one is written down first.
+
+        Raises
+        ------
+        CorpusFormatError
+            If the id holds a line break, so that it does not fit on a line of the key.
+        """
+        if doc_id not in self._numbers:
+            if len(doc_id.splitlines()) > 1 or "\n" in doc_id or "\r" in doc_id:
+                raise CorpusFormatError("The key file cannot hold an id with a line break.", doc_id=doc_id)
+            name = f"note-{len(self._numbers) + 1:06d}"
+            self._append([name, doc_id])
+            self._numbers[doc_id] = name
+        return self._numbers[doc_id]
+
+    def known(self, doc_id: str) -> str | None:
+        """The name that a note has got, or None."""
+        return self._numbers.get(doc_id)
+
+    def close(self) -> None:
+        """Close the key file."""
+        if self._stream is not None:
+            self._stream.close()
+
+    def _append(self, row: list[str]) -> None:
+        assert self._stream is not None
+        csv.writer(self._stream, lineterminator="\n").writerow(row)
+        self._stream.flush()
+
+    def _complete_lines(self) -> int:
+        """Read the key; a last line that a killed run left unfinished is cut off. Returns the number of lines."""
+        data = self.path.read_bytes()
+        complete = data[: data.rfind(b"\n") + 1]
+        try:
+            rows = list(csv.reader(io.StringIO(complete.decode("utf-8"), newline=""), strict=True))
+        except (UnicodeError, csv.Error):
+            rows = [[]]
+        numbered = [[f"note-{number:06d}"] for number in range(1, len(rows))]
+        if rows and (rows[0] != _HEADER or [row[:1] for row in rows[1:]] != numbered or {len(r) for r in rows} != {2}):
+            raise DeidError("This is no key file of numbered outputs.", path=str(self.path))
+        os.truncate(self.path, len(complete))
+        self._numbers = {doc_id: name for name, doc_id in rows[1:]}
+        return len(rows)

@@ -1,0 +1,134 @@
+"""Options that several commands share, and how their values are checked."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+from typing import Any
+
+from ..exceptions import DeidError
+from ..io import FORMATS
+
+__all__ = [
+    "ANNOTATED",
+    "LABEL_SCHEMES",
+    "add_command",
+    "add_encoding",
+    "add_label_scheme",
+    "add_machine_options",
+    "add_quiet",
+    "count",
+    "seed",
+    "set_machine",
+    "share",
+]
+
+LABEL_SCHEMES = ("i2b2-2014", "meddocan", "binary")
+ANNOTATED = tuple(name for name in FORMATS if name != "text")
+
+
+def add_command(
+    commands: Any, name: str, run: Callable[[argparse.Namespace], int], *, summary: str, description: str, epilog: str
+) -> argparse.ArgumentParser:
+    """A parser for one command, whose ``run`` gets the arguments and returns the exit code."""
+    parser = commands.add_parser(
+        name,
+        help=summary,
+        description=description,
+        epilog=epilog,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    parser.set_defaults(run=run)
+    return parser
+
+
+def add_encoding(parser: argparse.ArgumentParser) -> None:
+    """``--encoding`` of the files that are read."""
+    parser.add_argument(
+        "--encoding",
+        type=_encoding,
+        metavar="NAME",
+        help="encoding of the input files, such as latin-1 or cp1252 (default: UTF-8, or what an XML file declares)",
+    )
+
+
+def add_label_scheme(parser: argparse.ArgumentParser) -> None:
+    """``--label-scheme``: what labels mean."""
+    parser.add_argument(
+        "--label-scheme",
+        choices=LABEL_SCHEMES,
+        help="what the labels mean: says which category a label belongs to and which labels HIPAA counts "
+        "(default: the scheme that knows all the labels, if there is one)",
+    )
+
+
+def add_machine_options(parser: argparse.ArgumentParser) -> None:
+    """``--device`` and ``--threads``."""
+    parser.add_argument(
+        "--device", default="auto", help="auto, cpu or cuda (default: auto, which is cuda where there is a GPU)"
+    )
+    parser.add_argument(
+        "--threads",
+        type=count,
+        default=1,
+        metavar="N",
+        help="processor cores to use (default: 1; more can be much slower when other programs are running)",
+    )
+
+
+def add_quiet(parser: argparse._ActionsContainer) -> None:
+    """``--quiet``: no progress on standard error."""
+    parser.add_argument("--quiet", action="store_true", help="show no progress")
+
+
+def set_machine(arguments: argparse.Namespace) -> str:
+    """Set the threads and return the device.
+
+    Raises
+    ------
+    DeidError
+        If the device is not there.
+    """
+    import torch
+
+    torch.set_num_threads(arguments.threads)
+    kind, _, number = arguments.device.partition(":")
+    if kind not in ("auto", "cpu", "cuda") or (number and not (kind == "cuda" and number.isdecimal())):
+        raise DeidError(f"--device must be auto, cpu, cuda or cuda:N. Got {arguments.device!r} instead.")
+    if kind == "cuda" and int(number or 0) >= torch.cuda.device_count():
+        raise DeidError(f"There is no device {arguments.device} on this computer. Use --device auto.")
+    return arguments.device
+
+
+def count(written: str) -> int:
+    """A whole number of at least 1."""
+    if not written.isascii() or not written.isdecimal() or int(written) < 1:
+        raise argparse.ArgumentTypeError(f"must be a whole number of at least 1, not {written!r}")
+    return int(written)
+
+
+def seed(written: str) -> int:
+    """A whole number from 0 to 2**32 - 1."""
+    if not written.isascii() or not written.isdecimal() or int(written) >= 2**32:
+        raise argparse.ArgumentTypeError(f"must be a whole number from 0 to 4294967295, not {written!r}")
+    return int(written)
+
+
+def share(written: str) -> float:
+    """A number between 0 and 1, both excluded."""
+    try:
+        value = float(written)
+    except ValueError:
+        value = -1.0
+    if not 0 < value < 1:
+        raise argparse.ArgumentTypeError(f"must be a number between 0 and 1, such as 0.2, not {written!r}")
+    return value
+
+
+def _encoding(written: str) -> str:
+    try:
+        b"  ".decode(written, "replace")  # codecs.lookup also knows codecs that are no text encodings
+        return written
+    except (LookupError, ValueError):
+        raise argparse.ArgumentTypeError(f"is no encoding that Python knows: {written!r}") from None

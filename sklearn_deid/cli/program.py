@@ -1,0 +1,86 @@
+"""The program: one parser for all commands, and what happens when something goes wrong."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import warnings
+from collections.abc import Sequence
+
+from .. import __version__
+from ..exceptions import DeidError
+from . import convert, demo, evaluate, redact, tag, train
+from .failures import FATAL, INTERRUPTED, CrashReport, remember_interrupts, show_error, show_warning
+
+__all__ = ["build_parser", "main"]
+
+_DESCRIPTION = """\
+Find and redact protected health information (PHI: names, dates, places, ids, ...) in clinical notes.
+
+Everything runs on this computer; nothing is sent anywhere or downloaded."""
+
+_EPILOG = """\
+first steps:
+  sklearn-deid demo
+  sklearn-deid train my-notes/ --format brat --model my-model --validation-share 0.2
+  sklearn-deid redact raw-notes/ --model my-model --output redacted/
+
+exit codes:
+  0    everything was done
+  1    done, but some notes were withheld or left out; they are listed at the end
+  2    nothing could be done: wrong usage, a broken file, an existing output, an error
+  130  interrupted (Ctrl-C or SIGTERM); tag and redact go on with --resume
+
+No message shows text of a note. Messages do show note ids and file names as they are given,
+which may be names of patients.
+
+A model misses some PHI. Redacted notes need a check by a person before they leave.
+'sklearn-deid COMMAND --help' explains a command and gives an example."""
+
+
+def build_parser() -> argparse.ArgumentParser:
+    """The parser of the program with all its commands."""
+    parser = argparse.ArgumentParser(
+        prog="sklearn-deid",
+        description=_DESCRIPTION,
+        epilog=_EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    parser.add_argument("--version", action="version", version=f"sklearn-deid {__version__}")
+    commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
+    for command in (train, redact, tag, evaluate, convert, demo):
+        command.add_command(commands)
+    return parser
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command.
+
+    Parameters
+    ----------
+    argv : sequence of str, optional
+        Arguments without the name of the program; None takes those of the process.
+
+    Returns
+    -------
+    int
+        Exit code: 0 done, 1 done but some notes withheld or left out, 2 failed, 130 interrupted.
+
+    Raises
+    ------
+    SystemExit
+        For ``--help``, ``--version``, wrong usage (2) and errors that are mistakes of the program (2).
+    """
+    arguments = build_parser().parse_args(argv)
+    with CrashReport(), remember_interrupts(), warnings.catch_warnings():
+        warnings.simplefilter("default", UserWarning)
+        warnings.showwarning = show_warning
+        try:
+            return arguments.run(arguments)
+        except (DeidError, OSError) as error:
+            show_error(error)
+            return FATAL
+        except KeyboardInterrupt:
+            print("sklearn-deid: interrupted; files that are finished are complete.", file=sys.stderr)
+            return INTERRUPTED

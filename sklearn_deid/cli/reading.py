@@ -1,0 +1,44 @@
+"""Annotated corpora for ``train``, ``evaluate`` and ``convert``."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Iterable
+
+from ..exceptions import CorpusFormatError
+from ..io import ReadResult, read_corpus
+from .failures import one_line
+
+__all__ = ["add_skip_broken", "read_annotated", "show_left_out"]
+
+
+def add_skip_broken(parser: argparse.ArgumentParser) -> None:
+    """``--skip-broken``: go on without broken notes."""
+    parser.add_argument(
+        "--skip-broken",
+        action="store_true",
+        help="leave out notes that cannot be read, list them, and end with exit code 1 (default: stop at the first)",
+    )
+
+
+def read_annotated(arguments: argparse.Namespace) -> ReadResult:
+    """The corpus of a command, and what of it could not be read.
+
+    Raises
+    ------
+    CorpusFormatError
+        If a note is broken, unless broken notes are left out.
+    DataNotFoundError
+        If there is nothing at the path.
+    """
+    options = {"encoding": arguments.encoding, "label_scheme": arguments.label_scheme}
+    if arguments.skip_broken:
+        return read_corpus(arguments.corpus, arguments.format, on_error="collect", **options)
+    return ReadResult(read_corpus(arguments.corpus, arguments.format, **options), [])
+
+
+def show_left_out(errors: Iterable[CorpusFormatError]) -> None:
+    """List the notes that were left out, with the reasons."""
+    for error in errors:
+        print(one_line(f"  left out: {error}"), file=sys.stderr)

@@ -1,0 +1,82 @@
+"""``sklearn-deid redact``: notes without their PHI."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+from ..exceptions import DeidError
+from ..text import REDACTION_MODES, Document, Span, redact
+from .annotating import add_note_options, annotate_notes, load_deidentifier
+from .note_output import NoteOutput, check_apart
+from .note_source import NoteSource
+from .numbering import OutputNumbers
+from .options import add_command as add
+
+__all__ = ["add_command"]
+
+_DESCRIPTION = """\
+Write notes without the PHI that a model finds in them.
+
+OUT is a folder, in which each note becomes a .txt file of the same name, or a file that ends in
+.jsonl, in which each note is one line with its id (doc_id) and its redacted text. Nothing else of a
+note is written: no annotations, no patient id, no meta data.
+
+A note that cannot be read, processed or written is withheld: it has no output, it is listed at the
+end with the reason, and the exit code is 1. It is never written as if it were clean.
+
+A note keeps its name. Where file names or ids are names of patients, use --number-outputs."""
+
+_EPILOG = """\
+example: redact the .txt files in raw-notes/, and go on after an interruption
+  sklearn-deid redact raw-notes/ --model my-model --output redacted/
+  sklearn-deid redact raw-notes/ --model my-model --output redacted/ --resume
+
+exit codes: 0 all notes redacted, 1 some withheld, 2 failed, 130 interrupted
+
+A model misses some PHI. Redacted notes need a check by a person before they leave."""
+
+
+def add_command(commands: Any) -> None:
+    """Add the parser of this command."""
+    parser = add(
+        commands, "redact", run, summary="write notes without their PHI", description=_DESCRIPTION, epilog=_EPILOG
+    )
+    add_note_options(parser)
+    parser.add_argument(
+        "--mode",
+        choices=REDACTION_MODES,
+        default="label",
+        help="what stands in the place of PHI: its type in brackets, such as [PATIENT], three asterisks, or nothing "
+        "(default: label)",
+    )
+    parser.add_argument(
+        "--number-outputs",
+        metavar="KEY.csv",
+        help="call outputs note-000001, note-000002, ... and write into KEY.csv which note is which. KEY.csv must not "
+        "leave with the outputs. Messages still show the ids as they are given",
+    )
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Redact all notes."""
+    source = NoteSource(arguments.notes, arguments.format, arguments.encoding)
+    path = Path(arguments.output)
+    format = "jsonl" if path.suffix.lower() == ".jsonl" else "text"
+    key = None if arguments.number_outputs is None else Path(arguments.number_outputs)
+    check_apart(source.path, [path] if key is None else [path, key])
+    if key is not None and key.resolve().is_relative_to(path.resolve()):
+        raise DeidError("The key file must not lie in the output, because it tells whose note is whose.", path=str(key))
+    output = NoteOutput(
+        path,
+        format,
+        resume=arguments.resume,
+        overwrite=arguments.overwrite,
+        numbers=None if key is None else OutputNumbers(key),
+    )
+
+    def result(document: Document, spans: tuple[Span, ...]) -> Document:
+        return Document(document.doc_id, redact(document.text, spans, arguments.mode))
+
+    return annotate_notes(source, load_deidentifier(arguments), output, result, verb="redacted", quiet=arguments.quiet)

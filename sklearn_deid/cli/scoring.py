@@ -1,0 +1,79 @@
+"""Training and scoring with patients kept apart, as ``train`` and ``demo`` do it."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from ..exceptions import AlignmentWarning
+from ..text import Corpus
+from .failures import remember_interrupts
+
+__all__ = ["fit_deidentifier", "hold_out_patients", "predict_corpus"]
+
+
+def hold_out_patients(corpus: Corpus, share: float, seed: int) -> tuple[Corpus, Corpus]:
+    """Split a corpus by patients; a note without patient id is a patient of its own.
+
+    Parameters
+    ----------
+    corpus : Corpus
+        Of at least two patients.
+    share : float in (0, 1)
+        Share of the patients that is held out; at least one patient is on each side.
+    seed : int
+
+    Returns
+    -------
+    rest, held_out : Corpus
+
+    Examples
+    --------
+    >>> from sklearn_deid import Document
+    >>> corpus = Corpus(Document(name, "", patient_id=name[0]) for name in ("a1", "a2", "b1", "c1"))
+    >>> rest, held_out = hold_out_patients(corpus, 0.4, seed=0)
+    >>> len(rest.patients), len(held_out.patients)
+    (2, 1)
+    """
+    patients = np.array(corpus.patients, dtype=object)
+    n = min(max(1, round(share * len(patients))), len(patients) - 1)
+    chosen = set(np.random.default_rng(seed).permutation(patients)[:n])
+    held_out = np.array([patient in chosen for patient in corpus.groups], dtype=bool)
+    return corpus[~held_out], corpus[held_out]
+
+
+def fit_deidentifier(corpus: Corpus, *, quiet: bool = False, verbose: bool = False, **parameters: Any) -> Any:
+    """A trained `NoteDeidentifier`; progress goes to standard error.
+
+    Parameters
+    ----------
+    corpus : Corpus
+    quiet, verbose : bool, default=False
+        No progress, or a line for each epoch in the place of a bar.
+    **parameters
+        Those of `DeidTagger`.
+
+    Raises
+    ------
+    KeyboardInterrupt
+        If the training was interrupted: what is half trained is not to be used.
+    """
+    from ..estimators import DeidTagger, NoteDeidentifier
+    from .epoch_progress import EpochProgress
+
+    tagger = DeidTagger(callbacks=None if quiet else [("epoch_progress", EpochProgress(verbose))], **parameters)
+    with remember_interrupts() as interrupts, warnings.catch_warnings():
+        warnings.simplefilter("ignore", AlignmentWarning)  # the caller shows the whole report
+        deidentifier = NoteDeidentifier(tagger).fit(corpus)
+    if interrupts:  # the training loop ends in peace when it is interrupted
+        raise KeyboardInterrupt
+    return deidentifier
+
+
+def predict_corpus(deidentifier: Any, corpus: Corpus) -> Corpus:
+    """The documents with the spans that are found in them."""
+    found = deidentifier.iter_annotate(corpus)
+    return Corpus(replace(document, spans=spans) for document, spans in found)

@@ -1,0 +1,66 @@
+"""``sklearn-deid tag``: notes with their PHI marked."""
+
+from __future__ import annotations
+
+import argparse
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from ..text import Document, Span
+from .annotating import add_note_options, annotate_notes, load_deidentifier
+from .note_output import NoteOutput, check_apart
+from .note_source import NoteSource
+from .options import ANNOTATED
+from .options import add_command as add
+
+__all__ = ["add_command"]
+
+_DESCRIPTION = """\
+Write notes with the PHI marked that a model finds in them: for measuring a model with 'evaluate', for
+correction by a person, or for annotating new notes faster.
+
+OUT holds the whole text of the notes. It is annotated, not redacted: it is as confidential as NOTES.
+
+OUT is a folder (brat, i2b2, meddocan-xml: files for each note) or one file (jsonl, conll). Offsets
+count characters of the untouched note. jsonl also holds the confidence of each span, from 0 to 1: the
+smallest probability of its tokens. Patient ids and meta data are kept where the format has a place
+for them.
+
+A note that cannot be read, processed or written is withheld: it has no output, it is listed at the
+end with the reason, and the exit code is 1."""
+
+_EPILOG = """\
+example: mark the PHI in the .txt files in raw-notes/, for correction in brat
+  sklearn-deid tag raw-notes/ --model my-model --output tagged/
+
+exit codes: 0 all notes tagged, 1 some withheld, 2 failed, 130 interrupted"""
+
+
+def add_command(commands: Any) -> None:
+    """Add the parser of this command."""
+    parser = add(
+        commands, "tag", run, summary="write notes with their PHI marked", description=_DESCRIPTION, epilog=_EPILOG
+    )
+    add_note_options(parser)
+    parser.add_argument(
+        "--output-format",
+        choices=ANNOTATED,
+        help="format of OUT (default: jsonl if OUT ends in .jsonl, conll if it ends in .conll, else brat)",
+    )
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Tag all notes."""
+    source = NoteSource(arguments.notes, arguments.format, arguments.encoding)
+    path = Path(arguments.output)
+    check_apart(source.path, [path])
+    by_ending = {".jsonl": "jsonl", ".conll": "conll"}.get(path.suffix.lower(), "brat")
+    output = NoteOutput(
+        path, arguments.output_format or by_ending, resume=arguments.resume, overwrite=arguments.overwrite
+    )
+
+    def result(document: Document, spans: tuple[Span, ...]) -> Document:
+        return replace(document, spans=spans)
+
+    return annotate_notes(source, load_deidentifier(arguments), output, result, verb="tagged", quiet=arguments.quiet)
