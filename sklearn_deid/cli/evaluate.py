@@ -12,7 +12,7 @@ from .options import ANNOTATED, add_encoding, add_label_scheme
 from .options import add_command as add
 
 if TYPE_CHECKING:
-    from ..metrics import Leak, LeakList
+    from ..metrics import LeakList
 
 __all__ = ["add_command"]
 
@@ -29,7 +29,8 @@ missed      how many of them were not found
 All scores go from 0 to 1. "typed" rows count a name marked as a date as wrong; "any type" rows do not,
 and say what redaction hides. "HIPAA" rows count only the labels that the HIPAA rule names.
 
---leaks also lists what was left uncovered, by note, patient and offsets (characters), without text."""
+--leaks also lists what redaction would leave uncovered, by note, patient and offsets (characters),
+without text. Direct identifiers are labels that HIPAA counts, ids and contacts."""
 
 _EPILOG = """\
 example: how good is a model on annotated notes that it was not trained on?
@@ -91,27 +92,15 @@ def _leaks_as_dict(leaks: LeakList) -> dict[str, Any]:
         "n_patients": leaks.n_patients,
         "n_patients_with_leak": len(leaks.patients),
         "share_of_patients": leaks.share_of_patients,
-        "spans": [_leak_as_dict(leak) for leak in leaks.leaks],
-    }
-
-
-def _leak_as_dict(leak: Leak) -> dict[str, Any]:
-    return {
-        "doc_id": leak.doc_id,
-        "patient_id": leak.patient_id,
-        "start": leak.span.start,
-        "end": leak.span.end,
-        "label": leak.span.label,
-        "uncovered": leak.uncovered,
-        "hipaa": leak.hipaa,
+        "spans": leaks.records(),
     }
 
 
 def _leaks_as_table(leaks: LeakList) -> str:
     patients = f"{len(leaks.patients)} of {leaks.n_patients} patients"
-    lines = [f"{len(leaks.leaks)} annotations not covered wholly, of {patients}:"]
+    lines = [f"{len(leaks)} annotations are not covered wholly, of {patients}:"]
     for leak in leaks.leaks:
         where = f"{leak.doc_id}  patient {leak.patient_id}  characters {leak.span.start}-{leak.span.end}"
-        kind = f"{leak.span.label}{' (HIPAA)' if leak.hipaa else ''}"
+        kind = f"{leak.span.label}{' (direct identifier)' if leak.direct else ''}"
         lines.append(one_line(f"  {where}  {kind}  {leak.uncovered} characters uncovered"))
     return "\n".join(lines)
