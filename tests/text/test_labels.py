@@ -1,0 +1,118 @@
+"""Label schemes: the official lists, and maps between them."""
+
+import pickle
+
+import pytest
+
+from sklearn_deid import Document, Span
+from sklearn_deid.exceptions import SpanError
+from sklearn_deid.text import BINARY, I2B2_2014, MEDDOCAN, LabelScheme, get_label_scheme, label_map, relabel
+
+SCHEMES = (I2B2_2014, MEDDOCAN, BINARY)
+# Category and types as the official i2b2 2014 script names its HIPAA subset; its pattern for IDNUM never matches.
+OFFICIAL_HIPAA = {
+    "NAME": {"PATIENT"},
+    "LOCATION": {"CITY", "STREET", "ZIP", "ORGANIZATION"},
+    "DATE": {"DATE"},
+    "AGE": {"AGE"},
+    "CONTACT": {"PHONE", "FAX", "EMAIL"},
+    "ID": {"SSN", "MEDICALRECORD", "HEALTHPLAN", "ACCOUNT", "LICENSE", "VEHICLE", "DEVICE", "BIOID"},
+}
+
+
+def test_hipaa_subset_is_the_official_one():
+    pairs = {(I2B2_2014.category(label), label) for label in I2B2_2014.hipaa}
+    assert pairs == {(category, label) for category, labels in OFFICIAL_HIPAA.items() for label in labels}
+    for label in ("IDNUM", "DOCTOR", "USERNAME", "HOSPITAL", "STATE", "COUNTRY", "PROFESSION", "URL", "IPADDR", "ROOM"):
+        assert label in I2B2_2014.labels
+        assert not I2B2_2014.is_hipaa(label)
+
+
+def test_numbers_of_labels_and_categories():
+    categories = {"NAME", "PROFESSION", "LOCATION", "AGE", "DATE", "CONTACT", "ID", "OTHER"}
+    assert set(I2B2_2014.categories.values()) == set(MEDDOCAN.categories.values()) == categories
+    assert [len(scheme.labels) for scheme in SCHEMES] == [31, 29, 1]
+    assert I2B2_2014.category("NONSENSE") is None
+    assert not I2B2_2014.is_hipaa("NONSENSE")
+
+
+# Type and XML element of one MEDDOCAN label of each element, as the corpus writes them.
+@pytest.mark.parametrize(
+    ("label", "category"),
+    [
+        ("NOMBRE_PERSONAL_SANITARIO", "NAME"),
+        ("TERRITORIO", "LOCATION"),
+        ("CENTRO_SALUD", "LOCATION"),
+        ("FECHAS", "DATE"),
+        ("EDAD_SUJETO_ASISTENCIA", "AGE"),
+        ("CORREO_ELECTRONICO", "CONTACT"),
+        ("ID_TITULACION_PERSONAL_SANITARIO", "ID"),
+        ("PROFESION", "PROFESSION"),
+        ("SEXO_SUJETO_ASISTENCIA", "OTHER"),
+        ("FAMILIARES_SUJETO_ASISTENCIA", "OTHER"),
+    ],
+)
+def test_categories_of_meddocan(label, category):
+    assert MEDDOCAN.category(label) == category
+
+
+@pytest.mark.parametrize("scheme", SCHEMES, ids=lambda s: s.name)
+def test_maps_have_every_label_and_lead_into_their_target(scheme):
+    targets = {"binary": BINARY, "hipaa": scheme, scheme.name: scheme}
+    if scheme is MEDDOCAN:
+        targets["i2b2-2014"] = I2B2_2014
+    for name, goal in targets.items():
+        mapping = label_map(scheme, name)
+        assert set(mapping) == set(scheme.labels)
+        assert set(mapping.values()) - {None} <= set(goal.labels)
+    assert {a for a, b in label_map(scheme.name, "hipaa").items() if b is not None} == scheme.hipaa
+    assert all(a == b for a, b in label_map(scheme, scheme).items())
+
+
+def test_meddocan_to_i2b2_keeps_category_and_hipaa():
+    for label, target in label_map("meddocan", "i2b2-2014").items():
+        assert I2B2_2014.category(target) == MEDDOCAN.category(label)
+        assert I2B2_2014.is_hipaa(target) == MEDDOCAN.is_hipaa(label)
+
+
+def test_there_is_no_way_back():
+    with pytest.raises(ValueError, match="no map from i2b2-2014 to meddocan; write one"):
+        label_map("i2b2-2014", "meddocan")
+    with pytest.raises(ValueError, match="no map from binary to i2b2-2014"):
+        label_map(BINARY, I2B2_2014)
+
+
+@pytest.mark.parametrize("scheme", SCHEMES, ids=lambda s: s.name)
+def test_a_scheme_is_found_by_name_copied_and_hashed(scheme):
+    assert get_label_scheme(scheme.name) is scheme
+    assert get_label_scheme(scheme) is scheme
+    twin = pickle.loads(pickle.dumps(scheme))
+    assert twin == scheme
+    assert hash(twin) == hash(scheme)
+    with pytest.raises(TypeError, match="does not support item assignment"):
+        scheme.categories["NEW"] = "NAME"
+
+
+def test_wrong_schemes():
+    with pytest.raises(ValueError, match=r"must be one of \['binary', 'i2b2-2014', 'meddocan'\] .* Got 'i2b2' instead"):
+        get_label_scheme("i2b2")
+    with pytest.raises(ValueError, match=r"must have a category in 'categories'. These have none: \['AGE'\]"):
+        LabelScheme("mine", {"DATE": "DATE"}, frozenset({"AGE", "DATE"}))
+
+
+NOTE = Document("n1", "0123456789", (Span(0, 2, "DOCTOR", "NAME"), Span(3, 5, "DATE", "DATE", 0.5)), "p1", {"a": 1})
+
+
+def test_relabel_changes_labels_and_nothing_else():
+    binary = relabel(NOTE, label_map("i2b2-2014", "binary"), "binary")
+    assert binary == Document(
+        "n1", NOTE.text, (Span(0, 2, "PHI", "PHI"), Span(3, 5, "PHI", "PHI", 0.5)), "p1", {"a": 1}
+    )
+    assert relabel(NOTE, label_map(I2B2_2014, I2B2_2014), I2B2_2014) == NOTE
+    assert relabel(NOTE, {"DOCTOR": "X", "DATE": "Y"}).spans[0] == Span(0, 2, "X")
+
+
+def test_relabel_leaves_out_what_maps_to_none_only():
+    assert relabel(NOTE, label_map(I2B2_2014, "hipaa"), I2B2_2014).spans == NOTE.spans[1:]
+    with pytest.raises(SpanError, match=r"label 'DATE'; None leaves it out. \[document n1, characters 3-5\]"):
+        relabel(NOTE, {"DOCTOR": "PATIENT"})
