@@ -75,6 +75,8 @@ def _score_lines(report: dict[str, Any]) -> Iterator[str]:
             scores = report.get(prefix + key)
             if scores:
                 yield _scores_row(("HIPAA " if prefix else "") + title, scores)
+    if report["hipaa_strict"] is None:
+        yield "  HIPAA scores are not available: the labels are of no known scheme, and none was given."
 
 
 def _scores_row(name: str, scores: dict[str, Any]) -> str:

@@ -111,9 +111,7 @@ def check_options(average: str | None, level: str, labels: Iterable[str] | None)
     if average not in ("micro", "macro", None):
         raise ValueError(f"The 'average' parameter must be 'micro', 'macro' or None. Got {average!r} instead.")
     if isinstance(labels, str):  # its letters would be taken for labels, and every score be 0
-        raise ValueError(
-            f"The 'labels' parameter must be a collection of labels. Got {labels!r} instead: [{labels!r}]."
-        )
+        raise ValueError(f"The 'labels' parameter must be a collection of labels. Got the string {labels!r} instead.")
 
 
 def score_tags(
