@@ -1,0 +1,66 @@
+"""``convert``: the same documents in another format, or none at all."""
+
+import json
+
+import pytest
+
+from sklearn_deid import Document, read_corpus, write_corpus
+
+
+@pytest.mark.parametrize("form", ["brat", "i2b2", "meddocan-xml", "jsonl", "conll"])
+def test_there_and_back(run, notes, tmp_path, form):
+    write_corpus(notes, tmp_path / "in.jsonl")
+    there = tmp_path / (f"there.{form}" if form in ("jsonl", "conll") else "there")
+    code, out, err = run("convert", tmp_path / "in.jsonl", there, "--to", form)
+    assert (code, out, err) == (0, f"{len(notes)} notes converted, 0 left out.\n", "")
+    back = ["--from", form, "--to", "jsonl", "--label-scheme", "i2b2-2014"]
+    assert run("convert", there, tmp_path / "back.jsonl", *back)[0] == 0
+    assert read_corpus(tmp_path / "back.jsonl") == notes
+
+
+def test_loss_is_refused_unless_said(run, gold, notes, tmp_path):
+    command = ["convert", gold, tmp_path / "text", "--from", "brat", "--to", "text"]
+    code, _, err = run(*command)
+    assert code == 2
+    assert "Plain text cannot hold spans" in err and "--lossy" in err
+    assert not list((tmp_path / "text").glob("*"))
+    assert run(*command, "--lossy")[0] == 0
+    texts = [document.text for document in read_corpus(tmp_path / "text", format="text")]
+    assert texts == [document.text for document in notes]
+
+
+def test_broken_notes_stop_or_are_left_out(run, tmp_path):
+    lines = [
+        '{"doc_id": "a", "text": "Fine."}',
+        '{"doc_id": "b", "text": "Zyxwvutski"',
+        '{"doc_id": "c", "text": "Good."}',
+    ]
+    (tmp_path / "in.jsonl").write_text("\n".join(lines), encoding="utf-8")
+    command = ["convert", tmp_path / "in.jsonl", tmp_path / "out", "--to", "brat"]
+    code, _, err = run(*command)
+    assert (code, err.count("\n"), "Line 2" in err) == (2, 1, True)
+    assert not (tmp_path / "out").exists()
+    code, out, err = run(*command, "--skip-broken")
+    assert (code, out) == (1, "2 notes converted, 1 left out.\n")
+    assert "left out: Line 2" in err and "Zyxwvutski" not in err
+    assert [document.doc_id for document in read_corpus(tmp_path / "out", format="brat")] == ["a", "c"]
+
+
+def test_existing_target_is_refused(run, gold, tmp_path):
+    command = ["convert", gold, tmp_path / "o.jsonl", "--to", "jsonl"]
+    assert [run(*command)[0], run(*command)[0], run(*command, "--overwrite")[0]] == [0, 2, 0]
+
+
+def test_target_among_the_sources_is_refused(run, gold):
+    code, _, err = run("convert", gold, gold / "o.jsonl", "--to", "jsonl")
+    assert (code, "must not lie in the folder" in err) == (2, True)
+
+
+def test_encoding(run, tmp_path):
+    (tmp_path / "n").mkdir()
+    (tmp_path / "n" / "a.txt").write_bytes("caf\u00e9".encode("cp1252"))
+    command = ["convert", tmp_path / "n", tmp_path / "o.jsonl", "--from", "text", "--to", "jsonl"]
+    assert run(*command)[0] == 2
+    assert run(*command, "--encoding", "cp1252")[0] == 0
+    assert json.loads((tmp_path / "o.jsonl").read_text(encoding="utf-8"))["text"] == "caf\u00e9"
+    assert read_corpus(tmp_path / "o.jsonl")[0] == Document("a", "caf\u00e9")

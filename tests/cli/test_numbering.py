@@ -1,0 +1,80 @@
+"""Outputs without the names of the notes, and the key to them."""
+
+import csv
+
+import pytest
+
+from sklearn_deid import load_model
+from sklearn_deid.cli.numbering import OutputNumbers
+from sklearn_deid.exceptions import CorpusFormatError, DeidError
+
+from .conftest import contents
+
+
+def read_key(path):
+    with path.open(encoding="utf-8", newline="") as stream:
+        return [tuple(row) for row in csv.reader(stream)]
+
+
+def test_names_are_numbers_and_the_key_says_whose(run, raw, model, notes, tmp_path):
+    out, key = tmp_path / "out", tmp_path / "key.csv"
+    assert run("redact", raw, "--model", model, "--output", out, "--number-outputs", key)[0] == 0
+    ids = [document.doc_id for document in notes]
+    numbered = [f"note-{n:06d}" for n in range(1, len(ids) + 1)]
+    assert read_key(key) == [("output", "note"), *zip(numbered, ids, strict=True)]
+    texts = load_model(model).redact([document.text for document in notes])
+    assert contents(out) == {f"{name}.txt": text for name, text in zip(numbered, texts, strict=True)}
+
+
+def test_numbers_stay_when_a_run_goes_on(run, raw, model, tmp_path):
+    command = ["redact", raw, "--model", model, "--output", tmp_path / "out", "--number-outputs", tmp_path / "key.csv"]
+    assert run(*command)[0] == 0
+    before, rows = contents(tmp_path / "out"), read_key(tmp_path / "key.csv")
+    assert run(*command)[0] == 2
+    for path in sorted((tmp_path / "out").iterdir())[:3]:
+        path.unlink()
+    with (tmp_path / "key.csv").open("a", encoding="utf-8") as stream:
+        stream.write("note-0000")  # what a killed run may leave
+    assert run(*command, "--resume")[0] == 0
+    assert (contents(tmp_path / "out"), read_key(tmp_path / "key.csv")) == (before, rows)
+
+
+def test_withheld_note_gets_no_number(run, with_broken, model, tmp_path):
+    key = tmp_path / "key.csv"
+    command = ["redact", with_broken, "--model", model, "--output", tmp_path / "o.jsonl", "--number-outputs", key]
+    assert run(*command)[0] == 1
+    assert "note-00000" not in [note for _, note in read_key(key)]
+
+
+@pytest.mark.parametrize("key", ["out/key.csv", "out"])
+def test_key_in_the_output_is_refused(run, raw, model, tmp_path, key):
+    code, _, err = run(
+        "redact", raw, "--model", model, "--output", tmp_path / "out", "--number-outputs", tmp_path / key
+    )
+    assert (code, "The key file must not lie in the output" in err) == (2, True)
+    assert not (tmp_path / "out").exists()
+
+
+def test_foreign_key_is_refused_and_left_alone(tmp_path):
+    for content in ("a,b\n1,2\n", "output,note\nnote-000002,x\n", "output,note\nnote-000001\n", "\xff\n"):
+        path = tmp_path / "key.csv"
+        path.write_text(content, encoding="latin-1")
+        with pytest.raises(DeidError, match="no key file"):
+            OutputNumbers(path).open(keep=True)
+        assert path.read_text(encoding="latin-1") == content
+
+
+def test_ids_come_back_from_the_key(tmp_path):
+    ids = ["plain", 'quo"ted', "a,b", " spaced ", "\u00e9\u4e2d", ""]
+    numbers = OutputNumbers(tmp_path / "key.csv")
+    numbers.open()
+    names = [numbers.assign(doc_id) for doc_id in ids]
+    for broken in ("a\nb", "a\rb"):
+        with pytest.raises(CorpusFormatError, match="line break"):
+            numbers.assign(broken)
+    numbers.close()
+    again = OutputNumbers(tmp_path / "key.csv")
+    again.open(keep=True)
+    assert [again.known(doc_id) for doc_id in ids] == names
+    assert again.assign("new") == f"note-{len(ids) + 1:06d}"
+    again.close()

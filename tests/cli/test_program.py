@@ -1,0 +1,152 @@
+"""The program around the commands: help, versions, errors that tell nothing."""
+
+import signal
+import subprocess
+import sys
+import warnings
+
+import pytest
+
+import sklearn_deid
+from sklearn_deid import NoteDeidentifier
+from sklearn_deid.cli import main
+from sklearn_deid.cli.failures import CrashReport, one_line, remember_interrupts
+from sklearn_deid.exceptions import WithheldWarning
+
+COMMANDS = ("train", "tag", "redact", "evaluate", "convert", "demo")
+
+
+def in_new_process(*arguments, **options):
+    command = [sys.executable, *arguments]
+    return subprocess.run(command, capture_output=True, text=True, timeout=120, **options)
+
+
+def test_version_of_the_module():
+    done = in_new_process("-m", "sklearn_deid", "--version")
+    assert (done.returncode, done.stdout.strip()) == (0, f"sklearn-deid {sklearn_deid.__version__}")
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["redact", "--help"], ["demo", "--help"]])
+def test_help_does_not_import_torch(arguments):
+    code = (
+        "import sys\nfrom sklearn_deid.cli import main\n"
+        f"try:\n    main({arguments!r})\nexcept SystemExit:\n    print(sys.modules.keys() & {{'torch', 'sklearn'}})"
+    )
+    assert in_new_process("-c", code).stdout.splitlines()[-1] == "set()"
+
+
+def test_help_names_all_commands_and_exit_codes(run):
+    code, out, err = run("--help")
+    assert (code, err) == (0, "")
+    assert all(f"\n    {command} " in out for command in COMMANDS)
+    assert all(f"\n  {number} " in out for number in (0, 1, 2, 130))
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_help_of_a_command_has_an_example_that_parses(command, run):
+    code, out, _ = run(command, "--help")
+    assert code == 0
+    assert "exit codes: 0" in out
+    examples = [line.split() for line in out.splitlines() if line.startswith("  sklearn-deid ")]
+    assert command in [example[1] for example in examples]
+    for example in examples:
+        assert sklearn_deid.cli.program.build_parser().parse_args(example[1:]).run
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        [],
+        ["nonsense"],
+        ["redact"],
+        ["train", "notes", "--model", "m", "--validation-share", "1.5"],
+        ["train", "notes", "--model", "m", "--epochs", "0"],
+        ["train", "notes", "--model", "m", "--seed", "-1"],
+        ["redact", "notes", "--model", "m", "--output", "o", "--resume", "--overwrite"],
+        ["redact", "notes", "--model", "m", "--output", "o", "--encoding", "base64"],
+        ["redact", "notes", "--model", "m", "--output", "o", "--mode", "nothing"],
+    ],
+)
+def test_wrong_usage_is_2(arguments, run):
+    code, out, err = run(*arguments)
+    assert (code, out) == (2, "")
+    assert err.startswith("usage: sklearn-deid")
+
+
+def test_error_is_one_line(run, raw, tmp_path):
+    code, out, err = run("redact", raw, "--model", tmp_path / "nothing", "--output", tmp_path / "out")
+    assert (code, out) == (2, "")
+    assert err.startswith("sklearn-deid: error: There is no saved model here")
+    assert err.count("\n") == 1
+
+
+def test_mistake_of_the_program_shows_no_message_and_no_locals(run, raw, model, tmp_path, monkeypatch):
+    def fail(self, texts):
+        secret = "Zyxwvutski"
+        raise KeyError(secret + " lives in Northwick")
+        yield
+
+    monkeypatch.setattr(NoteDeidentifier, "iter_annotate", fail)
+    code, _, err = run("redact", raw, "--model", model, "--output", tmp_path / "out")
+    assert code == 2
+    assert "KeyError" in err and "Traceback" in err and "in fail" in err
+    assert "Zyxwvutski lives" not in err and "in Northwick'" not in err
+
+
+def test_crash_report_leaves_interrupts_and_exits_alone():
+    for error in (KeyboardInterrupt, SystemExit):
+        with pytest.raises(error), CrashReport():
+            raise error
+
+
+def test_crash_report_drops_the_chain_of_causes(capsys):
+    with pytest.raises(SystemExit) as end, CrashReport():
+        try:
+            raise ValueError("Zyx" + "wvutski")
+        except ValueError as cause:
+            raise RuntimeError("Abc" + "defghi") from cause
+    assert end.value.code == 2
+    assert end.value.__cause__ is None and end.value.__suppress_context__
+    assert "Zyxwvutski" not in (err := capsys.readouterr().err) and "Abcdefghi" not in err
+
+
+def test_signals_are_remembered_and_handlers_given_back():
+    before = [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)]
+    with remember_interrupts() as seen:
+        for number in (signal.SIGINT, signal.SIGTERM):
+            with pytest.raises(KeyboardInterrupt):
+                signal.raise_signal(number)
+    assert seen == [signal.SIGINT, signal.SIGTERM]
+    assert [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)] == before
+
+
+def test_warnings_are_one_line(run, gold, tmp_path, monkeypatch):
+    def warn(*arguments, **options):
+        warnings.warn("Note withheld: it is\nodd", WithheldWarning, stacklevel=1)
+        return 0
+
+    monkeypatch.setattr("sklearn_deid.metrics.deid_report", warn)
+    code, _, err = run("evaluate", gold, gold)
+    assert (code, err) == (0, "sklearn-deid: warning: Note withheld: it is odd\n")
+
+
+@pytest.mark.parametrize(
+    ("message", "line"),
+    [
+        ("Pass encoding=... to say which it is.", "Pass --encoding NAME to say which it is."),
+        ("pass overwrite=True to replace it", "pass --overwrite to replace it"),
+        ("read with format='text'.", "read with --format text."),
+        ("as format=.", "as --format."),
+        ("[file a\r\nb\x1b[31m]", "[file a  b [31m]"),
+    ],
+)
+def test_messages_speak_of_options(message, line):
+    assert one_line(message) == line
+
+
+def test_main_takes_the_arguments_of_the_process(monkeypatch, capsys):
+    monkeypatch.setattr(sys, "argv", ["sklearn-deid", "--version"])
+    with pytest.raises(SystemExit) as end:
+        main()
+    assert end.value.code == 0
+    assert sklearn_deid.__version__ in capsys.readouterr().out

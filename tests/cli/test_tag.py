@@ -1,0 +1,74 @@
+"""``tag``: notes with the spans that the library finds."""
+
+import pytest
+
+from sklearn_deid import load_model, read_corpus, write_corpus
+
+from .conftest import assert_no_note_text, contents
+
+
+@pytest.fixture(scope="module")
+def expected(model, notes):
+    return {d.doc_id: spans for d, spans in zip(notes, load_model(model).annotate(notes), strict=True)}
+
+
+def test_brat_by_default(run, raw, model, tmp_path, expected, notes):
+    code, out, err = run("tag", raw, "--model", model, "--output", tmp_path / "out")
+    assert (code, out) == (0, "")
+    corpus = read_corpus(tmp_path / "out", format="brat")
+    assert [d.text for d in corpus] == [d.text for d in notes]
+    found = {d.doc_id: [(s.start, s.end, s.label) for s in d.spans] for d in corpus}
+    assert found == {doc_id: [(s.start, s.end, s.label) for s in spans] for doc_id, spans in expected.items()}
+    assert sum(map(len, found.values())) > 10
+    assert_no_note_text(err, notes)
+
+
+def test_jsonl_keeps_patients_and_confidence(run, notes, model, tmp_path, expected):
+    write_corpus(notes, tmp_path / "in.jsonl")
+    assert run("tag", tmp_path / "in.jsonl", "--model", model, "--output", tmp_path / "out.jsonl")[0] == 0
+    corpus = read_corpus(tmp_path / "out.jsonl")
+    assert [(d.doc_id, d.patient_id, d.meta) for d in corpus] == [(d.doc_id, d.patient_id, d.meta) for d in notes]
+    for document in corpus:
+        for given, wanted in zip(document.spans, expected[document.doc_id], strict=True):
+            assert (given.label, given.category) == (wanted.label, wanted.category)
+            assert given.confidence == pytest.approx(wanted.confidence, abs=1e-5)
+
+
+@pytest.mark.parametrize("form", ["i2b2", "meddocan-xml", "conll"])
+def test_other_formats(run, raw, model, tmp_path, form, expected):
+    output = tmp_path / ("out.conll" if form == "conll" else "out")
+    assert run("tag", raw, "--model", model, "--output", output, "--output-format", form)[0] == 0
+    corpus = read_corpus(output, format=form)
+    assert {d.doc_id: len(d.spans) for d in corpus} == {doc_id: len(spans) for doc_id, spans in expected.items()}
+
+
+def test_annotations_of_the_input_are_ignored(run, gold, raw, model, tmp_path):
+    assert run("tag", gold, "--format", "brat", "--model", model, "--output", tmp_path / "a")[0] == 0
+    assert run("tag", raw, "--model", model, "--output", tmp_path / "b")[0] == 0
+    found = [[d.spans for d in read_corpus(tmp_path / name, format="brat")] for name in "ab"]
+    assert found[0] == found[1]
+
+
+def test_half_a_pair_is_written_again(run, raw, model, tmp_path):
+    command = ["tag", raw, "--model", model, "--output", tmp_path]
+    run(*command)
+    whole = contents(tmp_path)
+    (tmp_path / "note-00002.ann").unlink()
+    assert run(*command, "--resume")[0] == 0
+    assert contents(tmp_path) == whole
+
+
+def test_broken_note_is_withheld(run, with_broken, model, tmp_path):
+    code, _, err = run("tag", with_broken, "--model", model, "--output", tmp_path / "out")
+    assert code == 1
+    assert "1 withheld" in err and "Zyxwvutski" not in err
+    assert not [path for path in (tmp_path / "out").iterdir() if path.stem == "note-00000"]
+
+
+def test_conll_cannot_be_resumed(run, raw, model, tmp_path):
+    code, _, err = run("tag", raw, "--model", model, "--output", tmp_path / "o.conll", "--resume")
+    assert (code, "cannot be resumed" in err) == (2, True)
+
+
+def test_raw_text_is_no_output_format(run, raw, model, tmp_path):
+    assert run("tag", raw, "--model", model, "--output", tmp_path, "--output-format", "text")[0] == 2

@@ -1,0 +1,108 @@
+"""``train``: a model, an account of the annotations, scores of patients that were kept apart."""
+
+import re
+import signal
+
+import pytest
+
+from sklearn_deid import Corpus, Document, Span, load_model, write_corpus
+from sklearn_deid.cli.scoring import hold_out_patients
+
+from .conftest import assert_no_note_text
+
+QUICK = ("--epochs", "1")
+
+
+def test_same_seed_same_model(run, gold, tmp_path):
+    for name, seed in (("a", 3), ("b", 3), ("c", 4)):
+        assert run("train", gold, "--model", tmp_path / name, "--seed", seed, "--quiet", *QUICK)[0] == 0
+    a, b, c = ((tmp_path / name / "arrays.safetensors").read_bytes() for name in "abc")
+    assert a == b
+    assert a != c
+
+
+def test_says_what_it_did(run, notes, tmp_path):
+    write_corpus(notes, tmp_path / "notes.jsonl")
+    command = ["train", tmp_path / "notes.jsonl", "--model", tmp_path / "m", "--validation-share", "0.34", *QUICK]
+    code, out, err = run(*command)
+    assert code == 0
+    assert f"Model saved in {tmp_path / 'm'}" in out
+    trained, held = (
+        int(re.search(pattern, out)[1]) for pattern in (r"Training on (\d+) notes", r"Scores on (\d+) notes")
+    )
+    assert trained + held == len(notes) and trained and held
+    assert "of 4 patients" in out and "of 2 patients" in out
+    assert re.search(r"Alignment: (\d+) of (\d+) spans", out)
+    assert "precision" in out and "NAME" in out
+    assert "training: 100%" in err
+    assert_no_note_text(out + err, notes)
+    assert set(load_model(tmp_path / "m").categories_.values()) >= {"NAME", "DATE"}
+
+
+def test_verbose_has_a_line_for_each_epoch(run, gold, tmp_path):
+    _, _, err = run("train", gold, "--model", tmp_path / "m", "--verbose", "--epochs", "2")
+    assert re.fullmatch(r"epoch 1 of 2: loss [\d.]+, [\d.]+ s\nepoch 2 of 2: loss [\d.]+, [\d.]+ s\n", err)
+
+
+def test_unknown_patients_are_mentioned(run, raw, notes, tmp_path):
+    write_corpus([Document(d.doc_id, d.text, d.spans) for d in notes], tmp_path / "n.jsonl")
+    command = ["train", tmp_path / "n.jsonl", "--model", tmp_path / "m", "--validation-share", "0.2", "--quiet"]
+    _, _, err = run(*command, *QUICK)
+    assert f"{len(notes)} of {len(notes)} notes have no patient id" in err
+
+
+def test_existing_model_is_kept_unless_said(run, gold, model, tmp_path):
+    command = ["train", gold, "--model", tmp_path / "m", "--quiet", *QUICK]
+    assert run(*command)[0] == 0
+    code, out, err = run(*command)
+    assert (code, out) == (2, "")
+    assert "pass --overwrite" in err
+    assert run(*command, "--overwrite")[0] == 0
+    (tmp_path / "other").mkdir()
+    code, _, err = run("train", gold, "--model", tmp_path / "other", "--overwrite")
+    assert (code, "something else than a saved model" in err) == (2, True)
+
+
+def test_notes_without_annotations_are_refused(run, notes, tmp_path):
+    write_corpus([Document(d.doc_id, d.text) for d in notes], tmp_path / "n.jsonl")
+    code, _, err = run("train", tmp_path / "n.jsonl", "--model", tmp_path / "m")
+    assert (code, "No PHI is annotated" in err) == (2, True)
+    assert not (tmp_path / "m").exists()
+
+
+def test_one_patient_cannot_be_kept_apart(run, tmp_path):
+    write_corpus([Document("a", "Ann left.", (Span(0, 3, "PATIENT"),), "p")], tmp_path / "n.jsonl")
+    code, _, err = run("train", tmp_path / "n.jsonl", "--model", tmp_path / "m", "--validation-share", "0.5")
+    assert (code, "at least two patients" in err) == (2, True)
+
+
+def test_broken_notes_stop_or_are_left_out(run, gold, tmp_path):
+    for path in gold.iterdir():
+        (tmp_path / path.name).write_bytes(path.read_bytes())
+    (tmp_path / "note-00001.ann").write_text("T1\tPATIENT 0 99999\tZyxwvutski\n", encoding="utf-8")
+    code, _, err = run("train", tmp_path, "--model", tmp_path / "m", *QUICK)
+    assert (code, err.count("\n")) == (2, 1)
+    assert "annotation T1, characters 0-99999" in err and "Zyxwvutski" not in err
+    code, _, err = run("train", tmp_path, "--model", tmp_path / "m", "--skip-broken", "--quiet", *QUICK)
+    assert code == 1
+    assert "left out: The span lies outside the text" in err and "Zyxwvutski" not in err
+
+
+def test_interrupted_training_saves_nothing(run, gold, tmp_path, monkeypatch):
+    def interrupt(self, net, **kwargs):
+        signal.raise_signal(signal.SIGINT)
+
+    monkeypatch.setattr("sklearn_deid.cli.epoch_progress.EpochProgress.on_epoch_end", interrupt)
+    code, _, err = run("train", gold, "--model", tmp_path / "m", "--epochs", "5")
+    assert (code, "interrupted" in err) == (130, True)
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(("share", "n"), [(0.01, 1), (0.5, 5), (0.99, 9)])
+def test_held_out_patients(share, n):
+    corpus = Corpus(Document(f"{p}-{i}", "", patient_id=f"p{p}") for i in range(3) for p in range(10))
+    rest, held_out = hold_out_patients(corpus, share, seed=1)
+    assert len(held_out.patients) == n
+    assert not set(rest.patients) & set(held_out.patients)
+    assert sorted(d.doc_id for d in (*rest, *held_out)) == sorted(d.doc_id for d in corpus)
+    assert hold_out_patients(corpus, share, seed=1)[1] == held_out
