@@ -42,7 +42,7 @@ def test_entity_keeps_its_spelling(nlp):
 
 def test_pipeline_can_be_copied_and_saved(nlp, tmp_path):
     copied = pickle.dumps(nlp.tokenizer)  # worker processes of nlp.pipe need this
-    copy = pickle.loads(copied)  # noqa: S301
+    copy = pickle.loads(copied)
     assert [token.text for token in copy("25yo")] == ["25", "yo"]
     nlp.to_disk(tmp_path / "pipeline")
     assert nlp.tokenizer.from_bytes(nlp.tokenizer.to_bytes()) is nlp.tokenizer
