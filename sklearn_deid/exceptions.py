@@ -51,6 +51,7 @@ class DeidError(Exception):
         self.start = start
         self.end = end
         super().__init__(self._compose())
+        self.path = None if path is None else str(path)  # ImportError has a path of its own and clears it
 
     def _compose(self) -> str:
         where = [

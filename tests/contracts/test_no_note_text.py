@@ -1,0 +1,99 @@
+"""No text of a note in any repr, message or warning: a word that must not appear is put everywhere and looked for."""
+
+import traceback
+import warnings
+
+import numpy as np
+import pytest
+
+from sklearn_deid import Corpus, Document, Span
+from sklearn_deid._sequences import RaggedArray, Representation, TokenSequences, check_sequences, check_tags
+from sklearn_deid.exceptions import AlignmentWarning, DeidError
+from sklearn_deid.text import (
+    I2B2_2014,
+    labels_of,
+    redact,
+    relabel,
+    repair_tags,
+    rewrite,
+    spans_to_tags,
+    tags_to_spans,
+)
+
+WORD = "Zyxwvut"
+TEXT = f"{WORD} came. Dr. {WORD}MD\n\n{WORD}"
+SPANS = (Span(0, 7, "PATIENT", "NAME"), Span(3, 12, "DOCTOR"), Span(7, 8, "DATE"), Span(19, 23, "DOCTOR"))
+NOTE = Document("n1", TEXT, SPANS, "p1", {"header": WORD})
+
+
+def sentences():
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", AlignmentWarning)
+        return Corpus([NOTE]).to_sentences()
+
+
+OBJECTS = {
+    "document": lambda: NOTE,
+    "span": lambda: NOTE.spans,
+    "corpus": lambda: Corpus([NOTE]),
+    "sentences": sentences,
+    "report": lambda: sentences().report,
+    "summary": lambda: sentences().report.summary(),
+    "X": lambda: sentences().X,
+    "part of X": lambda: sentences().X[:1],
+    "y": lambda: sentences().y,
+    "ragged array": lambda: RaggedArray(np.array([WORD], dtype=object), np.array([0, 1])),
+    "predicted": lambda: sentences().to_documents(sentences().y),
+    "rewriting": lambda: rewrite(TEXT, SPANS[:1], lambda span: WORD),
+    "scheme": lambda: I2B2_2014,
+}
+
+
+@pytest.mark.parametrize("name", OBJECTS)
+def test_a_repr_shows_no_text(name):
+    shown = OBJECTS[name]()
+    for text in (repr(shown), str(shown), f"{shown}", repr([shown]), repr({"shown": shown})):
+        assert WORD.lower() not in text.lower()
+
+
+def test_the_word_would_be_found():
+    assert WORD in repr(sentences().X.tolist())
+
+
+FAILURES = {
+    "span beyond its note": lambda: Document("n1", WORD, (Span(3, 99, "PATIENT"),)),
+    "span beyond a text": lambda: redact(WORD, [Span(3, 99, "PATIENT")]),
+    "label without a new one": lambda: relabel(NOTE, {}),
+    "document twice": lambda: Corpus([NOTE, NOTE]),
+    "text instead of a document": lambda: Corpus([TEXT]),
+    "text instead of sentences": lambda: check_sequences(TEXT),
+    "words instead of sentences": lambda: check_sequences([WORD]),
+    "words among vectors": lambda: check_sequences([[[1.0]], [[WORD]]]),
+    "vector of words": lambda: check_sequences([[[WORD]]]),
+    "vectors of words": lambda: Representation.from_rows([[WORD]]),
+    "tokens that are none": lambda: TokenSequences.from_rows([[WORD], [(WORD,)]]),
+    "one tag too few": lambda: check_tags([[WORD]], check_sequences([[WORD, WORD]])),
+    "tokens as tags": lambda: labels_of([WORD]),
+    "tokens as tags, repaired": lambda: repair_tags([WORD]),
+    "tokens as tags, with offsets": lambda: tags_to_spans([WORD], [0], [7]),
+    "tokens as predicted tags": lambda: sentences().to_documents(sentences().X),
+    "tags of another corpus": lambda: sentences().to_documents([[WORD]]),
+    "offsets of another note": lambda: spans_to_tags(SPANS, [0], [7, 8]),
+}
+
+
+@pytest.mark.parametrize("name", FAILURES)
+def test_an_error_shows_no_text(name):
+    with pytest.raises((DeidError, TypeError), match=r"\w") as caught:
+        FAILURES[name]()
+    # With the errors behind it, as far as a traceback prints them; source lines would show this file.
+    printed = list(traceback.TracebackException.from_exception(caught.value).format_exception_only())
+    behind = caught.value.__cause__ or (None if caught.value.__suppress_context__ else caught.value.__context__)
+    assert WORD not in "".join(printed)
+    assert WORD not in f"{behind!r} {caught.value!r} {caught.value.args}"
+
+
+def test_a_warning_shows_no_text():
+    with pytest.warns(AlignmentWarning, match="spans fit the tokens exactly") as caught:
+        Corpus([NOTE]).to_sentences()
+    assert all(WORD not in str(warning.message) for warning in caught)

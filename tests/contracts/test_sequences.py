@@ -1,0 +1,279 @@
+"""Ragged containers behave as a list of rows, and pass through scikit-learn and joblib as one-dimensional arrays."""
+
+import pickle
+
+import joblib
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.base import clone
+from sklearn.model_selection import GroupKFold, KFold, train_test_split
+from sklearn.utils import indexable, resample, shuffle
+
+from sklearn_deid._sequences import (
+    RaggedArray,
+    Representation,
+    TokenSequences,
+    check_groups,
+    check_sequences,
+    check_tags,
+    object_rows,
+)
+from sklearn_deid.exceptions import SequenceError
+
+ROWS = [["Dr", "Ada"], [], ["left"], ["at", "3", "pm"], ["Home", "."]]
+VECTORS = [np.arange(2 * len(row), dtype=np.float32).reshape(-1, 2) + i for i, row in enumerate(ROWS)]
+BOTH = [
+    pytest.param(lambda rows: TokenSequences.from_rows([ROWS[i] for i in rows]), id="tokens"),
+    pytest.param(lambda rows: Representation(*flat([VECTORS[i] for i in rows])), id="vectors"),
+]
+token_rows = st.lists(st.lists(st.text(max_size=3), max_size=4), max_size=6)
+
+
+def flat(arrays):
+    return np.concatenate([np.zeros((0, 2), np.float32), *arrays]), np.cumsum([0, *map(len, arrays)])
+
+
+@st.composite
+def rows_and_key(draw):
+    """Rows, a key, and the numbers of the rows that it chooses."""
+    rows = draw(token_rows)
+    n = len(rows)
+    kind = draw(st.sampled_from(["slice", "numbers", "mask"]))
+    if kind == "slice":
+        key = draw(st.slices(n))
+        return rows, key, list(range(n))[key]
+    if kind == "mask":
+        mask = draw(st.lists(st.booleans(), min_size=n, max_size=n))
+        return rows, draw(st.sampled_from([mask, np.array(mask, dtype=bool)])), [i for i in range(n) if mask[i]]
+    numbers = draw(st.lists(st.integers(-n, n - 1), max_size=8)) if n else []
+    return rows, draw(st.sampled_from([numbers, np.array(numbers, dtype=np.int32)])), numbers
+
+
+# --- a list of rows -------------------------------------------------------------------------------------------------
+
+
+@given(token_rows)
+def test_rows_go_in_and_come_out(rows):
+    X = TokenSequences.from_rows(rows)
+    assert X.tolist() == list(X) == [X[i] for i in range(len(X))] == rows
+    assert X.shape == (len(rows),) == (len(X),)
+    assert X.lengths.tolist() == [len(row) for row in rows]
+    assert check_sequences(rows) == X
+    assert check_sequences(X) is X
+
+
+@given(rows_and_key())
+def test_indexing_is_that_of_a_list_with_and_without_ellipsis(case):
+    rows, key, chosen = case
+    X = TokenSequences.from_rows(rows)
+    for part in (X[key], X[key, ...], X[(key,)]):
+        assert type(part) is TokenSequences
+        assert part.tolist() == [rows[i] for i in chosen]
+        assert part == TokenSequences.from_rows([rows[i] for i in chosen])
+
+
+@pytest.mark.parametrize("make", BOTH)
+def test_a_number_gives_a_row(make):
+    X = make(range(5))
+    for number in (3, -2, np.int64(3), np.uint8(3)):
+        assert len(X[number]) == len(X[number, ...]) == 3
+    assert isinstance(TokenSequences.from_rows(ROWS)[0], list)
+
+
+@pytest.mark.parametrize("make", BOTH)
+@pytest.mark.parametrize("rows", [[], [1], [4, 0, 0, 3], [1, 1], range(5)])
+def test_a_selection_equals_what_is_made_of_the_selected_rows(make, rows):
+    assert make(range(5))[list(rows)] == make(rows)
+    assert make(range(5))[np.asarray(rows, dtype=int)] == make(rows)
+
+
+@pytest.mark.parametrize(
+    "key", [5, -6, np.int64(5), [0, 5], 1.5, [0.5], "row", [True, False], (0, 1), (slice(None), 0)]
+)
+def test_wrong_index(key):
+    with pytest.raises(IndexError, match=r"Row \d|Row -6|index|indices|one dimension"):
+        TokenSequences.from_rows(ROWS)[key]
+
+
+def test_vectors_keep_their_width_where_rows_are_empty():
+    X = Representation.from_rows(VECTORS)
+    assert (X.d, X.shape, X.data.dtype) == (2, (5,), np.float32)
+    assert X[[1]].data.shape == (0, 2)
+    assert all(np.array_equal(a, b) for a, b in zip(X, VECTORS, strict=True))
+    assert check_sequences(VECTORS) == X
+    assert Representation.from_rows([[], []]).data.shape == (0, 0)
+    assert Representation.from_rows([[], [[1, 2, 3]]]).d == 3
+
+
+def test_equality():
+    X = TokenSequences.from_rows(ROWS)
+    assert X == TokenSequences.from_rows(ROWS)
+    assert X != TokenSequences.from_rows([["Dr"], ["Ada"], *ROWS[2:]])  # the same items in other rows
+    assert X != TokenSequences.from_rows([["Dr", "Bob"], *ROWS[1:]])
+    assert X != ROWS
+    assert (X == Representation.from_rows(VECTORS)) is False
+    assert (np.zeros(5) == X) is False
+    with pytest.raises(TypeError, match="unhashable"):
+        hash(X)
+
+
+def test_as_an_array_of_rows():
+    for rows in (ROWS, [["a", "b"], ["c", "d"]], []):
+        X = np.asarray(TokenSequences.from_rows(rows))
+        assert (X.shape, X.dtype) == ((len(rows),), np.dtype(object))
+        assert X.tolist() == rows
+    array = object_rows([["a", "b"], ["c", "d"]])
+    assert (array.shape, array[1]) == ((2,), ["c", "d"])
+
+
+def test_the_same_word_is_held_once():
+    X = TokenSequences.from_rows([["".join(["A", "da"])], ["".join(["Ad", "a"])], [np.str_("Ada")]])
+    assert X.data[0] is X.data[1] is X.data[2]
+    assert type(X.data[2]) is str
+
+
+# --- scikit-learn and joblib ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("make", BOTH)
+def test_splitters(make):
+    X, groups = make(range(5)), np.array(["a", "b", "a", "c", "b"])
+    for train, test in KFold(3).split(X):
+        assert X[train] == make(train)
+        assert X[test] == make(test)
+    for train, test in GroupKFold(2).split(X, groups=groups):
+        assert not set(groups[train]) & set(groups[test])
+        assert type(X[train]) is type(X)
+
+
+@pytest.mark.parametrize("make", BOTH)
+def test_helpers_of_scikit_learn_keep_type_and_pairing(make):
+    X, numbers = make(range(5)), np.arange(5)
+    y = object_rows(ROWS)
+    parts = train_test_split(X, y, numbers, test_size=2, random_state=0)
+    for rows, tags, chosen in (parts[::2], parts[1::2], shuffle(X, y, numbers, random_state=1)):
+        assert type(rows) is type(X)
+        assert rows == make(chosen)
+        assert tags.tolist() == [ROWS[i] for i in chosen]
+    assert resample(X, numbers, n_samples=8, random_state=0)[0].shape == (8,)
+    assert indexable(X, y)[0] is X
+    with pytest.raises(ValueError, match="inconsistent numbers of samples"):
+        indexable(X, y[:3])
+
+
+@pytest.mark.parametrize("make", BOTH)
+def test_copies_are_equal_and_hash_alike(make, tmp_path):
+    X = make(range(5))
+    copies = [
+        pickle.loads(pickle.dumps(X)),
+        clone(X, safe=False),
+        joblib.load(joblib.dump(X, tmp_path / "X")[0]),
+        make(range(5)),
+        X[:],
+        X[np.arange(5)],
+    ]
+    for copy in copies:
+        assert type(copy) is type(X)
+        assert copy == X
+        assert joblib.hash(copy) == joblib.hash(X)
+
+
+@given(token_rows, token_rows)
+def test_joblib_hash_differs_where_rows_differ(a, b):
+    X, Y = TokenSequences.from_rows(a), TokenSequences.from_rows(b)
+    assert (joblib.hash(X) == joblib.hash(Y)) == (a == b)
+
+
+def test_joblib_hash_sees_the_borders_of_rows():
+    X, Y = TokenSequences.from_rows([["a"], ["b"]]), TokenSequences.from_rows([["a", "b"], []])
+    assert joblib.hash(X) != joblib.hash(Y)
+
+
+def test_joblib_memory_finds_equal_rows(tmp_path):
+    calls = []
+
+    def count(X):
+        calls.append(len(X))
+        return X
+
+    cached = joblib.Memory(tmp_path, verbose=0).cache(count)
+    first = cached(TokenSequences.from_rows(ROWS))
+    assert cached(TokenSequences.from_rows(ROWS)) == first
+    assert calls == [5]
+
+
+# --- what is refused ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("X", "message"),
+    [
+        ("Ada left", "must be a sequence of sentences. Got str instead"),
+        (b"Ada", "must be a sequence of sentences. Got bytes instead"),
+        (3, "must be a sequence of sentences. Got int instead"),
+        (None, "must be a sequence of sentences. Got NoneType instead"),
+        (["Ada", "left"], r"Row 0 is a str. A single sentence must be wrapped: \[tokens\]"),
+        ([["Ada"], "left"], "Row 1 is a str"),
+        ([["Ada"], b"left"], "Row 1 is a bytes"),
+        ([["Ada"], None], "Row 1 is a NoneType"),
+        ([["Ada"], [3]], "must hold strings. Row 1 holds a int"),
+        ([["Ada", None]], "Row 0 holds a NoneType"),
+        ([[b"Ada"]], "Row 0 holds a bytes"),
+        ([[["Ada"]]], r"Row 0 of 'X' must be an array of numbers, shape \(n_tokens, d\)"),
+        ([[[1.0]], [["Ada"]]], "Row 1 of 'X' must be an array of numbers"),
+        ([[[1.0]], ["Ada"]], "Row 1 of 'X' must be an array of numbers"),
+        ([[[1.0], [1.0, 2.0]]], "Row 0 of 'X' must be an array of numbers"),
+        ([[[1.0]], [[1.0, 2.0]]], r"Every row of 'X' must have shape \(n_tokens, d\) with one d"),
+        ([[[[1.0]]], [[1.0]]], "'X' must hold strings. Row 0 holds a list"),
+        ([[[np.nan]]], "'X' holds NaN or infinity"),
+        ([[[1.0]], [[np.inf]]], "'X' holds NaN or infinity"),
+    ],
+)
+def test_what_is_no_sequence_of_sentences(X, message):
+    with pytest.raises(SequenceError, match=message) as caught:
+        check_sequences(X)
+    behind = None if caught.value.__suppress_context__ else caught.value.__context__
+    assert "Ada" not in f"{caught.value!r} {behind!r}"  # what a traceback prints
+
+
+@pytest.mark.parametrize(
+    ("y", "message"),
+    [
+        (None, "y is required"),
+        ([["O"]], "X has 5 sentences, y has 1"),
+        ([["O", "O"], [], [], ["O"] * 3, ["O"]], "2 rows of y .* the first is row 2: 1 tokens, 0 tags"),
+        (["O"] * 5, "'y' must be a sequence of sentences, each a sequence of tokens. Row 0 is a str"),
+    ],
+)
+def test_tags_that_do_not_fit(y, message):
+    with pytest.raises(SequenceError, match=message):
+        check_tags(y, TokenSequences.from_rows(ROWS))
+
+
+def test_tags_that_fit():
+    X = TokenSequences.from_rows(ROWS)
+    y = [["O"] * len(row) for row in ROWS]
+    assert check_tags(y, X) == check_tags(object_rows(y), X) == check_tags(check_tags(y, X), X)
+    assert check_tags(y, Representation.from_rows(VECTORS)).tolist() == y
+
+
+def test_groups():
+    assert check_groups(None, 3) is None
+    assert check_groups(["a", "b", "a"], 3).tolist() == ["a", "b", "a"]
+    for wrong in (["a"], "abc", [["a"], ["b"], ["c"]]):
+        with pytest.raises(SequenceError, match="one patient id for each of 3 sentences. Got shape"):
+            check_groups(wrong, 3)
+
+
+@pytest.mark.parametrize("offsets", [[], [1, 3], [[0, 3]], 0])
+def test_offsets_that_do_not_start(offsets):
+    with pytest.raises(SequenceError, match="must be one-dimensional and start at 0"):
+        RaggedArray(np.zeros(3), np.asarray(offsets))
+
+
+@pytest.mark.parametrize("offsets", [[0, 2], [0, 4], [0, 2, 1, 3]])
+def test_offsets_that_do_not_fit_the_data(offsets):
+    with pytest.raises(SequenceError, match=r"must not decrease and must end at len\(data\)"):
+        RaggedArray(np.zeros(3), np.asarray(offsets))
