@@ -1,0 +1,336 @@
+"""`NoteDeidentifier`: what comes out is what came in, less the spans; nothing that failed passes as clean."""
+
+import warnings
+from itertools import count, islice
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn import config_context
+from sklearn.base import BaseEstimator, TransformerMixin, clone
+from sklearn.exceptions import NotFittedError
+from sklearn.frozen import FrozenEstimator
+from sklearn.model_selection import GridSearchCV, GroupKFold
+from sklearn.pipeline import Pipeline
+
+from sklearn_deid import Corpus, DeidTagger, Document, NoteDeidentifier, Span
+from sklearn_deid.exceptions import AlignmentWarning, DeidError, WithheldWarning
+from sklearn_deid.text import segment
+
+from .conftest import make_sentences
+
+
+class CapitalTagger(BaseEstimator):
+    """Every token that begins with a capital is a name; remembers what `fit` was given."""
+
+    def __init__(self, breaks_at=None, cuts=False):
+        self.breaks_at = breaks_at
+        self.cuts = cuts
+
+    def fit(self, X, y=None, *, groups=None):
+        self.groups_ = groups
+        return self
+
+    def predict(self, X):
+        if any(self.breaks_at in row for row in X):
+            raise ValueError(f"cannot tag {self.breaks_at} Zyxwvutski")
+        tags = np.empty(len(X), dtype=object)
+        for i, row in enumerate(X):
+            tags[i] = ["B-NAME" if token[:1].isupper() else "O" for token in row]
+        return tags[:-1] if self.cuts else tags
+
+
+class PassOn(TransformerMixin, BaseEstimator):
+    """A step that changes nothing."""
+
+    def fit(self, X, y=None):
+        self.fitted_ = True
+        return self
+
+    def transform(self, X):
+        return X
+
+
+class Records(CapitalTagger):
+    """Also remembers the groups of every fit, clones included."""
+
+    seen: list = []
+
+    def fit(self, X, y=None, *, groups=None):
+        type(self).seen.append(groups)
+        return super().fit(X, y, groups=groups)
+
+    def score(self, X, y):
+        return 0.0
+
+
+@pytest.fixture(scope="module")
+def corpus():
+    documents = []
+    for number, (tokens, tags) in enumerate(zip(*make_sentences(60)[:2], strict=True)):
+        spans, position = [], 0
+        for token, tag in zip(tokens, tags, strict=True):
+            if tag.startswith("B-"):
+                spans.append(Span(position, position + len(token), tag[2:], category=tag[2:].title()))
+            position += len(token) + 1
+        documents.append(Document(f"n{number}", " ".join(tokens), tuple(spans), patient_id=f"p{number // 5}"))
+    return Corpus(documents)
+
+
+@pytest.fixture(scope="module")
+def deidentifier(fitted):
+    return NoteDeidentifier(fitted)
+
+
+def capital(**parameters):
+    return NoteDeidentifier(CapitalTagger().fit(None), **parameters)
+
+
+NOTES = st.lists(
+    st.one_of(
+        st.text(max_size=200),
+        st.text(alphabet="ABz9 .-\r\n\t\u00a0\u0301\u05d0\u4e2d\U0001f600&;lt", max_size=200),
+        st.lists(st.sampled_from(["Mr. ", "Alder", "\r\n", "was seen 3/4/21", "25yo", "&amp;", "\n\n- "])).map("".join),
+    ),
+    max_size=6,
+)
+
+
+@given(texts=NOTES, batch_size=st.integers(1, 7), trained=st.booleans())
+@settings(max_examples=100)
+def test_nothing_outside_the_spans_is_lost(deidentifier, texts, batch_size, trained):
+    model = deidentifier if trained else capital()
+    model = clone(model).set_params(estimator=model.fitted_estimator(), batch_size=batch_size)
+    found = model.annotate(texts)
+    assert len(found) == len(texts)
+    redacted = {mode: model.redact(texts, mode) for mode in ("label", "mask", "remove")}
+    for number, (text, spans) in enumerate(zip(texts, found, strict=True)):
+        assert all(0 <= span.start < span.end <= len(text) for span in spans)
+        assert all(a.end <= b.start for a, b in zip(spans[:-1], spans[1:], strict=True))
+        borders = [0, *(border for span in spans for border in (span.start, span.end)), len(text)]
+        outside = [text[a:b] for a, b in zip(borders[::2], borders[1::2], strict=True)]
+        assert redacted["remove"][number] == "".join(outside)
+        for mode in ("label", "mask"):
+            rest = redacted[mode][number]
+            for piece in outside:  # left to right, in the order of the note, and nothing after the last one
+                assert piece in rest
+                rest = rest[rest.index(piece) + len(piece) :]
+            assert rest == "" or spans
+
+
+@given(texts=NOTES)
+@settings(max_examples=50)
+def test_every_token_of_a_kind_is_covered(texts):
+    """The tags reach the right characters: the tokens that the tagger marks are those that the spans cover."""
+    for text, spans in zip(texts, capital().annotate(texts), strict=True):
+        tokens = segment(text).tokens
+        marked = [(a, b) for t, a, b in zip(*tokens, strict=True) if t[:1].isupper()]
+        assert [(span.start, span.end) for span in spans] == marked
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", " ", "\r\n", "\U0001f600", "\x00", "Seen by Dr Alder\r\n\r\nMr . Birch was seen", "\ufeffMr . Birch was seen"],
+)
+def test_texts_of_any_kind(deidentifier, text):
+    (spans,) = deidentifier.annotate([text])
+    assert deidentifier.redact([text], "remove") == ["".join(c for i, c in enumerate(text) if not _inside(i, spans))]
+
+
+@pytest.mark.parametrize("text", ["x" * 100_000, "Mr . Birch was seen\n" * 2_000, "a " * 5_000])
+def test_long_texts(deidentifier, text):
+    (spans,) = deidentifier.annotate([text])
+    assert len(deidentifier.redact([text], "remove")[0]) == len(text) - sum(span.length for span in spans)
+
+
+def _inside(i, spans):
+    return any(span.start <= i < span.end for span in spans)
+
+
+def test_finds_what_it_was_trained_on(deidentifier):
+    (spans,) = deidentifier.annotate(["Mr . Birch was seen"])
+    assert [(s.start, s.end, s.label, s.category) for s in spans] == [(5, 10, "PATIENT", None)]
+    assert deidentifier.redact(["Mr . Birch was seen"]) == ["Mr . [PATIENT] was seen"]
+
+
+def test_confidence_is_the_smallest_probability_of_the_tokens(deidentifier, corpus):
+    tagger = deidentifier.fitted_estimator()
+    columns = {tag: i for i, tag in enumerate(tagger.classes_)}
+    for document, spans in zip(corpus, deidentifier.annotate(corpus), strict=True):
+        cut = segment(document.text)
+        rows = cut.rows()
+        probabilities = np.concatenate([*tagger.predict_proba(rows), np.zeros((0, len(columns)))])
+        tags = [tag for row in tagger.predict(rows) for tag in row]
+        for span in spans:
+            inside = [i for i, start in enumerate(cut.tokens.starts) if span.start <= start < span.end]
+            expected = min(probabilities[i, columns[tags[i]]] for i in inside)
+            assert 0.0 <= span.confidence <= 1.0
+            assert span.confidence == pytest.approx(expected, abs=1e-5)
+
+
+def test_documents_and_texts_give_the_same_in_any_batch(deidentifier, corpus):
+    texts = [document.text for document in corpus]
+    expected = deidentifier.annotate(texts)
+    for batch_size in (1, 7, 1000):
+        model = NoteDeidentifier(deidentifier.fitted_estimator(), batch_size=batch_size)
+        found = model.annotate(corpus)
+        assert [[(s.start, s.end, s.label) for s in spans] for spans in found] == [
+            [(s.start, s.end, s.label) for s in spans] for spans in expected
+        ]
+
+
+def test_gold_spans_of_documents_are_not_looked_at(deidentifier):
+    document = Document("a", "no pain", (Span(0, 2, "PATIENT"),))
+    assert deidentifier.redact([document]) == deidentifier.redact(["no pain"])
+
+
+@pytest.mark.parametrize("batch_size", [1, 3, 64])
+def test_streams_a_batch_at_a_time(batch_size):
+    pulled = []
+
+    def endless():
+        for number in count():
+            pulled.append(number)
+            yield f"Note {number}"
+
+    stream = capital(batch_size=batch_size).iter_redact(endless(), "remove")
+    assert pulled == []
+    for done, text in enumerate(islice(stream, 200), start=1):
+        assert text == f" {done - 1}"
+        assert done <= len(pulled) <= done + batch_size - 1
+
+
+def test_on_error_raise_names_the_note():
+    model = capital()
+    with pytest.raises(DeidError, match="must be a str or a Document. Got int instead. .document number 1"):
+        model.annotate(["Fine", 5])
+    with pytest.raises(DeidError, match="Got bytes instead. .document a.$"):
+        model.annotate([Document("a", "Fine"), _with_bytes("a")])
+
+
+def _with_bytes(doc_id):
+    document = Document(doc_id, "")
+    object.__setattr__(document, "text", b"Zyxwvutski")
+    return document
+
+
+def test_on_error_withhold_gives_none_and_warns():
+    model = capital(on_error="withhold", batch_size=2)
+    notes = ["Ann", None, _with_bytes("x"), "Bob", Document("b", "Cid")]
+    with pytest.warns(WithheldWarning) as caught:
+        assert model.redact(notes) == ["[NAME]", None, None, "[NAME]", "[NAME]"]
+    messages = [str(warning.message) for warning in caught]
+    assert messages == [
+        "Note withheld: A note must be a str or a Document. Got NoneType instead. [document number 1]",
+        "Note withheld: A note must be a str or a Document. Got bytes instead. [document x]",
+    ]
+
+
+@pytest.mark.parametrize("batch_size", [1, 2, 10])
+def test_note_that_the_tagger_fails_on_takes_no_other_with_it(batch_size):
+    tagger = CapitalTagger(breaks_at="broken").fit(None)
+    notes = ["Ann", Document("bad", "Bob is broken"), "Cid", "Dan is broken too"]
+    model = NoteDeidentifier(tagger, batch_size=batch_size, on_error="withhold")
+    with pytest.warns(WithheldWarning) as caught:
+        assert model.redact(notes) == ["[NAME]", None, "[NAME]", None]
+    assert [str(warning.message) for warning in caught] == [
+        "Note withheld: The note cannot be processed: ValueError. [document bad]",
+        "Note withheld: The note cannot be processed: ValueError. [document number 3]",
+    ]
+    with pytest.raises(DeidError, match="The note cannot be processed: ValueError. .document bad.") as caught_error:
+        model.set_params(on_error="raise").redact(notes)
+    assert "Zyxwvutski" not in str(caught_error.value)
+
+
+def test_tagger_that_gives_too_few_tags_is_an_error():
+    model = NoteDeidentifier(CapitalTagger(cuts=True).fit(None))
+    with pytest.raises(DeidError, match="cannot be processed: SequenceError"):
+        model.redact(["Ann", "Bob"])
+
+
+def test_mistakes_are_not_withheld():
+    class Wrong(CapitalTagger):
+        def predict(self, X):
+            raise TypeError
+
+    with pytest.raises(TypeError):
+        NoteDeidentifier(Wrong().fit(None), on_error="withhold").redact(["Ann"])
+
+
+def test_unknown_mode_and_parameters():
+    with pytest.raises(ValueError, match="'mode' parameter must be one of .* Got 'hide' instead"):
+        capital().redact(["Ann"], mode="hide")
+    with pytest.raises(ValueError, match="'batch_size' parameter of NoteDeidentifier"):
+        capital(batch_size=0).annotate([])
+    with pytest.raises(ValueError, match="'on_error' parameter of NoteDeidentifier"):
+        capital(on_error="ignore").annotate([])
+
+
+def test_unfitted():
+    with pytest.raises(NotFittedError, match="call fit, or give it a fitted estimator"):
+        NoteDeidentifier().annotate(["Ann"])
+    with pytest.raises(NotFittedError):
+        NoteDeidentifier(DeidTagger()).annotate(["Ann"])
+
+
+def test_fitted_estimator_is_used_until_fit(corpus):
+    tagger = CapitalTagger().fit(None)
+    model = NoteDeidentifier(tagger)
+    assert model.redact(["Ann"]) == ["[NAME]"]
+    assert model.fitted_estimator() is tagger
+    model.fit(corpus)
+    assert model.fitted_estimator() is model.estimator_ is not tagger
+    assert not hasattr(clone(model), "estimator_")
+
+
+def test_fit_keeps_categories_and_alignment():
+    corpus = Corpus([Document("a", "Seen by Anna", (Span(8, 10, "NAME", "Names"), Span(4, 5, "AGE")), "p")])
+    model = NoteDeidentifier(CapitalTagger())
+    with pytest.warns(AlignmentWarning):
+        model.fit(corpus)
+    assert model.categories_ == {"NAME": "Names"}
+    assert [span.category for span in model.annotate(["Ann"])[0]] == ["Names"]
+    assert model.alignment_report_ == corpus_report(corpus)
+    assert "Anna" not in repr(model) + repr(model.alignment_report_)
+
+
+def corpus_report(corpus):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", AlignmentWarning)
+        return corpus.to_sentences().report
+
+
+def test_fit_tells_patients_apart(corpus):
+    model = NoteDeidentifier(CapitalTagger()).fit(corpus)
+    assert list(model.estimator_.groups_) == list(corpus.to_sentences().groups)
+    pipe = NoteDeidentifier(Pipeline([("same", PassOn()), ("in", Pipeline([("tag", CapitalTagger())]))])).fit(corpus)
+    assert list(pipe.estimator_.steps[-1][1].steps[-1][1].groups_) == list(corpus.to_sentences().groups)
+    with config_context(enable_metadata_routing=True):
+        for wanted in (True, False):
+            tagger = CapitalTagger().set_fit_request(groups=wanted)
+            routed = NoteDeidentifier(Pipeline([("same", PassOn()), ("tag", tagger)])).fit(corpus)
+            assert (routed.estimator_.steps[-1][1].groups_ is not None) is wanted
+
+
+def test_grid_search_gets_the_groups(corpus):
+    search = GridSearchCV(Records(), {"cuts": [False]}, cv=GroupKFold(3))
+    model = NoteDeidentifier(search).fit(corpus)
+    assert model.redact(["Ann"]) == ["[NAME]"]
+    assert model.annotate(["Ann"])[0][0].confidence is None
+
+
+def test_pipelines_and_frozen_taggers_give_the_same(deidentifier, corpus):
+    tagger = deidentifier.fitted_estimator()
+    expected = [[(s.start, s.end, s.label) for s in spans] for spans in deidentifier.annotate(corpus)]
+    pipe = Pipeline([("same", PassOn()), ("tag", tagger)])
+    pipe[0].fit(None)
+    for estimator in (pipe, FrozenEstimator(tagger), Pipeline([("tag", tagger)])):
+        found = NoteDeidentifier(estimator).annotate(corpus)
+        assert [[(s.start, s.end, s.label) for s in spans] for spans in found] == expected
+        assert all(span.confidence is not None for spans in found for span in spans)
+
+
+def test_no_texts():
+    assert capital().annotate([]) == [] == capital().redact([])
+    assert list(capital().iter_redact(iter(()))) == []
