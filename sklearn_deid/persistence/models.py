@@ -6,6 +6,7 @@ import os
 from typing import Any
 
 import numpy as np
+import torch
 
 from .. import __version__
 from ..estimators import DeidTagger, NoteDeidentifier, tagger_from_state, tagger_to_state
@@ -111,6 +112,9 @@ def _from_state(manifest: dict[str, Any], arrays: dict[str, np.ndarray], device:
 def _tagger(state: Any, arrays: dict[str, np.ndarray], device: str | None) -> DeidTagger:
     if not isinstance(state, dict) or not isinstance(state.get("parameters"), dict):
         raise BundleError("The manifest has no state of a tagger.")
+    asked = str(device or state["parameters"].get("device"))
+    if asked.startswith("cuda") and not torch.cuda.is_available():
+        raise BundleError(f"The model asks for the device {asked}, which is not on this machine. Pass device='auto'.")
     if device is not None:
         state = {**state, "parameters": {**state["parameters"], "device": device}}
     return tagger_from_state(DeidTagger, state, arrays)

@@ -1,0 +1,153 @@
+"""A loaded model does what the saved one did; what is not a model is refused."""
+
+import json
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import Pipeline
+
+from sklearn_deid import Corpus, DeidTagger, Document, NoteDeidentifier, Span, WordVectors, load_model, save_model
+from sklearn_deid.exceptions import BundleError
+from sklearn_deid.persistence import read_bundle, write_bundle
+
+from .conftest import SMALL, X, Y, fit_small
+
+UNSEEN = [["Mrs", "Cedar", "of", "Eastham", "3", "/", "4"], [], ["\U0001f600"], ["a"] * 300]
+
+
+def assert_same(a, b, data):
+    assert a.classes_.tolist() == b.classes_.tolist()
+    for left, right in zip(a.predict(data), b.predict(data), strict=True):
+        assert left == right
+    for left, right in zip(a.predict_proba(data), b.predict_proba(data), strict=True):
+        np.testing.assert_array_equal(left, right)
+
+
+@pytest.mark.parametrize(
+    "parameters",
+    [
+        {},
+        {"embeddings": "auto"},
+        {"encoder": "gru", "head": "softmax", "n_layers": 2},
+        {"scheme": "bioes", "characters": None, "word_size": None},
+        {"class_weight": {"B-PATIENT": 2}, "train_split": 0.3, "optimizer__weight_decay": 0.1},
+    ],
+)
+def test_loaded_tagger_predicts_the_same(tmp_path, parameters):
+    tagger = fit_small(**parameters)
+    save_model(tagger, tmp_path / "m")
+    loaded = load_model(tmp_path / "m")
+    assert_same(tagger, loaded, X + UNSEEN)
+    assert loaded.get_params(deep=False) == tagger.get_params(deep=False)
+    assert clone(loaded).get_params(deep=False) == tagger.get_params(deep=False)
+
+
+def test_tagger_of_vectors(tmp_path):
+    rows = [np.random.default_rng(i).normal(size=(n, 5)).astype(np.float32) for i, n in enumerate((3, 1, 4))]
+    tagger = DeidTagger(**SMALL).fit(rows, [["O", "B-AGE", "O"], ["O"], ["B-AGE", "I-AGE", "O", "O"]])
+    save_model(tagger, tmp_path / "m")
+    loaded = load_model(tmp_path / "m")
+    assert loaded.n_features_in_ == 5
+    assert_same(tagger, loaded, rows)
+
+
+def test_saving_a_loaded_model_writes_the_same_bytes(saved, tmp_path):
+    save_model(load_model(saved), tmp_path / "again")
+    for name in ("manifest.json", "arrays.safetensors"):
+        assert (tmp_path / "again" / name).read_bytes() == (saved / name).read_bytes()
+
+
+def test_loaded_tagger_can_be_trained_on(saved):
+    assert load_model(saved).partial_fit(X, Y).predict(X)[0]
+    assert load_model(saved).fit(X, Y).predict(X)[0]
+
+
+def test_loaded_deidentifier_annotates_the_same(tmp_path):
+    corpus = Corpus(
+        Document(f"n{i}", "Seen by Dr Birch of Northwick", (Span(11, 16, "DOCTOR", "NAME"),)) for i in range(8)
+    )
+    model = NoteDeidentifier(DeidTagger(**{**SMALL, "max_epochs": 20}), batch_size=3, on_error="withhold").fit(corpus)
+    save_model(model, tmp_path / "m")
+    loaded = load_model(tmp_path / "m")
+    assert (loaded.batch_size, loaded.on_error, loaded.categories_) == (3, "withhold", {"DOCTOR": "NAME"})
+    texts = ["Seen by Dr Birch of Northwick", "", "Dr Alder"]
+    assert loaded.annotate(texts) == model.annotate(texts)
+    assert loaded.annotate(texts)[0][0].category == "NAME"
+
+
+def test_deidentifier_around_a_fitted_tagger(small, tmp_path):
+    save_model(NoteDeidentifier(small), tmp_path / "m")
+    assert load_model(tmp_path / "m").annotate(["Mr Alder"]) == NoteDeidentifier(small).annotate(["Mr Alder"])
+
+
+def test_device_of_another_machine_can_be_left(bundle):
+    def other_device(manifest):
+        manifest["state"]["parameters"]["device"] = "cuda:77"
+
+    resign(bundle, other_device)
+    with pytest.raises(BundleError, match="cuda:77|CUDA"):
+        load_model(bundle)
+    loaded = load_model(bundle, device="cpu")
+    assert loaded.device == "cpu"
+    assert loaded.predict(X)[0]
+
+
+def test_other_classes_are_refused(small, tmp_path):
+    for model in (LogisticRegression(), NoteDeidentifier(Pipeline([("tag", small)])), None):
+        with pytest.raises(BundleError, match="cannot be saved"):
+            save_model(model, tmp_path / "m")
+    assert not list(tmp_path.iterdir())
+
+
+def test_tagger_that_holds_words_is_refused(tmp_path):
+    vectors = WordVectors(["Alder", "pain"], np.eye(2, 4, dtype=np.float32))
+    with pytest.raises(BundleError, match="vectors of whole words"):
+        save_model(fit_small(embeddings=vectors), tmp_path / "m")
+    assert not list(tmp_path.iterdir())
+
+
+def resign(folder, change):
+    """Change the manifest of a bundle and compute its digests anew, as someone would who does it on purpose."""
+    manifest, arrays = read_bundle(folder)
+    manifest = {key: value for key, value in manifest.items() if key not in ("format", "arrays_sha256")}
+    change(manifest)
+    write_bundle(folder, manifest, arrays, overwrite=True)
+
+
+def nested(manifest):
+    inner = {"class": "NoteDeidentifier", "state": {"estimator": {}, "batch_size": 1, "on_error": "raise"}}
+    manifest |= {"class": "NoteDeidentifier", "state": {"estimator": inner, "batch_size": 1, "on_error": "raise"}}
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda m: m.update({"class": "Popen"}),
+        lambda m: m.pop("class"),
+        lambda m: m.pop("state"),
+        lambda m: m.update({"state": []}),
+        lambda m: m.update({"class": "NoteDeidentifier"}),
+        nested,
+        lambda m: m["state"].pop("classes"),
+        lambda m: m["state"].update({"classes": ["O"]}),
+        lambda m: m["state"].update({"parameters": []}),
+        lambda m: m["state"]["parameters"].update({"optimizer": "lr_scheduler"}),
+        lambda m: m["state"]["parameters"].update({"optimizer": "__builtins__"}),
+        lambda m: m["state"]["parameters"].update({"hidden_size": 7}),
+        lambda m: m["state"]["parameters"].update({"hidden_size": "many"}),
+        lambda m: m["state"]["parameters"].update({"nonsense": 1}),
+        lambda m: m["state"].update({"subwords": {"min_n": 3}}),
+        lambda m: m["state"].update({"reads_words": False, "n_features_in": 3}),
+    ],
+)
+def test_what_does_not_fit_together_is_refused(bundle, change):
+    resign(bundle, change)
+    with pytest.raises(BundleError):
+        load_model(bundle)
+
+
+def test_manifest_holds_plain_values_only(saved):
+    manifest = json.loads((saved / "manifest.json").read_text(encoding="utf-8"))
+    assert set(manifest) == {"arrays_sha256", "class", "format", "library_version", "manifest_sha256", "state"}
