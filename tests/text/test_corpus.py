@@ -33,9 +33,10 @@ NOTES = Corpus(
 def documents(draw, number=0):
     alphabet = st.one_of(st.sampled_from("aB1 .,-\n&;"), st.characters(exclude_categories=["Cs"]))
     text = draw(st.text(alphabet, max_size=40))
-    borders = st.tuples(st.integers(0, len(text)), st.integers(0, len(text))).filter(lambda ab: ab[0] != ab[1])
-    pairs = draw(st.lists(st.tuples(borders, st.sampled_from("AB")), max_size=5)) if text else []
-    spans = {Span(min(ab), max(ab), label, label.lower()) for ab, label in pairs}
+    last = max(len(text) - 1, 0)
+    triples = st.tuples(st.integers(0, last), st.one_of(st.integers(1, 4), st.integers(1, 40)), st.sampled_from("AB"))
+    drawn = draw(st.lists(triples, max_size=5)) if text else []
+    spans = {Span(a, min(a + n, len(text)), label, label.lower()) for a, n, label in drawn}
     return Document(f"n{number}", text, tuple(spans), draw(st.sampled_from(["p1", "p2", None])))
 
 

@@ -16,9 +16,10 @@ def texts_with_spans(draw):
     text = draw(st.text(max_size=30))
     if not text:
         return text, []
-    borders = st.tuples(st.integers(0, len(text)), st.integers(0, len(text))).filter(lambda ab: ab[0] != ab[1])
-    pairs = draw(st.lists(st.tuples(borders, st.sampled_from("ABC")), max_size=5))
-    return text, [Span(min(ab), max(ab), label) for ab, label in pairs]
+    # Short ones, so that some do not touch, and a few long ones.
+    lengths = st.one_of(st.integers(1, 3), st.integers(1, 30))
+    triples = st.tuples(st.integers(0, len(text) - 1), lengths, st.sampled_from("ABC"))
+    return text, [Span(a, min(a + n, len(text)), label) for a, n, label in draw(st.lists(triples, max_size=5))]
 
 
 def without(text, spans):
@@ -91,6 +92,17 @@ def test_the_longest_gives_category_and_confidence():
     assert merge_spans(spans) == [Span(0, 9, "PATIENT", "NAME", 0.5)]
     done = rewrite("0123456789", spans, lambda span: "x" * span.length * 2)
     assert done.spans == (Span(0, 18, "PATIENT", "NAME", 0.5),)
+
+
+def test_of_equally_long_ones_the_first_gives_the_label():
+    assert merge_spans([Span(3, 6, "B"), Span(0, 3, "A"), Span(6, 9, "C")]) == [Span(0, 9, "A")]
+
+
+def test_offsets_after_rewriting_by_hand():
+    spans = [Span(0, 2, "A"), Span(4, 5, "B"), Span(6, 7, "A"), Span(9, 10, "B")]
+    done = rewrite("0123456789", spans, lambda span: "xyz" if span.label == "B" else "")
+    assert done.text == "23xyz578xyz"
+    assert done.spans == (Span(2, 5, "B"), Span(8, 11, "B"))
 
 
 def test_mask_does_not_tell_the_length():
