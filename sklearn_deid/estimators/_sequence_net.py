@@ -21,7 +21,7 @@ __all__ = ["NoCriterion", "SequenceNet"]
 # Padded cells of a batch when tagging: large enough to keep the matrix products busy, small enough for the caches.
 _TAGGING_CELLS = 4096
 # What max_epochs="auto" means: so many epochs, more where the data are small so that enough batches are seen.
-_EPOCHS, _MOST_EPOCHS, _FEWEST_BATCHES = 16, 100, 2000
+_EPOCHS, _MOST_EPOCHS, _FEWEST_BATCHES = 20, 100, 2000
 
 
 class NoCriterion(nn.Module):

@@ -37,7 +37,6 @@ class TokenNet(SequenceNet):
                 characters,
                 n_shapes=N_SHAPE_CLASSES if self.characters else 0,
                 vector_dim=0 if self._vectors is None else self._vectors.dim,
-                output_size=self.word_size,
             )
         width = self.n_features_in_ if words is None else words.output_size
         encoder = BidirectionalRecurrent(width, self.hidden_size, self.n_layers, self.encoder, self.layer_dropout)

@@ -42,8 +42,6 @@ class DeidTagger(TokenNet):
     embeddings : None, "auto", "corpus", "glove-6b-50d", path, WordVectors or KeyedVectors, default="auto"
         Fixed word vectors beside the characters. "auto" trains vectors of hashed character n-grams on X; they hold no
         word of X. "corpus" trains vectors of whole words and warns, since those hold the words of X.
-    word_size : int or None, default=96
-        Width of the rectified layer that puts the parts of a word together; None leaves it out.
     hidden_size : int, default=128
         Units of each direction.
     n_layers : int, default=1
@@ -56,11 +54,11 @@ class DeidTagger(TokenNet):
     class_weight : dict, "balanced" or None, default=None
         Weight of each tag in the loss; tags that a dict does not name count 1.
     max_epochs : int or "auto", default="auto"
-        Passes over the data. "auto" is 16, and up to 100 where the data are so small that 16 passes make fewer than
+        Passes over the data. "auto" is 20, and up to 100 where the data are so small that 20 passes make fewer than
         2,000 batches.
     lr : float, default=3e-3
         Learning rate; rises over the first batches and falls linearly to zero at the end of `fit`.
-    batch_size : int, default=600
+    batch_size : int, default=900
         Padded tokens (not sentences) of a training batch.
     optimizer : torch optimizer class, default=torch.optim.NAdam
     gradient_clip : float or None, default=1.0
@@ -97,7 +95,7 @@ class DeidTagger(TokenNet):
     Notes
     -----
     The network of Friedrich et al. (2019), table 1, is ``DeidTagger(n_layers=2, hidden_size=128, characters=None,
-    word_size=None, embeddings="glove-6b-50d", input_dropout=0.1, layer_dropout=0.25, output_dropout=0.5, span_swap=0.0,
+    embeddings="glove-6b-50d", input_dropout=0.1, layer_dropout=0.25, output_dropout=0.5, span_swap=0.0,
     weight_average=0.0)``.
 
     See Also
@@ -125,7 +123,6 @@ class DeidTagger(TokenNet):
         "head": [StrOptions({"crf", "softmax"})],
         "scheme": [StrOptions({"iob2", "bioes"})],
         "characters": [StrOptions({"cnn"}), None],
-        "word_size": [Interval(Integral, 1, None, closed="left"), None],
         "hidden_size": [Interval(Integral, 1, None, closed="left")],
         "n_layers": [Interval(Integral, 1, None, closed="left")],
         "input_dropout": [Interval(Real, 0, 1, closed="left")],
@@ -154,7 +151,6 @@ class DeidTagger(TokenNet):
         scheme: str = "iob2",
         characters: str | None = "cnn",
         embeddings: Any = "auto",
-        word_size: int | None = 96,
         hidden_size: int = 128,
         n_layers: int = 1,
         input_dropout: float = 0.25,
@@ -164,7 +160,7 @@ class DeidTagger(TokenNet):
         class_weight: Any = None,
         max_epochs: Any = "auto",
         lr: float = 3e-3,
-        batch_size: int = 600,
+        batch_size: int = 900,
         optimizer: Any = torch.optim.NAdam,
         gradient_clip: float | None = 1.0,
         weight_average: float = 0.998,
@@ -180,7 +176,7 @@ class DeidTagger(TokenNet):
     ) -> None:
         self.encoder, self.head, self.scheme = encoder, head, scheme
         self.characters, self.embeddings = characters, embeddings
-        self.word_size, self.hidden_size, self.n_layers = word_size, hidden_size, n_layers
+        self.hidden_size, self.n_layers = hidden_size, n_layers
         self.input_dropout, self.layer_dropout, self.output_dropout = (
             input_dropout,
             layer_dropout,

@@ -58,10 +58,7 @@ class CharacterCNN(nn.Module):
 
 
 class WordEncoder(nn.Module):
-    """Put everything that is known of a word together.
-
-    The parts are concatenated and, with ``output_size``, mapped by one rectified layer. It is computed once for each
-    distinct word, so it is cheap, and it makes the input of the recurrent layer narrower, which is not.
+    """Concatenate everything that is known of a word.
 
     Parameters
     ----------
@@ -74,8 +71,6 @@ class WordEncoder(nn.Module):
         Width of a shape vector.
     vector_dim : int, default=0
         Width of the given, fixed word vectors; 0 leaves them out.
-    output_size : int, optional
-        Width of the rectified layer; None leaves it out.
     """
 
     def __init__(
@@ -85,16 +80,13 @@ class WordEncoder(nn.Module):
         n_shapes: int = 0,
         shape_dim: int = 25,
         vector_dim: int = 0,
-        output_size: int | None = None,
     ) -> None:
         super().__init__()
         self.n_casings, self.vector_dim = n_casings, vector_dim
         self.characters = characters
         self.shapes = nn.Embedding(n_shapes, shape_dim) if n_shapes else None
-        width = n_casings + vector_dim + (shape_dim if n_shapes else 0)
-        width += characters.output_size if characters is not None else 0
-        self.output_size = output_size or width
-        self.project = nn.Sequential(nn.Linear(width, output_size), nn.ReLU()) if output_size else nn.Identity()
+        self.output_size = n_casings + vector_dim + (shape_dim if n_shapes else 0)
+        self.output_size += characters.output_size if characters is not None else 0
 
     def forward(self, features: dict[str, Tensor]) -> Tensor:
         """Features of n_words words to (n_words, output_size)."""
@@ -105,4 +97,4 @@ class WordEncoder(nn.Module):
             parts.append(self.characters(features["characters"]))
         if self.shapes is not None:
             parts.append(self.shapes(features["shape"]))
-        return self.project(torch.cat(parts, dim=1))
+        return torch.cat(parts, dim=1)

@@ -41,9 +41,8 @@ def test_a_word_does_not_depend_on_the_words_beside_it():
     torch.testing.assert_close(network(short)[0], network(torch.cat([short, long]))[0])
 
 
-@pytest.mark.parametrize("output_size", [None, 6])
-def test_parts_are_put_together(output_size):
-    encoder = WordEncoder(7, CharacterCNN(30), n_shapes=5, vector_dim=3, output_size=output_size)
+def test_parts_are_put_together():
+    encoder = WordEncoder(7, CharacterCNN(30), n_shapes=5, vector_dim=3)
     features = {
         "casing": torch.tensor([0, 6]),
         "characters": torch.tensor([[1, 2], [3, 0]]),
@@ -51,4 +50,4 @@ def test_parts_are_put_together(output_size):
         "vectors": torch.randn(2, 3),
     }
     assert encoder(features).shape == (2, encoder.output_size)
-    assert encoder.output_size == (output_size or 7 + 3 + 50 + 25)
+    assert encoder.output_size == 7 + 3 + 50 + 25
