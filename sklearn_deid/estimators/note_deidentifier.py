@@ -218,7 +218,8 @@ class NoteDeidentifier(BaseEstimator):
         """Raise, or warn where the note is to be withheld."""
         error = DeidError(message, doc_id=item.doc_id if isinstance(item, Document) else f"number {number}")
         if self.on_error == "raise":
-            raise error from cause
+            # A traceback shows the message of the cause: only our own are known to hold no text.
+            raise error from (cause if isinstance(cause, DeidError) else None)
         warnings.warn(f"Note withheld: {error}", WithheldWarning, stacklevel=2)
 
     def _spans(self, estimator: Any, texts: list[str]) -> list[tuple[Span, ...]]:
@@ -230,8 +231,15 @@ class NoteDeidentifier(BaseEstimator):
         for cut in segmented:
             stop = position + len(cut.tokens.starts)
             sure = None if confidences is None else confidences[position:stop]
-            flat, starts, ends = tags[position:stop], cut.tokens.starts, cut.tokens.ends
-            spans.append(tuple(tags_to_spans(flat, starts, ends, confidences=sure, category_of=categories.get)))
+            found = tags_to_spans(
+                tags[position:stop],
+                cut.tokens.starts,
+                cut.tokens.ends,
+                confidences=sure,
+                category_of=categories.get,
+                sentences=cut.sentences,
+            )
+            spans.append(tuple(found))
             position = stop
         return spans
 

@@ -24,6 +24,9 @@ class Segmentation(NamedTuple):
     tokens: Tokens
     sentences: list[tuple[int, int]]
 
+    def __repr__(self) -> str:  # counts only: the tokens are note text
+        return f"Segmentation({len(self.tokens.texts)} tokens, {len(self.sentences)} sentences)"
+
     def rows(self) -> list[list[str]]:
         """Token texts, one list per sentence.
 

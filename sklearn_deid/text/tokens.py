@@ -38,6 +38,9 @@ class Tokens(NamedTuple):
     starts: list[int]
     ends: list[int]
 
+    def __repr__(self) -> str:  # counts only: the tokens are note text
+        return f"Tokens({len(self.texts)} tokens)"
+
 
 # Scripts written without spaces between words or, in Hangul, with particles glued to names: one token per
 # character.
@@ -159,7 +162,9 @@ def tokenize(text: str) -> Tokens:
     >>> tokenize("25yo pt. of Dr.LopezMD").texts
     ['25', 'yo', 'pt', '.', 'of', 'Dr', '.', 'Lopez', 'MD']
     >>> tokenize("BP &lt; 90")
-    Tokens(texts=['BP', '<', '90'], starts=[0, 3, 8], ends=[2, 7, 10])
+    Tokens(3 tokens)
+    >>> tokenize("BP &lt; 90").ends
+    [2, 7, 10]
     """
     tokens = Tokens([], [], [])
     position = 0

@@ -16,8 +16,10 @@ from sklearn_deid.text import (
     relabel,
     repair_tags,
     rewrite,
+    segment,
     spans_to_tags,
     tags_to_spans,
+    tokenize,
 )
 
 WORD = "Zyxwvut"
@@ -35,6 +37,8 @@ def sentences():
 OBJECTS = {
     "document": lambda: NOTE,
     "span": lambda: NOTE.spans,
+    "tokens": lambda: tokenize(TEXT),
+    "segmentation": lambda: segment(TEXT),
     "corpus": lambda: Corpus([NOTE]),
     "sentences": sentences,
     "report": lambda: sentences().report,

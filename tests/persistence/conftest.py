@@ -12,7 +12,6 @@ SMALL = {
     "max_epochs": 3,
     "lr": 0.02,
     "hidden_size": 6,
-    "word_size": 8,
     "embeddings": None,
     "random_state": 0,
     "device": "cpu",
