@@ -44,9 +44,10 @@ class AlignmentReport:
     collisions : tuple of Misfit
         Spans whose first token belongs to an earlier span; they begin with the next one.
     overlapping : tuple of Misfit
-        Lost: spans that share a character with a longer one (of equally long ones the earlier is kept).
+        Spans that share a character with a longer one (of equally long ones the earlier counts as longer) and come back
+        as the tokens that the other spans leave.
     swallowed : tuple of Misfit
-        Lost: spans all of whose tokens belong to earlier ones.
+        Lost: spans all of whose tokens belong to others. These tokens are tagged, with the others' labels.
     empty : tuple of Misfit
         Lost: spans that hold no part of a token, such as white space.
 
@@ -69,8 +70,8 @@ class AlignmentReport:
 
     @property
     def n_lost(self) -> int:
-        """Spans that no token carries."""
-        return len(self.overlapping) + len(self.swallowed) + len(self.empty)
+        """Spans that no tag stands for."""
+        return len(self.swallowed) + len(self.empty)
 
     @property
     def n_changed(self) -> int:
@@ -112,7 +113,8 @@ def spans_to_tags(
     Parameters
     ----------
     spans : sequence of Span
-        In any order. Of overlapping ones the longer is kept, of equally long ones the earlier.
+        In any order. Of overlapping ones the longer is kept whole, of equally long ones the earlier; the other has the
+        tokens that are left, so that all of both stay hidden.
     starts, ends : sequences of int, length n_tokens
         Half-open character offsets of the tokens, in order, not overlapping.
     scheme : {"iob2", "bioes"}, default="iob2"
@@ -156,8 +158,13 @@ def spans_to_tags(
         n_exact += not kinds
         for kind in kinds:
             found.setdefault(kind, []).append((doc_id, span.start, span.end, span.label))
-    if dropped:
-        found["overlapping"] = [(doc_id, span.start, span.end, span.label) for span in dropped]
+    free = _free_tokens(len(starts), pieces) if dropped else []
+    for span in dropped:
+        first, stop = bisect_right(ends, span.start), bisect_left(starts, span.end)
+        rest = _take_free(free, range(first, stop), borders)
+        pieces += [(a, b, span.label) for a, b in rest]
+        kind = "overlapping" if rest else "swallowed" if first < stop else "empty"
+        found.setdefault(kind, []).append((doc_id, span.start, span.end, span.label))
     report = AlignmentReport(len(spans), n_exact, **{kind: tuple(misfits) for kind, misfits in found.items()})
     return tags_of(pieces, len(starts), scheme), report
 
@@ -230,7 +237,7 @@ def _check_lengths(**sequences: Sequence) -> None:
 
 
 def _without_overlaps(spans: Sequence[Span]) -> tuple[list[Span], list[Span]]:
-    """The longest of overlapping spans, in order of the text, and those that give way to them."""
+    """The longest of overlapping spans, in order of the text, and those that give way to them, longest first."""
     ordered = sorted(spans, key=lambda s: s.start)
     if all(a.end <= b.start for a, b in zip(ordered[:-1], ordered[1:], strict=True)):
         return ordered, []
@@ -246,6 +253,27 @@ def _without_overlaps(spans: Sequence[Span]) -> tuple[list[Span], list[Span]]:
             kept.insert(place, span)
             starts.insert(place, span.start)
     return kept, dropped
+
+
+def _free_tokens(n_tokens: int, pieces: Iterable[tuple[int, int, str]]) -> list[bool]:
+    free = [True] * n_tokens
+    for a, b, _ in pieces:
+        free[a:b] = [False] * (b - a)
+    return free
+
+
+def _take_free(free: list[bool], tokens: range, borders: Sequence[int]) -> list[tuple[int, int]]:
+    """Runs of the free ones among the tokens, none across a sentence border; they are not free any more."""
+    runs: list[tuple[int, int]] = []
+    new_sentence = set(borders[bisect_right(borders, tokens.start) : bisect_left(borders, tokens.stop)])
+    for i in tokens:
+        if free[i]:
+            free[i] = False
+            if runs and runs[-1][1] == i and i not in new_sentence:
+                runs[-1] = (runs[-1][0], i + 1)
+            else:
+                runs.append((i, i + 1))
+    return runs
 
 
 def _misfits(span: Span, starts: Sequence[int], ends: Sequence[int], tokens: tuple[int, int], taken: int) -> list[str]:

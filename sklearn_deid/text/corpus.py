@@ -142,7 +142,7 @@ class Corpus(Sequence[Document]):
             tags.append(row)
             reports.append(one)
         report = AlignmentReport.total(reports)
-        if report.n_lost or report.inside_token or report.trimmed or report.collisions:
+        if report.n_lost or report.inside_token or report.trimmed or report.collisions or report.overlapping:
             warnings.warn(f"{report.summary()}. See SentenceData.report for where.", AlignmentWarning, stacklevel=2)
         return SentenceData(self, scheme, pieces, tags, report)
 
