@@ -144,11 +144,11 @@ class TokenSequences(RaggedArray):
                     f"'{name}' must be a sequence of sentences, each a sequence of tokens. Row {number} is a "
                     f"{type(row).__name__}. A single sentence must be wrapped: [tokens]."
                 )
+            tokens = list(row)  # a row may be an iterator, which a second look would find half empty
             try:
-                tokens = list(map(intern, row))
+                flat.extend(list(map(intern, tokens)))
             except TypeError:  # a str subclass such as numpy.str_, or no string at all
-                tokens = [intern(_as_str(token, name, number)) for token in row]
-            flat.extend(tokens)
+                flat.extend([intern(_as_str(token, name, number)) for token in tokens])
             offsets.append(len(flat))
         data = np.empty(len(flat), dtype=object)
         data[:] = flat
@@ -258,6 +258,8 @@ def object_rows(rows: Iterable[Any]) -> np.ndarray:
 
 def _as_index(key: Any, n: int) -> np.ndarray:
     index = np.asarray(key)
+    if index.ndim != 1:
+        raise IndexError(f"An index needs one dimension. Got {index.ndim}.")
     if index.dtype == bool and index.shape != (n,):
         raise IndexError(f"A boolean index needs shape ({n},). Got {index.shape}.")
     return index if index.size else index.astype(np.intp)

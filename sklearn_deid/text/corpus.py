@@ -94,6 +94,8 @@ class Corpus(Sequence[Document]):
         if isinstance(key, slice):
             return Corpus(self._documents[key])
         index = np.asarray(key)
+        if index.ndim != 1:
+            raise IndexError(f"An index needs one dimension. Got {index.ndim}.")
         rows = np.arange(len(self))[index if index.size else index.astype(np.intp)]  # an empty list is float64
         return Corpus(self._documents[i] for i in rows)
 
@@ -234,7 +236,7 @@ class SentenceData:
         rows = TokenSequences.from_rows(tags, name="tags")
         self._check_rows(rows.lengths.tolist(), "tags")
         sure = None if confidences is None else self._flat(confidences)
-        categories = {s.label: s.category for d in self.corpus for s in d.spans}
+        categories = {s.label: s.category for d in self.corpus for s in d.spans if s.category is not None}
         documents, position = [], 0
         for document, cut in zip(self.corpus, self._segmentations, strict=True):
             stop = position + len(cut.tokens.starts)

@@ -79,6 +79,7 @@ def test_a_number_gives_a_row(make):
     X = make(range(5))
     for number in (3, -2, np.int64(3), np.uint8(3)):
         assert len(X[number]) == len(X[number, ...]) == 3
+    assert len(X[0]) == len(X[-5]) == 2
     assert isinstance(TokenSequences.from_rows(ROWS)[0], list)
 
 
@@ -90,7 +91,8 @@ def test_a_selection_equals_what_is_made_of_the_selected_rows(make, rows):
 
 
 @pytest.mark.parametrize(
-    "key", [5, -6, np.int64(5), [0, 5], 1.5, [0.5], "row", [True, False], (0, 1), (slice(None), 0)]
+    "key",
+    [5, -6, np.int64(5), [0, 5], 1.5, [0.5], "row", [True, False], (0, 1), (slice(None), 0), np.array(1), [[0]], None],
 )
 def test_wrong_index(key):
     with pytest.raises(IndexError, match=r"Row \d|Row -6|index|indices|one dimension"):
@@ -126,6 +128,20 @@ def test_as_an_array_of_rows():
         assert X.tolist() == rows
     array = object_rows([["a", "b"], ["c", "d"]])
     assert (array.shape, array[1]) == ((2,), ["c", "d"])
+
+
+@pytest.mark.parametrize(
+    "kind", [list, tuple, np.array, iter, lambda row: (token for token in np.array(row, dtype=str))]
+)
+def test_rows_of_any_kind_keep_all_their_tokens(kind):
+    rows = [["Dr", "Ada"], ["left"]]
+    assert check_sequences([kind(row) for row in rows]).tolist() == rows
+
+
+def test_size():
+    X = TokenSequences.from_rows(ROWS)
+    assert (X.ndim, X.nbytes) == (1, X.data.nbytes + X.offsets.nbytes)
+    assert repr(X) == "TokenSequences(n=5, items=8)"
 
 
 def test_the_same_word_is_held_once():
@@ -236,6 +252,12 @@ def test_what_is_no_sequence_of_sentences(X, message):
         check_sequences(X)
     behind = None if caught.value.__suppress_context__ else caught.value.__context__
     assert "Ada" not in f"{caught.value!r} {behind!r}"  # what a traceback prints
+
+
+def test_vectors_of_more_dimensions():
+    for rows in ([np.zeros((2, 3, 1))], [np.zeros(2)], [np.zeros((1, 2)), np.zeros((1, 3))]):
+        with pytest.raises(SequenceError, match=r"Every row of 'X' must have shape \(n_tokens, d\) with one d"):
+            Representation.from_rows(rows)
 
 
 @pytest.mark.parametrize(

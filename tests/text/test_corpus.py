@@ -125,6 +125,12 @@ def test_predicted_tags_replace_the_gold_ones():
     assert found[0].meta == {"kind": "letter"}
 
 
+def test_a_label_keeps_its_category_where_some_spans_have_none():
+    corpus = Corpus([Document("n1", "Ada, Bob", (Span(0, 3, "PATIENT", "NAME"), Span(5, 8, "PATIENT")))])
+    data = corpus.to_sentences()
+    assert [s.category for s in data.to_documents(data.y)[0].spans] == ["NAME", "NAME"]
+
+
 @pytest.mark.parametrize(("scheme", "row"), [("iob2", ["I-A", "I-A", "O"]), ("bioes", ["E-A", "I-A", "O"])])
 def test_no_span_runs_on_over_a_sentence_border(scheme, row):
     data = NOTES[:1].to_sentences(scheme)
@@ -171,9 +177,9 @@ def test_indexing_is_that_of_a_list(data):
     assert list(NOTES[mask]) == list(NOTES[np.array(mask)]) == [d for d, kept in zip(listed, mask, strict=True) if kept]
 
 
-@pytest.mark.parametrize("key", [5, -6, [5], [True, False], np.ones(4, dtype=bool), 1.5, "n1"])
+@pytest.mark.parametrize("key", [5, -6, [5], [True, False], np.ones(4, dtype=bool), 1.5, "n1", np.array(0), [[0]]])
 def test_wrong_index(key):
-    with pytest.raises(IndexError, match="index|indices"):
+    with pytest.raises(IndexError, match="index|indices|one dimension"):
         NOTES[key]
 
 
