@@ -225,6 +225,48 @@ class TestLeakScore:
             deid_report(self.GOLD, self.PREDICTED, sentences=7)
 
 
+WHOLE_TABLE = """
+2 documents, 5 PHI spans
+
+Missed
+tokens, under whatever label 3 of 7 (42.86%)
+of them with a HIPAA label 1 of 5 (20.00%)
+spans, under whatever label 2 of 5 (40.00%)
+spans, with their label 3 of 5 (60.00%)
+spans with their label, per sentence 0.7500
+
+Missed tokens by their label
+DOCTOR 2 of 2 (100.00%)
+PATIENT 1 of 3 (33.33%)
+
+Scores precision recall f1 gold missed invented macro f1
+spans, typed 0.6667 0.4000 0.5000 5 3 1 0.2857
+spans, typed, ends within 2 characters 0.6667 0.4000 0.5000 5 3 1 0.2857
+spans, any type 1.0000 0.6000 0.7500 5 2 0 0.4286
+spans, any type, neighbours joined 1.0000 0.6667 0.8000 6 2 0 0.4444
+tokens, typed 0.7500 0.4286 0.5455 7 4 1 0.3000
+tokens, any type 1.0000 0.5714 0.7273 7 3 0 0.4000
+HIPAA spans, typed 0.6667 0.5000 0.5714 4 2 1 0.3333
+HIPAA spans, typed, ends within 2 characters 0.6667 0.5000 0.5714 4 2 1 0.3333
+HIPAA spans, any type 1.0000 0.7500 0.8571 4 1 0 0.5000
+HIPAA tokens, typed 0.7500 0.6000 0.6667 5 2 1 0.3750
+HIPAA tokens, any type 1.0000 0.8000 0.8889 5 1 0 0.5000
+
+By category (spans, typed) precision recall f1 gold missed invented
+NAME 1.0000 0.3333 0.5000 3 2 0
+AGE 0.0000 0.0000 0.0000 1 1 0
+LOCATION 1.0000 1.0000 1.0000 1 0 0
+DATE 0.0000 0.0000 0.0000 0 0 1
+
+By label (spans, typed) precision recall f1 gold missed invented
+PATIENT 1.0000 0.5000 0.6667 2 1 0
+AGE 0.0000 0.0000 0.0000 1 1 0
+CITY 1.0000 1.0000 1.0000 1 0 0
+DOCTOR 0.0000 0.0000 0.0000 1 1 0
+DATE 0.0000 0.0000 0.0000 0 0 1
+"""
+
+
 class TestForms:
     """Table, dict and frame say the same."""
 
@@ -252,6 +294,15 @@ class TestForms:
         assert lines.index("Missed tokens by their label") < next(i for i, s in enumerate(lines) if s[:6] == "Scores")
         typed = next(line for line in lines if line.startswith("  spans, typed "))
         assert typed.split()[2:] == ["1.0000", "0.6000", "0.7500", "5", "2", "0", "0.4286"]  # macro: P 1/2, R 3/8
+
+    def test_whole_table_worked_by_hand(self):
+        """The doctor and the second patient are missed, the age is found as a date."""
+        gold = [note(self.TEXT, [*self.SPANS[:3], Span(23, 30, "DOCTOR")], "a"), self.GOLD[1]]
+        predicted = [note(self.TEXT, [self.SPANS[0], Span(9, 11, "DATE"), self.SPANS[2]], "a"), note("Ben", [], "b")]
+        lines = deid_report(gold, predicted, sentences={"a": 3, "b": 1}).splitlines()
+        assert [" ".join(line.split()) for line in lines] == WHOLE_TABLE.strip().splitlines()
+        first, last = lines.index(next(line for line in lines if line.startswith("Scores"))), lines.index("", 18)
+        assert len({len(line) for line in lines[first:last]}) == 1  # columns stand under their headings
 
     def test_table_shows_no_text(self):
         table = deid_report(self.GOLD, self.PREDICTED)

@@ -139,6 +139,21 @@ def test_labels_that_only_one_side_knows():
     assert phi_f1_score([["B-NEVER", "O"]], [["O", "B-SEEN"]], average=None) == {"NEVER": 0.0, "SEEN": 0.0}
 
 
+@given(pair=pairs(tags=("O", "B-AGE", "I-AGE", "B-CITY", "I-CITY", "I-A-B")))
+def test_equals_seqeval(pair):
+    seqeval = pytest.importorskip("seqeval.metrics", reason="seqeval is not installed")
+    if not any(tag != "O" for y in pair for row in y for tag in row):
+        return  # it warns where there is nothing
+    for y_true, y_pred in (pair, pair[::-1]):
+        assert phi_f1_score(y_true, y_pred) == pytest.approx(seqeval.f1_score(y_true, y_pred, zero_division=0))
+        expected = seqeval.recall_score(y_true, y_pred, zero_division=0)
+        assert phi_recall_score(y_true, y_pred) == pytest.approx(expected)
+
+
+def test_labels_come_in_order():
+    assert list(phi_f1_score([["B-B", "B-A"]], [["B-C", "B-A"]], average=None)) == ["A", "B", "C"]
+
+
 def test_nothing_scores_zero():
     for y in ([], [[]], [["O", "O"]]):
         assert scores(y, y) == [0.0, 0.0, 0.0]

@@ -3,6 +3,7 @@
 from collections import defaultdict
 from itertools import accumulate
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -197,6 +198,16 @@ def test_total_is_the_sum(documents):
         for number, (spans, (starts, ends, sentences)) in enumerate(documents)
     ]
     assert AlignmentReport.total(reports) == sum(reports, AlignmentReport())
+
+
+def test_only_reports_are_added():
+    with pytest.raises(TypeError, match="unsupported operand"):
+        AlignmentReport() + 1
+
+
+def test_offsets_and_confidences_of_numpy_become_plain_numbers():
+    (span,) = tags_to_spans(["B-x"], np.array([0]), np.array([3]), confidences=np.array([0.5], dtype=np.float32))
+    assert [type(value) for value in (span.start, span.end, span.confidence)] == [int, int, float]
 
 
 def test_summary_counts():
