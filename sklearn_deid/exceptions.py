@@ -63,8 +63,12 @@ class DeidError(Exception):
             )
             if value is not None
         ]
-        if self.start is not None or self.end is not None:
+        if self.start is not None and self.end is not None:
             where.append(f"characters {self.start}-{self.end}")
+        elif self.start is not None:
+            where.append(f"from character {self.start}")
+        elif self.end is not None:
+            where.append(f"up to character {self.end}")
         return f"{self.message} [{', '.join(where)}]" if where else self.message
 
     def __reduce__(self) -> tuple:

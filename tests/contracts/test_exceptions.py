@@ -43,6 +43,8 @@ def test_a_warning_can_be_filtered_as_user_warning(cls):
         ({}, "It is broken."),
         ({"doc_id": "n1"}, "It is broken. [document n1]"),
         ({"start": 0, "end": 9}, "It is broken. [characters 0-9]"),
+        ({"start": 4}, "It is broken. [from character 4]"),
+        ({"end": 9}, "It is broken. [up to character 9]"),
         (WHERE, "It is broken. [file notes.xml, document n1, annotation T3, characters 4-9]"),
     ],
 )

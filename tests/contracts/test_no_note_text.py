@@ -9,6 +9,7 @@ import pytest
 from sklearn_deid import Corpus, Document, Span
 from sklearn_deid._sequences import RaggedArray, Representation, TokenSequences, check_sequences, check_tags
 from sklearn_deid.exceptions import AlignmentWarning, DeidError
+from sklearn_deid.metrics import deid_report, leak_list, pair_documents, phi_f1_score
 from sklearn_deid.text import (
     I2B2_2014,
     labels_of,
@@ -48,6 +49,13 @@ OBJECTS = {
     "y": lambda: sentences().y,
     "ragged array": lambda: RaggedArray(np.array([WORD], dtype=object), np.array([0, 1])),
     "predicted": lambda: sentences().to_documents(sentences().y),
+    "vectors": lambda: check_sequences([[[1.0]]]),
+    "leaks": lambda: leak_list([NOTE], [Document("n1", TEXT)]),
+    "each leak": lambda: leak_list([NOTE], [Document("n1", TEXT)]).leaks,
+    "records of leaks": lambda: leak_list([NOTE], [Document("n1", TEXT)]).records(),
+    "table": lambda: deid_report([NOTE], [Document("n1", TEXT)]),
+    "dict": lambda: deid_report([NOTE], [Document("n1", TEXT)], output="dict"),
+    "pairs": lambda: pair_documents([NOTE], [Document("n1", TEXT)]),
     "rewriting": lambda: rewrite(TEXT, SPANS[:1], lambda span: WORD),
     "scheme": lambda: I2B2_2014,
 }
@@ -82,6 +90,10 @@ FAILURES = {
     "tokens as tags, with offsets": lambda: tags_to_spans([WORD], [0], [7]),
     "tokens as predicted tags": lambda: sentences().to_documents(sentences().X),
     "tags of another corpus": lambda: sentences().to_documents([[WORD]]),
+    "tokens as gold tags": lambda: phi_f1_score([[WORD]], [["O"]]),
+    "text instead of tags": lambda: phi_f1_score(WORD, [["O"]]),
+    "another text": lambda: deid_report([NOTE], [Document("n1", WORD)]),
+    "no prediction": lambda: leak_list([NOTE], []),
     "offsets of another note": lambda: spans_to_tags(SPANS, [0], [7, 8]),
 }
 
