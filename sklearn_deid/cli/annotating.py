@@ -63,10 +63,11 @@ def add_note_options(parser: ArgumentParser) -> None:
 
 def load_deidentifier(arguments: Namespace) -> Any:
     """The model of ``--model``, set to withhold what it cannot process."""
+    device = set_machine(arguments)
     from ..estimators import NoteDeidentifier
     from ..persistence import load_model
 
-    model = load_model(arguments.model, device=set_machine(arguments))
+    model = load_model(arguments.model, device=device)
     deidentifier = model if isinstance(model, NoteDeidentifier) else NoteDeidentifier(model)
     return deidentifier.set_params(on_error="withhold")
 

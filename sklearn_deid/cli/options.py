@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 from collections.abc import Callable
 from typing import Any
 
@@ -83,13 +84,15 @@ def add_quiet(parser: argparse._ActionsContainer) -> None:
 
 
 def set_machine(arguments: argparse.Namespace) -> str:
-    """Set the threads and return the device.
+    """Set threads and memory, and return the device.
 
     Raises
     ------
     DeidError
         If the device is not there.
     """
+    # oneDNN keeps what it compiled for each shape of a batch: 100 MiB after 10,000 notes, and no time saved.
+    os.environ.setdefault("ONEDNN_PRIMITIVE_CACHE_CAPACITY", "64")
     import torch
 
     torch.set_num_threads(arguments.threads)
