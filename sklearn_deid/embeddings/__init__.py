@@ -3,6 +3,7 @@
 from .fasttext import train_fasttext, train_subword_table
 from .folder import open_folder, write_folder
 from .glove import glove_is_installed, load_glove
+from .neighbors import NeighborIndex, NeighborTable, forget_neighbors
 from .reading import FORMATS, from_gensim, read_word_vectors
 from .resolving import corpus_vectors, public_vectors_or_corpus, resolve_embeddings
 from .subwords import SubwordTable, ngram_hashes, normalise_words
@@ -12,9 +13,12 @@ from .word_forms import word_forms
 __all__ = [
     "FORMATS",
     "Lookup",
+    "NeighborIndex",
+    "NeighborTable",
     "SubwordTable",
     "WordVectors",
     "corpus_vectors",
+    "forget_neighbors",
     "from_gensim",
     "glove_is_installed",
     "load_glove",

@@ -1,0 +1,182 @@
+"""Neighbours found earlier: in memory for the run, and on disk where a folder is given."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections import OrderedDict
+from collections.abc import Sequence
+from hashlib import blake2b
+from pathlib import Path
+from threading import Lock
+from typing import NamedTuple
+
+import numpy as np
+
+__all__ = ["NeighborFolder", "NeighborTable", "RecentTables", "take_known"]
+
+_READ_AT_ONCE = 2**20
+
+
+class NeighborTable(NamedTuple):
+    """Neighbours of some words of a table of word vectors.
+
+    Attributes
+    ----------
+    rows : ndarray of int64, shape (n,)
+        The words that were asked for, rising, each once.
+    neighbors : ndarray of int32, shape (n, n_neighbors)
+        Rows of the nearest words, nearest first; column 0 is the word itself.
+    """
+
+    rows: np.ndarray
+    neighbors: np.ndarray
+
+    def __repr__(self) -> str:  # rows name words of notes
+        return f"NeighborTable(n={self.neighbors.shape[0]}, n_neighbors={self.neighbors.shape[1]})"
+
+
+def take_known(tables: Sequence[NeighborTable], rows: np.ndarray, n_neighbors: int) -> tuple[np.ndarray, np.ndarray]:
+    """Neighbours of ``rows`` from tables with at least as many.
+
+    Returns
+    -------
+    neighbors : ndarray of int32, shape (n, n_neighbors)
+        Undefined where nothing is known.
+    known : ndarray of bool, shape (n,)
+    """
+    usable = [table for table in tables if table.neighbors.shape[1] >= n_neighbors and len(table.rows)]
+    for table in usable:
+        if np.array_equal(table.rows, rows):  # no copy
+            return table.neighbors[:, :n_neighbors], np.ones(len(rows), dtype=bool)
+    neighbors = np.empty((len(rows), n_neighbors), dtype=np.int32)
+    known = np.zeros(len(rows), dtype=bool)
+    for table in usable:
+        missing = np.flatnonzero(~known)
+        place = np.minimum(np.searchsorted(table.rows, rows[missing]), len(table.rows) - 1)
+        here = table.rows[place] == rows[missing]
+        neighbors[missing[here]] = table.neighbors[place[here], :n_neighbors]
+        known[missing[here]] = True
+    return neighbors, known
+
+
+class RecentTables:
+    """Tables kept in memory, up to a number of bytes; what was used longest ago goes first.
+
+    Parameters
+    ----------
+    max_bytes : int
+    """
+
+    def __init__(self, max_bytes: int) -> None:
+        self.max_bytes = max_bytes
+        self._tables: OrderedDict[tuple[str, int], NeighborTable] = OrderedDict()
+        self._count, self._lock = 0, Lock()
+
+    @property
+    def n_bytes(self) -> int:
+        """Bytes that are kept."""
+        return sum(table.rows.nbytes + table.neighbors.nbytes for table in self._tables.values())
+
+    def find(self, key: str, n_neighbors: int) -> list[NeighborTable]:
+        """Tables of a key with at least ``n_neighbors``."""
+        with self._lock:
+            fitting = [
+                place
+                for place, table in self._tables.items()
+                if place[0] == key and table.neighbors.shape[1] >= n_neighbors
+            ]
+            for place in fitting:
+                self._tables.move_to_end(place)
+            return [self._tables[place] for place in fitting]
+
+    def add(self, key: str, table: NeighborTable) -> None:
+        """Keep a table, drop those that it covers and the oldest ones that are too many."""
+        with self._lock:
+            covered = [
+                place
+                for place, old in self._tables.items()
+                if place[0] == key
+                and old.neighbors.shape[1] <= table.neighbors.shape[1]
+                and np.isin(old.rows, table.rows).all()
+            ]
+            for place in covered:
+                del self._tables[place]
+            self._count += 1
+            self._tables[key, self._count] = table
+            while self._tables and self.n_bytes > self.max_bytes:
+                self._tables.popitem(last=False)
+
+    def clear(self) -> None:
+        """Forget all tables."""
+        with self._lock:
+            self._tables.clear()
+
+
+class NeighborFolder:
+    """Tables on disk, one ``.npy`` file each (column 0 says for which rows), mapped into memory when they are read.
+
+    A file is named after the key and a digest of key and content. One that is damaged, or came from other vectors, or
+    from somewhere else, does not fit its name and is passed over; it is never deleted, and replaced only by the same
+    table. A file appears under its name when it is complete, so that several processes may write at once.
+
+    Parameters
+    ----------
+    path : path
+        Made for its owner alone (mode 0700) if missing; an existing folder keeps its mode. Files have mode 0600.
+    key : str
+        Digest of the word vectors and candidates.
+    n_words : int
+        Words of the word vectors; no file may name a row beyond.
+    """
+
+    def __init__(self, path: str | os.PathLike[str], key: str, n_words: int) -> None:
+        self.path, self.key, self.n_words = Path(path), key, n_words
+        self._read: dict[str, NeighborTable | None] = {}
+
+    def tables(self) -> list[NeighborTable]:
+        """All tables of the key; a file is checked the first time that it is seen."""
+        if not self.path.is_dir():
+            return []
+        for file in sorted(self.path.glob(f"{self.key}-*.npy")):
+            if self._read.get(file.name) is None:
+                self._read[file.name] = self._load(file)
+        return [table for table in self._read.values() if table is not None]
+
+    def write(self, table: NeighborTable) -> None:
+        """Add a table.
+
+        Raises
+        ------
+        OSError
+            If the folder cannot be written.
+        """
+        self.path.mkdir(parents=True, exist_ok=True, mode=0o700)
+        handle, name = tempfile.mkstemp(prefix=f".{self.key}-", suffix=".partial", dir=self.path)  # mode 0600
+        partial = Path(name)
+        try:
+            with os.fdopen(handle, "wb") as stream:
+                np.save(stream, np.ascontiguousarray(table.neighbors, dtype="<i4"), allow_pickle=False)
+            partial.replace(self.path / self._name(partial))
+        finally:
+            partial.unlink(missing_ok=True)
+
+    def _name(self, file: Path) -> str:
+        digest = blake2b(self.key.encode(), digest_size=16)
+        with file.open("rb") as stream:
+            while part := stream.read(_READ_AT_ONCE):
+                digest.update(part)
+        return f"{self.key}-{digest.hexdigest()}.npy"
+
+    def _load(self, file: Path) -> NeighborTable | None:
+        try:
+            if not file.is_file() or self._name(file) != file.name:
+                return None
+            neighbors = np.load(file, mmap_mode="r", allow_pickle=False)
+        except (OSError, ValueError):
+            return None
+        if neighbors.ndim != 2 or neighbors.dtype != np.dtype("<i4") or not neighbors.size:
+            return None
+        rows = np.array(neighbors[:, 0], dtype=np.int64)
+        in_table = neighbors.min() >= 0 and neighbors.max() < self.n_words
+        return NeighborTable(rows, neighbors) if in_table and (np.diff(rows) > 0).all() else None
