@@ -36,7 +36,7 @@ def search_neighbors(
     number of threads changes the result.
 
     Not ``sklearn.neighbors.NearestNeighbors(algorithm="brute")``: 5,000 queries, 1,000 neighbours, 400,000 x 50 took it
-    15.2 s on two cores, and this 7.4 s, 3.1 s of which are the products (`benchmarks/neighbor_search.py`). It keeps a
+    7.1 s on two idle cores and this 4.1 s; 15.2 s and 7.4 s on busy ones (`benchmarks/neighbor_search.py`). It keeps a
     heap of 1,000 for each query; here a threshold from a sample of the table leaves 1,800 words to sort.
 
     Parameters
