@@ -4,6 +4,7 @@ from .fasttext import train_fasttext, train_subword_table
 from .folder import open_folder, write_folder
 from .glove import glove_is_installed, load_glove
 from .neighbors import NeighborIndex, NeighborTable, forget_neighbors
+from .noise_study import NoiseStudy, noise_study
 from .reading import FORMATS, from_gensim, read_word_vectors
 from .resolving import corpus_vectors, public_vectors_or_corpus, resolve_embeddings
 from .subwords import SubwordTable, ngram_hashes, normalise_words
@@ -15,6 +16,7 @@ __all__ = [
     "Lookup",
     "NeighborIndex",
     "NeighborTable",
+    "NoiseStudy",
     "SubwordTable",
     "WordVectors",
     "corpus_vectors",
@@ -23,6 +25,7 @@ __all__ = [
     "glove_is_installed",
     "load_glove",
     "ngram_hashes",
+    "noise_study",
     "normalise_words",
     "open_folder",
     "public_vectors_or_corpus",

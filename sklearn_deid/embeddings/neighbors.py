@@ -13,7 +13,7 @@ from .neighbor_search import search_neighbors
 from .neighbor_store import NeighborFolder, NeighborTable, RecentTables, take_known
 from .vectors import WordVectors
 
-__all__ = ["NeighborIndex", "NeighborTable", "forget_neighbors"]
+__all__ = ["NeighborIndex", "NeighborTable", "distinct_rows", "forget_neighbors"]
 
 _VERSION = 1
 # Room for 60,000 words with 1,000 neighbours.
@@ -109,15 +109,12 @@ class NeighborIndex:
         ValueError
             If N is below 1 or above ``n_candidates``, a row is outside the table, or the vector of a row is zero.
         """
-        asked = _check_rows(rows, len(self.vectors))
+        asked = distinct_rows(rows, self.vectors)
         if not 1 <= n_neighbors <= self.n_candidates:
             raise ValueError(
                 f"The 'n_neighbors' parameter must be an int from 1 to the number of words that may be neighbours, "
                 f"{self.n_candidates}. Got {n_neighbors} instead."
             )
-        n_zero = int((~self.vectors.vectors_at(asked).any(axis=1)).sum())
-        if n_zero:
-            raise ValueError(f"{n_zero} of {len(asked)} 'rows' have a vector of zeros, which has no neighbours.")
         neighbors, known = self._known(asked, n_neighbors)
         if not known.all():
             missing = asked[~known]
@@ -197,14 +194,26 @@ def _check_mask(candidates: Any, n_words: int) -> np.ndarray:
     return mask
 
 
-def _check_rows(rows: Any, n_words: int) -> np.ndarray:
+def distinct_rows(rows: Any, vectors: WordVectors) -> np.ndarray:
+    """Rows asked for, rising, each once; int64.
+
+    Raises
+    ------
+    ValueError
+        If they are not integers, lie outside the table, or their vector is zero.
+    """
     array = np.asarray(rows)
     if array.ndim != 1 or (array.size and not np.issubdtype(array.dtype, np.integer)):
         raise ValueError(
             f"The 'rows' parameter must be a 1-D array of int. Got {array.dtype} of shape {array.shape} instead."
         )
     distinct = np.unique(array.astype(np.int64))
-    n_outside = int(((array < 0) | (array >= n_words)).sum())
+    n_outside = int(((array < 0) | (array >= len(vectors))).sum())
     if n_outside:
-        raise ValueError(f"The 'rows' parameter must hold rows from 0 to {n_words - 1}. {n_outside} of them are not.")
+        raise ValueError(
+            f"The 'rows' parameter must hold rows from 0 to {len(vectors) - 1}. {n_outside} of them are not."
+        )
+    n_zero = int((~vectors.vectors_at(distinct).any(axis=1)).sum())
+    if n_zero:
+        raise ValueError(f"{n_zero} of {len(distinct)} 'rows' have a vector of zeros, which has no neighbours.")
     return distinct
