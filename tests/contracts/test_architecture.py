@@ -21,6 +21,7 @@ MAY_IMPORT = {
     "training": ["nn"],
     "datasets": ["io", "text"],
     "estimators": ["embeddings", "metrics", "nn", "text", "training"],
+    "plotting": ["embeddings", "metrics"],
     "persistence": ["embeddings", "estimators", "text"],
     "cli": ["datasets", "estimators", "io", "metrics", "persistence", "text"],
 }

@@ -1,0 +1,119 @@
+"""Short labels beside points, so placed that they cover neither each other nor other points."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import product
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.text import Annotation
+
+__all__ = ["place_labels"]
+
+# Distance of a label from its point in points (1/72 inch); from the third on a thin line leads to it.
+_DISTANCES = (7.0, 11.0, 18.0, 28.0, 40.0)
+_NEAR = 11.5
+_FONT_SIZE = "small"
+_DIRECTIONS = ((1, 1), (1, -1), (-1, 1), (-1, -1), (0, 1), (0, -1), (1, 0), (-1, 0))
+_MARKER_RADIUS = 4.5
+# Costs of a place in distances of one point: a square pixel of another label, two pixels of a line.
+_COVERED, _CROSSED = 1000.0, 3.0
+
+
+def place_labels(
+    ax: Axes, points: np.ndarray, labels: Sequence[str], colors: Sequence[str], strokes: Sequence[np.ndarray] = ()
+) -> list[Annotation]:
+    """Write a label beside each point; one after the other takes the best of 40 places.
+
+    A place must lie in the axes and clear of points, earlier labels and the legend; of those that do, one that crosses
+    few lines and is near is the best. Limits and size of the axes must be final.
+
+    Parameters
+    ----------
+    ax : matplotlib Axes
+    points : ndarray of float, shape (n, 2)
+        In data coordinates.
+    labels : sequence of str, length n
+        Where one is empty nothing is written.
+    colors : sequence of str, length n
+    strokes : sequence of ndarray of float, shape (n_vertices, 2)
+        Lines in the plot, in data coordinates.
+
+    Returns
+    -------
+    list of matplotlib Annotation
+    """
+    from matplotlib.patheffects import withStroke
+
+    figure = ax.get_figure()
+    assert figure is not None  # axes that are drawn belong to one
+    figure.draw_without_rendering()  # type: ignore[union-attr]
+    pixel = figure.dpi / 72.0
+    at = ax.transData.transform(points).reshape(-1, 2)
+    radius = _MARKER_RADIUS * pixel
+    taken = [np.array([x - radius, y - radius, x + radius, y + radius]) for x, y in at]
+    legend = ax.get_legend()
+    if legend is not None:
+        taken.append(np.array(legend.get_window_extent().extents))
+    drawn = np.concatenate([_along(ax.transData.transform(line)) for line in strokes] or [np.empty((0, 2))])
+    written = []
+    for xy, center, label, color in zip(points, at, labels, colors, strict=True):
+        if not label:
+            continue
+        text = ax.annotate(label, tuple(xy), xytext=(0, 0), textcoords="offset points", fontsize=_FONT_SIZE)
+        size = text.get_window_extent()
+        text.remove()
+        box, offset = _best_place(center, (size.width, size.height), pixel, (np.array(ax.bbox.extents), taken, drawn))
+        leads = np.hypot(*offset) > _NEAR * pixel
+        text = ax.annotate(
+            label,
+            tuple(xy),
+            xytext=tuple((box[:2] - center) / pixel),
+            textcoords="offset points",
+            fontsize=_FONT_SIZE,
+            color=color,
+            path_effects=[withStroke(linewidth=2, foreground="white")],  # legible where it crosses a line
+            arrowprops={"arrowstyle": "-", "color": color, "lw": 0.5, "shrinkA": 0, "shrinkB": 3} if leads else None,
+        )
+        taken.append(box)
+        written.append(text)
+    return written
+
+
+def _best_place(
+    center: np.ndarray, size: tuple[float, float], pixel: float, scene: tuple[np.ndarray, list[np.ndarray], np.ndarray]
+) -> tuple[np.ndarray, np.ndarray]:
+    """Box of the label (x0, y0, x1, y1) and the offset of its near edge, in pixels."""
+    inside, taken, drawn = scene
+    best: tuple[float, np.ndarray, np.ndarray] | None = None
+    for distance, direction in product(_DISTANCES, _DIRECTIONS):
+        offset = distance * pixel * np.array(direction) / np.hypot(*direction)
+        # The edge or corner that faces the point stands at the offset.
+        low = center + offset - np.array(size) * (1 - np.array(direction)) / 2
+        box = np.concatenate([low, low + size])
+        outside = np.maximum(inside[:2] - box[:2], 0).sum() + np.maximum(box[2:] - inside[2:], 0).sum()
+        covered = sum(_overlap(box, other) for other in taken)
+        crossed = ((drawn >= box[:2]) & (drawn <= box[2:])).all(axis=1).sum()
+        cost = _COVERED * (outside + covered) + _CROSSED * crossed + distance
+        if best is None or cost < best[0]:
+            best = cost, box, offset
+    assert best is not None
+    return best[1], best[2]
+
+
+def _overlap(a: np.ndarray, b: np.ndarray) -> float:
+    width, height = np.minimum(a[2:], b[2:]) - np.maximum(a[:2], b[:2])
+    return float(width * height) if width > 0 and height > 0 else 0.0
+
+
+def _along(line: np.ndarray) -> np.ndarray:
+    """Points along a line in pixels, about one for every two pixels."""
+    pieces = []
+    for start, end in zip(line[:-1], line[1:], strict=True):
+        n = int(np.clip(np.hypot(*(end - start)) / 2, 2, 2000))
+        pieces.append(start + (end - start) * np.linspace(0, 1, n)[:, None])
+    return np.concatenate(pieces) if pieces else np.empty((0, 2))
