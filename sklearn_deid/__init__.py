@@ -23,6 +23,13 @@ _HOME = {
     "deid_report": "metrics",
     "DeidTagger": "estimators",
     "NoteDeidentifier": "estimators",
+    "NeighborPseudonymizer": "estimators",
+    "MadlibPseudonymizer": "estimators",
+    "SanTextPseudonymizer": "estimators",
+    "CusTextPseudonymizer": "estimators",
+    "GaussianNoisePerturber": "estimators",
+    "RandomVectorPerturber": "estimators",
+    "ZeroVectorPerturber": "estimators",
     "save_model": "persistence",
     "load_model": "persistence",
 }

@@ -14,6 +14,7 @@ from typing import Any
 
 import torch
 from sklearn.utils._param_validation import (
+    HasMethods,
     Interval,
     InvalidParameterError,
     StrOptions,
@@ -21,7 +22,15 @@ from sklearn.utils._param_validation import (
 )
 from skorch import NeuralNet
 
-__all__ = ["Interval", "InvalidParameterError", "SkorchEstimator", "StrOptions", "check_constraints", "resolve_device"]
+__all__ = [
+    "HasMethods",
+    "Interval",
+    "InvalidParameterError",
+    "SkorchEstimator",
+    "StrOptions",
+    "check_constraints",
+    "resolve_device",
+]
 
 
 def resolve_device(device: str | torch.device) -> torch.device:
@@ -75,10 +84,20 @@ class SkorchEstimator(NeuralNet):
 
     def set_params(self, **params: Any) -> SkorchEstimator:
         """Set parameters; those of the optimizer are also kept for the next ``fit``."""
-        super().set_params(**params)
+        # skorch would keep `augmenter__n_neighbors` as a parameter of its own instead of handing it on.
+        nested = {key: value for key, value in params.items() if self._belongs_to_an_estimator(key, params)}
+        super().set_params(**{key: value for key, value in params.items() if key not in nested})
+        for key, value in nested.items():
+            name, _, rest = key.partition("__")
+            getattr(self, name).set_params(**{rest: value})
         # On a fitted net skorch only writes into the running optimizer, and a refit would fall back to the old value.
         self.__dict__.update({key: value for key, value in params.items() if key.startswith("optimizer__")})
         return self
+
+    def _belongs_to_an_estimator(self, key: str, params: dict[str, Any]) -> bool:
+        name, dunder, _ = key.partition("__")
+        value = params.get(name, getattr(self, name, None))
+        return bool(dunder) and name in self._get_param_names() and hasattr(value, "set_params")
 
     def __setstate__(self, state: dict) -> None:
         asked = state["device"]

@@ -1,7 +1,22 @@
 """The doors: scikit-learn estimators with parameters, validation and wiring."""
 
 from ._tagger_state import tagger_from_state, tagger_to_state
+from .dp_pseudonymizers import CusTextPseudonymizer, MadlibPseudonymizer, SanTextPseudonymizer
+from .neighbor_pseudonymizer import NeighborPseudonymizer
 from .note_deidentifier import NoteDeidentifier
 from .tagger import DeidTagger
+from .vector_perturbers import GaussianNoisePerturber, RandomVectorPerturber, ZeroVectorPerturber
 
-__all__ = ["DeidTagger", "NoteDeidentifier", "tagger_from_state", "tagger_to_state"]
+__all__ = [
+    "CusTextPseudonymizer",
+    "DeidTagger",
+    "GaussianNoisePerturber",
+    "MadlibPseudonymizer",
+    "NeighborPseudonymizer",
+    "NoteDeidentifier",
+    "RandomVectorPerturber",
+    "SanTextPseudonymizer",
+    "ZeroVectorPerturber",
+    "tagger_from_state",
+    "tagger_to_state",
+]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -67,18 +68,32 @@ class SwappingDataset(SentenceDataset):
         Tags as strings, to find the spans.
     share : float
         Share of the spans that are replaced; 0 leaves the data as they are.
+    redrawn : callable, optional
+        Gives the arrays anew in every epoch (`DeidTagger`'s ``augmenter``); offsets and tags stay.
     **arrays
         As for `SentenceDataset`.
     """
 
-    def __init__(self, legal_tags: TokenSequences, share: float, **arrays: Any) -> None:
+    def __init__(
+        self,
+        legal_tags: TokenSequences,
+        share: float,
+        redrawn: Callable[[], dict[str, Any]] | None = None,
+        **arrays: Any,
+    ) -> None:
         super().__init__(**arrays)
+        self._redrawn = redrawn
         self._original = (self.offsets, self.words, self.vectors, self.tags)
         starts, ends, labels = _span_ranges(legal_tags)
         self._swapper = SpanSwapper(self.offsets, starts, ends, labels, share) if share and len(starts) else None
 
     def redraw(self, rng: np.random.Generator) -> None:
-        """Swap spans anew; the number of sentences and their order stay."""
+        """Perturb and swap spans anew; the number of sentences and their order stay."""
+        if self._redrawn is not None:
+            arrays = self._redrawn()
+            self.features = arrays.get("features")
+            self.words, self.vectors = arrays.get("words"), arrays.get("vectors")
+            self._original = (self._original[0], self.words, self.vectors, self._original[3])
         if self._swapper is None:
             return
         _, words, vectors, tags = self._original

@@ -69,6 +69,7 @@ def tagger_from_state(cls: type[DeidTagger], state: dict[str, Any], arrays: dict
             tagger.n_features_in_ = state["n_features_in"]
         subwords = state["subwords"]
         tagger._vectors = None if subwords is None else SubwordTable(arrays["subwords.table"], **subwords)
+        tagger.augmenter_ = None
         tagger._tag_weights, tagger._rng = None, np.random.default_rng()
         weights = {k.removeprefix("module."): torch.from_numpy(v) for k, v in arrays.items() if k.startswith("module.")}
         tagger.initialize()

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import torch
+from sklearn.base import clone
 from torch import Tensor
 
 from .._sequences import RaggedArray, Representation, TokenSequences, check_groups, check_sequences, check_tags
@@ -74,6 +75,19 @@ class TokenNet(SequenceNet):
             raise SequenceError("X holds no token: there is nothing to train on.")
         return X, tags, check_groups(groups, len(X))
 
+    def _fit_augmenter(self, X: Any, tags: TokenSequences, groups: np.ndarray | None) -> Any:
+        """Fit a clone of the augmenter; the sentences as the network will first see them."""
+        self.augmenter_: Any = None
+        if self.augmenter is None:
+            return X
+        self.augmenter_ = clone(self.augmenter).set_params(random_state=int(self._rng.integers(2**31)))
+        return self.augmenter_.fit_transform(X, tags, groups)
+
+    def _augmented(self, X: Any, tags: TokenSequences, groups: np.ndarray | None) -> Any:
+        """A new draw of the augmenter."""
+        self.augmenter_.set_params(random_state=int(self._rng.integers(2**31)))
+        return self.augmenter_.sample(X, tags, groups)
+
     def _arrays(self, X: RaggedArray) -> dict[str, Any]:
         if not isinstance(X, TokenSequences):
             return {"offsets": X.offsets, "vectors": X.data}
@@ -81,20 +95,30 @@ class TokenNet(SequenceNet):
         features = word_features(distinct, characters=self.characters is not None, vectors=self._vectors)
         return {"offsets": X.offsets, "words": words, "features": features}
 
-    def _training_data(self, X: RaggedArray, tags: TokenSequences, swap: bool = True) -> SentenceDataset:
+    def _training_data(
+        self, X: Any, tags: Any, groups: np.ndarray | None, rows: Any = slice(None), held_out: bool = False
+    ) -> SentenceDataset:
+        X, tags, groups = X[rows], tags[rows], None if groups is None else groups[rows]
         unknown = set(tags.data).difference(self.classes_)
         if unknown:
             raise SequenceError(
                 f"y holds {len(unknown)} tags that are not among classes_, such as {min(unknown)!r}. "
                 "Name all tags in 'classes' at the first call of partial_fit."
             )
-        arrays = {**self._arrays(X), "tags": encode_tags(tags, self.classes_)}
-        return SwappingDataset(tags, self.span_swap if swap else 0.0, **arrays)
+        share = 0.0 if held_out else self.span_swap
+        if self.augmenter_ is None:
+            return SwappingDataset(tags, share, **self._arrays(X), tags=encode_tags(tags, self.classes_))
+        seen = self.augmenter_.transform(X) if held_out else self._augmented(X, tags, groups)
+        redrawn = None if held_out else lambda: self._arrays(self._augmented(X, tags, groups))
+        arrays = {**self._arrays(seen), "tags": encode_tags(tags, self.classes_)}
+        return SwappingDataset(tags, share, redrawn, **arrays)
 
     def _tagging_data(self, X: Any) -> tuple[SentenceDataset, Tensor | None]:
         """Sentences to tag, and the words encoded once for all batches."""
         self.check_is_fitted()
         X = check_sequences(X)
+        if self.augmenter_ is not None and isinstance(X, TokenSequences):
+            X = self.augmenter_.transform(X)
         if self._reads_words != isinstance(X, TokenSequences) and len(X.data):
             trained, given = ("tokens", "vectors") if self._reads_words else ("vectors", "tokens")
             raise SequenceError(f"This tagger was trained on {trained}; X holds {given}.")

@@ -8,11 +8,12 @@ from typing import Any
 import numpy as np
 import torch
 
-from .._compat import Interval, StrOptions, check_constraints
+from .._compat import HasMethods, Interval, StrOptions, check_constraints
 from .._sequences import object_rows
 from ..metrics import phi_f1_score
 from ..nn import TaggerModule
 from ..training import hold_out_patients
+from ._randomness import own_generator
 from ._sequence_net import NoCriterion
 from ._token_net import TokenNet
 
@@ -51,6 +52,9 @@ class DeidTagger(TokenNet):
     span_swap : float in [0, 1], default=0.5
         Share of the PHI spans of the training data that change places with another span of the same label, drawn anew
         in each epoch; it teaches the tagger to read the context instead of remembering names.
+    augmenter : NeighborPseudonymizer or one of its siblings, optional
+        Perturbs the training sentences, anew in each epoch; the network never sees them as they are. Sentences to be
+        tagged go through its ``transform``. It is cloned, and draws from this tagger's ``random_state``.
     class_weight : dict, "balanced" or None, default=None
         Weight of each tag in the loss; tags that a dict does not name count 1.
     max_epochs : int or "auto", default="auto"
@@ -85,6 +89,7 @@ class DeidTagger(TokenNet):
 
     Attributes
     ----------
+    augmenter_ : fitted clone of ``augmenter``, or None
     classes_ : ndarray of shape (n_classes,)
         Tags of the network; the columns of `predict_proba`.
     n_features_in_ : int
@@ -129,6 +134,7 @@ class DeidTagger(TokenNet):
         "layer_dropout": [Interval(Real, 0, 1, closed="left")],
         "output_dropout": [Interval(Real, 0, 1, closed="left")],
         "span_swap": [Interval(Real, 0, 1, closed="both")],
+        "augmenter": [HasMethods(["fit_transform", "sample", "transform"]), None],
         "class_weight": [dict, StrOptions({"balanced"}), None],
         "max_epochs": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],
         "lr": [Interval(Real, 0, None, closed="neither")],
@@ -157,6 +163,7 @@ class DeidTagger(TokenNet):
         layer_dropout: float = 0.25,
         output_dropout: float = 0.5,
         span_swap: float = 0.5,
+        augmenter: Any = None,
         class_weight: Any = None,
         max_epochs: Any = "auto",
         lr: float = 3e-3,
@@ -182,6 +189,7 @@ class DeidTagger(TokenNet):
             layer_dropout,
             output_dropout,
         )
+        self.augmenter = augmenter
         self.span_swap, self.class_weight, self.gradient_clip = span_swap, class_weight, gradient_clip
         self.weight_average, self.patience = weight_average, patience
         self.mixed_precision, self.random_state = mixed_precision, random_state
@@ -223,14 +231,17 @@ class DeidTagger(TokenNet):
         """
         check_constraints(self)
         X, tags, groups = self._checked(X, y, groups)
-        self._rng = _generator(self.random_state)
+        self._rng = own_generator(self.random_state)
         with self._own_random_stream():
             if not (self.warm_start and self.initialized_):
-                self._learn_inputs(X, tags, None)
+                self._learn_inputs(self._fit_augmenter(X, tags, groups), tags, None)
                 self.initialize()
             train_rows, valid_rows = hold_out_patients(len(X), groups, self.train_split, int(self._rng.integers(2**31)))
-            train = self._training_data(X[train_rows], tags[train_rows])
-            valid = None if valid_rows is None else self._training_data(X[valid_rows], tags[valid_rows], swap=False)
+            train, valid = (
+                None if rows is None else self._training_data(X, tags, groups, rows, held_out=rows is valid_rows)
+                for rows in (train_rows, valid_rows)
+            )
+            assert train is not None
             self._train(train, valid)
         return self
 
@@ -244,7 +255,7 @@ class DeidTagger(TokenNet):
         classes : array-like of str, optional
             All IOB2 tags that will ever occur; needed at the first call where a later one brings new tags.
         groups : array-like of shape (n,), optional
-            Ignored; here so that `fit` and `partial_fit` take the same metadata.
+            For an ``augmenter`` with groups.
 
         Raises
         ------
@@ -252,14 +263,14 @@ class DeidTagger(TokenNet):
             Also if y holds a tag that is not among ``classes``.
         """
         check_constraints(self)
-        X, tags, _ = self._checked(X, y, groups)
+        X, tags, groups = self._checked(X, y, groups)
         if not self.initialized_:
-            self._rng = _generator(self.random_state)
+            self._rng = own_generator(self.random_state)
             with self._own_random_stream():
-                self._learn_inputs(X, tags, classes)
+                self._learn_inputs(self._fit_augmenter(X, tags, groups), tags, classes)
                 self.initialize()
         with self._own_random_stream():
-            self._train(self._training_data(X, tags), None, epochs=1)
+            self._train(self._training_data(X, tags, groups), None, epochs=1)
         return self
 
     def predict(self, X: Any, return_confidence: bool = False) -> Any:
@@ -324,10 +335,3 @@ class DeidTagger(TokenNet):
         if sample_weight is not None:
             raise ValueError("DeidTagger.score does not take sample weights: spans are counted, not averaged.")
         return float(phi_f1_score(y, self.predict(X)))
-
-
-def _generator(random_state: Any) -> np.random.Generator:
-    """An own stream of numbers; the global one of NumPy is never asked."""
-    if isinstance(random_state, np.random.RandomState):
-        return np.random.default_rng(random_state.randint(2**31))
-    return np.random.default_rng(random_state)

@@ -3,6 +3,7 @@
 from .batching import LengthBucketSampler, SentenceBatch, SentenceDataset
 from .crf import LinearChainCRF
 from .dropout import LockedDropout
+from .noise import GaussianNoise
 from .partition import log_partition, log_partition_by_steps
 from .recurrent import BidirectionalRecurrent
 from .scan import log_partition_by_scan, viterbi_by_scan
@@ -13,6 +14,7 @@ from .words import CharacterCNN, WordEncoder
 __all__ = [
     "BidirectionalRecurrent",
     "CharacterCNN",
+    "GaussianNoise",
     "LengthBucketSampler",
     "LinearChainCRF",
     "LockedDropout",

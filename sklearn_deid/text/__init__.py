@@ -1,7 +1,7 @@
 """What a note is: documents, spans, tokens with offsets, sentences, tags, label schemes, rewriting."""
 
 from .alignment import AlignmentReport, spans_to_tags, tags_to_spans
-from .casing import CASING_CLASSES, casing_class, casing_ids
+from .casing import CASING_CLASSES, CASING_PATTERNS, apply_casing, casing_class, casing_ids, casing_pattern
 from .characters import N_CHARACTER_CLASSES, N_SHAPE_CLASSES, character_ids, shape_ids, word_shape
 from .corpus import Corpus, SentenceData, patient_of
 from .documents import Document, Span
@@ -16,6 +16,7 @@ from .tokens import Tokens, tokenize
 __all__ = [
     "BINARY",
     "CASING_CLASSES",
+    "CASING_PATTERNS",
     "I2B2_2014",
     "MEDDOCAN",
     "N_CHARACTER_CLASSES",
@@ -31,8 +32,10 @@ __all__ = [
     "SentenceData",
     "Span",
     "Tokens",
+    "apply_casing",
     "casing_class",
     "casing_ids",
+    "casing_pattern",
     "character_ids",
     "check_scheme",
     "convert_tags",

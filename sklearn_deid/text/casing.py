@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-__all__ = ["CASING_CLASSES", "casing_class", "casing_ids"]
+__all__ = ["CASING_CLASSES", "CASING_PATTERNS", "apply_casing", "casing_class", "casing_ids", "casing_pattern"]
 
 CASING_CLASSES: tuple[str, ...] = (
     "other",
@@ -17,6 +17,9 @@ CASING_CLASSES: tuple[str, ...] = (
     "initial_upper",
     "contains_digit",
 )
+
+#: What `apply_casing` can put on another word; "stored" leaves it as it is.
+CASING_PATTERNS: tuple[str, ...] = ("stored", "lower", "capitalised", "upper")
 
 
 def casing_class(token: str) -> int:
@@ -80,3 +83,35 @@ def casing_ids(tokens: Sequence[str]) -> np.ndarray:
     # The table lives for one call only: words of private notes must not stay behind in a module or a model.
     table = {token: casing_class(token) for token in set(tokens)}
     return np.fromiter(map(table.__getitem__, tokens), dtype=np.int64, count=len(tokens))
+
+
+def casing_pattern(token: str) -> int:
+    """Index in `CASING_PATTERNS` of the casing that a surrogate for this token should get.
+
+    A single capital is a capitalised word, not one in capitals: the surrogate of an initial is a name.
+
+    Examples
+    --------
+    >>> [CASING_PATTERNS[casing_pattern(token)] for token in ("pain", "Lopez", "McCoy", "MRI", "J", "12", "iPad")]
+    ['lower', 'capitalised', 'capitalised', 'upper', 'capitalised', 'stored', 'stored']
+    """
+    if token.islower():
+        return 1
+    if token.isupper() and len(token) > 1:
+        return 3
+    return 2 if token[:1].isupper() else 0
+
+
+def apply_casing(word: str, pattern: int) -> str:
+    """A word in the casing of `CASING_PATTERNS` at index ``pattern``.
+
+    Examples
+    --------
+    >>> [apply_casing("haven", pattern) for pattern in range(4)]
+    ['haven', 'haven', 'Haven', 'HAVEN']
+    """
+    if pattern == 1:
+        return word.lower()
+    if pattern == 2:
+        return word.capitalize()
+    return word.upper() if pattern == 3 else word

@@ -1,0 +1,219 @@
+"""Pseudonymizers by word-level mechanisms of differential privacy, with the interface of `NeighborPseudonymizer`."""
+
+from __future__ import annotations
+
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+
+from .._compat import Interval
+from ..perturbation import (
+    ExactTokenMechanism,
+    ExponentialNeighbors,
+    ExponentialVocabulary,
+    NoisyNearest,
+    TokenMechanism,
+    WordPolicy,
+)
+from ._token_perturber import TOKEN_CONSTRAINTS, TokenPerturber
+
+__all__ = ["CusTextPseudonymizer", "MadlibPseudonymizer", "SanTextPseudonymizer"]
+
+_EPSILON_CONSTRAINTS: dict[str, list] = {**TOKEN_CONSTRAINTS, "epsilon": [Interval(Real, 0, None, closed="neither")]}
+
+
+class _EpsilonPseudonymizer(TokenPerturber):
+    """Parameters of the mechanisms that may reach any word of the vocabulary."""
+
+    _parameter_constraints: dict[str, list] = _EPSILON_CONSTRAINTS
+
+    def __init__(
+        self,
+        *,
+        embeddings: Any = "auto",
+        epsilon: float = 10.0,
+        labels: Any = None,
+        max_replacements: int | None = None,
+        exclude: Any = "en",
+        digits: str = "same",
+        unknown: str = "shape",
+        coherence: str = "token",
+        keep_casing: bool = True,
+        random_state: Any = None,
+    ) -> None:
+        self.embeddings, self.epsilon = embeddings, epsilon
+        self.labels, self.max_replacements, self.exclude = labels, max_replacements, exclude
+        self.digits, self.unknown, self.coherence = digits, unknown, coherence
+        self.keep_casing, self.random_state = keep_casing, random_state
+
+
+class MadlibPseudonymizer(_EpsilonPseudonymizer):
+    """Add noise to the vector of each PHI token and take the nearest word (MADLIB).
+
+    The noise has a uniform direction and a Gamma(dim, 1 / epsilon) length, so that its density falls as
+    ``exp(-epsilon |z|)``.
+
+    Parameters
+    ----------
+    epsilon : float, default=10.0
+        Privacy parameter; vectors have length 1, so two words are at most 2 apart. The typical length of the noise is
+        ``dim / epsilon``: with 50 dimensions, 10 moves nearly every word, 100 few.
+    embeddings, labels, max_replacements, exclude, digits, unknown, coherence, keep_casing, random_state
+        As for `NeighborPseudonymizer`.
+
+    Attributes
+    ----------
+    mechanism_ : TokenMechanism
+    statistics_ : dict
+        As for `NeighborPseudonymizer`; ranks are not computed.
+
+    Notes
+    -----
+    **Guarantee.** epsilon-metric differential privacy (d_x-privacy) of each moved token for the Euclidean distance
+    between unit vectors: for words w, w' and any released word r, ``P(r | w) <= exp(epsilon d(w, w')) P(r | w')``. It
+    covers one release of one token that has a vector. It does not cover which tokens move, casing (``keep_casing``),
+    tokens that stay, digits="random" and unknown words, or several releases of a word, whose epsilons add up.
+
+    References
+    ----------
+    Feyisetan et al. (2020), Privacy- and utility-preserving textual analysis via calibrated multivariate perturbations,
+    WSDM.
+
+    Examples
+    --------
+    >>> from sklearn_deid import MadlibPseudonymizer, WordVectors
+    >>> vectors = WordVectors(["alder", "birch", "pain"], [[1, 0], [0.8, 0.6], [0, 1]], is_public=True)
+    >>> X, y = [["Dr", "Alder"]], [["O", "B-DOCTOR"]]
+    >>> MadlibPseudonymizer(embeddings=vectors, epsilon=100, random_state=0).fit_transform(X, y)[0]
+    ['Dr', 'Alder']
+    """
+
+    def _make_mechanism(self, policy: WordPolicy, candidates: np.ndarray) -> TokenMechanism:
+        moves = NoisyNearest(policy.vectors, candidates, float(self.epsilon))
+        return TokenMechanism(moves, policy, candidates, self.keep_casing)
+
+
+class SanTextPseudonymizer(_EpsilonPseudonymizer):
+    """Draw each surrogate from the whole vocabulary, near words more often (SanText).
+
+    The probability of a word is proportional to ``exp(-epsilon d / 2)``, d being the Euclidean distance between unit
+    vectors (0 to 2).
+
+    Parameters
+    ----------
+    epsilon : float, default=10.0
+        Privacy parameter. With 400,000 words the sum over far words is large: only from about 15 on does the word
+        itself have a noticeable share.
+    embeddings, labels, max_replacements, exclude, digits, unknown, coherence, keep_casing, random_state
+        As for `NeighborPseudonymizer`.
+
+    Attributes
+    ----------
+    mechanism_ : ExactTokenMechanism
+    statistics_ : dict
+        As for `NeighborPseudonymizer`.
+
+    Notes
+    -----
+    **Guarantee.** epsilon-metric differential privacy (d_x-privacy) of each moved token, as for `MadlibPseudonymizer`,
+    with the same exceptions; since no distance exceeds 2, also local differential privacy with 2 epsilon.
+
+    References
+    ----------
+    Yue et al. (2021), Differential privacy for text analytics via natural text sanitization, Findings of ACL.
+
+    Examples
+    --------
+    >>> from sklearn_deid import SanTextPseudonymizer, WordVectors
+    >>> vectors = WordVectors(["alder", "birch", "pain"], [[1, 0], [0.8, 0.6], [0, 1]], is_public=True)
+    >>> X, y = [["Dr", "Alder"]], [["O", "B-DOCTOR"]]
+    >>> SanTextPseudonymizer(embeddings=vectors, epsilon=100, random_state=0).fit_transform(X, y)[0]
+    ['Dr', 'Alder']
+    """
+
+    def _make_mechanism(self, policy: WordPolicy, candidates: np.ndarray) -> ExactTokenMechanism:
+        moves = ExponentialVocabulary(policy.vectors, candidates, float(self.epsilon))
+        return ExactTokenMechanism(moves, policy, candidates, self.keep_casing)
+
+
+class CusTextPseudonymizer(TokenPerturber):
+    """Draw each surrogate from the N nearest words, near ones more often (after CusText).
+
+    The probability of a word is proportional to ``exp(epsilon u / 2)``, u being its cosine, scaled to 0 for the
+    farthest of the N and 1 for the word itself. An epsilon near 0 is `NeighborPseudonymizer`.
+
+    Parameters
+    ----------
+    n_neighbors : int, default=100
+        N: size of the output set of each word.
+    epsilon : float, default=2.0
+        How much more likely near words are: the word itself is ``exp(epsilon / 2)`` times as likely as the farthest.
+    embeddings, labels, max_replacements, exclude, digits, unknown, coherence, keep_casing, random_state
+        As for `NeighborPseudonymizer`.
+    cache_dir, n_jobs, verbose
+        As for `NeighborPseudonymizer`.
+
+    Attributes
+    ----------
+    mechanism_ : ExactTokenMechanism
+    statistics_ : dict
+        As for `NeighborPseudonymizer`.
+
+    Notes
+    -----
+    **Guarantee.** Between words with the same output set, local differential privacy with epsilon. CusText makes the
+    sets disjoint so that this says something of many pairs; here each word has its own N nearest neighbours, and for
+    two words with different sets there is no guarantee at all: a surrogate that only one of them can have tells them
+    apart.
+
+    References
+    ----------
+    Chen et al. (2023), A customized text sanitization mechanism with differential privacy, Findings of ACL.
+
+    Examples
+    --------
+    >>> from sklearn_deid import CusTextPseudonymizer, WordVectors
+    >>> vectors = WordVectors(["alder", "birch", "pain"], [[1, 0], [0.8, 0.6], [0, 1]], is_public=True)
+    >>> X, y = [["Dr", "Alder"]], [["O", "B-DOCTOR"]]
+    >>> surrogate = CusTextPseudonymizer(embeddings=vectors, n_neighbors=2, random_state=0).fit_transform(X, y)[0][1]
+    >>> surrogate in ("Alder", "Birch")
+    True
+    """
+
+    _parameter_constraints: dict[str, list] = {
+        **_EPSILON_CONSTRAINTS,
+        "n_neighbors": [Interval(Integral, 1, None, closed="left")],
+        "n_jobs": [Integral, None],
+        "verbose": ["verbose"],
+    }
+
+    def __init__(
+        self,
+        *,
+        embeddings: Any = "auto",
+        n_neighbors: int = 100,
+        epsilon: float = 2.0,
+        labels: Any = None,
+        max_replacements: int | None = None,
+        exclude: Any = "en",
+        digits: str = "same",
+        unknown: str = "shape",
+        coherence: str = "token",
+        keep_casing: bool = True,
+        cache_dir: Any = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+        random_state: Any = None,
+    ) -> None:
+        self.embeddings, self.n_neighbors, self.epsilon = embeddings, n_neighbors, epsilon
+        self.labels, self.max_replacements, self.exclude = labels, max_replacements, exclude
+        self.digits, self.unknown, self.coherence = digits, unknown, coherence
+        self.keep_casing = keep_casing
+        self.cache_dir, self.n_jobs, self.verbose = cache_dir, n_jobs, verbose
+        self.random_state = random_state
+
+    def _make_mechanism(self, policy: WordPolicy, candidates: np.ndarray) -> ExactTokenMechanism:
+        index = self._neighbor_index(policy.vectors, candidates)
+        moves = ExponentialNeighbors(index, self.n_neighbors, float(self.epsilon))
+        return ExactTokenMechanism(moves, policy, candidates, self.keep_casing)

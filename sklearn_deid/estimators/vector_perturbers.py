@@ -1,0 +1,201 @@
+"""Perturbations of word vectors: what is handed on are vectors, not words."""
+
+from __future__ import annotations
+
+from numbers import Real
+from typing import Any
+
+import numpy as np
+
+from .._compat import Interval, StrOptions
+from .._sequences import Representation, TokenSequences
+from ..perturbation import AddedNoise, RandomVectors, VectorMechanism, WordPolicy, ZeroVectors
+from ..text import CASING_CLASSES, casing_ids
+from ._perturber import Moves, PhiPerturber
+
+__all__ = ["GaussianNoisePerturber", "RandomVectorPerturber", "ZeroVectorPerturber"]
+
+
+class _VectorPerturber(PhiPerturber):
+    """Words in, a `Representation` out: word vectors, those of PHI tokens perturbed, and the casing beside them."""
+
+    _parameter_constraints: dict[str, list] = {
+        **PhiPerturber._parameter_constraints,
+        "unknown": [StrOptions({"random", "keep", "raise"})],
+        "casing": ["boolean"],
+    }
+
+    def __init__(
+        self,
+        *,
+        embeddings: Any = "auto",
+        labels: Any = None,
+        max_replacements: int | None = None,
+        exclude: Any = "en",
+        unknown: str = "random",
+        casing: bool = True,
+        random_state: Any = None,
+    ) -> None:
+        self.embeddings, self.labels, self.max_replacements = embeddings, labels, max_replacements
+        self.exclude, self.unknown, self.casing = exclude, unknown, casing
+        self.random_state = random_state
+
+    def _perturbed(
+        self, X: TokenSequences, moves: Moves, groups: np.ndarray | None, rng: np.random.Generator
+    ) -> tuple[Representation, np.ndarray]:
+        released = self._untouched(X)
+        positions = moves.phi.positions[moves.chosen]
+        dim = self.mechanism_.policy.vectors.dim
+        released.data[positions, :dim] = self.mechanism_.moved(released.data[positions, :dim], rng)
+        return released, np.zeros(len(positions), dtype=np.int64)
+
+    def _untouched(self, X: TokenSequences) -> Representation:
+        """Vectors of all tokens, shape (n_tokens, dim) or (n_tokens, dim + 7) with the casing."""
+        vectors = self.mechanism_.policy.vectors
+        data = np.zeros((len(X.data), vectors.dim + len(CASING_CLASSES) * self.casing), dtype=np.float32)
+        data[:, : vectors.dim] = vectors.vectors_for(X.data)
+        if self.casing:
+            data[np.arange(len(data)), vectors.dim + casing_ids(X.data.tolist())] = 1.0
+        return Representation(data, X.offsets)
+
+
+class RandomVectorPerturber(_VectorPerturber):
+    """Give each PHI token a random unit vector, whatever its word.
+
+    Parameters
+    ----------
+    embeddings, labels, max_replacements, exclude, random_state
+        As for `NeighborPseudonymizer`.
+    unknown : {"random", "keep", "raise"}, default="random"
+        Whether tokens without a vector get a random one too, or keep their zeros ("GloVe/UNK" in the thesis).
+    casing : bool, default=True
+        Append the casing class of each token, one-hot (7 columns); it is not perturbed.
+
+    Attributes
+    ----------
+    mechanism_ : VectorMechanism
+    statistics_ : dict
+        As for `NeighborPseudonymizer`.
+
+    Notes
+    -----
+    **Guarantee.** The vector of a moved token is independent of its word: it gives away that the token is PHI, and
+    nothing else. Casing and the surrounding tokens are not perturbed.
+
+    References
+    ----------
+    Friedrich (2018), thesis, section 5.2.1. There a tagger trained on these vectors, new in each epoch
+    (``DeidTagger(augmenter=RandomVectorPerturber())``), was useless on real notes: F1 10.6 to 41.4.
+
+    Examples
+    --------
+    >>> from sklearn_deid import RandomVectorPerturber, WordVectors
+    >>> vectors = WordVectors(["alder", "pain"], [[1, 0], [0, 1]], is_public=True)
+    >>> X, y = [["Dr", "Alder"], ["pain"]], [["O", "B-DOCTOR"], ["O"]]
+    >>> released = RandomVectorPerturber(embeddings=vectors, casing=False, random_state=0).fit_transform(X, y)
+    >>> released[1].tolist(), released.d
+    ([[0.0, 1.0]], 2)
+    """
+
+    def _make_mechanism(self, policy: WordPolicy, candidates: np.ndarray) -> VectorMechanism:
+        return RandomVectors(policy)
+
+
+class ZeroVectorPerturber(_VectorPerturber):
+    """Give each PHI token a vector of zeros.
+
+    Parameters
+    ----------
+    embeddings, labels, max_replacements, exclude, unknown, casing, random_state
+        As for `RandomVectorPerturber`.
+
+    Attributes
+    ----------
+    mechanism_ : VectorMechanism
+    statistics_ : dict
+
+    Notes
+    -----
+    **Guarantee.** As for `RandomVectorPerturber`. The thesis used noise of 1e-6 in place of zeros, for a masking layer.
+
+    Examples
+    --------
+    >>> from sklearn_deid import WordVectors, ZeroVectorPerturber
+    >>> vectors = WordVectors(["alder", "pain"], [[1, 0], [0, 1]], is_public=True)
+    >>> perturber = ZeroVectorPerturber(embeddings=vectors, casing=False)
+    >>> perturber.fit_transform([["Alder", "pain"]], [["B-DOCTOR", "O"]])[0].tolist()
+    [[0.0, 0.0], [0.0, 1.0]]
+    """
+
+    def _make_mechanism(self, policy: WordPolicy, candidates: np.ndarray) -> VectorMechanism:
+        return ZeroVectors(policy)
+
+
+class GaussianNoisePerturber(_VectorPerturber):
+    """Add Gaussian noise of a fixed scale to the vector of each PHI token, and scale it to length 1 again.
+
+    Parameters
+    ----------
+    scale : float, default=0.1
+        Standard deviation of the noise in each dimension; the vectors have length 1, so the noise is about
+        ``scale * sqrt(dim)`` long.
+    embeddings, labels, max_replacements, exclude, unknown, casing, random_state
+        As for `RandomVectorPerturber`; an unknown word that moves becomes a random unit vector.
+
+    Attributes
+    ----------
+    mechanism_ : VectorMechanism
+    statistics_ : dict
+
+    Notes
+    -----
+    **Guarantee.** The release of one moved token is Gaussian before it is scaled (which only loses information), so
+    telling two words at Euclidean distance d apart succeeds at most with probability Phi(d / (2 scale)) when both are
+    equally likely: Gaussian differential privacy with mu = d / scale, at most 2 / scale. For the small scales that keep
+    a tagger useful this is no protection: up to 0.1 the original is nearly always the nearest word (thesis, Fig. 6.2;
+    `sklearn_deid.embeddings.noise_study`).
+
+    References
+    ----------
+    Friedrich (2018), thesis, sections 5.2.2 and 6.2. Dong, Roth & Su (2022), Gaussian differential privacy, JRSS B.
+
+    Examples
+    --------
+    >>> from sklearn_deid import GaussianNoisePerturber, WordVectors
+    >>> vectors = WordVectors(["alder", "pain"], [[1, 0], [0, 1]], is_public=True)
+    >>> perturber = GaussianNoisePerturber(embeddings=vectors, scale=0.05, casing=False, random_state=0)
+    >>> released = perturber.fit_transform([["Alder", "pain"]], [["B-DOCTOR", "O"]])[0]
+    >>> bool(released[0, 0] > 0.9), released[1].tolist()
+    (True, [0.0, 1.0])
+    """
+
+    _parameter_constraints: dict[str, list] = {
+        **_VectorPerturber._parameter_constraints,
+        "scale": [Interval(Real, 0, None, closed="left")],
+    }
+
+    def __init__(
+        self,
+        *,
+        embeddings: Any = "auto",
+        scale: float = 0.1,
+        labels: Any = None,
+        max_replacements: int | None = None,
+        exclude: Any = "en",
+        unknown: str = "random",
+        casing: bool = True,
+        random_state: Any = None,
+    ) -> None:
+        super().__init__(
+            embeddings=embeddings,
+            labels=labels,
+            max_replacements=max_replacements,
+            exclude=exclude,
+            unknown=unknown,
+            casing=casing,
+            random_state=random_state,
+        )
+        self.scale = scale
+
+    def _make_mechanism(self, policy: WordPolicy, candidates: np.ndarray) -> VectorMechanism:
+        return AddedNoise(policy, float(self.scale))

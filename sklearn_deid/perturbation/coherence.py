@@ -1,0 +1,121 @@
+"""Which tokens share one draw, so that one person keeps one name through a note."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+__all__ = ["shared_draws", "within_one_edit"]
+
+# Below that length, and where digits are, words within one edit are mostly different words: 12 and 13, Ann and Dan.
+_SHORTEST_MISSPELT = 4
+
+
+def shared_draws(
+    groups: np.ndarray | None, word_ids: np.ndarray, words: Sequence[str], replaceable: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Number of the draw that each token takes part in, and the word that is drawn for.
+
+    Within a group, spellings that differ in case share a draw, and words of at least four letters that are within one
+    edit (a letter changed, added or left out) of a more frequent one follow that one.
+
+    Parameters
+    ----------
+    groups : ndarray of int, shape (n_tokens,), or None
+        Group of each token; None gives every token a draw of its own.
+    word_ids : ndarray of int, shape (n_tokens,)
+        Index of each token in ``words``.
+    words : sequence of str
+        Distinct words.
+    replaceable : ndarray of bool, shape (n_words,)
+        Words with a place among the vectors; others follow them where they can, not the other way round.
+
+    Returns
+    -------
+    draws : ndarray of int, shape (n_tokens,)
+    drawn_words : ndarray of int, shape (n_draws,)
+        For each draw the index of its word.
+    """
+    if groups is None:
+        return np.arange(len(word_ids)), word_ids
+    number: dict[str, int] = {}
+    folded = np.fromiter(
+        (number.setdefault(word.casefold(), len(number)) for word in words), dtype=np.int64, count=len(words)
+    )
+    keys = list(number)
+    draws = np.empty(len(word_ids), dtype=np.int64)
+    drawn: list[int] = []
+    for members in _by_group(groups):
+        leader = _leaders(word_ids[members], folded, keys, replaceable)
+        first: dict[int, int] = {}
+        for member in members.tolist():
+            word = leader[int(folded[word_ids[member]])]
+            if word not in first:
+                first[word] = len(drawn)
+                drawn.append(word)
+            draws[member] = first[word]
+    return draws, np.asarray(drawn, dtype=np.int64)
+
+
+def within_one_edit(word: str, other: str) -> bool:
+    """Whether one letter changed, added or left out turns one word into the other.
+
+    Examples
+    --------
+    >>> within_one_edit("alder", "aldar"), within_one_edit("alder", "aldr"), within_one_edit("alder", "adler")
+    (True, True, False)
+    """
+    if abs(len(word) - len(other)) > 1:
+        return False
+    short, long = sorted((word, other), key=len)
+    same = next((i for i, (a, b) in enumerate(zip(short, long, strict=False)) if a != b), len(short))
+    return short[same + (len(short) == len(long)) :] == long[same + 1 :]
+
+
+def _by_group(groups: np.ndarray) -> Iterator[np.ndarray]:
+    """Members of each group, in order."""
+    order = np.argsort(groups, kind="stable")
+    yield from np.split(order, np.flatnonzero(np.diff(groups[order])) + 1) if len(order) else ()
+
+
+def _leaders(word_ids: np.ndarray, folded: np.ndarray, keys: list[str], replaceable: np.ndarray) -> dict[int, int]:
+    """For each folded word of a group the word that is drawn for: itself, or the one that it is a misspelling of."""
+    counts = Counter(word_ids.tolist())
+    spelling: dict[int, int] = {}
+    frequency: Counter[int] = Counter()
+    for word, n in counts.items():
+        key = int(folded[word])
+        frequency[key] += n
+        best = spelling.get(key)
+        if best is None or (replaceable[word], n) > (replaceable[best], counts[best]):
+            spelling[key] = word
+    leader: dict[int, int] = {}
+    near: dict[str, list[int]] = defaultdict(list)
+    # The most frequent spelling leads; the order of appearance decides between equals.
+    for key in sorted(spelling, key=lambda k: (not replaceable[spelling[k]], -frequency[k])):
+        followed = _misspelling_of(keys[key], keys, near)
+        leader[key] = spelling[key] if followed is None else spelling[followed]
+        if followed is None and _may_be_misspelt(keys[key]):
+            for form in _one_left_out(keys[key]):
+                near[form].append(key)
+    return leader
+
+
+def _misspelling_of(word: str, keys: list[str], near: dict[str, list[int]]) -> int | None:
+    """The first leading word within one edit. Two such words share a form with at most one letter left out."""
+    if not _may_be_misspelt(word):
+        return None
+    candidates = {key for form in _one_left_out(word) for key in near.get(form, ())}
+    return next((key for key in sorted(candidates) if within_one_edit(word, keys[key])), None)
+
+
+def _may_be_misspelt(word: str) -> bool:
+    return len(word) >= _SHORTEST_MISSPELT and word.isalpha()
+
+
+def _one_left_out(word: str) -> Iterator[str]:
+    yield word
+    for i in range(len(word)):
+        yield word[:i] + word[i + 1 :]

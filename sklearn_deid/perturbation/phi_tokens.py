@@ -1,0 +1,85 @@
+"""The PHI tokens of annotated sentences, as arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+
+import numpy as np
+
+from .._sequences import TokenSequences
+from ..text import split_tag
+
+__all__ = ["PhiTokens", "find_phi_tokens", "limit_per_sentence"]
+
+
+@dataclass(frozen=True, repr=False)
+class PhiTokens:
+    """PHI tokens in order.
+
+    Attributes
+    ----------
+    positions : ndarray of int64, shape (n,)
+        Where they stand among all tokens.
+    sentences : ndarray of int64, shape (n,)
+        Their sentences.
+    label_ids : ndarray of int64, shape (n,)
+        Index of their label in ``labels``.
+    labels : tuple of str
+        Labels that were asked for and occur, sorted.
+    word_ids : ndarray of int64, shape (n,)
+        Index of their word in ``words``.
+    words : list of str
+        Distinct words, in order of appearance.
+    """
+
+    positions: np.ndarray
+    sentences: np.ndarray
+    label_ids: np.ndarray
+    labels: tuple[str, ...]
+    word_ids: np.ndarray
+    words: list[str]
+
+    def __len__(self) -> int:
+        return len(self.positions)
+
+    def __repr__(self) -> str:  # counts only: the words are note text
+        return f"PhiTokens(n={len(self)}, labels={len(self.labels)})"
+
+
+def find_phi_tokens(X: TokenSequences, tags: TokenSequences, labels: Collection[str] | None = None) -> PhiTokens:
+    """PHI tokens of the labels that are asked for; of all by default.
+
+    Examples
+    --------
+    >>> X = TokenSequences.from_rows([["Dr", "Alder", "left"]])
+    >>> find_phi_tokens(X, TokenSequences.from_rows([["O", "B-DOCTOR", "O"]]))
+    PhiTokens(n=1, labels=1)
+    """
+    label_of = {tag: split_tag(tag)[1] for tag in set(tags.data)}
+    occurring = sorted({label for label in label_of.values() if label and (labels is None or label in labels)})
+    number = {tag: occurring.index(label) if label in occurring else -1 for tag, label in label_of.items()}
+    ids = np.fromiter(map(number.__getitem__, tags.data), dtype=np.int64, count=len(tags.data))
+    positions = np.flatnonzero(ids >= 0)
+    seen: dict[str, int] = {}
+    word_ids = np.fromiter(
+        (seen.setdefault(token, len(seen)) for token in X.data[positions]), dtype=np.int64, count=len(positions)
+    )
+    sentences = np.searchsorted(X.offsets, positions, side="right") - 1
+    return PhiTokens(positions, sentences, ids[positions], tuple(occurring), word_ids, list(seen))
+
+
+def limit_per_sentence(sentences: np.ndarray, most: int, rng: np.random.Generator) -> np.ndarray:
+    """Choose at random at most ``most`` tokens of each sentence; shape (n,), bool.
+
+    Parameters
+    ----------
+    sentences : ndarray of int, shape (n,)
+        Sentence of each token.
+    """
+    order = np.lexsort((rng.random(len(sentences)), sentences))
+    sentence = sentences[order]
+    first = np.searchsorted(sentence, sentence, side="left")
+    chosen = np.zeros(len(sentences), dtype=bool)
+    chosen[order] = np.arange(len(order)) - first < most
+    return chosen

@@ -1,0 +1,88 @@
+"""Which PHI words move, which stay, and why."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+
+from ..embeddings import WordVectors
+
+__all__ = ["DIGITS", "EXCLUDED", "MOVE", "RANDOM", "SHAPE", "UNKNOWN", "WordPolicy", "usable_words", "words_to_exclude"]
+
+# What becomes of a word. The first four are replaced, the last two stay.
+MOVE, DIGITS, RANDOM, SHAPE, EXCLUDED, UNKNOWN = range(6)
+
+
+class WordPolicy:
+    """Decides the fate of words; no chance enters.
+
+    Parameters
+    ----------
+    vectors : WordVectors
+        A word without a row, or whose vector is zero, is unknown.
+    exclude : frozenset of str
+        Lower-case words that stay where they are written in lower case.
+    digits : {"same", "random"}
+        Whether all-digit words go to a random all-digit word.
+    unknown : {"shape", "random", "keep", "raise"}
+        What becomes of unknown words; "raise" is for the caller, who knows the labels.
+    """
+
+    def __init__(self, vectors: WordVectors, exclude: frozenset[str], digits: str, unknown: str) -> None:
+        self.vectors, self.exclude, self.digits, self.unknown = vectors, exclude, digits, unknown
+
+    def fates(self, words: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
+        """Fate of each word (int8) and its row in the vectors (-1 where unknown), both of shape (n_words,)."""
+        rows = self.vectors.indices(words)
+        known = np.flatnonzero(rows >= 0)
+        rows[known[~self.vectors.vectors_at(rows[known]).any(axis=1)]] = -1
+        otherwise = {"shape": SHAPE, "random": RANDOM}.get(self.unknown, UNKNOWN)
+        fates = np.where(rows >= 0, MOVE, otherwise).astype(np.int8)
+        for i, word in enumerate(words):
+            if word in self.exclude or not any(map(str.isalnum, word)):
+                fates[i] = EXCLUDED
+            elif self.digits == "random" and word.isdigit():
+                fates[i] = DIGITS
+        return fates, rows
+
+
+def words_to_exclude(exclude: Any) -> frozenset[str]:
+    """The words that the ``exclude`` parameter stands for.
+
+    Parameters
+    ----------
+    exclude : str, collection of str or None
+        An ISO language code means spaCy's stop words of that language.
+
+    Raises
+    ------
+    ValueError
+        If spaCy has no stop words for the language.
+    TypeError
+        If it is neither of these.
+    """
+    if exclude is None:
+        return frozenset()
+    if isinstance(exclude, str):
+        try:
+            # A name that is no identifier would import something else.
+            module = import_module(f"spacy.lang.{exclude}.stop_words") if exclude.isidentifier() else None
+        except ModuleNotFoundError:
+            module = None
+        if module is None:
+            raise ValueError(
+                f"The 'exclude' parameter must be a language code that spaCy knows, such as 'en' or 'es', words, or "
+                f"None. Got {exclude!r} instead."
+            )
+        return frozenset(module.STOP_WORDS)
+    if isinstance(exclude, Collection) and all(isinstance(word, str) for word in exclude):
+        return frozenset(word.lower() for word in exclude)
+    raise TypeError("The 'exclude' parameter must be a language code, a collection of words, or None.")
+
+
+def usable_words(vectors: WordVectors) -> np.ndarray:
+    """Which words may stand in for another: those that are one token; shape (n_words,), bool."""
+    return np.fromiter((len(word.split()) == 1 for word in vectors.words), dtype=bool, count=len(vectors))

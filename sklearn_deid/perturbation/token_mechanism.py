@@ -1,0 +1,190 @@
+"""Randomised maps from tokens to tokens: which word, by a map between words, and how it is then written."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from string import ascii_lowercase, ascii_uppercase
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy.sparse import coo_array, csr_array, issparse
+
+from ..text import apply_casing, casing_pattern
+from .policy import DIGITS, MOVE, RANDOM, SHAPE, WordPolicy
+from .release_space import ReleaseSpace
+from .word_moves import WordMoves
+
+__all__ = ["ExactTokenMechanism", "Replacements", "TokenMechanism", "random_of_shape"]
+
+
+class Replacements(NamedTuple):
+    """What is drawn for words, before it is written in the casing of a token.
+
+    Attributes
+    ----------
+    words : ndarray of object, shape (n_draws,)
+    ranks : ndarray of int64, shape (n_draws,)
+        Similarity rank of the new word, 1 for the word itself, 0 where there is none, -1 where it is not known.
+    fates : ndarray of int8, shape (n_draws,)
+    """
+
+    words: np.ndarray
+    ranks: np.ndarray
+    fates: np.ndarray
+
+
+class TokenMechanism:
+    """Release of one token: independent of all other tokens, and of the sentence.
+
+    Parameters
+    ----------
+    moves : WordMoves
+        Where words with a vector go.
+    policy : WordPolicy
+        Which words go, and which stay.
+    candidates : ndarray of bool, shape (n_words,)
+        Words of the table that may stand in for another.
+    keep_casing : bool
+        Whether a surrogate is written in the casing of its token.
+    """
+
+    def __init__(self, moves: WordMoves, policy: WordPolicy, candidates: np.ndarray, keep_casing: bool) -> None:
+        self.moves, self.policy, self.keep_casing = moves, policy, keep_casing
+        words = policy.vectors.words
+        self._vocabulary = np.array(words, dtype=object)
+        self._candidates = np.flatnonzero(candidates)
+        self._digits = np.array([row for row in self._candidates.tolist() if words[row].isdigit()], dtype=np.int64)
+        self._space: ReleaseSpace | None = None
+
+    def replace(self, words: Sequence[str], drawn: np.ndarray, rng: np.random.Generator) -> Replacements:
+        """One draw for each item of ``drawn``, which holds indices into the distinct ``words``.
+
+        Raises
+        ------
+        ValueError
+            If a random all-digit word is asked for and the vectors have none.
+        """
+        fates, rows = self.policy.fates(words)
+        if (fates == DIGITS).any() and not len(self._digits):
+            raise ValueError("digits='random' needs an all-digit word among the word vectors, and there is none.")
+        own = np.array(words, dtype=object)
+        new, fate = own[drawn], fates[drawn]
+        ranks = np.zeros(len(drawn), dtype=np.int64)
+        moving = np.flatnonzero(fate == MOVE)
+        targets, ranks[moving] = self.moves.draw(rows[drawn[moving]], rng)
+        new[moving] = np.where(ranks[moving] == 1, new[moving], self._vocabulary[targets])
+        for kind, choices in ((DIGITS, self._digits), (RANDOM, self._candidates)):
+            which = np.flatnonzero(fate == kind)
+            if len(which):
+                new[which] = self._vocabulary[rng.choice(choices, size=len(which))]
+        shaped = np.flatnonzero(fate == SHAPE)
+        new[shaped] = random_of_shape(new[shaped].tolist(), rng)
+        return Replacements(new, ranks, fate)
+
+    def write(self, new: str, token: str, unmoved: bool) -> str:
+        """The surrogate for a token; a token whose word stays is left as it is written."""
+        if unmoved and new.casefold() == token.casefold():
+            return token
+        return apply_casing(new, casing_pattern(token)) if self.keep_casing else new
+
+    def sample(self, tokens: Sequence[str], rng: np.random.Generator) -> np.ndarray:
+        """A release of each token, as a number that stands for a string; shape (n,)."""
+        number: dict[str, int] = {}
+        drawn = np.fromiter((number.setdefault(token, len(number)) for token in tokens), np.int64, count=len(tokens))
+        words = list(number)
+        made = self.replace(words, drawn, rng)
+        moved = made.fates < SHAPE
+        released = [
+            self.write(new, token, rank == 1) if moves else token
+            for new, token, rank, moves in zip(made.words, tokens, made.ranks.tolist(), moved.tolist(), strict=True)
+        ]
+        ids = self._releases().of_tokens(released)
+        for i in np.flatnonzero(made.fates == SHAPE).tolist():
+            ids[i] = self._shape_release(tokens[i])
+        return ids
+
+    def _shape_release(self, token: str) -> int:
+        # All strings of a shape are equally likely and tell nothing else: together they are one release.
+        return self._releases().other(f"shape {_shape(token)}")
+
+    def _releases(self) -> ReleaseSpace:
+        if self._space is None:
+            self._space = ReleaseSpace(self.policy.vectors)
+        return self._space
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**vars(self), "_space": None}
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({type(self.moves).__name__}, {self.policy.vectors!r})"
+
+
+class ExactTokenMechanism(TokenMechanism):
+    """A mechanism that knows the probability of each release."""
+
+    def probabilities(self, tokens: Sequence[str]) -> csr_array:
+        """Probability of each release of each token, shape (n_tokens, n_releases)."""
+        space = self._releases()
+        fates, rows = self.policy.fates(tokens)
+        patterns = np.array([casing_pattern(t) if self.keep_casing else 0 for t in tokens], dtype=np.int64)
+        own = space.of_tokens(tokens)
+        kept, shaped = np.flatnonzero(fates > SHAPE), np.flatnonzero(fates == SHAPE)
+        shapes = np.array([self._shape_release(tokens[i]) for i in shaped.tolist()], dtype=np.int64)
+        parts = [(kept, own[kept], np.ones(len(kept))), (shaped, shapes, np.ones(len(shaped)))]
+        for pattern in np.unique(patterns).tolist():
+            here = patterns == pattern
+            parts.append(self._moved(np.flatnonzero(here & (fates == MOVE)), rows, own, pattern))
+            for fate, choices in ((DIGITS, self._digits), (RANDOM, self._candidates)):
+                which = np.flatnonzero(here & (fates == fate))
+                columns = space.of_rows(choices, pattern)
+                index = np.repeat(which, len(columns))
+                parts.append((index, np.tile(columns, len(which)), np.full(len(index), 1.0 / max(1, len(columns)))))
+        index, columns, values = (np.concatenate(part) for part in zip(*parts, strict=True))
+        return coo_array((values, (index, columns)), shape=(len(tokens), space.n_columns)).tocsr()
+
+    def _moved(
+        self, which: np.ndarray, rows: np.ndarray, own: np.ndarray, pattern: int
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        empty = np.zeros(0, dtype=np.int64)
+        if not len(which):
+            return empty, empty, np.zeros(0)
+        table: Any = self.moves.probabilities(rows[which])  # type: ignore[attr-defined]
+        table = table.tocoo() if issparse(table) else coo_array(table)
+        line, targets = table.coords
+        columns = self._releases().of_rows(targets, pattern)
+        stays = targets == rows[which][line]
+        columns[stays] = own[which][line[stays]]
+        return which[line], columns, table.data
+
+
+def random_of_shape(words: Sequence[str], rng: np.random.Generator) -> np.ndarray:
+    """Words with every letter and digit replaced by a random one of the same kind, and all else kept.
+
+    Letters become a to z in the same case.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> word = random_of_shape(["MR-17b"], np.random.default_rng(0))[0]
+    >>> word[:2].isupper(), word[2], word[3:5].isdigit(), word[5].islower()
+    (True, '-', True, True)
+    """
+    out = np.empty(len(words), dtype=object)
+    for i, word in enumerate(words):
+        chance = rng.random(len(word)).tolist()
+        kinds = zip(word, _shape(word), chance, strict=True)
+        out[i] = "".join(_random_character(c, kind, p) for c, kind, p in kinds)
+    return out
+
+
+def _random_character(character: str, kind: str, chance: float) -> str:
+    choices = _DRAWN_FROM.get(kind)
+    return choices[int(chance * len(choices))] if choices else character
+
+
+_DRAWN_FROM = {"X": ascii_uppercase, "x": ascii_lowercase, "d": "0123456789"}
+
+
+def _shape(word: str) -> str:
+    """Kind of each character: X, x or d; what is neither letter nor digit stands for itself."""
+    return "".join("d" if c.isdigit() else "X" if c.isupper() else "x" if c.isalpha() else c for c in word)

@@ -1,0 +1,246 @@
+"""Randomised maps from a word of a table to a word of the same table; rows in, rows out.
+
+Each class knows its probabilities, so that what it gives away can be computed (`metrics.bayes_reidentification`);
+only `NoisyNearest` has none in closed form.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Protocol
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from ..embeddings import NeighborIndex, WordVectors
+
+__all__ = ["ExponentialNeighbors", "ExponentialVocabulary", "NoisyNearest", "UniformNeighbors", "WordMoves"]
+
+# Cells of a float32 block over the whole table: 128 MiB.
+_CELLS = 2**25
+
+
+class WordMoves(Protocol):
+    """What `TokenMechanism` asks of a map between words."""
+
+    def draw(self, rows: np.ndarray, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+        """New rows, and the similarity rank of each (1 is the word itself, -1 is not known), both of shape (n,)."""
+        ...
+
+
+class UniformNeighbors:
+    """Uniform choice among the N nearest words, the word itself being the nearest.
+
+    Parameters
+    ----------
+    index : NeighborIndex
+    n_neighbors : int
+        N.
+    guard_substring : bool
+        Whether words that contain the source word, or are contained in it, are left out; the source word is one of
+        them. The next nearest ones take their place.
+    """
+
+    def __init__(self, index: NeighborIndex, n_neighbors: int, guard_substring: bool = False) -> None:
+        self.index, self.n_neighbors, self.guard_substring = index, n_neighbors, guard_substring
+        self._guarded: dict[int, tuple[np.ndarray, np.ndarray]] = {}
+
+    def support(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Words that each word may become, (n, N), and their similarity ranks, (n, N); -1 where there are too few."""
+        if self.guard_substring:
+            pairs = self._guarded_support(rows)
+            return np.stack([p[0] for p in pairs]), np.stack([p[1] for p in pairs])
+        distinct, inverse = np.unique(rows, return_inverse=True)
+        neighbors = self.index.query(distinct, self.n_neighbors).neighbors[inverse]
+        return neighbors, np.broadcast_to(np.arange(1, self.n_neighbors + 1), neighbors.shape)
+
+    def draw(self, rows: np.ndarray, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+        """A uniform choice for each row, and its rank."""
+        distinct, inverse = np.unique(rows, return_inverse=True)
+        if not len(distinct):
+            return rows.copy(), rows.copy()
+        targets, ranks = self.support(distinct)
+        column = (rng.random(len(rows)) * self.n_neighbors).astype(np.int64)
+        return targets[inverse, column].astype(np.int64), ranks[inverse, column].astype(np.int64)
+
+    def probabilities(self, rows: np.ndarray) -> csr_array:
+        """Probability of each word of the table, shape (n, n_words)."""
+        targets, _ = self.support(rows)
+        return _sparse_rows(targets, np.full(targets.shape, 1.0 / self.n_neighbors), len(self.index.vectors))
+
+    def n_without_enough(self, rows: np.ndarray) -> np.ndarray:
+        """Which rows have fewer than N words to go to; shape (n,), bool."""
+        return np.any(self.support(rows)[0] < 0, axis=1) if self.guard_substring else np.zeros(len(rows), dtype=bool)
+
+    def _guarded_support(self, rows: np.ndarray) -> list[tuple[np.ndarray, np.ndarray]]:
+        missing = np.array(sorted(set(rows.tolist()) - set(self._guarded)), dtype=np.int64)
+        most, asked = self.index.n_candidates, self.n_neighbors
+        while len(missing):
+            asked = min(2 * asked + 16, most)
+            table = self.index.query(missing, asked)
+            short = []
+            for row, neighbors in zip(table.rows.tolist(), table.neighbors, strict=True):
+                free = self._free_of_substrings(row, neighbors)
+                if len(free) < self.n_neighbors and asked < most:
+                    short.append(row)
+                    continue
+                free = np.pad(free, (0, max(0, self.n_neighbors - len(free))), constant_values=-1)
+                self._guarded[row] = (np.where(free < 0, -1, neighbors[free]), free + 1)
+            missing = np.array(short, dtype=np.int64)
+        return [self._guarded[row] for row in rows.tolist()]
+
+    def _free_of_substrings(self, row: int, neighbors: np.ndarray) -> np.ndarray:
+        """Columns of the first N neighbours that neither hold the word nor are held by it."""
+        words = self._folded_words()
+        source = words[row]
+        free = []
+        for column, neighbor in enumerate(neighbors.tolist()):
+            if source not in words[neighbor] and words[neighbor] not in source:
+                free.append(column)
+                if len(free) == self.n_neighbors:
+                    break
+        return np.asarray(free, dtype=np.int64)
+
+    def _folded_words(self) -> list[str]:
+        if not hasattr(self, "_words"):
+            self._words = [word.casefold() for word in self.index.vectors.words]
+        return self._words
+
+    def __getstate__(self) -> dict[str, Any]:
+        # Rows that were asked for name words of the notes, and would be pickled with the transformer.
+        return {**{k: v for k, v in vars(self).items() if k != "_words"}, "_guarded": {}}
+
+
+class ExponentialNeighbors(UniformNeighbors):
+    """Exponential mechanism over the N nearest words: probability proportional to exp(epsilon u / 2).
+
+    The score u is the cosine, scaled to 0 (the farthest of the N) to 1 (the word itself).
+    """
+
+    def __init__(self, index: NeighborIndex, n_neighbors: int, epsilon: float) -> None:
+        super().__init__(index, n_neighbors)
+        self.epsilon = epsilon
+
+    def draw(self, rows: np.ndarray, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+        """A weighted choice for each row, and its rank."""
+        distinct, inverse = np.unique(rows, return_inverse=True)
+        targets = np.empty(len(rows), dtype=np.int64)
+        ranks = np.empty(len(rows), dtype=np.int64)
+        for block in _blocks(len(distinct), self.n_neighbors):
+            neighbors, weights = self._weights(distinct[block])
+            members = np.flatnonzero((inverse >= block.start) & (inverse < block.stop))
+            local = inverse[members] - block.start
+            column = _columns_drawn(weights, local, rng)
+            targets[members], ranks[members] = neighbors[local, column], column + 1
+        return targets, ranks
+
+    def probabilities(self, rows: np.ndarray) -> csr_array:
+        """Probability of each word of the table, shape (n, n_words)."""
+        return _sparse_rows(*self._weights(rows), len(self.index.vectors))
+
+    def _weights(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        neighbors, _ = self.support(rows)
+        vectors = self.index.vectors
+        score = np.empty(neighbors.shape)
+        for i, row in enumerate(rows.tolist()):  # one row at a time: N vectors, not n * N
+            score[i] = vectors.vectors_at(neighbors[i]).astype(np.float64) @ vectors.vectors_at([row])[0]
+        span = score[:, :1] - score[:, -1:]
+        score = (score - score[:, -1:]) / np.where(span > 0, span, 1.0)
+        weights = np.exp(self.epsilon / 2 * (score - 1.0))
+        return neighbors, weights / weights.sum(axis=1, keepdims=True)
+
+
+class _WholeTable:
+    """Maps whose target may be any word of the table."""
+
+    def __init__(self, vectors: WordVectors, candidates: np.ndarray, epsilon: float) -> None:
+        self.vectors, self.candidates, self.epsilon = vectors, candidates, epsilon
+        self._matrix: np.ndarray | None = None
+
+    def _table(self) -> np.ndarray:
+        """All unit vectors, (n_words, dim); kept, since scaling them takes as long as a block of products."""
+        if self._matrix is None:
+            self._matrix = self.vectors.matrix()
+        return self._matrix
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**vars(self), "_matrix": None}
+
+
+class ExponentialVocabulary(_WholeTable):
+    """Exponential mechanism over the table: probability proportional to exp(-epsilon d / 2), d the Euclidean distance.
+
+    Distances are between unit vectors, so from 0 to 2.
+    """
+
+    def draw(self, rows: np.ndarray, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+        """A weighted choice for each row, and its rank."""
+        distinct, inverse = np.unique(rows, return_inverse=True)
+        targets = np.empty(len(rows), dtype=np.int64)
+        ranks = np.empty(len(rows), dtype=np.int64)
+        for block in _blocks(len(distinct), len(self.vectors)):
+            weights = self.probabilities(distinct[block])
+            members = np.flatnonzero((inverse >= block.start) & (inverse < block.stop))
+            local = inverse[members] - block.start
+            targets[members] = _columns_drawn(weights, local, rng)
+            # A nearer word has the larger probability.
+            at_target = weights[local, targets[members]]
+            ranks[members] = [1 + int((weights[i] > p).sum()) for i, p in zip(local, at_target, strict=True)]
+            own = targets[members] == distinct[inverse[members]]
+            ranks[members] = np.where(own, 1, ranks[members])
+        return targets, ranks
+
+    def probabilities(self, rows: np.ndarray) -> np.ndarray:
+        """Probability of each word of the table, shape (n, n_words), float64; for some hundred rows at a time."""
+        table = self._table()
+        cosine = (table[rows] @ table.T).astype(np.float64)  # shape: (n, n_words)
+        distance = np.sqrt(np.maximum(2.0 - 2.0 * cosine, 0.0))
+        distance[np.arange(len(rows)), rows] = 0.0  # not what rounding leaves of it
+        weights = np.where(self.candidates, np.exp(-self.epsilon / 2 * distance), 0.0)
+        weights[np.arange(len(rows)), rows] = 1.0
+        return weights / weights.sum(axis=1, keepdims=True)
+
+
+class NoisyNearest(_WholeTable):
+    """MADLIB: a vector is added whose density falls as exp(-epsilon |z|), and the nearest word is taken.
+
+    Its probabilities have no closed form.
+    """
+
+    def draw(self, rows: np.ndarray, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+        """Nearest word of each noisy vector; ranks are not computed (-1), but 1 where it is the word itself."""
+        table = self._table()
+        dim = table.shape[1]
+        direction = rng.standard_normal((len(rows), dim))
+        direction /= np.linalg.norm(direction, axis=1, keepdims=True)
+        length = rng.gamma(dim, 1.0 / self.epsilon, size=(len(rows), 1))
+        noisy = (table[rows] + direction * length).astype(np.float32)
+        targets = np.empty(len(rows), dtype=np.int64)
+        excluded = np.flatnonzero(~self.candidates)
+        for block in _blocks(len(rows), len(table)):
+            cosine = noisy[block] @ table.T  # unit vectors: the largest product is the nearest
+            own = cosine[np.arange(len(cosine)), rows[block]].copy()
+            cosine[:, excluded] = -np.inf
+            cosine[np.arange(len(cosine)), rows[block]] = own
+            targets[block] = cosine.argmax(axis=1)
+        return targets, np.where(targets == rows, 1, -1)
+
+
+def _sparse_rows(columns: np.ndarray, values: np.ndarray, width: int) -> csr_array:
+    n, k = columns.shape
+    return csr_array((values.ravel(), columns.ravel().astype(np.int64), np.arange(n + 1) * k), shape=(n, width))
+
+
+def _columns_drawn(weights: np.ndarray, rows: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """For each of ``rows`` of ``weights`` a column, drawn with the weights of the row."""
+    cumulative = weights.cumsum(axis=1)
+    cumulative /= cumulative[:, -1:]
+    point = rng.random(len(rows))
+    drawn = [np.searchsorted(cumulative[row], p, side="right") for row, p in zip(rows.tolist(), point, strict=True)]
+    return np.asarray(drawn, dtype=np.int64)
+
+
+def _blocks(n: int, width: int) -> Iterator[slice]:
+    step = max(1, _CELLS // max(1, width))
+    for start in range(0, n, step):
+        yield slice(start, min(start + step, n))

@@ -1,0 +1,112 @@
+import numpy as np
+import pytest
+
+from sklearn_deid.embeddings import NeighborIndex
+from sklearn_deid.perturbation import (
+    ExactTokenMechanism,
+    ExponentialVocabulary,
+    ReleaseSpace,
+    UniformNeighbors,
+    WordPolicy,
+    random_of_shape,
+)
+
+TOKENS = ["Alder", "alder", "ALDER", "maple", "Maple", "12", "1984", "the", "The", "-", "Zzyx", "mR-4711", "oAk"]
+
+
+def mechanism(vectors, kind="uniform", keep_casing=True, digits="same", unknown="keep"):
+    everyone = np.ones(len(vectors), dtype=bool)
+    policy = WordPolicy(vectors, frozenset({"the"}), digits, unknown)
+    moves = (
+        UniformNeighbors(NeighborIndex(vectors), 4)
+        if kind == "uniform"
+        else ExponentialVocabulary(vectors, everyone, 2.0)
+    )
+    return ExactTokenMechanism(moves, policy, everyone, keep_casing)
+
+
+def words_of(tokens, made, drawn, mechanism):
+    return [
+        mechanism.write(new, token, rank == 1)
+        for new, token, rank in zip(made.words[drawn], tokens, made.ranks[drawn], strict=True)
+    ]
+
+
+@pytest.mark.parametrize("kind", ["uniform", "vocabulary"])
+@pytest.mark.parametrize("keep_casing", [True, False])
+@pytest.mark.parametrize(("digits", "unknown"), [("same", "keep"), ("random", "shape"), ("same", "random")])
+def test_releases_have_the_stated_probabilities(vectors, kind, keep_casing, digits, unknown):
+    m, n = mechanism(vectors, kind, keep_casing, digits, unknown), 3_000
+    stated = m.probabilities(TOKENS)
+    np.testing.assert_allclose(stated.sum(axis=1), 1.0, atol=1e-9)
+    rng = np.random.default_rng(0)
+    for i, token in enumerate(TOKENS):
+        seen = np.bincount(m.sample([token] * n, rng), minlength=stated.shape[1]) / n
+        p = stated[[i]].toarray()[0]
+        assert (np.abs(seen - p) <= 5 * np.sqrt(p * (1 - p) / n) + 1e-12).all()
+
+
+def test_numbers_of_releases_are_those_of_strings(vectors):
+    """Two strings have one number if and only if they are equal."""
+    space, words = ReleaseSpace(vectors), vectors.words
+    number = {}
+    for pattern, cased in enumerate([str, str.lower, str.capitalize, str.upper]):
+        for row, word in enumerate(words):
+            column = int(space.of_rows(np.array([row]), pattern)[0])
+            string = word if pattern == 0 else cased(word.lower())
+            assert number.setdefault(string, column) == column
+    for token in TOKENS:
+        column = int(space.of_tokens([token])[0])
+        assert number.setdefault(token, column) == column
+    assert len(set(number.values())) == len(number)
+    assert max(number.values()) < space.n_columns
+
+
+def test_casing_of_the_token_is_kept(vectors):
+    m = mechanism(vectors)
+    rng = np.random.default_rng(0)
+    for token, cased in (("ALDER", str.upper), ("Alder", str.capitalize), ("alder", str.lower)):
+        made = m.replace([token], np.zeros(200, dtype=np.int64), rng)
+        surrogates = {m.write(new, token, rank == 1) for new, rank in zip(made.words, made.ranks, strict=True)}
+        assert len(surrogates) == 4
+        assert surrogates == {cased(s) for s in surrogates}
+
+
+def test_stop_words_stay_in_lower_case_only(vectors):
+    m = mechanism(vectors)
+    p = m.probabilities(["the", "The"])
+    assert p[[0]].max() == 1.0
+    assert p[[1]].max() == 0.25
+
+
+def test_no_digits_to_draw_from():
+    from sklearn_deid import WordVectors
+
+    m = mechanism(WordVectors(["alder", "birch", "oak", "elm"], np.eye(4)), digits="random")
+    with pytest.raises(ValueError, match="all-digit word among the word vectors"):
+        m.replace(["12"], np.array([0]), np.random.default_rng(0))
+
+
+def test_shape_is_kept_and_nothing_else():
+    rng = np.random.default_rng(0)
+    made = [random_of_shape(["Zé-7b"], rng)[0] for _ in range(500)]
+    assert {len(word) for word in made} == {5}
+    assert all(w[0].isupper() and w[1].islower() and w[2] == "-" and w[3].isdigit() and w[4].islower() for w in made)
+    assert {w[3] for w in made} == set("0123456789")
+    assert all(w.isascii() for w in made)
+
+
+def test_two_tokens_of_one_shape_cannot_be_told_apart(vectors):
+    p = mechanism(vectors, unknown="shape").probabilities(["Zzyx", "Qwqw", "Zzyxx"]).toarray()
+    assert (p[0] == p[1]).all()
+    assert (p[0] != p[2]).any()
+
+
+def test_repr_and_pickle_name_no_token(vectors):
+    import pickle
+
+    m = mechanism(vectors)
+    m.probabilities(["Qwertz"])
+    assert b"Qwertz" not in pickle.dumps(m)
+    assert "Qwertz" not in repr(m)
+    assert "alder" not in repr(m)
