@@ -3,6 +3,12 @@
 from .counting import RULES, Counts, Rule, compare, compare_by_label, merged_counts
 from .leaks import Leak, LeakList, leak_list
 from .pairing import Pairing, count_sentences, infer_label_scheme, pair_documents
+from .reidentification import (
+    CategoryReidentification,
+    Reidentification,
+    bayes_reidentification,
+    phi_word_prior,
+)
 from .report import deid_report
 from .scorers import PHI_SCORERS, make_phi_scorer
 from .sequences import phi_f1_score, phi_precision_score, phi_recall_score
@@ -10,11 +16,14 @@ from .sequences import phi_f1_score, phi_precision_score, phi_recall_score
 __all__ = [
     "PHI_SCORERS",
     "RULES",
+    "CategoryReidentification",
     "Counts",
     "Leak",
     "LeakList",
     "Pairing",
+    "Reidentification",
     "Rule",
+    "bayes_reidentification",
     "compare",
     "compare_by_label",
     "count_sentences",
@@ -27,4 +36,5 @@ __all__ = [
     "phi_f1_score",
     "phi_precision_score",
     "phi_recall_score",
+    "phi_word_prior",
 ]
