@@ -82,15 +82,15 @@ class GaussianNoise(nn.Module):
         if kind == "none" and floor > 0.0:
             raise ValueError(f"A floor of {floor!r} needs noise: the 'kind' parameter must be trainable or fixed.")
         self.size, self.kind = size, kind
-        if kind == "none":
-            return
-        self.register_buffer("floor", torch.tensor(float(floor)))
-        weight = torch.empty(size)
+        noisy = kind != "none"
+        self.register_buffer("floor", torch.tensor(float(floor)), persistent=noisy)
+        weight = torch.zeros(size)
         if kind == "trainable":
             self.weight = nn.Parameter(weight)
         else:
-            self.register_buffer("weight", weight)
-        self.restart(init)
+            self.register_buffer("weight", weight, persistent=noisy)
+        if noisy:
+            self.restart(init)
 
     @torch.no_grad()
     def restart(self, init: float | str) -> None:
@@ -110,12 +110,12 @@ class GaussianNoise(nn.Module):
             self.weight.fill_(init)
 
     def std(self) -> Tensor:
-        """Standard deviation of each dimension, shape (size,), with its gradient; a single 0 where there is no noise."""
-        return torch.zeros(1) if self.kind == "none" else self.floor + self.weight.abs()
+        """Standard deviation of each dimension, shape (size,), with its gradient; zeros where there is no noise."""
+        return self.floor + self.weight.abs()
 
     def noise_parameters(self) -> list[nn.Parameter]:
         """The trainable weights, as a group for an optimizer; empty where nothing is learned."""
-        return [p for p in (getattr(self, "weight", None),) if isinstance(p, nn.Parameter)]
+        return list(self.parameters())
 
     def draw(self, x: Tensor, generator: torch.Generator | None = None) -> Tensor:
         """Standard normal numbers in the shape of x, for `forward`'s ``eps``."""

@@ -83,7 +83,7 @@ def test_none_is_the_identity_without_state():
     noise, x = GaussianNoise(3, kind="none"), torch.randn(2, 4, 3)
     assert noise(x) is x
     assert noise.state_dict() == {}
-    assert noise.std().tolist() == [0.0]
+    assert noise.std().tolist() == [0.0, 0.0, 0.0]
     assert noise.noise_parameters() == []
 
 
