@@ -5,6 +5,7 @@ from .crf import LinearChainCRF
 from .dropout import LockedDropout
 from .noise import GaussianNoise
 from .partition import log_partition, log_partition_by_steps
+from .privacy_bound import attack_accuracy, distance_of_accuracy, pair_distance, released_r_times
 from .recurrent import BidirectionalRecurrent
 from .scan import log_partition_by_scan, viterbi_by_scan
 from .span_swap import SpanSwapper
@@ -23,8 +24,12 @@ __all__ = [
     "SpanSwapper",
     "TaggerModule",
     "WordEncoder",
+    "attack_accuracy",
+    "distance_of_accuracy",
     "log_partition",
     "log_partition_by_scan",
     "log_partition_by_steps",
+    "pair_distance",
+    "released_r_times",
     "viterbi_by_scan",
 ]
