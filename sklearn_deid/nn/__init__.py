@@ -7,6 +7,8 @@ from .noise import GaussianNoise
 from .partition import log_partition, log_partition_by_steps
 from .privacy_bound import attack_accuracy, distance_of_accuracy, pair_distance, released_r_times
 from .recurrent import BidirectionalRecurrent
+from .representer import Representer
+from .reversal import reverse_gradient
 from .scan import log_partition_by_scan, viterbi_by_scan
 from .span_swap import SpanSwapper
 from .tagger import TaggerModule
@@ -19,6 +21,7 @@ __all__ = [
     "LengthBucketSampler",
     "LinearChainCRF",
     "LockedDropout",
+    "Representer",
     "SentenceBatch",
     "SentenceDataset",
     "SpanSwapper",
@@ -31,5 +34,6 @@ __all__ = [
     "log_partition_by_steps",
     "pair_distance",
     "released_r_times",
+    "reverse_gradient",
     "viterbi_by_scan",
 ]
