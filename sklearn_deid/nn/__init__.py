@@ -1,5 +1,10 @@
-"""Tensors in, tensors out: batches and masks, word and sentence encoders, CRF head, augmentation of arrays."""
+"""Tensors in, tensors out.
 
+Batches and masks, word and sentence encoders, CRF head, augmentation of arrays; for private representations noise,
+representer, adversaries, gradient reversal and the bound on attacks.
+"""
+
+from .adversaries import EmbeddingPairAdversary, RepresentationPairAdversary, average_adversaries
 from .batching import LengthBucketSampler, SentenceBatch, SentenceDataset
 from .crf import LinearChainCRF
 from .dropout import LockedDropout
@@ -11,23 +16,30 @@ from .representer import Representer
 from .reversal import reverse_gradient
 from .scan import log_partition_by_scan, viterbi_by_scan
 from .span_swap import SpanSwapper
+from .strong_adversaries import StrongEmbeddingAdversary, StrongRepresentationAdversary, cosine_distance
 from .tagger import TaggerModule
 from .words import CharacterCNN, WordEncoder
 
 __all__ = [
     "BidirectionalRecurrent",
     "CharacterCNN",
+    "EmbeddingPairAdversary",
     "GaussianNoise",
     "LengthBucketSampler",
     "LinearChainCRF",
     "LockedDropout",
+    "RepresentationPairAdversary",
     "Representer",
     "SentenceBatch",
     "SentenceDataset",
     "SpanSwapper",
+    "StrongEmbeddingAdversary",
+    "StrongRepresentationAdversary",
     "TaggerModule",
     "WordEncoder",
     "attack_accuracy",
+    "average_adversaries",
+    "cosine_distance",
     "distance_of_accuracy",
     "log_partition",
     "log_partition_by_scan",
