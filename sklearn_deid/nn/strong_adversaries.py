@@ -97,8 +97,8 @@ class StrongEmbeddingAdversary(nn.Module):
     """T1S: do these embeddings and this representation come from the same sentence?
 
     An inverse model (bidirectional LSTM and a projection) guesses the embeddings from the representation; the guesses
-    are compared with the embeddings position by position as in `StrongRepresentationAdversary`. It learns far faster
-    with `cosine_distance` between `invert` and the true embeddings as a second loss.
+    are compared with the embeddings position by position as in `StrongRepresentationAdversary`. Give the guesses a loss
+    of their own, `cosine_distance` to the embeddings of the sentence that the representation was made from.
 
     Parameters
     ----------
@@ -171,8 +171,8 @@ class StrongEmbeddingAdversary(nn.Module):
 def cosine_distance(guess: Tensor, embeddings: Tensor, mask: Tensor) -> Tensor:
     """Mean of ``1 - cos`` over the tokens of each sentence, shape (batch,); each from 0 to 2.
 
-    The auxiliary loss of `StrongEmbeddingAdversary`: compare the guess with the embeddings of the sentence that the
-    representation was made from, which in a fake pair is the moved one.
+    The second loss of `StrongEmbeddingAdversary`. In a fake pair the guess belongs to the moved sentence, so compare it
+    with the moved sentence's embeddings.
 
     Parameters
     ----------
