@@ -65,7 +65,7 @@ class GaussianNoise(nn.Module):
     >>> noise = GaussianNoise(3, init=0.5, floor=0.25)
     >>> noise.std().tolist()
     [0.75, 0.75, 0.75]
-    >>> x = torch.zeros(2, 4, 3)
+    >>> x, _ = torch.zeros(2, 4, 3), torch.manual_seed(0)
     >>> bool((noise(x) == noise(x)).any()), bool((noise(x, apply=False) == x).all())
     (False, True)
     """

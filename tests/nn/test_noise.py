@@ -8,6 +8,11 @@ import torch
 from sklearn_deid.nn import GaussianNoise
 
 
+@pytest.fixture(autouse=True)
+def same_numbers_in_every_run():
+    torch.manual_seed(0)
+
+
 def seeded(seed=0):
     return torch.Generator().manual_seed(seed)
 

@@ -9,6 +9,11 @@ from sklearn_deid.nn import GaussianNoise, Representer, pair_distance, reverse_g
 KINDS = pytest.mark.parametrize("kind", ["lstm", "dense"])
 
 
+@pytest.fixture(autouse=True)
+def same_numbers_in_every_run():
+    torch.manual_seed(0)
+
+
 def small(kind="lstm", **settings):
     torch.manual_seed(0)
     return Representer(4, 3, kind=kind, hidden_size=5, **settings)
