@@ -13,7 +13,7 @@ from ..perturbation import (
     ExponentialNeighbors,
     ExponentialVocabulary,
     NoisyNearest,
-    TokenMechanism,
+    NoisyTokenMechanism,
     WordPolicy,
 )
 from ._token_perturber import TOKEN_CONSTRAINTS, TokenPerturber
@@ -64,7 +64,8 @@ class MadlibPseudonymizer(_EpsilonPseudonymizer):
 
     Attributes
     ----------
-    mechanism_ : TokenMechanism
+    mechanism_ : NoisyTokenMechanism
+        Its probabilities have no closed form; `bayes_reidentification` brackets them.
     statistics_ : dict
         As for `NeighborPseudonymizer`; ranks are not computed.
 
@@ -89,9 +90,9 @@ class MadlibPseudonymizer(_EpsilonPseudonymizer):
     ['Dr', 'Alder']
     """
 
-    def _make_mechanism(self, policy: WordPolicy, candidates: np.ndarray) -> TokenMechanism:
+    def _make_mechanism(self, policy: WordPolicy, candidates: np.ndarray) -> NoisyTokenMechanism:
         moves = NoisyNearest(policy.vectors, candidates, float(self.epsilon))
-        return TokenMechanism(moves, policy, candidates, self.keep_casing)
+        return NoisyTokenMechanism(moves, policy, candidates, self.keep_casing)
 
 
 class SanTextPseudonymizer(_EpsilonPseudonymizer):

@@ -11,7 +11,7 @@ import numpy as np
 from scipy.sparse import coo_array, csr_array, issparse
 from scipy.stats import norm
 
-__all__ = ["Attack", "exact_attack", "monte_carlo_attack", "n_multisets", "plug_in_attack"]
+__all__ = ["Attack", "bracket_attack", "exact_attack", "monte_carlo_attack", "n_multisets", "plug_in_attack"]
 
 _DELTA = 0.05
 _TIE = 1e-12
@@ -83,7 +83,10 @@ def monte_carlo_attack(
     """
     truth = rng.choice(len(tokens), size=n_samples, p=prior)
     certainty, _ = _posterior(mechanism, tokens, prior, truth, n_releases, rng)
-    mean, half = float(certainty.mean()), _bernstein(certainty)
+    if not certainty.all():
+        raise ValueError("The mechanism draws releases that its own probabilities exclude; nothing can be said of it.")
+    # A guess without the release attains at least the largest prior; the mean of draws may fall short of it.
+    mean, half = max(float(certainty.mean()), float(prior.max())), _bernstein(certainty)
     worst = _most_exposed(mechanism, tokens, prior, n_releases, n_samples, rng)
     return Attack(mean, max(float(prior.max()), mean - half), min(1.0, mean + half), worst, n_samples)
 
@@ -110,6 +113,21 @@ def plug_in_attack(
         resubstituted = float(table.multiply(prior[:, None]).tocsr().max(axis=0).sum())
         upper = min(1.0, resubstituted + sqrt(log(2 / _DELTA) / 2 * float((prior**2).sum()) / learned))
     return Attack(float(hits.mean()), low, max(upper, float(hits.mean())), None, n_samples)
+
+
+def bracket_attack(
+    mechanism: Any, tokens: Sequence[str], prior: np.ndarray, n_releases: int, n_samples: int, rng: np.random.Generator
+) -> Attack:
+    """Between the hits of one attacker and the success of the best one on a release that tells more.
+
+    The interval reaches from the lower bound of the first to the upper bound of the second.
+    """
+    telling_more, telling_less = mechanism.bracket()
+    above = monte_carlo_attack(telling_more, tokens, prior, n_releases, n_samples, rng)
+    truth = rng.choice(len(tokens), size=n_samples, p=prior)
+    _, named = _posterior(telling_less, tokens, prior, truth, n_releases, rng)
+    hits, guess = float(named.mean()), float(prior.max())
+    return Attack(max(hits, guess), max(hits - _bernstein(named), guess), max(above.upper, hits), None, n_samples)
 
 
 # ---- exact
@@ -202,8 +220,10 @@ def _posterior(
             largest = np.maximum(largest, top)
             mine = np.flatnonzero((truth[part] >= block.start) & (truth[part] < block.stop))
             own[mine] = joint[truth[part][mine] - block.start, mine]
-        certainty[part] = np.exp(largest - total)
-        named[part] = np.where(own >= largest - 1e-9, 1.0 / np.maximum(ties, 1), 0.0)
+        # No token fits a release: it is not named. An attacker who takes one release for another may get there.
+        fits = np.isfinite(total)
+        certainty[part] = np.where(fits, np.exp(largest - np.where(fits, total, 0.0)), 0.0)
+        named[part] = np.where(np.isfinite(own) & (own >= largest - 1e-9), 1.0 / np.maximum(ties, 1), 0.0)
     return np.minimum(certainty, 1.0), named
 
 

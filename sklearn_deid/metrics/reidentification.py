@@ -11,12 +11,12 @@ import numpy as np
 from .._sequences import TokenSequences, check_sequences, check_tags
 from ..exceptions import SequenceError
 from ..text import split_tag
-from .bayes_attack import Attack, exact_attack, monte_carlo_attack, n_multisets, plug_in_attack
+from .bayes_attack import Attack, bracket_attack, exact_attack, monte_carlo_attack, n_multisets, plug_in_attack
 
 __all__ = ["CategoryReidentification", "Reidentification", "bayes_reidentification", "phi_word_prior"]
 
 _MOST_MULTISETS = 50_000
-_METHODS = ("auto", "exact", "monte carlo", "plug-in")
+_METHODS = ("auto", "exact", "monte carlo", "bracket", "plug-in")
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,7 @@ class Reidentification:
     by_category : mapping of str to CategoryReidentification
         One entry, "all", where the prior has no categories.
     n_releases : int
-    method : {"exact", "monte carlo", "plug-in"}
+    method : {"exact", "monte carlo", "bracket", "plug-in"}
     n_samples : int
         Releases drawn for each category; 0 where the sum is exact.
     """
@@ -102,9 +102,11 @@ def bayes_reidentification(
         Token to weight, or category to such a mapping. `phi_word_prior` makes one. Weights need not add up to 1.
     n_releases : int, default=1
         k. In a corpus without ``coherence``, each occurrence of a name is a release of it.
-    method : {"auto", "exact", "monte carlo", "plug-in"}, default="auto"
+    method : {"auto", "exact", "monte carlo", "bracket", "plug-in"}, default="auto"
         "exact" sums over all releases; "monte carlo" draws releases and averages the largest posterior probability;
-        "plug-in" draws an attacker's knowledge too, for mechanisms without known probabilities, and brackets the truth.
+        "bracket" gives the hits of one attacker and, as upper end of the interval, the success of the best one on a
+        release that tells more (MADLIB: the noisy vector itself); "plug-in" draws an attacker's knowledge too, where
+        nothing but draws is known, and encloses the truth as well.
         "auto" takes the first that is possible, "exact" with several releases only where there are at most 50,000
         combinations.
     n_samples : int, default=10,000
@@ -225,10 +227,12 @@ def _method(method: str, mechanism: Any, categories: dict, n_releases: int) -> s
         raise ValueError("method='exact' needs a mechanism with known probabilities.")
     if method == "monte carlo" and not (exact or density):
         raise ValueError("method='monte carlo' needs a mechanism with known probabilities or densities.")
+    if method == "bracket" and not hasattr(mechanism, "bracket"):
+        raise ValueError("method='bracket' needs a mechanism that names two which enclose it.")
     if method != "auto":
         return method
     if not exact:
-        return "monte carlo" if density else "plug-in"
+        return "monte carlo" if density else "bracket" if hasattr(mechanism, "bracket") else "plug-in"
     if n_releases == 1:
         return "exact"
     combinations = max(n_multisets(mechanism, tokens, n_releases) for tokens, _, _ in categories.values())
@@ -246,8 +250,8 @@ def _attack(
 ) -> Attack:
     if method == "exact":
         return exact_attack(mechanism, tokens, prior, n_releases)
-    draw = monte_carlo_attack if method == "monte carlo" else plug_in_attack
-    return draw(mechanism, tokens, prior, n_releases, n_samples, rng)
+    draw = {"monte carlo": monte_carlo_attack, "bracket": bracket_attack, "plug-in": plug_in_attack}
+    return draw[method](mechanism, tokens, prior, n_releases, n_samples, rng)
 
 
 def _total(

@@ -1,6 +1,7 @@
 """Randomised maps of PHI tokens: which tokens move, where to, and how likely."""
 
 from .coherence import shared_draws, within_one_edit
+from .noisy_mechanism import NoisyTokenMechanism, NoisyVectors, WordsTakenForVectors
 from .phi_tokens import PhiTokens, find_phi_tokens, limit_per_sentence
 from .policy import DIGITS, EXCLUDED, MOVE, RANDOM, SHAPE, UNKNOWN, WordPolicy, usable_words, words_to_exclude
 from .release_space import ReleaseSpace
@@ -20,6 +21,8 @@ __all__ = [
     "ExponentialNeighbors",
     "ExponentialVocabulary",
     "NoisyNearest",
+    "NoisyTokenMechanism",
+    "NoisyVectors",
     "PhiTokens",
     "RandomVectors",
     "ReleaseSpace",
@@ -29,6 +32,7 @@ __all__ = [
     "VectorMechanism",
     "WordMoves",
     "WordPolicy",
+    "WordsTakenForVectors",
     "ZeroVectors",
     "direction_log_density",
     "find_phi_tokens",

@@ -51,7 +51,7 @@ class TokenMechanism:
     def __init__(self, moves: WordMoves, policy: WordPolicy, candidates: np.ndarray, keep_casing: bool) -> None:
         self.moves, self.policy, self.keep_casing = moves, policy, keep_casing
         words = policy.vectors.words
-        self._vocabulary = np.array(words, dtype=object)
+        self.vocabulary = np.array(words, dtype=object)
         self._candidates = np.flatnonzero(candidates)
         self._digits = np.array([row for row in self._candidates.tolist() if words[row].isdigit()], dtype=np.int64)
         self._space: ReleaseSpace | None = None
@@ -72,11 +72,11 @@ class TokenMechanism:
         ranks = np.zeros(len(drawn), dtype=np.int64)
         moving = np.flatnonzero(fate == MOVE)
         targets, ranks[moving] = self.moves.draw(rows[drawn[moving]], rng)
-        new[moving] = np.where(ranks[moving] == 1, new[moving], self._vocabulary[targets])
+        new[moving] = np.where(ranks[moving] == 1, new[moving], self.vocabulary[targets])
         for kind, choices in ((DIGITS, self._digits), (RANDOM, self._candidates)):
             which = np.flatnonzero(fate == kind)
             if len(which):
-                new[which] = self._vocabulary[rng.choice(choices, size=len(which))]
+                new[which] = self.vocabulary[rng.choice(choices, size=len(which))]
         shaped = np.flatnonzero(fate == SHAPE)
         new[shaped] = random_of_shape(new[shaped].tolist(), rng)
         return Replacements(new, ranks, fate)
@@ -98,16 +98,18 @@ class TokenMechanism:
             self.write(new, token, rank == 1) if moves else token
             for new, token, rank, moves in zip(made.words, tokens, made.ranks.tolist(), moved.tolist(), strict=True)
         ]
-        ids = self._releases().of_tokens(released)
+        ids = self.releases().of_tokens(released)
         for i in np.flatnonzero(made.fates == SHAPE).tolist():
-            ids[i] = self._shape_release(tokens[i])
+            ids[i] = self.shape_release(tokens[i])
         return ids
 
-    def _shape_release(self, token: str) -> int:
+    def shape_release(self, token: str) -> int:
+        """Number of the release of an unknown token that keeps its shape."""
         # All strings of a shape are equally likely and tell nothing else: together they are one release.
-        return self._releases().other(f"shape {_shape(token)}")
+        return self.releases().other(f"shape {_shape(token)}")
 
-    def _releases(self) -> ReleaseSpace:
+    def releases(self) -> ReleaseSpace:
+        """Numbers of all strings that can be released."""
         if self._space is None:
             self._space = ReleaseSpace(self.policy.vectors)
         return self._space
@@ -124,12 +126,12 @@ class ExactTokenMechanism(TokenMechanism):
 
     def probabilities(self, tokens: Sequence[str]) -> csr_array:
         """Probability of each release of each token, shape (n_tokens, n_releases)."""
-        space = self._releases()
+        space = self.releases()
         fates, rows = self.policy.fates(tokens)
         patterns = np.array([casing_pattern(t) if self.keep_casing else 0 for t in tokens], dtype=np.int64)
         own = space.of_tokens(tokens)
         kept, shaped = np.flatnonzero(fates > SHAPE), np.flatnonzero(fates == SHAPE)
-        shapes = np.array([self._shape_release(tokens[i]) for i in shaped.tolist()], dtype=np.int64)
+        shapes = np.array([self.shape_release(tokens[i]) for i in shaped.tolist()], dtype=np.int64)
         parts = [(kept, own[kept], np.ones(len(kept))), (shaped, shapes, np.ones(len(shaped)))]
         for pattern in np.unique(patterns).tolist():
             here = patterns == pattern
@@ -151,7 +153,7 @@ class ExactTokenMechanism(TokenMechanism):
         table: Any = self.moves.probabilities(rows[which])  # type: ignore[attr-defined]
         table = table.tocoo() if issparse(table) else coo_array(table)
         line, targets = table.coords
-        columns = self._releases().of_rows(targets, pattern)
+        columns = self.releases().of_rows(targets, pattern)
         stays = targets == rows[which][line]
         columns[stays] = own[which][line[stays]]
         return which[line], columns, table.data

@@ -207,14 +207,17 @@ class NoisyNearest(_WholeTable):
     Its probabilities have no closed form.
     """
 
-    def draw(self, rows: np.ndarray, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-        """Nearest word of each noisy vector; ranks are not computed (-1), but 1 where it is the word itself."""
-        table = self._table()
-        dim = table.shape[1]
+    def noisy(self, rows: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+        """The vectors of words with noise, shape (n, dim), float32."""
+        dim = self.vectors.dim
         direction = rng.standard_normal((len(rows), dim))
         direction /= np.linalg.norm(direction, axis=1, keepdims=True)
         length = rng.gamma(dim, 1.0 / self.epsilon, size=(len(rows), 1))
-        noisy = (table[rows] + direction * length).astype(np.float32)
+        return (self.vectors.vectors_at(rows) + direction * length).astype(np.float32)
+
+    def draw(self, rows: np.ndarray, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+        """Nearest word of each noisy vector; ranks are not computed (-1), but 1 where it is the word itself."""
+        table, noisy = self._table(), self.noisy(rows, rng)
         targets = np.empty(len(rows), dtype=np.int64)
         excluded = np.flatnonzero(~self.candidates)
         for block in _blocks(len(rows), len(table)):

@@ -113,5 +113,5 @@ def apply_casing(word: str, pattern: int) -> str:
     if pattern == 1:
         return word.lower()
     if pattern == 2:
-        return word.capitalize()
-    return word.upper() if pattern == 3 else word
+        return word.lower().capitalize()
+    return word.lower().upper() if pattern == 3 else word

@@ -210,6 +210,18 @@ def test_methods_that_do_not_fit():
         bayes_reidentification(OnlyDensity(MECHANISMS["all"]), PRIOR, method="exact")
     with pytest.raises(ValueError, match="probabilities or densities"):
         bayes_reidentification(OnlySamples(MECHANISMS["all"]), PRIOR, method="monte carlo")
+    with pytest.raises(ValueError, match="two which enclose it"):
+        bayes_reidentification(MECHANISMS["all"], PRIOR, method="bracket")
+
+
+def test_a_mechanism_that_contradicts_itself_is_refused():
+    class Wrong(Table):
+        def sample(self, tokens, rng):
+            return np.full(len(tokens), 5)
+
+    table = np.eye(6)[[0, 1, 2, 3, 4, 4]]
+    with pytest.raises(ValueError, match="its own probabilities exclude"):
+        bayes_reidentification(Wrong(table), PRIOR, method="monte carlo")
 
 
 def test_prior_counts_phi_tokens_by_label():

@@ -3,7 +3,7 @@ import pytest
 
 from sklearn_deid import WordVectors
 
-WORDS = ["alder", "birch", "maple", "Maple", "oak", "oaks", "12", "17", "1984", "pain", "fever", "the"]
+WORDS = ["alder", "birch", "maple", "Maple", "oak", "oaks", "12", "17", "1984", "pain", "straße", "the"]
 
 
 @pytest.fixture(scope="session")

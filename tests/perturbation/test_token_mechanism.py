@@ -11,7 +11,7 @@ from sklearn_deid.perturbation import (
     random_of_shape,
 )
 
-TOKENS = ["Alder", "alder", "ALDER", "maple", "Maple", "12", "1984", "the", "The", "-", "Zzyx", "mR-4711", "oAk"]
+TOKENS = "Alder alder ALDER STRASSE McCoy STRAßE Straße MAPLE maple Maple 12 1984 the The - Zzyx mR-4711 oAk".split()
 
 
 def mechanism(vectors, kind="uniform", keep_casing=True, digits="same", unknown="keep"):
@@ -110,3 +110,22 @@ def test_repr_and_pickle_name_no_token(vectors):
     assert b"Qwertz" not in pickle.dumps(m)
     assert "Qwertz" not in repr(m)
     assert "alder" not in repr(m)
+
+
+def test_noise_is_enclosed(vectors):
+    """A large sample of the released words gives an attack between the two bounds, which are not far apart."""
+    from sklearn_deid.metrics import bayes_reidentification
+    from sklearn_deid.perturbation import NoisyNearest, NoisyTokenMechanism
+
+    everyone = np.ones(len(vectors), dtype=bool)
+    policy = WordPolicy(vectors, frozenset({"the"}), "same", "shape")
+    for epsilon in (4.0, 12.0, 40.0):
+        m = NoisyTokenMechanism(NoisyNearest(vectors, everyone, epsilon), policy, everyone, keep_casing=True)
+        prior = dict(zip(TOKENS, range(1, len(TOKENS) + 1), strict=True))
+        enclosed = bayes_reidentification(m, prior, random_state=0)
+        drawn = bayes_reidentification(m, prior, method="plug-in", n_samples=20_000, random_state=1)
+        assert enclosed.method == "bracket"
+        assert enclosed.lower <= drawn.upper
+        assert drawn.lower <= enclosed.upper
+        assert enclosed.lower <= enclosed.probability <= enclosed.upper
+        assert enclosed.upper - enclosed.lower < 0.2

@@ -1,0 +1,244 @@
+"""Privacy against usefulness of every perturbation of PHI tokens.
+
+    python -m benchmarks.perturbations --runs runs.jsonl --figure perturbations.png
+    python -m benchmarks.perturbations --corpus meddocan --data DATA --runs meddocan.jsonl
+
+For each mechanism and parameter a tagger is trained on perturbed sentences and scored on untouched ones, once a seed
+(the seed draws notes, perturbation and weights), and the best attacker's probability of naming the original of a
+released token is computed. Mechanisms that release words are compared with training on the words as they are ("raw"),
+those that release vectors with training on the vectors as they are ("raw vectors"). Finished runs are kept in the file
+of ``--runs``, from which an interrupted benchmark goes on. Prints one JSON object.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from joblib import Parallel, delayed
+from scipy.stats import t as student
+
+from sklearn_deid import (
+    CusTextPseudonymizer,
+    DeidTagger,
+    GaussianNoisePerturber,
+    MadlibPseudonymizer,
+    NeighborPseudonymizer,
+    RandomVectorPerturber,
+    SanTextPseudonymizer,
+    WordVectors,
+    ZeroVectorPerturber,
+    fetch_meddocan,
+    make_clinical_notes,
+)
+from sklearn_deid.embeddings import load_glove, noise_study, train_fasttext
+from sklearn_deid.metrics import bayes_reidentification, phi_f1_score, phi_word_prior
+from sklearn_deid.text import SentenceData
+
+from .environment import describe
+
+NEIGHBORS = (1, 5, 20, 100, 500, 1000)
+# name -> (mechanism, parameter, class, parameters); "raw" ones have no class.
+ARMS: dict[str, tuple[str, Any, Any, dict]] = {
+    "raw": ("raw", None, None, {}),
+    **{
+        f"neighbors-{n}": ("neighbors", n, NeighborPseudonymizer, {"n_neighbors": n})
+        for n in (1, 5, 20, 100, 500, 1000)
+    },
+    **{f"madlib-{e}": ("MADLIB", e, MadlibPseudonymizer, {"epsilon": e}) for e in (15, 30, 60)},
+    **{f"santext-{e}": ("SanText", e, SanTextPseudonymizer, {"epsilon": e}) for e in (10, 20, 30)},
+    **{f"custext-{e}": ("CusText", e, CusTextPseudonymizer, {"epsilon": e}) for e in (2, 8)},
+    "raw-vectors": ("raw vectors", None, GaussianNoisePerturber, {"scale": 0.0}),
+    **{f"gaussian-{s}": ("Gaussian", s, GaussianNoisePerturber, {"scale": s}) for s in (0.05, 0.1, 0.2, 0.4)},
+    "random": ("random vectors", None, RandomVectorPerturber, {}),
+    "random-unk": ("random vectors", "UNK", RandomVectorPerturber, {"unknown": "keep"}),
+    "zeros": ("zeros", None, ZeroVectorPerturber, {}),
+}
+NEW_EACH_EPOCH = (RandomVectorPerturber,)
+
+
+def parse_arguments(argv: list[str] | None = None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--corpus", choices=("generated", "meddocan"), default="generated")
+    parser.add_argument("--data", default=os.environ.get("SKLEARN_DEID_DATA"), help="folder that holds meddocan/")
+    parser.add_argument("--arms", nargs="+", choices=tuple(ARMS), default=list(ARMS), metavar="ARM")
+    parser.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2, 3, 4])
+    parser.add_argument("--notes", type=int, default=1_000, help="generated notes to train on")
+    parser.add_argument("--epochs", type=int, default=10)
+    parser.add_argument("--prior-notes", type=int, default=100, help="notes whose PHI tokens the attacker looks for")
+    parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--runs", default="perturbations.jsonl", help="file of finished runs")
+    parser.add_argument("--no-attack", action="store_true", help="leave the attacker out")
+    parser.add_argument("--figure", help="write privacy against usefulness to this file")
+    parser.add_argument("--noise-figure", help="write the noise study to this file")
+    return parser.parse_args(argv)
+
+
+def load(arguments: argparse.Namespace, seed: int) -> tuple[SentenceData, SentenceData]:
+    """Sentences to train on and to score."""
+    if arguments.corpus == "meddocan":
+        corpora = [fetch_meddocan(s, data_home=arguments.data, download_if_missing=False) for s in ("train", "dev")]
+    else:
+        corpora = [
+            make_clinical_notes(n, random_state=s) for n, s in ((arguments.notes, 100 + seed), (150, 900 + seed))
+        ]
+    return corpora[0].to_sentences(), corpora[1].to_sentences()
+
+
+def vectors_of(arguments: argparse.Namespace, train: SentenceData) -> WordVectors:
+    """GloVe for English; MEDDOCAN's own words for Spanish, since no public vectors come with the library."""
+    return load_glove() if arguments.corpus == "generated" else train_fasttext(train.X, random_state=0)
+
+
+def run(arguments: argparse.Namespace, name: str, seed: int) -> dict:
+    """Train and score one arm."""
+    torch.set_num_threads(1)
+    start = time.process_time()
+    train, test = load(arguments, seed)
+    vectors = vectors_of(arguments, train)
+    _, _, cls, parameters = ARMS[name]
+    language = {"exclude": "en" if arguments.corpus == "generated" else "es"}
+    X, augmenter = train.X, None
+    if cls is not None:
+        perturber = cls(embeddings=vectors, random_state=seed, **language, **parameters)
+        if cls in NEW_EACH_EPOCH:
+            augmenter = perturber
+        else:
+            X = perturber.fit_transform(train.X, train.y)
+    tagger = DeidTagger(embeddings=vectors, augmenter=augmenter, max_epochs=arguments.epochs, random_state=seed)
+    tagger.fit(X, train.y)
+    released_vectors = not isinstance(X, type(train.X)) and cls is not None
+    predicted = tagger.predict(perturber.transform(test.X) if released_vectors else test.X)
+    return {
+        "arm": name,
+        "seed": seed,
+        "strict_f1": float(phi_f1_score(test.y, predicted)),
+        "binary_token_f1": binary_token_f1(test.y, predicted),
+        "cpu_seconds": round(time.process_time() - start, 1),
+    }
+
+
+def binary_token_f1(gold: Any, predicted: Any) -> float:
+    """F1 of "this token is PHI", the measure of Friedrich et al. (2019)."""
+    a, b = (np.array([tag != "O" for row in rows for tag in row]) for rows in (gold, predicted))
+    return float(2 * (a & b).sum() / (a.sum() + b.sum()))
+
+
+def attack(arguments: argparse.Namespace, name: str) -> dict | None:
+    """What the best attacker names, for the PHI tokens of some notes."""
+    _, _, cls, parameters = ARMS[name]
+    if cls is None or (name == "raw-vectors"):
+        return None
+    train, _ = load(arguments, 0)
+    rows = np.flatnonzero(np.isin(train.doc_ids, [d.doc_id for d in train.corpus[: arguments.prior_notes]]))
+    X, y = train.X[rows], train.y[rows]
+    language = {"exclude": "en" if arguments.corpus == "generated" else "es"}
+    perturber = cls(embeddings=vectors_of(arguments, train), random_state=0, **language, **parameters).fit(X, y)
+    start = time.perf_counter()
+    found = bayes_reidentification(perturber, phi_word_prior(X, y), random_state=0, n_samples=1_000)
+    by_label = {k: round(v.probability, 4) for k, v in found.by_category.items()}
+    return {
+        "probability": found.probability,
+        "lower": found.lower,
+        "upper": found.upper,
+        "worst_case": found.worst_case,
+        "prior_guess": found.prior_guess,
+        "method": found.method,
+        "by_label": by_label,
+        "seconds": round(time.perf_counter() - start, 1),
+    }
+
+
+def finish_runs(arguments: argparse.Namespace) -> list[dict]:
+    """Runs that are not in the file yet, added to it one by one; all runs of the file that were asked for."""
+    path = Path(arguments.runs)
+    settings = {"corpus": arguments.corpus, "notes": arguments.notes, "epochs": arguments.epochs}
+    done = [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
+    if any({k: row[k] for k in settings} != settings for row in done):
+        sys.exit(f"{path} holds runs with other settings; name another file.")
+    missing = {(a, s) for s in arguments.seeds for a in arguments.arms} - {(row["arm"], row["seed"]) for row in done}
+    order = sorted(missing, key=lambda key: (key[1], arguments.arms.index(key[0])))
+    pool = Parallel(n_jobs=arguments.jobs, return_as="generator_unordered")
+    for row in pool(delayed(run)(arguments, arm, seed) for arm, seed in order):
+        done.append({**settings, **row})
+        with path.open("a") as file:
+            file.write(json.dumps(done[-1]) + "\n")
+        print(f"{row['arm']} seed {row['seed']}: strict F1 {row['strict_f1']:.4f}", file=sys.stderr)
+    return [row for row in done if row["arm"] in arguments.arms]
+
+
+def interval(values: np.ndarray) -> tuple[float, float, float]:
+    """Mean and 95 % interval over seeds (Student's t); without width for one seed."""
+    mean, n = float(values.mean()), len(values)
+    half = float(student.ppf(0.975, n - 1) * values.std(ddof=1) / np.sqrt(n)) if n > 1 else 0.0
+    return mean, mean - half, mean + half
+
+
+def summarise(arguments: argparse.Namespace, runs: list[dict]) -> list[dict]:
+    """One row for each arm: F1 with interval, difference to raw on the same seeds, attack."""
+    by_arm: dict[str, dict[int, dict]] = {}
+    for row in runs:
+        by_arm.setdefault(row["arm"], {})[row["seed"]] = row
+    out = []
+    for arm in (a for a in arguments.arms if a in by_arm):
+        mechanism, parameter, cls, _ = ARMS[arm]
+        words = cls is None or cls.__name__.endswith("Pseudonymizer")
+        base = by_arm.get("raw" if words else "raw-vectors", {})
+        result: dict[str, Any] = {
+            "arm": arm,
+            "mechanism": mechanism,
+            "parameter": parameter,
+            "n_seeds": len(by_arm[arm]),
+        }
+        for measure in ("strict_f1", "binary_token_f1"):
+            result[measure] = interval(np.array([row[measure] for row in by_arm[arm].values()]))
+            shared = sorted(set(base) & set(by_arm[arm]))
+            lost = np.array([100 * (base[s][measure] - by_arm[arm][s][measure]) for s in shared])
+            result[f"{measure}_points_lost"] = interval(lost) if len(lost) else None
+        result["reidentification"] = None if arguments.no_attack else attack(arguments, arm)
+        out.append(result)
+    return out
+
+
+def draw(arguments: argparse.Namespace, rows: list[dict]) -> None:
+    """Strict F1 over the probability of naming the original."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    from sklearn_deid.plotting import NoiseStudyDisplay, PrivacyUsefulnessDisplay
+
+    if arguments.figure:
+        points = []
+        for row in rows:
+            found = row["reidentification"] or {"probability": 1.0, "lower": 1.0, "upper": 1.0}
+            keys = ("f1", "f1_low", "f1_high", "reidentification", "reidentification_low", "reidentification_high")
+            numbers = (*row["strict_f1"], found["probability"], found["lower"], found["upper"])
+            between = np.clip(numbers, 0.0, 1.0).tolist()  # an interval over few seeds may leave the range
+            points.append({k: row[k] for k in ("mechanism", "parameter")} | dict(zip(keys, between, strict=True)))
+        display = PrivacyUsefulnessDisplay.from_results(points).plot()
+        display.figure_.savefig(arguments.figure, dpi=150, bbox_inches="tight")
+    if arguments.noise_figure:
+        vectors = vectors_of(arguments, load(arguments, 0)[0])
+        rows_studied = np.random.default_rng(0).choice(min(len(vectors), 20_000), size=1_000, replace=False)
+        study = noise_study(vectors, rows_studied, [0.0, 0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5], random_state=0)
+        display = NoiseStudyDisplay.from_study(study).plot()
+        display.figure_.savefig(arguments.noise_figure, dpi=150, bbox_inches="tight")
+
+
+def main(argv: list[str] | None = None) -> None:
+    arguments = parse_arguments(argv)
+    rows = summarise(arguments, finish_runs(arguments))
+    draw(arguments, rows)
+    result = {"benchmark": "perturbations", "settings": vars(arguments), "results": rows, **describe()}
+    print(json.dumps(result, indent=1))
+
+
+if __name__ == "__main__":
+    main()
