@@ -162,7 +162,7 @@ def bayes_reidentification(
     return _total(found, int(n_releases), chosen, 0 if chosen == "exact" else int(n_samples))
 
 
-def phi_word_prior(X: Any, y: Any) -> dict[str, dict[str, int]]:
+def phi_word_prior(X: Any, y: Any, *, punctuation: bool = False) -> dict[str, dict[str, int]]:
     """How often each PHI token occurs, by label: what an attacker who knows the frequencies knows at most.
 
     The result holds words of the notes and must not be shared.
@@ -172,6 +172,9 @@ def phi_word_prior(X: Any, y: Any) -> dict[str, dict[str, int]]:
     X : sequence of n sentences
     y : sequence of n tag sequences
         IOB2 or BIOES.
+    punctuation : bool, default=False
+        Whether tokens without letter and digit count. They identify nobody, stay as they are, and would make every
+        mechanism look worse than it is.
 
     Returns
     -------
@@ -191,7 +194,7 @@ def phi_word_prior(X: Any, y: Any) -> dict[str, dict[str, int]]:
     out: dict[str, dict[str, int]] = {}
     for token, tag in zip(X.data, tags.data, strict=True):
         label = label_of[tag]
-        if label is not None:
+        if label is not None and (punctuation or any(map(str.isalnum, token))):
             counts = out.setdefault(label, {})
             counts[token] = counts.get(token, 0) + 1
     return dict(sorted(out.items()))

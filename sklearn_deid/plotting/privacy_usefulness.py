@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .._optional import import_optional
 from .drawing import axes_or_new, line_style
 from .label_placement import place_labels
 
@@ -175,6 +176,10 @@ class PrivacyUsefulnessDisplay:
         assert figure is not None  # pyplot's axes belong to one
         self.ax_, self.figure_ = drawn, figure
         drawn.set_xscale("log")
+        ticker = import_optional("matplotlib.ticker", extra="plot", purpose="the axes")
+        drawn.xaxis.set_major_locator(ticker.LogLocator(subs=(1.0, 2.0, 3.0, 5.0, 7.0)))
+        drawn.xaxis.set_major_formatter(ticker.FuncFormatter(lambda value, _: f"{value:g}"))
+        drawn.xaxis.set_minor_formatter(ticker.NullFormatter())
         drawn.set_xlim(self._probabilities_shown())
         self._draw_baseline()
         mechanisms = list(dict.fromkeys(p.mechanism for p in self.points if p.mechanism != self.baseline))

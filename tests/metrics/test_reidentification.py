@@ -225,9 +225,10 @@ def test_a_mechanism_that_contradicts_itself_is_refused():
 
 
 def test_prior_counts_phi_tokens_by_label():
-    X = [["Dr", "Alder", "Alder"], ["oak"]]
-    y = [["O", "B-DOCTOR", "I-DOCTOR"], ["S-CITY"]]
+    X = [["Dr", "Alder", "-", "Alder"], ["oak"]]
+    y = [["O", "B-DOCTOR", "I-DOCTOR", "I-DOCTOR"], ["S-CITY"]]
     assert phi_word_prior(X, y) == {"CITY": {"oak": 1}, "DOCTOR": {"Alder": 2}}
+    assert phi_word_prior(X, y, punctuation=True)["DOCTOR"] == {"Alder": 2, "-": 1}
 
 
 def test_repr_names_no_token():
