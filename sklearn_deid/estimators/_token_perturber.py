@@ -9,7 +9,7 @@ import numpy as np
 from .._compat import StrOptions
 from .._sequences import TokenSequences
 from ..embeddings import NeighborIndex, WordVectors
-from ..perturbation import SHAPE, PhiTokens, shared_draws
+from ..perturbation import SHAPE, DigitsApart, PhiTokens, WordPolicy, shared_draws
 from ._perturber import Moves, PhiPerturber
 
 __all__ = ["TOKEN_CONSTRAINTS", "TokenPerturber"]
@@ -67,14 +67,24 @@ class TokenPerturber(PhiPerturber):
         ids = np.array([number.setdefault(group, len(number)) for group in groups.tolist()], dtype=np.int64)
         return ids[sentences]
 
-    def _neighbor_index(self, vectors: WordVectors, candidates: np.ndarray) -> NeighborIndex:
-        """For the siblings with ``n_neighbors``."""
+    def _neighbor_moves(self, kind: type, policy: WordPolicy, candidates: np.ndarray, *parameters: Any) -> Any:
+        """For the siblings with ``n_neighbors``: ``kind(index, N, *parameters)``, with digits apart if asked for."""
         n_candidates = int(candidates.sum())
         if self.n_neighbors > n_candidates:
             raise ValueError(
                 f"The 'n_neighbors' parameter must be at most the number of words that can be a surrogate, "
                 f"{n_candidates}. Got {self.n_neighbors} instead."
             )
+        vectors = policy.vectors
+        others = kind(self._neighbor_index(vectors, candidates), self.n_neighbors, *parameters)
+        is_digits = np.fromiter(map(str.isdigit, vectors.words), dtype=bool, count=len(vectors))
+        n_digits = int((candidates & is_digits).sum())
+        if self.digits != "near" or not n_digits:
+            return others
+        index = self._neighbor_index(vectors, candidates & is_digits)
+        return DigitsApart(others, kind(index, min(self.n_neighbors, n_digits), *parameters), is_digits)
+
+    def _neighbor_index(self, vectors: WordVectors, candidates: np.ndarray) -> NeighborIndex:
         return NeighborIndex(
             vectors, candidates=candidates, n_jobs=self.n_jobs, cache_dir=self.cache_dir, verbose=self.verbose
         )

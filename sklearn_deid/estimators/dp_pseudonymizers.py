@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from .._compat import Interval
+from .._compat import Interval, StrOptions
 from ..perturbation import (
     ExactTokenMechanism,
     ExponentialNeighbors,
@@ -184,6 +184,7 @@ class CusTextPseudonymizer(TokenPerturber):
 
     _parameter_constraints: dict[str, list] = {
         **_EPSILON_CONSTRAINTS,
+        "digits": [StrOptions({"near", "same", "random"})],
         "n_neighbors": [Interval(Integral, 1, None, closed="left")],
         "n_jobs": [Integral, None],
         "verbose": ["verbose"],
@@ -215,6 +216,5 @@ class CusTextPseudonymizer(TokenPerturber):
         self.random_state = random_state
 
     def _make_mechanism(self, policy: WordPolicy, candidates: np.ndarray) -> ExactTokenMechanism:
-        index = self._neighbor_index(policy.vectors, candidates)
-        moves = ExponentialNeighbors(index, self.n_neighbors, float(self.epsilon))
+        moves = self._neighbor_moves(ExponentialNeighbors, policy, candidates, float(self.epsilon))
         return ExactTokenMechanism(moves, policy, candidates, self.keep_casing)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from .._compat import Interval
+from .._compat import Interval, StrOptions
 from ..perturbation import MOVE, ExactTokenMechanism, PhiTokens, UniformNeighbors, WordPolicy
 from ._token_perturber import TOKEN_CONSTRAINTS, TokenPerturber
 
@@ -104,6 +104,7 @@ class NeighborPseudonymizer(TokenPerturber):
 
     _parameter_constraints: dict[str, list] = {
         **TOKEN_CONSTRAINTS,
+        "digits": [StrOptions({"near", "same", "random"})],
         "n_neighbors": [Interval(Integral, 1, None, closed="left")],
         "guard_substring": ["boolean"],
         "n_jobs": [Integral, None],
@@ -136,8 +137,7 @@ class NeighborPseudonymizer(TokenPerturber):
         self.random_state = random_state
 
     def _make_mechanism(self, policy: WordPolicy, candidates: np.ndarray) -> ExactTokenMechanism:
-        index = self._neighbor_index(policy.vectors, candidates)
-        moves = UniformNeighbors(index, self.n_neighbors, self.guard_substring)
+        moves = self._neighbor_moves(UniformNeighbors, policy, candidates, self.guard_substring)
         return ExactTokenMechanism(moves, policy, candidates, self.keep_casing)
 
     def _fates(self, phi: PhiTokens) -> np.ndarray:

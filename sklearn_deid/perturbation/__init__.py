@@ -7,7 +7,14 @@ from .policy import DIGITS, EXCLUDED, MOVE, RANDOM, SHAPE, UNKNOWN, WordPolicy, 
 from .release_space import ReleaseSpace
 from .token_mechanism import ExactTokenMechanism, Replacements, TokenMechanism, random_of_shape
 from .vector_moves import AddedNoise, RandomVectors, VectorMechanism, ZeroVectors, direction_log_density
-from .word_moves import ExponentialNeighbors, ExponentialVocabulary, NoisyNearest, UniformNeighbors, WordMoves
+from .word_moves import (
+    DigitsApart,
+    ExponentialNeighbors,
+    ExponentialVocabulary,
+    NoisyNearest,
+    UniformNeighbors,
+    WordMoves,
+)
 
 __all__ = [
     "DIGITS",
@@ -17,6 +24,7 @@ __all__ = [
     "SHAPE",
     "UNKNOWN",
     "AddedNoise",
+    "DigitsApart",
     "ExactTokenMechanism",
     "ExponentialNeighbors",
     "ExponentialVocabulary",

@@ -10,11 +10,18 @@ from collections.abc import Iterator
 from typing import Any, Protocol
 
 import numpy as np
-from scipy.sparse import csr_array
+from scipy.sparse import csr_array, vstack
 
 from ..embeddings import NeighborIndex, WordVectors
 
-__all__ = ["ExponentialNeighbors", "ExponentialVocabulary", "NoisyNearest", "UniformNeighbors", "WordMoves"]
+__all__ = [
+    "DigitsApart",
+    "ExponentialNeighbors",
+    "ExponentialVocabulary",
+    "NoisyNearest",
+    "UniformNeighbors",
+    "WordMoves",
+]
 
 # Cells of a float32 block over the whole table: 128 MiB.
 _CELLS = 2**25
@@ -148,6 +155,52 @@ class ExponentialNeighbors(UniformNeighbors):
         score = (score - score[:, -1:]) / np.where(span > 0, span, 1.0)
         weights = np.exp(self.epsilon / 2 * (score - 1.0))
         return neighbors, weights / weights.sum(axis=1, keepdims=True)
+
+
+class DigitsApart:
+    """Two maps: one for all-digit words, whose targets are all-digit words again, and one for all others."""
+
+    def __init__(self, others: UniformNeighbors, digits: UniformNeighbors, is_digits: np.ndarray) -> None:
+        self.others, self.digits, self._is_digits = others, digits, is_digits
+
+    def support(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Words that each word may become, and their ranks; -1 where there are too few."""
+        parts = [(which, moves.support(rows[which])) for which, moves in self._parts(rows)]
+        width = max((targets.shape[1] for _, (targets, _) in parts), default=0)
+        targets = np.full((len(rows), width), -1, dtype=np.int64)
+        ranks = targets.copy()
+        for which, (near, rank) in parts:
+            targets[which, : near.shape[1]], ranks[which, : near.shape[1]] = near, rank
+        return targets, ranks
+
+    def draw(self, rows: np.ndarray, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+        """A choice for each row, and its rank among the words that it may become."""
+        targets = np.empty(len(rows), dtype=np.int64)
+        ranks = np.empty(len(rows), dtype=np.int64)
+        for which, moves in self._parts(rows):
+            targets[which], ranks[which] = moves.draw(rows[which], rng)
+        return targets, ranks
+
+    def probabilities(self, rows: np.ndarray) -> csr_array:
+        """Probability of each word of the table, shape (n, n_words)."""
+        parts = list(self._parts(rows))
+        if not parts:
+            return csr_array((0, len(self._is_digits)))
+        order = np.concatenate([which for which, _ in parts])
+        stacked = vstack([moves.probabilities(rows[which]) for which, moves in parts], format="csr")
+        return csr_array(stacked[np.argsort(order)])
+
+    def n_without_enough(self, rows: np.ndarray) -> np.ndarray:
+        """Which rows have fewer than N words to go to; shape (n,), bool."""
+        short = np.zeros(len(rows), dtype=bool)
+        for which, moves in self._parts(rows):
+            short[which] = moves.n_without_enough(rows[which])
+        return short
+
+    def _parts(self, rows: np.ndarray) -> Iterator[tuple[np.ndarray, UniformNeighbors]]:
+        for moves, mine in ((self.others, ~self._is_digits[rows]), (self.digits, self._is_digits[rows])):
+            if mine.any():
+                yield np.flatnonzero(mine), moves
 
 
 class _WholeTable:

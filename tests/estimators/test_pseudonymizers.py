@@ -173,6 +173,14 @@ def test_random_digits():
     assert {row[1] for row in made} == {"12", "34", "56", "77"}
 
 
+@pytest.mark.parametrize("cls", [NeighborPseudonymizer, CusTextPseudonymizer])
+def test_digits_near_stay_digits(cls):
+    X, y = [["Aged", "12", "Alder"]] * 50, [["O", "B-AGE", "B-PATIENT"]] * 50
+    made = make(cls, digits="near", n_neighbors=10).fit_transform(X, y)
+    assert {row[1] for row in made} == {"12", "34", "56", "77"}
+    assert len({row[2] for row in made}) > 4
+
+
 @given(
     st.lists(
         st.lists(st.tuples(st.text(max_size=6), st.sampled_from(["O", "B-A", "I-A", "B-B"])), max_size=5), max_size=5

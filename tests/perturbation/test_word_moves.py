@@ -5,7 +5,13 @@ import pytest
 
 from sklearn_deid import WordVectors
 from sklearn_deid.embeddings import NeighborIndex
-from sklearn_deid.perturbation import ExponentialNeighbors, ExponentialVocabulary, NoisyNearest, UniformNeighbors
+from sklearn_deid.perturbation import (
+    DigitsApart,
+    ExponentialNeighbors,
+    ExponentialVocabulary,
+    NoisyNearest,
+    UniformNeighbors,
+)
 
 N_DRAWS = 20_000
 
@@ -21,15 +27,24 @@ def make(name, vectors, epsilon=3.0, n=4):
         "guarded": lambda: UniformNeighbors(index, n, guard_substring=True),
         "exponential": lambda: ExponentialNeighbors(index, n, epsilon),
         "vocabulary": lambda: ExponentialVocabulary(vectors, all_of(vectors), epsilon),
+        "digits apart": lambda: DigitsApart(UniformNeighbors(index, n), digit_moves(vectors), is_digits(vectors)),
         "noisy": lambda: NoisyNearest(vectors, all_of(vectors), epsilon),
     }[name]()
+
+
+def is_digits(vectors):
+    return np.array([word.isdigit() for word in vectors.words])
+
+
+def digit_moves(vectors):
+    return UniformNeighbors(NeighborIndex(vectors, candidates=is_digits(vectors)), 2)
 
 
 def dense(probabilities):
     return probabilities if isinstance(probabilities, np.ndarray) else probabilities.toarray()
 
 
-@pytest.mark.parametrize("name", ["uniform", "guarded", "exponential", "vocabulary"])
+@pytest.mark.parametrize("name", ["uniform", "guarded", "exponential", "vocabulary", "digits apart"])
 def test_draws_have_the_stated_probabilities(vectors, name):
     moves, n_words = make(name, vectors), len(vectors)
     rows = np.repeat(np.arange(n_words), N_DRAWS // n_words)
@@ -57,6 +72,17 @@ def test_ranks_are_those_of_the_cosine(vectors, name):
     table = vectors.matrix().astype(np.float64)
     order = np.argsort(np.argsort(-table @ table.T, axis=1), axis=1) + 1
     assert ranks.tolist() == order[rows, targets].tolist()
+
+
+def test_digits_go_to_the_nearest_digits(vectors):
+    moves = make("digits apart", vectors)
+    rows, table = np.flatnonzero(is_digits(vectors)), vectors.matrix().astype(np.float64)
+    targets, _ = moves.support(rows)
+    for row, near in zip(rows, targets[:, :2], strict=True):
+        assert near.tolist() == rows[np.argsort(-table[rows] @ table[row])][:2].tolist()
+    others = np.flatnonzero(~is_digits(vectors))
+    np.testing.assert_array_equal(moves.support(others)[0], make("uniform", vectors).support(others)[0])
+    assert not moves.n_without_enough(np.arange(len(vectors))).any()
 
 
 def test_guard_leaves_no_word_that_holds_the_source(vectors):
@@ -136,7 +162,7 @@ def test_words_that_are_no_candidates_are_never_reached(vectors):
         assert not np.isin(targets[moved], [2, 5]).any()
 
 
-@pytest.mark.parametrize("name", ["uniform", "guarded", "exponential", "vocabulary", "noisy"])
+@pytest.mark.parametrize("name", ["uniform", "guarded", "exponential", "vocabulary", "digits apart", "noisy"])
 def test_pickle_holds_no_trace_of_the_words_asked_for(vectors, name):
     moves = make(name, vectors)
     before = pickle.dumps(moves)
@@ -144,7 +170,7 @@ def test_pickle_holds_no_trace_of_the_words_asked_for(vectors, name):
     assert len(pickle.dumps(moves)) == len(before)
 
 
-@pytest.mark.parametrize("name", ["uniform", "guarded", "exponential", "vocabulary", "noisy"])
+@pytest.mark.parametrize("name", ["uniform", "guarded", "exponential", "vocabulary", "digits apart", "noisy"])
 def test_nothing_to_draw(vectors, name):
     targets, ranks = make(name, vectors).draw(np.zeros(0, dtype=np.int64), np.random.default_rng(0))
     assert targets.shape == ranks.shape == (0,)
