@@ -1,24 +1,26 @@
-"""The best attacker on a randomised release: exact sums, Monte Carlo, and a plug-in where nothing else is possible."""
+"""The best attacker on a randomised release: what is attacked, its probability table in blocks, and Monte Carlo."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from itertools import combinations_with_replacement
-from math import comb, factorial, log, sqrt
+from dataclasses import dataclass, replace
+from functools import cached_property
+from math import log, sqrt
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.sparse import coo_array, csr_array, issparse
-from scipy.stats import norm
+from scipy.sparse import csr_array, issparse
 
-__all__ = ["Attack", "bracket_attack", "exact_attack", "monte_carlo_attack", "n_multisets", "plug_in_attack"]
+__all__ = ["LOG_TIE", "Attack", "ProbabilityBlocks", "Target", "bracket_attack", "monte_carlo_attack"]
 
-_DELTA = 0.05
-_TIE = 1e-12
-# Entries of a probability table that are kept, so that a second pass over it costs nothing: 0.8 GB at most.
-_KEPT = 50_000_000
-_TOKENS_AT_ONCE = 32
+# Joint probabilities whose logarithms differ by less are equal: sums of logarithms are rounded.
+LOG_TIE = 1e-9
 _SAMPLES_AT_ONCE = 20_000
+# A sparse table may have wider rows further on, so that its blocks stay short.
+_SPARSE_TOKENS_AT_ONCE = 64
+# Bytes that one entry of a probability table takes while it is worked on, and while it is kept.
+_WORKED, _KEPT = 40, 12
+_FINALISTS = 32
 
 
 class Attack(NamedTuple):
@@ -27,281 +29,202 @@ class Attack(NamedTuple):
     Attributes
     ----------
     probability, lower, upper : float
-        Of naming the token, and the 95 % interval of it.
+        Of naming the token, and the interval of it.
     worst_case : float or None
         Of naming the most exposed token.
-    n_samples : int
-        Releases that were drawn; 0 where the sum is exact.
     """
 
     probability: float
     lower: float
     upper: float
     worst_case: float | None
-    n_samples: int
 
 
-def n_multisets(mechanism: Any, tokens: Sequence[str], n_releases: int) -> int:
-    """How many different sets of releases there are."""
-    columns: set[int] = set()
-    for _, block in _blocks(mechanism, tokens):
-        columns.update(np.unique(block.indices).tolist())
-        if len(columns) > 10_000:
-            break
-    return comb(len(columns) + n_releases - 1, n_releases)
+@dataclass(frozen=True, repr=False)
+class Target:
+    """What is attacked.
 
-
-def exact_attack(mechanism: Any, tokens: Sequence[str], prior: np.ndarray, n_releases: int) -> Attack:
-    """Sum over all releases of the largest joint probability, ``sum_r max_w prior(w) P(r | w)``."""
-    if n_releases > 1:
-        return _exact_several(mechanism, tokens, prior, n_releases)
-    blocks = _Passes(mechanism, tokens)
-    best = np.zeros(0)
-    for part, block in blocks:
-        joint = block.multiply(prior[part][:, None]).tocsr()
-        largest = joint.max(axis=0).toarray().ravel()
-        best = largest if not len(best) else np.maximum(best, largest)
-    ties = np.zeros(len(best))
-    for part, block in blocks:
-        ties += np.bincount(block.indices[_is_best(block, prior[part], best)], minlength=len(best))
-    success = np.zeros(len(tokens))
-    for part, block in blocks:
-        hit = _is_best(block, prior[part], best)
-        share = np.where(hit, block.data / np.maximum(ties[block.indices], 1), 0.0)
-        success[part] = np.bincount(_row_of(block), weights=share, minlength=block.shape[0])
-    value = min(1.0, float(best.sum()))
-    return Attack(value, value, value, min(1.0, float(success.max())), 0)
-
-
-def monte_carlo_attack(
-    mechanism: Any, tokens: Sequence[str], prior: np.ndarray, n_releases: int, n_samples: int, rng: np.random.Generator
-) -> Attack:
-    """Mean over drawn releases of the largest posterior probability, with an interval that holds for any values.
-
-    The mean of the largest posterior is the success of the best attacker, and varies less than hits and misses do. The
-    interval is the empirical Bernstein bound of Maurer and Pontil (2009, theorem 4) on both sides.
+    Parameters
+    ----------
+    mechanism : Any
+    tokens : sequence of str
+    prior : ndarray of shape (n_tokens,)
+        Adds up to 1.
+    n_releases : int
+    delta : float
+        How often the interval may miss.
+    max_bytes : int
+        Of the arrays that are made at once, beside what the mechanism needs itself.
     """
-    truth = rng.choice(len(tokens), size=n_samples, p=prior)
-    certainty, _ = _posterior(mechanism, tokens, prior, truth, n_releases, rng)
-    if not certainty.all():
-        raise ValueError("The mechanism draws releases that its own probabilities exclude; nothing can be said of it.")
-    # A guess without the release attains at least the largest prior; the mean of draws may fall short of it.
-    mean, half = max(float(certainty.mean()), float(prior.max())), _bernstein(certainty)
-    worst = _most_exposed(mechanism, tokens, prior, n_releases, n_samples, rng)
-    return Attack(mean, max(float(prior.max()), mean - half), min(1.0, mean + half), worst, n_samples)
+
+    mechanism: Any
+    tokens: Sequence[str]
+    prior: np.ndarray
+    n_releases: int
+    delta: float
+    max_bytes: int
+
+    @cached_property
+    def blocks(self) -> ProbabilityBlocks:
+        """The probability table."""
+        return ProbabilityBlocks(self.mechanism, self.tokens, self.max_bytes)
+
+    def draw(self, truth: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+        """One release of each token whose number is given."""
+        return self.mechanism.sample([self.tokens[i] for i in truth.tolist()], rng)
+
+    def rows_of(self, n_numbers: int) -> int:
+        """How many rows of so many numbers are made at once."""
+        return max(1, self.max_bytes // (8 * n_numbers))
 
 
-def plug_in_attack(
-    mechanism: Any, tokens: Sequence[str], prior: np.ndarray, n_releases: int, n_samples: int, rng: np.random.Generator
-) -> Attack:
-    """An attacker who knows the mechanism by drawing from it: hits on fresh draws, and what no attacker can exceed.
+class ProbabilityBlocks:
+    """Blocks of rows of the probability table, made anew in each pass unless they are small enough to keep.
 
-    The hits of this attacker are a lower bound for the best one. The same sum on the draws he learned from is too large
-    on average, so that with McDiarmid's inequality it is an upper bound (for one release; else the bound is 1).
+    Parameters
+    ----------
+    mechanism : Any
+        With ``probabilities``.
+    tokens : sequence of str
+    max_bytes : int
+        Of one block, and of all blocks if they are kept.
     """
-    learned = max(20, n_samples // 10)
-    table = _estimated(mechanism, tokens, learned, rng)
-    truth = rng.choice(len(tokens), size=n_samples, p=prior)
-    hits = np.empty(n_samples)
-    for start in range(0, n_samples, _SAMPLES_AT_ONCE):
-        part = truth[start : start + _SAMPLES_AT_ONCE]
-        guess = _guesses(mechanism, tokens, prior, table, part, n_releases, rng)
-        hits[start : start + len(part)] = guess == part
-    low, _ = _wilson(float(hits.mean()), n_samples)
-    upper = 1.0
-    if n_releases == 1:
-        resubstituted = float(table.multiply(prior[:, None]).tocsr().max(axis=0).sum())
-        upper = min(1.0, resubstituted + sqrt(log(2 / _DELTA) / 2 * float((prior**2).sum()) / learned))
-    return Attack(float(hits.mean()), low, max(upper, float(hits.mean())), None, n_samples)
 
-
-def bracket_attack(
-    mechanism: Any, tokens: Sequence[str], prior: np.ndarray, n_releases: int, n_samples: int, rng: np.random.Generator
-) -> Attack:
-    """Between the hits of one attacker and the success of the best one on a release that tells more.
-
-    The interval reaches from the lower bound of the first to the upper bound of the second.
-    """
-    telling_more, telling_less = mechanism.bracket()
-    above = monte_carlo_attack(telling_more, tokens, prior, n_releases, n_samples, rng)
-    truth = rng.choice(len(tokens), size=n_samples, p=prior)
-    _, named = _posterior(telling_less, tokens, prior, truth, n_releases, rng)
-    hits, guess = float(named.mean()), float(prior.max())
-    return Attack(max(hits, guess), max(hits - _bernstein(named), guess), max(above.upper, hits), None, n_samples)
-
-
-# ---- exact
-
-
-class _Passes:
-    """Blocks of the probability table, made anew in each pass unless they are small enough to keep."""
-
-    def __init__(self, mechanism: Any, tokens: Sequence[str]) -> None:
-        self.mechanism, self.tokens = mechanism, tokens
+    def __init__(self, mechanism: Any, tokens: Sequence[str], max_bytes: int) -> None:
+        self.mechanism, self.tokens, self.max_bytes = mechanism, tokens, max_bytes
         self._kept: list[tuple[slice, csr_array]] | None = None
 
     def __iter__(self) -> Iterator[tuple[slice, csr_array]]:
         if self._kept is not None:
             yield from self._kept
             return
-        kept: list[tuple[slice, csr_array]] | None = []
+        kept: list[tuple[slice, csr_array]] = []
         stored = 0
-        for part, block in _blocks(self.mechanism, self.tokens):
-            stored += block.nnz
-            if kept is not None:
-                kept = [*kept, (part, block)] if stored <= _KEPT else None
+        for part, block in self._made():
+            stored += _KEPT * block.nnz
+            kept = [*kept, (part, block)] if stored <= self.max_bytes else []
             yield part, block
-        self._kept = kept
+        self._kept = kept if stored <= self.max_bytes else None
+
+    def _made(self) -> Iterator[tuple[slice, csr_array]]:
+        # How wide the rows are is known from those that came before; the first block is one row.
+        start, widest, at_once = 0, 1, 1
+        while start < len(self.tokens):
+            part = slice(start, min(start + at_once, len(self.tokens)))
+            table = self.mechanism.probabilities(self.tokens[part])
+            block = table.tocsr() if issparse(table) else csr_array(np.atleast_2d(table))
+            block.sum_duplicates()
+            _check_rows(block, part.stop - part.start)
+            yield part, block
+            widest = max(widest, int(np.diff(block.indptr).max()) if issparse(table) else block.shape[1])
+            at_once = max(1, self.max_bytes // (_WORKED * widest))
+            at_once = min(at_once, _SPARSE_TOKENS_AT_ONCE) if issparse(table) else at_once
+            start = part.stop
 
 
-def _blocks(mechanism: Any, tokens: Sequence[str]) -> Iterator[tuple[slice, csr_array]]:
-    for start in range(0, len(tokens), _TOKENS_AT_ONCE):
-        part = slice(start, min(start + _TOKENS_AT_ONCE, len(tokens)))
-        table = mechanism.probabilities(tokens[part])
-        table = csr_array(table) if not issparse(table) else table.tocsr()
-        table.sum_duplicates()
-        yield part, table
+def _check_rows(block: csr_array, n_tokens: int) -> None:
+    """Fail on a table that is none: a row that adds up to less would look more private than it is."""
+    good = block.shape[0] == n_tokens and np.isfinite(block.data).all() and (block.data >= 0).all()
+    if not good or (np.abs(block.sum(axis=1, dtype=np.float64) - 1) > 1e-3).any():
+        raise ValueError("The 'probabilities' of the mechanism must be one row a token, at least 0, and add up to 1.")
 
 
-def _row_of(block: csr_array) -> np.ndarray:
-    return np.repeat(np.arange(block.shape[0]), np.diff(block.indptr))
+def monte_carlo_attack(target: Target, n_samples: int, rng: np.random.Generator) -> Attack:
+    """Mean over drawn releases of the largest posterior probability, with an interval that holds for any values.
+
+    The mean of the largest posterior is the success of the best attacker, and varies less than hits and misses do. The
+    interval is the empirical Bernstein bound of Maurer and Pontil (2009, theorem 4) on both sides.
+    """
+    guess = float(target.prior.max())
+    truth = rng.choice(len(target.tokens), size=n_samples, p=target.prior)
+    certainty, _ = _posterior(target, truth, rng)
+    if not certainty.all():
+        raise ValueError("The mechanism draws releases that its own probabilities exclude; nothing can be said of it.")
+    # A guess without the release attains at least the largest prior; the mean of draws may fall short of it.
+    mean, half = max(float(certainty.mean()), guess), _bernstein(certainty, target.delta)
+    return Attack(mean, max(guess, mean - half), min(1.0, mean + half), _most_exposed(target, n_samples, rng))
 
 
-def _is_best(block: csr_array, prior: np.ndarray, best: np.ndarray) -> np.ndarray:
-    """Which stored entries are the largest of their column, ties included."""
-    joint = block.data * prior[_row_of(block)]
-    return (joint > 0) & (joint >= best[block.indices] * (1 - _TIE))
+def bracket_attack(target: Target, n_samples: int, rng: np.random.Generator) -> Attack:
+    """Between the hits of one attacker and the success of the best one on a release that tells more.
+
+    The interval reaches from the lower bound of the first to the upper bound of the second.
+    """
+    telling_more, telling_less = target.mechanism.bracket()
+    guess = float(target.prior.max())
+    truth = rng.choice(len(target.tokens), size=n_samples, p=target.prior)
+    certainty, _ = _posterior(replace(target, mechanism=telling_more), truth, rng)
+    upper = max(float(certainty.mean()), guess) + _bernstein(certainty, target.delta)
+    _, named = _posterior(replace(target, mechanism=telling_less), truth, rng)
+    hits = float(named.mean())
+    lower = max(hits - _bernstein(named, target.delta), guess)
+    return Attack(max(hits, guess), lower, min(1.0, max(upper, hits)), None)
 
 
-def _exact_several(mechanism: Any, tokens: Sequence[str], prior: np.ndarray, n_releases: int) -> Attack:
-    whole = [block for _, block in _blocks(mechanism, tokens)]
-    columns = np.unique(np.concatenate([block.indices for block in whole]))
-    table = np.concatenate([block[:, columns].toarray() for block in whole])  # shape: (n_tokens, n_releases)
-    total, success = 0.0, np.zeros(len(tokens))
-    for chosen in combinations_with_replacement(range(len(columns)), n_releases):
-        repeated = np.unique(chosen, return_counts=True)[1]
-        orders = factorial(n_releases) / np.prod([factorial(int(n)) for n in repeated])
-        likelihood = orders * table[:, list(chosen)].prod(axis=1)
-        joint = prior * likelihood
-        largest = joint.max()
-        if largest > 0:
-            named = joint >= largest * (1 - _TIE)
-            total += largest
-            success += np.where(named, likelihood / named.sum(), 0.0)
-    value = min(1.0, float(total))
-    return Attack(value, value, value, min(1.0, float(success.max())), 0)
-
-
-# ---- Monte Carlo
-
-
-def _posterior(
-    mechanism: Any,
-    tokens: Sequence[str],
-    prior: np.ndarray,
-    truth: np.ndarray,
-    n_releases: int,
-    rng: np.random.Generator,
-) -> tuple[np.ndarray, np.ndarray]:
+def _posterior(target: Target, truth: np.ndarray, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
     """For releases of the tokens ``truth``: the largest posterior, and the probability that the truth is named."""
     certainty, named = np.empty(len(truth)), np.empty(len(truth))
-    log_prior = np.log(np.where(prior > 0, prior, 1.0)) + np.where(prior > 0, 0.0, -np.inf)
+    with np.errstate(divide="ignore"):
+        log_prior = np.log(target.prior)
     for start in range(0, len(truth), _SAMPLES_AT_ONCE):
         part = slice(start, min(start + _SAMPLES_AT_ONCE, len(truth)))
-        drawn = [mechanism.sample([tokens[i] for i in truth[part].tolist()], rng) for _ in range(n_releases)]
+        drawn = [np.asarray(target.draw(truth[part], rng)) for _ in range(target.n_releases)]
         largest = np.full(len(drawn[0]), -np.inf)
         total, ties, own = largest.copy(), np.zeros(len(largest)), largest.copy()
-        for block, likelihood in _log_likelihoods(mechanism, tokens, drawn):
+        for block, likelihood in _log_likelihoods(target, drawn):
             joint = likelihood + log_prior[block][:, None]  # shape: (n_block, n_samples)
             total = np.logaddexp(total, np.logaddexp.reduce(joint, axis=0))
             top = joint.max(axis=0)
-            near = np.isclose(joint, np.maximum(top, largest), rtol=0, atol=1e-9).sum(axis=0)
-            ties = np.where(top > largest + 1e-9, 0, ties) + near
+            near = np.isclose(joint, np.maximum(top, largest), rtol=0, atol=LOG_TIE).sum(axis=0)
+            ties = np.where(top > largest + LOG_TIE, 0, ties) + near
             largest = np.maximum(largest, top)
             mine = np.flatnonzero((truth[part] >= block.start) & (truth[part] < block.stop))
             own[mine] = joint[truth[part][mine] - block.start, mine]
         # No token fits a release: it is not named. An attacker who takes one release for another may get there.
         fits = np.isfinite(total)
         certainty[part] = np.where(fits, np.exp(largest - np.where(fits, total, 0.0)), 0.0)
-        named[part] = np.where(np.isfinite(own) & (own >= largest - 1e-9), 1.0 / np.maximum(ties, 1), 0.0)
+        named[part] = np.where(np.isfinite(own) & (own >= largest - LOG_TIE), 1.0 / np.maximum(ties, 1), 0.0)
     return np.minimum(certainty, 1.0), named
 
 
-def _log_likelihoods(
-    mechanism: Any, tokens: Sequence[str], drawn: list[np.ndarray]
-) -> Iterator[tuple[slice, np.ndarray]]:
+def _log_likelihoods(target: Target, drawn: list[np.ndarray]) -> Iterator[tuple[slice, np.ndarray]]:
     """Log likelihood of all releases of each sample, for blocks of tokens; shape (n_block, n_samples)."""
-    if hasattr(mechanism, "probabilities"):
+    at_once = target.rows_of(6 * len(drawn[0]))
+    if hasattr(target.mechanism, "probabilities"):
         columns, inverse = np.unique(np.stack(drawn), return_inverse=True)
         inverse = inverse.reshape(len(drawn), -1)
-        for part, block in _blocks(mechanism, tokens):
-            with np.errstate(divide="ignore"):
-                logs = np.log(block[:, columns].toarray())
-            yield part, sum((logs[:, line] for line in inverse), start=np.zeros((len(logs), inverse.shape[1])))
+        for whole, table in target.blocks:
+            seen = table[:, columns]
+            for start in range(0, seen.shape[0], at_once):
+                with np.errstate(divide="ignore"):
+                    logs = np.log(seen[start : start + at_once].toarray())
+                part = slice(whole.start + start, whole.start + start + len(logs))
+                yield part, sum((logs[:, line] for line in inverse), start=np.zeros((len(logs), inverse.shape[1])))
         return
-    for start in range(0, len(tokens), 8 * _TOKENS_AT_ONCE):
-        part = slice(start, min(start + 8 * _TOKENS_AT_ONCE, len(tokens)))
-        yield part, sum(mechanism.log_likelihood(tokens[part], releases) for releases in drawn)
+    for start in range(0, len(target.tokens), at_once):
+        part = slice(start, min(start + at_once, len(target.tokens)))
+        yield part, sum(target.mechanism.log_likelihood(target.tokens[part], releases) for releases in drawn)
 
 
-def _most_exposed(
-    mechanism: Any, tokens: Sequence[str], prior: np.ndarray, n_releases: int, n_samples: int, rng: np.random.Generator
-) -> float:
+def _most_exposed(target: Target, n_samples: int, rng: np.random.Generator) -> float:
     """Probability of naming the token that seems most exposed, on draws that it was not chosen by.
 
-    The largest of thousands of noisy estimates would be too large.
+    The largest of thousands of noisy estimates would be too large. Some tokens are shortlisted, one of them is chosen
+    on fresh draws, and its probability is estimated on fresh draws again: without bias for that token, which is at most
+    as exposed as the most exposed one.
     """
-    each = max(3, n_samples // len(tokens))
-    truth = np.repeat(np.arange(len(tokens)), each)
-    _, named = _posterior(mechanism, tokens, prior, truth, n_releases, rng)
-    chosen = int(named.reshape(-1, each).mean(axis=1).argmax())
-    _, again = _posterior(mechanism, tokens, prior, np.full(max(100, n_samples // 10), chosen), n_releases, rng)
+    chosen = np.arange(len(target.tokens))
+    for n_kept in (_FINALISTS, 1):
+        if len(chosen) > n_kept:
+            each = max(3, n_samples // len(chosen))
+            _, named = _posterior(target, np.repeat(chosen, each), rng)
+            order = np.argsort(-named.reshape(-1, each).mean(axis=1), kind="stable")
+            chosen = np.sort(chosen[order[:n_kept]])
+    _, again = _posterior(target, np.full(max(400, n_samples // 10), chosen[0]), rng)
     return float(again.mean())
 
 
-def _bernstein(values: np.ndarray) -> float:
-    """Half width of the 95 % interval of a mean of values in [0, 1]."""
-    n, logs = len(values), log(4 / _DELTA)
+def _bernstein(values: np.ndarray, delta: float) -> float:
+    """Half width of the interval of a mean of values in [0, 1], which misses with a probability of ``delta``."""
+    n, logs = len(values), log(4 / delta)
     return sqrt(2 * float(values.var(ddof=1)) * logs / n) + 7 * logs / (3 * (n - 1))
-
-
-# ---- plug-in
-
-
-def _estimated(mechanism: Any, tokens: Sequence[str], each: int, rng: np.random.Generator) -> csr_array:
-    """Share of each release among ``each`` draws of each token."""
-    rows, columns = [], []
-    for start in range(0, len(tokens), max(1, _SAMPLES_AT_ONCE // each)):
-        numbers = np.arange(start, min(start + max(1, _SAMPLES_AT_ONCE // each), len(tokens)))
-        truth = np.repeat(numbers, each)
-        rows.append(truth)
-        columns.append(mechanism.sample([tokens[i] for i in truth.tolist()], rng))
-    row, column = np.concatenate(rows), np.concatenate(columns)
-    return coo_array((np.full(len(row), 1 / each), (row, column)), shape=(len(tokens), int(column.max()) + 1)).tocsr()
-
-
-def _guesses(
-    mechanism: Any,
-    tokens: Sequence[str],
-    prior: np.ndarray,
-    table: csr_array,
-    truth: np.ndarray,
-    n_releases: int,
-    rng: np.random.Generator,
-) -> np.ndarray:
-    """The token that the learned table makes most likely; a release never seen tells nothing."""
-    score = np.tile(np.log(np.maximum(prior, 1e-300))[:, None], len(truth))  # shape: (n_tokens, n_samples)
-    by_column = table.tocsc()
-    floor = 0.01 * table.data.min()
-    for _ in range(n_releases):
-        drawn = mechanism.sample([tokens[i] for i in truth.tolist()], rng)
-        known = np.flatnonzero(drawn < table.shape[1])
-        score[:, known] += np.log(by_column[:, drawn[known]].toarray() + floor)
-    return score.argmax(axis=0)
-
-
-def _wilson(share: float, n: int) -> tuple[float, float]:
-    z = float(norm.ppf(1 - _DELTA / 2))
-    centre = (share + z**2 / (2 * n)) / (1 + z**2 / n)
-    half = z / (1 + z**2 / n) * sqrt(share * (1 - share) / n + z**2 / (4 * n**2))
-    return centre - half, centre + half

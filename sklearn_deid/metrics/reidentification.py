@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -11,12 +12,19 @@ import numpy as np
 from .._sequences import TokenSequences, check_sequences, check_tags
 from ..exceptions import SequenceError
 from ..text import split_tag
-from .bayes_attack import Attack, bracket_attack, exact_attack, monte_carlo_attack, n_multisets, plug_in_attack
+from .bayes_attack import Attack, Target, bracket_attack, monte_carlo_attack
+from .bayes_exact import exact_attack, n_multisets
+from .bayes_plug_in import plug_in_attack
 
 __all__ = ["CategoryReidentification", "Reidentification", "bayes_reidentification", "phi_word_prior"]
 
-_MOST_MULTISETS = 50_000
+_DELTA = 0.05
 _METHODS = ("auto", "exact", "monte carlo", "bracket", "plug-in")
+_NEEDS = {
+    "exact": "with known probabilities",
+    "monte carlo": "with known probabilities or densities",
+    "bracket": "that names two which enclose it",
+}
 
 
 @dataclass(frozen=True)
@@ -26,9 +34,11 @@ class CategoryReidentification:
     Attributes
     ----------
     probability, lower, upper : float
-        Probability that the best attacker names the token, and its 95 % interval (no width where it is exact).
+        Probability that the best attacker names the token, and its interval (no width where it is exact).
     worst_case : float or None
-        The same for the most exposed token; None where it cannot be estimated without bias.
+        The same for the most exposed token. By Monte Carlo an estimate for the token that seemed most exposed in other
+        draws, hence on average no more than the truth. None for "bracket" and "plug-in": their attacker is not the
+        best one, so that what he attains on one token bounds nothing.
     prior_guess : float
         Probability of naming it without seeing the release: the share of the most frequent token.
     weight : float
@@ -53,7 +63,8 @@ class Reidentification:
     Attributes
     ----------
     probability, lower, upper, worst_case, prior_guess
-        As for a category: the mean over the categories by their weights, and the largest worst case.
+        As for a category: the mean over the categories by their weights, and the largest worst case, None where a
+        category has none.
     by_category : mapping of str to CategoryReidentification
         One entry, "all", where the prior has no categories.
     n_releases : int
@@ -85,6 +96,8 @@ def bayes_reidentification(
     method: str = "auto",
     n_samples: int = 10_000,
     random_state: Any = None,
+    max_combinations: int = 50_000,
+    max_block_mib: float = 256,
 ) -> Reidentification:
     """Probability that the best attacker names the original of a released token.
 
@@ -107,25 +120,35 @@ def bayes_reidentification(
         "bracket" gives the hits of one attacker and, as upper end of the interval, the success of the best one on a
         release that tells more (MADLIB: the noisy vector itself); "plug-in" draws an attacker's knowledge too, where
         nothing but draws is known, and encloses the truth as well.
-        "auto" takes the first that is possible, "exact" with several releases only where there are at most 50,000
-        combinations.
+        "auto" takes the first that is possible, and "monte carlo" where there are too many combinations.
     n_samples : int, default=10,000
         Draws for each category.
     random_state : int or None, default=None
+    max_combinations : int, default=50,000
+        Most combinations (multisets) of several releases that "exact" sums over.
+    max_block_mib : float, default=256
+        Memory in MiB of the arrays that are made at once; what the mechanism needs to make them comes on top.
 
     Returns
     -------
     Reidentification
+        Its intervals hold with a probability of at least 95 %, all categories and the mean at once, however many draws
+        there are: empirical Bernstein bounds for Monte Carlo and for both ends of "bracket"; for "plug-in" Clopper and
+        Pearson's below and McDiarmid's inequality above, which is 1 for several releases.
 
     Raises
     ------
     ValueError
-        If the prior or a parameter is out of range, or the method does not fit the mechanism. Tokens are never named.
+        If the prior or a parameter is out of range, the method does not fit the mechanism, or what the mechanism gives
+        are no probabilities. Tokens are never named.
+    TypeError
+        If releases are needed and the mechanism cannot draw them.
 
     References
     ----------
     Friedrich et al. (2019), section 9 (overlap attack). Smith (2009), On the foundations of quantitative information
-    flow, FoSSaCS (Bayes vulnerability). Maurer & Pontil (2009), Empirical Bernstein bounds, COLT, theorem 4.
+    flow, FoSSaCS (Bayes vulnerability). Maurer & Pontil (2009), Empirical Bernstein bounds, COLT, theorem 4. McDiarmid
+    (1989), On the method of bounded differences. Clopper & Pearson (1934), Biometrika 26(4).
 
     Examples
     --------
@@ -140,25 +163,23 @@ def bayes_reidentification(
     (0.75, 1.0, 0.5, 'exact')
     """
     mechanism = getattr(mechanism, "mechanism_", mechanism)
-    if not isinstance(n_releases, (int, np.integer)) or n_releases < 1:
-        raise ValueError(f"The 'n_releases' parameter must be an int of at least 1. Got {n_releases!r} instead.")
-    if not isinstance(n_samples, (int, np.integer)) or n_samples < 100:
-        raise ValueError(f"The 'n_samples' parameter must be an int of at least 100. Got {n_samples!r} instead.")
+    _check_numbers(n_releases=(n_releases, 1), n_samples=(n_samples, 100), max_combinations=(max_combinations, 1))
+    if not isinstance(max_block_mib, Real) or not 0 < max_block_mib < np.inf:
+        raise ValueError(f"The 'max_block_mib' parameter must be a number above 0. Got {max_block_mib!r} instead.")
+    delta, max_bytes = _DELTA, int(max_block_mib * 2**20)
     categories = _categories(prior)
-    chosen = _method(method, mechanism, categories, int(n_releases))
+
+    def target(name: str) -> Target:
+        # All intervals hold at once, and with them their mean (Bonferroni).
+        tokens, weights, _ = categories[name]
+        return Target(mechanism, tokens, weights, int(n_releases), delta / len(categories), max_bytes)
+
+    chosen = _method(method, mechanism, map(target, categories), int(n_releases), int(max_combinations))
     rng = np.random.default_rng(random_state)
     found: dict[str, CategoryReidentification] = {}
     for name, (tokens, weights, share) in categories.items():
-        attack = _attack(chosen, mechanism, tokens, weights, int(n_releases), int(n_samples), rng)
-        found[name] = CategoryReidentification(
-            attack.probability,
-            attack.lower,
-            attack.upper,
-            attack.worst_case,
-            float(weights.max()),
-            share,
-            len(tokens),
-        )
+        attack = _attack(chosen, target(name), int(n_samples), rng)
+        found[name] = CategoryReidentification(*attack, float(weights.max()), share, len(tokens))
     return _total(found, int(n_releases), chosen, 0 if chosen == "exact" else int(n_samples))
 
 
@@ -200,6 +221,12 @@ def phi_word_prior(X: Any, y: Any, *, punctuation: bool = False) -> dict[str, di
     return dict(sorted(out.items()))
 
 
+def _check_numbers(**parameters: tuple[Any, int]) -> None:
+    for name, (value, least) in parameters.items():
+        if not isinstance(value, (int, np.integer)) or isinstance(value, bool) or value < least:
+            raise ValueError(f"The '{name}' parameter must be an int of at least {least}. Got {value!r} instead.")
+
+
 def _categories(prior: Any) -> dict[str, tuple[list[str], np.ndarray, float]]:
     """Tokens, probabilities and share of each category."""
     if not isinstance(prior, Mapping) or not prior:
@@ -207,54 +234,58 @@ def _categories(prior: Any) -> dict[str, tuple[list[str], np.ndarray, float]]:
     nested = [isinstance(value, Mapping) for value in prior.values()]
     if any(nested) and not all(nested):
         raise ValueError("The 'prior' parameter mixes weights and mappings.")
-    groups: Mapping[str, Any] = prior if all(nested) else {"all": prior}
-    weights = {name: np.array(list(group.values()), dtype=np.float64) for name, group in groups.items()}
-    for values in weights.values():
-        if not len(values) or not np.isfinite(values).all() or (values < 0).any() or not values.any():
-            raise ValueError("Weights of the 'prior' must be finite, at least 0, and not all 0 in a category.")
-    total = sum(values.sum() for values in weights.values())
+    weights = {name: _weights(group) for name, group in (prior if all(nested) else {"all": prior}).items()}
+    # Relative to the largest, so that sums of huge weights are finite.
+    largest = max(values.max() for _, values in weights.values())
+    total = sum((values / largest).sum() for _, values in weights.values())
     out = {}
-    for name, group in groups.items():
-        positive = weights[name] > 0
-        tokens = [token for token, keep in zip(group, positive.tolist(), strict=True) if keep]
-        values = weights[name][positive]
-        out[name] = (tokens, values / values.sum(), float(values.sum() / total))
+    for name, (tokens, values) in weights.items():
+        own = values / values.max()
+        out[name] = (tokens, own / own.sum(), float((values / largest).sum() / total))
     return out
 
 
-def _method(method: str, mechanism: Any, categories: dict, n_releases: int) -> str:
+def _weights(group: Mapping[str, Any]) -> tuple[list[str], np.ndarray]:
+    """Tokens of positive weight, and their weights."""
+    # The type is looked at first: an error of numpy would show a value, which may be a word.
+    numbers = all(isinstance(value, Real) for value in group.values())
+    values = np.array(list(group.values()) if numbers else [], dtype=np.float64)
+    if not len(values) or not np.isfinite(values).all() or (values < 0).any() or not values.any():
+        raise ValueError("Weights of the 'prior' must be finite numbers, at least 0, and not all 0 in a category.")
+    tokens = [token for token, keep in zip(group, (values > 0).tolist(), strict=True) if keep]
+    return tokens, values[values > 0]
+
+
+def _method(method: str, mechanism: Any, targets: Iterable[Target], n_releases: int, max_combinations: int) -> str:
     if method not in _METHODS:
         raise ValueError(f"The 'method' parameter must be one of {_METHODS}. Got {method!r} instead.")
     exact, density = hasattr(mechanism, "probabilities"), hasattr(mechanism, "log_likelihood")
-    if method == "exact" and not exact:
-        raise ValueError("method='exact' needs a mechanism with known probabilities.")
-    if method == "monte carlo" and not (exact or density):
-        raise ValueError("method='monte carlo' needs a mechanism with known probabilities or densities.")
-    if method == "bracket" and not hasattr(mechanism, "bracket"):
-        raise ValueError("method='bracket' needs a mechanism that names two which enclose it.")
-    if method != "auto":
-        return method
-    if not exact:
-        return "monte carlo" if density else "bracket" if hasattr(mechanism, "bracket") else "plug-in"
-    if n_releases == 1:
-        return "exact"
-    combinations = max(n_multisets(mechanism, tokens, n_releases) for tokens, _, _ in categories.values())
-    return "exact" if combinations <= _MOST_MULTISETS else "monte carlo"
+    needed = {"exact": exact, "monte carlo": exact or density, "bracket": hasattr(mechanism, "bracket")}
+    for name, what in _NEEDS.items():
+        if method == name and not needed[name]:
+            raise ValueError(f"method='{name}' needs a mechanism {what}.")
+    chosen = method if method != "auto" else next((name for name, fits in needed.items() if fits), "plug-in")
+    if chosen == "exact" and n_releases > 1:
+        combinations = max(n_multisets(target, max_combinations) for target in targets)
+        if combinations > max_combinations and method == "exact":
+            raise ValueError(
+                f"method='exact' sums over more than the {max_combinations} combinations of {n_releases} releases that "
+                "'max_combinations' allows. Use method='monte carlo', or a larger 'max_combinations'."
+            )
+        chosen = "exact" if combinations <= max_combinations else "monte carlo"
+    if chosen != "exact" and not hasattr(mechanism, "sample"):
+        raise TypeError(
+            "The 'mechanism' parameter must be a fitted transformer with 'mechanism_', or a mechanism with 'sample' "
+            f"unless its sum is exact. Got {type(mechanism).__name__} instead."
+        )
+    return chosen
 
 
-def _attack(
-    method: str,
-    mechanism: Any,
-    tokens: Sequence[str],
-    prior: np.ndarray,
-    n_releases: int,
-    n_samples: int,
-    rng: np.random.Generator,
-) -> Attack:
+def _attack(method: str, target: Target, n_samples: int, rng: np.random.Generator) -> Attack:
     if method == "exact":
-        return exact_attack(mechanism, tokens, prior, n_releases)
+        return exact_attack(target)
     draw = {"monte carlo": monte_carlo_attack, "bracket": bracket_attack, "plug-in": plug_in_attack}
-    return draw[method](mechanism, tokens, prior, n_releases, n_samples, rng)
+    return draw[method](target, n_samples, rng)
 
 
 def _total(

@@ -1,0 +1,77 @@
+"""An attacker who learns a mechanism from its draws, for mechanisms of which nothing else is known."""
+
+from __future__ import annotations
+
+from math import log, sqrt
+
+import numpy as np
+from scipy.sparse import coo_array, csr_array
+from scipy.stats import beta
+
+from .bayes_attack import Attack, Target
+
+__all__ = ["plug_in_attack"]
+
+_SAMPLES_AT_ONCE = 20_000
+
+
+def plug_in_attack(target: Target, n_samples: int, rng: np.random.Generator) -> Attack:
+    """An attacker who knows the mechanism by drawing from it: hits on fresh draws, and what no attacker can exceed.
+
+    The hits of this attacker are a lower bound for the best one (interval of Clopper and Pearson). The same sum on the
+    draws he learned from is too large on average (the largest of means is at least the mean of the largest), so that
+    with McDiarmid's inequality it is an upper bound (for one release; else the bound is 1).
+    """
+    prior, guess = target.prior, float(target.prior.max())
+    learned = max(20, n_samples // 10)
+    table = _estimated(target, learned, rng)
+    truth = rng.choice(len(target.tokens), size=n_samples, p=prior)
+    hits = 0
+    at_once = min(_SAMPLES_AT_ONCE, target.rows_of(4 * len(target.tokens)))
+    for start in range(0, n_samples, at_once):
+        part = truth[start : start + at_once]
+        hits += int((_guesses(target, table, part, rng) == part).sum())
+    # Fewer than k hits in n of probability p: beta(k, n - k + 1) below p.
+    low = float(beta.ppf(target.delta / 2, hits, n_samples - hits + 1)) if hits else 0.0
+    upper = 1.0
+    if target.n_releases == 1:
+        # Another draw for one token of prior p changes the sum by p / learned at most.
+        resubstituted = float(table.multiply(prior[:, None]).tocsr().max(axis=0).sum())
+        upper = resubstituted + sqrt(log(2 / target.delta) / 2 * float((prior**2).sum()) / learned)
+    # Who guesses without the release is right with the largest prior; the best attacker is no worse.
+    value = max(guess, hits / n_samples)
+    return Attack(value, max(guess, low), min(1.0, max(upper, value)), None)
+
+
+def _draw(target: Target, truth: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    drawn = np.asarray(target.draw(truth, rng))
+    if drawn.ndim != 1 or drawn.dtype.kind not in "iu" or (drawn < 0).any():
+        raise ValueError(
+            "method='plug-in' needs a mechanism whose releases are numbers of at least 0. For vectors, give the "
+            "mechanism a 'log_likelihood' and use method='monte carlo'."
+        )
+    return drawn
+
+
+def _estimated(target: Target, each: int, rng: np.random.Generator) -> csr_array:
+    """Share of each release among ``each`` draws of each token."""
+    rows, columns = [], []
+    n_tokens, at_once = len(target.tokens), max(1, _SAMPLES_AT_ONCE // each)
+    for start in range(0, n_tokens, at_once):
+        truth = np.repeat(np.arange(start, min(start + at_once, n_tokens)), each)
+        rows.append(truth)
+        columns.append(_draw(target, truth, rng))
+    row, column = np.concatenate(rows), np.concatenate(columns)
+    return coo_array((np.full(len(row), 1 / each), (row, column)), shape=(n_tokens, int(column.max()) + 1)).tocsr()
+
+
+def _guesses(target: Target, table: csr_array, truth: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """The token that the learned table makes most likely; a release never seen tells nothing."""
+    score = np.tile(np.log(np.maximum(target.prior, 1e-300))[:, None], len(truth))  # shape: (n_tokens, n_samples)
+    by_column = table.tocsc()
+    floor = 0.01 * table.data.min()
+    for _ in range(target.n_releases):
+        drawn = _draw(target, truth, rng)
+        known = np.flatnonzero(drawn < table.shape[1])
+        score[:, known] += np.log(by_column[:, drawn[known]].toarray() + floor)
+    return score.argmax(axis=0)
