@@ -3,15 +3,11 @@
 from .counting import RULES, Counts, Rule, compare, compare_by_label, merged_counts
 from .leaks import Leak, LeakList, leak_list
 from .pairing import Pairing, count_sentences, infer_label_scheme, pair_documents
-from .reidentification import (
-    CategoryReidentification,
-    Reidentification,
-    bayes_reidentification,
-    phi_word_prior,
-)
+from .reidentification import CategoryReidentification, Reidentification, bayes_reidentification
 from .report import deid_report
 from .scorers import PHI_SCORERS, make_phi_scorer
 from .sequences import phi_f1_score, phi_precision_score, phi_recall_score
+from .token_prior import phi_word_prior
 
 __all__ = [
     "PHI_SCORERS",

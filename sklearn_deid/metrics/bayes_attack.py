@@ -18,8 +18,8 @@ LOG_TIE = 1e-9
 _SAMPLES_AT_ONCE = 20_000
 # A sparse table may have wider rows further on, so that its blocks stay short.
 _SPARSE_TOKENS_AT_ONCE = 64
-# Bytes that one entry of a probability table takes while it is worked on, and while it is kept.
-_WORKED, _KEPT = 40, 12
+# Bytes that one entry of a probability table takes while it is worked on.
+_WORKED = 40
 _FINALISTS = 32
 
 
@@ -87,11 +87,11 @@ class ProbabilityBlocks:
         With ``probabilities``.
     tokens : sequence of str
     max_bytes : int
-        Of one block, and of all blocks if they are kept.
+        Half of it for one block, half of it for all blocks if they are kept.
     """
 
     def __init__(self, mechanism: Any, tokens: Sequence[str], max_bytes: int) -> None:
-        self.mechanism, self.tokens, self.max_bytes = mechanism, tokens, max_bytes
+        self.mechanism, self.tokens, self.max_bytes = mechanism, tokens, max_bytes // 2
         self._kept: list[tuple[slice, csr_array]] | None = None
 
     def __iter__(self) -> Iterator[tuple[slice, csr_array]]:
@@ -101,7 +101,7 @@ class ProbabilityBlocks:
         kept: list[tuple[slice, csr_array]] = []
         stored = 0
         for part, block in self._made():
-            stored += _KEPT * block.nnz
+            stored += block.data.nbytes + block.indices.nbytes + block.indptr.nbytes
             kept = [*kept, (part, block)] if stored <= self.max_bytes else []
             yield part, block
         self._kept = kept if stored <= self.max_bytes else None

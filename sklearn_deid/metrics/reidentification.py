@@ -9,14 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from .._sequences import TokenSequences, check_sequences, check_tags
-from ..exceptions import SequenceError
-from ..text import split_tag
 from .bayes_attack import Attack, Target, bracket_attack, monte_carlo_attack
 from .bayes_exact import exact_attack, n_multisets
 from .bayes_plug_in import plug_in_attack
+from .token_prior import normalised_prior
 
-__all__ = ["CategoryReidentification", "Reidentification", "bayes_reidentification", "phi_word_prior"]
+__all__ = ["CategoryReidentification", "Reidentification", "bayes_reidentification"]
 
 _DELTA = 0.05
 _METHODS = ("auto", "exact", "monte carlo", "bracket", "plug-in")
@@ -64,7 +62,7 @@ class Reidentification:
     ----------
     probability, lower, upper, worst_case, prior_guess
         As for a category: the mean over the categories by their weights, and the largest worst case, None where a
-        category has none.
+        category has none. By Monte Carlo that is the largest of one estimate a category, which may be a little large.
     by_category : mapping of str to CategoryReidentification
         One entry, "all", where the prior has no categories.
     n_releases : int
@@ -167,7 +165,7 @@ def bayes_reidentification(
     if not isinstance(max_block_mib, Real) or not 0 < max_block_mib < np.inf:
         raise ValueError(f"The 'max_block_mib' parameter must be a number above 0. Got {max_block_mib!r} instead.")
     delta, max_bytes = _DELTA, int(max_block_mib * 2**20)
-    categories = _categories(prior)
+    categories = normalised_prior(prior)
 
     def target(name: str) -> Target:
         # All intervals hold at once, and with them their mean (Bonferroni).
@@ -183,77 +181,10 @@ def bayes_reidentification(
     return _total(found, int(n_releases), chosen, 0 if chosen == "exact" else int(n_samples))
 
 
-def phi_word_prior(X: Any, y: Any, *, punctuation: bool = False) -> dict[str, dict[str, int]]:
-    """How often each PHI token occurs, by label: what an attacker who knows the frequencies knows at most.
-
-    The result holds words of the notes and must not be shared.
-
-    Parameters
-    ----------
-    X : sequence of n sentences
-    y : sequence of n tag sequences
-        IOB2 or BIOES.
-    punctuation : bool, default=False
-        Whether tokens without letter and digit count. They identify nobody, stay as they are, and would make every
-        mechanism look worse than it is.
-
-    Returns
-    -------
-    dict of str to dict of str to int
-        Label, token, number of occurrences.
-
-    Examples
-    --------
-    >>> phi_word_prior([["Dr", "Alder", "saw", "Alder"]], [["O", "B-DOCTOR", "O", "B-PATIENT"]])
-    {'DOCTOR': {'Alder': 1}, 'PATIENT': {'Alder': 1}}
-    """
-    X = check_sequences(X)
-    tags = check_tags(y, X)
-    if not isinstance(X, TokenSequences) and len(X.data):
-        raise SequenceError("X must hold words; it holds vectors.")
-    label_of = {tag: split_tag(tag)[1] for tag in set(tags.data)}
-    out: dict[str, dict[str, int]] = {}
-    for token, tag in zip(X.data, tags.data, strict=True):
-        label = label_of[tag]
-        if label is not None and (punctuation or any(map(str.isalnum, token))):
-            counts = out.setdefault(label, {})
-            counts[token] = counts.get(token, 0) + 1
-    return dict(sorted(out.items()))
-
-
 def _check_numbers(**parameters: tuple[Any, int]) -> None:
     for name, (value, least) in parameters.items():
         if not isinstance(value, (int, np.integer)) or isinstance(value, bool) or value < least:
             raise ValueError(f"The '{name}' parameter must be an int of at least {least}. Got {value!r} instead.")
-
-
-def _categories(prior: Any) -> dict[str, tuple[list[str], np.ndarray, float]]:
-    """Tokens, probabilities and share of each category."""
-    if not isinstance(prior, Mapping) or not prior:
-        raise ValueError("The 'prior' parameter must map tokens to weights, or categories to such mappings.")
-    nested = [isinstance(value, Mapping) for value in prior.values()]
-    if any(nested) and not all(nested):
-        raise ValueError("The 'prior' parameter mixes weights and mappings.")
-    weights = {name: _weights(group) for name, group in (prior if all(nested) else {"all": prior}).items()}
-    # Relative to the largest, so that sums of huge weights are finite.
-    largest = max(values.max() for _, values in weights.values())
-    total = sum((values / largest).sum() for _, values in weights.values())
-    out = {}
-    for name, (tokens, values) in weights.items():
-        own = values / values.max()
-        out[name] = (tokens, own / own.sum(), float((values / largest).sum() / total))
-    return out
-
-
-def _weights(group: Mapping[str, Any]) -> tuple[list[str], np.ndarray]:
-    """Tokens of positive weight, and their weights."""
-    # The type is looked at first: an error of numpy would show a value, which may be a word.
-    numbers = all(isinstance(value, Real) for value in group.values())
-    values = np.array(list(group.values()) if numbers else [], dtype=np.float64)
-    if not len(values) or not np.isfinite(values).all() or (values < 0).any() or not values.any():
-        raise ValueError("Weights of the 'prior' must be finite numbers, at least 0, and not all 0 in a category.")
-    tokens = [token for token, keep in zip(group, (values > 0).tolist(), strict=True) if keep]
-    return tokens, values[values > 0]
 
 
 def _method(method: str, mechanism: Any, targets: Iterable[Target], n_releases: int, max_combinations: int) -> str:

@@ -9,7 +9,14 @@ import pytest
 from sklearn_deid import Corpus, Document, Span
 from sklearn_deid._sequences import RaggedArray, Representation, TokenSequences, check_sequences, check_tags
 from sklearn_deid.exceptions import AlignmentWarning, DeidError
-from sklearn_deid.metrics import deid_report, leak_list, pair_documents, phi_f1_score
+from sklearn_deid.metrics import (
+    bayes_reidentification,
+    deid_report,
+    leak_list,
+    pair_documents,
+    phi_f1_score,
+    phi_word_prior,
+)
 from sklearn_deid.text import (
     I2B2_2014,
     labels_of,
@@ -35,6 +42,11 @@ def sentences():
         return Corpus([NOTE]).to_sentences()
 
 
+class Constant:
+    def probabilities(self, tokens):
+        return np.ones((len(tokens), 1))
+
+
 OBJECTS = {
     "document": lambda: NOTE,
     "span": lambda: NOTE.spans,
@@ -58,6 +70,8 @@ OBJECTS = {
     "pairs": lambda: pair_documents([NOTE], [Document("n1", TEXT)]),
     "rewriting": lambda: rewrite(TEXT, SPANS[:1], lambda span: WORD),
     "scheme": lambda: I2B2_2014,
+    "reidentification": lambda: bayes_reidentification(Constant(), {"PATIENT": {WORD: 1}}),
+    "reidentification as a dict": lambda: bayes_reidentification(Constant(), {WORD: 1}).to_dict(),
 }
 
 
@@ -94,6 +108,9 @@ FAILURES = {
     "text instead of tags": lambda: phi_f1_score(WORD, [["O"]]),
     "another text": lambda: deid_report([NOTE], [Document("n1", WORD)]),
     "no prediction": lambda: leak_list([NOTE], []),
+    "tags of another sentence for frequencies": lambda: phi_word_prior([[WORD]], [["O", "O"]]),
+    "tokens as tags for frequencies": lambda: phi_word_prior([[WORD]], [[WORD]]),
+    "nothing that can be attacked": lambda: bayes_reidentification(WORD, {WORD: 1}),
     "offsets of another note": lambda: spans_to_tags(SPANS, [0], [7, 8]),
 }
 

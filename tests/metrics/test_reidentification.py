@@ -358,5 +358,10 @@ def test_prior_counts_phi_tokens_by_label():
     assert phi_word_prior(X, y, punctuation=True)["DOCTOR"] == {"Alder": 2, "-": 1}
 
 
+def test_prior_without_categories_adds_them_up():
+    X, y = [["Alder", "Alder", "oak"]], [["B-DOCTOR", "B-PATIENT", "B-CITY"]]
+    assert phi_word_prior(X, y, by_category=False) == {"Alder": 2, "oak": 1}
+
+
 def test_repr_names_no_token():
     assert "alder" not in repr(bayes_reidentification(MECHANISMS["all"], PRIOR))
