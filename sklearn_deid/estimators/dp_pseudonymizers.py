@@ -59,7 +59,9 @@ class MadlibPseudonymizer(_EpsilonPseudonymizer):
     epsilon : float, default=10.0
         Privacy parameter; vectors have length 1, so two words are at most 2 apart. The typical length of the noise is
         ``dim / epsilon``: with 50 dimensions, 10 moves nearly every word, 100 few.
-    embeddings, labels, max_replacements, exclude, digits, unknown, coherence, keep_casing, random_state
+    digits : {"same", "random"}, default="same"
+        Whether all-digit tokens are moved as others are, or to any all-digit word.
+    embeddings, labels, max_replacements, exclude, unknown, coherence, keep_casing, random_state
         As for `NeighborPseudonymizer`.
 
     Attributes
@@ -106,7 +108,9 @@ class SanTextPseudonymizer(_EpsilonPseudonymizer):
     epsilon : float, default=10.0
         Privacy parameter. With 400,000 words the sum over far words is large: only from about 15 on does the word
         itself have a noticeable share.
-    embeddings, labels, max_replacements, exclude, digits, unknown, coherence, keep_casing, random_state
+    digits : {"same", "random"}, default="same"
+        Whether all-digit tokens are moved as others are, or to any all-digit word.
+    embeddings, labels, max_replacements, exclude, unknown, coherence, keep_casing, random_state
         As for `NeighborPseudonymizer`.
 
     Attributes
@@ -199,7 +203,7 @@ class CusTextPseudonymizer(TokenPerturber):
         labels: Any = None,
         max_replacements: int | None = None,
         exclude: Any = "en",
-        digits: str = "same",
+        digits: str = "near",
         unknown: str = "shape",
         coherence: str = "token",
         keep_casing: bool = True,

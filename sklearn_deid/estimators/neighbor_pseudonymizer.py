@@ -37,8 +37,10 @@ class NeighborPseudonymizer(TokenPerturber):
         Words that stay: the stop words that spaCy has for a language code, or words of one's own. They stay only where
         they are written in lower case: May and Will are names and dates. Tokens without letter and digit stay always.
         With ``coherence`` a stop word moves where the same word in another casing does.
-    digits : {"same", "random"}, default="same"
-        Whether all-digit tokens are moved as others are, or to a random all-digit word.
+    digits : {"near", "same", "random"}, default="near"
+        Where all-digit tokens go: "near", to one of the N nearest all-digit words (all of them if there are fewer);
+        "same", as other tokens do (what the paper does: a year may become a month or a word); "random", to any
+        all-digit word.
     unknown : {"shape", "random", "keep", "raise"}, default="shape"
         What becomes of tokens without a vector, which are mostly rare names and numbers: "shape" replaces each letter
         and digit by a random one, "random" takes any word of the vocabulary, "keep" releases the token as it is (what
@@ -119,7 +121,7 @@ class NeighborPseudonymizer(TokenPerturber):
         labels: Any = None,
         max_replacements: int | None = None,
         exclude: Any = "en",
-        digits: str = "same",
+        digits: str = "near",
         unknown: str = "shape",
         coherence: str = "token",
         keep_casing: bool = True,
