@@ -128,4 +128,4 @@ def test_noise_is_enclosed(vectors):
         assert enclosed.lower <= drawn.upper
         assert drawn.lower <= enclosed.upper
         assert enclosed.lower <= enclosed.probability <= enclosed.upper
-        assert enclosed.upper - enclosed.lower < 0.2
+        assert enclosed.upper - enclosed.lower < 0.25
