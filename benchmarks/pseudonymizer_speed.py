@@ -14,6 +14,8 @@ import random
 import time
 from typing import Any
 
+import numpy as np
+
 from sklearn_deid import NeighborPseudonymizer, make_clinical_notes
 
 from .environment import describe, peak_memory_mib
@@ -40,7 +42,7 @@ def neighbors_of(X: list, y: list, n: int) -> dict[str, list[str]]:
     mechanism = found.mechanism_
     words = {t.lower() for row, tags in zip(X, y, strict=True) for t, tag in zip(row, tags, strict=True) if tag != "O"}
     rows = {word: row for word, row in zip(words, mechanism.policy.vectors.indices(words), strict=True) if row >= 0}
-    table = dict(zip(rows, mechanism.moves.support(list(rows.values()))[0].tolist(), strict=True))
+    table = dict(zip(rows, mechanism.moves.support(np.array(list(rows.values())))[0].tolist(), strict=True))
     return {word: mechanism.vocabulary[line].tolist() for word, line in table.items()}
 
 
