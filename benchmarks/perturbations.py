@@ -45,12 +45,16 @@ from sklearn_deid.text import SentenceData
 from .environment import describe
 
 NEIGHBORS = (1, 5, 20, 100, 500, 1000)
-# name -> (mechanism, parameter, class, parameters); "raw" ones have no class.
+# name -> (mechanism, parameter, class, parameters); "raw" ones have no class. "redrawn" ones perturb anew in each epoch.
 ARMS: dict[str, tuple[str, Any, Any, dict]] = {
     "raw": ("raw", None, None, {}),
     **{
         f"neighbors-{n}": ("neighbors", n, NeighborPseudonymizer, {"n_neighbors": n})
         for n in (1, 5, 20, 100, 500, 1000)
+    },
+    **{
+        f"neighbors-{n}-redrawn": ("neighbors, redrawn", n, NeighborPseudonymizer, {"n_neighbors": n})
+        for n in (20, 100)
     },
     **{f"madlib-{e}": ("MADLIB", e, MadlibPseudonymizer, {"epsilon": e}) for e in (15, 30, 60)},
     **{f"santext-{e}": ("SanText", e, SanTextPseudonymizer, {"epsilon": e}) for e in (10, 20, 30)},
@@ -61,7 +65,7 @@ ARMS: dict[str, tuple[str, Any, Any, dict]] = {
     "random-unk": ("random vectors", "UNK", RandomVectorPerturber, {"unknown": "keep"}),
     "zeros": ("zeros", None, ZeroVectorPerturber, {}),
 }
-NEW_EACH_EPOCH = (RandomVectorPerturber,)
+NEW_EACH_EPOCH = {"random", "random-unk"} | {name for name in ARMS if name.endswith("-redrawn")}
 
 
 def parse_arguments(argv: list[str] | None = None) -> argparse.Namespace:
@@ -108,7 +112,7 @@ def run(arguments: argparse.Namespace, name: str, seed: int) -> dict:
     X, augmenter = train.X, None
     if cls is not None:
         perturber = cls(embeddings=vectors, random_state=seed, **language, **parameters)
-        if cls in NEW_EACH_EPOCH:
+        if name in NEW_EACH_EPOCH:
             augmenter = perturber
         else:
             X = perturber.fit_transform(train.X, train.y)
