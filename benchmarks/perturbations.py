@@ -45,7 +45,7 @@ from sklearn_deid.text import SentenceData
 from .environment import describe
 
 NEIGHBORS = (1, 5, 20, 100, 500, 1000)
-# name -> (mechanism, parameter, class, parameters); "raw" ones have no class. "redrawn" ones perturb anew in each epoch.
+# name -> (mechanism, parameter, class, parameters); "raw" ones have no class, "redrawn" ones perturb in each epoch.
 ARMS: dict[str, tuple[str, Any, Any, dict]] = {
     "raw": ("raw", None, None, {}),
     **{
