@@ -9,9 +9,9 @@ import numpy as np
 import torch
 
 from .. import __version__
+from .._bundle import read_bundle, write_bundle
 from ..estimators import DeidTagger, NoteDeidentifier, tagger_from_state, tagger_to_state
 from ..exceptions import BundleError
-from .bundle import read_bundle, write_bundle
 
 __all__ = ["load_model", "save_model"]
 

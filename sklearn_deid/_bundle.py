@@ -12,7 +12,7 @@ from uuid import uuid4
 
 import numpy as np
 
-from ..exceptions import BundleError
+from .exceptions import BundleError
 
 __all__ = ["FORMAT_VERSION", "check_bundle_target", "read_bundle", "write_bundle"]
 
