@@ -14,10 +14,19 @@ import numpy as np
 
 from .exceptions import BundleError
 
-__all__ = ["FORMAT_VERSION", "check_bundle_target", "read_bundle", "write_bundle"]
+__all__ = [
+    "ARRAYS_FILE",
+    "FORMAT_VERSION",
+    "check_bundle_target",
+    "plain_json",
+    "read_bundle",
+    "read_manifest",
+    "write_bundle",
+]
 
 FORMAT_VERSION = 1
-_MANIFEST, _ARRAYS = "manifest.json", "arrays.safetensors"
+ARRAYS_FILE = "arrays.safetensors"
+_MANIFEST = "manifest.json"
 _LARGEST_MANIFEST = 64 * 2**20
 
 
@@ -52,7 +61,7 @@ def write_bundle(
     try:
         # Not save_file, which gives the file to its owner alone.
         data = save({name: np.ascontiguousarray(array) for name, array in arrays.items()})
-        (work / _ARRAYS).write_bytes(data)
+        (work / ARRAYS_FILE).write_bytes(data)
         content = {"format": FORMAT_VERSION, "arrays_sha256": sha256(data).hexdigest(), **manifest}
         content = json.loads(json.dumps(content))  # as it will be read: tuples are lists, keys are strings
         content["manifest_sha256"] = _manifest_digest(content)
@@ -92,28 +101,67 @@ def read_bundle(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str,
     from safetensors import SafetensorError
     from safetensors.numpy import load_file
 
-    folder = Path(path)
-    manifest = _read_manifest(folder)
+    manifest = read_manifest(path)
     try:
-        if manifest.get("arrays_sha256") != _file_digest(folder / _ARRAYS):
-            raise BundleError("The arrays are not those that were saved with the manifest.", path=str(folder))
-        return manifest, load_file(folder / _ARRAYS)
+        return manifest, load_file(Path(path) / ARRAYS_FILE)
     except (OSError, SafetensorError):
+        raise BundleError("The arrays cannot be read.", path=str(path)) from None
+
+
+def read_manifest(path: str | os.PathLike[str]) -> dict[str, Any]:
+    """Read the manifest alone, and check that both files are those that were saved, without holding the arrays.
+
+    Raises
+    ------
+    BundleError
+        If it is missing, damaged, or of a newer format.
+    """
+    folder = Path(path)
+    manifest = _parsed_manifest(folder)
+    try:
+        digest = _file_digest(folder / ARRAYS_FILE)
+    except OSError:
         raise BundleError("The arrays cannot be read.", path=str(folder)) from None
+    if manifest.get("arrays_sha256") != digest:
+        raise BundleError("The arrays are not those that were saved with the manifest.", path=str(folder))
+    return manifest
 
 
-def _read_manifest(folder: Path) -> dict[str, Any]:
+def plain_json(value: Any, name: str) -> Any:
+    """A copy as JSON will give it back: tuples are lists, keys are strings.
+
+    Raises
+    ------
+    BundleError
+        If it holds anything else than JSON values, NaN and infinity included. The message does not show it.
+
+    Examples
+    --------
+    >>> plain_json({1: (2, None)}, "figures")
+    {'1': [2, None]}
+    """
+    try:
+        return json.loads(json.dumps(value, allow_nan=False))
+    except (TypeError, ValueError, RecursionError):
+        raise BundleError(
+            f"'{name}' must hold plain JSON values: strings, finite numbers, True, False, None, lists and mappings."
+        ) from None
+
+
+def _parsed_manifest(folder: Path) -> dict[str, Any]:
     if not (folder / _MANIFEST).is_file():
         raise BundleError(f"There is no saved model here: {_MANIFEST} is missing.", path=str(folder))
     if (folder / _MANIFEST).stat().st_size > _LARGEST_MANIFEST:
         raise BundleError("The manifest is too large to be one.", path=str(folder))
     try:
         manifest = json.loads((folder / _MANIFEST).read_text(encoding="utf-8"))
+        digest = manifest.pop("manifest_sha256", None) if isinstance(manifest, dict) else None
+        damaged = digest != _manifest_digest(manifest)
     except (ValueError, RecursionError):
         raise BundleError("The manifest is no JSON.", path=str(folder)) from None
     if not isinstance(manifest, dict) or manifest.get("format") != FORMAT_VERSION:
         raise BundleError(f"Only format {FORMAT_VERSION} can be read by this version.", path=str(folder))
-    if manifest.pop("manifest_sha256", None) != _manifest_digest(manifest):
+    if damaged:
         raise BundleError("The manifest is not as it was saved.", path=str(folder))
     return manifest
 
@@ -133,7 +181,7 @@ def _swap(work: Path, target: Path) -> None:
     shutil.rmtree(old, ignore_errors=True)
 
 
-def _manifest_digest(manifest: dict[str, Any]) -> str:
+def _manifest_digest(manifest: Any) -> str:
     """Against damage, not against forgery: whoever changes a bundle on purpose can compute it anew."""
     return sha256(json.dumps(manifest, sort_keys=True).encode("utf-8")).hexdigest()
 

@@ -13,11 +13,13 @@ from typing import Any
 
 import numpy as np
 
+from ._origin import RepresentationOrigin
 from .exceptions import SequenceError
 
 __all__ = [
     "RaggedArray",
     "Representation",
+    "RepresentationOrigin",
     "TokenSequences",
     "check_groups",
     "check_sequences",
@@ -44,7 +46,8 @@ class RaggedArray:
     __array_ufunc__ = None  # so that ``ndarray == self`` asks us instead of broadcasting
 
     def __init__(self, data: np.ndarray, offsets: np.ndarray) -> None:
-        self.data = np.asarray(data)
+        # A file stays mapped: np.asarray would turn np.memmap into a plain array.
+        self.data = data if isinstance(data, np.memmap) else np.asarray(data)
         self.offsets = np.asarray(offsets, dtype=np.int64)
         if self.offsets.ndim != 1 or not len(self.offsets) or self.offsets[0] != 0:
             raise SequenceError("'offsets' must be one-dimensional and start at 0.")
@@ -95,10 +98,17 @@ class RaggedArray:
         return self._take(np.arange(len(self))[key if isinstance(key, slice) else _as_index(key, len(self))])
 
     def _take(self, rows: np.ndarray) -> RaggedArray:
+        if isinstance(self.data, np.memmap) and len(rows) and (np.diff(rows) == 1).all():
+            bounds = self.offsets[rows[0] : rows[-1] + 2]  # neighbours in the file need no copy
+            return self._with(self.data[bounds[0] : bounds[-1]], bounds - bounds[0])
         lengths = self.lengths[rows]
         offsets = np.concatenate(([0], np.cumsum(lengths)))
         shift = np.repeat(self.offsets[rows] - offsets[:-1], lengths)
-        return type(self)(self.data[np.arange(offsets[-1]) + shift], offsets)
+        return self._with(self.data[np.arange(offsets[-1]) + shift], offsets)
+
+    def _with(self, data: np.ndarray, offsets: np.ndarray) -> RaggedArray:
+        """Some of the rows, with what else belongs to them."""
+        return type(self)(data, offsets)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
         return object_rows(self)
@@ -159,9 +169,57 @@ class TokenSequences(RaggedArray):
 
 
 class Representation(RaggedArray):
-    """Sentences of token vectors: one flat float32 array of shape (n_tokens, d) plus offsets."""
+    """Sentences of token vectors: one flat float32 array of shape (n_tokens, d) plus offsets.
 
-    __slots__ = ()
+    Parameters
+    ----------
+    data : ndarray or memmap of shape (n_tokens, d)
+        All vectors; a memmap stays one as long as no copy is needed.
+    offsets : ndarray of shape (n + 1,), dtype int64
+        Sentence ``i`` is ``data[offsets[i]:offsets[i + 1]]``.
+    origin : RepresentationOrigin, default=None
+        The representer that made the vectors. Kept by indexing, copies and pickles, part of equality; None where it is
+        not known, or where data of different origins are joined.
+    """
+
+    __slots__ = ("origin",)
+
+    def __init__(self, data: np.ndarray, offsets: np.ndarray, origin: RepresentationOrigin | None = None) -> None:
+        super().__init__(data, offsets)
+        if origin is not None and not isinstance(origin, RepresentationOrigin):
+            raise SequenceError(f"'origin' must be a RepresentationOrigin or None. Got {type(origin).__name__}.")
+        self.origin = origin
+
+    @classmethod
+    def concatenate(cls, parts: Sequence[Representation]) -> Representation:
+        """Join sentences of several representations of one d; the origin stays if all have the same.
+
+        Examples
+        --------
+        >>> part = Representation.from_rows([[[1.0, 2.0]], [[3.0, 4.0], [5.0, 6.0]]])
+        >>> Representation.concatenate([part, part[:1]]).lengths.tolist()
+        [1, 2, 1]
+        """
+        if not parts or len({part.data.shape[1:] for part in parts}) != 1:
+            raise SequenceError("Only representations of one dimension d can be joined, and at least one is needed.")
+        offsets = np.concatenate(([0], np.cumsum(np.concatenate([part.lengths for part in parts]))))
+        same = all(part.origin == parts[0].origin for part in parts)
+        return cls(np.concatenate([part.data for part in parts]), offsets, parts[0].origin if same else None)
+
+    def _with(self, data: np.ndarray, offsets: np.ndarray) -> Representation:
+        return type(self)(data, offsets, self.origin)
+
+    def __reduce__(self) -> tuple:
+        # Without an origin as before: hashes of joblib, and so its caches, stay valid.
+        return super().__reduce__() if self.origin is None else (type(self), (self.data, self.offsets, self.origin))
+
+    def __eq__(self, other: object) -> bool:
+        same = super().__eq__(other)
+        if same is True and isinstance(other, Representation):
+            return self.origin == other.origin
+        return same
+
+    __hash__ = None
 
     @classmethod
     def from_rows(cls, rows: Iterable[Any], *, name: str = "X") -> Representation:

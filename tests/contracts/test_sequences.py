@@ -1,6 +1,7 @@
 """Ragged containers behave as a list of rows, and pass through scikit-learn and joblib as one-dimensional arrays."""
 
 import pickle
+from copy import copy, deepcopy
 
 import joblib
 import numpy as np
@@ -14,13 +15,14 @@ from sklearn.utils import indexable, resample, shuffle
 from sklearn_deid._sequences import (
     RaggedArray,
     Representation,
+    RepresentationOrigin,
     TokenSequences,
     check_groups,
     check_sequences,
     check_tags,
     object_rows,
 )
-from sklearn_deid.exceptions import SequenceError
+from sklearn_deid.exceptions import BundleError, SequenceError
 
 ROWS = [["Dr", "Ada"], [], ["left"], ["at", "3", "pm"], ["Home", "."]]
 VECTORS = [np.arange(2 * len(row), dtype=np.float32).reshape(-1, 2) + i for i, row in enumerate(ROWS)]
@@ -190,10 +192,10 @@ def test_copies_are_equal_and_hash_alike(make, tmp_path):
         X[:],
         X[np.arange(5)],
     ]
-    for copy in copies:
-        assert type(copy) is type(X)
-        assert copy == X
-        assert joblib.hash(copy) == joblib.hash(X)
+    for copied in copies:
+        assert type(copied) is type(X)
+        assert copied == X
+        assert joblib.hash(copied) == joblib.hash(X)
 
 
 @given(token_rows, token_rows)
@@ -218,6 +220,114 @@ def test_joblib_memory_finds_equal_rows(tmp_path):
     first = cached(TokenSequences.from_rows(ROWS))
     assert cached(TokenSequences.from_rows(ROWS)) == first
     assert calls == [5]
+
+
+# --- where vectors come from, and files that stay mapped --------------------------------------------------------------
+
+VALUES = {
+    "fingerprint": "3f2a",
+    "n_components": 2,
+    "n_neighbors": 100,
+    "noise": {"kind": "trainable", "std": (0.5, 1)},
+    "casing": False,
+    "public_embeddings": True,
+    "library_version": "0.1.0",
+    "settings": {"training": "bounded", 7: None},
+}
+ORIGIN = RepresentationOrigin(**VALUES)
+OTHER = RepresentationOrigin(**{**VALUES, "fingerprint": "77aa"})
+
+
+def represented(origin=ORIGIN):
+    return Representation(*flat(VECTORS), origin)
+
+
+@pytest.mark.parametrize(
+    "same",
+    [
+        lambda X: X[:],
+        lambda X: X[::-1][::-1],
+        lambda X: X[np.arange(5), ...],
+        lambda X: X[np.ones(5, dtype=bool)],
+        lambda X: pickle.loads(pickle.dumps(X)),
+        copy,
+        deepcopy,
+        lambda X: clone(X, safe=False),
+        check_sequences,
+        lambda X: Representation.concatenate([X[:2], X[2:]]),
+    ],
+)
+def test_origin_is_kept(same, tmp_path):
+    X = represented()
+    assert same(X).origin == ORIGIN
+    assert same(X) == X
+    assert same(X) != Representation(X.data, X.offsets)
+    assert same(X) != represented(OTHER)
+    assert joblib.hash(same(X)) == joblib.hash(X) != joblib.hash(represented(OTHER))
+    assert joblib.load(joblib.dump(same(X), tmp_path / "X")[0]).origin == ORIGIN
+
+
+def test_origin_is_dropped_where_data_are_joined():
+    X, unknown = represented(), represented(None)
+    for parts in ([X, represented(OTHER)], [X, unknown], [unknown, X]):
+        joined = Representation.concatenate(parts)
+        assert joined.origin is None
+        assert joined == Representation.from_rows([*VECTORS, *VECTORS])
+    assert Representation.from_rows(list(X)).origin is None
+    for wrong in ([], [X, Representation.from_rows([[[1.0]]])]):
+        with pytest.raises(SequenceError, match="of one dimension d can be joined"):
+            Representation.concatenate(wrong)
+
+
+def test_origin_holds_plain_values_of_its_own():
+    assert ORIGIN.settings == {"training": "bounded", "7": None}
+    assert ORIGIN.noise == {"kind": "trainable", "std": [0.5, 1]}
+    assert RepresentationOrigin(**ORIGIN.to_dict()) == ORIGIN
+    ORIGIN.to_dict()["noise"].clear()
+    assert ORIGIN.noise
+    assert RepresentationOrigin(**{**VALUES, "n_components": np.int64(2), "casing": np.bool_(False)}) == ORIGIN
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "message"),
+    [
+        ("fingerprint", "", "'fingerprint' of an origin must be a string"),
+        ("library_version", None, "'library_version' of an origin must be a string"),
+        ("n_components", 0, "'n_components' of an origin must be a whole number of at least 1"),
+        ("n_components", True, "'n_components' of an origin must be a whole number"),
+        ("n_neighbors", 2.0, "'n_neighbors' of an origin must be a whole number"),
+        ("casing", 1, "'casing' of an origin must be True or False"),
+        ("public_embeddings", None, "'public_embeddings' of an origin must be True or False"),
+        ("noise", 0.5, "'noise' of an origin must be a mapping"),
+        ("noise", {"std": np.inf}, "'noise' must hold plain JSON"),
+        ("settings", {"x": {"Ada"}}, "'settings' must hold plain JSON"),
+        ("settings", [], "'settings' of an origin must be a mapping"),
+    ],
+)
+def test_origin_of_other_values(name, value, message):
+    with pytest.raises(BundleError, match=message) as caught:
+        RepresentationOrigin(**{**VALUES, name: value})
+    assert "Ada" not in str(caught.value)
+
+
+def test_origin_must_be_one():
+    with pytest.raises(SequenceError, match="must be a RepresentationOrigin or None. Got dict"):
+        represented(VALUES)
+
+
+def test_a_mapped_file_stays_mapped(tmp_path):
+    flat(VECTORS)[0].tofile(tmp_path / "vectors")
+    data = np.memmap(tmp_path / "vectors", dtype=np.float32, mode="r", shape=flat(VECTORS)[0].shape)
+    X, plain = Representation(data, flat(VECTORS)[1], ORIGIN), represented()
+    assert X == plain
+    for key in (slice(None), slice(1, 4), [2, 3], np.array([0, 0, 1, 0, 0], dtype=bool)):
+        assert isinstance(X[key].data, np.memmap)
+        assert np.shares_memory(X[key].data, data)
+        assert X[key] == plain[key]
+    for key in ([3, 2], slice(None, None, 2), [1, 1], [], slice(5, 9)):
+        assert X[key] == plain[key]
+    assert not np.shares_memory(plain[:].data, plain.data)  # what may be written to is copied
+    assert pickle.loads(pickle.dumps(X)) == X
 
 
 # --- what is refused ------------------------------------------------------------------------------------------------
