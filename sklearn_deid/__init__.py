@@ -24,6 +24,7 @@ _HOME = {
     "DeidTagger": "estimators",
     "NoteDeidentifier": "estimators",
     "NeighborPseudonymizer": "estimators",
+    "PrivateRepresenter": "estimators",
     "MadlibPseudonymizer": "estimators",
     "SanTextPseudonymizer": "estimators",
     "CusTextPseudonymizer": "estimators",

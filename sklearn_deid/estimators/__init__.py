@@ -4,6 +4,7 @@ from ._tagger_state import tagger_from_state, tagger_to_state
 from .dp_pseudonymizers import CusTextPseudonymizer, MadlibPseudonymizer, SanTextPseudonymizer
 from .neighbor_pseudonymizer import NeighborPseudonymizer
 from .note_deidentifier import NoteDeidentifier
+from .private_representer import PrivateRepresenter
 from .tagger import DeidTagger
 from .vector_perturbers import GaussianNoisePerturber, RandomVectorPerturber, ZeroVectorPerturber
 
@@ -14,6 +15,7 @@ __all__ = [
     "MadlibPseudonymizer",
     "NeighborPseudonymizer",
     "NoteDeidentifier",
+    "PrivateRepresenter",
     "RandomVectorPerturber",
     "SanTextPseudonymizer",
     "ZeroVectorPerturber",

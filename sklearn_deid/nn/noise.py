@@ -109,6 +109,20 @@ class GaussianNoise(nn.Module):
         else:
             self.weight.fill_(init)
 
+    @torch.no_grad()
+    def scale(self, factor: float) -> None:
+        """Multiply every standard deviation, and the floor.
+
+        Parameters
+        ----------
+        factor : float
+            Positive.
+        """
+        if not 0.0 < factor < math.inf:
+            raise ValueError(f"The 'factor' parameter must be a positive number. Got {factor!r}.")
+        self.floor *= factor
+        self.weight *= factor
+
     def std(self) -> Tensor:
         """Standard deviation of each dimension, shape (size,), with its gradient; zeros where there is no noise."""
         return self.floor + self.weight.abs()

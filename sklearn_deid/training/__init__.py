@@ -2,7 +2,9 @@
 
 from .adversary_fit import AdversarySettings, fit_adversaries, measure_pairs, new_adversaries
 from .adversary_steps import AdversaryOptimizer, RunningMeans, chance_deviation, frozen
+from .bounded import BoundedResult, BoundedSettings, BoundPrices, calibrate_noise, train_bounded
 from .callbacks import EarlyStoppingOnF1, LearningRateDecay, WeightAverage
+from .certificate import PrivacyBound, pair_distances, privacy_bound
 from .pair_adversaries import Judgement, PairAdversaries, ReleasedPairs, release_pairs, typical_norms
 from .pair_batches import PairBatch, PairBatches, PairData
 from .private_model import BestState, PrivateModel, TrainingLog, deid_scores, noise_aware_groups
@@ -16,6 +18,9 @@ __all__ = [
     "AdversarySettings",
     "AttackAccuracy",
     "BestState",
+    "BoundPrices",
+    "BoundedResult",
+    "BoundedSettings",
     "EarlyStoppingOnF1",
     "Judgement",
     "LearningRateDecay",
@@ -23,6 +28,7 @@ __all__ = [
     "PairBatch",
     "PairBatches",
     "PairData",
+    "PrivacyBound",
     "PrivateModel",
     "ProbeResult",
     "ReleasedPairs",
@@ -30,6 +36,7 @@ __all__ = [
     "TrainingLog",
     "WeightAverage",
     "chance_deviation",
+    "calibrate_noise",
     "deid_scores",
     "fit_adversaries",
     "frozen",
@@ -37,6 +44,9 @@ __all__ = [
     "measure_pairs",
     "new_adversaries",
     "noise_aware_groups",
+    "pair_distances",
+    "privacy_bound",
+    "train_bounded",
     "own_torch_stream",
     "pair_accuracy",
     "positive_control",

@@ -1,0 +1,102 @@
+"""From `PrivateRepresenter`'s parameters to networks, and from networks to trained ones."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import torch
+
+from ..nn import BidirectionalRecurrent, GaussianNoise, Representer, TaggerModule
+from ..text import CASING_CLASSES
+from ..training import (
+    BoundedSettings,
+    PairBatches,
+    PairData,
+    PrivateModel,
+    TrainingLog,
+    train_bounded,
+)
+
+if TYPE_CHECKING:
+    from .private_representer import PrivateRepresenter
+
+__all__ = ["TrainingRun", "build_representer", "build_tagger", "train_representer"]
+
+
+class TrainingRun:
+    """Data, streams of numbers and log of one `fit`.
+
+    Parameters
+    ----------
+    data : PairData
+    train_rows, valid_rows : ndarray; the latter may be None
+    rng : numpy.random.Generator
+    device : torch.device
+    batch_size, verbose : int
+    """
+
+    def __init__(
+        self,
+        data: PairData,
+        rows: tuple[np.ndarray, np.ndarray | None],
+        rng: np.random.Generator,
+        *,
+        device: torch.device,
+        batch_size: int,
+        verbose: int,
+    ) -> None:
+        train_rows, valid_rows = rows
+        self.train = PairBatches(data.take(train_rows), batch_size, device)
+        self.valid = None if valid_rows is None else PairBatches(data.take(valid_rows), batch_size, device)
+        self.rng, self.device = rng, device
+        self.generator = torch.Generator(device).manual_seed(int(rng.integers(2**62)))
+        self.log = TrainingLog(verbose)
+
+
+def build_representer(estimator: PrivateRepresenter, input_size: int) -> Representer:
+    """The network from embeddings to the representation, with noise as the parameters ask for."""
+    noise, init, floor = estimator.noise, estimator.noise_init, float(estimator.noise_floor)
+    if noise is None:
+        kind, init, floor = "none", 0.0, 0.0
+    elif noise == "trainable":
+        kind = "trainable"
+    else:
+        kind, init, floor = "fixed", float(noise), 0.0
+    # The bound needs no noise at the input, and is then the same for every draw; the paper's training has both.
+    at_input = kind if estimator.training != "bounded" else "none"
+    size, d = input_size, estimator.n_components
+    return Representer(
+        size,
+        d,
+        kind=estimator.representer,
+        hidden_size=estimator.hidden_size,
+        input_noise=GaussianNoise(size, kind=at_input, init=init, floor=floor if at_input != "none" else 0.0),
+        output_noise=GaussianNoise(d, kind=kind, init=init, floor=floor),
+        unit_norm=estimator.unit_norm,
+    )
+
+
+def build_tagger(estimator: PrivateRepresenter, n_tags: int) -> TaggerModule:
+    """The tagger that is trained along, which reads representation and casing."""
+    width = estimator.n_components + len(CASING_CLASSES) * estimator.casing
+    encoder = BidirectionalRecurrent(width, estimator.tagger_hidden_size)
+    # Noise is dropout enough where it is as large as the bound asks for.
+    input_dropout, output_dropout = (0.0, 0.1) if estimator.training == "bounded" else (0.1, 0.5)
+    return TaggerModule(n_tags, None, encoder, input_dropout=input_dropout, output_dropout=output_dropout)
+
+
+def train_representer(estimator: PrivateRepresenter, model: PrivateModel, run: TrainingRun) -> Any:
+    """Train as the ``training`` parameter says; returns the result of that training."""
+    common: dict[str, Any] = {"rng": run.rng, "generator": run.generator, "log": run.log}
+    if estimator.training == "bounded":
+        settings = BoundedSettings(
+            max_attack_accuracy=estimator.max_attack_accuracy,
+            quantile_attack_accuracy=estimator.quantile_attack_accuracy,
+            n_epochs=estimator.max_epochs,
+            lr=estimator.lr,
+            noise_lr=estimator.noise_lr,
+            price=0.05 * estimator.adversary_weight,
+        )
+        return train_bounded(model, run.train, run.valid, settings=settings, **common)
+    raise NotImplementedError(estimator.training)

@@ -1,0 +1,307 @@
+"""Bounded training: a private representation without an adversary.
+
+The accuracy of the best possible attacker on one release is known in closed form (`nn.pair_distance`), and it has a
+gradient. So representer and tagger are trained together on the tagger's loss plus a price on the distance d' of
+moved pairs. The user asks for a bound, and the prices follow it: they rise while it is not met and fall where there
+is room (dual ascent). At the end the noise is scaled so that the bound holds on held-out patients.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from ..nn import distance_of_accuracy, pair_distance
+from .certificate import PrivacyBound, pair_distances, privacy_bound
+from .pair_batches import PairBatch, PairBatches
+from .private_model import BestState, PrivateModel, TrainingLog, deid_scores, noise_aware_groups
+
+__all__ = ["BoundPrices", "BoundedResult", "BoundedSettings", "calibrate_noise", "train_bounded"]
+
+_LARGEST_STEP = 1.0  # of a log price in one epoch, in units of the rate: one bad epoch must not decide
+_LOG_PRICES = (math.log(1e-4), math.log(1e2))
+_FULL_RATE = 0.5  # share of the epochs at the full learning rate; then it falls to a fiftieth
+_DRAWS = 4  # twins of each sentence that the noise is scaled for
+_OUTSIDE = 1e3  # cost of missing the bound when the best epoch is chosen: more than any loss
+
+
+@dataclass(frozen=True)
+class BoundedSettings:
+    """What bounded training is asked for.
+
+    Attributes
+    ----------
+    max_attack_accuracy : float, default=0.54
+        Bound on the mean over pairs of the best attacker's accuracy.
+    quantile_attack_accuracy : float or None, default=0.6
+        Bound that all but ``1 - quantile`` of the pairs keep; None asks for the mean alone.
+    quantile : float, default=0.95
+    n_epochs : int, default=60
+    lr, noise_lr : float, default=2e-3, 2e-2
+    gradient_clip : float, default=1.0
+    price : float, default=0.05
+        lambda at the start, for both bounds.
+    price_rate : float, default=0.2
+        How fast prices follow: a distance e times too large multiplies its price by e to this power in an epoch.
+    twin_weight : float in [0, 1), default=0.5
+        Share of the tagger's loss that is taken on moved twins, whose tags are those of the sentence.
+    """
+
+    max_attack_accuracy: float = 0.54
+    quantile_attack_accuracy: float | None = 0.60
+    quantile: float = 0.95
+    n_epochs: int = 60
+    lr: float = 2e-3
+    noise_lr: float = 2e-2
+    gradient_clip: float = 1.0
+    price: float = 0.05
+    price_rate: float = 0.2
+    twin_weight: float = 0.5
+
+
+@dataclass(frozen=True)
+class BoundedResult:
+    """What bounded training ended with.
+
+    Attributes
+    ----------
+    bound : PrivacyBound or None
+        On the held-out sentences, on which the noise was scaled; None without held-out pairs.
+    noise_factor : float
+        By which the noise was multiplied at the end.
+    interrupted : bool
+    """
+
+    bound: PrivacyBound | None
+    noise_factor: float
+    interrupted: bool
+
+
+class BoundPrices:
+    """Prices (lambda) of the two bounds, in units of the distances that are allowed.
+
+    Parameters
+    ----------
+    settings : BoundedSettings
+
+    Examples
+    --------
+    >>> import torch
+    >>> from sklearn_deid.training import BoundedSettings, BoundPrices
+    >>> prices = BoundPrices(BoundedSettings(price=1.0))
+    >>> prices.follow(torch.full((100,), 9.0))
+    >>> prices.mean > 1.0 and prices.tail > 1.0
+    True
+    """
+
+    def __init__(self, settings: BoundedSettings) -> None:
+        self.settings = settings
+        self.mean_allowed = distance_of_accuracy(settings.max_attack_accuracy)
+        asked = settings.quantile_attack_accuracy
+        self.tail_allowed = math.inf if asked is None else distance_of_accuracy(asked)
+        self.mean, self.tail = settings.price, 0.0 if asked is None else settings.price
+
+    def cost(self, distance: Tensor) -> Tensor:
+        """Price of the distances of a batch: their mean, and how far they are beyond the quantile that is asked for."""
+        cost = self.mean * distance.mean() / self.mean_allowed
+        if self.tail:
+            cost = cost + self.tail * torch.relu(distance - self.tail_allowed).mean() / self.tail_allowed
+        return cost
+
+    def follow(self, distances: Tensor) -> None:
+        """Raise or lower the prices after an epoch with these distances."""
+        self.mean = self._moved(self.mean, float(distances.mean()) / self.mean_allowed)
+        if self.tail:
+            beyond = float((distances > self.tail_allowed).float().mean())
+            self.tail = self._moved(self.tail, beyond / (1.0 - self.settings.quantile))
+
+    def excess(self, distances: Tensor) -> float:
+        """By which factor the noise must grow for these distances to keep both bounds; 1 or less if they do."""
+        factor = float(distances.mean()) / self.mean_allowed
+        if self.tail:
+            factor = max(factor, float(torch.quantile(distances, self.settings.quantile)) / self.tail_allowed)
+        return factor
+
+    def _moved(self, price: float, ratio: float) -> float:
+        step = min(max(math.log(max(ratio, 1e-6)), -_LARGEST_STEP), _LARGEST_STEP)
+        low, high = _LOG_PRICES
+        return math.exp(min(max(math.log(price) + self.settings.price_rate * step, low), high))
+
+
+def train_bounded(
+    model: PrivateModel,
+    train: PairBatches,
+    valid: PairBatches | None,
+    *,
+    settings: BoundedSettings,
+    rng: np.random.Generator,
+    generator: torch.Generator,
+    log: TrainingLog | None = None,
+) -> BoundedResult:
+    """Train representer and tagger under a bound on every attacker's accuracy.
+
+    Parameters
+    ----------
+    model : PrivateModel
+        Trained in place. Its representer needs output noise.
+    train, valid : PairBatches
+        Sentences of different patients; without ``valid`` prices follow the training pairs, the last epoch is kept and
+        the noise is scaled on the training pairs.
+    settings : BoundedSettings
+    rng : numpy.random.Generator
+        Order of the sentences.
+    generator : torch.Generator
+        Noise and twins; on the device of the batches.
+    log : TrainingLog, optional
+
+    Returns
+    -------
+    BoundedResult
+
+    Raises
+    ------
+    ValueError
+        If the representer has no output noise, or no sentence has a token that can move.
+
+    Notes
+    -----
+    Not part of Friedrich et al. (2019). Ctrl-C ends the training; the best epoch so far is kept and its noise scaled.
+    """
+    _check(model, train)
+    log = log or TrainingLog()
+    prices, best, interrupted = BoundPrices(settings), BestState(model), False
+    optimizer = torch.optim.NAdam(noise_aware_groups(model, settings.lr, settings.noise_lr))
+    try:
+        for epoch in range(settings.n_epochs):
+            _set_rate(optimizer, settings, epoch)
+            numbers, distances = _run_epoch(model, train.epoch(rng, generator), optimizer, prices, settings, generator)
+            if valid is not None:
+                scores, distances = _validated(model, valid, generator, distances)
+                numbers.update(scores)
+                best.offer(scores["valid_deid_loss"] + _OUTSIDE * max(0.0, prices.excess(distances) - 1.1))
+            log.record("bounded", **numbers, **_state(prices, distances, model))
+            prices.follow(distances)
+    except KeyboardInterrupt:
+        interrupted = True
+    best.restore()
+    pairs = valid if valid is not None and len(valid.pair_rows) else train
+    factor = calibrate_noise(model, pairs, prices, generator)
+    bound = None
+    if pairs is valid:
+        bound = privacy_bound(pair_distances(model.representer, pairs, generator), quantile=settings.quantile)
+    return BoundedResult(bound, factor, interrupted)
+
+
+def calibrate_noise(
+    model: PrivateModel, batches: PairBatches, prices: BoundPrices, generator: torch.Generator
+) -> float:
+    """Raise the noise, where it is too small, so that these pairs just keep the bounds; returns the factor.
+
+    d' is inversely proportional to the noise. Noise of a fixed size stays as it is, and the representation before it
+    is made smaller: once all vectors have unit length, that is the same.
+    """
+    representer = model.representer
+    factor = max(prices.excess(pair_distances(representer, batches, generator, n_draws=_DRAWS)), 1.0)
+    if representer.output_noise.kind == "trainable":
+        representer.output_noise.scale(factor)
+    else:
+        with torch.no_grad():
+            representer.project.weight.div_(factor)
+            representer.project.bias.div_(factor)
+    return factor
+
+
+def _run_epoch(
+    model: PrivateModel,
+    batches: Iterable[PairBatch],
+    optimizer: torch.optim.Optimizer,
+    prices: BoundPrices,
+    settings: BoundedSettings,
+    generator: torch.Generator,
+) -> tuple[dict[str, float], Tensor]:
+    """One pass; mean loss, and the distances of all pairs as they were met."""
+    model.train()
+    losses, distances = [], []
+    for batch in batches:
+        optimizer.zero_grad(set_to_none=True)
+        loss, distance = bounded_losses(model, batch, settings.twin_weight, generator)
+        cost = prices.cost(distance) * (len(distance) / len(batch.mask)) if len(distance) else 0.0
+        (loss + cost).backward()
+        torch.nn.utils.clip_grad_norm_(model.parameters(), settings.gradient_clip)
+        optimizer.step()
+        losses.append(loss.detach())
+        distances.append(distance.detach())
+    return {"train_deid_loss": float(torch.stack(losses).mean())}, torch.cat(distances)
+
+
+def bounded_losses(
+    model: PrivateModel, batch: PairBatch, twin_weight: float, generator: torch.Generator
+) -> tuple[Tensor, Tensor]:
+    """Loss of the tagger on sentences and twins, and the distance d' of each pair, shape (n_pairs,)."""
+    representer, n = model.representer, batch.n_pairs
+    eps = representer.input_noise.draw(batch.embeddings, generator)
+    mu = representer.mean(batch.embeddings, batch.mask, input_eps=eps)
+    loss = model.deid_loss(representer.release(mu, batch.mask, generator=generator), batch)
+    if not n:
+        return loss, loss.new_zeros(0)
+    moved = representer.mean(batch.moved, batch.pair_mask, input_eps=eps[:n])
+    if twin_weight:
+        twins = _twins(batch)
+        on_twins = model.deid_loss(representer.release(moved, twins.mask, generator=generator), twins)
+        weight = twin_weight * n / len(batch.mask)
+        loss = (1.0 - weight) * loss + weight * on_twins
+    return loss, pair_distance(mu[:n], moved, representer.output_std(), batch.pair_mask)
+
+
+def _twins(batch: PairBatch) -> PairBatch:
+    """The moved sentences of a batch as sentences; they keep tags and casing."""
+    n = batch.n_pairs
+    casing = None if batch.casing is None else batch.casing[:n]
+    return replace(
+        batch,
+        words=batch.moved_words,
+        embeddings=batch.moved,
+        mask=batch.mask[:n],
+        tags=batch.tags[:n],
+        casing=casing,
+        moved_words=batch.moved_words[:0],
+        moved=batch.moved[:0],
+    )
+
+
+def _validated(
+    model: PrivateModel, valid: PairBatches, generator: torch.Generator, otherwise: Tensor
+) -> tuple[dict[str, float], Tensor]:
+    scores = {f"valid_{k}": v for k, v in deid_scores(model, valid, generator).items()}
+    distances = pair_distances(model.representer, valid, generator)
+    return scores, distances if len(distances) else otherwise
+
+
+def _state(prices: BoundPrices, distances: Tensor, model: PrivateModel) -> dict[str, float]:
+    bound = privacy_bound(distances, quantile=prices.settings.quantile)
+    return {
+        "mean_accuracy": bound.mean_accuracy,
+        "quantile_accuracy": bound.quantile_accuracy,
+        "price_mean": prices.mean,
+        "price_tail": prices.tail,
+        "noise_std": float(model.representer.output_std().detach().mean()),
+    }
+
+
+def _set_rate(optimizer: torch.optim.Optimizer, settings: BoundedSettings, epoch: int) -> None:
+    left = (1.0 - epoch / settings.n_epochs) / (1.0 - _FULL_RATE)
+    factor = min(1.0, max(0.02, left))
+    for group, rate in zip(optimizer.param_groups, (settings.lr, settings.noise_lr), strict=False):
+        group["lr"] = rate * factor
+
+
+def _check(model: PrivateModel, train: PairBatches) -> None:
+    if model.representer.output_noise.kind == "none":
+        raise ValueError("Bounded training needs output noise: without it no attacker is bounded.")
+    if not len(train.pair_rows):
+        raise ValueError("No sentence has a token that can move, so there is nothing to bound.")

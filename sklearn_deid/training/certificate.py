@@ -1,0 +1,134 @@
+"""How private a representer is in closed form, measured on pairs: `PrivacyBound`."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import torch
+from scipy.stats import binom
+from torch import Tensor
+
+from ..nn import Representer, attack_accuracy, pair_distance, released_r_times
+from .pair_batches import PairBatches
+
+__all__ = ["PrivacyBound", "pair_distances", "privacy_bound"]
+
+
+@dataclass(frozen=True)
+class PrivacyBound:
+    """Accuracy that no attacker on the releases of a representer exceeds, over the pairs it was computed for.
+
+    An attacker sees the releases of one of two sentences that differ in one moved token, knows both and the network,
+    and says which it was; 0.5 is chance. What this covers and what not is written in `nn.privacy_bound`.
+
+    Attributes
+    ----------
+    n_pairs, n_releases : int
+        Pairs, each of another sentence, and how often (r) each sentence is released.
+    mean_accuracy, mean_accuracy_low, mean_accuracy_high : float
+        Mean over the pairs of ``Phi(d' / 2)``, with a 95 % interval for other pairs of the same kind.
+    quantile : float
+        Which quantile the next three are.
+    quantile_accuracy, quantile_accuracy_low, quantile_accuracy_high : float
+        This share of the pairs has at most this accuracy; interval from order statistics.
+    largest_accuracy : float
+        Of the pair that is told apart best.
+    mean_distance : float
+        Mean d'.
+    """
+
+    n_pairs: int
+    n_releases: int
+    mean_accuracy: float
+    mean_accuracy_low: float
+    mean_accuracy_high: float
+    quantile: float
+    quantile_accuracy: float
+    quantile_accuracy_low: float
+    quantile_accuracy_high: float
+    largest_accuracy: float
+    mean_distance: float
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain numbers, for JSON."""
+        return asdict(self)
+
+
+@torch.no_grad()
+def pair_distances(
+    representer: Representer, batches: PairBatches, generator: torch.Generator, *, n_draws: int = 1
+) -> Tensor:
+    """Distance d' of each sentence and its moved twin, shape (n_draws * n_pairs,), on the device of the batches.
+
+    Parameters
+    ----------
+    representer : Representer
+    batches : PairBatches
+        Sentences without a token that can move are passed over.
+    generator : torch.Generator
+        Draws the twins and the input noise, which both members share.
+    n_draws : int, default=1
+        How often all of them are drawn.
+    """
+    found = [torch.zeros(0, device=batches.device)]
+    for _ in range(n_draws):
+        for batch in batches.epoch(None, generator, sentences="pairs"):
+            eps = representer.input_noise.draw(batch.embeddings, generator)
+            mu = representer.mean(batch.embeddings, batch.mask, input_eps=eps)
+            moved = representer.mean(batch.moved, batch.mask, input_eps=eps)
+            found.append(pair_distance(mu, moved, representer.output_std(), batch.mask))
+    return torch.cat(found)
+
+
+def privacy_bound(distances: Tensor, *, n_releases: int = 1, quantile: float = 0.95) -> PrivacyBound:
+    """Summary of distances.
+
+    Parameters
+    ----------
+    distances : Tensor of shape (n,)
+        d' of each pair (`pair_distances`), at least one.
+    n_releases : int, default=1
+        r; d' grows by its root.
+    quantile : float in (0, 1), default=0.95
+
+    Raises
+    ------
+    ValueError
+        If there is no pair.
+
+    Examples
+    --------
+    >>> import torch
+    >>> from sklearn_deid.training import privacy_bound
+    >>> bound = privacy_bound(torch.zeros(100))
+    >>> bound.mean_accuracy, bound.quantile_accuracy, bound.n_pairs
+    (0.5, 0.5, 100)
+    """
+    if not len(distances):
+        raise ValueError("There is no pair of sentences to compute the bound for.")
+    n = len(distances)
+    accuracies = attack_accuracy(released_r_times(distances.double(), n_releases)).sort().values.cpu()
+    mean = float(accuracies.mean())
+    half = 1.96 * float(accuracies.std()) / math.sqrt(n) if n > 1 else math.inf
+    # Ranks between which the quantile lies with 95 % probability, whatever the distribution.
+    low, high = (int(binom.ppf(p, n, quantile)) for p in (0.025, 0.975))
+    return PrivacyBound(
+        n_pairs=n,
+        n_releases=n_releases,
+        mean_accuracy=mean,
+        mean_accuracy_low=max(0.5, mean - half),
+        mean_accuracy_high=min(1.0, mean + half),
+        quantile=quantile,
+        quantile_accuracy=float(accuracies[_rank(quantile * n, n)]),
+        quantile_accuracy_low=float(accuracies[_rank(low, n)]),
+        quantile_accuracy_high=float(accuracies[_rank(high + 1, n)]),
+        largest_accuracy=float(accuracies[-1]),
+        mean_distance=float(distances.mean()),
+    )
+
+
+def _rank(position: float, n: int) -> int:
+    """Index of an order statistic that is counted from 1."""
+    return min(max(math.ceil(position) - 1, 0), n - 1)
