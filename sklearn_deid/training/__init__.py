@@ -1,16 +1,20 @@
 """Which module learns from which loss, when: schedules, averaging, early stopping."""
 
+from .adversarial_settings import ThreePartResult, ThreePartSettings
 from .adversary_fit import AdversarySettings, fit_adversaries, measure_pairs, new_adversaries
 from .adversary_steps import AdversaryOptimizer, RunningMeans, chance_deviation, frozen
 from .bounded import BoundedResult, BoundedSettings, BoundPrices, calibrate_noise, train_bounded
 from .callbacks import EarlyStoppingOnF1, LearningRateDecay, WeightAverage
 from .certificate import PrivacyBound, pair_distances, privacy_bound
+from .dann import train_dann
+from .noise_figures import noise_figures
 from .pair_adversaries import Judgement, PairAdversaries, ReleasedPairs, release_pairs, typical_norms
 from .pair_batches import PairBatch, PairBatches, PairData
 from .private_model import BestState, PrivateModel, TrainingLog, deid_scores, noise_aware_groups
 from .probe import CONTROL_BAR, AttackAccuracy, ProbeResult, pair_accuracy, positive_control, train_probe
 from .random_streams import own_torch_stream
 from .splits import hold_out_patients
+from .three_part import train_three_part
 
 __all__ = [
     "CONTROL_BAR",
@@ -33,6 +37,8 @@ __all__ = [
     "ProbeResult",
     "ReleasedPairs",
     "RunningMeans",
+    "ThreePartResult",
+    "ThreePartSettings",
     "TrainingLog",
     "WeightAverage",
     "chance_deviation",
@@ -47,10 +53,13 @@ __all__ = [
     "pair_distances",
     "privacy_bound",
     "train_bounded",
+    "noise_figures",
     "own_torch_stream",
     "pair_accuracy",
     "positive_control",
     "release_pairs",
+    "train_dann",
     "train_probe",
+    "train_three_part",
     "typical_norms",
 ]

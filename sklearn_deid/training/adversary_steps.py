@@ -12,7 +12,9 @@ from torch import Tensor, nn
 from .pair_adversaries import Judgement, PairAdversaries, ReleasedPairs
 from .pair_batches import PairBatches
 
-__all__ = ["AdversaryOptimizer", "RunningMeans", "chance_deviation", "check_pairs", "frozen", "step"]
+__all__ = ["CLIP_NORM", "AdversaryOptimizer", "RunningMeans", "chance_deviation", "check_pairs", "frozen", "step"]
+
+CLIP_NORM = 1.0  # largest length of a gradient, Friedrich et al. (2019), table 1
 
 
 @contextmanager
@@ -56,11 +58,11 @@ def check_pairs(**batches: PairBatches | None) -> None:
             )
 
 
-def step(optimizer: torch.optim.Optimizer, loss: Tensor, clip_norm: float) -> None:
-    """One step down the loss, with the gradient of the optimizer's weights scaled to at most ``clip_norm``."""
+def step(optimizer: torch.optim.Optimizer, loss: Tensor) -> None:
+    """One step down the loss, with the gradient of the optimizer's weights scaled to a length of at most 1."""
     optimizer.zero_grad()
     loss.backward()
-    nn.utils.clip_grad_norm_([p for group in optimizer.param_groups for p in group["params"]], clip_norm)
+    nn.utils.clip_grad_norm_([p for group in optimizer.param_groups for p in group["params"]], CLIP_NORM)
     optimizer.step()
 
 
@@ -126,12 +128,10 @@ class AdversaryOptimizer:
     ----------
     adversaries : PairAdversaries
     lr : float
-    clip_norm : float, default=1.0
-        Largest norm of the gradient of each judge's weights.
     """
 
-    def __init__(self, adversaries: PairAdversaries, lr: float, clip_norm: float = 1.0) -> None:
-        self.adversaries, self.clip_norm = adversaries, clip_norm
+    def __init__(self, adversaries: PairAdversaries, lr: float) -> None:
+        self.adversaries = adversaries
         self._weights = {
             judge: [p for module in adversaries.modules_of(judge) for p in module.parameters()]
             for judge in adversaries.judges
@@ -151,7 +151,7 @@ class AdversaryOptimizer:
     def apply(self) -> None:
         """One step from the gradients that are there."""
         for weights, optimizer in zip(self._weights.values(), self._optimizers, strict=True):
-            nn.utils.clip_grad_norm_(weights, self.clip_norm)
+            nn.utils.clip_grad_norm_(weights, CLIP_NORM)
             optimizer.step()
 
     def learn(self, pairs: ReleasedPairs) -> Judgement:
