@@ -14,11 +14,13 @@ from .._sequences import Representation, TokenSequences, check_sequences, check_
 from ..embeddings import WordVectors
 from ..exceptions import SequenceError
 from ..text import CASING_CLASSES
-from ..training import PairBatches, PrivateModel, hold_out_patients
+from ..training import PairBatches, PrivacyBound, PrivateModel, hold_out_patients, pair_distances, privacy_bound
 from ._pair_data import make_pair_data
+from ._randomness import own_generator
 from ._representer_encoding import encode_sentences
 from ._representer_state import origin_of
 from ._representer_training import TrainingRun, build_representer, build_tagger, train_representer
+from ._representer_worst_case import WorstCase, worst_case
 from ._tagger_data import inner_tags
 from .neighbor_pseudonymizer import NeighborPseudonymizer
 
@@ -30,6 +32,73 @@ class SentenceRepresenter(TransformerMixin, BaseEstimator):
 
     _vectors: WordVectors
     _noise_seeds: np.random.Generator | None
+
+    def certify(
+        self, X: Any, y: Any, *, n_releases: int = 1, quantile: float = 0.95, random_state: Any = None
+    ) -> PrivacyBound:
+        """Bound on every attacker over the PHI sentences of X, each with one token moved at random.
+
+        Parameters
+        ----------
+        X, y
+            As for `fit`; sentences of other patients than those of `fit` give an honest number.
+        n_releases : int, default=1
+            r, how often each sentence is released.
+        quantile : float in (0, 1), default=0.95
+        random_state : int, RandomState or None, default=None
+            Draws the moves.
+
+        Raises
+        ------
+        SequenceError
+            If no PHI token of X can move.
+        ValueError
+            If there is no output noise.
+        """
+        check_is_fitted(self)
+        if self.network_.output_noise.kind == "none":
+            raise ValueError("Without noise no attacker is bounded: noise=None.")
+        X = check_tokens(X)
+        batches = self.pair_batches(X, y)
+        seed = int(own_generator(random_state).integers(2**62))
+        generator = torch.Generator(batches.device).manual_seed(seed)
+        distances = pair_distances(self.network_.eval(), batches, generator)
+        return privacy_bound(distances, n_releases=n_releases, quantile=quantile)
+
+    def worst_case(self, words: Any = None) -> WorstCase:
+        """Exact worst case over words and their N nearest words; for ``representer="dense"`` with bounded training.
+
+        Parameters
+        ----------
+        words : sequence of str, optional
+            Words to look at; by default all that have a vector (minutes for 400,000 words).
+
+        Returns
+        -------
+        WorstCase
+            One release of a sentence is mu-Gaussian differentially private with its ``gdp_mu``, for sentences that
+            differ in one token moved to one of its N nearest words. k such tokens: root of k times mu.
+
+        Raises
+        ------
+        ValueError
+            If a token's vector depends on other tokens or on noise at the input, or there is no noise.
+
+        References
+        ----------
+        Dong, Roth & Su (2022), Gaussian differential privacy, definition 2.6.
+        """
+        check_is_fitted(self)
+        network = self.network_
+        if self.representer != "dense" or network.input_noise.kind != "none" or network.output_noise.kind == "none":
+            raise ValueError(
+                "The exact worst case is known for representer='dense' and training='bounded' only: elsewhere it "
+                "depends on all words of the sentence, or on the noise at the input. See `certify`."
+            )
+        rows = np.arange(len(self._vectors)) if words is None else np.unique(self._vectors.indices(words))
+        rows = rows[rows >= 0]
+        rows = rows[self._vectors.vectors_at(rows).any(axis=1)]
+        return worst_case(network, self._vectors, self._neighbor_mechanism().moves, rows)
 
     def pair_batches(self, X: Any, y: Any, batch_size: int = 32) -> PairBatches:
         """Sentences of X with their moved twins, as attackers are trained on; for audits.
@@ -44,8 +113,8 @@ class SentenceRepresenter(TransformerMixin, BaseEstimator):
         X = check_tokens(X)
         tags = inner_tags(check_tags(y, X), "iob2")
         device = resolve_device(self.device)
-        self.model_.to(device)
-        data = make_pair_data(X, tags, self.classes_, self._neighbor_mechanism(X, tags), **self._pair_options())
+        self.network_.to(device)
+        data = make_pair_data(X, tags, self.classes_, self._neighbor_mechanism(), **self._pair_options())
         return PairBatches(data, batch_size, device)
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
@@ -77,45 +146,50 @@ class SentenceRepresenter(TransformerMixin, BaseEstimator):
     def _fit_networks(
         self, X: TokenSequences, tags: TokenSequences, groups: np.ndarray | None, rng: np.random.Generator
     ) -> None:
-        data = make_pair_data(X, tags, self.classes_, self._neighbor_mechanism(X, tags), **self._pair_options())
+        data = make_pair_data(X, tags, self.classes_, self._neighbor_mechanism(), **self._pair_options())
         rows = hold_out_patients(len(X), groups, self.validation_fraction, int(rng.integers(2**31)))
         device = resolve_device(self.device)
         run = TrainingRun(data, rows, rng, device=device, batch_size=self.batch_size, verbose=self.verbose)
         with torch.random.fork_rng(devices=[device] if device.type == "cuda" else []):
             torch.manual_seed(int(rng.integers(2**62)))
             network = build_representer(self, self._vectors.dim)
-            self.model_ = PrivateModel(network, build_tagger(self, len(self.classes_))).to(device)
-            result = train_representer(self, self.model_, run)
-        self.model_.eval()
+            model = PrivateModel(network, build_tagger(self, len(self.classes_))).to(device)
+            result = train_representer(self, model, run)
+        self.network_, self.tagger_ = model.representer.eval(), model.tagger.eval()
+        self.training_counts_ = {
+            "n_sentences": len(X),
+            "n_tokens": len(X.data),
+            "n_movable_phi_tokens": len(data.eligible),
+            "n_patients": None if groups is None else len(np.unique(groups)),
+        }
         self.history_, self.bound_, self.interrupted_ = run.log.rows, result.bound, result.interrupted
 
-    def _neighbor_mechanism(self, X: TokenSequences, tags: TokenSequences) -> Any:
-        """Where each PHI token may move: the machinery of `NeighborPseudonymizer`."""
+    def _neighbor_mechanism(self) -> Any:
+        """Where PHI tokens may move: the machinery of `NeighborPseudonymizer`."""
         pseudonymizer = NeighborPseudonymizer(
             embeddings=self._vectors,
             n_neighbors=self.n_neighbors,
-            labels=self.labels,
             exclude=self.exclude,
             digits=self.digits,
             n_jobs=self.n_jobs,
             verbose=self.verbose,
             random_state=0,
         )
-        return pseudonymizer.fit(X, tags).mechanism_
+        return pseudonymizer.fit([], []).mechanism_
 
     def _pair_options(self) -> dict[str, Any]:
         return {"labels": None if self.labels is None else set(self.labels), "casing": self.casing}
 
     def _released(self, X: TokenSequences, noise: bool) -> Representation:
         device = resolve_device(self.device)
-        self.model_.to(device)
+        self.network_.to(device)
         generator = torch.Generator(device)
         if self._noise_seeds is None:
             generator.seed()
         else:
             generator.manual_seed(int(self._noise_seeds.integers(2**62)))
         data = encode_sentences(
-            self.model_.representer, self._vectors, X, casing=self.casing, generator=generator if noise else None
+            self.network_, self._vectors, X, casing=self.casing, generator=generator if noise else None
         )
         return Representation(data, X.offsets, origin_of(self) if noise else None)
 

@@ -13,8 +13,8 @@ from .. import __version__
 from .._origin import RepresentationOrigin
 from ..embeddings import WordVectors, resolve_embeddings
 from ..exceptions import BundleError
-from ..training import PrivacyBound, PrivateModel
-from ._representer_training import build_representer, build_tagger
+from ..training import PrivacyBound
+from ._representer_training import build_representer
 
 if TYPE_CHECKING:
     from .private_representer import PrivateRepresenter
@@ -37,7 +37,7 @@ def fingerprint_of(representer: PrivateRepresenter) -> str:
     digest = blake2b(digest_size=16)
     digest.update(json.dumps(plain_settings(representer), sort_keys=True).encode())
     digest.update(representer._vectors.checksum.encode())
-    for name, value in sorted(representer.model_.representer.state_dict().items()):
+    for name, value in sorted(representer.network_.state_dict().items()):
         digest.update(name.encode())
         digest.update(value.detach().cpu().numpy().tobytes())
     return digest.hexdigest()
@@ -45,7 +45,7 @@ def fingerprint_of(representer: PrivateRepresenter) -> str:
 
 def origin_of(representer: PrivateRepresenter) -> RepresentationOrigin:
     """What travels with its vectors."""
-    noise = representer.model_.representer.output_noise
+    noise = representer.network_.output_noise
     std = noise.std().detach().cpu()
     return RepresentationOrigin(
         fingerprint=representer.fingerprint_,
@@ -88,9 +88,10 @@ def representer_to_state(representer: PrivateRepresenter) -> tuple[dict[str, Any
         "classes": representer.classes_.tolist(),
         "history": representer.history_,
         "bound": None if bound is None else bound.to_dict(),
+        "training_counts": representer.training_counts_,
         "fingerprint": representer.fingerprint_,
     }
-    arrays = {f"model.{k}": v.detach().cpu().numpy() for k, v in representer.model_.state_dict().items()}
+    arrays = {f"network.{k}": v.detach().cpu().numpy() for k, v in representer.network_.state_dict().items()}
     return state, arrays
 
 
@@ -109,13 +110,13 @@ def representer_from_state(
         representer.embeddings = embeddings if embeddings is not None else state["embeddings"]
         representer._vectors = _same_vectors(representer.embeddings, state["embeddings_checksum"])
         representer.classes_ = np.array(state["classes"], dtype=object)
-        network = build_representer(representer, int(state["embeddings_dim"]))
-        representer.model_ = PrivateModel(network, build_tagger(representer, len(representer.classes_)))
-        weights = {k.removeprefix("model."): torch.from_numpy(v.copy()) for k, v in arrays.items()}
-        representer.model_.load_state_dict(weights)
-        representer.model_.eval()
+        representer.network_ = build_representer(representer, int(state["embeddings_dim"]))
+        weights = {k.removeprefix("network."): torch.from_numpy(v.copy()) for k, v in arrays.items()}
+        representer.network_.load_state_dict(weights)
+        representer.network_.eval()
         representer.bound_ = None if state["bound"] is None else PrivacyBound(**state["bound"])
         representer.history_, representer.interrupted_ = list(state["history"]), False
+        representer.training_counts_ = dict(state["training_counts"])
         representer.n_features_out_ = representer.n_components + 7 * representer.casing
         representer._noise_seeds = None
         representer.fingerprint_ = fingerprint_of(representer)

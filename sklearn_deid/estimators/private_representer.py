@@ -6,16 +6,15 @@ from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
-import torch
 from sklearn.utils.validation import check_is_fitted
 
 from .._compat import Interval, StrOptions, check_constraints
 from .._sequences import Representation, check_groups, check_tags
 from ..embeddings import WordVectors, resolve_embeddings
 from ..text import CASING_CLASSES
-from ..training import PrivacyBound, pair_distances, privacy_bound
 from ._randomness import own_generator
 from ._representer_base import SentenceRepresenter, check_tokens
+from ._representer_files import load_representer, save_representer
 from ._representer_state import fingerprint_of
 from ._tagger_data import inner_tags
 
@@ -112,10 +111,14 @@ class PrivateRepresenter(SentenceRepresenter):
         Phase, epoch, seconds, losses and accuracies of every epoch.
     interrupted_ : bool
         Whether Ctrl-C ended the training; the best state until then was kept.
-    model_ : PrivateModel
-        ``model_.representer`` makes the vectors.
+    network_ : Representer
+        Makes the vectors.
+    tagger_ : TaggerModule
+        Was trained along; it is not saved.
     n_features_out_ : int
         Width of the vectors of `transform`.
+    training_counts_ : dict
+        Sentences, tokens, PHI tokens that can move, and patients (None without ``groups``) of `fit`.
 
     Notes
     -----
@@ -322,34 +325,42 @@ class PrivateRepresenter(SentenceRepresenter):
         check_is_fitted(self)
         return self._released(check_tokens(X), noise=False)
 
-    def certify(
-        self, X: Any, y: Any, *, n_releases: int = 1, quantile: float = 0.95, random_state: Any = None
-    ) -> PrivacyBound:
-        """Bound on every attacker over the PHI sentences of X, each with one token moved at random.
+    def save(self, path: Any, *, overwrite: bool = False, audit: Any = None) -> None:
+        """Save for others, as a folder of JSON and safetensors with a privacy card (``README.md``).
+
+        Word vectors are not saved: they are public, and named by a checksum.
 
         Parameters
         ----------
-        X, y
-            As for `fit`; sentences of other patients than those of `fit` give an honest number.
-        n_releases : int, default=1
-            r, how often each sentence is released.
-        quantile : float in (0, 1), default=0.95
-        random_state : int, RandomState or None, default=None
-            Draws the moves.
+        path : path
+            Folder to make.
+        overwrite : bool, default=False
+            Whether a saved representer at ``path`` may be replaced.
+        audit : mapping, optional
+            Figures of an audit, for the card.
 
         Raises
         ------
-        SequenceError
-            If no PHI token of X can move.
-        ValueError
-            If there is no output noise.
+        BundleError
+            If the word vectors are not public, or ``path`` exists.
         """
         check_is_fitted(self)
-        if self.model_.representer.output_noise.kind == "none":
-            raise ValueError("Without noise no attacker is bounded: noise=None.")
-        X = check_tokens(X)
-        batches = self.pair_batches(X, y)
-        seed = int(own_generator(random_state).integers(2**62))
-        generator = torch.Generator(batches.device).manual_seed(seed)
-        distances = pair_distances(self.model_.representer.eval(), batches, generator)
-        return privacy_bound(distances, n_releases=n_releases, quantile=quantile)
+        save_representer(self, path, overwrite=overwrite, audit=audit)
+
+    @classmethod
+    def load(cls, path: Any, *, embeddings: Any = None, device: str = "auto") -> PrivateRepresenter:
+        """Load what `save` wrote; nothing in the folder is executed.
+
+        Parameters
+        ----------
+        path : path
+        embeddings : as in the constructor, optional
+            The public word vectors it was trained with; needed unless they are "glove-6b-50d".
+        device : str, default="auto"
+
+        Raises
+        ------
+        BundleError
+            If the folder is damaged, incomplete or of another format, or these are other word vectors.
+        """
+        return load_representer(cls, path, embeddings).set_params(device=device)

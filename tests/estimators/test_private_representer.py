@@ -19,9 +19,9 @@ from sklearn.model_selection import GridSearchCV, GroupKFold
 from sklearn.pipeline import Pipeline
 from sklearn.utils._param_validation import InvalidParameterError
 
-from sklearn_deid import DeidTagger, PrivateRepresenter, WordVectors
+from sklearn_deid import DeidTagger, PrivateRepresenter, WordVectors, save_model
 from sklearn_deid._sequences import Representation, TokenSequences
-from sklearn_deid.exceptions import SequenceError, UnsafeToShareWarning
+from sklearn_deid.exceptions import BundleError, SequenceError, UnsafeToShareWarning
 from sklearn_deid.nn import pair_distance
 
 from .conftest import SMALL, SURNAMES, TOWNS, make_sentences
@@ -92,7 +92,7 @@ def test_noise_free_is_deterministic_and_the_centre_of_the_noise(data):
     centre = representer.noise_free(X)
     assert centre == representer.noise_free(X) and centre.origin is None
     mean = np.mean([R.data for R in representer.sample(X, 400)], axis=0)
-    std = representer.model_.representer.output_std().detach().numpy()
+    std = representer.network_.output_std().detach().numpy()
     assert np.abs((mean - centre.data)[:, :4] / std).max() < 5 / np.sqrt(400)
 
 
@@ -173,7 +173,7 @@ def test_bound_is_the_one_of_the_definition(data, fitted):
     row = next(i for i, tags in enumerate(y) if tags.count("B-PATIENT") == 1)
     batches = fitted.pair_batches(X[[row]], y[[row]])
     batch = next(batches.epoch(None, torch.Generator().manual_seed(0), sentences="pairs"))
-    network = fitted.model_.representer
+    network = fitted.network_
     with torch.no_grad():
         mu, moved = network.mean(batch.embeddings, batch.mask), network.mean(batch.moved, batch.mask)
         d = float((((mu - moved) / network.output_std()) ** 2).sum().sqrt())
@@ -194,7 +194,7 @@ def test_no_attack_beats_the_bound_by_more_than_chance(data, fitted):
     """The best test itself, run on releases: right as often as the bound says, and not more often."""
     X, y, _ = data
     batch = next(fitted.pair_batches(X, y, 200).epoch(None, torch.Generator().manual_seed(0), sentences="pairs"))
-    network, generator = fitted.model_.representer, torch.Generator().manual_seed(1)
+    network, generator = fitted.network_, torch.Generator().manual_seed(1)
     with torch.no_grad():
         mu, moved = network.mean(batch.embeddings, batch.mask), network.mean(batch.moved, batch.mask)
         std = network.output_std()
@@ -218,7 +218,7 @@ def test_a_stricter_bound_is_kept(data):
 def test_fixed_noise_stays_as_it_was_asked_for(data):
     X, y, groups = data
     fixed = PrivateRepresenter(**{**TINY, "noise": 0.5}).fit(X, y, groups)
-    np.testing.assert_array_equal(fixed.model_.representer.output_std().detach().numpy(), 0.5)
+    np.testing.assert_array_equal(fixed.network_.output_std().detach().numpy(), 0.5)
     assert fixed.bound_.mean_accuracy < 0.56
 
 
@@ -311,7 +311,7 @@ def test_no_word_of_the_notes_is_in_the_repr_or_the_origin(data, fitted):
 
 def test_clone_and_parameters(fitted):
     copied = clone(fitted)
-    assert not hasattr(copied, "model_") and copied.get_params()["n_components"] == 4
+    assert not hasattr(copied, "network_") and copied.get_params()["n_components"] == 4
     assert copied.set_params(n_neighbors=7).n_neighbors == 7
 
 
@@ -343,3 +343,79 @@ def test_fitted_on_cpu_used_on_cuda_and_back(data, fitted):
     np.testing.assert_allclose(on_cuda.noise_free(X).data, fitted.noise_free(X).data, atol=1e-4)
     back = pickle.load(io.BytesIO(pickle.dumps(on_cuda))).set_params(device="cpu")
     assert back.noise_free(X) == fitted.noise_free(X)
+
+
+# ---- worst case, saving
+
+
+@pytest.fixture(scope="module")
+def dense(data):
+    X, y, groups = data
+    return PrivateRepresenter(**{**TINY, "representer": "dense", "digits": "same"}).fit(X, y, groups)
+
+
+def test_worst_case_is_the_largest_over_all_words_and_their_neighbours(dense):
+    found = dense.worst_case()
+    nearest = np.argsort(-VECTORS.matrix() @ VECTORS.matrix().T, axis=1)[:, :5]
+    network = dense.network_
+    with torch.no_grad():
+        x = torch.from_numpy(VECTORS.matrix() * np.sqrt(6)).float().unsqueeze(1)
+        mu = (network.mean(x, torch.ones(len(x), 1, dtype=torch.bool)) / network.output_std()).squeeze(1)
+        largest = max(float((mu[i] - mu[j]).norm()) for i in range(len(x)) for j in nearest[i])
+    assert found.gdp_mu == pytest.approx(largest, rel=1e-5) and found.n_words == len(WORDS)
+    assert found.n_pairs == 4 * len(WORDS)
+    assert dense.worst_case(["alder"]).gdp_mu <= found.gdp_mu
+
+
+def test_no_pair_of_the_corpus_exceeds_the_worst_case(data, dense):
+    X, y, _ = data
+    assert dense.certify(X, y, random_state=0).largest_accuracy <= dense.worst_case().accuracy + 1e-6
+
+
+def test_worst_case_of_an_lstm_is_not_claimed(fitted):
+    with pytest.raises(ValueError, match="worst case is known for"):
+        fitted.worst_case()
+
+
+def test_save_and_load(data, fitted, tmp_path):
+    X, _, _ = data
+    fitted.save(tmp_path / "rep")
+    loaded = PrivateRepresenter.load(tmp_path / "rep", embeddings=VECTORS, device="cpu")
+    assert loaded.noise_free(X) == fitted.noise_free(X) and loaded.fingerprint_ == fitted.fingerprint_
+    assert not (loaded.transform(X).data[:, :4] == fitted.transform(X).data[:, :4]).any()
+    np.testing.assert_array_equal(loaded.network_.output_std().detach(), fitted.network_.output_std().detach())
+    assert loaded.bound_ == fitted.bound_ and loaded.history_ == fitted.history_
+    card = (tmp_path / "rep" / "README.md").read_text()
+    assert "Not audited" in card and "80" in card
+    written = b"".join(path.read_bytes() for path in (tmp_path / "rep").iterdir())
+    assert not any(name.encode() in written for name in [*SURNAMES, *TOWNS])
+
+
+def test_what_does_not_belong_together_is_not_loaded(data, fitted, tmp_path):
+    X, y, groups = data
+    fitted.save(tmp_path / "rep")
+    with pytest.raises(BundleError, match="exists"):
+        fitted.save(tmp_path / "rep")
+    with pytest.raises(BundleError, match="pass them as 'embeddings'"):
+        PrivateRepresenter.load(tmp_path / "rep")
+    others = WordVectors(WORDS, np.random.default_rng(1).standard_normal((len(WORDS), 6)), is_public=True)
+    with pytest.raises(BundleError, match="not those that"):
+        PrivateRepresenter.load(tmp_path / "rep", embeddings=others)
+
+    save_model(DeidTagger(**{**SMALL, "max_epochs": 1}).fit(X, y), tmp_path / "tagger")
+    with pytest.raises(BundleError, match="another kind"):
+        PrivateRepresenter.load(tmp_path / "tagger")
+    private = WordVectors(WORDS, VECTORS.matrix(), is_public=False)
+    with pytest.raises(BundleError, match="not public"):
+        PrivateRepresenter(**{**TINY, "embeddings": private, "max_epochs": 1}).fit(X, y, groups).save(tmp_path / "no")
+
+
+@pytest.mark.parametrize("name", ["manifest.json", "arrays.safetensors"])
+def test_damaged_files_are_not_loaded(fitted, tmp_path, name):
+    fitted.save(tmp_path / "rep")
+    path = tmp_path / "rep" / name
+    whole = path.read_bytes()
+    for damaged in (whole[: len(whole) // 2], whole[:-9] + b"x" + whole[-8:], b""):
+        path.write_bytes(damaged)
+        with pytest.raises(BundleError):
+            PrivateRepresenter.load(tmp_path / "rep", embeddings=VECTORS)
