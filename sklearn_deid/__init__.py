@@ -21,6 +21,7 @@ _HOME = {
     "fetch_meddocan": "datasets",
     "WordVectors": "embeddings",
     "deid_report": "metrics",
+    "utility_report": "metrics",
     "DeidTagger": "estimators",
     "NoteDeidentifier": "estimators",
     "NeighborPseudonymizer": "estimators",
@@ -33,6 +34,9 @@ _HOME = {
     "ZeroVectorPerturber": "estimators",
     "save_model": "persistence",
     "load_model": "persistence",
+    "save_representation": "persistence",
+    "load_representation": "persistence",
+    "pool_representations": "persistence",
 }
 
 __all__ = sorted(_HOME)

@@ -1,13 +1,16 @@
-"""How much was found: the official counts, reports, leaks, and scorers for model selection."""
+"""How much was found and how much is left: the official counts, leaks, scorers, re-identification, usefulness."""
 
 from .counting import RULES, Counts, Rule, compare, compare_by_label, merged_counts
 from .leaks import Leak, LeakList, leak_list
 from .pairing import Pairing, count_sentences, infer_label_scheme, pair_documents
+from .privacy_card import privacy_card
 from .reidentification import CategoryReidentification, Reidentification, bayes_reidentification
 from .report import deid_report
 from .scorers import PHI_SCORERS, make_phi_scorer
 from .sequences import phi_f1_score, phi_precision_score, phi_recall_score
 from .token_prior import phi_word_prior
+from .utility import UtilitySettings, utility_report
+from .utility_output import UtilityFigure, UtilityReport
 
 __all__ = [
     "PHI_SCORERS",
@@ -19,6 +22,9 @@ __all__ = [
     "Pairing",
     "Reidentification",
     "Rule",
+    "UtilityFigure",
+    "UtilityReport",
+    "UtilitySettings",
     "bayes_reidentification",
     "compare",
     "compare_by_label",
@@ -33,4 +39,6 @@ __all__ = [
     "phi_precision_score",
     "phi_recall_score",
     "phi_word_prior",
+    "privacy_card",
+    "utility_report",
 ]

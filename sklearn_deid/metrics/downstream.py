@@ -1,0 +1,149 @@
+"""Whether a text classifier learns as much from redacted notes as from the original ones."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.feature_extraction.text import TfidfVectorizer
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import StratifiedGroupKFold
+from sklearn.pipeline import make_pipeline
+
+from ..exceptions import SequenceError
+from .clustered_shares import Share, clustered_share, paired_difference
+
+__all__ = ["Accuracy", "check_labels", "default_classifier", "downstream_accuracy"]
+
+
+class Accuracy(NamedTuple):
+    """Accuracy of a classifier trained and tested on one version of the notes.
+
+    Attributes
+    ----------
+    accuracy : Share
+        With its interval over patients.
+    difference : Share
+        To the classifier of the first version, note by note.
+    """
+
+    accuracy: Share
+    difference: Share
+
+
+def default_classifier() -> Any:
+    """TF-IDF of words and logistic regression."""
+    return make_pipeline(TfidfVectorizer(), LogisticRegression(max_iter=1000))
+
+
+def check_labels(labels: Sequence[Any], groups: np.ndarray, n_splits: int) -> tuple[np.ndarray, np.ndarray]:
+    """Notes that have a label, and their labels.
+
+    Parameters
+    ----------
+    labels : sequence of n_notes labels
+        None leaves the note out.
+    groups : ndarray of shape (n_notes,)
+        Patient of each note.
+    n_splits : int
+        Folds; each class must have notes of as many patients.
+
+    Returns
+    -------
+    rows : ndarray of int
+    y : ndarray of shape (len(rows),)
+
+    Raises
+    ------
+    SequenceError
+        If there is not one label for each note.
+    ValueError
+        If there is a single class, or a class with too few patients.
+
+    Examples
+    --------
+    >>> rows, y = check_labels(["a", None, "b"], np.array(["p", "q", "r"]), 1)
+    >>> rows.tolist(), y.tolist()
+    ([0, 2], ['a', 'b'])
+    """
+    listed = list(labels)
+    if len(listed) != len(groups):
+        raise SequenceError(f"'labels' must hold one class for each of {len(groups)} notes. Got {len(listed)}.")
+    rows = np.array([i for i, label in enumerate(listed) if label is not None], dtype=np.intp)
+    y = np.array([listed[i] for i in rows])
+    if y.ndim != 1 or len(np.unique(y)) < 2:
+        raise ValueError("'labels' must hold at least two classes, one for each note.")
+    patients = [len(np.unique(groups[rows][y == label].astype(str))) for label in np.unique(y)]
+    rare = [n for n in patients if n < n_splits]
+    if rare:
+        raise ValueError(
+            f"Each class of 'labels' must have notes of at least n_splits={n_splits} patients; {len(rare)} of "
+            f"{len(patients)} classes have fewer, the smallest {min(rare)}. "
+            "Merge rare classes, leave their notes out with the label None, or set a smaller 'n_splits'."
+        )
+    return rows, y
+
+
+def downstream_accuracy(
+    versions: Mapping[str, Sequence[str]],
+    y: np.ndarray,
+    groups: np.ndarray,
+    classifier: Any = None,
+    *,
+    n_splits: int = 5,
+    confidence: float = 0.95,
+    seed: int = 0,
+) -> dict[str, Accuracy]:
+    """Cross-validated accuracy on each version of the same notes, with the same folds.
+
+    Parameters
+    ----------
+    versions : mapping of str to sequence of n_notes texts
+        The first is what the others are compared with.
+    y : ndarray of shape (n_notes,)
+    groups : ndarray of shape (n_notes,)
+        Notes of a patient are in one fold.
+    classifier : estimator, default=default_classifier()
+        Fitted on lists of str; cloned for each fold. Give it a ``random_state`` of its own where chance enters.
+    n_splits : int, default=5
+    confidence : float in (0, 1), default=0.95
+    seed : int, default=0
+        Draws the folds.
+
+    Returns
+    -------
+    dict of str to Accuracy
+
+    Notes
+    -----
+    Intervals are over patients; that the classifiers of the folds share most of their training notes is left out of
+    them.
+
+    References
+    ----------
+    Ahmed et al. (2020), De-identification of electronic health record using neural network, Scientific Reports 10,
+    table 5a: models trained on each version of the notes.
+    """
+    estimator = default_classifier() if classifier is None else classifier
+    folds = StratifiedGroupKFold(n_splits, shuffle=True, random_state=seed)
+    splits = list(folds.split(np.zeros(len(y)), y, groups.astype(str)))
+    right = {name: _right(estimator, list(texts), y, splits) for name, texts in versions.items()}
+    first = next(iter(right.values()))
+    ones = np.ones(len(y))
+    return {
+        name: Accuracy(
+            clustered_share(hits, ones, groups, confidence), paired_difference(hits, first, groups, confidence)
+        )
+        for name, hits in right.items()
+    }
+
+
+def _right(estimator: Any, texts: list[str], y: np.ndarray, splits: list) -> np.ndarray:
+    """1 for each note whose class is found by the classifier of the folds it is not in."""
+    right = np.zeros(len(y))
+    for train, test in splits:
+        fitted = clone(estimator).fit([texts[i] for i in train], y[train])
+        right[test] = np.asarray(fitted.predict([texts[i] for i in test])) == y[test]
+    return right

@@ -1,0 +1,289 @@
+"""`utility_report`: how useful redacted notes still are, in one call."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields
+from math import sqrt
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+from scipy.stats import t as student
+from sklearn.utils import check_random_state
+
+from ..text import Document
+from .bleu import corpus_bleu
+from .clustered_shares import clustered_share
+from .downstream import check_labels, downstream_accuracy
+from .redacted_notes import PLACEHOLDER, OriginalNotes, RedactedNotes, align_redacted, original_notes
+from .removed_terms import find_terms, removed_terms, removed_tokens
+from .topics import choose_n_topics, count_words, topic_agreement
+from .utility_output import UtilityFigure, UtilityReport
+
+__all__ = ["UtilitySettings", "utility_report"]
+
+
+@dataclass(frozen=True)
+class UtilitySettings:
+    """Further keyword arguments of `utility_report`.
+
+    Parameters
+    ----------
+    n_grams : int, default=3
+        BLEU-1 up to this order; 0 leaves BLEU out.
+    n_topics : int, sequence of int or None, default=5
+        Topics of the topic model; of several numbers the one with the most coherent topics in the original notes; None
+        leaves topics out.
+    n_words : int, default=30
+        Most probable words that stand for a topic.
+    n_repeats : int, default=5
+        Starts of the topic model; the interval is over them.
+    n_splits : int, default=5
+        Folds of the classification.
+    confidence : float in (0, 1), default=0.95
+        Of the intervals.
+    placeholder : str
+        Regular expression of what stands in a redacted text for something removed; by default ``[LABEL]`` (in
+        capitals), three or more asterisks, and ``[**...**]``. They count as nothing, unless the original has them.
+
+    Raises
+    ------
+    ValueError
+        If one is out of range.
+    """
+
+    n_grams: int = 3
+    n_topics: int | Sequence[int] | None = 5
+    n_words: int = 30
+    n_repeats: int = 5
+    n_splits: int = 5
+    confidence: float = 0.95
+    placeholder: str = PLACEHOLDER
+
+    def __post_init__(self) -> None:
+        numbers = {"n_grams": 0, "n_words": 1, "n_repeats": 1, "n_splits": 2}
+        for name, least in numbers.items():
+            _check_integer(name, getattr(self, name), least)
+        for n in self.candidates:
+            _check_integer("n_topics", n, 1)
+        if not isinstance(self.confidence, Real) or not 0 < self.confidence < 1:
+            raise ValueError(f"The 'confidence' parameter must be between 0 and 1. Got {self.confidence!r} instead.")
+        try:
+            re.compile(self.placeholder)
+        except (re.error, TypeError):
+            raise ValueError("The 'placeholder' parameter must be a regular expression as a str.") from None
+
+    @property
+    def candidates(self) -> tuple[int, ...]:
+        """Numbers of topics to choose from; none if topics are left out."""
+        if self.n_topics is None:
+            return ()
+        if isinstance(self.n_topics, Iterable) and not isinstance(self.n_topics, str):
+            return tuple(sorted(set(self.n_topics)))
+        return (self.n_topics,)
+
+
+def _check_integer(name: str, value: Any, least: int) -> None:
+    if isinstance(value, bool) or not isinstance(value, Integral) or value < least:
+        raise ValueError(f"The '{name}' parameter must be an integer of at least {least}. Got {value!r} instead.")
+
+
+def utility_report(
+    original: Iterable[str | Document],
+    gold: Iterable[str | Document | None],
+    redacted: Iterable[str | Document | None],
+    *,
+    baseline: Iterable[str | Document | None] | None = None,
+    labels: Sequence[Any] | None = None,
+    classifier: Any = None,
+    clinical_terms: Iterable[str] | None = None,
+    random_state: Any = None,
+    **settings: Any,
+) -> UtilityReport:
+    """Measure what redaction leaves of the notes' usefulness.
+
+    Four measures, each for the notes redacted by the gold annotation, by the system in question, and by a baseline.
+    What the gold annotation leaves is the most that a redaction without a miss can leave: a system that scores higher
+    left PHI in sight, so that the share of PHI tokens left is reported beside.
+
+    - **BLEU-1, -2, -3** against the original notes, and against the gold redacted ones (as ``"bleu-1 to gold"``),
+      where both wrongly removed and wrongly kept tokens count. Needs sacrebleu (extra ``utility``).
+    - **Topic agreement**: share of the words of the original notes' topics (latent Dirichlet allocation, 5 topics of 30
+      words) that the topics of the redacted notes have, each topic with its best partner.
+    - **Classification**, if ``labels`` are given: accuracy of a classifier trained and tested on each version by
+      cross-validation, patients kept apart.
+    - **Tokens and clinical terms wrongly removed**: those outside of gold PHI.
+
+    Parameters
+    ----------
+    original : Corpus or sequence of Document or str
+        The notes before redaction. Documents say who the patient is, whose notes are kept together in cross-validation
+        and intervals; else each note is a patient.
+    gold, redacted : Corpus or sequence of Document, str or None
+        A Document has the original text and, as spans, what is removed of it: exact, and to be preferred. A str is a
+        note redacted by whatever means; it is aligned with the original. None is a note that was withheld.
+    baseline : as ``redacted``, optional
+        The same notes redacted by another system.
+    labels : sequence of n_notes labels, optional
+        Class of each note, None for notes to leave out. Without labels there is no classification.
+    classifier : estimator, optional
+        Takes lists of str; by default TF-IDF and logistic regression.
+    clinical_terms : iterable of str, optional
+        Words and phrases that redaction should leave. By default only all tokens outside of gold PHI are counted.
+    random_state : int, RandomState or None, default=None
+        An int gives the same figures in each call.
+    **settings
+        ``n_grams``, ``n_topics``, ``n_words``, ``n_repeats``, ``n_splits``, ``confidence``, ``placeholder``: see
+        `UtilitySettings`.
+
+    Returns
+    -------
+    UtilityReport
+        ``print`` shows Markdown tables; ``to_dict``, ``to_frame``, ``value(part, system, measure)``.
+
+    Raises
+    ------
+    SequenceError
+        If there is not one redacted note and one label for each original note.
+    DeidError
+        If a Document has another text than the original note.
+    ValueError
+        If a setting or the labels do not fit.
+    TypeError
+        If notes are no texts, or a setting is not known.
+    MissingDependencyError
+        If sacrebleu is not installed; ``n_grams=0`` leaves BLEU out.
+
+    References
+    ----------
+    Ahmed et al. (2020), De-identification of electronic health record using neural network, Scientific Reports 10,
+    section "Utility analysis", tables 3, 4 and 5a.
+
+    Examples
+    --------
+    >>> from sklearn_deid import Document, Span, utility_report
+    >>> gold = [Document("n", "Seen by Who for chest pain.", (Span(8, 11, "DOCTOR"),))]
+    >>> report = utility_report(gold, gold, ["Seen by [DOCTOR] for [DOCTOR] pain."], n_topics=None)
+    >>> round(report.value("bleu", "gold", "bleu-1"), 4)  # 6 of 7 tokens are left: exp(1 - 7 / 6)
+    0.8465
+    >>> report.value("tokens", "redacted", "removed outside PHI")  # one of five words
+    0.2
+    """
+    chosen = _settings(settings)
+    notes = original_notes(original, chosen.placeholder)
+    given = {"gold": gold, "redacted": redacted} | ({} if baseline is None else {"baseline": baseline})
+    systems = {name: align_redacted(notes, side, name) for name, side in given.items()}
+    rng = check_random_state(random_state)
+    seeds = [int(rng.randint(2**31 - 1)) for _ in range(chosen.n_repeats + 1)]
+    versions = {"original": notes.texts, **{name: side.texts for name, side in systems.items()}}
+    figures = list(_bleu(notes, systems, chosen.n_grams))
+    n_topics, topic_figures = _topics(versions, chosen, seeds[1:])
+    figures += topic_figures
+    if labels is not None:
+        figures += _classification(versions, labels, notes.groups, classifier, chosen, seeds[0])
+    figures += _tokens(notes, systems, chosen.confidence)
+    by_term: dict[str, dict[str, tuple[int, int]]] = {}
+    if clinical_terms is not None:
+        figures += _terms(notes, systems, clinical_terms, chosen.confidence, by_term)
+    n_patients = len(set(notes.groups.tolist()))
+    return UtilityReport(
+        tuple(figures), len(notes), n_patients, systems["redacted"].n_withheld, n_topics, chosen.confidence, by_term
+    )
+
+
+def _settings(given: Mapping[str, Any]) -> UtilitySettings:
+    known = [f.name for f in fields(UtilitySettings)]
+    unknown = sorted(set(given) - set(known))
+    if unknown:
+        raise TypeError(f"utility_report has no setting {unknown[0]!r}; there are {known}.")
+    return UtilitySettings(**given)
+
+
+def _bleu(notes: OriginalNotes, systems: Mapping[str, RedactedNotes], n_grams: int) -> Iterator[UtilityFigure]:
+    references = {"": [tokens.texts for tokens in notes.tokens], " to gold": systems["gold"].tokens}
+    for suffix, reference in references.items():
+        for name, side in systems.items():
+            if not (suffix and name == "gold"):
+                for n in range(1, n_grams + 1):
+                    value = corpus_bleu(side.tokens, reference, n)
+                    yield UtilityFigure("bleu", name, f"bleu-{n}{suffix}", value)
+
+
+def _topics(
+    versions: Mapping[str, Sequence[str]], chosen: UtilitySettings, seeds: Sequence[int]
+) -> tuple[int | None, list[UtilityFigure]]:
+    if not chosen.candidates:
+        return None, []
+    counts, vocabulary = count_words(versions, chosen.n_words)
+    n_topics = chosen.candidates[0]
+    if len(chosen.candidates) > 1:
+        texts, words = versions["original"], counts["original"]
+        n_topics = choose_n_topics(texts, words, vocabulary, chosen.candidates, chosen.n_words, seeds[0])
+    figures = []
+    for name, found in topic_agreement(counts, n_topics, chosen.n_words, seeds).items():
+        figures.append(UtilityFigure("topics", name, "mean", *_mean(found.means, chosen.confidence)))
+        for number, share in enumerate(found.per_topic, 1):
+            figures.append(UtilityFigure("topics", name, f"topic {number}, first start", share))
+    return n_topics, figures
+
+
+def _mean(values: Sequence[float], confidence: float) -> tuple[float, float | None, float | None]:
+    """Mean of the repetitions, with Student's interval within [0, 1]."""
+    mean = float(np.mean(values))
+    if len(values) < 2:
+        return mean, None, None
+    half = float(student.ppf(0.5 + confidence / 2, len(values) - 1) * np.std(values, ddof=1)) / sqrt(len(values))
+    return mean, max(0.0, mean - half), min(1.0, mean + half)
+
+
+def _classification(
+    versions: Mapping[str, Sequence[str]],
+    labels: Sequence[Any],
+    groups: np.ndarray,
+    classifier: Any,
+    chosen: UtilitySettings,
+    seed: int,
+) -> list[UtilityFigure]:
+    rows, y = check_labels(labels, groups, chosen.n_splits)
+    of_rows = {name: [texts[i] for i in rows] for name, texts in versions.items()}
+    scores = downstream_accuracy(
+        of_rows, y, groups[rows], classifier, n_splits=chosen.n_splits, confidence=chosen.confidence, seed=seed
+    )
+    figures = [UtilityFigure("classification", name, "accuracy", *score.accuracy) for name, score in scores.items()]
+    return figures + [
+        UtilityFigure("classification", name, "accuracy minus original", *score.difference)
+        for name, score in scores.items()
+        if name != "original"
+    ]
+
+
+def _tokens(notes: OriginalNotes, systems: Mapping[str, RedactedNotes], confidence: float) -> Iterator[UtilityFigure]:
+    for name, side in systems.items():
+        counts = removed_tokens(notes, systems["gold"].kept, side.kept)
+        removed = clustered_share(counts.other_removed, counts.other, notes.groups, confidence)
+        left = clustered_share(counts.phi_left, counts.phi, notes.groups, confidence)
+        yield UtilityFigure("tokens", name, "n outside PHI", float(counts.other.sum()))
+        if name != "gold":  # right by definition
+            yield UtilityFigure("tokens", name, "removed outside PHI", *removed)
+        yield UtilityFigure("tokens", name, "n PHI", float(counts.phi.sum()))
+        if name != "gold":
+            yield UtilityFigure("tokens", name, "left of PHI", *left)
+
+
+def _terms(
+    notes: OriginalNotes,
+    systems: Mapping[str, RedactedNotes],
+    clinical_terms: Iterable[str],
+    confidence: float,
+    by_term: dict[str, dict[str, tuple[int, int]]],
+) -> Iterator[UtilityFigure]:
+    """Shares of terms removed; fills ``by_term``."""
+    places = find_terms(notes, clinical_terms)
+    for name, side in systems.items():
+        n_terms, n_removed, by_term[name] = removed_terms(places, systems["gold"].kept, side.kept)
+        yield UtilityFigure("terms", name, "n outside PHI", float(n_terms.sum()))
+        if name != "gold":
+            share = clustered_share(n_removed, n_terms, notes.groups, confidence)
+            yield UtilityFigure("terms", name, "removed", *share)

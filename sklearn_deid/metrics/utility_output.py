@@ -1,0 +1,140 @@
+"""The figures of `utility_report`, and their forms: dict, DataFrame, Markdown."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from .._optional import import_optional
+
+__all__ = ["UtilityFigure", "UtilityReport"]
+
+_TITLES = {
+    "bleu": "BLEU",
+    "topics": "Topic words found again",
+    "classification": "Text classification",
+    "tokens": "Tokens removed and left",
+    "terms": "Clinical terms",
+}
+
+
+class UtilityFigure(NamedTuple):
+    """One figure.
+
+    Attributes
+    ----------
+    part : {"bleu", "topics", "classification", "tokens", "terms"}
+    system : str
+        Which version of the notes: ``"original"``, ``"gold"``, ``"redacted"``, ``"baseline"``, or, for topics,
+        ``"original, another seed"``.
+    measure : str
+    value : float
+    low, high : float or None
+        Ends of the interval, where there is one.
+    """
+
+    part: str
+    system: str
+    measure: str
+    value: float
+    low: float | None = None
+    high: float | None = None
+
+
+@dataclass(frozen=True, repr=False)
+class UtilityReport:
+    """How useful redacted notes still are.
+
+    Attributes
+    ----------
+    figures : tuple of UtilityFigure
+    n_notes, n_patients : int
+    n_withheld : int
+        Notes of ``redacted`` that were withheld; nothing of them counts as left.
+    n_topics : int or None
+        Number of topics, chosen or given.
+    confidence : float
+        Of the intervals.
+    by_term : mapping of str to mapping of str to (int, int)
+        For each system and each term of ``clinical_terms``, occurrences outside of gold PHI and how many of them were
+        removed. Not part of the other forms.
+
+    Examples
+    --------
+    >>> report = UtilityReport((UtilityFigure("bleu", "gold", "bleu-1", 0.9),), 2, 1)
+    >>> report.value("bleu", "gold", "bleu-1")
+    0.9
+    >>> report
+    UtilityReport(2 notes of 1 patients, 1 figures)
+    """
+
+    figures: tuple[UtilityFigure, ...]
+    n_notes: int
+    n_patients: int
+    n_withheld: int = 0
+    n_topics: int | None = None
+    confidence: float = 0.95
+    by_term: Mapping[str, Mapping[str, tuple[int, int]]] = field(default_factory=dict)
+
+    def __repr__(self) -> str:
+        return f"UtilityReport({self.n_notes} notes of {self.n_patients} patients, {len(self.figures)} figures)"
+
+    def __str__(self) -> str:
+        return self.to_markdown()
+
+    def value(self, part: str, system: str, measure: str) -> float:
+        """One figure.
+
+        Raises
+        ------
+        KeyError
+            If there is none of this name.
+        """
+        for figure in self.figures:
+            if figure[:3] == (part, system, measure):
+                return figure.value
+        raise KeyError(f"There is no figure {(part, system, measure)}; see 'figures' for those there are.")
+
+    def to_dict(self) -> dict[str, Any]:
+        """Nested dict: part, system, measure, then value, low and high; and the counts. JSON takes it."""
+        nested: dict[str, Any] = {
+            "n_notes": self.n_notes,
+            "n_patients": self.n_patients,
+            "n_withheld": self.n_withheld,
+            "n_topics": self.n_topics,
+            "confidence": self.confidence,
+        }
+        for part, system, measure, value, low, high in self.figures:
+            systems = nested.setdefault(part, {})
+            systems.setdefault(system, {})[measure] = {"value": value, "low": low, "high": high}
+        return nested
+
+    def to_frame(self) -> Any:
+        """DataFrame (extra ``frames``) with one row for each figure, index levels part, system and measure."""
+        pandas = import_optional("pandas", extra="frames", purpose="to_frame")
+        keys = ["part", "system", "measure"]
+        frame = pandas.DataFrame(list(self.figures), columns=[*keys, "value", "low", "high"])
+        return frame.astype(dict.fromkeys(["value", "low", "high"], "float64")).set_index(keys)
+
+    def to_markdown(self) -> str:
+        """One table for each part, a column for each version of the notes; intervals in brackets."""
+        withheld = f", {self.n_withheld} withheld" if self.n_withheld else ""
+        head = f"{self.n_notes} notes of {self.n_patients} patients{withheld}; {self.confidence:.0%} intervals."
+        return "\n".join([head, *self._tables()])
+
+    def _tables(self) -> Iterator[str]:
+        for part in dict.fromkeys(figure.part for figure in self.figures):
+            rows = [figure for figure in self.figures if figure.part == part]
+            systems = list(dict.fromkeys(figure.system for figure in rows))
+            yield from ("", f"| {_TITLES[part]} | {' | '.join(systems)} |", f"|---|{'---|' * len(systems)}")
+            cells = {(figure.measure, figure.system): _cell(figure) for figure in rows}
+            for measure in dict.fromkeys(figure.measure for figure in rows):
+                yield f"| {measure} | {' | '.join(cells.get((measure, system), '') for system in systems)} |"
+
+
+def _cell(figure: UtilityFigure) -> str:
+    if figure.measure.startswith("n "):
+        return f"{figure.value:.0f}"
+    interval = "" if figure.low is None or figure.high is None else f" [{figure.low:.4f}, {figure.high:.4f}]"
+    return f"{figure.value:.4f}{interval}"
