@@ -85,7 +85,9 @@ def check_bundle_target(path: str | os.PathLike[str], overwrite: bool = False) -
     if not overwrite:
         raise BundleError("The folder exists; pass overwrite=True to replace it.", path=str(target))
     if not (target / _MANIFEST).is_file():
-        raise BundleError("There is something else than a saved model; it is not replaced.", path=str(target))
+        raise BundleError(
+            "There is something else than a saved model or representation; it is not replaced.", path=str(target)
+        )
 
 
 def read_bundle(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
@@ -150,7 +152,9 @@ def plain_json(value: Any, name: str) -> Any:
 
 def _parsed_manifest(folder: Path) -> dict[str, Any]:
     if not (folder / _MANIFEST).is_file():
-        raise BundleError(f"There is no saved model here: {_MANIFEST} is missing.", path=str(folder))
+        raise BundleError(
+            f"There is no saved model here, nor a representation: {_MANIFEST} is missing.", path=str(folder)
+        )
     if (folder / _MANIFEST).stat().st_size > _LARGEST_MANIFEST:
         raise BundleError("The manifest is too large to be one.", path=str(folder))
     try:

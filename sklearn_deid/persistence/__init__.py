@@ -1,6 +1,19 @@
-"""Models on disk without pickle: a folder with ``manifest.json`` and ``arrays.safetensors``."""
+"""Models and shared representations on disk without pickle: a folder with a manifest and safetensors arrays."""
 
 from .._bundle import check_bundle_target, read_bundle, write_bundle
 from .models import load_model, save_model
+from .pooling import pool_representations
+from .representations import load_representation, save_representation
+from .shared import SharedRepresentation
 
-__all__ = ["check_bundle_target", "load_model", "read_bundle", "save_model", "write_bundle"]
+__all__ = [
+    "SharedRepresentation",
+    "check_bundle_target",
+    "load_model",
+    "load_representation",
+    "pool_representations",
+    "read_bundle",
+    "save_model",
+    "save_representation",
+    "write_bundle",
+]
