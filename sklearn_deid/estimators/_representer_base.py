@@ -149,7 +149,7 @@ class SentenceRepresenter(TransformerMixin, BaseEstimator):
         data = make_pair_data(X, tags, self.classes_, self._neighbor_mechanism(), **self._pair_options())
         rows = hold_out_patients(len(X), groups, self.validation_fraction, int(rng.integers(2**31)))
         device = resolve_device(self.device)
-        run = TrainingRun(data, rows, rng, device=device, batch_size=self.batch_size, verbose=self.verbose)
+        run = TrainingRun(data, rows, rng, device=device, batch_size=self._batch_size(), verbose=self.verbose)
         with torch.random.fork_rng(devices=[device] if device.type == "cuda" else []):
             torch.manual_seed(int(rng.integers(2**62)))
             network = build_representer(self, self._vectors.dim)
@@ -163,6 +163,7 @@ class SentenceRepresenter(TransformerMixin, BaseEstimator):
             "n_patients": None if groups is None else len(np.unique(groups)),
         }
         self.history_, self.bound_, self.interrupted_ = run.log.rows, result.bound, result.interrupted
+        self.adversaries_, self.control_accuracy_ = result.adversaries, result.control_accuracy
 
     def _neighbor_mechanism(self) -> Any:
         """Where PHI tokens may move: the machinery of `NeighborPseudonymizer`."""
@@ -176,6 +177,9 @@ class SentenceRepresenter(TransformerMixin, BaseEstimator):
             random_state=0,
         )
         return pseudonymizer.fit([], []).mechanism_
+
+    def _batch_size(self) -> int:
+        return self.batch_size or (128 if self.training == "bounded" else 32)
 
     def _pair_options(self) -> dict[str, Any]:
         return {"labels": None if self.labels is None else set(self.labels), "casing": self.casing}

@@ -89,6 +89,7 @@ def representer_to_state(representer: PrivateRepresenter) -> tuple[dict[str, Any
         "history": representer.history_,
         "bound": None if bound is None else bound.to_dict(),
         "training_counts": representer.training_counts_,
+        "control_accuracy": representer.control_accuracy_,
         "fingerprint": representer.fingerprint_,
     }
     arrays = {f"network.{k}": v.detach().cpu().numpy() for k, v in representer.network_.state_dict().items()}
@@ -118,6 +119,7 @@ def representer_from_state(
         representer.history_, representer.interrupted_ = list(state["history"]), False
         representer.training_counts_ = dict(state["training_counts"])
         representer.n_features_out_ = representer.n_components + 7 * representer.casing
+        representer.control_accuracy_, representer.adversaries_ = state["control_accuracy"], None
         representer._noise_seeds = None
         representer.fingerprint_ = fingerprint_of(representer)
         if representer.fingerprint_ != state["fingerprint"]:

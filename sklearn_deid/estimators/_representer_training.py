@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import torch
@@ -11,11 +11,18 @@ from ..nn import BidirectionalRecurrent, GaussianNoise, Representer, TaggerModul
 from ..text import CASING_CLASSES
 from ..training import (
     BoundedSettings,
+    PairAdversaries,
     PairBatches,
     PairData,
+    PrivacyBound,
     PrivateModel,
+    ThreePartSettings,
     TrainingLog,
+    pair_distances,
+    privacy_bound,
     train_bounded,
+    train_dann,
+    train_three_part,
 )
 
 if TYPE_CHECKING:
@@ -57,6 +64,8 @@ class TrainingRun:
 def build_representer(estimator: PrivateRepresenter, input_size: int) -> Representer:
     """The network from embeddings to the representation, with noise as the parameters ask for."""
     noise, init, floor = estimator.noise, estimator.noise_init, float(estimator.noise_floor)
+    if init is None:
+        init = 0.8 if estimator.training == "bounded" else "normal"
     if noise is None:
         kind, init, floor = "none", 0.0, 0.0
     elif noise == "trainable":
@@ -86,17 +95,57 @@ def build_tagger(estimator: PrivateRepresenter, n_tags: int) -> TaggerModule:
     return TaggerModule(n_tags, None, encoder, input_dropout=input_dropout, output_dropout=output_dropout)
 
 
-def train_representer(estimator: PrivateRepresenter, model: PrivateModel, run: TrainingRun) -> Any:
-    """Train as the ``training`` parameter says; returns the result of that training."""
+class Outcome(NamedTuple):
+    """What a training ended with, whichever it was."""
+
+    bound: PrivacyBound | None
+    interrupted: bool
+    adversaries: PairAdversaries | None
+    control_accuracy: float | None
+
+
+def train_representer(estimator: PrivateRepresenter, model: PrivateModel, run: TrainingRun) -> Outcome:
+    """Train as the ``training`` parameter says."""
     common: dict[str, Any] = {"rng": run.rng, "generator": run.generator, "log": run.log}
     if estimator.training == "bounded":
-        settings = BoundedSettings(
-            max_attack_accuracy=estimator.max_attack_accuracy,
-            quantile_attack_accuracy=estimator.quantile_attack_accuracy,
-            n_epochs=estimator.max_epochs,
-            lr=estimator.lr,
-            noise_lr=estimator.noise_lr,
-            price=0.05 * estimator.adversary_weight,
-        )
-        return train_bounded(model, run.train, run.valid, settings=settings, **common)
-    raise NotImplementedError(estimator.training)
+        bounded = train_bounded(model, run.train, run.valid, settings=_bounded_settings(estimator), **common)
+        return Outcome(bounded.bound, bounded.interrupted, None, None)
+    train = train_three_part if estimator.training == "three_part" else train_dann
+    found = train(model, run.train, run.valid, settings=_adversarial_settings(estimator), **common)
+    return Outcome(_bound(model, run), found.interrupted, found.adversaries, found.control_accuracy)
+
+
+def _bound(model: PrivateModel, run: TrainingRun) -> PrivacyBound | None:
+    """No adversary knows of the bound, but it holds all the same."""
+    has_noise = bool((model.representer.output_std() > 0).all())
+    if not has_noise or run.valid is None or not len(run.valid.pair_rows):
+        return None
+    return privacy_bound(pair_distances(model.representer.eval(), run.valid, run.generator))
+
+
+def _bounded_settings(estimator: PrivateRepresenter) -> BoundedSettings:
+    lr = estimator.lr or 4e-3
+    return BoundedSettings(
+        max_attack_accuracy=estimator.max_attack_accuracy,
+        quantile_attack_accuracy=estimator.quantile_attack_accuracy,
+        n_epochs=estimator.max_epochs,
+        lr=lr,
+        noise_lr=estimator.noise_lr or 10 * lr,
+        price=0.05 * estimator.adversary_weight,
+    )
+
+
+def _adversarial_settings(estimator: PrivateRepresenter) -> ThreePartSettings:
+    strong, lr = estimator.adversary == "strong", estimator.lr or 2e-3
+    return ThreePartSettings(
+        n_epochs_tagger=estimator.pretrain_epochs,
+        n_epochs_adversary=estimator.pretrain_epochs,
+        n_rounds=estimator.max_epochs,
+        patience=(estimator.patience, estimator.patience, estimator.patience),
+        lr=lr,
+        noise_lr=estimator.noise_lr or (10 * lr if strong else lr),
+        adversary=estimator.adversary,
+        adversary_weight=estimator.adversary_weight,
+        noise_restart=0.3 if strong and estimator.noise == "trainable" else None,
+        stopping=estimator.stopping,
+    )

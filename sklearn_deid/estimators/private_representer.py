@@ -41,8 +41,9 @@ class PrivateRepresenter(SentenceRepresenter):
     noise : "trainable", float or None, default="trainable"
         "trainable" learns a standard deviation for each dimension; a number fixes it; None adds no noise, for
         comparison: then nothing is private (not with ``training="bounded"``).
-    noise_init : float or "normal", default=0.8
-        Standard deviation at the start; see `GaussianNoise`.
+    noise_init : float, "normal" or None, default=None
+        Standard deviation at the start, see `GaussianNoise`. None is 0.8 for bounded training and else "normal", as in
+        the paper's code.
     noise_floor : float, default=0.0
         Smallest standard deviation of trainable noise.
     representer : {"lstm", "dense"}, default="lstm"
@@ -59,7 +60,11 @@ class PrivateRepresenter(SentenceRepresenter):
     quantile_attack_accuracy : float in (0.5, 1) or None, default=0.6
         Bounded training: accuracy that he may have for 95 % of the pairs; None asks for the mean alone.
     adversary : {"strong", "paper"}, default="strong"
-        Three-part training and DANN: which networks attack while training. The paper's are much weaker.
+        Three-part training and DANN: which networks attack while training. The paper's are much weaker. Against strong
+        ones the noise starts anew at 0.3 after the first phase, which shrinks it.
+    stopping : {"robust", "paper"}, default="robust"
+        Three-part training and DANN: which round is kept. "paper" asks for the combined loss alone; "robust" also for
+        a fresh strong adversary to be near chance.
     adversary_weight : float, default=1.0
         lambda, weight of the adversary's loss (for bounded training: of the prices at the start, which adapt).
     labels : collection of str, optional
@@ -81,10 +86,11 @@ class PrivateRepresenter(SentenceRepresenter):
         Three-part training: most epochs of each of the first two phases.
     patience : int, default=10
         Three-part training: epochs without progress until a phase ends.
-    lr, noise_lr : float, default=2e-3, 2e-2
-        Learning rates of the networks and of the noise.
-    batch_size : int, default=32
-        Sentences of a batch.
+    lr, noise_lr : float or None, default=None
+        Learning rates of the networks and of the noise. None is 4e-3 for bounded training and else 2e-3 (the paper's),
+        and ten times as much for the noise; against the paper's adversary as much.
+    batch_size : int or None, default=None
+        Sentences of a batch. None is 128 for bounded training and else 32 (the paper's).
     validation_fraction : float in (0, 1) or None, default=0.1
         Share of the patients (``groups``; without them: of the sentences) that is held out to choose the epoch, to
         steer the prices and to measure the bound. None holds nothing out.
@@ -101,8 +107,13 @@ class PrivateRepresenter(SentenceRepresenter):
 
     Attributes
     ----------
+    adversaries_ : PairAdversaries or None
+        Of three-part training and DANN, as they were in the round that was kept.
     bound_ : PrivacyBound or None
         Bound on every attacker, on held-out patients. None without output noise, or without held-out PHI.
+    control_accuracy_ : float or None
+        Three-part training and DANN: how often T2 was right before anything was hidden. Under 0.9 the adversary was
+        too weak to prove anything.
     classes_ : ndarray
         Tags of the tagger that was trained along.
     fingerprint_ : str
@@ -162,7 +173,7 @@ class PrivateRepresenter(SentenceRepresenter):
         "n_components": [Interval(Integral, 1, None, closed="left")],
         "n_neighbors": [Interval(Integral, 2, None, closed="left")],
         "noise": [StrOptions({"trainable"}), Interval(Real, 0, None, closed="neither"), None],
-        "noise_init": [StrOptions({"normal"}), Interval(Real, 0, None, closed="neither")],
+        "noise_init": [StrOptions({"normal"}), Interval(Real, 0, None, closed="neither"), None],
         "noise_floor": [Interval(Real, 0, None, closed="left")],
         "representer": [StrOptions({"lstm", "dense"})],
         "hidden_size": [Interval(Integral, 1, None, closed="left")],
@@ -170,6 +181,7 @@ class PrivateRepresenter(SentenceRepresenter):
         "max_attack_accuracy": [Interval(Real, 0.5, 1.0, closed="neither")],
         "quantile_attack_accuracy": [Interval(Real, 0.5, 1.0, closed="neither"), None],
         "adversary": [StrOptions({"strong", "paper"})],
+        "stopping": [StrOptions({"robust", "paper"})],
         "adversary_weight": [Interval(Real, 0, None, closed="neither")],
         "labels": ["array-like", set, frozenset, None],
         "digits": [StrOptions({"near", "same", "random"})],
@@ -179,9 +191,9 @@ class PrivateRepresenter(SentenceRepresenter):
         "max_epochs": [Interval(Integral, 1, None, closed="left")],
         "pretrain_epochs": [Interval(Integral, 1, None, closed="left")],
         "patience": [Interval(Integral, 1, None, closed="left")],
-        "lr": [Interval(Real, 0, None, closed="neither")],
-        "noise_lr": [Interval(Real, 0, None, closed="neither")],
-        "batch_size": [Interval(Integral, 1, None, closed="left")],
+        "lr": [Interval(Real, 0, None, closed="neither"), None],
+        "noise_lr": [Interval(Real, 0, None, closed="neither"), None],
+        "batch_size": [Interval(Integral, 1, None, closed="left"), None],
         "validation_fraction": [Interval(Real, 0, 1, closed="neither"), None],
         "n_jobs": [Integral, None],
         "verbose": ["verbose"],
@@ -195,7 +207,7 @@ class PrivateRepresenter(SentenceRepresenter):
         n_components: int = 50,
         n_neighbors: int = 100,
         noise: Any = "trainable",
-        noise_init: Any = 0.8,
+        noise_init: Any = None,
         noise_floor: float = 0.0,
         representer: str = "lstm",
         hidden_size: int = 64,
@@ -203,6 +215,7 @@ class PrivateRepresenter(SentenceRepresenter):
         max_attack_accuracy: float = 0.54,
         quantile_attack_accuracy: float | None = 0.6,
         adversary: str = "strong",
+        stopping: str = "robust",
         adversary_weight: float = 1.0,
         labels: Any = None,
         exclude: Any = "en",
@@ -213,9 +226,9 @@ class PrivateRepresenter(SentenceRepresenter):
         max_epochs: int = 60,
         pretrain_epochs: int = 20,
         patience: int = 10,
-        lr: float = 2e-3,
-        noise_lr: float = 2e-2,
-        batch_size: int = 32,
+        lr: float | None = None,
+        noise_lr: float | None = None,
+        batch_size: int | None = None,
         validation_fraction: float | None = 0.1,
         device: str = "auto",
         n_jobs: int | None = None,
@@ -226,7 +239,7 @@ class PrivateRepresenter(SentenceRepresenter):
         self.noise, self.noise_init, self.noise_floor = noise, noise_init, noise_floor
         self.representer, self.hidden_size, self.training = representer, hidden_size, training
         self.max_attack_accuracy, self.quantile_attack_accuracy = max_attack_accuracy, quantile_attack_accuracy
-        self.adversary, self.adversary_weight = adversary, adversary_weight
+        self.adversary, self.stopping, self.adversary_weight = adversary, stopping, adversary_weight
         self.labels, self.exclude, self.digits = labels, exclude, digits
         self.casing, self.unit_norm, self.tagger_hidden_size = casing, unit_norm, tagger_hidden_size
         self.max_epochs, self.pretrain_epochs, self.patience = max_epochs, pretrain_epochs, patience

@@ -419,3 +419,29 @@ def test_damaged_files_are_not_loaded(fitted, tmp_path, name):
         path.write_bytes(damaged)
         with pytest.raises(BundleError):
             PrivateRepresenter.load(tmp_path / "rep", embeddings=VECTORS)
+
+
+# ---- the other trainings
+
+
+@pytest.mark.parametrize(("training", "phases"), [("three_part", {"P1", "P2", "P3b", "P3a"}), ("dann", {"P1", "DANN"})])
+@pytest.mark.parametrize("adversary", ["paper", "strong"])
+@pytest.mark.filterwarnings("ignore::sklearn_deid.exceptions.UnsafeToShareWarning")  # toy data teach no adversary
+def test_training_against_an_adversary(data, training, phases, adversary):
+    X, y, groups = data
+    settings = {"training": training, "adversary": adversary, "max_epochs": 2, "pretrain_epochs": 2}
+    first, again = (PrivateRepresenter(**{**TINY, **settings}).fit(X, y, groups) for _ in range(2))
+    assert phases <= {row["phase"] for row in first.history_}
+    assert first.fingerprint_ == again.fingerprint_ and first.transform(X) == again.transform(X)
+    assert 0.0 <= first.control_accuracy_ <= 1.0 and first.bound_.mean_accuracy > 0.5
+    assert first.adversaries_ is not None
+
+
+@pytest.mark.filterwarnings("ignore::sklearn_deid.exceptions.UnsafeToShareWarning")
+def test_without_noise_there_is_a_representation_but_no_bound(data):
+    X, y, groups = data
+    settings = {"training": "dann", "noise": None, "max_epochs": 1, "pretrain_epochs": 1}
+    plain = PrivateRepresenter(**{**TINY, **settings}).fit(X, y, groups)
+    assert plain.bound_ is None and plain.transform(X).data.tolist() == plain.noise_free(X).data.tolist()
+    with pytest.raises(ValueError, match="Without noise"):
+        plain.certify(X, y)
