@@ -64,7 +64,7 @@ _BOUND_NAMES = {
     "quantile_accuracy": "best attacker, at this quantile",
     "largest_accuracy": "best attacker, on the pair told apart best",
     "mean_distance": "mean distance d' in units of the noise",
-    "worst_distance": "largest distance over the whole vocabulary (mu of Gaussian differential privacy)",
+    "gdp_mu": "largest distance over the words looked at (mu of Gaussian differential privacy)",
 }
 
 

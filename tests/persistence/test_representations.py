@@ -11,7 +11,15 @@ from hypothesis import strategies as st
 from safetensors.numpy import load_file, save
 from sklearn.model_selection import GroupKFold
 
-from sklearn_deid import DeidTagger, load_model, load_representation, pool_representations, save_representation
+from sklearn_deid import (
+    DeidTagger,
+    PrivateRepresenter,
+    WordVectors,
+    load_model,
+    load_representation,
+    pool_representations,
+    save_representation,
+)
 from sklearn_deid import _bundle as bundle_module
 from sklearn_deid._sequences import Representation, RepresentationOrigin, TokenSequences
 from sklearn_deid.exceptions import BundleError, SequenceError
@@ -248,6 +256,33 @@ def test_what_is_there_is_kept(tmp_path):
     assert content(load_representation(folder).X, TAGS)[0][0] in [row.tobytes() for row in represented()]
     saved(folder, seed=1, overwrite=True, shuffle=False)
     assert load_representation(folder).X == represented(1)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({}, None),
+        ({"random_state": 0}, "who knows the seed"),
+        ({"noise": None, "training": "dann"}, "they carry no noise"),
+    ],
+)
+def test_what_a_representer_makes(tmp_path, parameters, message):
+    words = ["alder", "birch", "maple", "dr", "pain"]
+    vectors = WordVectors(words, np.random.default_rng(0).normal(size=(5, 4)), is_public=True)
+    X, y = [["Dr", "Alder"], ["pain"], ["Dr", "Birch"]] * 6, [["O", "B-DOCTOR"], ["O"], ["O", "B-DOCTOR"]] * 6
+    small = {"n_neighbors": 2, "n_components": 4, "max_epochs": 1, "hidden_size": 4, "device": "cpu", **parameters}
+    representer = PrivateRepresenter(embeddings=vectors, **small).fit(X, y)
+    R = representer.transform(X)
+    if message:
+        with pytest.raises(BundleError, match=message):
+            save_representation(tmp_path / "a", R, y)
+        return
+    save_representation(tmp_path / "a", R, y)
+    loaded = load_representation(tmp_path / "a")
+    assert len(loaded) == 3  # equal sentences of one call are one release
+    assert loaded.origin.fingerprint == representer.fingerprint_
+    with pytest.raises(BundleError, match="does not know who made it"):
+        save_representation(tmp_path / "b", representer.noise_free(X), y)
 
 
 # --- files of strangers -----------------------------------------------------------------------------------------------
