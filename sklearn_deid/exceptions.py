@@ -13,6 +13,7 @@ __all__ = [
     "DataNotFoundError",
     "DeidError",
     "EmbeddingsFormatError",
+    "ExchangeError",
     "MissingDependencyError",
     "SequenceError",
     "SpanError",
@@ -102,6 +103,10 @@ class BundleError(DeidError, ValueError):
 
 class EmbeddingsFormatError(DeidError, ValueError):
     """A file of word vectors that cannot be read without guessing."""
+
+
+class ExchangeError(DeidError, ValueError):
+    """What workers exchange is damaged, of another model or version, or out of bounds."""
 
 
 class DataNotFoundError(DeidError, FileNotFoundError):

@@ -15,6 +15,7 @@ FOUNDATION = {"exceptions", "_sequences", "_origin", "_bundle", "_compat", "_opt
 MAY_IMPORT = {
     "text": [],
     "nn": [],
+    "federated": [],
     "io": ["text"],
     "embeddings": ["text"],
     "metrics": ["text"],

@@ -1,0 +1,79 @@
+"""Which uploads of a worker have been applied, however they were delivered."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterable
+
+from ..exceptions import ExchangeError
+
+__all__ = ["Delivered"]
+
+_LARGEST = 2**53 - 1  # exact in JSON everywhere
+
+
+class Delivered:
+    """A set of sequence numbers, kept as ranges: numbers that came in order take one range.
+
+    The highest number alone would not do: with uploads 2 and 1 delivered in this order, 1 would be taken for a
+    repetition and lost.
+
+    Parameters
+    ----------
+    ranges : iterable of (first, last), default=()
+        Increasing, both ends included.
+
+    Examples
+    --------
+    >>> seen = Delivered()
+    >>> [seen.add(n) for n in (0, 2, 0, 1)]
+    [True, True, False, True]
+    >>> seen.ranges()
+    [(0, 2)]
+    """
+
+    def __init__(self, ranges: Iterable[tuple[int, int]] = ()) -> None:
+        self._firsts: list[int] = []
+        self._lasts: list[int] = []
+        for first, last in ranges:
+            if check_sequence(first) > check_sequence(last) or (self._lasts and first <= self._lasts[-1] + 1):
+                raise ExchangeError("Ranges of sequence numbers must increase and lie apart.")
+            self._firsts.append(first)
+            self._lasts.append(last)
+
+    def __contains__(self, number: int) -> bool:
+        place = bisect_right(self._firsts, number) - 1
+        return place >= 0 and number <= self._lasts[place]
+
+    def __len__(self) -> int:
+        return sum(last - first + 1 for first, last in self.ranges())
+
+    def add(self, number: int) -> bool:
+        """Add a number, and say whether it is new."""
+        if number in self:
+            return False
+        place = bisect_right(self._firsts, number)
+        joins_before = place > 0 and self._lasts[place - 1] == number - 1
+        joins_after = place < len(self._firsts) and self._firsts[place] == number + 1
+        if joins_before and joins_after:
+            self._lasts[place - 1] = self._lasts.pop(place)
+            del self._firsts[place]
+        elif joins_before:
+            self._lasts[place - 1] = number
+        elif joins_after:
+            self._firsts[place] = number
+        else:
+            self._firsts.insert(place, number)
+            self._lasts.insert(place, number)
+        return True
+
+    def ranges(self) -> list[tuple[int, int]]:
+        """Increasing (first, last) pairs that lie apart."""
+        return list(zip(self._firsts, self._lasts, strict=True))
+
+
+def check_sequence(number: int) -> int:
+    """The number, if it can be that of an upload."""
+    if isinstance(number, bool) or not isinstance(number, int) or not 0 <= number <= _LARGEST:
+        raise ExchangeError(f"A sequence number must be an integer from 0 to {_LARGEST}.")
+    return number

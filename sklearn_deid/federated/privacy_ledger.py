@@ -1,0 +1,87 @@
+"""What an accountant needs to know about randomised uploads."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import asdict, dataclass
+from typing import Any
+
+__all__ = ["PrivacyEvent", "PrivacyLedger"]
+
+
+@dataclass(frozen=True)
+class PrivacyEvent:
+    """One randomised upload.
+
+    Parameters
+    ----------
+    mechanism : {"gaussian", "sparse-vector"}
+    noise_multiplier : float or None
+        Of the Gaussian mechanism: standard deviation divided by the norm bound, which is the sensitivity if all data
+        of a worker count for nothing or for everything. For data of which any part may be *replaced* (a note, a
+        patient) the sensitivity is twice the bound: account with half the multiplier.
+    epsilon : float or None
+        Of the sparse-vector mechanism: pure differential privacy (delta = 0) for any change of the worker's data.
+    """
+
+    mechanism: str
+    noise_multiplier: float | None = None
+    epsilon: float | None = None
+
+
+class PrivacyLedger:
+    """All randomised uploads of one worker.
+
+    Every worker takes part in every one of its rounds, so no amplification by sampling may be claimed: an accountant is
+    told a sampling probability of 1. Data of different workers are apart, so each has a ledger of its own.
+
+    Examples
+    --------
+    >>> ledger = PrivacyLedger()
+    >>> for _ in range(3):
+    ...     ledger.add(PrivacyEvent("sparse-vector", epsilon=0.5))
+    >>> ledger.pure_epsilon()
+    1.5
+    >>> ledger.counts()
+    [(PrivacyEvent(mechanism='sparse-vector', noise_multiplier=None, epsilon=0.5), 3)]
+    """
+
+    def __init__(self) -> None:
+        self._events: Counter[PrivacyEvent] = Counter()
+
+    def __len__(self) -> int:
+        return sum(self._events.values())
+
+    def add(self, event: PrivacyEvent, count: int = 1) -> None:
+        """Add an event that happened ``count`` times."""
+        self._events[event] += count
+
+    def counts(self) -> list[tuple[PrivacyEvent, int]]:
+        """Each kind of event, and how often it happened: the composition that an accountant is given."""
+        return list(self._events.items())
+
+    def pure_epsilon(self) -> float | None:
+        """Epsilon of all uploads together by adding up (basic composition); None if there is Gaussian noise.
+
+        Adding up is exact as an upper bound for pure differential privacy with delta = 0, also where later uploads
+        depend on earlier ones. Gaussian noise has no finite epsilon without a delta and needs an accountant.
+        """
+        total = 0.0
+        for event, count in self._events.items():
+            if event.epsilon is None:
+                return None
+            total += count * event.epsilon
+        return total
+
+    def to_list(self) -> list[dict[str, Any]]:
+        """JSON values."""
+        return [{**asdict(event), "count": count} for event, count in self._events.items()]
+
+    @classmethod
+    def from_list(cls, events: list[dict[str, Any]]) -> PrivacyLedger:
+        """The ledger that `to_list` gave."""
+        ledger = cls()
+        for event in events:
+            fields = {key: value for key, value in event.items() if key != "count"}
+            ledger.add(PrivacyEvent(**fields), event["count"])
+        return ledger

@@ -1,0 +1,104 @@
+"""Opt-in record of an exchange, for measuring what a curious server or colleague could learn from it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+
+from ..exceptions import ExchangeError
+from .sparse import SparseUpdate
+from .state_file import read_state, write_state
+
+__all__ = ["ExchangeRecord", "RecordedMessage"]
+
+_KIND = "exchange record"
+_DIRECTIONS = ("down", "up")
+
+
+class RecordedMessage(NamedTuple):
+    """One message as it travelled.
+
+    Parameters
+    ----------
+    direction : {"down", "up"}
+    worker : str
+    epoch : int
+        Local epochs that the worker had finished: an upload of epoch 3 answers the download of epoch 2.
+    data : bytes
+    """
+
+    direction: str
+    worker: str
+    epoch: int
+    data: bytes
+
+    def decode(self) -> SparseUpdate:
+        """What the message says; ``version`` names the state of the server that it belongs to."""
+        return SparseUpdate.from_bytes(self.data)
+
+
+class ExchangeRecord:
+    """All messages of a training, in the order in which the server saw them.
+
+    Nothing is recorded unless such an object is handed in. It holds what the server sees and nothing else: no notes and
+    no local parameters; still it is as sensitive as the exchange itself, and grows by the size of every message.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> record = ExchangeRecord()
+    >>> update = SparseUpdate(np.array([1]), np.array([0.5], dtype=np.float32), size=3, model="0" * 32)
+    >>> record.add("up", "site-1", 1, update.to_bytes())
+    >>> [message.decode().dense().tolist() for message in record.uploads("site-1")]
+    [[0.0, 0.5, 0.0]]
+    """
+
+    def __init__(self) -> None:
+        self._messages: list[RecordedMessage] = []
+
+    def __len__(self) -> int:
+        return len(self._messages)
+
+    def __iter__(self) -> Iterator[RecordedMessage]:
+        return iter(self._messages)
+
+    def __repr__(self) -> str:
+        return f"ExchangeRecord({len(self)} messages)"
+
+    def add(self, direction: str, worker: str, epoch: int, data: bytes) -> None:
+        """Append a message."""
+        if direction not in _DIRECTIONS:
+            raise ExchangeError(f"'direction' must be one of {', '.join(_DIRECTIONS)}.")
+        self._messages.append(RecordedMessage(direction, worker, epoch, bytes(data)))
+
+    def uploads(self, worker: str | None = None) -> list[RecordedMessage]:
+        """Messages to the server, of one worker or all."""
+        return [m for m in self._messages if m.direction == "up" and worker in (None, m.worker)]
+
+    def downloads(self, worker: str | None = None) -> list[RecordedMessage]:
+        """Messages from the server, to one worker or all."""
+        return [m for m in self._messages if m.direction == "down" and worker in (None, m.worker)]
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write to one file, without pickle."""
+        heads = [(m.direction, m.worker, m.epoch) for m in self._messages]
+        arrays = {str(i): np.frombuffer(m.data, np.uint8) for i, m in enumerate(self._messages)}
+        write_state(path, _KIND, {"messages": heads}, arrays)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> ExchangeRecord:
+        """Read what `save` wrote.
+
+        Raises
+        ------
+        ExchangeError
+            If the file is missing, damaged or something else.
+        """
+        state, arrays = read_state(path, _KIND)
+        record = cls()
+        for i, (direction, worker, epoch) in enumerate(state["messages"]):
+            record.add(direction, worker, epoch, arrays[str(i)].tobytes())
+        return record

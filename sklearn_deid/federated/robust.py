@@ -1,0 +1,134 @@
+"""Combining updates so that a malicious worker has bounded influence."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from ..exceptions import ExchangeError
+from .sparse import SparseUpdate
+
+__all__ = ["AGGREGATES", "aggregate", "clip_norm", "coordinate_median", "trimmed_mean"]
+
+AGGREGATES = ("mean", "median", "trimmed_mean")
+_BLOCK = 2**18  # coordinates combined at a time: what is sorted stays small
+
+
+def clip_norm(vector: np.ndarray, bound: float) -> np.ndarray:
+    """The vector, shrunk to a Euclidean norm of at most ``bound`` if it is longer.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> clip_norm(np.array([3.0, 4.0], dtype=np.float32), 1.0).round(3).tolist()
+    [0.6000000238418579, 0.800000011920929]
+    """
+    norm = float(np.linalg.norm(vector.astype(np.float64)))
+    if norm <= bound:
+        return vector
+    # towards zero by a rounding step of float32, so that the bound holds for what is sent
+    return (vector * (bound / norm * (1 - 1e-6))).astype(vector.dtype)
+
+
+def trimmed_mean(vectors: Sequence[np.ndarray], n_trim: int) -> np.ndarray:
+    """Mean of each coordinate without its ``n_trim`` smallest and largest values.
+
+    Bounded by the values of honest workers as long as at most ``n_trim`` are malicious.
+
+    Parameters
+    ----------
+    vectors : sequence of ndarray of shape (n,)
+        One a worker.
+    n_trim : int
+        From 0; ``2 * n_trim`` must be less than the number of workers.
+
+    References
+    ----------
+    Yin et al. (2018), Byzantine-Robust Distributed Learning, definition 2.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> trimmed_mean([np.array([v], dtype=np.float32) for v in (1, 2, 3, 1e6)], 1).tolist()
+    [2.5]
+    """
+    if not 0 <= 2 * n_trim < len(vectors):
+        raise ValueError(
+            f"The 'n_trim' parameter must be from 0 to {(len(vectors) - 1) // 2} for {len(vectors)} workers. "
+            f"Got {n_trim!r}."
+        )
+    kept = slice(n_trim, len(vectors) - n_trim)
+    return _by_block(vectors, lambda block: np.sort(block, axis=0)[kept].mean(axis=0, dtype=np.float64))
+
+
+def coordinate_median(vectors: Sequence[np.ndarray]) -> np.ndarray:
+    """Median of each coordinate (the mean of the two in the middle for an even number of workers).
+
+    References
+    ----------
+    Yin et al. (2018), Byzantine-Robust Distributed Learning, definition 1.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> coordinate_median([np.array([v], dtype=np.float32) for v in (1, 2, 1e6)]).tolist()
+    [2.0]
+    """
+    return _by_block(vectors, lambda block: np.median(block.astype(np.float64), axis=0))
+
+
+def aggregate(
+    vectors: Sequence[np.ndarray | SparseUpdate],
+    how: str = "mean",
+    n_trim: int = 1,
+    weights: Sequence[float] | None = None,
+) -> np.ndarray:
+    """One vector of several workers.
+
+    Parameters
+    ----------
+    vectors : sequence of ndarray of shape (n,), or of SparseUpdate
+        What a worker did not send counts as zero: a worker alone at a place is outvoted there.
+    how : {"mean", "median", "trimmed_mean"}, default="mean"
+    n_trim : int, default=1
+        Of the trimmed mean.
+    weights : sequence of float, default=None
+        Of the mean; None for equal ones. The robust ones take each worker for one vote.
+
+    Returns
+    -------
+    ndarray of shape (n,), float32
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> aggregate([np.zeros(1, np.float32), np.ones(1, np.float32)], weights=[1, 3]).tolist()
+    [0.75]
+    """
+    dense = [vector.dense() if isinstance(vector, SparseUpdate) else vector for vector in vectors]
+    if how not in AGGREGATES:
+        raise ValueError(f"The 'how' parameter must be one of {', '.join(AGGREGATES)}. Got {how!r}.")
+    if how != "mean" and weights is not None:
+        raise ValueError("Weights go with how='mean' only.")
+    if how == "median":
+        return coordinate_median(dense)
+    if how == "trimmed_mean":
+        return trimmed_mean(dense, n_trim)
+    share = np.ones(len(dense)) if weights is None else np.asarray(weights, dtype=np.float64)
+    if len(share) != len(dense) or not (share >= 0).all() or not 0 < share.sum() < np.inf:
+        raise ValueError("'weights' must hold one number a worker, none negative and not all zero.")
+    return _by_block(dense, lambda block: np.einsum("w,wn->n", share / share.sum(), block.astype(np.float64)))
+
+
+def _by_block(vectors: Sequence[np.ndarray], combine: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:
+    if not len(vectors):
+        raise ExchangeError("There is nothing to combine.")
+    n = len(vectors[0])
+    if any(np.shape(vector) != (n,) for vector in vectors):
+        raise ExchangeError("Vectors of one length are needed.")
+    combined = np.empty(n, dtype=np.float32)
+    for start in range(0, n, _BLOCK):
+        stop = start + _BLOCK
+        combined[start:stop] = combine(np.stack([vector[start:stop] for vector in vectors]))
+    return combined

@@ -1,0 +1,210 @@
+"""Running an exchange in one process: the same messages, server and workers as across sites."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from contextlib import closing
+from typing import Any
+
+import numpy as np
+
+from ..exceptions import ExchangeError
+from .history import EpochRecord, History
+from .record import ExchangeRecord
+from .schedules import Step, plan_steps
+from .server import ParameterServer
+from .worker import Learner, Worker, train_one_epoch
+
+__all__ = ["Evaluate", "MapEpochs", "run_rounds", "trained"]
+
+# map(train_one_epoch, learners): results in the order of the learners, from this process or others
+MapEpochs = Callable[[Callable[[Learner], Any], Sequence[Learner]], Iterable[tuple[Learner, dict[str, float]]]]
+Evaluate = Callable[[str, Learner], Mapping[str, float]]
+
+
+def run_rounds(
+    server: ParameterServer,
+    workers: Sequence[Worker],
+    schedule: str | Sequence[Step] = "concurrent",
+    n_epochs: int = 1,
+    rng: np.random.Generator | None = None,
+    record: ExchangeRecord | None = None,
+    map_epochs: MapEpochs = map,
+    evaluate: Evaluate | None = None,
+) -> History:
+    """Train the workers for some epochs each, by distributed selective SGD.
+
+    Workers that have not downloaded anything begin with a copy of all global parameters. May be called again to go on;
+    what an earlier call left unacknowledged is sent first.
+
+    Parameters
+    ----------
+    server : ParameterServer
+    workers : sequence of Worker
+    schedule : {"sequential", "concurrent", "random-delay"} or sequence of Step, default="concurrent"
+        A plan of `plan_steps`, or the name of one.
+    n_epochs : int, default=1
+        Of each worker; a plan brings its own.
+    rng : Generator, optional
+        Of random delays.
+    record : ExchangeRecord, default=None
+        Gets all messages.
+    map_epochs : callable, default=map
+        Called as ``map_epochs(train_one_epoch, learners)`` for epochs that do not depend on each other: a way into
+        other processes, from where learners come back trained. Results do not depend on it.
+    evaluate : callable, default=None
+        Called as ``evaluate(name, learner)`` after every local epoch, before the next download; its figures go to the
+        history.
+
+    Returns
+    -------
+    History
+        If it is interrupted from the keyboard, of what was done until then: epochs that had not ended are taken back,
+        and server and workers can go on.
+
+    Raises
+    ------
+    ExchangeError
+        If the training of a worker diverges. What the server refuses is no error here; it is in the history.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn_deid.federated import WorkerSettings
+    >>> class Descent:
+    ...     def __init__(self, goal): self.goal, self.vector = np.float32(goal), np.zeros(3, dtype=np.float32)
+    ...     def get_flat(self): return self.vector.copy()
+    ...     def set_flat(self, vector): self.vector = np.array(vector)
+    ...     def train_epoch(self): self.vector += (self.goal - self.vector) / 4
+    >>> model, settings = "0" * 32, WorkerSettings(upload_fraction=1.0, download_fraction=1.0)
+    >>> workers = [Worker(f"site-{goal}", Descent(goal), model, settings, random_state=goal) for goal in (1, 2)]
+    >>> server = ParameterServer(np.zeros(3), model, random_state=0)
+    >>> history = run_rounds(server, workers, "concurrent", n_epochs=1)
+    >>> server.parameters.tolist(), history.column("staleness")
+    ([0.75, 0.75, 0.75], [0, 1])
+    """
+    if len({worker.name for worker in workers}) != len(workers):
+        raise ValueError("Workers need different names: the server counts uploads by name.")
+    steps = plan_steps(schedule, len(workers), n_epochs, rng) if isinstance(schedule, str) else schedule
+    exchange = _Exchange(server, workers, record, map_epochs, evaluate)
+    try:
+        exchange.start()
+        for step in steps:
+            getattr(exchange, step.action)(step.worker, step.epoch)
+        exchange.train_waiting()
+    except KeyboardInterrupt:
+        exchange.history.interrupted = True
+    return exchange.history
+
+
+def trained(
+    workers: Sequence[Worker], map_epochs: MapEpochs = map
+) -> Generator[tuple[Worker, dict[str, float]], None, None]:
+    """Train one epoch of several workers that do not depend on each other; gives each as soon as it is done.
+
+    If it is interrupted, fails or is closed early, epochs that have not ended are taken back.
+
+    Raises
+    ------
+    ExchangeError
+        If the training of a worker diverges.
+    """
+    try:
+        results = map_epochs(train_one_epoch, [worker.begin_epoch() for worker in workers])
+        for worker, (learner, figures) in zip(workers, results, strict=True):
+            try:
+                worker.finish_epoch(learner)
+            except ExchangeError as error:
+                raise ExchangeError(f"Worker {worker.name}: {error.message} Lower its learning rate.") from None
+            yield worker, figures
+    except BaseException:
+        for worker in workers:
+            worker.abandon_epoch()
+        raise
+
+
+class _Exchange:
+    """State of one call of `run_rounds`."""
+
+    def __init__(
+        self,
+        server: ParameterServer,
+        workers: Sequence[Worker],
+        record: ExchangeRecord | None,
+        map_epochs: MapEpochs,
+        evaluate: Evaluate | None,
+    ) -> None:
+        self.server, self.workers, self.record = server, workers, record
+        self.map_epochs, self.evaluate = map_epochs, evaluate
+        self.history = History()
+        self.lines: dict[int, EpochRecord] = {}  # of the epoch that each worker is in
+        self.waiting: list[tuple[int, int]] = []  # (worker, epoch) that could train now
+        self.on_their_way: dict[tuple[int, int], tuple[int, EpochRecord, int]] = {}
+
+    def start(self) -> None:
+        """First copies of the model, before anybody uploads; what an earlier call left comes after them."""
+        for worker in self.workers:
+            if worker.version is None:
+                self.history.bytes_start += self._download(worker, 1.0, half=False)[0]
+        for worker in self.workers:
+            for sequence, message in list(worker.pending.items()):
+                self.history.bytes_repeated += len(message)
+                self._deliver(worker, sequence, message)
+
+    def download(self, place: int, epoch: int) -> None:
+        self._train_if_waiting(place)
+        worker = self.workers[place]
+        n_bytes, n_down = self._download(worker, worker.settings.download_fraction, worker.settings.half)
+        self.lines[place] = EpochRecord(worker.name, worker.n_epochs + 1, bytes_down=n_bytes, n_down=n_down)
+
+    def train(self, place: int, epoch: int) -> None:
+        # Not yet: epochs of other workers may join, as long as this worker does nothing else.
+        self._train_if_waiting(place)
+        self.waiting.append((place, epoch))
+
+    def upload(self, place: int, epoch: int) -> None:
+        self._train_if_waiting(place)
+        worker = self.workers[place]
+        sequence, line, version = self.on_their_way.pop((place, epoch))
+        line.staleness = self.server.version - version
+        line.refused = self._deliver(worker, sequence, worker.pending[sequence])
+
+    def train_waiting(self) -> None:
+        """Train all that wait, and choose what they send."""
+        waiting, self.waiting = self.waiting, []
+        with closing(trained([self.workers[place] for place, _ in waiting], self.map_epochs)) as results:
+            for (place, epoch), (worker, figures) in zip(waiting, results, strict=True):
+                line, sequence = self.lines.pop(place), worker.sequence
+                line.metrics, line.update_norm = figures, worker.update_norm
+                update = worker.select_upload()
+                self.on_their_way[place, epoch] = (sequence, line, update.version)
+                self.history.add(line)
+                line.bytes_up, line.n_up, line.sent_norm = len(worker.pending[sequence]), len(update), update.norm()
+                if worker.selected is not None:
+                    line.n_candidates, line.n_clipped = worker.selected.n_candidates, worker.selected.n_clipped
+                if self.evaluate is not None:
+                    line.metrics.update(self.evaluate(worker.name, worker.learner))
+
+    def _train_if_waiting(self, place: int) -> None:
+        if any(place == other for other, _ in self.waiting):
+            self.train_waiting()
+
+    def _download(self, worker: Worker, fraction: float, half: bool) -> tuple[int, int]:
+        update = self.server.download(fraction)
+        message = update.to_bytes(half=half)
+        worker.apply_download(message)
+        if self.record is not None:
+            self.record.add("down", worker.name, worker.n_epochs, message)
+        return len(message), len(update)
+
+    def _deliver(self, worker: Worker, sequence: int, message: bytes) -> str | None:
+        """Upload, and say why it was refused if it was."""
+        if self.record is not None:
+            self.record.add("up", worker.name, worker.n_epochs, message)
+        refused = None
+        try:
+            self.server.upload(message, worker.name, sequence)
+        except ExchangeError as error:
+            refused = error.message
+        worker.acknowledge(sequence)
+        return refused

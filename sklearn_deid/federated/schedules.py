@@ -1,0 +1,95 @@
+"""Who downloads, trains and uploads when: exchange schedules as plans, without running anything."""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+__all__ = ["SCHEDULES", "Step", "plan_steps"]
+
+SCHEDULES = ("sequential", "concurrent", "random-delay")
+
+
+class Step(NamedTuple):
+    """One thing that happens.
+
+    Parameters
+    ----------
+    action : {"upload", "download", "train"}
+        "train" ends with choosing what is sent; "upload" is its arrival at the server.
+    worker : int
+        Place in the list of workers.
+    epoch : int
+        Of this plan, from 0.
+    """
+
+    action: str
+    worker: int
+    epoch: int
+
+
+def plan_steps(
+    schedule: str, n_workers: int, n_epochs: int, rng: np.random.Generator | None = None, mean_delay: float = 1.0
+) -> list[Step]:
+    """Order of all steps of all workers.
+
+    - ``"sequential"``: one worker after the other; each sees the uploads of all before it. Never stale, hence
+      optimistic.
+    - ``"concurrent"``: in each epoch all download, all train, all upload. An upload of the last of n workers is n - 1
+      updates stale, and n updates for the same error add up.
+    - ``"random-delay"``: workers of different speed run on without waiting for each other; uploads arrive after a
+      random delay, maybe after the next download of the same worker.
+
+    Parameters
+    ----------
+    schedule : {"sequential", "concurrent", "random-delay"}
+    n_workers, n_epochs : int
+        Every worker trains ``n_epochs`` epochs.
+    rng : Generator, optional
+        Of the random delays; by default one seeded by the operating system.
+    mean_delay : float, default=1.0
+        Mean delay of an upload, in epochs of a worker of mean speed (exponentially distributed).
+
+    Returns
+    -------
+    list of Step
+        Per worker and epoch a download, then a train, then an upload.
+
+    References
+    ----------
+    Shokri & Shmatikov (2015), Privacy-Preserving Deep Learning: round robin, random order, asynchronous. Festag &
+    Spreckelsen (2020): asynchronous.
+
+    Examples
+    --------
+    >>> [f"{step.action} {step.worker}" for step in plan_steps("concurrent", 2, 1)]
+    ['download 0', 'download 1', 'train 0', 'train 1', 'upload 0', 'upload 1']
+    """
+    if schedule not in SCHEDULES:
+        raise ValueError(f"The 'schedule' parameter must be one of {', '.join(SCHEDULES)}. Got {schedule!r}.")
+    if not 0.0 <= mean_delay < math.inf:
+        raise ValueError(f"The 'mean_delay' parameter must be a number that is not negative. Got {mean_delay!r}.")
+    actions, workers, epochs = ("download", "train", "upload"), range(n_workers), range(n_epochs)
+    if schedule == "sequential":
+        return [Step(action, worker, epoch) for epoch in epochs for worker in workers for action in actions]
+    if schedule == "concurrent":
+        return [Step(action, worker, epoch) for epoch in epochs for action in actions for worker in workers]
+    return _random_delays(n_workers, n_epochs, np.random.default_rng() if rng is None else rng, mean_delay)
+
+
+def _random_delays(n_workers: int, n_epochs: int, rng: np.random.Generator, mean_delay: float) -> list[Step]:
+    """Simulated clocks: a worker of mean speed takes 1 an epoch on average; speeds differ by up to a factor of 3."""
+    timed: list[tuple[float, int, Step]] = []
+    for worker in range(n_workers):
+        now, pace = rng.uniform(0.0, 1.0), rng.uniform(0.5, 1.5)
+        for epoch in range(n_epochs):
+            done = now + pace * rng.uniform(0.8, 1.2)
+            arrival = done + (rng.exponential(mean_delay) if mean_delay else 0.0)
+            # At the same time: what arrives first, so that without delay a worker sees its own upload.
+            timed.append((arrival, 0, Step("upload", worker, epoch)))
+            timed.append((now, 1, Step("download", worker, epoch)))
+            timed.append((now, 2, Step("train", worker, epoch)))
+            now = done
+    return [step for _, _, step in sorted(timed)]

@@ -1,0 +1,295 @@
+"""The parameter server: one global vector, and how often each parameter was updated."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections import deque
+from dataclasses import asdict, dataclass
+from threading import RLock
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..exceptions import ExchangeError
+from .delivered import Delivered, check_sequence
+from .selection import check_finite_vector, select_download
+from .sparse import SparseUpdate
+from .state_file import read_state, write_state
+
+__all__ = ["ParameterServer", "Refusal", "ServerLimits"]
+
+_KIND = "parameter server"
+_LONGEST_LOG = 1000
+
+
+@dataclass(frozen=True)
+class ServerLimits:
+    """What the server accepts, and how it applies it.
+
+    Parameters
+    ----------
+    max_abs : float, default=inf
+        Largest magnitude of a single value.
+    max_norm : float, default=inf
+        Largest Euclidean norm of an update (norm bound against a malicious worker).
+    max_staleness : int, default=None
+        How many updates may have been applied since the worker downloaded what its update starts from; None for any.
+    step : float, default=1.0
+        What updates are multiplied by when they are added. 1 is the papers'; with n workers that train at the same
+        time 1/n adds their mean instead of their sum.
+    """
+
+    max_abs: float = math.inf
+    max_norm: float = math.inf
+    max_staleness: int | None = None
+    step: float = 1.0
+
+    def __post_init__(self) -> None:
+        for name in ("max_abs", "max_norm"):
+            if not getattr(self, name) > 0:
+                raise ValueError(f"The '{name}' parameter must be a positive number. Got {getattr(self, name)!r}.")
+        if self.max_staleness is not None and self.max_staleness < 0:
+            raise ValueError(f"The 'max_staleness' parameter must not be negative. Got {self.max_staleness!r}.")
+        if not 0.0 < self.step < math.inf:
+            raise ValueError(f"The 'step' parameter must be a positive number. Got {self.step!r}.")
+
+
+class Refusal(NamedTuple):
+    """An upload that was not applied."""
+
+    worker: str
+    sequence: Any
+    reason: str
+
+
+class ParameterServer:
+    """Adds what workers upload and hands out what was updated most. It manages nobody and may be asked at any time.
+
+    Parameters
+    ----------
+    parameters : array of shape (n,)
+        The first global parameters.
+    model : str
+        Fingerprint of the model (`ParameterLayout.fingerprint`).
+    limits : ServerLimits, default=None
+    random_state : int or Generator, default=None
+        Decides ties of the download. None draws from the operating system.
+
+    Attributes
+    ----------
+    version : int
+        Number of updates applied.
+    counts : ndarray of shape (n,), int32
+        How often each parameter was updated; read-only.
+    parameters : ndarray of shape (n,), float32
+        Read-only view; `download` gives a copy.
+    refusals : deque of Refusal
+        The last 1000, with worker and reason; ``n_refused`` counts all.
+
+    Notes
+    -----
+    ``worker`` must come from the authenticated connection and never from the message. Calls from several threads are
+    serialised. An upload is safe from a crash once `save` has returned after it: acknowledge it then, and let workers
+    repeat what was not acknowledged; a repetition is applied once.
+
+    References
+    ----------
+    Festag & Spreckelsen (2020), Distributed Selective Stochastic Gradient Descent.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> server = ParameterServer(np.zeros(4), model="0" * 32, random_state=0)
+    >>> update = SparseUpdate(np.array([1, 2]), np.array([0.5, -1.0], dtype=np.float32), size=4, model="0" * 32)
+    >>> server.upload(update, worker="site-1", sequence=0), server.upload(update, worker="site-1", sequence=0)
+    (True, False)
+    >>> server.parameters.tolist(), server.counts.tolist()
+    ([0.0, 0.5, -1.0, 0.0], [0, 1, 1, 0])
+    >>> server.download(0.5).indices.tolist()
+    [1, 2]
+    """
+
+    def __init__(
+        self,
+        parameters: np.ndarray,
+        model: str,
+        limits: ServerLimits | None = None,
+        random_state: int | np.random.Generator | None = None,
+    ) -> None:
+        self._parameters = check_finite_vector(parameters).copy()
+        self.model = SparseUpdate(np.zeros(0, int), np.zeros(0, np.float32), len(self._parameters), model).model
+        self.limits = ServerLimits() if limits is None else limits
+        self.version = 0
+        self.refusals: deque[Refusal] = deque(maxlen=_LONGEST_LOG)
+        self.n_refused = 0
+        self._counts = np.zeros(len(self._parameters), dtype=np.int32)
+        self._delivered: dict[str, Delivered] = {}
+        self._rng = np.random.default_rng(random_state)
+        self._lock = RLock()
+
+    def __repr__(self) -> str:
+        return f"ParameterServer(size={self.size}, version={self.version}, workers={len(self._delivered)})"
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in vars(self).items() if name != "_lock"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state, _lock=RLock())
+
+    @property
+    def size(self) -> int:
+        """Number of parameters."""
+        return len(self._parameters)
+
+    @property
+    def parameters(self) -> np.ndarray:
+        return _read_only(self._parameters)
+
+    @property
+    def counts(self) -> np.ndarray:
+        return _read_only(self._counts)
+
+    def download(self, download_fraction: float) -> SparseUpdate:
+        """The parameters with the highest update counters, ties at random.
+
+        Parameters
+        ----------
+        download_fraction : float
+            The papers' theta_d, from 0 to 1; 1 for the copy that a worker begins with.
+
+        Returns
+        -------
+        SparseUpdate
+            Of kind ``"parameters"``.
+        """
+        with self._lock:
+            indices = select_download(self._counts, download_fraction, self._rng)
+            values = self._parameters[indices]
+            return SparseUpdate(indices, values, self.size, self.model, self.version, "parameters")
+
+    def upload(self, update: SparseUpdate | bytes, worker: str, sequence: int) -> bool:
+        """Add an update, once.
+
+        Parameters
+        ----------
+        update : SparseUpdate or bytes
+        worker : str
+            Who sends it, as the connection says.
+        sequence : int
+            Which upload of this worker it is; the order of arrival does not matter.
+
+        Returns
+        -------
+        bool
+            Whether it was added: False for a repetition.
+
+        Raises
+        ------
+        ExchangeError
+            If it is refused. Nothing has changed then but `refusals`.
+        """
+        with self._lock:
+            try:
+                checked = self._check(update, worker, sequence)
+                if sequence in self._delivered.get(worker, ()):
+                    return False
+                values = self._sum(checked)
+            except ExchangeError as error:
+                self.n_refused += 1
+                self.refusals.append(Refusal(str(worker), sequence, error.message))
+                raise
+            self._parameters[checked.indices] = values
+            self._counts[checked.indices] += 1
+            self._delivered.setdefault(worker, Delivered()).add(sequence)
+            self.version += 1
+            return True
+
+    def _check(self, update: SparseUpdate | bytes, worker: str, sequence: int) -> SparseUpdate:
+        if not isinstance(worker, str) or not worker:
+            raise ExchangeError("The name of a worker must be text.")
+        check_sequence(sequence)
+        if not isinstance(update, SparseUpdate):
+            update = SparseUpdate.from_bytes(update, size=self.size, model=self.model, kind="update")
+        if (update.size, update.model, update.kind) != (self.size, self.model, "update"):
+            raise ExchangeError("The update is of another model, size or kind.")
+        staleness = self.version - update.version
+        if staleness < 0:
+            raise ExchangeError(f"The update starts from version {update.version}, but this is {self.version}.")
+        if self.limits.max_staleness is not None and staleness > self.limits.max_staleness:
+            raise ExchangeError(f"The update is {staleness} versions old; {self.limits.max_staleness} are allowed.")
+        if update.largest() > self.limits.max_abs:
+            raise ExchangeError(f"The update holds a value beyond {self.limits.max_abs:g}.")
+        if self.limits.max_norm < math.inf and update.norm() > self.limits.max_norm:
+            raise ExchangeError(f"The norm of the update is above {self.limits.max_norm:g}.")
+        return update
+
+    def _sum(self, update: SparseUpdate) -> np.ndarray:
+        """New values of the updated parameters."""
+        added = update.values if self.limits.step == 1.0 else np.float32(self.limits.step) * update.values
+        with np.errstate(over="ignore"):
+            values = self._parameters[update.indices]
+            values += added
+        if not np.isfinite(values).all():
+            raise ExchangeError("With this update the global parameters would no longer be finite.")
+        return values
+
+    def delivered(self, worker: str) -> list[tuple[int, int]]:
+        """Sequence numbers of the applied uploads of a worker, as (first, last) ranges."""
+        with self._lock:
+            return self._delivered[worker].ranges() if worker in self._delivered else []
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write everything to one file; a crash leaves the file before or the file after, never half of one."""
+        with self._lock:
+            limits = {name: None if value == math.inf else value for name, value in asdict(self.limits).items()}
+            state = {
+                "model": self.model,
+                "version": self.version,
+                "limits": limits,
+                "delivered": {worker: seen.ranges() for worker, seen in self._delivered.items()},
+                "n_refused": self.n_refused,
+                "generator": generator_state(self._rng),
+            }
+            write_state(path, _KIND, state, {"parameters": self._parameters, "counts": self._counts})
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> ParameterServer:
+        """Go on where `save` left off, with the same random ties.
+
+        Raises
+        ------
+        ExchangeError
+            If the file is missing, damaged or something else.
+        """
+        state, arrays = read_state(path, _KIND)
+        limits = ServerLimits(**{name: value for name, value in state["limits"].items() if value is not None})
+        server = cls(arrays["parameters"], state["model"], limits)
+        server._counts = arrays["counts"].astype(np.int32)
+        server.version, server.n_refused = state["version"], state["n_refused"]
+        server._delivered = {worker: Delivered(map(tuple, seen)) for worker, seen in state["delivered"].items()}
+        server._rng = generator_from(state["generator"])
+        return server
+
+
+def _read_only(array: np.ndarray) -> np.ndarray:
+    view = array.view()
+    view.flags.writeable = False
+    return view
+
+
+def generator_state(rng: np.random.Generator) -> dict[str, Any]:
+    """State of a generator as JSON values."""
+    state = rng.bit_generator.state
+    if state["bit_generator"] != "PCG64":
+        raise ExchangeError(f"Only the state of PCG64 can be saved, not that of {state['bit_generator']}.")
+    return {
+        key: {k: str(v) for k, v in value.items()} if isinstance(value, dict) else value for key, value in state.items()
+    }
+
+
+def generator_from(state: dict[str, Any]) -> np.random.Generator:
+    """The generator whose state `generator_state` gave."""
+    rng = np.random.Generator(np.random.PCG64())
+    rng.bit_generator.state = {**state, "state": {key: int(value) for key, value in state["state"].items()}}
+    return rng

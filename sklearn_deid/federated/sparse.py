@@ -1,0 +1,259 @@
+"""What travels: some entries of a flat parameter vector, as checked bytes without pickle."""
+
+from __future__ import annotations
+
+import struct
+import zlib
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..exceptions import ExchangeError
+
+__all__ = ["KINDS", "LARGEST_SIZE", "SparseUpdate"]
+
+KINDS = ("update", "parameters")
+LARGEST_SIZE = 2**31 - 1  # indices travel as int32
+_MAGIC = b"SDX1"
+# magic, kind, positions, bytes per value, reserved; size, count, version; fingerprint of the model
+_HEADER = struct.Struct("<4sBBBBQQQ16s")
+_CHECKSUM = struct.Struct("<I")
+_OVERHEAD = _HEADER.size + _CHECKSUM.size
+_BITMAP, _INDICES, _DENSE = range(3)
+_VALUE_TYPES: dict[int, np.dtype] = {4: np.dtype("<f4"), 2: np.dtype("<f2")}
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class SparseUpdate:
+    """Some entries of a flat vector of float32: a worker's update, or parameters that a worker downloads.
+
+    Parameters
+    ----------
+    indices : ndarray of shape (k,), integers
+        Where the values belong; strictly increasing, from 0 to ``size - 1``.
+    values : ndarray of shape (k,), float32
+        Finite numbers: summands if ``kind`` is ``"update"``, new values if it is ``"parameters"``.
+    size : int
+        Length of the whole vector.
+    model : str
+        Fingerprint of the model (32 hexadecimal digits, `ParameterLayout.fingerprint`).
+    version : int, default=0
+        Number of updates that the server had applied when these parameters, or those that the update started from,
+        were downloaded.
+    kind : {"update", "parameters"}, default="update"
+
+    Raises
+    ------
+    ExchangeError
+        If any of this does not hold.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> update = SparseUpdate(np.array([1, 4]), np.array([0.5, -2.0], dtype=np.float32), size=6, model="0" * 32)
+    >>> data = update.to_bytes()
+    >>> SparseUpdate.from_bytes(data, size=6, model="0" * 32) == update
+    True
+    >>> update.dense().tolist()
+    [0.0, 0.5, 0.0, 0.0, -2.0, 0.0]
+    """
+
+    indices: np.ndarray
+    values: np.ndarray
+    size: int
+    model: str
+    version: int = 0
+    kind: str = "update"
+
+    def __post_init__(self) -> None:
+        _check_header(self.size, self.model, self.version, self.kind)
+        indices, values = np.asarray(self.indices), np.asarray(self.values)
+        if indices.ndim != 1 or indices.shape != values.shape or indices.dtype.kind not in "iu":
+            raise ExchangeError(
+                "'indices' and 'values' must be one-dimensional, of one length, and 'indices' integers."
+            )
+        if values.dtype != np.float32:
+            raise ExchangeError(f"'values' must be float32. Got {values.dtype}.")
+        if len(indices) and not (0 <= indices[0] and indices[-1] < self.size and (indices[1:] > indices[:-1]).all()):
+            raise ExchangeError(f"'indices' must increase strictly from 0 to at most {self.size - 1}.")
+        if not np.isfinite(values).all():
+            raise ExchangeError("Values that are not finite are not exchanged.")
+        for name, array in (("indices", indices.astype(np.intp, copy=False)), ("values", values)):
+            view = array.view()
+            view.flags.writeable = False
+            object.__setattr__(self, name, view)
+
+    def __len__(self) -> int:
+        return len(self.indices)
+
+    def __repr__(self) -> str:
+        return (
+            f"SparseUpdate({self.kind}, {len(self)} of {self.size}, version={self.version}, model={self.model[:8]}...)"
+        )
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, SparseUpdate):
+            return NotImplemented
+        same = all(getattr(self, name) == getattr(other, name) for name in ("size", "model", "version", "kind"))
+        return (
+            same
+            and np.array_equal(self.indices, other.indices)
+            and np.array_equal(self.values.view(np.uint32), other.values.view(np.uint32))  # -0.0 is not 0.0
+        )
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def dense(self) -> np.ndarray:
+        """The whole vector, shape (size,), float32, with zeros where nothing was sent."""
+        vector = np.zeros(self.size, dtype=np.float32)
+        vector[self.indices] = self.values
+        return vector
+
+    def largest(self) -> float:
+        """Largest magnitude among the values; 0.0 if there are none."""
+        return float(max(self.values.max(), -self.values.min())) if len(self) else 0.0
+
+    def norm(self) -> float:
+        """Euclidean norm of the values."""
+        return float(np.sqrt(np.einsum("i,i->", self.values, self.values, dtype=np.float64)))
+
+    def to_bytes(self, half: bool = False) -> bytes:
+        """Encode in the smallest of three forms: bitmap and values, int32 indices and values, all values.
+
+        Parameters
+        ----------
+        half : bool, default=False
+            Whether values are rounded to float16: half the bytes, and about three decimal digits.
+
+        Returns
+        -------
+        bytes
+            A header of 48 bytes, the positions, the values, and a CRC-32 against damage (not against forgery).
+
+        Raises
+        ------
+        ExchangeError
+            If a value does not fit float16 (beyond 65504).
+        """
+        width = 2 if half else 4
+        with np.errstate(over="ignore"):
+            values = self.values.astype(_VALUE_TYPES[width], copy=False)
+        if half and not np.isfinite(values).all():
+            raise ExchangeError("A value does not fit float16 (beyond 65504); send float32.")
+        form, positions = self._positions()
+        header = _HEADER.pack(
+            _MAGIC,
+            KINDS.index(self.kind),
+            form,
+            width,
+            0,
+            self.size,
+            len(self),
+            self.version,
+            bytes.fromhex(self.model),
+        )
+        parts = (header, positions, np.ascontiguousarray(values).view(np.uint8).data)
+        checksum = 0
+        for part in parts:
+            checksum = zlib.crc32(part, checksum)
+        return b"".join((*parts, _CHECKSUM.pack(checksum)))
+
+    def _positions(self) -> tuple[int, bytes | memoryview]:
+        if len(self) == self.size:
+            return _DENSE, b""
+        if 4 * len(self) < _bitmap_bytes(self.size):
+            return _INDICES, np.ascontiguousarray(self.indices, dtype="<i4").view(np.uint8).data
+        mask = np.zeros(self.size, dtype=bool)
+        mask[self.indices] = True
+        return _BITMAP, np.packbits(mask, bitorder="little").data
+
+    @classmethod
+    def from_bytes(
+        cls,
+        data: bytes | bytearray | memoryview,
+        *,
+        size: int | None = None,
+        model: str | None = None,
+        kind: str | None = None,
+    ) -> SparseUpdate:
+        """Decode, and refuse everything that `to_bytes` could not have made.
+
+        Parameters
+        ----------
+        data : bytes
+        size, model, kind : optional
+            What is expected; checked before anything is decoded. Give all three for data that others made: memory use
+            is then bounded by the own model.
+
+        Raises
+        ------
+        ExchangeError
+            If the data are truncated, damaged, too long, out of range, not finite, or not what is expected.
+        """
+        raw = _as_bytes(data)
+        form, width, count, known = _read_header(raw)
+        expected = {"size": size, "model": model, "kind": kind}
+        for name, value in expected.items():
+            if value is not None and known[name] != value:
+                raise ExchangeError(f"The message is of another {name}: {value!r} is expected. Got {known[name]!r}.")
+        n_positions = {_BITMAP: _bitmap_bytes(known["size"]), _INDICES: 4 * count, _DENSE: 0}[form]
+        if len(raw) != _OVERHEAD + n_positions + width * count:
+            raise ExchangeError(f"The message has {len(raw)} bytes, which is not what its header announces.")
+        if zlib.crc32(raw[: -_CHECKSUM.size]) != _CHECKSUM.unpack(raw[-_CHECKSUM.size :])[0]:
+            raise ExchangeError("The message is damaged: its checksum does not fit.")
+        body = raw[_HEADER.size : -_CHECKSUM.size]
+        indices = _read_positions(form, body[:n_positions], known["size"], count)
+        values = np.frombuffer(body[n_positions:], dtype=_VALUE_TYPES[width]).astype(np.float32, copy=False)
+        return cls(indices, values, **known)
+
+
+def _bitmap_bytes(size: int) -> int:
+    return (size + 7) // 8
+
+
+def _as_bytes(data: Any) -> memoryview:
+    if not isinstance(data, (bytes, bytearray, memoryview)):
+        raise ExchangeError(f"A message must be bytes. Got {type(data).__name__}.")
+    view = memoryview(data)
+    if not view.c_contiguous:
+        raise ExchangeError("A message must lie in one piece of memory.")
+    return view.cast("B") if view.nbytes else memoryview(b"")
+
+
+def _check_header(size: Any, model: Any, version: Any, kind: Any) -> None:
+    for name, value, bound in (("size", size, LARGEST_SIZE), ("version", version, 2**63 - 1)):
+        if not isinstance(value, (int, np.integer)) or isinstance(value, bool) or not 0 <= value <= bound:
+            raise ExchangeError(f"'{name}' must be an integer from 0 to {bound}.")
+    if not isinstance(model, str) or len(model) != 32 or set(model) - set("0123456789abcdef"):
+        raise ExchangeError("'model' must be a fingerprint: 32 hexadecimal digits in lower case.")
+    if kind not in KINDS:
+        raise ExchangeError(f"'kind' must be one of {', '.join(KINDS)}.")
+
+
+def _read_header(raw: memoryview) -> tuple[int, int, int, dict[str, Any]]:
+    """Form of the positions, bytes per value, number of values, and the fields of the update."""
+    if len(raw) < _OVERHEAD:
+        raise ExchangeError(f"The message is truncated: {len(raw)} bytes are less than a header.")
+    magic, kind, form, width, reserved, size, count, version, model = _HEADER.unpack(raw[: _HEADER.size])
+    if magic != _MAGIC:
+        raise ExchangeError("This is no message of this format.")
+    if kind >= len(KINDS) or form not in (_BITMAP, _INDICES, _DENSE) or width not in _VALUE_TYPES or reserved:
+        raise ExchangeError("The message is damaged: its header names unknown types.")
+    known = {"size": size, "model": model.hex(), "version": version, "kind": KINDS[kind]}
+    _check_header(**known)
+    if count > size or (form == _DENSE and count != size):
+        raise ExchangeError(f"The message announces {count} values for a vector of {size}.")
+    return form, width, count, known
+
+
+def _read_positions(form: int, raw: memoryview, size: int, count: int) -> np.ndarray:
+    if form == _DENSE:
+        return np.arange(size)
+    if form == _INDICES:
+        return np.frombuffer(raw, dtype="<i4").astype(np.intp)
+    bits = np.unpackbits(np.frombuffer(raw, dtype=np.uint8), bitorder="little")
+    indices = np.flatnonzero(bits.view(bool))
+    if len(indices) != count or (count and indices[-1] >= size):
+        raise ExchangeError(f"The bitmap of the message does not mark {count} of {size} parameters.")
+    return indices

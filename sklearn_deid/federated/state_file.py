@@ -1,0 +1,82 @@
+"""State of a server or worker in one file that is replaced as a whole, without pickle."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import numpy as np
+
+from ..exceptions import ExchangeError
+
+__all__ = ["read_state", "write_state"]
+
+_DIGEST_LENGTH = 32
+
+
+def write_state(path: str | os.PathLike[str], kind: str, state: Mapping[str, Any], arrays: Mapping[str, Any]) -> None:
+    """Write beside the target, flush to the disk, and rename: a crash leaves the old file or the new one.
+
+    Parameters
+    ----------
+    path : path
+        File to make or replace.
+    kind : str
+        What it is the state of; asked for when it is read.
+    state : dict
+        JSON values.
+    arrays : dict of str to ndarray
+    """
+    from safetensors.numpy import save
+
+    target = Path(path).resolve()
+    content = json.dumps({"kind": kind, **state}, sort_keys=True)
+    data = save({name: np.ascontiguousarray(array) for name, array in arrays.items()}, metadata={"state": content})
+    work = target.with_name(f".{target.name}-{uuid4().hex}")
+    try:
+        with work.open("wb") as stream:
+            stream.write(data)
+            stream.write(sha256(data).digest())  # against damage, not against forgery
+            stream.flush()
+            os.fsync(stream.fileno())
+        os.replace(work, target)
+    finally:
+        work.unlink(missing_ok=True)
+
+
+def read_state(path: str | os.PathLike[str], kind: str) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+    """Read what `write_state` wrote.
+
+    Raises
+    ------
+    ExchangeError
+        If the file is missing, truncated, damaged, or the state of something else.
+    """
+    try:
+        data = Path(path).read_bytes()
+    except OSError:
+        raise ExchangeError("The saved state cannot be read.", path=str(path)) from None
+    body, digest = data[:-_DIGEST_LENGTH], data[-_DIGEST_LENGTH:]
+    if len(digest) != _DIGEST_LENGTH or sha256(body).digest() != digest:
+        raise ExchangeError("The saved state is truncated or damaged.", path=str(path))
+    return _parse(body, kind, str(path))
+
+
+def _parse(body: bytes, kind: str, path: str) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+    from safetensors import SafetensorError
+    from safetensors.numpy import load
+
+    try:
+        arrays = load(body)
+        header = json.loads(body[8 : 8 + int.from_bytes(body[:8], "little")])
+        state = json.loads(header["__metadata__"]["state"])
+    except (SafetensorError, ValueError, KeyError, TypeError, RecursionError):
+        raise ExchangeError("This is no saved state.", path=path) from None
+    if not isinstance(state, dict) or state.pop("kind", None) != kind:
+        raise ExchangeError(f"This is not the saved state of a {kind}.", path=path)
+    return state, arrays

@@ -1,0 +1,255 @@
+"""Five ways to train with data that are apart: the experiments A to D of the paper, and federated averaging."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from .history import EpochRecord, History
+from .noise import GaussianUpload, SparseVectorUpload
+from .record import ExchangeRecord
+from .robust import AGGREGATES, aggregate, clip_norm
+from .rounds import Evaluate, MapEpochs, run_rounds, trained
+from .schedules import plan_steps
+from .server import ParameterServer, ServerLimits
+from .sparse import SparseUpdate
+from .worker import Learner, Worker, WorkerSettings
+
+__all__ = ["STRATEGIES", "StrategyPlan", "Training", "run_strategy"]
+
+STRATEGIES = ("centralized", "round_robin", "dssgd", "local", "fedavg")
+
+
+@dataclass(frozen=True)
+class StrategyPlan:
+    """What is to be done.
+
+    Parameters
+    ----------
+    strategy : {"centralized", "round_robin", "dssgd", "local", "fedavg"}, default="dssgd"
+        - ``"centralized"`` (experiment A): one learner that holds all data.
+        - ``"round_robin"`` (B): the whole model goes from worker to worker, one local epoch each (cyclic weight
+          transfer). Data stay at home; the model shows all that it has learned to the next one.
+        - ``"dssgd"`` (C): distributed selective SGD.
+        - ``"local"`` (D): everybody alone.
+        - ``"fedavg"``: in each round all begin with the global model, train one epoch and send all of their update; the
+          server adds the mean.
+    n_epochs : int, default=10
+        Local epochs of each worker.
+    settings : WorkerSettings or mapping of worker name to WorkerSettings, default=WorkerSettings()
+        "dssgd" only.
+    schedule : {"sequential", "concurrent", "random-delay"}, default="concurrent"
+        "dssgd" only.
+    mean_delay : float, default=1.0
+        "random-delay" only; see `plan_steps`.
+    limits : ServerLimits, default=ServerLimits()
+        Of "dssgd"; "fedavg" shrinks updates to ``max_norm`` instead of refusing them.
+    privacy : GaussianUpload or SparseVectorUpload, default=None
+        "dssgd" only.
+    aggregate : {"mean", "median", "trimmed_mean"}, default="mean"
+        "fedavg" only.
+    n_trim : int, default=1
+        "trimmed_mean" only.
+    weights : mapping of worker name to float, default=None
+        "fedavg" with the mean only: numbers of samples; None for equal ones.
+    """
+
+    strategy: str = "dssgd"
+    n_epochs: int = 10
+    settings: WorkerSettings | Mapping[str, WorkerSettings] = field(default_factory=WorkerSettings)
+    schedule: str = "concurrent"
+    mean_delay: float = 1.0
+    limits: ServerLimits = field(default_factory=ServerLimits)
+    privacy: GaussianUpload | SparseVectorUpload | None = None
+    aggregate: str = "mean"
+    n_trim: int = 1
+    weights: Mapping[str, float] | None = None
+
+    def __post_init__(self) -> None:
+        if self.strategy not in STRATEGIES:
+            raise ValueError(f"The 'strategy' parameter must be one of {', '.join(STRATEGIES)}. Got {self.strategy!r}.")
+        if self.aggregate not in AGGREGATES:
+            raise ValueError(
+                f"The 'aggregate' parameter must be one of {', '.join(AGGREGATES)}. Got {self.aggregate!r}."
+            )
+        if self.privacy is not None and self.strategy != "dssgd":
+            raise ValueError(f"Randomised uploads belong to strategy='dssgd'. Got strategy={self.strategy!r}.")
+
+
+@dataclass
+class Training:
+    """What came out.
+
+    Parameters
+    ----------
+    workers : list of Worker
+        With their trained learners.
+    parameters : ndarray of shape (n,), float32, or None
+        The global model; None for "local".
+    history : History
+    server : ParameterServer or None
+        "dssgd" only; hand it to `run_rounds` with the workers to go on.
+    """
+
+    workers: list[Worker]
+    parameters: np.ndarray | None
+    history: History
+    server: ParameterServer | None = None
+
+
+def run_strategy(
+    plan: StrategyPlan,
+    learners: Mapping[str, Learner],
+    parameters: np.ndarray,
+    model: str,
+    *,
+    random_state: int | np.random.Generator | None = None,
+    record: ExchangeRecord | None = None,
+    map_epochs: MapEpochs = map,
+    evaluate: Evaluate | None = None,
+) -> Training:
+    """Train learners from the same first parameters.
+
+    Parameters
+    ----------
+    plan : StrategyPlan
+    learners : mapping of name to Learner
+        One a worker; a single one for "centralized".
+    parameters : ndarray of shape (n,)
+        What all begin with.
+    model : str
+        Fingerprint of the model.
+    random_state : int or Generator, default=None
+        Of everything but the learners' own training.
+    record, map_epochs, evaluate
+        As in `run_rounds`; of "round_robin" each hand-over is recorded once, as a download of the next worker.
+
+    Returns
+    -------
+    Training
+        If it is interrupted from the keyboard, of what was finished; ``history.interrupted`` says so.
+
+    References
+    ----------
+    Festag & Spreckelsen (2020), Collaborative Training and Table 2.
+    Chang et al. (2018) for cyclic weight transfer, McMahan et al. (2017) for federated averaging.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> class Descent:
+    ...     def __init__(self, goal): self.goal, self.vector = np.float32(goal), np.zeros(2, dtype=np.float32)
+    ...     def get_flat(self): return self.vector.copy()
+    ...     def set_flat(self, vector): self.vector = np.array(vector)
+    ...     def train_epoch(self): self.vector += (self.goal - self.vector) / 2
+    >>> learners = {"site-1": Descent(1), "site-2": Descent(3)}
+    >>> run_strategy(StrategyPlan("fedavg", n_epochs=1), learners, np.zeros(2), "0" * 32).parameters.tolist()
+    [1.0, 1.0]
+    """
+    if plan.strategy == "centralized" and len(learners) != 1:
+        raise ValueError(f"strategy='centralized' trains a single learner on all data. Got {len(learners)}.")
+    rng = np.random.default_rng(random_state)
+    first = np.array(parameters, dtype=np.float32)
+    workers = [
+        Worker(name, learner, model, _settings_of(plan, name), privacy=plan.privacy, random_state=own)
+        for (name, learner), own in zip(learners.items(), rng.spawn(len(learners)), strict=True)
+    ]
+    for worker in workers:
+        worker.learner.set_flat(first)
+    if plan.strategy == "dssgd":
+        server = ParameterServer(first, model, plan.limits, random_state=rng.spawn(1)[0])
+        steps = plan_steps(plan.schedule, len(workers), plan.n_epochs, rng, plan.mean_delay)
+        history = run_rounds(server, workers, steps, record=record, map_epochs=map_epochs, evaluate=evaluate)
+        return Training(workers, server.parameters.copy(), history, server)
+    run = _Run(plan, workers, first, record, map_epochs, evaluate)
+    rounds: dict[str, Callable[[], None]] = {"round_robin": run.round_robin, "fedavg": run.fedavg}
+    run.repeat(rounds.get(plan.strategy, run.local))
+    if plan.strategy == "centralized":
+        run.parameters = np.array(workers[0].learner.get_flat(), dtype=np.float32)
+    return Training(workers, None if plan.strategy == "local" else run.parameters, run.history)
+
+
+def _settings_of(plan: StrategyPlan, name: str) -> WorkerSettings:
+    return plan.settings if isinstance(plan.settings, WorkerSettings) else plan.settings[name]
+
+
+class _Run:
+    """State of the strategies in which rounds follow each other."""
+
+    def __init__(
+        self,
+        plan: StrategyPlan,
+        workers: list[Worker],
+        parameters: np.ndarray,
+        record: ExchangeRecord | None,
+        map_epochs: MapEpochs,
+        evaluate: Evaluate | None,
+    ) -> None:
+        self.plan, self.workers, self.parameters = plan, workers, parameters
+        self.record, self.map_epochs, self.evaluate = record, map_epochs, evaluate
+        self.history = History()
+
+    def repeat(self, one_round: Callable[[], None]) -> None:
+        try:
+            for _ in range(self.plan.n_epochs):
+                one_round()
+        except KeyboardInterrupt:
+            self.history.interrupted = True
+
+    def local(self) -> None:
+        """Everybody alone, or one with all data."""
+        self._train(self.workers)
+
+    def round_robin(self) -> None:
+        """The model goes once around; one message a hand-over, counted where it arrives and where it leaves."""
+        for worker in self.workers:
+            worker.learner.set_flat(self.parameters)
+            fields = self._message_fields(worker, self.parameters, "parameters", "down")
+            self._train([worker], **fields)
+            self.parameters = np.array(worker.learner.get_flat(), dtype=np.float32)
+            line = self.history[-1]
+            line.bytes_up = len(self._message(self.parameters, "parameters"))
+            line.n_up = len(self.parameters)
+
+    def fedavg(self) -> None:
+        """All from the global model, everything sent, the mean added; an interrupted round adds nothing."""
+        fields: dict[str, Any] = {}
+        for worker in self.workers:
+            worker.learner.set_flat(self.parameters)
+            fields = self._message_fields(worker, self.parameters, "parameters", "down")
+        updates = self._train(self.workers, **fields)
+        for worker, update, line in zip(self.workers, updates, list(self.history)[-len(updates) :], strict=True):
+            sent = self._message_fields(worker, update, "update", "up")
+            line.bytes_up, line.n_up = sent["bytes_up"], sent["n_up"]
+            line.sent_norm, line.staleness = line.update_norm, 0
+        weights = None if self.plan.weights is None else [self.plan.weights[worker.name] for worker in self.workers]
+        bounded = [clip_norm(update, self.plan.limits.max_norm) for update in updates]
+        mean = aggregate(bounded, self.plan.aggregate, self.plan.n_trim, weights)
+        self.parameters = self.parameters + mean * np.float32(self.plan.limits.step)
+
+    def _train(self, workers: Sequence[Worker], **fields: Any) -> list[np.ndarray]:
+        """One epoch each, a line of the history each, and the updates."""
+        updates = []
+        with closing(trained(workers, self.map_epochs)) as results:
+            for worker, figures in results:
+                line = EpochRecord(
+                    worker.name, worker.n_epochs, update_norm=worker.update_norm, metrics=figures, **fields
+                )
+                updates.append(worker.take_update())
+                self.history.add(line)
+                if self.evaluate is not None:
+                    line.metrics.update(self.evaluate(worker.name, worker.learner))
+        return updates
+
+    def _message_fields(self, worker: Worker, vector: np.ndarray, kind: str, direction: str) -> dict[str, int]:
+        message = self._message(vector, kind)
+        if self.record is not None:
+            self.record.add(direction, worker.name, worker.n_epochs, message)
+        return {f"bytes_{direction}": len(message), f"n_{direction}": len(vector)}
+
+    def _message(self, vector: np.ndarray, kind: str) -> bytes:
+        return SparseUpdate(np.arange(len(vector)), vector, len(vector), self.workers[0].model, 0, kind).to_bytes()

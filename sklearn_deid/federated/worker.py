@@ -1,0 +1,307 @@
+"""A worker: downloads, trains on its own notes, and chooses what of its update leaves the house."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Protocol, runtime_checkable
+
+import numpy as np
+
+from ..exceptions import ExchangeError
+from .noise import GaussianUpload, PrivacyLedger, SparseVectorUpload
+from .selection import SELECTIONS, Selected, check_bounds, check_finite_vector, n_shared, select_upload
+from .server import generator_from, generator_state
+from .sparse import SparseUpdate
+from .state_file import read_state, write_state
+
+__all__ = ["Learner", "Worker", "WorkerSettings", "train_one_epoch"]
+
+_KIND = "worker"
+
+
+@runtime_checkable
+class Learner(Protocol):
+    """Whatever can be trained for an epoch and shows its parameters as one flat vector."""
+
+    def get_flat(self) -> np.ndarray:
+        """Parameters as a vector of shape (n,), float32."""
+
+    def set_flat(self, vector: np.ndarray) -> None:
+        """Replace the parameters by a copy of the vector."""
+
+    def train_epoch(self) -> Mapping[str, float] | None:
+        """Train for one epoch on the own data; figures for the history, or None."""
+
+
+def train_one_epoch(learner: Learner) -> tuple[Learner, dict[str, float]]:
+    """Train and give back the learner with its figures: the task that may run in another process."""
+    return learner, dict(learner.train_epoch() or {})
+
+
+@dataclass(frozen=True)
+class WorkerSettings:
+    """What a worker shares; private to each worker.
+
+    Parameters
+    ----------
+    upload_fraction : float, default=0.5
+        theta_u, at most this share of all parameters is sent per epoch.
+    download_fraction : float, default=0.1
+        theta_d, this share of all parameters is replaced before an epoch. High values let others interfere: 0.5 made
+        the networks of Festag & Spreckelsen (2020) fluctuate.
+    clip : float, default=10.0
+        gamma, bound of the magnitude of each sent value.
+    threshold : float, default=1e-4
+        tau, updates that are not larger stay at home.
+    selection : {"random", "largest"}, default="random"
+    half : bool, default=False
+        Whether values are sent as float16.
+    """
+
+    upload_fraction: float = 0.5
+    download_fraction: float = 0.1
+    clip: float = 10.0
+    threshold: float = 1e-4
+    selection: str = "random"
+    half: bool = False
+
+    def __post_init__(self) -> None:
+        for fraction in (self.upload_fraction, self.download_fraction):
+            n_shared(fraction, 1)
+        check_bounds(self.threshold, self.clip)
+        if self.selection not in SELECTIONS:
+            raise ValueError(
+                f"The 'selection' parameter must be one of {', '.join(SELECTIONS)}. Got {self.selection!r}."
+            )
+
+
+class Worker:
+    """One participant of the exchange.
+
+    An epoch is `apply_download`, `local_epoch`, `select_upload`; the update goes to the server together with
+    ``sequence`` and is kept in ``pending`` until `acknowledge`.
+
+    Parameters
+    ----------
+    name : str
+    learner : Learner
+        Not shared with another worker.
+    model : str
+        Fingerprint of the model.
+    settings : WorkerSettings, default=None
+    privacy : GaussianUpload or SparseVectorUpload, default=None
+        Randomises the update; None sends it as selected, which promises nothing formal.
+    random_state : int or Generator, default=None
+        Decides what is sent. None draws from the operating system.
+
+    Attributes
+    ----------
+    n_epochs : int
+        Local epochs finished.
+    sequence : int
+        Number that the next upload will get.
+    pending : dict of int to bytes
+        Messages that were not acknowledged, by sequence number; send them again after a failure.
+    version : int or None
+        Of the last download; None before the first one.
+    selected : Selected or None
+        What was chosen last.
+    ledger : PrivacyLedger
+        What an accountant needs.
+
+    References
+    ----------
+    Festag & Spreckelsen (2020), Figure 5.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> class Descent:
+    ...     def __init__(self): self.vector = np.zeros(2, dtype=np.float32)
+    ...     def get_flat(self): return self.vector.copy()
+    ...     def set_flat(self, vector): self.vector = np.array(vector)
+    ...     def train_epoch(self): self.vector -= 0.5 * (self.vector - 1)
+    >>> worker = Worker("site-1", Descent(), "0" * 32, WorkerSettings(upload_fraction=1.0))
+    >>> worker.local_epoch()
+    {}
+    >>> worker.select_upload().values.tolist()
+    [0.5, 0.5]
+    """
+
+    def __init__(
+        self,
+        name: str,
+        learner: Learner,
+        model: str,
+        settings: WorkerSettings | None = None,
+        *,
+        privacy: GaussianUpload | SparseVectorUpload | None = None,
+        random_state: int | np.random.Generator | None = None,
+    ) -> None:
+        self.name = name
+        self.learner = learner
+        self.model = model
+        self.settings = WorkerSettings() if settings is None else settings
+        self.privacy = privacy
+        if privacy is not None:
+            privacy.check(self.settings.threshold, self.settings.clip, self.settings.selection)
+        self.ledger = PrivacyLedger()
+        self.n_epochs = 0
+        self.sequence = 0
+        self.version: int | None = None
+        self.pending: dict[int, bytes] = {}
+        self.selected: Selected | None = None
+        self._rng = np.random.default_rng(random_state)
+        self._before: np.ndarray | None = None
+        self._delta: np.ndarray | None = None
+
+    def __repr__(self) -> str:
+        return f"Worker({self.name!r}, n_epochs={self.n_epochs}, pending={len(self.pending)})"
+
+    def apply_download(self, parameters: SparseUpdate | bytes) -> None:
+        """Overwrite the local parameters with those that were downloaded.
+
+        Raises
+        ------
+        ExchangeError
+            If the message is damaged or of another model; the learner is unchanged then.
+        """
+        vector = np.array(self.learner.get_flat(), dtype=np.float32)
+        if not isinstance(parameters, SparseUpdate):
+            parameters = SparseUpdate.from_bytes(parameters, size=len(vector), model=self.model, kind="parameters")
+        if (parameters.size, parameters.model, parameters.kind) != (len(vector), self.model, "parameters"):
+            raise ExchangeError("The download is of another model, size or kind.")
+        vector[parameters.indices] = parameters.values
+        self.learner.set_flat(vector)
+        self.version = parameters.version
+
+    def local_epoch(self) -> dict[str, float]:
+        """Train for one epoch here; gives the learner's figures."""
+        learner, metrics = train_one_epoch(self.begin_epoch())
+        self.finish_epoch(learner)
+        return metrics
+
+    def begin_epoch(self) -> Learner:
+        """Remember the parameters; the learner is to be trained by `train_one_epoch`, here or elsewhere."""
+        self._before = np.array(self.learner.get_flat(), dtype=np.float32)
+        return self.learner
+
+    def finish_epoch(self, learner: Learner) -> None:
+        """Take the trained learner back.
+
+        Raises
+        ------
+        ExchangeError
+            If its parameters are no longer finite; the worker then goes back to before the epoch.
+        """
+        if self._before is None:
+            raise ExchangeError("No epoch was begun.")
+        delta = np.asarray(learner.get_flat(), dtype=np.float32) - self._before
+        self.learner = learner
+        try:
+            self._delta = check_finite_vector(delta)
+        except ExchangeError:
+            self.abandon_epoch()
+            raise
+        self._before = None
+        self.n_epochs += 1
+
+    def abandon_epoch(self) -> None:
+        """Go back to the parameters before an epoch that did not end."""
+        if self._before is not None:
+            self.learner.set_flat(self._before)
+        self._before = None
+
+    @property
+    def update_norm(self) -> float:
+        """Euclidean norm of the whole update of the last epoch; 0.0 once it was taken. Stays at home."""
+        return 0.0 if self._delta is None else float(np.linalg.norm(self._delta))
+
+    def take_update(self) -> np.ndarray:
+        """The whole update of the last epoch, shape (n,), float32; once per epoch. Stays at home.
+
+        Raises
+        ------
+        ExchangeError
+            If no epoch has ended since the last call.
+        """
+        if self._delta is None:
+            raise ExchangeError("There is no update: train an epoch first, and take it once.")
+        delta, self._delta = self._delta, None
+        return delta
+
+    def select_upload(self) -> SparseUpdate:
+        """Choose what of the last epoch is sent; once per epoch.
+
+        Returns
+        -------
+        SparseUpdate
+            Also kept in ``pending``, encoded, under the sequence number it is to be sent with. With ``half`` its
+            values are rounded as the server will read them.
+
+        Raises
+        ------
+        ExchangeError
+            If no epoch has ended since the last call.
+        """
+        delta, settings = self.take_update(), self.settings
+        if self.privacy is None:
+            options = (settings.upload_fraction, settings.threshold, settings.clip, settings.selection)
+            chosen = select_upload(delta, *options, self._rng)
+        else:
+            chosen, event = self.privacy.select(
+                delta, settings.upload_fraction, settings.threshold, settings.clip, self._rng
+            )
+            self.ledger.add(event)
+        version = 0 if self.version is None else self.version
+        update = SparseUpdate(chosen.indices, chosen.values, len(delta), self.model, version)
+        message = update.to_bytes(half=settings.half)
+        self.pending[self.sequence] = message
+        self.sequence += 1
+        self.selected = chosen
+        return SparseUpdate.from_bytes(message) if settings.half else update
+
+    def acknowledge(self, sequence: int) -> None:
+        """Forget a message that the server has, or has refused for good."""
+        self.pending.pop(sequence, None)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the state to one file, atomically. Save before sending: a repeated upload is then the same one.
+
+        The file holds the local parameters and unsent updates, thus more than the worker shares: it stays at home.
+        """
+        delta = {} if self._delta is None else {"delta": self._delta}
+        pending = {f"pending-{number}": np.frombuffer(data, np.uint8) for number, data in self.pending.items()}
+        state = {
+            "name": self.name,
+            "model": self.model,
+            "n_epochs": self.n_epochs,
+            "sequence": self.sequence,
+            "version": self.version,
+            "ledger": self.ledger.to_list(),
+            "generator": generator_state(self._rng),
+        }
+        vector = np.asarray(self.learner.get_flat(), dtype=np.float32)
+        write_state(path, _KIND, state, {"parameters": vector, **delta, **pending})
+
+    def restore(self, path: str | os.PathLike[str]) -> None:
+        """Go on where `save` left off, with an own learner that gets the saved parameters.
+
+        An optimizer's state (momentum, Adam) is not in the file.
+
+        Raises
+        ------
+        ExchangeError
+            If the file is damaged, or of another worker or model.
+        """
+        state, arrays = read_state(path, _KIND)
+        if (state["name"], state["model"]) != (self.name, self.model):
+            raise ExchangeError("The saved state is that of another worker or model.", path=str(path))
+        self.learner.set_flat(arrays.pop("parameters"))
+        self._delta, self._before = arrays.pop("delta", None), None
+        self.pending = {int(key.removeprefix("pending-")): data.tobytes() for key, data in arrays.items()}
+        self.n_epochs, self.sequence, self.version = state["n_epochs"], state["sequence"], state["version"]
+        self.ledger = PrivacyLedger.from_list(state["ledger"])
+        self._rng = generator_from(state["generator"])
