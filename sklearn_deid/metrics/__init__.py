@@ -1,5 +1,6 @@
 """How much was found and how much is left: the official counts, leaks, scorers, re-identification, usefulness."""
 
+from .clustered_shares import Share, clustered_share
 from .counting import RULES, Counts, Rule, compare, compare_by_label, merged_counts
 from .leaks import Leak, LeakList, leak_list
 from .pairing import Pairing, count_sentences, infer_label_scheme, pair_documents
@@ -22,10 +23,12 @@ __all__ = [
     "Pairing",
     "Reidentification",
     "Rule",
+    "Share",
     "UtilityFigure",
     "UtilityReport",
     "UtilitySettings",
     "bayes_reidentification",
+    "clustered_share",
     "compare",
     "compare_by_label",
     "count_sentences",
