@@ -22,6 +22,7 @@ MAY_IMPORT = {
     "training": ["nn"],
     "datasets": ["io", "text"],
     "perturbation": ["embeddings", "text"],
+    "attacks": ["embeddings", "metrics", "nn", "text", "training"],
     "estimators": ["embeddings", "metrics", "nn", "perturbation", "text", "training"],
     "plotting": ["embeddings", "metrics"],
     "persistence": ["embeddings", "estimators", "text"],
