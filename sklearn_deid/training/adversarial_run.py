@@ -152,15 +152,15 @@ class AdversarialRun(ABC):
         else:
             numbers = self._deid_scores() | self._adversary_scores(self.valid)
             deviations = [numbers[f"valid_{judge}_deviation"] for judge in self.adversaries.judges]
-            score = numbers["valid_deid_loss"] + self.settings.adversary_weight * sum(deviations)
-        probe = None
-        if self.settings.stopping == "robust" and self.valid is not None:
-            probe = self._probe(number)
+            numbers["combined_loss"] = numbers["valid_deid_loss"] + self.settings.adversary_weight * sum(deviations)
+            score = numbers["combined_loss"]
+        probe = self._probe(number) if self.settings.stopping == "robust" else None
+        if self.settings.stopping == "robust":
             accuracies = [] if probe is None else probe.accuracies.values()
             score += _READ * max((max(0.0, found.low - 0.5) for found in accuracies), default=_UNPROBED)
         if self.best.offer(score):
             self.selected_round, self.probe = number, probe
-        return numbers | {"score": score}
+        return numbers
 
     def _deid_scores(self) -> dict[str, float]:
         scores = {} if self.valid is None else deid_scores(self.model, self.valid, self.generator)

@@ -119,7 +119,8 @@ class ThreePartResult:
     n_rounds : int
         Complete rounds.
     score : float
-        Of the selected round, by the stopping rule; infinite for round 0.
+        Of the selected round by the stopping rule, lower is better: the combined loss, to which "robust" adds a large
+        number for what a probe read. Infinite for round 0.
     control : dict of str to AttackAccuracy, or None
         How often the adversaries were right at the end of P2, where nothing was hidden yet; None if that was not
         measured.

@@ -48,7 +48,7 @@ def test_phases_seeds_and_what_is_selected():
 
     first, log, result = final(0)
     assert [row["phase"] for row in log.rows] == ["P1"] * 2 + ["P2"] * 2 + ["control"] + ["DANN"] * 3
-    scores = [row["score"] for row in log.of_phase("DANN")]
+    scores = [row["combined_loss"] for row in log.of_phase("DANN")]
     assert result.score == min(scores) and result.selected_round == 1 + scores.index(min(scores))
     assert same_weights(first, final(0)[0]) and not same_weights(first, final(1)[0])
 

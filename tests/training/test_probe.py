@@ -8,15 +8,17 @@ from scipy.stats import binomtest
 from sklearn_deid.training import (
     AdversarySettings,
     AttackAccuracy,
+    PairAdversaries,
     PairBatches,
     TrainingLog,
+    fit_adversaries,
     pair_accuracy,
     positive_control,
     train_probe,
 )
 
-from .toy_models import Copying, NoisyCopy, PureNoise, chance, same_weights, small_model, toy_batches, weights
-from .toy_pairs import toy_pairs
+from .toy_models import Copying, D, NoisyCopy, PureNoise, chance, same_weights, small_model, toy_batches, weights
+from .toy_pairs import SIZE, toy_pairs
 
 
 def probe(representer, train_and_valid, seed=0, **options):
@@ -85,6 +87,27 @@ def test_continuing_keeps_what_was_found():
         Copying(), *data, settings=AdversarySettings(n_epochs=0), continue_from=found.adversaries, **chance(1)
     )
     assert again.accuracies["t2"].accuracy > 0.95 and again.accuracies["t2"].epoch == 0
+
+
+@pytest.mark.parametrize("select", ["accuracy", "loss"])
+def test_each_judge_is_left_at_its_best_epoch(select):
+    """Where there is nothing to learn, the best epoch is some epoch, and another one for each."""
+    torch.manual_seed(0)
+    adversaries = PairAdversaries(SIZE, D, hidden_size=16)
+
+    def now(**numbers):
+        states.append({judge: weights(adversaries.members[judge]) for judge in adversaries.judges})
+        rows.append(numbers)
+
+    states, rows = [], []
+    now()
+    settings = AdversarySettings(n_epochs=8, lr=2e-2, select=select)
+    best = fit_adversaries(adversaries, PureNoise(), *toy_batches(), settings=settings, **chance(), record=now)
+    assert min(best.values()) < 8
+    for judge, epoch in best.items():
+        assert same_weights(weights(adversaries.members[judge]), states[epoch][judge])
+        scores = [row[f"valid_{judge}_{select}"] for row in rows[1:]]
+        assert epoch == 0 or scores[epoch - 1] == (max if select == "accuracy" else min)(scores)
 
 
 def test_same_seeds_same_probe_whatever_ran_before():

@@ -92,7 +92,7 @@ def test_log_holds_the_phases_in_order(order, stopping):
     assert rounds == ([2, 3] if stopping == "robust" else [])
     scored = "P3b" if stopping == "paper" else "P3a"
     for row in log.rows:
-        assert ("score" in row) == (row["phase"] == scored)
+        assert ("combined_loss" in row) == (row["phase"] == scored)
         assert ("input_std" in row) == (row["phase"] in ("P1", "P3b"))
         assert ("t2_accuracy" in row) == (row["phase"] not in ("P1",))
         assert all(math.isfinite(v) for k, v in row.items() if k not in ("phase", "valid_token_f1"))
@@ -138,9 +138,9 @@ def test_score_is_the_combined_loss_and_the_best_round_is_restored():
     model, result = train(log=log, n_rounds=6, adversary_weight=0.5, stopping="paper")
     rows = list(log.of_phase("P3b"))
     for row in rows:
-        assert row["score"] == pytest.approx(row["valid_deid_loss"] + 0.5 * row["valid_average_deviation"])
-    best = min(rows, key=lambda row: row["score"])
-    assert (result.selected_round, result.score) == (best["epoch"], best["score"])
+        assert row["combined_loss"] == pytest.approx(row["valid_deid_loss"] + 0.5 * row["valid_average_deviation"])
+    best = min(rows, key=lambda row: row["combined_loss"])
+    assert (result.selected_round, result.score) == (best["epoch"], best["combined_loss"])
     # What the weights do now is what was measured then, up to the draws of noise.
     now = deid_scores(model, toy_batches()[1], torch.Generator().manual_seed(5))
     assert now["deid_loss"] == pytest.approx(best["valid_deid_loss"], abs=0.15)
