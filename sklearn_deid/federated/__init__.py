@@ -18,6 +18,8 @@ Real-World Data, JMIR Formative Research 4(5).
 from .delivered import Delivered
 from .history import EpochRecord, History
 from .layout import ParameterLayout
+from .learner import Learner, train_one_epoch
+from .limits import ServerLimits
 from .noise import GaussianUpload, SparseVectorUpload
 from .privacy_ledger import PrivacyEvent, PrivacyLedger
 from .ranking import kth_largest, largest_mask, random_subset
@@ -26,10 +28,10 @@ from .robust import AGGREGATES, aggregate, clip_norm, coordinate_median, trimmed
 from .rounds import run_rounds
 from .schedules import SCHEDULES, Step, plan_steps
 from .selection import SELECTIONS, Selected, n_shared, select_download, select_upload
-from .server import ParameterServer, Refusal, ServerLimits
+from .server import ParameterServer, Refusal
 from .sparse import SparseUpdate
 from .strategies import STRATEGIES, StrategyPlan, Training, run_strategy
-from .worker import Learner, Worker, WorkerSettings, train_one_epoch
+from .worker import Worker, WorkerSettings
 
 __all__ = [
     "AGGREGATES",

@@ -67,6 +67,16 @@ class Delivered:
             self._lasts.insert(place, number)
         return True
 
+    def discard(self, number: int) -> None:
+        """Take a number out again."""
+        if number not in self:
+            return
+        place = bisect_right(self._firsts, number) - 1
+        first, last = self._firsts[place], self._lasts[place]
+        kept = [(a, b) for a, b in ((first, number - 1), (number + 1, last)) if a <= b]
+        self._firsts[place : place + 1] = [a for a, _ in kept]
+        self._lasts[place : place + 1] = [b for _, b in kept]
+
     def ranges(self) -> list[tuple[int, int]]:
         """Increasing (first, last) pairs that lie apart."""
         return list(zip(self._firsts, self._lasts, strict=True))

@@ -16,12 +16,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .privacy_ledger import PrivacyEvent, PrivacyLedger
+from .privacy_ledger import PrivacyEvent
 from .ranking import random_subset
 from .robust import clip_norm
 from .selection import Selected, check_finite_vector, n_shared
 
-__all__ = ["GaussianUpload", "PrivacyEvent", "PrivacyLedger", "SparseVectorUpload"]
+__all__ = ["GaussianUpload", "SparseVectorUpload"]
 
 _BLOCK = 2**20
 

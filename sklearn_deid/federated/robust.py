@@ -106,6 +106,8 @@ def aggregate(
     >>> aggregate([np.zeros(1, np.float32), np.ones(1, np.float32)], weights=[1, 3]).tolist()
     [0.75]
     """
+    if not len(vectors):
+        raise ExchangeError("There is nothing to combine.")
     dense = [vector.dense() if isinstance(vector, SparseUpdate) else vector for vector in vectors]
     if how not in AGGREGATES:
         raise ValueError(f"The 'how' parameter must be one of {', '.join(AGGREGATES)}. Got {how!r}.")

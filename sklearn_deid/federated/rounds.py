@@ -10,10 +10,11 @@ import numpy as np
 
 from ..exceptions import ExchangeError
 from .history import EpochRecord, History
+from .learner import Learner, train_one_epoch
 from .record import ExchangeRecord
 from .schedules import Step, plan_steps
 from .server import ParameterServer
-from .worker import Learner, Worker, train_one_epoch
+from .worker import Worker
 
 __all__ = ["Evaluate", "MapEpochs", "run_rounds", "trained"]
 
@@ -172,6 +173,8 @@ class _Exchange:
     def train_waiting(self) -> None:
         """Train all that wait, and choose what they send."""
         waiting, self.waiting = self.waiting, []
+        if not waiting:
+            return
         with closing(trained([self.workers[place] for place, _ in waiting], self.map_epochs)) as results:
             for (place, epoch), (worker, figures) in zip(waiting, results, strict=True):
                 line, sequence = self.lines.pop(place), worker.sequence

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import os
 from collections import deque
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from threading import RLock
 from typing import Any, NamedTuple
 
@@ -13,46 +13,15 @@ import numpy as np
 
 from ..exceptions import ExchangeError
 from .delivered import Delivered, check_sequence
+from .limits import ServerLimits
 from .selection import check_finite_vector, select_download
 from .sparse import SparseUpdate
-from .state_file import read_state, write_state
+from .state_file import generator_from, generator_state, read_state, write_state
 
-__all__ = ["ParameterServer", "Refusal", "ServerLimits"]
+__all__ = ["ParameterServer", "Refusal"]
 
 _KIND = "parameter server"
 _LONGEST_LOG = 1000
-
-
-@dataclass(frozen=True)
-class ServerLimits:
-    """What the server accepts, and how it applies it.
-
-    Parameters
-    ----------
-    max_abs : float, default=inf
-        Largest magnitude of a single value.
-    max_norm : float, default=inf
-        Largest Euclidean norm of an update (norm bound against a malicious worker).
-    max_staleness : int, default=None
-        How many updates may have been applied since the worker downloaded what its update starts from; None for any.
-    step : float, default=1.0
-        What updates are multiplied by when they are added. 1 is the papers'; with n workers that train at the same
-        time 1/n adds their mean instead of their sum.
-    """
-
-    max_abs: float = math.inf
-    max_norm: float = math.inf
-    max_staleness: int | None = None
-    step: float = 1.0
-
-    def __post_init__(self) -> None:
-        for name in ("max_abs", "max_norm"):
-            if not getattr(self, name) > 0:
-                raise ValueError(f"The '{name}' parameter must be a positive number. Got {getattr(self, name)!r}.")
-        if self.max_staleness is not None and self.max_staleness < 0:
-            raise ValueError(f"The 'max_staleness' parameter must not be negative. Got {self.max_staleness!r}.")
-        if not 0.0 < self.step < math.inf:
-            raise ValueError(f"The 'step' parameter must be a positive number. Got {self.step!r}.")
 
 
 class Refusal(NamedTuple):
@@ -75,6 +44,8 @@ class ParameterServer:
     limits : ServerLimits, default=None
     random_state : int or Generator, default=None
         Decides ties of the download. None draws from the operating system.
+    checkpoint : path, default=None
+        File to `save` to with every upload, before anybody is told of it. None keeps everything in memory.
 
     Attributes
     ----------
@@ -90,8 +61,9 @@ class ParameterServer:
     Notes
     -----
     ``worker`` must come from the authenticated connection and never from the message. Calls from several threads are
-    serialised. An upload is safe from a crash once `save` has returned after it: acknowledge it then, and let workers
-    repeat what was not acknowledged; a repetition is applied once.
+    serialised. With a checkpoint, `upload` returns when the update is on the disk: a worker that repeats what was not
+    acknowledged loses nothing in a crash, and a repetition is applied once. Without one, a restart may go back behind a
+    version that workers have seen, and their updates are then refused.
 
     References
     ----------
@@ -116,10 +88,12 @@ class ParameterServer:
         model: str,
         limits: ServerLimits | None = None,
         random_state: int | np.random.Generator | None = None,
+        checkpoint: str | os.PathLike[str] | None = None,
     ) -> None:
         self._parameters = check_finite_vector(parameters).copy()
         self.model = SparseUpdate(np.zeros(0, int), np.zeros(0, np.float32), len(self._parameters), model).model
         self.limits = ServerLimits() if limits is None else limits
+        self.checkpoint = checkpoint
         self.version = 0
         self.refusals: deque[Refusal] = deque(maxlen=_LONGEST_LOG)
         self.n_refused = 0
@@ -188,6 +162,8 @@ class ParameterServer:
         ------
         ExchangeError
             If it is refused. Nothing has changed then but `refusals`.
+        OSError
+            If the checkpoint cannot be written. Nothing has changed then.
         """
         with self._lock:
             try:
@@ -199,11 +175,27 @@ class ParameterServer:
                 self.n_refused += 1
                 self.refusals.append(Refusal(str(worker), sequence, error.message))
                 raise
-            self._parameters[checked.indices] = values
-            self._counts[checked.indices] += 1
-            self._delivered.setdefault(worker, Delivered()).add(sequence)
-            self.version += 1
+            self._apply(checked, values, worker, sequence)
             return True
+
+    def _apply(self, update: SparseUpdate, values: np.ndarray, worker: str, sequence: int) -> None:
+        """Everything, or with a checkpoint that fails nothing."""
+        before = None if self.checkpoint is None else self._parameters[update.indices]
+        seen = self._delivered.setdefault(worker, Delivered())
+        self._parameters[update.indices] = values
+        self._counts[update.indices] += 1
+        seen.add(sequence)
+        self.version += 1
+        if self.checkpoint is None:
+            return
+        try:
+            self.save(self.checkpoint)
+        except BaseException:
+            self._parameters[update.indices] = before
+            self._counts[update.indices] -= 1
+            seen.discard(sequence)
+            self.version -= 1
+            raise
 
     def _check(self, update: SparseUpdate | bytes, worker: str, sequence: int) -> SparseUpdate:
         if not isinstance(worker, str) or not worker:
@@ -254,8 +246,14 @@ class ParameterServer:
             write_state(path, _KIND, state, {"parameters": self._parameters, "counts": self._counts})
 
     @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> ParameterServer:
+    def load(cls, path: str | os.PathLike[str], keep: bool = False) -> ParameterServer:
         """Go on where `save` left off, with the same random ties.
+
+        Parameters
+        ----------
+        path : path
+        keep : bool, default=False
+            Whether the file becomes the checkpoint of the server.
 
         Raises
         ------
@@ -264,7 +262,7 @@ class ParameterServer:
         """
         state, arrays = read_state(path, _KIND)
         limits = ServerLimits(**{name: value for name, value in state["limits"].items() if value is not None})
-        server = cls(arrays["parameters"], state["model"], limits)
+        server = cls(arrays["parameters"], state["model"], limits, checkpoint=path if keep else None)
         server._counts = arrays["counts"].astype(np.int32)
         server.version, server.n_refused = state["version"], state["n_refused"]
         server._delivered = {worker: Delivered(map(tuple, seen)) for worker, seen in state["delivered"].items()}
@@ -276,20 +274,3 @@ def _read_only(array: np.ndarray) -> np.ndarray:
     view = array.view()
     view.flags.writeable = False
     return view
-
-
-def generator_state(rng: np.random.Generator) -> dict[str, Any]:
-    """State of a generator as JSON values."""
-    state = rng.bit_generator.state
-    if state["bit_generator"] != "PCG64":
-        raise ExchangeError(f"Only the state of PCG64 can be saved, not that of {state['bit_generator']}.")
-    return {
-        key: {k: str(v) for k, v in value.items()} if isinstance(value, dict) else value for key, value in state.items()
-    }
-
-
-def generator_from(state: dict[str, Any]) -> np.random.Generator:
-    """The generator whose state `generator_state` gave."""
-    rng = np.random.Generator(np.random.PCG64())
-    rng.bit_generator.state = {**state, "state": {key: int(value) for key, value in state["state"].items()}}
-    return rng

@@ -14,7 +14,7 @@ import numpy as np
 
 from ..exceptions import ExchangeError
 
-__all__ = ["read_state", "write_state"]
+__all__ = ["generator_from", "generator_state", "read_state", "write_state"]
 
 _DIGEST_LENGTH = 32
 
@@ -78,5 +78,22 @@ def _parse(body: bytes, kind: str, path: str) -> tuple[dict[str, Any], dict[str,
     except (SafetensorError, ValueError, KeyError, TypeError, RecursionError):
         raise ExchangeError("This is no saved state.", path=path) from None
     if not isinstance(state, dict) or state.pop("kind", None) != kind:
-        raise ExchangeError(f"This is not the saved state of a {kind}.", path=path)
+        raise ExchangeError(f"This is not a saved {kind}.", path=path)
     return state, arrays
+
+
+def generator_state(rng: np.random.Generator) -> dict[str, Any]:
+    """State of a generator as JSON values."""
+    state = rng.bit_generator.state
+    if state["bit_generator"] != "PCG64":
+        raise ExchangeError(f"Only the state of PCG64 can be saved, not that of {state['bit_generator']}.")
+    return {
+        key: {k: str(v) for k, v in value.items()} if isinstance(value, dict) else value for key, value in state.items()
+    }
+
+
+def generator_from(state: dict[str, Any]) -> np.random.Generator:
+    """The generator whose state `generator_state` gave."""
+    rng = np.random.Generator(np.random.PCG64())
+    rng.bit_generator.state = {**state, "state": {key: int(value) for key, value in state["state"].items()}}
+    return rng

@@ -10,14 +10,16 @@ from typing import Any
 import numpy as np
 
 from .history import EpochRecord, History
+from .learner import Learner
+from .limits import ServerLimits
 from .noise import GaussianUpload, SparseVectorUpload
 from .record import ExchangeRecord
 from .robust import AGGREGATES, aggregate, clip_norm
 from .rounds import Evaluate, MapEpochs, run_rounds, trained
 from .schedules import plan_steps
-from .server import ParameterServer, ServerLimits
+from .server import ParameterServer
 from .sparse import SparseUpdate
-from .worker import Learner, Worker, WorkerSettings
+from .worker import Worker, WorkerSettings
 
 __all__ = ["STRATEGIES", "StrategyPlan", "Training", "run_strategy"]
 

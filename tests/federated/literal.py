@@ -8,12 +8,6 @@ class LiteralServer:
         self.p = [np.float32(v) for v in parameters]
         self.stat = [0] * len(self.p)
 
-    def download(self, n):
-        """The n parameters with the highest statistics; only called where there is no tie at the border."""
-        order = sorted(range(len(self.p)), key=lambda j: -self.stat[j])
-        assert n in (0, len(order)) or self.stat[order[n - 1]] > self.stat[order[n]], "a tie: chance would decide"
-        return {j: self.p[j] for j in order[:n]}
-
     def upload(self, pairs):
         for j, value in pairs:
             self.p[j] = np.float32(self.p[j] + value)

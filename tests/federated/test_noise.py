@@ -1,0 +1,199 @@
+"""Randomised uploads: distributions, what they depend on, and the promise, by numerical integration."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sklearn_deid.exceptions import ExchangeError
+from sklearn_deid.federated import GaussianUpload, PrivacyEvent, PrivacyLedger, SparseVectorUpload
+from sklearn_deid.federated.noise import _above_threshold
+
+
+def rng(seed=0):
+    return np.random.default_rng(seed)
+
+
+def vector(*values):
+    return np.array(values, dtype=np.float32)
+
+
+# Gaussian noise
+
+
+def test_places_do_not_depend_on_the_data():
+    mechanism = GaussianUpload(0.5, 1.0)
+    for n in (10, 20_000):
+        one, _ = mechanism.select(np.zeros(n, np.float32), 0.3, 0.0, 1.0, rng())
+        two, _ = mechanism.select(rng(1).normal(size=n).astype(np.float32), 0.3, 0.0, 1.0, rng())
+        np.testing.assert_array_equal(one.indices, two.indices)
+        assert len(one.indices) == 3 * n // 10
+        # and neither does the noise, up to rounding
+        bound = np.linalg.norm((two.values - one.values).astype(np.float64))
+        assert bound <= 1.0 + 1e-5
+
+
+@given(st.lists(st.floats(-100, 100, width=32), min_size=1, max_size=30), st.floats(0.1, 10), st.floats(0.1, 10))
+def test_without_noise_it_is_clipping_by_value_and_by_norm(values, clip, bound):
+    delta = vector(*values)
+    chosen, _ = GaussianUpload(1e-12, bound).select(delta, 1.0, 0.0, clip, rng())
+    clipped = np.clip(delta.astype(np.float64), -clip, clip)
+    norm = np.linalg.norm(clipped)
+    np.testing.assert_allclose(chosen.values, clipped * min(1.0, bound / max(norm, 1e-30)), rtol=1e-5, atol=1e-6)
+    assert np.linalg.norm(chosen.values.astype(np.float64)) <= bound * (1 + 1e-6)
+    assert chosen.n_clipped == (np.abs(delta) > clip).sum()
+
+
+def test_the_noise_is_normal_with_the_standard_deviation_that_was_asked_for():
+    chosen, event = GaussianUpload(1.5, 2.0).select(np.zeros(100_000, np.float32), 1.0, 0.0, 1.0, rng())
+    scaled = np.sort(chosen.values / 3.0)
+    assert abs(scaled.mean()) < 5 / np.sqrt(100_000)
+    assert abs(scaled.std() - 1) < 5 / np.sqrt(200_000)
+    for point, share in ((-1.0, 0.158655), (0.0, 0.5), (1.0, 0.841345), (2.0, 0.977250)):
+        assert abs((scaled < point).mean() - share) < 0.008
+    assert event == PrivacyEvent("gaussian", noise_multiplier=1.5)
+
+
+@pytest.mark.parametrize("fields", [(0.0, 1.0), (-1.0, 1.0), (1.0, 0.0), (1.0, float("inf")), (float("nan"), 1.0)])
+def test_wrong_gaussian(fields):
+    with pytest.raises(ValueError, match="noise_multiplier|norm_bound"):
+        GaussianUpload(*fields)
+
+
+def test_a_threshold_is_refused_with_gaussian_noise():
+    with pytest.raises(ValueError, match="set threshold=0.0"):
+        GaussianUpload(1.0, 1.0).select(vector(1, 2), 0.5, 1e-4, 1.0, rng())
+
+
+# sparse vector technique
+
+
+def laplace_cdf(x, scale):
+    return np.where(x < 0, 0.5 * np.exp(np.minimum(x, 0) / scale), 1 - 0.5 * np.exp(-np.maximum(x, 0) / scale))
+
+
+def outcome(magnitudes, tau, scale, released):
+    """Probability that of these magnitudes, visited in this order, none is above, or only the last one."""
+    t = np.linspace(-60 * scale, 60 * scale, 200_001)
+    weight = np.exp(-np.abs(t) / scale) / (2 * scale) * (t[1] - t[0])
+    below = [laplace_cdf(tau + t - m, 2 * scale) for m in magnitudes]
+    if released:
+        below[-1] = 1 - below[-1]
+    return float((weight * np.prod(below, axis=0)).sum())
+
+
+def test_frequencies_are_those_of_the_integral():
+    """Two places, one value may be sent: nothing, the first or the second."""
+    mechanism, tau, clip = SparseVectorUpload(6.0), 0.3, 1.0
+    scale, value_scale = mechanism.scales(1, clip)
+    a, b = 0.9, -0.4
+    expected = {
+        (): outcome([a, -b], tau, scale, False),
+        (0,): 0.5 * outcome([a], tau, scale, True) + 0.5 * outcome([-b, a], tau, scale, True),
+        (1,): 0.5 * outcome([-b], tau, scale, True) + 0.5 * outcome([a, -b], tau, scale, True),
+    }
+    assert sum(expected.values()) == pytest.approx(1, abs=1e-4)
+    generator, n = rng(), 20_000
+    found, values = dict.fromkeys(expected, 0), []
+    for _ in range(n):
+        chosen, _ = mechanism.select(vector(a, b), 0.5, tau, clip, generator)
+        found[tuple(chosen.indices.tolist())] += 1
+        values.extend(chosen.values[chosen.indices == 0].tolist())
+    for key, share in expected.items():
+        assert abs(found[key] / n - share) < 5 * np.sqrt(share * (1 - share) / n)
+    # the value of the first place: 0.9 and noise, clamped
+    for point in (-0.9, 0.0, 0.5, 0.95):
+        share = float(laplace_cdf(np.array(point - a), value_scale))
+        assert abs(np.mean(np.array(values) < point) - share) < 5 * np.sqrt(share * (1 - share) / len(values))
+    assert np.abs(values).max() <= 1
+
+
+@pytest.mark.parametrize("epsilon", [0.5, 2.0, 8.0])
+def test_the_promise_holds_for_the_worst_neighbours(epsilon):
+    """Log ratios of all outcomes of one sent value, for data in which every place is as different as it can be."""
+    mechanism, tau, gamma = SparseVectorUpload(epsilon), 0.2, 1.0
+    scale, value_scale = mechanism.scales(1, gamma)
+    value_cost = 2 * gamma / value_scale  # from gamma to -gamma
+    largest = 0.0
+    for n in (1, 2, 5, 40):
+        one, two = [gamma] * (n - 1) + [0.0], [0.0] * (n - 1) + [gamma]
+        for released in (True, False):
+            ratio = abs(np.log(outcome(one, tau, scale, released) / outcome(two, tau, scale, released)))
+            largest = max(largest, ratio + (value_cost if released else 0.0))
+    assert largest <= mechanism.exact_epsilon() * (1 + 1e-6)
+    assert largest > 0.5 * mechanism.exact_epsilon()  # the bound says something
+    assert mechanism.exact_epsilon() == pytest.approx(epsilon * 5 / 9)
+
+
+@given(st.floats(0.01, 100), st.integers(1, 1000), st.floats(0.01, 10))
+def test_epsilon_does_not_depend_on_how_many_may_be_sent(epsilon, n_most, clip):
+    mechanism = SparseVectorUpload(epsilon)
+    threshold_scale, value_scale = mechanism.scales(n_most, clip)
+    cost = n_most * (2 * clip / threshold_scale + 2 * clip / value_scale)
+    assert cost == pytest.approx(mechanism.exact_epsilon())
+    # with the general sensitivity of twice the clip for the tests as well, as the papers count
+    assert n_most * (4 * clip / threshold_scale + 2 * clip / value_scale) == pytest.approx(epsilon)
+
+
+def test_without_noise_it_is_the_threshold_in_random_order():
+    delta = rng().normal(size=300).astype(np.float32)
+    mechanism = SparseVectorUpload(1e12)
+    chosen, event = mechanism.select(delta, 1.0, 0.5, 1.0, rng())
+    np.testing.assert_array_equal(chosen.indices, np.flatnonzero(np.abs(delta) > 0.5))
+    np.testing.assert_allclose(chosen.values, np.clip(delta, -1, 1)[chosen.indices], rtol=1e-6)
+    few, _ = mechanism.select(delta, 0.1, 0.5, 1.0, rng())
+    assert len(few.indices) == 30
+    assert set(few.indices) < set(chosen.indices)
+    assert few.indices.max() > 200  # not the first ones
+    assert event.epsilon == pytest.approx(5e12 / 9)
+
+
+def test_the_threshold_is_drawn_anew_after_each_sent_value():
+    """Against the loop written out, with the same stream of random numbers."""
+    magnitudes, scale, tau = np.abs(rng(3).normal(size=200)), 0.7, 0.5
+    found = _above_threshold(magnitudes, tau, scale, 40, rng(5))
+    stream = rng(5)
+    order = stream.permutation(200)
+    bar = tau + stream.laplace(scale=scale)
+    noise = stream.laplace(scale=2 * scale, size=200)
+    expected = []
+    for place, extra in zip(order, noise, strict=True):
+        if magnitudes[place] + extra >= bar:
+            expected.append(place)
+            if len(expected) == 40:
+                break
+            bar = tau + stream.laplace(scale=scale)
+    assert found.tolist() == expected
+
+
+def test_nothing_may_be_sent():
+    chosen, event = SparseVectorUpload(1.0).select(vector(1, 2, 3), 0.1, 0.0, 1.0, rng())
+    assert len(chosen.indices) == 0
+    assert event.epsilon > 0
+
+
+@pytest.mark.parametrize("epsilon", [0.0, -1.0, float("inf"), float("nan")])
+def test_wrong_epsilon(epsilon):
+    with pytest.raises(ValueError, match="'epsilon'"):
+        SparseVectorUpload(epsilon)
+
+
+@pytest.mark.parametrize("mechanism", [GaussianUpload(1.0, 1.0), SparseVectorUpload(1.0)])
+def test_diverged_updates_are_not_sent(mechanism):
+    with pytest.raises(ExchangeError, match="diverged"):
+        mechanism.select(vector(np.nan, 1), 0.5, 0.0, 1.0, rng())
+
+
+# the ledger
+
+
+def test_pure_epsilons_add_up_and_gaussian_noise_needs_an_accountant():
+    ledger = PrivacyLedger()
+    assert ledger.pure_epsilon() == 0.0
+    ledger.add(PrivacyEvent("sparse-vector", epsilon=0.5), count=4)
+    ledger.add(PrivacyEvent("sparse-vector", epsilon=0.25))
+    assert (ledger.pure_epsilon(), len(ledger)) == (2.25, 5)
+    ledger.add(PrivacyEvent("gaussian", noise_multiplier=2.0), count=3)
+    assert ledger.pure_epsilon() is None
+    assert PrivacyLedger.from_list(ledger.to_list()).counts() == ledger.counts()
+    assert [count for _, count in ledger.counts()] == [4, 1, 3]
