@@ -84,9 +84,14 @@ def train_dann(
     -------
     ThreePartResult
 
+    Notes
+    -----
+    The paper trains all parts together from the start. Here P1 and P2 come first, since without them there is no
+    positive control; ``n_epochs_tagger=0, n_epochs_adversary=0`` leaves them out, and the control then fails.
+
     References
     ----------
-    Friedrich et al. (2019), section 5.5; Ganin et al. (2016), Domain-adversarial training of neural networks.
+    Friedrich et al. (2019), sections 5.4 and 7.3; Ganin et al. (2016), Domain-adversarial training of neural networks.
 
     Examples
     --------

@@ -3,6 +3,7 @@
 import pytest
 import torch
 
+from sklearn_deid.exceptions import UnsafeToShareWarning
 from sklearn_deid.training import PairAdversaries, RunningMeans, ThreePartSettings, TrainingLog, train_dann
 from sklearn_deid.training.dann import _Reversal
 
@@ -65,3 +66,10 @@ def test_interruption_leaves_the_best_state_so_far(phase, selected):
 def test_unknown_settings_are_refused():
     with pytest.raises(ValueError, match="'adversary' parameter"):
         ThreePartSettings(adversary="none")
+
+
+def test_training_together_from_the_start_has_no_control():
+    log, settings = TrainingLog(), short(n_epochs_tagger=0, n_epochs_adversary=0)
+    with pytest.warns(UnsafeToShareWarning, match="told pairs apart"):
+        result = train_dann(small_model(), *toy_batches(), settings=settings, **chance(), log=log)
+    assert [row["phase"] for row in log.rows] == ["control", "DANN", "DANN"] and result.control_passed is False
