@@ -15,15 +15,11 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import sys
 import time
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
-from joblib import Parallel, delayed
-from scipy.stats import t as student
 
 from sklearn_deid import (
     CusTextPseudonymizer,
@@ -43,6 +39,7 @@ from sklearn_deid.metrics import bayes_reidentification, phi_f1_score, phi_word_
 from sklearn_deid.text import SentenceData
 
 from .environment import describe
+from .resumable import by_arm, finish_runs, interval
 
 NEIGHBORS = (1, 5, 20, 100, 500, 1000)
 # name -> (mechanism, parameter, class, parameters); "raw" ones have no class, "redrawn" ones perturb in each epoch.
@@ -160,51 +157,23 @@ def attack(arguments: argparse.Namespace, name: str) -> dict | None:
     }
 
 
-def finish_runs(arguments: argparse.Namespace) -> list[dict]:
-    """Runs that are not in the file yet, added to it one by one; all runs of the file that were asked for."""
-    path = Path(arguments.runs)
-    settings = {"corpus": arguments.corpus, "notes": arguments.notes, "epochs": arguments.epochs}
-    done = [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
-    if any({k: row[k] for k in settings} != settings for row in done):
-        sys.exit(f"{path} holds runs with other settings; name another file.")
-    missing = {(a, s) for s in arguments.seeds for a in arguments.arms} - {(row["arm"], row["seed"]) for row in done}
-    order = sorted(missing, key=lambda key: (key[1], arguments.arms.index(key[0])))
-    pool = Parallel(n_jobs=arguments.jobs, return_as="generator_unordered")
-    for row in pool(delayed(run)(arguments, arm, seed) for arm, seed in order):
-        done.append({**settings, **row})
-        with path.open("a") as file:
-            file.write(json.dumps(done[-1]) + "\n")
-        print(f"{row['arm']} seed {row['seed']}: strict F1 {row['strict_f1']:.4f}", file=sys.stderr)
-    return [row for row in done if row["arm"] in arguments.arms]
-
-
-def interval(values: np.ndarray) -> tuple[float, float, float]:
-    """Mean and 95 % interval over seeds (Student's t); without width for one seed."""
-    mean, n = float(values.mean()), len(values)
-    half = float(student.ppf(0.975, n - 1) * values.std(ddof=1) / np.sqrt(n)) if n > 1 else 0.0
-    return mean, mean - half, mean + half
-
-
 def summarise(arguments: argparse.Namespace, runs: list[dict]) -> list[dict]:
     """One row for each arm: F1 with interval, difference to raw on the same seeds, attack."""
-    by_arm: dict[str, dict[int, dict]] = {}
-    for row in runs:
-        by_arm.setdefault(row["arm"], {})[row["seed"]] = row
-    out = []
-    for arm in (a for a in arguments.arms if a in by_arm):
+    found, out = by_arm(runs), []
+    for arm in (a for a in arguments.arms if a in found):
         mechanism, parameter, cls, _ = ARMS[arm]
         words = cls is None or cls.__name__.endswith("Pseudonymizer")
-        base = by_arm.get("raw" if words else "raw-vectors", {})
+        base = found.get("raw" if words else "raw-vectors", {})
         result: dict[str, Any] = {
             "arm": arm,
             "mechanism": mechanism,
             "parameter": parameter,
-            "n_seeds": len(by_arm[arm]),
+            "n_seeds": len(found[arm]),
         }
         for measure in ("strict_f1", "binary_token_f1"):
-            result[measure] = interval(np.array([row[measure] for row in by_arm[arm].values()]))
-            shared = sorted(set(base) & set(by_arm[arm]))
-            lost = np.array([100 * (base[s][measure] - by_arm[arm][s][measure]) for s in shared])
+            result[measure] = interval([row[measure] for row in found[arm].values()])
+            shared = sorted(set(base) & set(found[arm]))
+            lost = [100 * (base[s][measure] - found[arm][s][measure]) for s in shared]
             result[f"{measure}_points_lost"] = interval(lost) if len(lost) else None
         result["reidentification"] = None if arguments.no_attack else attack(arguments, arm)
         out.append(result)
@@ -238,7 +207,8 @@ def draw(arguments: argparse.Namespace, rows: list[dict]) -> None:
 
 def main(argv: list[str] | None = None) -> None:
     arguments = parse_arguments(argv)
-    rows = summarise(arguments, finish_runs(arguments))
+    settings = {"corpus": arguments.corpus, "notes": arguments.notes, "epochs": arguments.epochs}
+    rows = summarise(arguments, finish_runs(run, arguments, settings))
     draw(arguments, rows)
     result = {"benchmark": "perturbations", "settings": vars(arguments), "results": rows, **describe()}
     print(json.dumps(result, indent=1))

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 import torch
@@ -48,8 +48,9 @@ class BoundedSettings:
         lambda at the start, for both bounds.
     price_rate : float, default=0.2
         How fast prices follow: a distance e times too large multiplies its price by e to this power in an epoch.
-    twin_weight : float in [0, 1), default=0.5
-        Share of the tagger's loss that is taken on moved twins, whose tags are those of the sentence.
+    varied : float in [0, 1], default=0.5
+        Share of the PHI sentences met with all movable tokens replaced by neighbours, so that the bound and the
+        tags are learned for many more words than the notes hold.
     """
 
     max_attack_accuracy: float = 0.54
@@ -61,7 +62,7 @@ class BoundedSettings:
     gradient_clip: float = 1.0
     price: float = 0.05
     price_rate: float = 0.2
-    twin_weight: float = 0.5
+    varied: float = 0.5
 
 
 @dataclass(frozen=True)
@@ -179,7 +180,9 @@ def train_bounded(
     try:
         for epoch in range(settings.n_epochs):
             _set_rate(optimizer, settings, epoch)
-            numbers, distances = _run_epoch(model, train.epoch(rng, generator), optimizer, prices, settings, generator)
+            numbers, distances = _run_epoch(
+                model, train.epoch(rng, generator, varied=settings.varied), optimizer, prices, generator
+            )
             if valid is not None:
                 scores, distances = _validated(model, valid, generator, distances)
                 numbers.update(scores)
@@ -221,7 +224,6 @@ def _run_epoch(
     batches: Iterable[PairBatch],
     optimizer: torch.optim.Optimizer,
     prices: BoundPrices,
-    settings: BoundedSettings,
     generator: torch.Generator,
 ) -> tuple[dict[str, float], Tensor]:
     """One pass; mean loss, and the distances of all pairs as they were met."""
@@ -229,20 +231,18 @@ def _run_epoch(
     losses, distances = [], []
     for batch in batches:
         optimizer.zero_grad(set_to_none=True)
-        loss, distance = bounded_losses(model, batch, settings.twin_weight, generator)
+        loss, distance = bounded_losses(model, batch, generator)
         cost = prices.cost(distance) * (len(distance) / len(batch.mask)) if len(distance) else 0.0
         (loss + cost).backward()
-        torch.nn.utils.clip_grad_norm_(model.parameters(), settings.gradient_clip)
+        torch.nn.utils.clip_grad_norm_(model.parameters(), prices.settings.gradient_clip)
         optimizer.step()
         losses.append(loss.detach())
         distances.append(distance.detach())
     return {"train_deid_loss": float(torch.stack(losses).mean())}, torch.cat(distances)
 
 
-def bounded_losses(
-    model: PrivateModel, batch: PairBatch, twin_weight: float, generator: torch.Generator
-) -> tuple[Tensor, Tensor]:
-    """Loss of the tagger on sentences and twins, and the distance d' of each pair, shape (n_pairs,)."""
+def bounded_losses(model: PrivateModel, batch: PairBatch, generator: torch.Generator) -> tuple[Tensor, Tensor]:
+    """Loss of the tagger on the sentences, and the distance d' of each pair, shape (n_pairs,)."""
     representer, n = model.representer, batch.n_pairs
     eps = representer.input_noise.draw(batch.embeddings, generator)
     mu = representer.mean(batch.embeddings, batch.mask, input_eps=eps)
@@ -250,28 +250,7 @@ def bounded_losses(
     if not n:
         return loss, loss.new_zeros(0)
     moved = representer.mean(batch.moved, batch.pair_mask, input_eps=eps[:n])
-    if twin_weight:
-        twins = _twins(batch)
-        on_twins = model.deid_loss(representer.release(moved, twins.mask, generator=generator), twins)
-        weight = twin_weight * n / len(batch.mask)
-        loss = (1.0 - weight) * loss + weight * on_twins
     return loss, pair_distance(mu[:n], moved, representer.output_std(), batch.pair_mask)
-
-
-def _twins(batch: PairBatch) -> PairBatch:
-    """The moved sentences of a batch as sentences; they keep tags and casing."""
-    n = batch.n_pairs
-    casing = None if batch.casing is None else batch.casing[:n]
-    return replace(
-        batch,
-        words=batch.moved_words,
-        embeddings=batch.moved,
-        mask=batch.mask[:n],
-        tags=batch.tags[:n],
-        casing=casing,
-        moved_words=batch.moved_words[:0],
-        moved=batch.moved[:0],
-    )
 
 
 def _validated(

@@ -185,6 +185,9 @@ class PairBatches:
         self._words, self._tags, self._offsets = (self._put(x) for x in (data.words, data.tags, data.offsets))
         self._casing = None if data.casing is None else self._put(data.casing)
         self._eligible, self._bounds = self._put(eligible), self._put(bounds)
+        place = np.full(len(data.words), -1)
+        place[eligible] = np.arange(len(eligible))
+        self._place = self._put(place)
         # The largest array by far; half the width is enough for any vocabulary.
         self._alternatives = torch.as_tensor(data.alternatives[able].astype(np.int32), device=self.device)
 
@@ -196,6 +199,7 @@ class PairBatches:
         sentences: str = "all",
         max_pairs: int | None = None,
         moved: bool = True,
+        varied: float = 0.0,
     ) -> Iterator[PairBatch]:
         """One pass over sentences, with twins drawn anew.
 
@@ -211,6 +215,10 @@ class PairBatches:
             Largest number of sentences with a twin (not for "all"); which ones is drawn by ``rng``.
         moved : bool, default=True
             False makes no twins.
+        varied : float in [0, 1], default=0.0
+            Share of the sentences with a twin in which every token that can move is first replaced by one of its
+            alternatives (or stays, if it is among them). Their twins differ from the varied sentence in one token, so
+            that many more words are met than the sentences hold.
 
         Raises
         ------
@@ -225,7 +233,7 @@ class PairBatches:
         for batch in plan:
             n_pairs = int(self._has_pair[batch].sum()) if moved else 0
             part = rows[start : start + len(batch)]
-            yield self._batch(part, int(self._lengths[batch].max()), n_pairs, generator)
+            yield self._batch(part, int(self._lengths[batch].max()), n_pairs, generator, varied)
             start += len(batch)
 
     def _chosen(self, rng: np.random.Generator | None, sentences: str, max_pairs: int | None) -> np.ndarray:
@@ -246,13 +254,15 @@ class PairBatches:
         batches = (rows[batch] for batch in sampler)
         return [batch[np.argsort(~self._has_pair[batch], kind="stable")] for batch in batches]
 
-    def _batch(self, rows: Tensor, time: int, n_pairs: int, generator: torch.Generator) -> PairBatch:
+    def _batch(self, rows: Tensor, time: int, n_pairs: int, generator: torch.Generator, varied: float) -> PairBatch:
         start = self._offsets[rows].unsqueeze(1)
         position = torch.arange(time, device=self.device)
         # shape: (batch, time)
         mask = position < self._offsets[rows + 1].unsqueeze(1) - start
         item = torch.where(mask, start + position, 0)
         words = self._words[item].masked_fill(~mask, 0)
+        if varied and n_pairs:
+            words = self._vary(words, self._place[item].masked_fill(~mask, -1), n_pairs, varied, generator)
         moved_words = self._move(rows[:n_pairs], words[:n_pairs], generator)
         casing = None
         if self._casing is not None:
@@ -273,13 +283,29 @@ class PairBatches:
         which, where_to = torch.rand(2, len(rows), generator=generator, device=self.device)
         chosen = first + (which * (last - first)).long().clamp_max(last - first - 1)
         token = self._eligible[chosen]
-        # shape: (n_pairs, N)
+        at = (token - self._offsets[rows]).unsqueeze(1)
+        other = self._alternative(chosen, words.gather(1, at), where_to)
+        return words.scatter(1, at, other.unsqueeze(1))
+
+    def _vary(self, words: Tensor, place: Tensor, n_pairs: int, share: float, generator: torch.Generator) -> Tensor:
+        """Words with all eligible tokens of some of the first sentences replaced by any of their alternatives."""
+        some = torch.rand(len(words), 1, generator=generator, device=self.device) < share
+        some[n_pairs:] = False
+        where = some & (place >= 0)
+        chosen = place[where]
+        where_to = torch.rand(len(chosen), generator=generator, device=self.device)
+        nothing = torch.full((len(chosen), 1), -1, device=self.device)
+        varied = words.clone()
+        varied[where] = self._alternative(chosen, nothing, where_to)
+        return varied
+
+    def _alternative(self, chosen: Tensor, but_not: Tensor, where_to: Tensor) -> Tensor:
+        """An alternative of each chosen token other than a word (n, 1), uniform for uniform numbers in [0, 1)."""
+        # shape: (n, N)
         alternatives = self._alternatives[chosen].long()
-        possible = ((alternatives != self._words[token].unsqueeze(1)) & (alternatives >= 0)).cumsum(1)
+        possible = ((alternatives != but_not) & (alternatives >= 0)).cumsum(1)
         rank = (where_to * possible[:, -1]).long().clamp_max(possible[:, -1] - 1)
-        pick = (possible <= rank.unsqueeze(1)).sum(1, keepdim=True)
-        moved = words.clone()
-        return moved.scatter_(1, (token - self._offsets[rows]).unsqueeze(1), alternatives.gather(1, pick))
+        return alternatives.gather(1, (possible <= rank.unsqueeze(1)).sum(1, keepdim=True)).squeeze(1)
 
     def _put(self, x: np.ndarray) -> Tensor:
         return torch.as_tensor(np.asarray(x, dtype=np.int64), device=self.device)

@@ -138,3 +138,25 @@ def test_arrays_that_do_not_fit_are_refused(change, message):
 def test_unknown_choice_of_sentences_is_refused():
     with pytest.raises(ValueError, match="must be all, pairs or balanced"):
         drawn(PairBatches(toy_pairs(3)), sentences="some")
+
+
+def test_varied_sentences_hold_alternatives_of_their_own_tokens_only():
+    data = toy_pairs()
+    batches = PairBatches(data, batch_size=8)
+    plain, varied = drawn(batches, seed=3), drawn(batches, seed=3, varied=1.0)
+    n_changed = n_movable = 0
+    for a, b in zip(plain, varied, strict=True):
+        changed = a.words != b.words
+        assert (a.words[changed] < N_PHI).all() and (b.words[changed] < N_PHI).all()
+        assert (changed[b.n_pairs :] == 0).all() and torch.equal(a.tags, b.tags) and torch.equal(a.casing, b.casing)
+        torch.testing.assert_close(b.embeddings[b.mask], data.table[b.words[b.mask]])
+        # The twin still differs from its sentence in one token.
+        assert ((b.words[: b.n_pairs] != b.moved_words).sum(1) == 1).all()
+        n_changed += int(changed.sum())
+        n_movable += int((a.words[a.mask] < N_PHI).sum())
+    # A token stays where its own word is drawn, one time in 16.
+    assert n_changed / n_movable == pytest.approx(15 / 16, abs=0.08)
+    share = sum(
+        int((a.words != b.words).any(1).sum()) for a, b in zip(plain, drawn(batches, 3, varied=0.5), strict=True)
+    )
+    assert 0.3 < share / len(batches.pair_rows) < 0.7

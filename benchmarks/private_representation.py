@@ -1,0 +1,253 @@
+"""Usefulness and privacy of private representations.
+
+    python -m benchmarks.private_representation --runs runs.jsonl --figures figures
+    python -m benchmarks.private_representation --corpus meddocan --data DATA --runs meddocan.jsonl
+    python -m benchmarks.private_representation --i2b2 FOLDER --runs i2b2.jsonl
+
+For each arm and seed (the seed draws notes, noise and weights) a representer is trained, sentences of other patients
+are tagged, and networks that were not there in training attack it. Two taggers are scored: the one that was trained
+along ("joint") and a `DeidTagger` trained on one release of the training sentences, as a receiver would ("shared").
+Every arm reads the same word vectors and the casing; "raw" reads them as they are, and "unbounded" is the same
+representer without a bound. Finished runs are kept in the file of ``--runs``, from which an interrupted benchmark goes
+on. Prints one JSON object.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+
+from sklearn_deid import (
+    DeidTagger,
+    GaussianNoisePerturber,
+    NeighborPseudonymizer,
+    PrivateRepresenter,
+    WordVectors,
+    fetch_meddocan,
+    make_clinical_notes,
+    read_corpus,
+)
+from sklearn_deid.embeddings import load_glove, train_fasttext
+from sklearn_deid.metrics import phi_f1_score
+from sklearn_deid.text import SentenceData
+from sklearn_deid.training import (
+    AdversarySettings,
+    PrivateModel,
+    deid_scores,
+    pair_accuracy,
+    positive_control,
+    train_probe,
+)
+
+from .environment import describe
+from .perturbations import binary_token_f1
+from .resumable import by_arm, finish_runs, interval
+
+NEIGHBORS = (10, 20, 50, 100, 200, 500, 1000)
+FAITHFUL = {"training": "three_part", "adversary": "paper", "stopping": "paper", "max_epochs": 40}
+# name -> what is trained
+ARMS: dict[str, dict[str, Any]] = {
+    "raw": {},
+    "unbounded": {"max_attack_accuracy": 1.0 - 1e-9, "quantile_attack_accuracy": None},
+    **{f"pseudonyms-{n}": {"n_neighbors": n} for n in NEIGHBORS},
+    **{f"bounded-{n}": {"n_neighbors": n} for n in NEIGHBORS},
+    **{f"bounded-100-d{d}": {"n_components": d} for d in (100, 300)},
+    **{
+        f"bounded-100-at-{a}": {"max_attack_accuracy": a, "quantile_attack_accuracy": None}
+        for a in (0.51, 0.52, 0.6, 0.7)
+    },
+    **{f"dense-{n}": {"n_neighbors": n, "representer": "dense"} for n in (10, 100, 1000)},
+    **{f"three-part-{n}": {"n_neighbors": n, **FAITHFUL} for n in NEIGHBORS},
+    **{f"three-part-100-d{d}": {"n_components": d, **FAITHFUL} for d in (100, 300)},
+    **{f"three-part-strong-{n}": {"n_neighbors": n, "training": "three_part", "max_epochs": 40} for n in NEIGHBORS},
+    **{f"dann-{n}": {"n_neighbors": n, "training": "dann", "max_epochs": 40} for n in (10, 100, 1000)},
+}
+REFERENCES = (("raw", "shared_token_f1"), ("raw", "shared_strict_f1"), ("unbounded", "joint_token_f1"))
+DEFAULT_ARMS = ["raw", "unbounded", "pseudonyms-100", "bounded-10", "bounded-100", "bounded-500", "bounded-1000"]
+
+
+def parse_arguments(argv: list[str] | None = None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--corpus", choices=("generated", "meddocan", "i2b2"), default="generated")
+    parser.add_argument("--data", default=os.environ.get("SKLEARN_DEID_DATA"), help="folder that holds meddocan/")
+    parser.add_argument("--i2b2", help="folder with train/ and test/ of i2b2 2014, for those who hold the licence")
+    parser.add_argument("--arms", nargs="+", choices=tuple(ARMS), default=DEFAULT_ARMS, metavar="ARM")
+    parser.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2, 3, 4])
+    parser.add_argument("--notes", type=int, default=1_000, help="generated notes to train on")
+    parser.add_argument("--epochs", type=int, default=40, help="of bounded training")
+    parser.add_argument("--probe-epochs", type=int, default=50, help="of the attackers")
+    parser.add_argument("--probe-pairs", type=int, default=2_000, help="sentences an attacker sees in an epoch")
+    parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--runs", default="private_representation.jsonl", help="file of finished runs")
+    parser.add_argument("--figures", help="folder for the figures")
+    return parser.parse_args(argv)
+
+
+def load(arguments: argparse.Namespace, seed: int) -> tuple[SentenceData, SentenceData, SentenceData]:
+    """Sentences to train on, for attackers to choose by, and to score; of different patients."""
+    if arguments.corpus == "generated":
+        sizes = ((arguments.notes, 100 + seed), (100, 500 + seed), (150, 900 + seed))
+        return tuple(make_clinical_notes(n, random_state=s).to_sentences() for n, s in sizes)
+    if arguments.corpus == "i2b2":
+        train, test = (read_corpus(Path(arguments.i2b2) / s, format="i2b2") for s in ("train", "test"))
+    else:
+        train, test = (fetch_meddocan(s, data_home=arguments.data, download_if_missing=False) for s in ("train", "dev"))
+    half = len(test) // 2
+    return train.to_sentences(), test[:half].to_sentences(), test[half:].to_sentences()
+
+
+def vectors_of(arguments: argparse.Namespace, train: SentenceData) -> WordVectors:
+    """GloVe for English; MEDDOCAN's own words for Spanish, since no public vectors come with the library."""
+    return load_glove() if arguments.corpus != "meddocan" else train_fasttext(train.X, random_state=0)
+
+
+def run(arguments: argparse.Namespace, arm: str, seed: int) -> dict:
+    """Train, score and attack one arm."""
+    torch.set_num_threads(1)
+    start = time.process_time()
+    train, choice, test = load(arguments, seed)
+    language = "es" if arguments.corpus == "meddocan" else "en"
+    common = {"embeddings": vectors_of(arguments, train), "exclude": language, "random_state": seed}
+    row: dict[str, Any] = {"arm": arm, "seed": seed}
+    if arm == "raw" or arm.startswith("pseudonyms"):
+        row |= plain_arm(arm, train, test, common)
+    else:
+        representer = PrivateRepresenter(**{"max_epochs": arguments.epochs, **ARMS[arm], **common})
+        fit_start = time.perf_counter()
+        representer.fit(train.X, train.y, train.groups)
+        row["fit_seconds"] = round(time.perf_counter() - fit_start, 1)
+        row |= usefulness(representer, train, test, seed) | privacy(arguments, representer, train, choice, test, seed)
+    return {**row, "cpu_seconds": round(time.process_time() - start, 1)}
+
+
+def plain_arm(arm: str, train: SentenceData, test: SentenceData, common: dict[str, Any]) -> dict[str, float]:
+    """A tagger on word vectors and casing, of the words as they are or of pseudonyms."""
+    X = train.X if arm == "raw" else NeighborPseudonymizer(**common, **ARMS[arm]).fit_transform(train.X, train.y)
+    plain = GaussianNoisePerturber(scale=0.0, **common).fit(train.X, train.y)
+    tagger = DeidTagger(random_state=common["random_state"]).fit(plain.transform(X), train.y)
+    return scores("shared", test.y, tagger.predict(plain.transform(test.X)))
+
+
+def scores(name: str, gold: Any, predicted: Any) -> dict[str, float]:
+    return {
+        f"{name}_token_f1": binary_token_f1(gold, predicted),
+        f"{name}_strict_f1": float(phi_f1_score(gold, predicted)),
+    }
+
+
+def usefulness(representer: PrivateRepresenter, train: SentenceData, test: SentenceData, seed: int) -> dict[str, float]:
+    """F1 of both taggers on sentences released once."""
+    tagger = DeidTagger(random_state=seed).fit(representer.transform(train.X), train.y)
+    found = scores("shared", test.y, tagger.predict(representer.transform(test.X)))
+    model = PrivateModel(representer.network_, representer.tagger_)
+    batches = representer.pair_batches(test.X, test.y)
+    joint = deid_scores(model, batches, torch.Generator().manual_seed(seed))
+    return {**found, "joint_token_f1": joint["token_f1"]}
+
+
+def privacy(
+    arguments: argparse.Namespace,
+    representer: PrivateRepresenter,
+    train: SentenceData,
+    choice: SentenceData,
+    test: SentenceData,
+    seed: int,
+) -> dict[str, Any]:
+    """Bounds and attacks on sentences of patients that neither trained nor chose anything."""
+    known, chosen, held_out = (representer.pair_batches(d.X, d.y) for d in (train, choice, test))
+    rng, generator = np.random.default_rng(seed), torch.Generator().manual_seed(seed)
+    network, row = representer.network_, {}
+    if (network.output_std() > 0).all():
+        row["bound"] = representer.certify(test.X, test.y, random_state=seed).to_dict()
+        row["bound_10_releases"] = representer.certify(test.X, test.y, n_releases=10, random_state=seed).to_dict()
+    if representer.representer == "dense" and representer.training == "bounded":
+        row["worst_case"] = representer.worst_case(set(train.X.data) | set(test.X.data)).to_dict()
+    row["control_accuracy_in_training"] = representer.control_accuracy_
+    for kind in ("strong", "paper"):
+        settings = AdversarySettings(kind=kind, n_epochs=arguments.probe_epochs, max_pairs=arguments.probe_pairs)
+        found = train_probe(network, known, chosen, settings=settings, rng=rng, generator=generator)
+        row[f"fresh_{kind}"] = attacked(pair_accuracy(found.adversaries, network, held_out, generator))
+    if representer.adversaries_ is not None:
+        found = train_probe(
+            network,
+            known,
+            chosen,
+            settings=settings,
+            continue_from=representer.adversaries_,
+            rng=rng,
+            generator=generator,
+        )
+        row["continued"] = attacked(pair_accuracy(found.adversaries, network, held_out, generator))
+    settings = AdversarySettings(kind="strong", n_epochs=10, max_pairs=arguments.probe_pairs)
+    control = positive_control(network, known, chosen, settings=settings, rng=rng, generator=generator)
+    row["positive_control"] = attacked(control.accuracies)
+    return row
+
+
+def attacked(accuracies: dict) -> dict[str, list[float]]:
+    """Accuracy with its 95 % interval for each adversary."""
+    return {name: [found.accuracy, found.low, found.high] for name, found in accuracies.items()}
+
+
+def summarise(arguments: argparse.Namespace, runs: list[dict]) -> list[dict]:
+    """One row for each arm: means with intervals over seeds, and points of F1 lost against the references."""
+    found, out = by_arm(runs), []
+    for arm in (a for a in arguments.arms if a in found):
+        rows = found[arm]
+        result: dict[str, Any] = {"arm": arm, "n_seeds": len(rows)}
+        for measure in ("shared_token_f1", "shared_strict_f1", "joint_token_f1", "fit_seconds"):
+            values = [row[measure] for row in rows.values() if measure in row]
+            result[measure] = interval(values) if values else None
+        for reference, measure in (
+            ("raw", "shared_token_f1"),
+            ("raw", "shared_strict_f1"),
+            ("unbounded", "joint_token_f1"),
+        ):
+            base = found.get(reference, {})
+            lost = [100 * (base[s][measure] - rows[s][measure]) for s in rows if s in base and measure in rows[s]]
+            result[f"{measure}_points_lost_to_{reference}"] = interval(lost) if lost else None
+        result |= privacy_summary(list(rows.values()))
+        out.append(result)
+    return out
+
+
+def privacy_summary(rows: list[dict]) -> dict[str, Any]:
+    """Means over seeds of bounds and attacks; each seed's own interval is in the runs."""
+    out: dict[str, Any] = {}
+    for name in ("bound", "bound_10_releases"):
+        bounds = [row[name] for row in rows if name in row]
+        for key in ("mean_accuracy", "quantile_accuracy", "largest_accuracy") if bounds else ():
+            out[f"{name}_{key}"] = interval([bound[key] for bound in bounds])
+    for name in ("fresh_strong", "fresh_paper", "continued", "positive_control"):
+        attacks = [row[name] for row in rows if row.get(name)]
+        for key in attacks[0] if attacks else ():
+            out[f"{name}_{key}"] = interval([attack[key][0] for attack in attacks])
+            out[f"{name}_{key}_seeds_with_chance_in_interval"] = sum(a[key][1] <= 0.5 <= a[key][2] for a in attacks)
+    worst = [row["worst_case"]["gdp_mu"] for row in rows if "worst_case" in row]
+    return out | ({"worst_case_gdp_mu": interval(worst)} if worst else {})
+
+
+def main(argv: list[str] | None = None) -> None:
+    arguments = parse_arguments(argv)
+    if arguments.i2b2:
+        arguments.corpus = "i2b2"
+    names = ("corpus", "notes", "epochs", "probe_epochs", "probe_pairs")
+    runs = finish_runs(run, arguments, {name: getattr(arguments, name) for name in names})
+    result = {
+        "benchmark": "private_representation",
+        "settings": vars(arguments),
+        "results": summarise(arguments, runs),
+        **describe(),
+    }
+    print(json.dumps(result, indent=1))
+
+
+if __name__ == "__main__":
+    main()

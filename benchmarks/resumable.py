@@ -1,0 +1,56 @@
+"""Runs of arms and seeds that are kept in a file one by one, so that an interrupted benchmark goes on."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+from joblib import Parallel, delayed
+from scipy.stats import t as student
+
+
+def finish_runs(run: Callable[..., dict], arguments: argparse.Namespace, settings: dict) -> list[dict]:
+    """Run what the file of ``arguments.runs`` lacks; all its rows of the arms asked for.
+
+    Parameters
+    ----------
+    run : callable
+        ``run(arguments, arm, seed)`` returns a row with "arm", "seed" and numbers.
+    arguments : Namespace
+        With ``runs``, ``arms``, ``seeds`` and ``jobs``.
+    settings : dict
+        Put into every row; a file with other settings is refused.
+    """
+    path = Path(arguments.runs)
+    done = [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
+    if any({k: row.get(k) for k in settings} != settings for row in done):
+        sys.exit(f"{path} holds runs with other settings; name another file.")
+    missing = {(a, s) for s in arguments.seeds for a in arguments.arms} - {(row["arm"], row["seed"]) for row in done}
+    order = sorted(missing, key=lambda key: (key[1], arguments.arms.index(key[0])))
+    pool = Parallel(n_jobs=arguments.jobs, return_as="generator_unordered")
+    for row in pool(delayed(run)(arguments, arm, seed) for arm, seed in order):
+        done.append({**settings, **row})
+        with path.open("a") as file:
+            file.write(json.dumps(done[-1]) + "\n")
+        print(f"{row['arm']} seed {row['seed']} done", file=sys.stderr)
+    return [row for row in done if row["arm"] in arguments.arms and row["seed"] in arguments.seeds]
+
+
+def by_arm(rows: list[dict]) -> dict[str, dict[int, dict]]:
+    """Rows of each arm by seed."""
+    out: dict[str, dict[int, dict]] = {}
+    for row in rows:
+        out.setdefault(row["arm"], {})[row["seed"]] = row
+    return out
+
+
+def interval(values: list[float] | np.ndarray) -> tuple[float, float, float]:
+    """Mean and 95 % interval over seeds (Student's t); without width for one seed."""
+    values = np.asarray(values, dtype=float)
+    mean, n = float(values.mean()), len(values)
+    half = float(student.ppf(0.975, n - 1) * values.std(ddof=1) / np.sqrt(n)) if n > 1 else 0.0
+    return mean, mean - half, mean + half
