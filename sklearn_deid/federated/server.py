@@ -179,22 +179,19 @@ class ParameterServer:
             return True
 
     def _apply(self, update: SparseUpdate, values: np.ndarray, worker: str, sequence: int) -> None:
-        """Everything, or with a checkpoint that fails nothing."""
-        before = None if self.checkpoint is None else self._parameters[update.indices]
-        seen = self._delivered.setdefault(worker, Delivered())
-        self._parameters[update.indices] = values
-        self._counts[update.indices] += 1
-        seen.add(sequence)
-        self.version += 1
-        if self.checkpoint is None:
-            return
+        """Everything or nothing, also where the checkpoint fails or somebody presses Ctrl-C in the middle."""
+        indices, seen = update.indices, self._delivered.setdefault(worker, Delivered())
+        before = self._parameters[indices], self._counts[indices], self.version
         try:
-            self.save(self.checkpoint)
+            self._parameters[indices] = values
+            self._counts[indices] = before[1] + 1
+            seen.add(sequence)
+            self.version += 1
+            if self.checkpoint is not None:
+                self.save(self.checkpoint)
         except BaseException:
-            self._parameters[update.indices] = before
-            self._counts[update.indices] -= 1
+            self._parameters[indices], self._counts[indices], self.version = before
             seen.discard(sequence)
-            self.version -= 1
             raise
 
     def _check(self, update: SparseUpdate | bytes, worker: str, sequence: int) -> SparseUpdate:

@@ -207,10 +207,13 @@ class Worker:
         ExchangeError
             If no epoch has ended since the last call.
         """
+        delta, self._delta = self._update(), None
+        return delta
+
+    def _update(self) -> np.ndarray:
         if self._delta is None:
             raise ExchangeError("There is no update: train an epoch first, and take it once.")
-        delta, self._delta = self._delta, None
-        return delta
+        return self._delta
 
     def select_upload(self) -> SparseUpdate:
         """Choose what of the last epoch is sent; once per epoch.
@@ -226,7 +229,7 @@ class Worker:
         ExchangeError
             If no epoch has ended since the last call.
         """
-        delta, settings = self.take_update(), self.settings
+        delta, settings = self._update(), self.settings
         if self.privacy is None:
             options = (settings.upload_fraction, settings.threshold, settings.clip, settings.selection)
             chosen = select_upload(delta, *options, self._rng)
@@ -238,9 +241,10 @@ class Worker:
         version = 0 if self.version is None else self.version
         update = SparseUpdate(chosen.indices, chosen.values, len(delta), self.model, version)
         message = update.to_bytes(half=settings.half)
-        self.pending[self.sequence] = message
-        self.sequence += 1
-        self.selected = chosen
+        # In this order, so that an interruption never gives two messages one number.
+        sequence, self.sequence = self.sequence, self.sequence + 1
+        self.pending[sequence] = message
+        self.selected, self._delta = chosen, None
         return SparseUpdate.from_bytes(message) if settings.half else update
 
     def acknowledge(self, sequence: int) -> None:

@@ -119,6 +119,17 @@ def test_a_checkpoint_that_fails_changes_nothing(tmp_path):
     assert state(ParameterServer.load(tmp_path / "gone" / "server")) == state(target)
 
 
+def test_an_interruption_in_the_middle_changes_nothing(monkeypatch):
+    target, update = server(), make([1, 4], [1, 2])
+    with monkeypatch.context() as patch:
+        patch.setattr(Delivered, "add", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt()))
+        with pytest.raises(KeyboardInterrupt):
+            target.upload(update, "site", 0)
+    assert state(target) == state(server())
+    assert target.upload(update, "site", 0)
+    assert target.parameters.tolist() == [0, 1, 0, 0, 2, 0]
+
+
 REFUSED = {
     "another size": (make([1], [1], size=7), "another model, size or kind"),
     "another model": (make([1], [1], model="f" * 32), "another model"),
