@@ -7,7 +7,8 @@ import numpy as np
 __all__ = ["kth_largest", "largest_mask", "random_subset"]
 
 _SAMPLE = 2**14
-_FEW = 2**12
+_FEW = 2**17
+_NARROW = 64
 
 
 def kth_largest(keys: np.ndarray, k: int, rng: np.random.Generator) -> float | int:
@@ -38,15 +39,27 @@ def kth_largest(keys: np.ndarray, k: int, rng: np.random.Generator) -> float | i
     share = 1 - k / n
     margin = 5 * np.sqrt(share * (1 - share) / _SAMPLE) + 2 / _SAMPLE
     low, high = (sample[int(np.clip((share + side * margin) * _SAMPLE, 0, _SAMPLE - 1))] for side in (-1, 1))
+    if keys.dtype.kind in "iu" and int(high) - int(low) <= _NARROW:
+        border = _bisected(keys, k, int(low), int(high))
+        if np.count_nonzero(keys > border) < k <= np.count_nonzero(keys >= border):
+            return border
     n_from_high = np.count_nonzero(keys >= high)
     if n_from_high < k <= np.count_nonzero(keys > low):
         within = keys[(keys > low) & (keys < high)]
         place = len(within) - (k - n_from_high)
         return np.partition(within, place)[place]
-    for value in (high, low):  # counters have few values, and the bracket often names the right one
-        if np.count_nonzero(keys > value) < k <= np.count_nonzero(keys >= value):
-            return value
     return np.partition(keys, n - k)[n - k]
+
+
+def _bisected(keys: np.ndarray, k: int, low: int, high: int) -> int:
+    """The k-th largest, if it lies between: counters and random bytes have few values, each with many keys."""
+    while low < high:
+        middle = (low + high) // 2
+        if np.count_nonzero(keys > middle) < k:
+            high = middle
+        else:
+            low = middle + 1
+    return low
 
 
 def largest_mask(keys: np.ndarray, k: int, rng: np.random.Generator) -> np.ndarray:
@@ -83,8 +96,8 @@ def largest_mask(keys: np.ndarray, k: int, rng: np.random.Generator) -> np.ndarr
 def random_subset(mask: np.ndarray, k: int, rng: np.random.Generator) -> np.ndarray:
     """Keep k of the marked places, each subset of k being equally likely.
 
-    Large masks get a random 16-bit key a place, and the k largest keys stay: drawing with ``Generator.choice`` would
-    take several times as long.
+    Large masks get a random byte a place, and the k largest bytes stay: drawing with ``Generator.choice`` would take
+    several times as long.
 
     Parameters
     ----------
@@ -105,8 +118,8 @@ def random_subset(mask: np.ndarray, k: int, rng: np.random.Generator) -> np.ndar
         kept = np.zeros(len(mask), dtype=bool)
         kept[rng.choice(np.flatnonzero(mask), size=k, replace=False, shuffle=False)] = True
         return kept
-    words = rng.integers(0, 2**64, size=len(mask) // 4 + 1, dtype=np.uint64)
-    keys = words.view(np.uint16)[: len(mask)]
+    words = rng.integers(0, 2**64, size=len(mask) // 8 + 1, dtype=np.uint64)
+    keys = words.view(np.uint8)[: len(mask)]
     keys |= 1  # zero is for places that are not marked
     keys *= mask
     return largest_mask(keys, k, rng)
