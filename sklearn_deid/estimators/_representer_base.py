@@ -164,6 +164,7 @@ class SentenceRepresenter(TransformerMixin, BaseEstimator):
         }
         self.history_, self.bound_, self.interrupted_ = run.log.rows, result.bound, result.interrupted
         self.adversaries_, self.control_accuracy_ = result.adversaries, result.control_accuracy
+        self._is_protected = result.is_protected
 
     def _neighbor_mechanism(self) -> Any:
         """Where PHI tokens may move: the machinery of `NeighborPseudonymizer`."""
@@ -195,7 +196,7 @@ class SentenceRepresenter(TransformerMixin, BaseEstimator):
         data = encode_sentences(
             self.network_, self._vectors, X, casing=self.casing, generator=generator if noise else None
         )
-        return Representation(data, X.offsets, origin_of(self) if noise else None)
+        return Representation(data, X.offsets, origin_of(self) if noise and self._is_protected else None)
 
 
 def check_tokens(X: Any) -> TokenSequences:

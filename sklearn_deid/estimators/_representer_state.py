@@ -73,6 +73,8 @@ def representer_to_state(representer: PrivateRepresenter) -> tuple[dict[str, Any
         If the word vectors are not public.
     """
     vectors = representer._vectors
+    if not representer._is_protected:
+        raise BundleError("The training of this representer was interrupted before anything was hidden: it stays here.")
     if not vectors.is_public:
         raise BundleError(
             "This representer reads word vectors that are not public: they hold words of private notes, and it is of "
@@ -120,7 +122,7 @@ def representer_from_state(
         representer.training_counts_ = dict(state["training_counts"])
         representer.n_features_out_ = representer.n_components + 7 * representer.casing
         representer.control_accuracy_, representer.adversaries_ = state["control_accuracy"], None
-        representer._noise_seeds = None
+        representer._noise_seeds, representer._is_protected = None, True
         representer.fingerprint_ = fingerprint_of(representer)
         if representer.fingerprint_ != state["fingerprint"]:
             raise BundleError("The saved representer is not the one that its fingerprint names.")

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
+from warnings import warn
 
 import numpy as np
 import torch
 
+from ..exceptions import UnsafeToShareWarning
 from ..nn import BidirectionalRecurrent, GaussianNoise, Representer, TaggerModule
 from ..text import CASING_CLASSES
 from ..training import (
@@ -102,6 +104,7 @@ class Outcome(NamedTuple):
     interrupted: bool
     adversaries: PairAdversaries | None
     control_accuracy: float | None
+    is_protected: bool
 
 
 def train_representer(estimator: PrivateRepresenter, model: PrivateModel, run: TrainingRun) -> Outcome:
@@ -109,10 +112,19 @@ def train_representer(estimator: PrivateRepresenter, model: PrivateModel, run: T
     common: dict[str, Any] = {"rng": run.rng, "generator": run.generator, "log": run.log}
     if estimator.training == "bounded":
         bounded = train_bounded(model, run.train, run.valid, settings=_bounded_settings(estimator), **common)
-        return Outcome(bounded.bound, bounded.interrupted, None, None)
+        return Outcome(bounded.bound, bounded.interrupted, None, None, True)
     train = train_three_part if estimator.training == "three_part" else train_dann
     found = train(model, run.train, run.valid, settings=_adversarial_settings(estimator), **common)
-    return Outcome(_bound(model, run), found.interrupted, found.adversaries, found.control_accuracy)
+    if not found.selected_round:
+        warn(
+            "The training was interrupted before anything was hidden. This representer must not be shared, and neither "
+            "must what it makes.",
+            UnsafeToShareWarning,
+            stacklevel=4,
+        )
+    return Outcome(
+        _bound(model, run), found.interrupted, found.adversaries, found.control_accuracy, found.selected_round > 0
+    )
 
 
 def _bound(model: PrivateModel, run: TrainingRun) -> PrivacyBound | None:

@@ -75,11 +75,16 @@ class LinearChainCRF(CRF):
             return likelihood.sum()
         return likelihood.mean() if reduction == "mean" else likelihood.sum() / mask.sum()
 
+    def best_paths(self, emissions: Tensor, mask: Tensor | None = None) -> Tensor:
+        """Viterbi paths as a tensor of shape (batch, time), on the device; padded positions hold no meaning."""
+        mask = self._checked_mask(emissions, mask)
+        with torch.no_grad():
+            return self._viterbi(emissions, mask)
+
     def decode(self, emissions: Tensor, mask: Tensor | None = None) -> list[list[int]]:
         """Most likely tag sequences (Viterbi), one list of tag indices for each sentence."""
         mask = self._checked_mask(emissions, mask)
-        with torch.no_grad():
-            paths = self._viterbi(emissions, mask).tolist()  # the one transfer to the host
+        paths = self.best_paths(emissions, mask).tolist()  # the one transfer to the host
         return [path[:n] for path, n in zip(paths, mask.sum(1).tolist(), strict=True)]
 
     def marginals(self, emissions: Tensor, mask: Tensor | None = None) -> Tensor:

@@ -78,6 +78,10 @@ class TaggerModule(nn.Module):
         by_token = F.cross_entropy(emissions.transpose(1, 2), tags, reduction="none") * mask
         return (by_token if weights is None else by_token * weights).sum() / len(tags)
 
+    def best_tags(self, emissions: Tensor, mask: Tensor) -> Tensor:
+        """As `decode`, as a tensor of shape (batch, time) on the device; padded positions hold no meaning."""
+        return self.crf.best_paths(emissions, mask) if self.crf is not None else emissions.argmax(2)
+
     def decode(self, emissions: Tensor, mask: Tensor) -> list[list[int]]:
         """Best tag sequence of each sentence: Viterbi, or the most likely tag of each token."""
         if self.crf is not None:

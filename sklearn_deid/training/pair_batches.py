@@ -189,7 +189,10 @@ class PairBatches:
         place[eligible] = np.arange(len(eligible))
         self._place = self._put(place)
         # The largest array by far; half the width is enough for any vocabulary.
-        self._alternatives = torch.as_tensor(data.alternatives[able].astype(np.int32), device=self.device)
+        alternatives = data.alternatives[able].astype(np.int32)
+        there = np.argsort(alternatives < 0, axis=1, kind="stable")  # those that can be drawn come first
+        self._alternatives = torch.as_tensor(np.take_along_axis(alternatives, there, axis=1), device=self.device)
+        self._n_alternatives = self._put((alternatives >= 0).sum(axis=1))
 
     def epoch(
         self,
@@ -291,13 +294,11 @@ class PairBatches:
         """Words with all eligible tokens of some of the first sentences replaced by any of their alternatives."""
         some = torch.rand(len(words), 1, generator=generator, device=self.device) < share
         some[n_pairs:] = False
-        where = some & (place >= 0)
-        chosen = place[where]
-        where_to = torch.rand(len(chosen), generator=generator, device=self.device)
-        nothing = torch.full((len(chosen), 1), -1, device=self.device)
-        varied = words.clone()
-        varied[where] = self._alternative(chosen, nothing, where_to)
-        return varied
+        # For all positions, since choosing some would make a GPU wait for their number.
+        chosen = place.clamp_min(0)
+        which = torch.rand(words.shape, generator=generator, device=self.device) * self._n_alternatives[chosen]
+        other = self._alternatives[chosen, which.long().clamp_max(self._n_alternatives[chosen] - 1)]
+        return torch.where(some & (place >= 0), other.long(), words)
 
     def _alternative(self, chosen: Tensor, but_not: Tensor, where_to: Tensor) -> Tensor:
         """An alternative of each chosen token other than a word (n, 1), uniform for uniform numbers in [0, 1)."""

@@ -445,3 +445,19 @@ def test_without_noise_there_is_a_representation_but_no_bound(data):
     assert plain.bound_ is None and plain.transform(X).data.tolist() == plain.noise_free(X).data.tolist()
     with pytest.raises(ValueError, match="Without noise"):
         plain.certify(X, y)
+
+
+def test_what_was_interrupted_before_anything_was_hidden_is_not_shared(data, monkeypatch, tmp_path):
+    from sklearn_deid.training import TrainingLog
+
+    def stop(self, phase, **numbers):
+        raise KeyboardInterrupt
+
+    X, y, groups = data
+    monkeypatch.setattr(TrainingLog, "record", stop)
+    representer = PrivateRepresenter(**{**TINY, "training": "three_part"})
+    with pytest.warns(UnsafeToShareWarning, match="before anything was hidden"):
+        representer.fit(X, y, groups)
+    assert representer.interrupted_ and representer.transform(X).origin is None
+    with pytest.raises(BundleError, match="before anything was hidden"):
+        representer.save(tmp_path / "no")
