@@ -1,0 +1,87 @@
+"""Ages, and those over 89, which are the only ones that HIPAA's Safe Harbor names."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+from .rule import Rule
+
+__all__ = ["AGE_RULES"]
+
+_ONES = "one two three four five six seven eight nine".split()
+_TENS = "twenty thirty forty fifty sixty seventy eighty ninety".split()
+_SPELLED = "(?i:" + "|".join(_TENS) + ")(?:[ -](?i:" + "|".join(_ONES) + "))?"
+_FREE = r"(?<![\d.,/-])"
+_YEARS_OLD = (
+    r"(?:[\s-]{0,2}(?i:years?|yrs?|yr|y)[\s.-]{0,2}/?\s?(?i:old|o)\b|\s?(?i:yo|y\.o|y/o|yrs?|years? of age)\b"
+    r"|\s?-?\s?(?i:year)\s?-\s?(?i:old))"
+)
+_WHO = (
+    r"(?i:\b(?:paciente|mujer|var[óo]n|hombre|niñ[oa]|lactante|señora?|joven|ancian[oa]|bebé|chic[oa]|adolescente"
+    r"|neonato|escolar|enferm[oa]))"
+)
+_UNIT_ES = r"\s{1,2}(?i:años?|meses|mes|semanas?|d[íi]as?)\b"
+_NUMBER_ES = r"(?:\d{1,3}|(?i:un|uno|dos|tres|cuatro|cinco|seis|siete|ocho|nueve|diez|once|doce|trece|catorce|quince))"
+_NO_DURATION = r"(?!\s(?i:de (?:evoluci|duraci|seguimi|tratami|antig)|despu|antes|m[áa]s tarde|previos?|atr[áa]s))"
+
+
+def _up_to_120(text: str) -> int:
+    return len(text) * (_years(text) <= 120)
+
+
+def _years(text: str) -> int:
+    number = re.search(r"\d+", text)
+    if number is not None:
+        return int(number[0])
+    word = text.lower().lstrip()
+    # Spanish numbers are matched up to fifteen only.
+    return next((20 + 10 * i for i, ten in enumerate(_TENS) if word.startswith(ten)), 0)
+
+
+def _grown_up(text: str) -> int:
+    """From 16 years on: below, "de 5 años" is a duration as often as an age."""
+    return len(text) * (16 <= _years(text) <= 120)
+
+
+def _over_89(text: str) -> int:
+    """Years, not months or weeks, over 89; up to 130."""
+    unit = re.search(r"(?i)mes|semana|d[íi]a", text)
+    return len(text) * (unit is None and 89 < _years(text) <= 130)
+
+
+def _age(name: str, pattern: str, language: str, measure: Callable[[str], int] | None = None, **more: Any) -> Rule:
+    return Rule(name, "age", "AGE", pattern, (language,), measure=measure or _up_to_120, **more)
+
+
+_ALL = (
+    _age("age-years-old", rf"{_FREE}(?P<phi>\d{{1,3}}){_YEARS_OLD}", "en"),
+    _age("age-and-sex", rf"{_FREE}(?P<phi>\d{{1,3}})\s?(?:F|M|YF|YM|yF|yM)\b(?![-.]\w)", "en", priority=0),
+    _age("age-named", r"\b(?i:age|aged)[\s:]{1,3}(?P<phi>\d{1,3})(?![\d./%-])", "en", priority=2),
+    _age("age-spelled", rf"\b(?P<phi>{_SPELLED})[\s-]{{1,2}}(?i:years?)[\s-]{{1,2}}(?i:old)", "en", needs="yY"),
+    _age(
+        "edad-con-nombre",
+        rf"\b(?i:edad)[\s:]{{1,3}}(?P<phi>\d{{1,3}}(?:{_UNIT_ES}|\s{{0,2}}[aA]\b)?)(?![\d./%-])(?!\s?mm)",
+        "es",
+        priority=2,
+    ),
+    _age("edad-de-edad", rf"{_FREE}(?P<phi>\d{{1,3}}{_UNIT_ES})\s(?i:de edad)", "es"),
+    _age("edad-de-quien", rf"{_WHO}(?:\s(?i:de)|,)\s(?P<phi>{_NUMBER_ES}{_UNIT_ES}){_NO_DURATION}", "es", needs="aAeE"),
+    _age(
+        "edad-de-quien-y-como",
+        rf"{_WHO}\s[^\W\d_]{{2,20}}(?:,?\s(?i:de)|,)\s(?P<phi>{_NUMBER_ES}{_UNIT_ES}){_NO_DURATION}",
+        "es",
+        needs="aAeE",
+    ),
+    _age("edad-adulta", rf"\b(?i:de|tiene|con)\s(?P<phi>\d{{2,3}}\s{{1,2}}(?i:años)\b){_NO_DURATION}", "es", _grown_up),
+)
+AGE_RULES = (
+    *_ALL,
+    *(
+        replace(rule, name=f"{rule.name}-over-89", family="age-over-89", measure=_over_89)
+        for rule in _ALL
+        if rule.name != "age-and-sex"  # "92M" is a mere form; the other rules know that years are meant
+    ),
+)

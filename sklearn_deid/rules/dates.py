@@ -1,0 +1,116 @@
+"""Dates in figures and with names of months, English and Spanish."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from .rule import Rule
+
+__all__ = ["DATE_RULES"]
+
+_FREE = r"(?<!\d)(?<!\d[-./])"
+_END = r"(?!\d)(?![-/]\d)"
+_YEAR = r"(?:19|20)\d{2}"
+_DAY = r"\d{1,2}"
+_ORDINAL = r"(?:\s?(?:st|nd|rd|th|ST|ND|RD|TH)\b)?"
+
+_FULL = "January February March April May June July August September October November December".split()
+_SHORT = "Jan Feb Mar Apr Jun Jul Aug Sept Sep Oct Nov Dec".split()
+# In lower case "may" and "march" are other words.
+_MONTH = "(?:" + "|".join([*_FULL, *_SHORT, *map(str.upper, [*_FULL, *_SHORT])]) + ")"
+# Those that are no names of people or other words, for a month alone.
+_CLEAR_MONTH = "(?:January|February|July|September|October|November|December)"
+_WEEKDAY = "(?:Monday|Tuesday|Wednesday|Thursday|Friday|Saturday|Sunday)"
+_MES = "(?i:enero|febrero|marzo|abril|mayo|junio|julio|agosto|septiembre|setiembre|octubre|noviembre|diciembre)"
+# What follows an amount, not a year: "of 2000 ml".
+_NO_UNIT = r"(?!\s?(?:m[lLg]|mcg|cc|kcal|cal|units?|U|g|kg|cm|mm|cel|/|%))"
+
+
+def _is_day_and_month(a: int, b: int) -> bool:
+    return (1 <= a <= 31 and 1 <= b <= 12) or (1 <= a <= 12 and 1 <= b <= 31)
+
+
+def _numeric_length(text: str) -> int:
+    """Day and month in either order, with a year at either end."""
+    numbers = [int(part) for part in re.findall(r"\d+", text)]
+    if len(numbers) == 3 and numbers[0] > 999:
+        numbers = numbers[1:]
+    return len(text) * _is_day_and_month(*numbers[:2])
+
+
+def _month_length(text: str) -> int:
+    return len(text) * (1 <= int(text.partition("/")[0]) <= 12)
+
+
+def _compact_length(text: str) -> int:
+    return len(text) * _is_day_and_month(int(text[6:]), int(text[4:6]))
+
+
+def _day_length(text: str) -> int:
+    """A day with the name of a month."""
+    days = [int(number) for number in re.findall(r"\d+", text) if len(number) < 3]
+    return len(text) * all(0 <= day <= 99 for day in days[1:]) * (not days or 1 <= days[0] <= 31)
+
+
+def _date(name: str, pattern: str, *languages: str, **more: Any) -> Rule:
+    return Rule(name, "date", "DATE", pattern, languages or ("en", "es"), **more)
+
+
+DATE_RULES = (
+    _date(
+        "date-numeric",
+        rf"{_FREE}{_DAY}\s?([/.-])\s?{_DAY}\s?\1\s?(?:{_YEAR}(?!\d)|\d{{2}}{_END}(?!\.\d))",
+        measure=_numeric_length,
+    ),
+    _date("date-iso", rf"{_FREE}{_YEAR}([-/.]){_DAY}\1{_DAY}{_END}", measure=_numeric_length),
+    _date("date-compact", rf"{_FREE}{_YEAR}\d{{4}}(?!\d)(?![-/.]\d)", priority=0, measure=_compact_length),
+    _date(
+        "date-month-and-day-in-figures",
+        r"\b(?i:on|since|from|until|by|through|dated?|admitted|seen|discharged)\s(?P<phi>\d{1,2}[/-]\d{1,2})(?![\d/-])(?!\.\d)",
+        "en",
+        measure=_numeric_length,
+    ),
+    _date(
+        "date-month-day",
+        rf"\b{_MONTH}\.?\s{{0,2}}{_DAY}{_ORDINAL}(?:,?\s{{0,2}}{_YEAR})?(?!\d)",
+        "en",
+        measure=_day_length,
+    ),
+    _date(
+        "date-day-month",
+        rf"{_FREE}{_DAY}{_ORDINAL}(?:\s(?:of|day of)\s|[\s-]{{0,2}}){_MONTH}\b"
+        rf"(?:[\s,.-]{{0,2}}{_YEAR}|[\x1f-]?\d{{2}})?(?!\d)",
+        "en",
+        measure=_day_length,
+    ),
+    # "05MAY11" in raw text: no word border after the month.
+    _date("date-day-month-glued", rf"{_FREE}{_DAY}{_MONTH}(?:{_YEAR}|\d{{2}})(?!\d)", "en", measure=_day_length),
+    _date("date-month-year", rf"\b{_MONTH}[\s,./-]{{1,2}}(?:of\s)?{_YEAR}(?!\d)", "en"),
+    _date("date-season", rf"\b(?i:spring|summer|fall|autumn|winter)\s(?:of\s)?{_YEAR}(?!\d)", "en"),
+    _date("date-month-year-in-figures", rf"{_FREE}\d{{1,2}}/{_YEAR}{_END}", measure=_month_length),
+    _date("date-month-alone", rf"\b{_CLEAR_MONTH}\b", "en", priority=0, needs="JFSOND"),
+    _date("date-weekday", rf"\b{_WEEKDAY}\b", "en", priority=0, needs="MTWFS"),
+    _date(
+        "date-year",
+        rf"\b(?i:in|since|of|from|until|before|after|during|year|early|late|mid|circa|noted)[\s-](?P<phi>{_YEAR})"
+        rf"(?!\d)(?![-./:]\d){_NO_UNIT}",
+        "en",
+        priority=0,
+    ),
+    _date(
+        "fecha-dia-mes",
+        rf"{_FREE}{_DAY}(?:\s(?i:de)\s|[\s-]{{1,2}}){_MES}(?:(?:\s(?i:del?)\s|[\s,-]{{1,2}}){_YEAR})?(?!\d)",
+        "es",
+        measure=_day_length,
+    ),
+    _date("fecha-mes-ano", rf"\b{_MES}(?:\s(?i:del?)(?:\s(?i:año))?\s|[\s,/-]{{1,2}}){_YEAR}(?!\d)", "es"),
+    _date("fecha-ano", rf"\b(?i:año)\s{_YEAR}(?!\d)", "es"),
+    _date(
+        "fecha-solo-ano",
+        rf"\b(?i:en|desde|hasta|durante|entre|a finales de|a principios de)\s"
+        rf"(?P<phi>{_YEAR})(?!\d)(?![-./:]\d){_NO_UNIT}",
+        "es",
+        priority=0,
+    ),
+)

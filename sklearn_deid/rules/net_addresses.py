@@ -1,0 +1,73 @@
+"""E-mail addresses, web addresses and IP addresses."""
+
+from __future__ import annotations
+
+import re
+
+from .rule import MAYBE_SPACE, Rule
+
+__all__ = ["NET_RULES"]
+
+# From rebuilt text: a new sentence or a number after the address, "x@y.org.Next", "x@y.org 33".
+_NEXT_SENTENCE = re.compile(r"(?<=[a-z]{2})\.(?=[A-Z][a-z])|(?<=\.(?:com|org|net|edu|gov))\x1f|(?<=\.[a-z][a-z])\x1f")
+_LAST_LABEL = re.compile(r"\.[^\W\d_]{2,24}\Z")
+
+
+def _host_length(host: str) -> int:
+    """Length of a host name without what rebuilding attached to it; 0 if it has no dot and top-level domain."""
+    end = _NEXT_SENTENCE.search(host)
+    kept = (host if end is None else host[: end.start()]).rstrip(".-_" + MAYBE_SPACE)
+    return len(kept) if _LAST_LABEL.search(kept) else 0
+
+
+def _email_length(address: str) -> int:
+    local, _, host = address.partition("@")
+    length = _host_length(host)
+    return length and len(local) + 1 + length
+
+
+def _url_length(address: str) -> int:
+    start = address.find("//") + 2 if "//" in address else 0
+    host = re.match(r"[^/?#:]*", address[start:])
+    assert host is not None
+    rest = address[start + host.end() :]
+    length = _host_length(host[0])
+    if not length:
+        return 0
+    return start + length if length < host.end() else start + length + len(rest.rstrip(".,;:!?-_" + MAYBE_SPACE))
+
+
+def _ip_length(address: str) -> int:
+    return len(address) * all(int(part) < 256 for part in address.split("."))
+
+
+NET_RULES = (
+    Rule(
+        "email",
+        "email",
+        "EMAIL",
+        # Rebuilt text: at most one word before a change from lower to upper case may belong to it, and no number
+        # before a letter, which mostly is one of its own.
+        r"(?:[\w+%-]{1,40}\x1e)?(?:[^\W\d][\w.+%\x1f-]{0,63}|\d[\w.+%-]{0,63})@[\w.\x1d\x1f-]{3,200}",
+        priority=3,
+        measure=_email_length,
+        needs="@",
+    ),
+    Rule(
+        "url",
+        "url",
+        "URL",
+        r"\b(?i:https?://|ftp://|www\.)[\w./~%?=&#:+@\x1f-]{3,300}",
+        priority=3,
+        measure=_url_length,
+        needs="/wW",
+    ),
+    Rule(
+        "ip-address",
+        "ip",
+        "IPADDR",
+        r"(?<!\d)(?<!\d\.)\d{1,3}\.\d{1,3}\.\d{1,3}\.\d{1,3}(?!\d)(?!\.\d)",
+        priority=3,
+        measure=_ip_length,
+    ),
+)

@@ -1,0 +1,125 @@
+"""Numbers of records, plans, accounts, licences and persons: by the word in front, or by their check digits."""
+
+from __future__ import annotations
+
+import re
+
+from .rule import MAYBE_SPACE, Rule
+
+__all__ = ["NUMBER_RULES"]
+
+_FREE = r"(?<!\w)(?<!\d[-./])"
+_END = r"(?!\d)(?![-/]\d)"
+_SIGN = r"(?:\s?(?i:no|number|num|nº|n[úu]mero))?[\s.:#]{0,4}"
+# Digits and hyphens; or capitals among them, which rebuilding has cut into letters and digits.
+_DIGITS = r"\d[\d-]{2,16}"
+_MIXED = r"(?=[A-Z\x1f-]{0,6}\d)[A-Z\d\x1f-]{4,28}"
+_NIF_LETTERS = "TRWAGMYFPDXBNJZSQVHLCKE"
+
+
+def _id_length(text: str) -> int:
+    """Without a word that rebuilding attached, and with enough digits."""
+    kept = re.sub(r"[\x1f-][A-Z]{3,}\Z", "", text).rstrip("-" + MAYBE_SPACE)
+    return len(kept) if len(re.findall(r"\d", kept)) >= 3 else 0
+
+
+def _nif_length(text: str) -> int:
+    """Spanish tax number: eight digits, or X, Y, Z and seven, and a letter that is their remainder by 23."""
+    plain = re.sub(r"[\W_]", "", text).upper()
+    number = str("XYZ".find(plain[0])) + plain[1:-1] if plain[0] in "XYZ" else plain[:-1]
+    return len(text) * (_NIF_LETTERS[int(number) % 23] == plain[-1])
+
+
+def _nhs_length(text: str) -> int:
+    """British NHS number: ten digits, the last one from the others by modulus 11."""
+    digits = [int(c) for c in text if c.isdigit()]
+    check = (11 - sum(weight * d for weight, d in zip(range(10, 1, -1), digits[:9], strict=True)) % 11) % 11
+    return len(text) * (check == digits[9])
+
+
+def _npi_length(text: str) -> int:
+    """US National Provider Identifier: ten digits with the check digit of Luhn over 80840 and the number."""
+    digits = [int(c) for c in "80840" + text][::-1]
+    total = sum(digits[::2]) + sum(sum(divmod(2 * d, 10)) for d in digits[1::2])
+    return len(text) * (total % 10 == 0)
+
+
+# kind, words in front, whether capitals may be in the number
+_NAMED_EN = (
+    (
+        "MEDICALRECORD",
+        r"mrn|mr|medical record|med rec|medrec|unit no|unit number|unit|chart no|chart|record number",
+        False,
+    ),
+    ("HEALTHPLAN", r"member id|policy|insurance id|subscriber id|medicare id|medicaid id|bill to plan", True),
+    ("ACCOUNT", r"acct|account|billing no|account is", True),
+    ("LICENSE", r"license|licence|lic|lic\.no|dea|license is|photo id", True),
+    ("VEHICLE", r"plate|vin", True),
+    ("DEVICE", r"serial|serial no|s/n", True),
+)
+_NAMED_ES = (
+    ("MEDICALRECORD", r"nhc|n\.h\.c|cipa|historia cl[íi]nica|n[úu]mero de historia", False),
+    ("VISIT", r"episodio|n[úu]mero de episodio", False),
+)
+
+
+def _named(language: str, kind: str, words: str, mixed: bool) -> Rule:
+    words = words.replace(" ", r"\s{1,2}")
+    first = rf"\b(?i:{words})\b" + (r"|\b(?:MRN|MR)(?=\d)" if kind == "MEDICALRECORD" and language == "en" else "")
+    body = _MIXED if mixed else _DIGITS
+    prefix = r"(?i:nhc-)?" if language == "es" else ""
+    pattern = rf"(?:{first}){_SIGN}{prefix}(?P<phi>{body})(?!\d)"
+    return Rule(f"{kind.lower()}-named-{language}", "id", kind, pattern, (language,), 2, _id_length)
+
+
+_SOCIAL = r"(?i:\b(?:ssn|ss|social\ssecurity|soc\.?\s?sec))"
+
+NUMBER_RULES = (
+    *(_named("en", *row) for row in _NAMED_EN),
+    *(_named("es", *row) for row in _NAMED_ES),
+    # "ID" alone: after the rules for member and photo IDs.
+    Rule("id-named", "id", "MEDICALRECORD", rf"\bID[\s:#]{{1,3}}(?P<phi>{_DIGITS})(?!\d)", ("en",), 1, _id_length),
+    Rule(
+        "nhs-number",
+        "id",
+        "NATIONALID",
+        rf"\bNHS{_SIGN}(?P<phi>\d{{3}}[ -]?\d{{3}}[ -]?\d{{4}}){_END}",
+        ("en",),
+        2,
+        _nhs_length,
+    ),
+    Rule("npi", "id", "LICENSE", rf"\b(?i:npi){_SIGN}(?P<phi>[12]\d{{9}}){_END}", ("en",), 2, _npi_length),
+    Rule("nif", "id", "NATIONALID", rf"{_FREE}\d{{8}}[\s-]{{0,2}}[A-Z]\b", ("es",), 2, _nif_length),
+    Rule("nie", "id", "NATIONALID", rf"{_FREE}[XYZ][\s-]{{0,2}}\d{{7}}[\s-]{{0,2}}[A-Z]\b", ("es",), 2, _nif_length),
+    Rule(
+        "numero-de-colegiado",
+        "id",
+        "LICENSE",
+        r"(?i:\bnº\s?col|\bcol(?:egiad[oa])?\.?\s?nº|\bn[úu]m(?:ero)? de colegiad[oa])[\s.:]{0,4}"
+        r"(?P<phi>\d{2}[ -]\d{2}(?:[ -]{1,2}\d{3,6})?|\d{4,9})(?!\d)",
+        ("es",),
+        2,
+    ),
+    Rule("numero-de-colegiado-forma", "id", "LICENSE", rf"{_FREE}\d{{2}} \d{{2}} \d{{5}}{_END}", ("es",), 0),
+    # A social security number that is not possible is one to the reader all the same: no check of its parts.
+    Rule("ssn", "ssn", "SSN", rf"{_FREE}\d{{3}}-\d{{2}}-\d{{4}}{_END}(?!\x1f?[A-Z]\b)", ("en",), 1),
+    Rule(
+        "ssn-named",
+        "ssn",
+        "SSN",
+        rf"{_SOCIAL}\s?#?(?:\s?(?i:no|number))?(?:\s?\(?(?i:last)\s(?:4|four)(?:\sdigits)?\)?)?[\s.:#]{{0,4}}"
+        rf"(?P<phi>\d{{3}}-?\d{{2}}-?\d{{4}}|\d{{4}}){_END}",
+        ("en",),
+        2,
+    ),
+    Rule(
+        "seguridad-social",
+        "ssn",
+        "SSN",
+        r"(?i:\bnass|\bnuss|\bn[úu]mero de (?:la )?seguridad social)[\s.:]{0,4}"
+        r"(?P<phi>\d{2}[ -]?\d{5,12}(?:[ -]\d{1,2})?|\d{6,12})(?!\d)",
+        ("es",),
+        2,
+    ),
+    Rule("seguridad-social-forma", "ssn", "SSN", rf"{_FREE}\d{{2}} \d{{8}} \d{{2}}{_END}", ("es",), 1),
+)
