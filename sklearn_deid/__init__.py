@@ -23,6 +23,8 @@ _HOME = {
     "deid_report": "metrics",
     "utility_report": "metrics",
     "DeidTagger": "estimators",
+    "RuleTagger": "estimators",
+    "UnitedTagger": "estimators",
     "NoteDeidentifier": "estimators",
     "NeighborPseudonymizer": "estimators",
     "PrivateRepresenter": "estimators",

@@ -5,7 +5,9 @@ from .dp_pseudonymizers import CusTextPseudonymizer, MadlibPseudonymizer, SanTex
 from .neighbor_pseudonymizer import NeighborPseudonymizer
 from .note_deidentifier import NoteDeidentifier
 from .private_representer import PrivateRepresenter
+from .rule_tagger import RuleTagger
 from .tagger import DeidTagger
+from .united_tagger import UnitedTagger
 from .vector_perturbers import GaussianNoisePerturber, RandomVectorPerturber, ZeroVectorPerturber
 
 __all__ = [
@@ -17,7 +19,9 @@ __all__ = [
     "NoteDeidentifier",
     "PrivateRepresenter",
     "RandomVectorPerturber",
+    "RuleTagger",
     "SanTextPseudonymizer",
+    "UnitedTagger",
     "ZeroVectorPerturber",
     "tagger_from_state",
     "tagger_to_state",

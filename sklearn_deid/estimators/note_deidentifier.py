@@ -271,5 +271,7 @@ def _tag(estimator: Any, X: TokenSequences) -> tuple[list[str], list[float] | No
     if "return_confidence" not in signature(tagger.predict).parameters:
         return check_tags(tagger.predict(data), X).data.tolist(), None
     tags, confidences = tagger.predict(data, return_confidence=True)
+    if confidences is None:  # a tagger around another one that gives none
+        return check_tags(tags, X).data.tolist(), None
     # A row that is too short would move the tags of all later notes, so the lengths are checked here too.
     return check_tags(tags, X).data.tolist(), np.clip(np.concatenate([*confidences]), 0.0, 1.0).tolist()

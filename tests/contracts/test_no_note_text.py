@@ -6,7 +6,7 @@ import warnings
 import numpy as np
 import pytest
 
-from sklearn_deid import Corpus, Document, Span
+from sklearn_deid import Corpus, Document, RuleTagger, Span
 from sklearn_deid._sequences import RaggedArray, Representation, TokenSequences, check_sequences, check_tags
 from sklearn_deid.exceptions import AlignmentWarning, DeidError
 from sklearn_deid.metrics import (
@@ -16,7 +16,9 @@ from sklearn_deid.metrics import (
     pair_documents,
     phi_f1_score,
     phi_word_prior,
+    utility_report,
 )
+from sklearn_deid.rules import find_phi, rebuild_sentence
 from sklearn_deid.text import (
     I2B2_2014,
     labels_of,
@@ -70,6 +72,12 @@ OBJECTS = {
     "pairs": lambda: pair_documents([NOTE], [Document("n1", TEXT)]),
     "rewriting": lambda: rewrite(TEXT, SPANS[:1], lambda span: WORD),
     "scheme": lambda: I2B2_2014,
+    "rebuilt sentence": lambda: rebuild_sentence([WORD]),
+    "finds of rules": lambda: find_phi(f"{WORD}@example.org"),
+    "usefulness": lambda: utility_report([NOTE], [NOTE], [WORD], n_topics=None, clinical_terms=[WORD]),
+    "usefulness as a dict": lambda: utility_report(
+        [NOTE], [NOTE], [WORD], n_topics=None, clinical_terms=[WORD]
+    ).to_dict(),
     "reidentification": lambda: bayes_reidentification(Constant(), {"PATIENT": {WORD: 1}}),
     "reidentification as a dict": lambda: bayes_reidentification(Constant(), {WORD: 1}).to_dict(),
 }
@@ -105,6 +113,10 @@ FAILURES = {
     "tokens as predicted tags": lambda: sentences().to_documents(sentences().X),
     "tags of another corpus": lambda: sentences().to_documents([[WORD]]),
     "tokens as gold tags": lambda: phi_f1_score([[WORD]], [["O"]]),
+    "another text for usefulness": lambda: utility_report([NOTE], [NOTE], [Document("n1", WORD)]),
+    "text instead of notes for usefulness": lambda: utility_report(WORD, [NOTE], [NOTE]),
+    "labels of y that rules do not know": lambda: RuleTagger().fit([[WORD]], [[WORD]]),
+    "vectors for rules": lambda: RuleTagger().fit([]).predict([[[WORD]]]),
     "text instead of tags": lambda: phi_f1_score(WORD, [["O"]]),
     "another text": lambda: deid_report([NOTE], [Document("n1", WORD)]),
     "no prediction": lambda: leak_list([NOTE], []),

@@ -1,0 +1,106 @@
+"""RuleTagger as scikit-learn's tools use it, and its tags."""
+
+import pickle
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import Pipeline
+
+from sklearn_deid import Document, NoteDeidentifier, RuleTagger, make_clinical_notes
+from sklearn_deid.exceptions import SequenceError
+from sklearn_deid.text import is_allowed, tokenize
+
+from .conftest import assert_rows_equal
+
+TEXTS = ["Seen on 12/03/2019, MRN 4408185.", "Mail ana97@example.org", "", "No pain."]
+X = [tokenize(text).texts for text in TEXTS]
+Y = [["O"] * len(row) for row in X]
+
+
+def test_tags():
+    tags = RuleTagger().fit(X).predict(X)
+    date, record = ["B-DATE", *["I-DATE"] * 4], ["B-MEDICALRECORD"]
+    assert tags[0] == ["O", "O", *date, "O", "O", *record, "O"]
+    assert tags[1] == ["O", "B-EMAIL", *["I-EMAIL"] * 5]
+    assert tags[2:].tolist() == [[], ["O"] * 3]
+
+
+@pytest.mark.parametrize(("label_scheme", "y", "label"), [
+    ("auto", None, "DATE"),
+    ("auto", [["B-FECHAS"]], "FECHAS"),
+    ("auto", [["B-PHI"]], "PHI"),
+    ("auto", [["O"]], "DATE"),
+    ("meddocan", [["B-WHO"]], "FECHAS"),
+    ({"DATE": "WHEN"}, None, "WHEN"),
+])  # fmt: skip
+def test_labels(label_scheme, y, label):
+    tagger = RuleTagger(label_scheme=label_scheme).fit([["a"]], y)
+    assert tagger.predict([["2019", "-", "03", "-", "12"]])[0][0] == f"B-{label}"
+    assert f"I-{label}" in tagger.classes_
+
+
+def test_a_kind_left_out():
+    tagger = RuleTagger(label_scheme={"EMAIL": "MAIL", "DATE": None}).fit(X)
+    assert set(tagger.predict(X)[0]) == {"O"}
+    assert tagger.classes_.tolist() == ["O", "B-MAIL", "I-MAIL"]
+
+
+def test_binary_tags_of_touching_finds_are_legal():
+    tagger = RuleTagger(label_scheme="binary").fit(X)
+    data = make_clinical_notes(20, random_state=1).to_sentences()
+    for row, tags in zip(data.X, tagger.predict(data.X), strict=True):
+        assert len(row) == len(tags)
+        assert all(is_allowed(a, b) for a, b in zip([None, *tags], [*tags, None], strict=True))
+
+
+def test_clone_pickle_pipeline_and_search():
+    tagger = RuleTagger(["date"], language="en").fit(X)
+    assert clone(tagger).get_params() == tagger.get_params()
+    with pytest.raises(NotFittedError):
+        clone(tagger).predict(X)
+    assert_rows_equal(pickle.loads(pickle.dumps(tagger)).predict(X), tagger.predict(X))
+    data = make_clinical_notes(6, random_state=0).to_sentences()
+    pipe = Pipeline([("rules", RuleTagger())])
+    grid = {"rules__families": [["date"], ["email"]], "rules__language": ["en", None]}
+    search = GridSearchCV(pipe, grid, cv=2, error_score="raise").fit(data.X, data.y)
+    assert search.best_params_["rules__families"] == ["date"]
+    assert 0 < search.best_score_ < 1
+
+
+def test_in_a_note_deidentifier():
+    redacted = NoteDeidentifier(RuleTagger().fit([])).redact([TEXTS[0], Document("n", TEXTS[1])])
+    assert redacted == ["Seen on [DATE], MRN [MEDICALRECORD].", "Mail [EMAIL]"]
+    fitted = NoteDeidentifier(RuleTagger(label_scheme="binary")).fit(make_clinical_notes(3, random_state=0))
+    assert fitted.annotate([TEXTS[1]])[0][0].confidence is None
+
+
+def test_lists_and_order_do_not_matter():
+    tagger = RuleTagger().fit(X)
+    assert_rows_equal(tagger.predict(X[::-1])[::-1], tagger.predict(np.array(X, dtype=object)))
+
+
+class TestErrors:
+    def test_parameters(self):
+        with pytest.raises(ValueError, match="Got 'name' instead"):
+            RuleTagger(["name"]).fit(X)
+        with pytest.raises(ValueError, match="'language' parameter of RuleTagger must be"):
+            RuleTagger(language="de").fit(X)
+        with pytest.raises(ValueError, match="'label_scheme' parameter of RuleTagger must be"):
+            RuleTagger(label_scheme="mine").fit(X)
+        with pytest.raises(ValueError, match="of none of the schemes"):
+            RuleTagger().fit([["a"]], [["B-MINE"]])
+
+    def test_vectors(self):
+        with pytest.raises(SequenceError, match="reads tokens; X holds vectors"):
+            RuleTagger().fit(X).predict([[[1.0, 2.0]]])
+
+    def test_rows_of_other_lengths(self):
+        with pytest.raises(SequenceError, match="another length"):
+            RuleTagger().fit(X, [["O"], *Y[1:]])
+
+    def test_weights(self):
+        with pytest.raises(ValueError, match="does not take sample weights"):
+            RuleTagger().fit(X).score(X, Y, sample_weight=[1])
