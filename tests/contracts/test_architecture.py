@@ -94,6 +94,7 @@ def test_private_names_of_others_stay_in_one_file():
     [
         ("import sklearn_deid", HEAVY | {"sklearn"}),
         ("import sklearn_deid.cli", HEAVY),
+        ("from sklearn_deid.federated import ParameterServer, Worker, run_rounds", HEAVY | {"sklearn", "scipy"}),
         ("from sklearn_deid import Corpus, read_corpus, make_clinical_notes", HEAVY),
         # scikit-learn and skorch load pandas on their own where it is installed
         ("from sklearn_deid import deid_report", HEAVY - {"pandas", "pyarrow"}),
