@@ -81,9 +81,9 @@ def parse_arguments(argv: list[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--arms", nargs="+", choices=tuple(ARMS), default=DEFAULT_ARMS, metavar="ARM")
     parser.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2, 3, 4])
     parser.add_argument("--notes", type=int, default=1_000, help="generated notes to train on")
-    parser.add_argument("--epochs", type=int, default=40, help="of bounded training")
+    parser.add_argument("--epochs", type=int, default=50, help="of bounded training")
     parser.add_argument("--probe-epochs", type=int, default=50, help="of the attackers")
-    parser.add_argument("--probe-pairs", type=int, default=2_000, help="sentences an attacker sees in an epoch")
+    parser.add_argument("--probe-pairs", type=int, default=1_000, help="sentences an attacker sees in an epoch")
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--runs", default="private_representation.jsonl", help="file of finished runs")
     parser.add_argument("--figures", help="folder for the figures")
@@ -93,7 +93,7 @@ def parse_arguments(argv: list[str] | None = None) -> argparse.Namespace:
 def load(arguments: argparse.Namespace, seed: int) -> tuple[SentenceData, SentenceData, SentenceData]:
     """Sentences to train on, for attackers to choose by, and to score; of different patients."""
     if arguments.corpus == "generated":
-        sizes = ((arguments.notes, 100 + seed), (100, 500 + seed), (150, 900 + seed))
+        sizes = ((arguments.notes, 100 + seed), (50, 500 + seed), (150, 900 + seed))
         return tuple(make_clinical_notes(n, random_state=s).to_sentences() for n, s in sizes)
     if arguments.corpus == "i2b2":
         train, test = (read_corpus(Path(arguments.i2b2) / s, format="i2b2") for s in ("train", "test"))

@@ -49,7 +49,7 @@ class PrivateRepresenter(SentenceRepresenter):
     representer : {"lstm", "dense"}, default="lstm"
         "lstm" reads the whole sentence; with "dense" a token's vector depends on its word alone, and `worst_case` can
         be computed.
-    hidden_size : int, default=64
+    hidden_size : int, default=128
         Units of each direction of the LSTM.
     training : {"bounded", "three_part", "dann"}, default="bounded"
         "bounded" keeps a bound on every attacker; "three_part" is the paper's training against an adversary; "dann"
@@ -78,7 +78,7 @@ class PrivateRepresenter(SentenceRepresenter):
         and no bound covers it.
     unit_norm : bool, default=True
         Scale each noisy vector to length 1.
-    tagger_hidden_size : int, default=64
+    tagger_hidden_size : int, default=96
         Units of each direction of the tagger that is trained along.
     max_epochs : int, default=60
         Bounded training and DANN: epochs. Three-part training: most rounds of its last phase.
@@ -210,7 +210,7 @@ class PrivateRepresenter(SentenceRepresenter):
         noise_init: Any = None,
         noise_floor: float = 0.0,
         representer: str = "lstm",
-        hidden_size: int = 64,
+        hidden_size: int = 128,
         training: str = "bounded",
         max_attack_accuracy: float = 0.54,
         quantile_attack_accuracy: float | None = 0.6,
@@ -222,7 +222,7 @@ class PrivateRepresenter(SentenceRepresenter):
         digits: str = "near",
         casing: bool = True,
         unit_norm: bool = True,
-        tagger_hidden_size: int = 64,
+        tagger_hidden_size: int = 96,
         max_epochs: int = 60,
         pretrain_epochs: int = 20,
         patience: int = 10,

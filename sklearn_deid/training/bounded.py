@@ -46,7 +46,7 @@ class BoundedSettings:
     gradient_clip : float, default=1.0
     price : float, default=0.05
         lambda at the start, for both bounds.
-    price_rate : float, default=0.2
+    price_rate : float, default=0.4
         How fast prices follow: a distance e times too large multiplies its price by e to this power in an epoch.
     varied : float in [0, 1], default=0.5
         Share of the PHI sentences met with all movable tokens replaced by neighbours, so that the bound and the
@@ -61,7 +61,7 @@ class BoundedSettings:
     noise_lr: float = 2e-2
     gradient_clip: float = 1.0
     price: float = 0.05
-    price_rate: float = 0.2
+    price_rate: float = 0.4
     varied: float = 0.5
 
 

@@ -1,0 +1,77 @@
+"""
+Choose N, d and the noise by grid search
+========================================
+
+A representer and a tagger in a Pipeline are one estimator to scikit-learn: ``GridSearchCV`` tries values of N (how many
+words a PHI token hides among), d (width of the vectors) and the noise, each time on other patients. Two scores are
+wanted at once: how well PHI is found in the vectors, and how far the best possible attacker stays from knowing which
+sentence he sees.
+
+Notes and epochs are few, so that the example is quick.
+"""
+
+# %%
+# Notes, and a Pipeline
+# ---------------------
+
+import matplotlib.pyplot as plt
+import numpy as np
+from sklearn.model_selection import GridSearchCV, GroupKFold
+from sklearn.pipeline import Pipeline
+
+from sklearn_deid import DeidTagger, PrivateRepresenter, make_clinical_notes
+
+data = make_clinical_notes(60, random_state=0).to_sentences()
+pipe = Pipeline(
+    [
+        ("rep", PrivateRepresenter(embeddings="glove-6b-50d", max_epochs=20, batch_size=32, random_state=0)),
+        ("tag", DeidTagger(max_epochs=15, batch_size=300, random_state=0)),
+    ]
+)
+
+# %%
+# Two scores
+# ----------
+# A scorer is a function of the fitted Pipeline and held-out sentences. The bound is an accuracy from 0.5 to 1, so the
+# score of privacy is its distance from 1, twice: 1 says that nobody does better than guessing.
+
+
+def f1(pipeline, X, y):
+    """Strict F1 of the tagger on one release."""
+    return pipeline.score(X, y)
+
+
+def privacy(pipeline, X, y):
+    """2 (1 - accuracy of the best attacker), in the mean over the sentences of the held-out patients."""
+    return 2 * (1 - pipeline.named_steps["rep"].certify(X, y, random_state=0).mean_accuracy)
+
+
+# %%
+# The grid
+# --------
+
+grid = {"rep__n_neighbors": [10, 100, 500], "rep__n_components": [50, 100], "rep__noise": ["trainable", 1.0]}
+search = GridSearchCV(pipe, grid, scoring={"f1": f1, "privacy": privacy}, refit="f1", cv=GroupKFold(2))
+search.fit(data.X, data.y, groups=data.groups)
+
+for parameters, score, private in zip(
+    search.cv_results_["params"],
+    search.cv_results_["mean_test_f1"],
+    search.cv_results_["mean_test_privacy"],
+    strict=True,
+):
+    print({k.removeprefix("rep__"): v for k, v in parameters.items()}, f"F1 {score:.2f}, privacy {private:.2f}")
+
+# %%
+# Privacy against usefulness
+# --------------------------
+
+figure, axes = plt.subplots(figsize=(6, 3.5), layout="constrained")
+n_neighbors = np.array([p["rep__n_neighbors"] for p in search.cv_results_["params"]])
+for n, marker in zip(grid["rep__n_neighbors"], "os^", strict=True):
+    mine = n_neighbors == n
+    x, y = (search.cv_results_[f"mean_test_{name}"][mine] for name in ("privacy", "f1"))
+    axes.plot(x, y, marker, label=f"N = {n}")
+axes.set(xlabel="privacy on held-out patients (1: nobody does better than guessing)", ylabel="strict F1")
+axes.legend(loc="center left", bbox_to_anchor=(1.0, 0.5))
+plt.show()
