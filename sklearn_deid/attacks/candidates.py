@@ -120,7 +120,7 @@ def unrelated_candidates(data: PairData, n_candidates: int, rng: np.random.Gener
 
 def _others(data: PairData, which: int) -> np.ndarray:
     """Words to which an eligible token may move, other than itself."""
-    found = np.unique(data.alternatives[which])
+    found = np.unique(data.alternatives[data.choices_[which]])
     return found[(found >= 0) & (found != data.words[data.eligible[which]])]
 
 

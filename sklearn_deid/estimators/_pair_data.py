@@ -77,7 +77,8 @@ def make_pair_data(
         X.offsets,
         np.array([tag_number.get(tag, 0) for tag in tags.data], dtype=np.int64),
         phi.positions[eligible],
-        alternatives[own[phi.word_ids[eligible]]],
+        alternatives,
         casing_ids(X.data.tolist()) if casing else None,
         len(CASING_CLASSES),
+        own[phi.word_ids[eligible]],
     )

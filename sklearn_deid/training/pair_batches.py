@@ -38,9 +38,12 @@ class PairData:
         Tag index of each token.
     eligible : ndarray of shape (n_eligible,)
         Positions of the tokens that may move, in ascending order.
-    alternatives : ndarray of shape (n_eligible, N)
-        Rows of ``table`` to which each of them may move. Entries that are -1 or the token's own word are never drawn;
-        a token without any other entry is not eligible.
+    alternatives : ndarray of shape (n_choices, N)
+        Rows of ``table`` to which tokens may move. Entries that are -1 or the token's own word are never drawn; a token
+        without any other entry is not eligible.
+    choices : ndarray of shape (n_eligible,) or None
+        Row of ``alternatives`` for each eligible token, so that tokens of one word share it; None stands for one row
+        each, in order.
     casing : ndarray of shape (n_tokens,) or None
         Casing class of each token, from 0 to ``n_casing - 1``.
     n_casing : int, default=7
@@ -59,17 +62,21 @@ class PairData:
     alternatives: np.ndarray
     casing: np.ndarray | None = None
     n_casing: int = 7
+    choices: np.ndarray | None = None
 
     def __post_init__(self) -> None:
         n_tokens, n_words = len(self.words), len(self.table)
+        if self.choices is None:
+            object.__setattr__(self, "choices", np.arange(len(self.eligible)))
         if len(self.tags) != n_tokens or (self.casing is not None and len(self.casing) != n_tokens):
             raise ValueError(f"Tags and casing must be given for each of the {n_tokens} tokens.")
         if not len(self.offsets) or self.offsets[0] != 0 or self.offsets[-1] != n_tokens:
             raise ValueError(f"The 'offsets' must run from 0 to the number of tokens, {n_tokens}.")
         if (np.diff(self.offsets) < 0).any() or (np.diff(self.eligible) <= 0).any():
             raise ValueError("The 'offsets' and 'eligible' must ascend.")
-        if self.alternatives.ndim != 2 or len(self.alternatives) != len(self.eligible):
-            raise ValueError(f"The 'alternatives' must have {len(self.eligible)} rows, one for each eligible token.")
+        if self.alternatives.ndim != 2 or len(self.choices_) != len(self.eligible):
+            raise ValueError(f"There must be 'choices' of 'alternatives' for each of {len(self.eligible)} tokens.")
+        _check_range("choices", self.choices_, 0, len(self.alternatives))
         _check_range("eligible", self.eligible, 0, n_tokens)
         _check_range("words", self.words, 0, n_words)
         _check_range("alternatives", self.alternatives, -1, n_words)
@@ -77,6 +84,12 @@ class PairData:
 
     def __len__(self) -> int:
         return len(self.offsets) - 1
+
+    @property
+    def choices_(self) -> np.ndarray:
+        """``choices``, which are never None once the object is made."""
+        assert self.choices is not None
+        return self.choices
 
     def take(self, rows: np.ndarray) -> PairData:
         """The sentences of these rows, in this order, over the same table: for example one side of a split by patient.
@@ -103,7 +116,7 @@ class PairData:
             offsets=offsets,
             tags=self.tags[item],
             eligible=np.flatnonzero(kept >= 0),
-            alternatives=self.alternatives[kept[kept >= 0]],
+            choices=self.choices_[kept[kept >= 0]],
             casing=None if self.casing is None else self.casing[item],
         )
 
@@ -172,9 +185,12 @@ class PairBatches:
     """
 
     def __init__(self, data: PairData, batch_size: int = 32, device: torch.device | str = "cpu") -> None:
-        own = data.words[data.eligible][:, None]
-        able = ((data.alternatives != own) & (data.alternatives >= 0)).any(1)
-        eligible = data.eligible[able]
+        # Tokens that share a row of alternatives may still be of different words.
+        highest = data.alternatives.max(1, initial=-1)[data.choices_]
+        there = np.where(data.alternatives >= 0, data.alternatives, len(data.table))
+        lowest, own = there.min(1, initial=len(data.table))[data.choices_], data.words[data.eligible]
+        able = (highest >= 0) & ~((highest == own) & (lowest == own))
+        eligible, used = data.eligible[able], np.unique(data.choices_[able])
         bounds = np.searchsorted(eligible, data.offsets)
         self.batch_size, self.device, self.n_casing = batch_size, torch.device(device), data.n_casing
         self._lengths = np.diff(data.offsets)
@@ -189,7 +205,8 @@ class PairBatches:
         place[eligible] = np.arange(len(eligible))
         self._place = self._put(place)
         # The largest array by far; half the width is enough for any vocabulary.
-        alternatives = data.alternatives[able].astype(np.int32)
+        self._choices = self._put(np.searchsorted(used, data.choices_[able]))
+        alternatives = data.alternatives[used].astype(np.int32)
         there = np.argsort(alternatives < 0, axis=1, kind="stable")  # those that can be drawn come first
         self._alternatives = torch.as_tensor(np.take_along_axis(alternatives, there, axis=1), device=self.device)
         self._n_alternatives = self._put((alternatives >= 0).sum(axis=1))
@@ -295,7 +312,7 @@ class PairBatches:
         some = torch.rand(len(words), 1, generator=generator, device=self.device) < share
         some[n_pairs:] = False
         # For all positions, since choosing some would make a GPU wait for their number.
-        chosen = place.clamp_min(0)
+        chosen = self._choices[place.clamp_min(0)]
         which = torch.rand(words.shape, generator=generator, device=self.device) * self._n_alternatives[chosen]
         other = self._alternatives[chosen, which.long().clamp_max(self._n_alternatives[chosen] - 1)]
         return torch.where(some & (place >= 0), other.long(), words)
@@ -303,7 +320,7 @@ class PairBatches:
     def _alternative(self, chosen: Tensor, but_not: Tensor, where_to: Tensor) -> Tensor:
         """An alternative of each chosen token other than a word (n, 1), uniform for uniform numbers in [0, 1)."""
         # shape: (n, N)
-        alternatives = self._alternatives[chosen].long()
+        alternatives = self._alternatives[self._choices[chosen]].long()
         possible = ((alternatives != but_not) & (alternatives >= 0)).cumsum(1)
         rank = (where_to * possible[:, -1]).long().clamp_max(possible[:, -1] - 1)
         return alternatives.gather(1, (possible <= rank.unsqueeze(1)).sum(1, keepdim=True)).squeeze(1)

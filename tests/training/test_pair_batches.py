@@ -112,7 +112,7 @@ def test_take_keeps_sentences_and_what_may_move():
     assert in_data(part) == [in_data(data)[i] for i in rows]
     assert (part.tags == (part.words < N_PHI)).all() and (part.casing == part.words % 7).all()
     assert part.eligible.tolist() == np.flatnonzero(part.words < N_PHI).tolist()
-    assert part.alternatives.shape == (len(part.eligible), N_PHI)
+    assert (part.alternatives[part.choices_] == np.arange(N_PHI)).all() and len(part.choices_) == len(part.eligible)
 
 
 @pytest.mark.parametrize(
@@ -122,8 +122,9 @@ def test_take_keeps_sentences_and_what_may_move():
         ({"offsets": np.array([0, 1])}, "run from 0 to the number of tokens"),
         ({"words": np.array([0, 9, 0])}, "'words' must be between 0 and 3"),
         ({"eligible": np.array([1, 0])}, "must ascend"),
-        ({"alternatives": np.zeros((1, 2), int)}, "must have 2 rows"),
+        ({"alternatives": np.zeros((1, 2), int)}, "'choices' must be between 0 and 0"),
         ({"alternatives": np.full((2, 2), 4)}, "'alternatives' must be between -1 and 3"),
+        ({"choices": np.zeros(3, int)}, "for each of 2 tokens"),
         ({"casing": np.full(3, 7)}, "'casing' must be between 0 and 6"),
     ],
 )
@@ -160,3 +161,17 @@ def test_varied_sentences_hold_alternatives_of_their_own_tokens_only():
         int((a.words != b.words).any(1).sum()) for a, b in zip(plain, drawn(batches, 3, varied=0.5), strict=True)
     )
     assert 0.3 < share / len(batches.pair_rows) < 0.7
+
+
+def test_tokens_of_one_word_share_their_alternatives():
+    data = toy_pairs()
+    words, choices = np.unique(data.words[data.eligible], return_inverse=True)
+    shared = dataclasses.replace(data, alternatives=np.tile(np.arange(N_PHI), (len(words), 1)), choices=choices)
+    for a, b in zip(drawn(PairBatches(data), varied=0.5), drawn(PairBatches(shared), varied=0.5), strict=True):
+        assert torch.equal(a.words, b.words) and torch.equal(a.moved_words, b.moved_words)
+
+
+def test_a_token_whose_only_alternative_is_itself_has_no_twin():
+    for row, n in (([1, 1], 0), ([1, -1], 0), ([-1, -1], 0), ([1, 2], 1)):
+        data = PairData(torch.eye(4), np.array([1]), np.array([0, 1]), np.zeros(1, int), np.array([0]), np.array([row]))
+        assert len(PairBatches(data).pair_rows) == n
