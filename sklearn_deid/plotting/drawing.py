@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from .._optional import import_optional
@@ -9,7 +10,9 @@ from .._optional import import_optional
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["axes_or_new", "line_style"]
+__all__ = ["GRAY", "axes_or_new", "draw_reference", "grid_behind", "legend_beside", "line_style", "panels_or_new"]
+
+GRAY = "#555555"
 
 # Okabe & Ito (2008) without yellow, which is hard to see on white. Markers and colours have no common factor in their
 # numbers, so that 63 lines differ.
@@ -31,6 +34,55 @@ def axes_or_new(ax: Axes | None) -> Axes:
     from matplotlib import pyplot
 
     return pyplot.subplots(figsize=(8.0, 4.5), layout="constrained")[1]
+
+
+def panels_or_new(axes: Sequence[Axes] | None, n: int, **subplots: Any) -> list[Axes]:
+    """The ``n`` axes given, or those of a new figure.
+
+    Parameters
+    ----------
+    axes : sequence of matplotlib Axes or None
+    n : int
+    **subplots
+        For ``pyplot.subplots``.
+
+    Raises
+    ------
+    MissingDependencyError
+        If matplotlib is not installed.
+    ValueError
+        If there are more or fewer axes.
+    """
+    import_optional("matplotlib", extra="plot", purpose="plots")
+    if axes is not None:
+        given = list(axes)
+        if len(given) != n:
+            raise ValueError(f"The 'axes' parameter must hold {n} axes. Got {len(given)} instead.")
+        return given
+    from matplotlib import pyplot
+
+    return list(pyplot.subplots(layout="constrained", squeeze=False, **subplots)[1].flat)
+
+
+def grid_behind(ax: Axes) -> None:
+    """Light lines at the major ticks, behind the data."""
+    ax.grid(True, which="major", color="0.88", linewidth=0.6)
+    ax.set_axisbelow(True)
+
+
+def legend_beside(ax: Axes, **options: Any) -> None:
+    """Legend at the right of the axes, outside the data."""
+    ax.legend(loc="upper left", bbox_to_anchor=(1.01, 1.0), borderaxespad=0.0, **options)
+
+
+def draw_reference(ax: Axes, value: tuple[float, float | None, float | None] | None, name: str) -> None:
+    """A value with its interval, as a dashed horizontal line in a band; nothing for None."""
+    if value is None:
+        return
+    mean, low, high = value
+    ax.axhline(mean, color=GRAY, linestyle="--", linewidth=1.2, label=name, zorder=1)
+    if low is not None and high is not None:
+        ax.axhspan(low, high, color=GRAY, alpha=0.12, linewidth=0, zorder=0)
 
 
 def line_style(number: int) -> dict[str, Any]:

@@ -11,6 +11,7 @@ import numpy as np
 from .._optional import import_optional
 from .drawing import axes_or_new, line_style
 from .label_placement import place_labels
+from .result_rows import error_lengths
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -218,8 +219,8 @@ class PrivacyUsefulnessDisplay:
         return self.ax_.errorbar(
             [point.reidentification for point in points],
             [point.f1 for point in points],
-            xerr=_errors(points, "reidentification"),
-            yerr=_errors(points, "f1"),
+            xerr=error_lengths(points, "reidentification"),
+            yerr=error_lengths(points, "f1"),
             label=mechanism,
             linewidth=1,
             elinewidth=0.8,
@@ -244,16 +245,3 @@ class PrivacyUsefulnessDisplay:
         at = np.array([[point.reidentification, point.f1] for point in points]).reshape(-1, 2)
         colors = [styles[point.mechanism]["color"] for point in points]
         self.labels_ = place_labels(self.ax_, at, [point.label for point in points], colors, strokes)
-
-
-def _errors(points: list[PrivacyUsefulnessPoint], name: str) -> np.ndarray | None:
-    """Lengths of error bars, shape (2, n); None if no point has an interval."""
-    rows = [[getattr(point, name + end) for end in ("", "_low", "_high")] for point in points]
-    if all(low is None and high is None for _, low, high in rows):
-        return None
-    return np.array(
-        [
-            [0.0 if low is None else v - low for v, low, _ in rows],
-            [0.0 if high is None else high - v for v, _, high in rows],
-        ]
-    )

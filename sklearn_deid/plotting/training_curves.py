@@ -1,0 +1,292 @@
+"""Learning curves of a private representation: losses, F1, and how often attackers are right."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from sklearn.utils.validation import check_is_fitted
+
+from .._optional import import_optional
+from .drawing import GRAY, grid_behind, legend_beside, line_style, panels_or_new
+from .phase_shading import shade_phases
+from .training_history import TrainingHistory
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure, SubFigure
+    from matplotlib.lines import Line2D
+
+__all__ = ["TrainingCurvesDisplay"]
+
+_ADVERSARIES = {"t1": "T1", "t2": "T2", "average": "mean of T1 and T2"}
+_SYMBOLS_SHOWN = 12  # of a line, however many epochs it has
+_BETWEEN = {"control": ("*", 13.0, "positive control"), "probe": ("X", 8.0, "fresh probe")}
+
+
+class _Curve(NamedTuple):
+    """A key of the rows, what it is called, and how it is drawn: numbers of the epoch itself are dashed and hollow."""
+
+    key: str
+    label: str
+    style: int
+    held_out: bool = True
+
+
+class TrainingCurvesDisplay:
+    """How a private representation was trained: losses above, F1, and accuracies of attackers below.
+
+    Phases are shaded and named. Solid lines are of held-out patients, dashed ones of the training data, while it was
+    learned. Three-part training and gradient reversal show the adversaries that were trained along, their positive
+    control and the fresh probes; an adversary near 0.5 that failed its control proves nothing. Bounded training has no
+    adversary: its accuracies are bounds on any attacker, the mean and the quantile over pairs that was asked for.
+
+    Parameters
+    ----------
+    history : iterable of mapping
+        As ``PrivateRepresenter.history_``.
+    selected_round : int, optional
+        Round of P3, or epoch of the other trainings, whose state was kept.
+    max_attack_accuracy, quantile_attack_accuracy : float, optional
+        Bounds that were asked for.
+
+    Attributes
+    ----------
+    axes_ : dict of str to matplotlib Axes
+        "loss"; "f1" where F1 was recorded; "accuracy" where accuracies were.
+    figure_ : matplotlib Figure
+    lines_ : dict of str to matplotlib Line2D
+        By the key of the rows; "control_t2" and "probe_t2" for what was measured between epochs.
+    phases_ : dict of str to list of matplotlib Patch
+        Shaded regions of each phase, one in each of the axes.
+    phase_labels_ : list of matplotlib Text
+    selected_ : list of matplotlib Line2D
+        Marks the round that was kept, in each of the axes.
+
+    Raises
+    ------
+    ValueError
+        If the history has no epoch or a wrong row, or no such round.
+
+    References
+    ----------
+    Friedrich (2018), figures 7.3 and 7.4.
+
+    Examples
+    --------
+    >>> from matplotlib import pyplot
+    >>> history = [{"phase": "P1", "epoch": 1, "deid_loss": 9.0}, {"phase": "P1", "epoch": 2, "deid_loss": 4.0},
+    ...            {"phase": "P2", "epoch": 1, "t2_loss": 0.3, "valid_t2_accuracy": 0.9},
+    ...            {"phase": "P3b", "epoch": 1, "deid_loss": 5.0, "t2_loss": 0.6},
+    ...            {"phase": "P3a", "epoch": 1, "deid_loss": 4.5, "t2_loss": 0.7, "valid_t2_accuracy": 0.5}]
+    >>> display = TrainingCurvesDisplay.from_history(history, selected_round=1).plot()
+    >>> list(display.axes_), list(display.phases_)
+    (['loss', 'accuracy'], ['P1', 'P2', 'P3'])
+    >>> pyplot.close(display.figure_)
+    """
+
+    axes_: dict[str, Axes]
+    figure_: Figure | SubFigure
+    lines_: dict[str, Line2D]
+
+    def __init__(
+        self,
+        history: Iterable[Mapping[str, Any]],
+        *,
+        selected_round: int | None = None,
+        max_attack_accuracy: float | None = None,
+        quantile_attack_accuracy: float | None = None,
+    ) -> None:
+        self.history, self.selected_round = TrainingHistory(history), selected_round
+        self.max_attack_accuracy, self.quantile_attack_accuracy = max_attack_accuracy, quantile_attack_accuracy
+        if selected_round is not None and self.history.place_of(selected_round) is None:
+            raise ValueError(
+                f"The 'selected_round' parameter must be one of the {self.history.n_rounds} rounds of the history. "
+                f"Got {selected_round!r} instead."
+            )
+
+    @classmethod
+    def from_history(
+        cls,
+        history: Iterable[Mapping[str, Any]],
+        *,
+        selected_round: int | None = None,
+        max_attack_accuracy: float | None = None,
+        quantile_attack_accuracy: float | None = None,
+    ) -> TrainingCurvesDisplay:
+        """Display of the rows of a training, see the class; not yet drawn, see :meth:`plot`."""
+        return cls(
+            history,
+            selected_round=selected_round,
+            max_attack_accuracy=max_attack_accuracy,
+            quantile_attack_accuracy=quantile_attack_accuracy,
+        )
+
+    @classmethod
+    def from_estimator(cls, estimator: Any, *, selected_round: int | None = None) -> TrainingCurvesDisplay:
+        """Display of the training of a fitted `PrivateRepresenter`; not yet drawn, see :meth:`plot`.
+
+        Parameters
+        ----------
+        estimator : PrivateRepresenter
+        selected_round : int, optional
+            By default the round with the lowest combined loss where ``stopping="paper"`` chose it, and else unknown:
+            other rules also read what the history does not hold.
+
+        Raises
+        ------
+        NotFittedError
+            If the estimator is not fitted.
+        """
+        check_is_fitted(estimator, "history_")
+        bounded = estimator.training == "bounded"
+        if selected_round is None and not bounded and estimator.stopping == "paper":
+            selected_round = TrainingHistory(estimator.history_).lowest_round("combined_loss")
+        return cls(
+            estimator.history_,
+            selected_round=selected_round,
+            max_attack_accuracy=estimator.max_attack_accuracy if bounded else None,
+            quantile_attack_accuracy=estimator.quantile_attack_accuracy if bounded else None,
+        )
+
+    @property
+    def panels(self) -> list[str]:
+        """Which axes there are to draw on, from above."""
+        accuracies = ["mean_accuracy"] + [
+            f"{start}{name}_accuracy" for name in _ADVERSARIES for start in ("", "valid_")
+        ]
+        f1 = ["f1"] if self.history.has("valid_token_f1") else []
+        return ["loss", *f1, *(["accuracy"] if self.history.has(*accuracies) else [])]
+
+    def plot(self, axes: Sequence[Axes] | None = None) -> TrainingCurvesDisplay:
+        """Draw.
+
+        Parameters
+        ----------
+        axes : sequence of matplotlib Axes, default=None
+            One for each of `panels`; made if ``None``.
+
+        Returns
+        -------
+        TrainingCurvesDisplay
+            This object.
+
+        Raises
+        ------
+        MissingDependencyError
+            If matplotlib is not installed.
+        ValueError
+            If there are more or fewer axes than panels.
+        """
+        names = self.panels
+        heights = [{"loss": 1.2, "f1": 0.8, "accuracy": 1.3}[name] for name in names]
+        drawn = panels_or_new(
+            axes,
+            len(names),
+            nrows=len(names),
+            sharex=True,
+            figsize=(9.0, 0.8 + 2.1 * sum(heights)),
+            height_ratios=heights,
+        )
+        ticker = import_optional("matplotlib.ticker", extra="plot", purpose="the axes")
+        figure = drawn[0].get_figure()
+        assert figure is not None  # pyplot's axes belong to one
+        self.axes_, self.figure_, self.lines_ = dict(zip(names, drawn, strict=True)), figure, {}
+        self._draw_losses()
+        if "f1" in self.axes_:
+            self._draw_curves("f1", [_Curve("valid_token_f1", "tagger, held out", 0)])
+            self.axes_["f1"].set_ylabel("Token F1, PHI or not\n(0 to 1)")
+        if "accuracy" in self.axes_:
+            self._draw_accuracies()
+        self.selected_ = [line for ax in drawn for line in self._mark_selected(ax)]
+        rounds = any(row["phase"] == "P3b" for row in self.history.epochs)
+        several = "Epoch over all phases" if len(self.history.stretches) > 1 else "Epoch"
+        drawn[-1].set_xlabel(f"{several} (a round of P3 has two)" if rounds else several)
+        drawn[-1].xaxis.set_major_locator(ticker.MaxNLocator(integer=True, min_n_ticks=1))
+        for ax in drawn:
+            grid_behind(ax)
+            legend_beside(ax, fontsize="small")
+        self.phases_, self.phase_labels_ = shade_phases(drawn, self.history.stretches)
+        return self
+
+    def _draw_losses(self) -> None:
+        ticker = import_optional("matplotlib.ticker", extra="plot", purpose="the axes")
+        ax = self.axes_["loss"]
+        curves = [
+            _Curve("valid_deid_loss", "tagger, held out", 0),
+            _Curve("deid_loss", "tagger, training", 0, False),
+            _Curve("train_deid_loss", "tagger, training", 0, False),
+        ]
+        self._draw_curves("loss", curves + self._adversary_curves("loss", self._judges()))
+        if self.history.has(*(f"{name}_loss" for name in _ADVERSARIES)):
+            ax.axhline(math.log(2.0), color=GRAY, linestyle=":", linewidth=1.2, label="guess of an adversary (ln 2)")
+            ax.set_ylabel("Loss (nats per sentence\nor pair, log scale)")
+        else:
+            ax.set_ylabel("Loss (nats per\nsentence, log scale)")
+        ax.set_yscale("log")
+        ax.yaxis.set_major_locator(ticker.LogLocator(subs=(1.0, 2.0, 5.0)))
+        ax.yaxis.set_major_formatter(ticker.FuncFormatter(lambda value, _: f"{value:g}"))
+        ax.yaxis.set_minor_formatter(ticker.NullFormatter())
+
+    def _draw_accuracies(self) -> None:
+        ax = self.axes_["accuracy"]
+        ax.axhline(0.5, color=GRAY, linestyle=":", linewidth=1.2, label="chance")
+        bounds = {"mean": self.max_attack_accuracy, "quantile": self.quantile_attack_accuracy}
+        for style, (name, asked) in enumerate(bounds.items(), 1):
+            self._draw_curves("accuracy", [_Curve(f"{name}_accuracy", f"any attacker, {name} of pairs", style)])
+            if asked is not None:
+                color, dash = line_style(style)["color"], {"mean": "--", "quantile": "-."}[name]
+                ax.axhline(asked, color=color, linestyle=dash, linewidth=1.2, label=f"{name} asked for: {asked:g}")
+        judges = self._judges()
+        apart = [name for name in _ADVERSARIES if name not in judges]
+        curves = self._adversary_curves("accuracy", judges)
+        curves += [curve for curve in self._adversary_curves("accuracy", apart) if curve.held_out]
+        self._draw_curves("accuracy", curves)
+        for phase in _BETWEEN:
+            # The control is asked of T2 alone: T1 is the harder task, and may fail where T2 does not.
+            self._draw_between(phase, ["t2"] if phase == "control" else list(_ADVERSARIES))
+        ax.set_ylabel("Accuracy of attackers\n(0 to 1)")
+
+    def _judges(self) -> list[str]:
+        """Adversaries that the representer was trained against: the mean of both, or each by itself."""
+        return ["average"] if self.history.has("average_loss", "valid_average_loss") else ["t1", "t2"]
+
+    def _adversary_curves(self, measure: str, names: list[str]) -> list[_Curve]:
+        styles = {name: number for number, name in enumerate(_ADVERSARIES, 1)}
+        return [
+            _Curve(f"{start}{name}_{measure}", f"{_ADVERSARIES[name]}, {data}", styles[name], bool(start))
+            for name in names
+            for start, data in (("valid_", "held out"), ("", "training"))
+        ]
+
+    def _draw_curves(self, panel: str, curves: list[_Curve]) -> None:
+        for curve in curves:
+            x, y = self.history.curve(curve.key)
+            if not len(x):
+                continue
+            look = line_style(curve.style)
+            filled = {} if curve.held_out else {"linestyle": "--", "markerfacecolor": "white", "linewidth": 0.9}
+            every = max(1, len(x) // _SYMBOLS_SHOWN)
+            options = {"linewidth": 1.4, "markersize": 4.5, "markevery": every, "zorder": 2 + curve.held_out}
+            (self.lines_[curve.key],) = self.axes_[panel].plot(x, y, label=curve.label, **{**options, **look, **filled})
+
+    def _draw_between(self, phase: str, names: list[str]) -> None:
+        marker, size, label = _BETWEEN[phase]
+        for number, (name, shown) in enumerate(_ADVERSARIES.items(), 1):
+            x, y = self.history.measured(phase, f"{name}_accuracy")
+            if name not in names or not len(x):
+                continue
+            look = {"color": line_style(number)["color"], "markeredgecolor": "black", "markeredgewidth": 0.7}
+            (self.lines_[f"{phase}_{name}"],) = self.axes_["accuracy"].plot(
+                x, y, linestyle="none", marker=marker, markersize=size, label=f"{shown}, {label}", zorder=5, **look
+            )
+
+    def _mark_selected(self, ax: Axes) -> list[Line2D]:
+        if self.selected_round is None:
+            return []
+        place = self.history.place_of(self.selected_round)
+        assert place is not None  # the constructor refuses others
+        unit = "round" if self.history.stretches[-1].name == "P3" else "epoch"
+        name = f"kept: {unit} {self.selected_round}"
+        return [ax.axvline(place, color="black", linestyle=(0, (6, 2)), linewidth=1.1, label=name, zorder=1.5)]
