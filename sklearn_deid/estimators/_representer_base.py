@@ -194,7 +194,12 @@ class SentenceRepresenter(TransformerMixin, BaseEstimator):
         else:
             generator.manual_seed(int(self._noise_seeds.integers(2**62)))
         data = encode_sentences(
-            self.network_, self._vectors, X, casing=self.casing, generator=generator if noise else None
+            self.network_,
+            self._vectors,
+            X,
+            casing=self.casing,
+            generator=generator if noise else None,
+            memmap_dir=self.memmap_dir,
         )
         return Representation(data, X.offsets, origin_of(self) if noise and self._is_protected else None)
 

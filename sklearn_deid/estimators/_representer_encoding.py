@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import tempfile
+from typing import Any
+
 import numpy as np
 import torch
 
@@ -15,6 +19,7 @@ from ._tagger_data import distinct_words
 __all__ = ["encode_sentences"]
 
 _CELLS = 4096  # padded tokens of a batch
+_ROWS_AT_ONCE = 2**18
 
 
 def encode_sentences(
@@ -24,6 +29,7 @@ def encode_sentences(
     *,
     casing: bool,
     generator: torch.Generator | None,
+    memmap_dir: Any = None,
 ) -> np.ndarray:
     """Vectors of all tokens, shape (n_tokens, d), followed by the casing one-hot if asked for; float32.
 
@@ -38,28 +44,49 @@ def encode_sentences(
     casing : bool
     generator : torch.Generator or None
         On that device; None leaves the noise out.
+    memmap_dir : path, optional
+        Folder of a new file that the vectors are mapped from.
     """
     first, same_as = _distinct_sentences(X)
     distinct = X[first]
     d = representer.project.out_features
-    out = np.zeros((len(X.data), d + len(CASING_CLASSES) * casing), dtype=np.float32)
-    encoded = _encode(representer, vectors, distinct, generator)
+    out = _new_array((len(X.data), d + len(CASING_CLASSES) * casing), memmap_dir)
+    encoded = _encode(representer, vectors, distinct, generator, _new_array((len(distinct.data), d), memmap_dir))
     starts = distinct.offsets[:-1][same_as]
-    shift = np.repeat(starts - X.offsets[:-1], X.lengths)
-    out[:, :d] = encoded[np.arange(len(X.data)) + shift]
-    if casing:
-        out[np.arange(len(out)), d + casing_ids(X.data.tolist())] = 1.0
+    source = np.arange(len(X.data)) + np.repeat(starts - X.offsets[:-1], X.lengths)
+    for begin in range(0, len(out), _ROWS_AT_ONCE):
+        rows = slice(begin, begin + _ROWS_AT_ONCE)
+        out[rows, :d] = encoded[source[rows]]
+        if casing:
+            classes = casing_ids(X.data[rows].tolist())
+            out[begin + np.arange(len(classes)), d + classes] = 1.0
+    if isinstance(encoded, np.memmap):
+        path = str(encoded.filename)
+        del encoded
+        os.unlink(path)
     return out
+
+
+def _new_array(shape: tuple[int, int], memmap_dir: Any) -> np.ndarray:
+    """Zeros, in memory or in a new file that its owner alone can read."""
+    if memmap_dir is None or not shape[0]:
+        return np.zeros(shape, dtype=np.float32)
+    file, path = tempfile.mkstemp(suffix=".npy", prefix="representation-", dir=memmap_dir)
+    os.close(file)
+    return np.lib.format.open_memmap(path, mode="w+", dtype=np.float32, shape=shape)
 
 
 @torch.no_grad()
 def _encode(
-    representer: Representer, vectors: WordVectors, X: TokenSequences, generator: torch.Generator | None
+    representer: Representer,
+    vectors: WordVectors,
+    X: TokenSequences,
+    generator: torch.Generator | None,
+    out: np.ndarray,
 ) -> np.ndarray:
     device = representer.project.weight.device
     words, distinct = distinct_words(X)
     table = torch.from_numpy(embedding_table(vectors, distinct)).to(device)
-    out = np.zeros((len(X.data), representer.project.out_features), dtype=np.float32)
     for rows in LengthBucketSampler(X.lengths, _CELLS, max_rows=_CELLS):
         lengths = X.lengths[rows]
         position = np.arange(lengths.max())

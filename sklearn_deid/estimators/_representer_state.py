@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 __all__ = ["fingerprint_of", "origin_of", "representer_from_state", "representer_to_state"]
 
 _PLAIN = (str, int, float, bool, type(None))
-_PRIVATE = ("embeddings", "labels", "exclude", "random_state", "n_jobs", "verbose", "device")
+_PRIVATE = ("embeddings", "labels", "exclude", "random_state", "n_jobs", "verbose", "device", "memmap_dir")
 
 
 def plain_settings(representer: PrivateRepresenter) -> dict[str, Any]:

@@ -94,6 +94,9 @@ class PrivateRepresenter(SentenceRepresenter):
     validation_fraction : float in (0, 1) or None, default=0.1
         Share of the patients (``groups``; without them: of the sentences) that is held out to choose the epoch, to
         steer the prices and to measure the bound. None holds nothing out.
+    memmap_dir : path, optional
+        Folder in which `transform` writes the vectors, to a new file each time, and from which they are mapped: for
+        more than fits into memory. The files are the caller's to delete. By default they are held in memory.
     device : str, default="auto"
         "auto" is CUDA where there is one, else the CPU.
     n_jobs : int, optional
@@ -230,6 +233,7 @@ class PrivateRepresenter(SentenceRepresenter):
         noise_lr: float | None = None,
         batch_size: int | None = None,
         validation_fraction: float | None = 0.1,
+        memmap_dir: Any = None,
         device: str = "auto",
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -244,8 +248,8 @@ class PrivateRepresenter(SentenceRepresenter):
         self.casing, self.unit_norm, self.tagger_hidden_size = casing, unit_norm, tagger_hidden_size
         self.max_epochs, self.pretrain_epochs, self.patience = max_epochs, pretrain_epochs, patience
         self.lr, self.noise_lr, self.batch_size = lr, noise_lr, batch_size
-        self.validation_fraction, self.device, self.n_jobs = validation_fraction, device, n_jobs
-        self.verbose, self.random_state = verbose, random_state
+        self.validation_fraction, self.memmap_dir, self.device = validation_fraction, memmap_dir, device
+        self.n_jobs, self.verbose, self.random_state = n_jobs, verbose, random_state
 
     def fit(self, X: Any, y: Any = None, groups: Any = None) -> PrivateRepresenter:
         """Train on annotated sentences.

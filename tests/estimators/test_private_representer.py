@@ -115,6 +115,15 @@ def test_moving_a_word_of_a_dense_representer_changes_that_token_only(data):
     assert ((a != b).any(1) == [False, False, True, False, False]).all()
 
 
+def test_vectors_can_be_mapped_from_a_file(data, fitted, tmp_path):
+    X, _, _ = data
+    mapped = copy.deepcopy(fitted).set_params(memmap_dir=tmp_path)
+    first, second = mapped.noise_free(X), mapped.transform(X)
+    assert first == fitted.noise_free(X) and isinstance(second.data, np.memmap)
+    assert len(list(tmp_path.iterdir())) == 2 and isinstance(second[3:9].data, np.memmap)
+    assert mapped.transform([]).shape == (0,)
+
+
 # ---- random numbers
 
 
