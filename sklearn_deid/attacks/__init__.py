@@ -1,11 +1,23 @@
 """Attacks on what is released, one attacker a file: what he holds, what he finds, and controls."""
 
+from .canaries import CanaryAttack, CanaryKnowledge, TrainingSet, exposure
 from .certified import CertifiedBound, check_against, exceeds
 from .control_representers import BlindRepresenter, RawVectors
+from .gradient_inversion import GradientInversionAttack, GradientKnowledge, SentenceUpdates, one_step_update
+from .inversion import InversionAttack
+from .linkage import LinkageAttack
 from .lookup import LookupAttack, LookupKnowledge
+from .membership import MembershipAttack, MembershipKnowledge, ReleasedTagger, membership_scores
+from .model_training import LossFunction, TrainingProcedure, losses_of_probabilities, memorise
 from .pairs import PairAttack, PairKnowledge, PairRelease
 from .protocol import CONTROL_CONFIDENCE, THREATS, Attack, AttackResult, Estimate
+from .pseudonymised_text import PseudonymKnowledge, PseudonymisedText
 from .random_streams import random_streams, three_patient_splits
+from .reidentification import ReidentificationAttack
+from .released_tokens import InversionKnowledge, ReleasedTokens
+from .released_updates import ReleasedUpdates, UpdateKnowledge
+from .sentence_pairs import PairFeatures, ReleasedSentences, SentencePairs, draw_pairs
+from .updates import UpdateLeakageAttack, rows_by_bias, rows_by_norm, rows_by_span
 
 __all__ = [
     "CONTROL_CONFIDENCE",
@@ -13,16 +25,49 @@ __all__ = [
     "Attack",
     "AttackResult",
     "BlindRepresenter",
+    "CanaryAttack",
+    "CanaryKnowledge",
     "CertifiedBound",
     "Estimate",
+    "GradientInversionAttack",
+    "GradientKnowledge",
+    "InversionAttack",
+    "InversionKnowledge",
+    "LinkageAttack",
     "LookupAttack",
     "LookupKnowledge",
+    "LossFunction",
+    "MembershipAttack",
+    "MembershipKnowledge",
     "PairAttack",
+    "PairFeatures",
     "PairKnowledge",
     "PairRelease",
+    "PseudonymKnowledge",
+    "PseudonymisedText",
     "RawVectors",
+    "ReidentificationAttack",
+    "ReleasedSentences",
+    "ReleasedTagger",
+    "ReleasedTokens",
+    "ReleasedUpdates",
+    "SentencePairs",
+    "SentenceUpdates",
+    "TrainingProcedure",
+    "TrainingSet",
+    "UpdateKnowledge",
+    "UpdateLeakageAttack",
     "check_against",
+    "draw_pairs",
     "exceeds",
+    "exposure",
+    "losses_of_probabilities",
+    "membership_scores",
+    "memorise",
+    "one_step_update",
     "random_streams",
+    "rows_by_bias",
+    "rows_by_norm",
+    "rows_by_span",
     "three_patient_splits",
 ]

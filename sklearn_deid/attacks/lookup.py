@@ -15,18 +15,13 @@ from ..nn import Representer
 from ..training import PairData
 from .candidates import CandidateSet, one_token_candidates, unrelated_candidates
 from .control_representers import BlindRepresenter, slightly_noisy
+from .lookup_ranks import MEASURES, LookupRanks
 from .pairs import PairRelease
-from .protocol import CONTROL_CONFIDENCE, AttackResult, Estimate
+from .protocol import CONTROL_CONFIDENCE, AttackResult
 from .random_streams import random_streams
 from .release_likelihood import cosine_score, log_likelihood_of_directions, log_likelihood_of_vectors
 
 __all__ = ["LookupAttack", "LookupKnowledge"]
-
-_MEASURES = {
-    "top1": "share of sentences whose original is ranked first among the candidates",
-    "top5": "share of sentences whose original is among the first five candidates",
-    "pairwise": "share of choices between two candidates, one of which was released, that are right",
-}
 
 
 @dataclass(frozen=True, repr=False)
@@ -112,7 +107,7 @@ class LookupAttack:
     ) -> None:
         if candidates not in ("one_token", "unrelated") or score not in ("likelihood", "cosine"):
             raise ValueError(f"'candidates' must be one_token or unrelated, 'score' likelihood or cosine. Got {score}.")
-        if measure not in _MEASURES:
+        if measure not in MEASURES:
             raise ValueError(f"The 'measure' parameter must be top1, top5 or pairwise. Got {measure!r}.")
         if template != "noise_free" and not (isinstance(template, int) and template >= 1):
             raise ValueError(f"The 'template' parameter must be noise_free or a positive int. Got {template!r}.")
@@ -127,7 +122,7 @@ class LookupAttack:
     @property
     def measure(self) -> str:
         """What the figures mean."""
-        return _MEASURES[self.measure_name]
+        return MEASURES[self.measure_name]
 
     @property
     def name(self) -> str:
@@ -175,18 +170,23 @@ class LookupAttack:
             positive = self._run(released, raw, raw, control=True)
             negative = self._run(released, own, blind.to(self._knowledge.device), control=True, blind=True)
         seconds = time.perf_counter() - since
-        return {k: self._result(k, found, positive, negative, seconds) for k in _MEASURES}
+        return {k: self._result(k, found, positive, negative, seconds) for k in MEASURES}
 
     def skip(self, reason: str) -> AttackResult:
         """The result if it is left out."""
         return AttackResult.skipped(self.name, self.threat, self.attacker, self.measure, reason)
 
     def _result(
-        self, measure: str, found: _Ranks, positive: _Ranks | None, negative: _Ranks | None, seconds: float
+        self,
+        measure: str,
+        found: LookupRanks,
+        positive: LookupRanks | None,
+        negative: LookupRanks | None,
+        seconds: float,
     ) -> AttackResult:
         baseline = found.chance(measure)
         details: dict[str, Any] = {"mean_candidates": found.mean_candidates}
-        for other in _MEASURES:
+        for other in MEASURES:
             estimate = found.estimate(other, self.confidence)
             details[other] = {"value": estimate.value, "low": estimate.low, "high": estimate.high}
         if self.casing:
@@ -195,7 +195,7 @@ class LookupAttack:
             self.name,
             self.threat,
             self.attacker,
-            _MEASURES[measure],
+            MEASURES[measure],
             found.estimate(measure, self.confidence),
             baseline,
             positive_control=None if positive is None else positive.estimate(measure, self.confidence),
@@ -220,7 +220,7 @@ class LookupAttack:
         releasing: Representer,
         control: bool = False,
         blind: bool = False,
-    ) -> _Ranks:
+    ) -> LookupRanks:
         """Ranks of the originals; ``own`` makes the templates, ``releasing`` what is released.
 
         Where nothing can be learnt, the truth is drawn at random: an original might be likelier than its variants
@@ -229,7 +229,7 @@ class LookupAttack:
         assert self._knowledge is not None
         rng, generator = random_streams(self.random_state, self._knowledge.device)
         table = released.data.table.to(self._knowledge.device)
-        ranks = _Ranks(released.groups)
+        ranks = LookupRanks(released.groups)
         for some in self._sets(released.data, rng):
             truth = int(rng.integers(len(some.words))) if blind else some.truth
             other = int((truth + rng.integers(1, len(some.words))) % len(some.words))
@@ -279,49 +279,6 @@ class LookupAttack:
             return cosine_score(seen, template).cpu().numpy()
         likelihood = log_likelihood_of_directions if own.unit_norm else log_likelihood_of_vectors
         return likelihood(seen, template, own.output_std()).cpu().numpy()
-
-
-class _Ranks:
-    """Where the released candidates stand; ties are broken at random, which is counted by its expectation."""
-
-    def __init__(self, groups: np.ndarray | None) -> None:
-        self.groups = groups
-        self.rows: list[int] = []
-        self._n: list[int] = []
-        self._possible: list[int] = []
-        self._hits: dict[str, list[float]] = {name: [] for name in _MEASURES}
-
-    def add(self, row: int, truths: tuple[int, int], scores: np.ndarray) -> None:
-        """Scores of shape (2, C): given the release of the original, and of another candidate."""
-        truth, other = truths
-        own = scores[0, truth]
-        n_better, n_tied = int((scores[0] > own).sum()), int((scores[0] == own).sum())
-        for name, k in (("top1", 1), ("top5", 5)):
-            self._hits[name].append(min(1.0, max(0.0, (k - n_better) / n_tied)))
-        beaten = (scores.shape[1] - n_better - n_tied + (n_tied - 1) / 2) / (scores.shape[1] - 1)
-        back = float(np.sign(scores[1, other] - scores[1, truth]))
-        self._hits["pairwise"].append((beaten + (1.0 + back) / 2) / 2)
-        self.rows.append(row)
-        self._n.append(scores.shape[1])
-        self._possible.append(int(np.isfinite(scores[0]).sum()))
-
-    def estimate(self, name: str, confidence: float) -> Estimate:
-        where = np.asarray(self.rows) if self.groups is None else np.asarray(self.groups)[self.rows]
-        return Estimate.from_hits(self._hits[name], where, confidence)
-
-    def chance(self, name: str) -> float:
-        """Of a guess among the candidates."""
-        if name == "pairwise":
-            return 0.5
-        return float(np.mean([min(1.0, (1 if name == "top1" else 5) / n) for n in self._n]))
-
-    @property
-    def mean_candidates(self) -> float:
-        return float(np.mean(self._n))
-
-    @property
-    def mean_compatible(self) -> float:
-        return float(np.mean(self._possible))
 
 
 def _compatible(casing: np.ndarray, truth: int) -> np.ndarray:
