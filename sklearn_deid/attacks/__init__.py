@@ -11,7 +11,7 @@ from .membership import MembershipAttack, MembershipKnowledge, ReleasedTagger, m
 from .model_training import LossFunction, TrainingProcedure, losses_of_probabilities, memorise
 from .pairs import PairAttack, PairKnowledge, PairRelease
 from .protocol import CONTROL_CONFIDENCE, THREATS, Attack, AttackResult, Estimate
-from .pseudonymised_text import PseudonymKnowledge, PseudonymisedText
+from .pseudonymised_text import PseudonymisedText, PseudonymKnowledge
 from .random_streams import random_streams, three_patient_splits
 from .reidentification import ReidentificationAttack
 from .released_tokens import InversionKnowledge, ReleasedTokens
