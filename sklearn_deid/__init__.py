@@ -23,6 +23,7 @@ _HOME = {
     "deid_report": "metrics",
     "utility_report": "metrics",
     "DeidTagger": "estimators",
+    "DSSGDEnsemble": "estimators",
     "RuleTagger": "estimators",
     "UnitedTagger": "estimators",
     "NoteDeidentifier": "estimators",

@@ -2,6 +2,7 @@
 
 from ._tagger_state import tagger_from_state, tagger_to_state
 from .dp_pseudonymizers import CusTextPseudonymizer, MadlibPseudonymizer, SanTextPseudonymizer
+from .dssgd_ensemble import DSSGDEnsemble
 from .neighbor_pseudonymizer import NeighborPseudonymizer
 from .note_deidentifier import NoteDeidentifier
 from .private_representer import PrivateRepresenter
@@ -12,6 +13,7 @@ from .vector_perturbers import GaussianNoisePerturber, RandomVectorPerturber, Ze
 
 __all__ = [
     "CusTextPseudonymizer",
+    "DSSGDEnsemble",
     "DeidTagger",
     "GaussianNoisePerturber",
     "MadlibPseudonymizer",

@@ -25,7 +25,7 @@ from .privacy_ledger import PrivacyEvent, PrivacyLedger
 from .ranking import kth_largest, largest_mask, random_subset
 from .record import ExchangeRecord, RecordedMessage
 from .robust import AGGREGATES, aggregate, clip_norm, coordinate_median, trimmed_mean
-from .rounds import run_rounds
+from .rounds import Evaluate, MapEpochs, run_rounds
 from .schedules import SCHEDULES, Step, plan_steps
 from .selection import SELECTIONS, Selected, n_shared, select_download, select_upload
 from .server import ParameterServer, Refusal
@@ -37,10 +37,12 @@ __all__ = [
     "AGGREGATES",
     "Delivered",
     "EpochRecord",
+    "Evaluate",
     "ExchangeRecord",
     "GaussianUpload",
     "History",
     "Learner",
+    "MapEpochs",
     "ParameterLayout",
     "ParameterServer",
     "PrivacyEvent",

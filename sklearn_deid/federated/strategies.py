@@ -106,7 +106,7 @@ class Training:
 def run_strategy(
     plan: StrategyPlan,
     learners: Mapping[str, Learner],
-    parameters: np.ndarray,
+    parameters: np.ndarray | None,
     model: str,
     *,
     random_state: int | np.random.Generator | None = None,
@@ -121,8 +121,8 @@ def run_strategy(
     plan : StrategyPlan
     learners : mapping of name to Learner
         One a worker; a single one for "centralized".
-    parameters : ndarray of shape (n,)
-        What all begin with.
+    parameters : ndarray of shape (n,) or None
+        What all begin with. None, for "local" only: each learner goes on with its own.
     model : str
         Fingerprint of the model.
     random_state : int or Generator, default=None
@@ -155,13 +155,16 @@ def run_strategy(
     if plan.strategy == "centralized" and len(learners) != 1:
         raise ValueError(f"strategy='centralized' trains a single learner on all data. Got {len(learners)}.")
     rng = np.random.default_rng(random_state)
-    first = np.array(parameters, dtype=np.float32)
+    if parameters is None and plan.strategy != "local":
+        raise ValueError(f"strategy={plan.strategy!r} needs parameters that all begin with.")
+    first = np.array([] if parameters is None else parameters, dtype=np.float32)
     workers = [
         Worker(name, learner, model, _settings_of(plan, name), privacy=plan.privacy, random_state=own)
         for (name, learner), own in zip(learners.items(), rng.spawn(len(learners)), strict=True)
     ]
     for worker in workers:
-        worker.learner.set_flat(first)
+        if parameters is not None:
+            worker.learner.set_flat(first)
     if plan.strategy == "dssgd":
         server = ParameterServer(first, model, plan.limits, random_state=rng.spawn(1)[0])
         steps = plan_steps(plan.schedule, len(workers), plan.n_epochs, rng, plan.mean_delay)

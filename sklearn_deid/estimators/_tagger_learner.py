@@ -1,0 +1,226 @@
+"""A `DeidTagger` as the learner of a worker: its network as one flat vector, trained epoch by epoch."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from .._compat import resolve_device
+from ..federated import ParameterLayout
+from ..training import hold_out_patients
+from ._randomness import own_generator
+from ._worker_data import WorkerData
+from .tagger import DeidTagger
+
+__all__ = ["TaggerLearner", "tagger_from_vector", "tagger_layout"]
+
+_AGREED = ("encoder", "head", "scheme", "characters", "hidden_size", "n_layers")
+
+
+def tagger_layout(tagger: DeidTagger) -> ParameterLayout:
+    """Order of the network's parameters in the vector that is exchanged.
+
+    Its fingerprint is equal where the same vector means the same network: with the same tags, settings of the network,
+    width of given vectors, and word vectors.
+    """
+    vectors = tagger._vectors
+    agreed = {
+        "classes": tagger.classes_.tolist(),
+        "network": {name: getattr(tagger, name) for name in _AGREED},
+        "width": getattr(tagger, "n_features_in_", None),
+        "vectors": None if vectors is None else vectors.checksum,
+    }
+    return ParameterLayout.of(_parameters(tagger), json.dumps(agreed, sort_keys=True))
+
+
+def tagger_from_vector(model: DeidTagger, tagger: DeidTagger, vector: np.ndarray) -> DeidTagger:
+    """A fitted tagger with the classes and inputs of ``model``, but nothing of its training.
+
+    Parameters
+    ----------
+    model : DeidTagger
+        Fitted.
+    tagger : DeidTagger
+        Not fitted; gets ``vector``.
+    vector : ndarray of shape (n,)
+        In the order of `tagger_layout`.
+    """
+    tagger.classes_, tagger._reads_words, tagger._vectors = model.classes_, model._reads_words, model._vectors
+    if hasattr(model, "n_features_in_"):
+        tagger.n_features_in_ = model.n_features_in_
+    tagger.augmenter_, tagger._tag_weights, tagger._rng = None, None, own_generator(tagger.random_state)
+    with tagger._own_random_stream():
+        tagger.initialize()
+    _load(tagger, tagger_layout(tagger), vector)
+    return tagger
+
+
+class TaggerLearner:
+    """What `federated.Worker` trains.
+
+    Training here is that of `DeidTagger.fit`, interrupted after each epoch: learning rate, moving average of the
+    weights, optimizer and random numbers go on where they were, whatever was downloaded in between.
+
+    - *Learning rate*: with ``n_epochs`` of `plan` it rises and falls once over all local epochs, as in `fit`; with
+      None each epoch is one of `DeidTagger.partial_fit`.
+    - *Optimizer*: its moments stay at home and are kept when parameters are downloaded.
+    - *Weight average*: runs along over all local epochs. The network trains with the plain weights, which are what is
+      exchanged; at the end of the last epoch the average takes their place, and is part of the last update.
+    - *Span swapping*: drawn anew in each local epoch among the worker's own spans.
+
+    Parameters
+    ----------
+    tagger : DeidTagger
+        Not fitted; becomes the worker's. Its ``random_state`` seeds everything.
+    part : WorkerData
+        For the weights of tags.
+    labels : sequence of str
+        The label set that all workers share.
+
+    Attributes
+    ----------
+    n_epochs : int
+        Local epochs that ended.
+    figures : dict of str to float
+        Of the last epoch: "train_loss" and, if patients are held out, "valid_loss" and "f1" (typed spans).
+    """
+
+    def __init__(self, tagger: DeidTagger, part: WorkerData, labels: list[str]) -> None:
+        self.tagger = tagger
+        tagger._rng = own_generator(tagger.random_state)
+        tagger.augmenter_ = None
+        with tagger._own_random_stream():
+            tagger._learn_inputs(part.X, part.tags, [f"B-{label}" for label in labels])
+            tagger.initialize()
+            self._stream = _stream_state(self._device)
+        self.layout = tagger_layout(tagger)
+        self.n_epochs = 0
+        self.figures: dict[str, float] = {}
+        self._planned: int | None = None
+        self._data: tuple[Any, Any] | None = None
+        self._begun = False
+        self._vectors: tuple[Any, Any] | None = None
+
+    # ---- the protocol of `federated.Learner`
+
+    def get_flat(self) -> np.ndarray:
+        """The weights in use, shape (n,), float32."""
+        return self.layout.flatten(_parameters(self.tagger))
+
+    def set_flat(self, vector: np.ndarray) -> None:
+        """Replace the weights; optimizer and moving average stay."""
+        _load(self.tagger, self.layout, vector)
+
+    def train_epoch(self) -> Mapping[str, float]:
+        """One pass over the worker's sentences; gives `figures`."""
+        assert self._data is not None, "plan comes first"
+        with self._random_stream():
+            if not self._begun:
+                self.tagger.notify("on_train_begin", X=self._data[0], y=None)
+                self._begun = True
+            # `fit` makes its batches by the lengths before any span was swapped, in every epoch.
+            self._data[0].lengths = self._lengths
+            self.tagger.fit_loop(self._data, epochs=1)
+        self.n_epochs += 1
+        row = self.tagger.history[-1]
+        names = {"train_loss": "train_loss", "valid_loss": "valid_loss", "valid_f1": "f1"}
+        self.figures = {name: float(row[column]) for column, name in names.items() if column in row}
+        if self._planned is None or self.n_epochs == self._planned:
+            self._end()
+        return self.figures
+
+    # ---- before and after
+
+    def plan(self, part: WorkerData, n_epochs: int | None, validation_fraction: float | None = None) -> None:
+        """Get ready for training on these sentences.
+
+        Parameters
+        ----------
+        part : WorkerData
+        n_epochs : int or None
+            Local epochs of a whole training; None for epochs at a constant learning rate.
+        validation_fraction : float in (0, 1), optional
+            Share of the patients held out to measure F1 after each epoch.
+        """
+        tagger = self.tagger
+        seed = 0
+        if n_epochs is None:  # the random numbers that `DeidTagger.partial_fit` draws, and those of `fit`
+            with tagger._own_random_stream():
+                self._stream = _stream_state(self._device)
+        else:
+            seed = int(tagger._rng.integers(2**31))
+        rows = hold_out_patients(len(part.X), part.groups, validation_fraction, seed)
+        train, valid = (
+            None if chosen is None else tagger._training_data(part.X, part.tags, None, chosen, held_out=number == 1)
+            for number, chosen in enumerate(rows)
+        )
+        # Features hold the vectors already, and the table need not travel to other processes with every epoch.
+        if self._vectors is None:
+            self._vectors, tagger._vectors, tagger.embeddings = (tagger._vectors, tagger.embeddings), None, None
+        decay = dict(tagger.callbacks_).get("lr_decay")
+        if decay is not None:
+            decay.n_epochs = n_epochs
+        assert train is not None
+        self._data, self._lengths, self._begun = (train, valid), train.lengths, False
+        self._planned = None if n_epochs is None else self.n_epochs + n_epochs
+
+    def finish(self) -> None:
+        """Forget the sentences; after an interruption, also take the average of the weights so far."""
+        self._end()
+        self._data = None
+        if self._vectors is not None:
+            (self.tagger._vectors, self.tagger.embeddings), self._vectors = self._vectors, None
+
+    def without_data(self) -> TaggerLearner:
+        """Itself, for the way home from another process."""
+        self._data = None
+        return self
+
+    def with_data_of(self, other: TaggerLearner) -> TaggerLearner:
+        """Itself, with the sentences and word vectors that stayed at home."""
+        self._data, self._vectors = other._data, other._vectors
+        return self
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**vars(self), "_vectors": None}
+
+    def _end(self) -> None:
+        if self._begun:
+            self.tagger.notify("on_train_end", X=None, y=None)
+        self._begun = False
+
+    @property
+    def _device(self) -> torch.device:
+        return resolve_device(self.tagger.device)
+
+    @contextmanager
+    def _random_stream(self) -> Iterator[None]:
+        """Torch's global stream as it was after the last epoch; of an epoch that fails nothing is kept."""
+        with torch.random.fork_rng(devices=[self._device] if self._device.type == "cuda" else []):
+            torch.set_rng_state(self._stream[0])
+            if len(self._stream) > 1:
+                torch.cuda.set_rng_state(self._stream[1], self._device)
+            yield
+            self._stream = _stream_state(self._device)
+
+
+def _stream_state(device: torch.device) -> list[Tensor]:
+    states = [torch.get_rng_state()]
+    return [*states, torch.cuda.get_rng_state(device)] if device.type == "cuda" else states
+
+
+def _parameters(tagger: DeidTagger) -> dict[str, np.ndarray]:
+    return {name: p.detach().cpu().numpy() for name, p in tagger.module_.named_parameters()}
+
+
+def _load(tagger: DeidTagger, layout: ParameterLayout, vector: np.ndarray) -> None:
+    arrays = layout.unflatten(vector)
+    with torch.no_grad():
+        for name, p in tagger.module_.named_parameters():
+            p.copy_(torch.from_numpy(arrays[name]))

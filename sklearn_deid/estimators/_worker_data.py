@@ -1,0 +1,157 @@
+"""Sentences of workers: splitting by patient, and what all workers must agree on."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .._sequences import Representation, TokenSequences
+from ..exceptions import SequenceError
+from ..text import split_tag
+from .tagger import DeidTagger
+
+__all__ = ["WorkerData", "agreed_labels", "check_alike", "checked_part", "joined", "split_patients"]
+
+
+class WorkerData(NamedTuple):
+    """Checked sentences of one worker.
+
+    Parameters
+    ----------
+    X : TokenSequences or Representation
+    tags : TokenSequences
+        In the scheme of the tagger.
+    groups : ndarray of shape (n,) or None
+        Patient of each sentence.
+    """
+
+    X: Any
+    tags: TokenSequences
+    groups: np.ndarray | None
+
+    def rows(self, rows: np.ndarray) -> WorkerData:
+        """Some of the sentences."""
+        return WorkerData(self.X[rows], self.tags[rows], None if self.groups is None else self.groups[rows])
+
+
+def checked_part(tagger: DeidTagger, X: Any, y: Any, groups: Any, number: int | None = None) -> WorkerData:
+    """Sentences and tags of a worker, or of all together.
+
+    Raises
+    ------
+    SequenceError
+        If they do not match or hold no token; the message names the worker.
+    """
+    try:
+        return WorkerData(*tagger._checked(X, y, groups))
+    except SequenceError as error:
+        if number is None:
+            raise
+        raise SequenceError(f"Worker {number}: {error.message}") from None
+
+
+def check_alike(parts: Sequence[WorkerData], model: DeidTagger | None = None) -> None:
+    """Refuse workers of which some have tokens and some vectors, or vectors of different width.
+
+    Parameters
+    ----------
+    parts : sequence of WorkerData
+    model : DeidTagger, optional
+        Fitted; what it reads is compared too.
+    """
+    widths = [part.X.d if isinstance(part.X, Representation) else 0 for part in parts]
+    wanted = widths[0] if model is None else getattr(model, "n_features_in_", 0)
+    for number, width in enumerate(widths):
+        if width != wanted:
+            kinds = [f"vectors of width {n}" if n else "tokens" for n in (wanted, width)]
+            agreed = "worker 0 has" if model is None else "the network reads"
+            raise SequenceError(
+                f"All workers need the same inputs: {agreed} {kinds[0]}, but worker {number} has {kinds[1]}."
+            )
+
+
+def agreed_labels(parts: Sequence[WorkerData], labels: Any = None) -> list[str]:
+    """The label set of all workers: ``labels``, or the union of those that occur.
+
+    Raises
+    ------
+    SequenceError
+        If labels occur that are not among ``labels``.
+    """
+    found = {split_tag(tag)[1] for part in parts for tag in set(part.tags.data)} - {None}
+    known = {str(label) for label in (found if labels is None else labels)}
+    unknown = found - known
+    if unknown:
+        raise SequenceError(
+            f"y holds {len(unknown)} labels that the workers have not agreed on, such as {min(map(str, unknown))!r}. "
+            "Name all labels in the 'labels' parameter before the first training."
+        )
+    return sorted(known)
+
+
+def split_patients(
+    groups: np.ndarray | None,
+    n_rows: int,
+    n_workers: int,
+    rng: np.random.Generator,
+    known: dict[Hashable, int] | None = None,
+) -> list[np.ndarray]:
+    """Rows of each worker; all of a patient with one, similar numbers of sentences.
+
+    Patients in descending order of their sentences (equals by chance) go to the worker with the fewest.
+
+    Parameters
+    ----------
+    groups : ndarray of shape (n_rows,) or None
+        Patient of each sentence; None takes each sentence for a patient.
+    n_rows, n_workers : int
+    rng : Generator
+    known : dict of patient to worker, optional
+        Where patients are already; new ones are added to it.
+
+    Raises
+    ------
+    SequenceError
+        If there are fewer patients than workers.
+    """
+    patients, of_row, sizes = np.unique(
+        np.arange(n_rows) if groups is None else groups, return_inverse=True, return_counts=True
+    )
+    known = {} if known is None or groups is None else known
+    load = np.zeros(n_workers, dtype=np.int64)
+    owner = np.full(len(patients), -1)
+    names = patients.tolist()
+    for place, patient in enumerate(names):
+        if patient in known:
+            owner[place] = known[patient]
+            load[owner[place]] += sizes[place]
+    order = rng.permutation(len(patients))
+    for place in order[np.argsort(-sizes[order], kind="stable")]:
+        if owner[place] < 0:
+            owner[place] = int(load.argmin())
+            load[owner[place]] += sizes[place]
+            known[names[place]] = int(owner[place])
+    if not load.all():
+        raise SequenceError(
+            f"{len(patients)} patients do not give each of {n_workers} workers one: {int((load == 0).sum())} workers "
+            "have no data. Lower 'n_workers' or add patients."
+        )
+    return [np.flatnonzero(owner[of_row] == worker) for worker in range(n_workers)]
+
+
+def joined(parts: Sequence[WorkerData]) -> WorkerData:
+    """All sentences in one place; patients of different workers are different ones."""
+    if len(parts) == 1:
+        return parts[0]
+    groups = [
+        f"{number}:{patient}"
+        for number, part in enumerate(parts)
+        for patient in (range(len(part.X)) if part.groups is None else part.groups.tolist())
+    ]
+    if isinstance(parts[0].X, Representation):
+        X: Any = Representation.concatenate([part.X for part in parts])
+    else:
+        X = TokenSequences.from_rows(row for part in parts for row in part.X)
+    return WorkerData(X, TokenSequences.from_rows(row for part in parts for row in part.tags), np.array(groups))
