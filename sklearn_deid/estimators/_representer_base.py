@@ -164,7 +164,7 @@ class SentenceRepresenter(TransformerMixin, BaseEstimator):
         }
         self.history_, self.bound_, self.interrupted_ = run.log.rows, result.bound, result.interrupted
         self.adversaries_, self.control_accuracy_ = result.adversaries, result.control_accuracy
-        self._is_protected = result.is_protected
+        self.selected_round_, self._is_protected = result.selected_round, result.is_protected
 
     def _neighbor_mechanism(self) -> Any:
         """Where PHI tokens may move: the machinery of `NeighborPseudonymizer`."""

@@ -92,6 +92,7 @@ def representer_to_state(representer: PrivateRepresenter) -> tuple[dict[str, Any
         "bound": None if bound is None else bound.to_dict(),
         "training_counts": representer.training_counts_,
         "control_accuracy": representer.control_accuracy_,
+        "selected_round": representer.selected_round_,
         "fingerprint": representer.fingerprint_,
     }
     arrays = {f"network.{k}": v.detach().cpu().numpy() for k, v in representer.network_.state_dict().items()}
@@ -122,6 +123,7 @@ def representer_from_state(
         representer.training_counts_ = dict(state["training_counts"])
         representer.n_features_out_ = representer.n_components + 7 * representer.casing
         representer.control_accuracy_, representer.adversaries_ = state["control_accuracy"], None
+        representer.selected_round_ = int(state["selected_round"])
         representer._noise_seeds, representer._is_protected = None, True
         representer.fingerprint_ = fingerprint_of(representer)
         if representer.fingerprint_ != state["fingerprint"]:

@@ -104,7 +104,8 @@ class Outcome(NamedTuple):
     interrupted: bool
     adversaries: PairAdversaries | None
     control_accuracy: float | None
-    is_protected: bool
+    selected_round: int
+    is_protected: bool = True
 
 
 def train_representer(estimator: PrivateRepresenter, model: PrivateModel, run: TrainingRun) -> Outcome:
@@ -112,7 +113,7 @@ def train_representer(estimator: PrivateRepresenter, model: PrivateModel, run: T
     common: dict[str, Any] = {"rng": run.rng, "generator": run.generator, "log": run.log}
     if estimator.training == "bounded":
         bounded = train_bounded(model, run.train, run.valid, settings=_bounded_settings(estimator), **common)
-        return Outcome(bounded.bound, bounded.interrupted, None, None, True)
+        return Outcome(bounded.bound, bounded.interrupted, None, None, bounded.selected_epoch)
     train = train_three_part if estimator.training == "three_part" else train_dann
     found = train(model, run.train, run.valid, settings=_adversarial_settings(estimator), **common)
     if not found.selected_round:
@@ -123,7 +124,12 @@ def train_representer(estimator: PrivateRepresenter, model: PrivateModel, run: T
             stacklevel=4,
         )
     return Outcome(
-        _bound(model, run), found.interrupted, found.adversaries, found.control_accuracy, found.selected_round > 0
+        _bound(model, run),
+        found.interrupted,
+        found.adversaries,
+        found.control_accuracy,
+        found.selected_round,
+        found.selected_round > 0,
     )
 
 

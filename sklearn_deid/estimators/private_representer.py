@@ -127,6 +127,8 @@ class PrivateRepresenter(SentenceRepresenter):
         Whether Ctrl-C ended the training; the best state until then was kept.
     network_ : Representer
         Makes the vectors.
+    selected_round_ : int
+        Epoch of bounded training, or round of the others, whose weights were kept; from 1.
     tagger_ : TaggerModule
         Was trained along; it is not saved.
     n_features_out_ : int

@@ -124,15 +124,12 @@ class TrainingCurvesDisplay:
         )
 
     @classmethod
-    def from_estimator(cls, estimator: Any, *, selected_round: int | None = None) -> TrainingCurvesDisplay:
+    def from_estimator(cls, estimator: Any) -> TrainingCurvesDisplay:
         """Display of the training of a fitted `PrivateRepresenter`; not yet drawn, see :meth:`plot`.
 
         Parameters
         ----------
         estimator : PrivateRepresenter
-        selected_round : int, optional
-            By default the round with the lowest combined loss where ``stopping="paper"`` chose it, and else unknown:
-            other rules also read what the history does not hold.
 
         Raises
         ------
@@ -141,11 +138,9 @@ class TrainingCurvesDisplay:
         """
         check_is_fitted(estimator, "history_")
         bounded = estimator.training == "bounded"
-        if selected_round is None and not bounded and estimator.stopping == "paper":
-            selected_round = TrainingHistory(estimator.history_).lowest_round("combined_loss")
         return cls(
             estimator.history_,
-            selected_round=selected_round,
+            selected_round=estimator.selected_round_ or None,
             max_attack_accuracy=estimator.max_attack_accuracy if bounded else None,
             quantile_attack_accuracy=estimator.quantile_attack_accuracy if bounded else None,
         )

@@ -101,12 +101,6 @@ class TrainingHistory:
         """Rounds of P3, or epochs of the other trainings."""
         return max((row["epoch"] for row in self.epochs if row["phase"] in _IN_ROUNDS), default=0)
 
-    def lowest_round(self, key: str) -> int | None:
-        """The first round with the lowest value; None where it was not recorded."""
-        found = [row for row in self.epochs if row["phase"] in _IN_ROUNDS and row.get(key) is not None]
-        found = [row for row in found if not math.isnan(row[key])]
-        return min(found, key=lambda row: row[key])["epoch"] if found else None
-
     def _find_stretches(self) -> list[PhaseStretch]:
         stretches: list[PhaseStretch] = []
         for place, row in enumerate(self.epochs, 1):

@@ -75,11 +75,14 @@ class BoundedResult:
         On the held-out sentences, on which the noise was scaled; None without held-out pairs.
     noise_factor : float
         By which the noise was multiplied at the end.
+    selected_epoch : int
+        Whose weights were kept, from 1; without held-out sentences the last.
     interrupted : bool
     """
 
     bound: PrivacyBound | None
     noise_factor: float
+    selected_epoch: int
     interrupted: bool
 
 
@@ -175,7 +178,7 @@ def train_bounded(
     """
     _check(model, train)
     log = log or TrainingLog()
-    prices, best, interrupted = BoundPrices(settings), BestState(model), False
+    prices, best, selected, interrupted = BoundPrices(settings), BestState(model), 0, False
     optimizer = torch.optim.NAdam(noise_aware_groups(model, settings.lr, settings.noise_lr))
     try:
         for epoch in range(settings.n_epochs):
@@ -186,7 +189,9 @@ def train_bounded(
             if valid is not None:
                 scores, distances = _validated(model, valid, generator, distances)
                 numbers.update(scores)
-                best.offer(scores["valid_deid_loss"] + _OUTSIDE * max(0.0, prices.excess(distances) - 1.1))
+                score = scores["valid_deid_loss"] + _OUTSIDE * max(0.0, prices.excess(distances) - 1.1)
+            if valid is None or best.offer(score):
+                selected = epoch + 1
             log.record("bounded", **numbers, **_state(prices, distances, model))
             prices.follow(distances)
     except KeyboardInterrupt:
@@ -197,7 +202,7 @@ def train_bounded(
     bound = None
     if pairs is valid:
         bound = privacy_bound(pair_distances(model.representer, pairs, generator), quantile=settings.quantile)
-    return BoundedResult(bound, factor, interrupted)
+    return BoundedResult(bound, factor, selected, interrupted)
 
 
 def calibrate_noise(
