@@ -10,7 +10,7 @@ from tests.training.toy_pairs import toy_pairs
 
 from .toy_released import Constant, blind, knowledge, raw, release
 
-SMALL = {"hidden_size": 16, "lr": 5e-3, "n_epochs": 25, "random_state": 0}
+SMALL = {"hidden_size": 16, "lr": 5e-3, "n_epochs": 15, "random_state": 0}
 
 
 @pytest.mark.parametrize("template", ["noisy", "noise_free"])
@@ -22,21 +22,23 @@ def test_almost_no_noise_is_read(template):
 
 
 def test_raw_vectors_are_read_by_strong_t1_and_t2():
-    for task in ("t1", "t2"):
-        found = PairAttack(task=task, control=None, **SMALL | {"n_epochs": 40}).fit(knowledge(raw(), 400))
+    for task, n_epochs in (("t1", 25), ("t2", 15)):
+        found = PairAttack(task=task, control=None, **SMALL | {"n_epochs": n_epochs}).fit(knowledge(raw(), 300))
         assert found.attack(release()).attack.value > 0.95
 
 
 def test_all_three_arms():
     found = PairAttack(**SMALL).fit(knowledge(blind(), 300)).attack(release(n_patients=25))
-    assert found.status == "ok" and found.attack.covers(0.5)
+    assert found.status == "ok" and found.attack.low <= 0.5 and found.advantage < 0.1
     assert found.positive_control.value > 0.95 and found.positive_bar == 0.9
     assert found.negative_control.covers(0.5) and found.negative_control.confidence > 0.99
     assert found.attack.n == found.positive_control.n and found.seconds > 0
 
 
 def test_paper_adversary_tells_of_each_of_its_two():
-    attack = PairAttack(adversary="paper", task="average", control=None, **SMALL).fit(knowledge(raw(0.01)))
+    attack = PairAttack(adversary="paper", task="average", control=None, **SMALL | {"n_epochs": 3}).fit(
+        knowledge(raw(0.01))
+    )
     found = attack.attack(release())
     assert {"t1", "t2"} <= set(found.details) and found.details["epoch"] == attack.probe_.accuracies["average"].epoch
 
