@@ -21,14 +21,14 @@ from sklearn.pipeline import Pipeline
 
 from sklearn_deid import DeidTagger, PrivateRepresenter, make_clinical_notes
 
-data = make_clinical_notes(60, random_state=0).to_sentences()
+data = make_clinical_notes(40, random_state=0).to_sentences()
 pipe = Pipeline(
     [
         (
             "rep",
-            PrivateRepresenter(embeddings="glove-6b-50d", hidden_size=64, max_epochs=15, batch_size=32, random_state=0),
+            PrivateRepresenter(embeddings="glove-6b-50d", hidden_size=64, max_epochs=10, batch_size=32, random_state=0),
         ),
-        ("tag", DeidTagger(max_epochs=15, batch_size=300, random_state=0)),
+        ("tag", DeidTagger(max_epochs=12, batch_size=300, random_state=0)),
     ]
 )
 

@@ -14,7 +14,15 @@ from .._sequences import Representation, TokenSequences, check_sequences, check_
 from ..embeddings import WordVectors
 from ..exceptions import SequenceError
 from ..text import CASING_CLASSES
-from ..training import PairBatches, PrivacyBound, PrivateModel, hold_out_patients, pair_distances, privacy_bound
+from ..training import (
+    PairBatches,
+    PairData,
+    PrivacyBound,
+    PrivateModel,
+    hold_out_patients,
+    pair_distances,
+    privacy_bound,
+)
 from ._pair_data import make_pair_data
 from ._randomness import own_generator
 from ._representer_encoding import encode_sentences
@@ -100,21 +108,30 @@ class SentenceRepresenter(TransformerMixin, BaseEstimator):
         rows = rows[self._vectors.vectors_at(rows).any(axis=1)]
         return worst_case(network, self._vectors, self._neighbor_mechanism().moves, rows)
 
+    def pair_data(self, X: Any, y: Any) -> PairData:
+        """Sentences as arrays of numbers, with the words to which each PHI token may move; for audits.
+
+        Parameters
+        ----------
+        X, y
+            As for `fit`; tags that were not seen in `fit` count as "O" for the tagger, but their tokens move.
+        """
+        check_is_fitted(self)
+        X = check_tokens(X)
+        tags = inner_tags(check_tags(y, X), "iob2")
+        return make_pair_data(X, tags, self.classes_, self._neighbor_mechanism(), **self._pair_options())
+
     def pair_batches(self, X: Any, y: Any, batch_size: int = 32) -> PairBatches:
         """Sentences of X with their moved twins, as attackers are trained on; for audits.
 
         Parameters
         ----------
         X, y
-            As for `fit`; tags that were not seen in `fit` count as "O" for the tagger, but their tokens move.
+            As for `pair_data`.
         batch_size : int, default=32
         """
-        check_is_fitted(self)
-        X = check_tokens(X)
-        tags = inner_tags(check_tags(y, X), "iob2")
-        device = resolve_device(self.device)
+        data, device = self.pair_data(X, y), resolve_device(self.device)
         self.network_.to(device)
-        data = make_pair_data(X, tags, self.classes_, self._neighbor_mechanism(), **self._pair_options())
         return PairBatches(data, batch_size, device)
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
