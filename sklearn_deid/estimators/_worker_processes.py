@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
@@ -34,8 +35,14 @@ def _elsewhere(
 ) -> Iterator[tuple[TaggerLearner, dict[str, float]]]:
     pool = Parallel(n_jobs=min(effective_n_jobs(n_jobs), len(learners)), backend="loky", return_as="generator")
     trained = pool(delayed(_train)(task, learner) for learner in learners)
-    for learner, (back, figures) in zip(learners, trained, strict=True):
-        yield back.with_data_of(learner), figures
+    try:
+        for learner, (back, figures) in zip(learners, trained, strict=True):
+            yield back.with_data_of(learner), figures
+    finally:
+        # Whoever ends the rounds early says why; joblib would add a warning about the epochs that it cancels.
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            trained.close()
 
 
 def _train(task: _Task, learner: TaggerLearner) -> tuple[TaggerLearner, dict[str, float]]:

@@ -75,7 +75,8 @@ class DSSGDEnsemble(EnsembleTraining):
         Norm bound of updates: "fedavg" shrinks longer ones, "dssgd" refuses them.
     privacy : None, GaussianUpload or SparseVectorUpload, default=None
         Randomises what workers send ("dssgd"). The promise covers what the server gets, thus the global network; the
-        workers' own taggers and ``history_`` have seen their data without noise.
+        workers' own taggers and ``history_`` have seen their data without noise. It needs ``random_state=None``: who
+        knows the seed can take the noise off.
     delta : float in (0, 1), default=1e-5
         Of ``epsilon_`` with Gaussian noise.
     validation_fraction : float in (0, 1) or None, default=None
@@ -148,7 +149,7 @@ class DSSGDEnsemble(EnsembleTraining):
         "privacy": [GaussianUpload, SparseVectorUpload, None],
         "delta": [Interval(Real, 0, 1, closed="neither")],
         "validation_fraction": [Interval(Real, 0, 1, closed="neither"), None],
-        "labels": ["array-like", None],
+        "labels": [list, tuple, np.ndarray, None],
         "keep_exchange": ["boolean"],
         "n_jobs": [Integral, None],
         "verbose": ["verbose"],

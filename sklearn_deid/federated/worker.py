@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from dataclasses import dataclass
 
@@ -197,7 +198,9 @@ class Worker:
     @property
     def update_norm(self) -> float:
         """Euclidean norm of the whole update of the last epoch; 0.0 once it was taken. Stays at home."""
-        return 0.0 if self._delta is None else float(np.linalg.norm(self._delta))
+        delta = self._delta
+        # summed in float64: squares of float32 numbers overflow where the numbers themselves are finite
+        return 0.0 if delta is None else math.sqrt(np.einsum("i,i->", delta, delta, dtype=np.float64))
 
     def take_update(self) -> np.ndarray:
         """The whole update of the last epoch, shape (n,), float32; once per epoch. Stays at home.

@@ -521,11 +521,12 @@ class TestInputs:
         with pytest.raises(ValueError, match=f"The '{name}' parameter of the estimator must be None"):
             DSSGDEnsemble(DeidTagger(**{name: value})).fit([["a"]], [["O"]], groups=[1])
 
-    def test_divergence_names_the_worker(self, data):
+    @pytest.mark.parametrize("n_jobs", [None, 2])
+    def test_divergence_names_the_worker(self, data, n_jobs):
         X, y, groups = data
         wild = DeidTagger(**{**TINY, "lr": 1e38, "gradient_clip": None, "weight_average": 0.0})
         with pytest.raises(ExchangeError, match="Worker worker-0: .*not finite.*learning rate"):
-            DSSGDEnsemble(wild, **FEW).fit(X, y, groups=groups)
+            DSSGDEnsemble(wild, **{**FEW, "n_workers": 4}, n_jobs=n_jobs).fit(X, y, groups=groups)
 
 
 class TestPrivacy:
