@@ -8,7 +8,7 @@ from .inversion import InversionAttack
 from .linkage import LinkageAttack
 from .lookup import LookupAttack, LookupKnowledge
 from .membership import MembershipAttack, MembershipKnowledge, ReleasedTagger, membership_scores
-from .model_training import LossFunction, TrainingProcedure, losses_of_probabilities, memorise
+from .model_training import LossFunction, TrainingProcedure, losses_of_probabilities, memorise, training_of
 from .pairs import PairAttack, PairKnowledge, PairRelease
 from .protocol import CONTROL_CONFIDENCE, THREATS, Attack, AttackResult, Estimate
 from .pseudonymised_text import PseudonymisedText, PseudonymKnowledge
@@ -70,4 +70,5 @@ __all__ = [
     "rows_by_norm",
     "rows_by_span",
     "three_patient_splits",
+    "training_of",
 ]

@@ -23,7 +23,7 @@ MAY_IMPORT = {
     "training": ["nn"],
     "datasets": ["io", "text"],
     "perturbation": ["embeddings", "text"],
-    "attacks": ["embeddings", "metrics", "nn", "text", "training"],
+    "attacks": ["embeddings", "federated", "metrics", "nn", "perturbation", "text", "training"],
     "estimators": ["embeddings", "federated", "metrics", "nn", "perturbation", "rules", "text", "training"],
     "plotting": ["embeddings", "metrics"],
     "persistence": ["embeddings", "estimators", "text"],
