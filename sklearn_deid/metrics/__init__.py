@@ -9,7 +9,7 @@ from .reidentification import CategoryReidentification, Reidentification, bayes_
 from .report import deid_report
 from .scorers import PHI_SCORERS, make_phi_scorer
 from .sequences import phi_f1_score, phi_precision_score, phi_recall_score
-from .token_prior import phi_word_prior
+from .token_prior import normalised_prior, phi_word_prior
 from .utility import UtilitySettings, utility_report
 from .utility_output import UtilityFigure, UtilityReport
 
@@ -37,6 +37,7 @@ __all__ = [
     "leak_list",
     "make_phi_scorer",
     "merged_counts",
+    "normalised_prior",
     "pair_documents",
     "phi_f1_score",
     "phi_precision_score",
