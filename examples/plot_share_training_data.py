@@ -47,7 +47,7 @@ def notes_of(kinds, n_notes, seed):
 
 
 hospitals = {name: notes_of(kinds, 60, seed) for seed, (name, kinds) in enumerate(KINDS.items(), start=1)}
-provider = make_clinical_notes(200, random_state=10).to_sentences()
+provider = make_clinical_notes(150, random_state=10).to_sentences()
 test = make_clinical_notes(60, random_state=11).to_sentences()
 {name: len(data.X) for name, data in hospitals.items()}
 
@@ -57,7 +57,7 @@ test = make_clinical_notes(60, random_state=11).to_sentences()
 # The bound says how often the best possible attacker is right who sees one released sentence and has to say whether it
 # is this sentence or the one in which one PHI token was moved to one of its 20 nearest words. 50 % is guessing.
 
-representer = PrivateRepresenter(embeddings="glove-6b-50d", n_neighbors=20, max_epochs=40)
+representer = PrivateRepresenter(embeddings="glove-6b-50d", n_neighbors=20, max_epochs=35)
 representer.fit(provider.X, provider.y, groups=provider.groups)
 print(f"best attacker, held-out patients: {representer.bound_.mean_accuracy:.3f} in the mean")
 print(f"and {representer.bound_.quantile_accuracy:.3f} or less for 95 % of the sentences")
