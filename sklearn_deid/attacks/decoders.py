@@ -19,6 +19,7 @@ __all__ = ["DecoderSettings", "EmbeddingDecoder", "TokenVectors", "ranks_of", "t
 _BATCH_TOKENS = 4096
 _RIDGE = 1e-4  # of the mean square of the vectors
 _FIRST_SCALE = 10.0  # of cosines, as logits
+_UNSEEN = 0.1  # a word that was never asked for counts as much
 _CELLS = 2**24  # cosines computed at once when ranking
 
 
@@ -62,7 +63,8 @@ class DecoderSettings:
     kind : {"token", "sequence"}
         Dense layers on each token alone, or a bidirectional LSTM over the sentence.
     hidden_size, n_epochs, patience, lr, n_negatives
-        ``n_negatives`` words of the vocabulary are drawn for each batch, against which its own words must stand out.
+        Against the words that were asked for in his text, and ``n_negatives`` further words of the vocabulary that are
+        drawn for each batch, the right word must stand out.
     """
 
     kind: str = "sequence"
@@ -77,7 +79,9 @@ class EmbeddingDecoder(nn.Module):
     """Guess of the word vector behind each token: a linear map, corrected by a network.
 
     The linear map starts as the ridge regression of word vectors on released vectors and the correction at zero, so
-    that raw word vectors are recovered from the start.
+    that raw word vectors are recovered from the start. A word's score is its cosine with the guess and, with learned
+    weights, the log of how often it was asked for in the attacker's text: where vectors say nothing, that is all he
+    has.
 
     Parameters
     ----------
@@ -95,6 +99,7 @@ class EmbeddingDecoder(nn.Module):
     """
 
     scale: Tensor
+    log_counts: Tensor
 
     def __init__(self, d: int, n_extra: int, e: int, kind: str, hidden_size: int) -> None:
         super().__init__()
@@ -104,11 +109,14 @@ class EmbeddingDecoder(nn.Module):
         width = d + n_extra if self.recurrent is None else self.recurrent.output_size
         self.correct = nn.Sequential(nn.Linear(width, 2 * hidden_size), nn.ReLU(), nn.Linear(2 * hidden_size, e))
         self.log_scale = nn.Parameter(torch.tensor(_FIRST_SCALE).log())
+        self.prior_weight = nn.Parameter(torch.tensor(0.0))
         self.register_buffer("scale", torch.tensor(1.0))
+        self.register_buffer("log_counts", torch.zeros(0), persistent=False)
 
     @torch.no_grad()
-    def start(self, vectors: Tensor, targets: Tensor) -> None:
-        """Ridge regression for the linear map; nothing from the network yet."""
+    def start(self, vectors: Tensor, targets: Tensor, counts: Tensor) -> None:
+        """Ridge regression for the linear map, nothing from the network yet; counts of each word of the table."""
+        self.log_counts = (counts.float() + _UNSEEN).log().to(self.scale.device)
         centre, middle = vectors.double().mean(0), targets.double().mean(0)
         x, y = vectors.double() - centre, targets.double() - middle
         size = x.square().mean()
@@ -128,6 +136,10 @@ class EmbeddingDecoder(nn.Module):
             seen = self.recurrent(seen, mask.sum(1))
         return self.shortcut(vectors) + self.correct(seen)
 
+    def scores(self, guess: Tensor, table: Tensor, words: Tensor) -> Tensor:
+        """Logits of words, shape (n, len(words)), from unit guesses of shape (n, e)."""
+        return self.log_scale.exp() * guess @ table[words].T + self.prior_weight * self.log_counts[words]
+
 
 def train_decoder(
     train: TokenVectors,
@@ -138,7 +150,7 @@ def train_decoder(
     rng: np.random.Generator,
     device: torch.device | str = "cpu",
 ) -> EmbeddingDecoder:
-    """Train on one text, and keep the epoch whose loss on the tokens asked for in the other is lowest.
+    """Train on one text, and keep the epoch that ranks the tokens asked for in the other highest.
 
     Tokens that are asked for and all others have the same weight together.
 
@@ -158,19 +170,26 @@ def train_decoder(
     with own_torch_stream(rng, device):
         d, k = train.vectors.shape[1], train.extra.shape[1]
         decoder = EmbeddingDecoder(d, k, table.shape[1], settings.kind, settings.hidden_size).to(device)
-        decoder.start(train.vectors.to(device), table[train.words.to(device)])
+        known = train.words[train.asked]
+        counts = torch.bincount(known, minlength=len(table))
+        decoder.start(train.vectors.to(device), table[train.words.to(device)], counts)
+        usual = known.unique()
+        # The same words each time, so that epochs can be compared.
+        fixed = torch.cat([usual, vocabulary[:: max(1, len(vocabulary) // settings.n_negatives)]])
         optimizer = torch.optim.NAdam(decoder.parameters(), lr=settings.lr)
         best, last = BestState(decoder), 0
-        best.offer(_mean_loss(decoder, valid, table, vocabulary, settings))
+        best.offer(-_reciprocal_rank(decoder, valid, table, fixed))
         for epoch in range(1, settings.n_epochs + 1):
             for batch, words in train.batches(rng):
                 drawn = torch.as_tensor(rng.choice(len(vocabulary), min(settings.n_negatives, len(vocabulary)), False))
                 optimizer.zero_grad()
-                asked, others = _losses(decoder, batch, words, table, vocabulary[drawn])
-                (_mean(asked) + _mean(others)).backward()
+                among = torch.cat([usual, vocabulary[drawn]])
+                logits, target, asked = _logits(decoder, batch, words, table, among)
+                loss = F.cross_entropy(logits, target, reduction="none")
+                (_mean(loss[asked]) + _mean(loss[~asked])).backward()
                 nn.utils.clip_grad_norm_(decoder.parameters(), 1.0)
                 optimizer.step()
-            if best.offer(_mean_loss(decoder, valid, table, vocabulary, settings)):
+            if best.offer(-_reciprocal_rank(decoder, valid, table, fixed)):
                 last = epoch
             elif settings.patience is not None and epoch - last >= settings.patience:
                 break
@@ -180,7 +199,7 @@ def train_decoder(
 
 @torch.no_grad()
 def ranks_of(decoder: EmbeddingDecoder, data: TokenVectors, table: Tensor, vocabulary: Tensor) -> Ranks:
-    """How many words of the vocabulary lie nearer to the guess than the right one, and how many as near.
+    """How many words of the vocabulary have a higher score than the right one, and how many the same.
 
     Parameters
     ----------
@@ -195,16 +214,21 @@ def ranks_of(decoder: EmbeddingDecoder, data: TokenVectors, table: Tensor, vocab
     better = torch.zeros(len(data.words), dtype=torch.long)
     tied = torch.ones(len(data.words), dtype=torch.long)
     numbered = TokenVectors(data.vectors, data.extra, data.offsets, torch.arange(len(data.words)), data.asked)
-    choices = table[vocabulary]
+    vocabulary = vocabulary.to(table.device)
+    # The same score computed twice may differ in its last bits.
+    tolerance = 1e-6 * (1.0 + float(decoder.log_scale.exp()))
     rows = max(1, _CELLS // max(1, len(vocabulary)))
     for batch, number in numbered.batches(None):
         guess, asked = _guess(decoder, batch, table.device)
         for some, at in zip(guess[asked].split(rows), number[asked.cpu()].split(rows), strict=True):
-            cosines = some @ choices.T
-            own = (some * table[data.words[at].to(table.device)]).sum(1, keepdim=True)
-            # The same cosine computed twice may differ in its last bit.
-            near = (cosines - own).abs() <= 1e-6
-            better[at] = ((cosines > own) & ~near).sum(1).cpu()
+            right = data.words[at].to(table.device)
+            scores = decoder.scores(some, table, vocabulary)
+            own = (
+                decoder.log_scale.exp() * (some * table[right]).sum(1)
+                + decoder.prior_weight * decoder.log_counts[right]
+            )
+            near = (scores - own.unsqueeze(1)).abs() <= tolerance
+            better[at] = ((scores > own.unsqueeze(1)) & ~near).sum(1).cpu()
             tied[at] = near.sum(1).clamp_min(1).cpu()
     return Ranks(better[data.asked].numpy(), tied[data.asked].numpy())
 
@@ -216,26 +240,27 @@ def _guess(decoder: EmbeddingDecoder, batch: SentenceBatch, device: torch.device
     return F.normalize(decoder(x[..., :-1], mask), dim=2), (x[..., -1] > 0.5) & mask
 
 
-def _losses(
-    decoder: EmbeddingDecoder, batch: SentenceBatch, words: Tensor, table: Tensor, negatives: Tensor
-) -> tuple[Tensor, Tensor]:
-    """Cross-entropy of each token asked for, and of each other one, among the batch's words and some more."""
+def _logits(
+    decoder: EmbeddingDecoder, batch: SentenceBatch, words: Tensor, table: Tensor, among: Tensor
+) -> tuple[Tensor, Tensor, Tensor]:
+    """Scores of all tokens for the words of the batch and some more, which is right, and which tokens are asked for."""
     guess, asked = _guess(decoder, batch, table.device)
     mask, words = batch.mask.to(table.device), words.to(table.device)
-    choices, target = torch.cat([words[mask], negatives.to(table.device)]).unique(return_inverse=True)
-    logits = decoder.log_scale.exp() * guess[mask] @ table[choices].T
-    loss = F.cross_entropy(logits, target[: len(logits)], reduction="none")
-    return loss[asked[mask]], loss[~asked[mask]]
+    choices, target = torch.cat([words[mask], among.to(table.device)]).unique(return_inverse=True)
+    logits = decoder.scores(guess[mask], table, choices)
+    return logits, target[: len(logits)], asked[mask]
 
 
 @torch.no_grad()
-def _mean_loss(
-    decoder: EmbeddingDecoder, data: TokenVectors, table: Tensor, vocabulary: Tensor, settings: DecoderSettings
-) -> float:
-    # The same negatives each time, so that epochs can be compared.
-    step = max(1, len(vocabulary) // settings.n_negatives)
-    losses = [_losses(decoder, batch, words, table, vocabulary[::step])[0] for batch, words in data.batches(None)]
-    return float(_mean(torch.cat(losses)))
+def _reciprocal_rank(decoder: EmbeddingDecoder, data: TokenVectors, table: Tensor, among: Tensor) -> float:
+    """Mean of 1 / rank of the right word over the tokens asked for; a loss would prize sureness over being right."""
+    found = []
+    for batch, words in data.batches(None):
+        logits, target, asked = _logits(decoder, batch, words, table, among)
+        own = logits.gather(1, target.unsqueeze(1))
+        rank = 0.5 + (logits > own).sum(1) + 0.5 * (logits == own).sum(1)
+        found.append(1.0 / rank[asked])
+    return float(_mean(torch.cat(found)))
 
 
 def _mean(x: Tensor) -> Tensor:

@@ -42,7 +42,7 @@ class InversionAttack:
     controls : bool, default=True
         Whether to run the positive and the negative control.
     bar : float, default=0.99
-        What the positive control must reach. Words with equal vectors cannot be told apart, and lower what it can.
+        What the positive control must reach. Words with equal vectors, as different spellings of a name, count as one.
     confidence : float in (0, 1), default=0.95
     random_state : int, Generator, RandomState or None, default=None
 
@@ -117,10 +117,14 @@ class InversionAttack:
         """
         since = time.perf_counter()
         self._rng, _ = random_streams(self.random_state, knowledge.device)
-        self._knowledge, device = knowledge, torch.device(knowledge.device)
+        device = torch.device(knowledge.device)
         self._table = F.normalize(torch.as_tensor(np.asarray(knowledge.table, dtype=np.float32)), dim=1).to(device)
+        self._same_as = _first_with_that_vector(self._table.cpu().numpy())
+        train, valid = self._merged(knowledge.train), self._merged(knowledge.valid)
+        self._knowledge = replace(knowledge, train=train, valid=valid)
         usable = self._table.any(dim=1).cpu()
-        rows = np.arange(len(self._table)) if knowledge.vocabulary is None else np.unique(knowledge.vocabulary)
+        rows = np.arange(len(self._table)) if knowledge.vocabulary is None else knowledge.vocabulary
+        rows = np.unique(self._same_as[rows])
         self._vocabulary = torch.as_tensor(rows)[usable[torch.as_tensor(rows)]]
         tags = [d.labels for d in self._own() if d.labels is not None]
         self._n_labels = 1 + max((int(some.max()) for some in tags if some.size), default=0)
@@ -144,6 +148,7 @@ class InversionAttack:
         if self._knowledge is None:
             raise ValueError("Call 'fit' first.")
         since = time.perf_counter()
+        released = self._merged(released)
         found = self._ranks(self._full, released)
         context = self._ranks(self._context, surroundings(released))
         controls = self._controls(released) if self.controls else None
@@ -206,6 +211,10 @@ class InversionAttack:
         vectors = self._rng.normal(size=data.vectors.shape).astype(np.float32)
         return replace(data, words=words, vectors=vectors)
 
+    def _merged(self, data: ReleasedTokens) -> ReleasedTokens:
+        """Words with equal vectors as one: nobody could tell them apart."""
+        return replace(data, words=self._same_as[data.words])
+
     def _own(self) -> tuple[ReleasedTokens, ReleasedTokens]:
         assert self._knowledge is not None
         return self._knowledge.train, self._knowledge.valid
@@ -259,6 +268,17 @@ class InversionAttack:
         if self.casing and data.casing is not None:
             key = key + data.casing
         return key + _N_CASING * data.labels if self.labels and data.labels is not None else key
+
+
+def _first_with_that_vector(table: np.ndarray) -> np.ndarray:
+    """For each row the first one that equals it."""
+    rows = (
+        np.ascontiguousarray(table + np.float32(0))
+        .view(np.dtype((np.void, table.dtype.itemsize * table.shape[1])))
+        .ravel()
+    )
+    _, first, number = np.unique(rows, return_index=True, return_inverse=True)
+    return first[number]
 
 
 def _figures(estimate: Estimate) -> dict[str, float]:

@@ -18,7 +18,7 @@ def invert(representer, hidden=(), vocabulary=None, measure="top1", **options):
     own = [tokens(representer, seed=seed, hidden=hidden) for seed in (0, 1)]
     attack = InversionAttack(**SMALL | {"controls": False} | options)
     attack.fit(InversionKnowledge(toy_table(), *own, vocabulary=vocabulary))
-    return attack.attack_all(tokens(representer, seed=2))[measure]
+    return attack.attack_all(tokens(representer, n=400, seed=2))[measure]
 
 
 @pytest.mark.parametrize("decoder", ["token", "sequence"])
@@ -91,6 +91,26 @@ def test_words_without_vector_and_beyond_the_vocabulary_are_not_asked_for():
     found = InversionAttack(controls=False, **SMALL).fit(knowledge).attack(own[2])
     assert found.attack.n == int((own[2].phi & (own[2].words < 8) & (own[2].words != 3)).sum())
     assert found.details["n_words"] == 7
+
+
+def test_words_with_equal_vectors_count_as_one():
+    table = np.concatenate([toy_table(), toy_table()])
+    own = [tokens(raw(), seed=seed) for seed in (0, 1, 2)]
+    twice = replace(own[2], words=own[2].words + 32 * (np.arange(len(own[2].words)) % 2))
+    found = InversionAttack(controls=False, **SMALL).fit(InversionKnowledge(table, *own[:2])).attack(twice)
+    assert found.attack.value > 0.99 and found.details["n_words"] == 32
+
+
+def test_where_vectors_say_nothing_the_decoder_guesses_by_frequency():
+    def skewed(seed):
+        found = tokens(None, n=400, seed=seed)
+        often = found.phi & (np.random.default_rng(seed).random(len(found.phi)) < 0.6)
+        return replace(found, words=np.where(often, 4, found.words))
+
+    options = SMALL | {"n_epochs": 15, "lr": 2e-2, "controls": False, "patience": None}
+    own = InversionKnowledge(toy_table(), skewed(0), skewed(1))
+    found = InversionAttack(decoder="token", **options).fit(own).attack(skewed(2))
+    assert found.attack.value > 0.5 and found.baseline.value > 0.5 and found.advantage < 0.1
 
 
 def test_same_seed_same_figures():
