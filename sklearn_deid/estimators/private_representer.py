@@ -143,8 +143,9 @@ class PrivateRepresenter(SentenceRepresenter):
     one of them, is right with probability Phi(d'/2), ``d'^2 = sum((mu(x) - mu(x'))^2 / sigma^2)`` over tokens and
     dimensions. ``bound_`` is the mean, and a quantile, of this over sentences x of held-out patients and x' with one
     PHI token moved to one of its N nearest words. It is no statement about pairs beyond the quantile, moves of several
-    tokens, words that are further away, r releases of a sentence (d' grows by the root of r), casing, tags, the number
-    of tokens, or what the weights themselves keep of the notes. `certify` computes it for other data and r.
+    tokens, words that are further away or have no vector (these all look alike, but can be told from words with one),
+    r releases of a sentence (d' grows by the root of r), casing, tags, the number of tokens, or what the weights
+    themselves keep of the notes. `certify` computes it for other data and r.
 
     **Noise.** It is drawn anew at every call of `transform`, from the operating system unless ``random_state`` is
     given, and never stored: copies of a pickled representer draw independently. Equal sentences of one call share their
