@@ -16,14 +16,17 @@ from .random_streams import random_streams, three_patient_splits
 from .reidentification import ReidentificationAttack
 from .released_tokens import InversionKnowledge, ReleasedTokens
 from .released_updates import ReleasedUpdates, UpdateKnowledge
+from .report import AuditReport
 from .sentence_pairs import PairFeatures, ReleasedSentences, SentencePairs, draw_pairs
-from .updates import UpdateLeakageAttack, rows_by_bias, rows_by_norm, rows_by_span
+from .update_scores import rows_by_bias, rows_by_norm, rows_by_span
+from .updates import UpdateLeakageAttack
 
 __all__ = [
     "CONTROL_CONFIDENCE",
     "THREATS",
     "Attack",
     "AttackResult",
+    "AuditReport",
     "BlindRepresenter",
     "CanaryAttack",
     "CanaryKnowledge",

@@ -1,0 +1,201 @@
+"""One verdict for each threat, in plain words with the numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from .protocol import THREATS, AttackResult
+from .report_score import Exposure, counted, exposure, is_bound, is_paper
+
+__all__ = ["against_the_paper", "percent", "verdicts"]
+
+# Start of an attack's name, its measure (None: any), and what the attacker does. Names and measures are fixed texts of
+# the attacks; an attack that is not listed is described by its own sentences.
+_PHRASES: tuple[tuple[str, str | None, str], ...] = (
+    (
+        "lookup among sentences that differ by one token",
+        "top1",
+        "An attacker holding the published representer and a list of candidate names picks the right one in {} of "
+        "cases",
+    ),
+    (
+        "lookup among sentences that differ by one token",
+        "top5",
+        "An attacker holding the published representer and a list of candidate names has the right one among his first "
+        "five in {} of cases",
+    ),
+    (
+        "lookup among sentences that differ by one token",
+        "pairwise",
+        "An attacker holding the published representer and two candidate names picks the right one in {} of cases",
+    ),
+    (
+        "lookup among unrelated sentences",
+        "top1",
+        "An attacker holding the published representer and a list of candidate sentences picks the right one in {} of "
+        "cases",
+    ),
+    (
+        "lookup among unrelated sentences",
+        "top5",
+        "An attacker holding the published representer and a list of candidate sentences has the right one among his "
+        "first five in {} of cases",
+    ),
+    (
+        "lookup among unrelated sentences",
+        "pairwise",
+        "An attacker holding the published representer and two candidate sentences picks the right one in {} of cases",
+    ),
+    (
+        "pair discrimination",
+        None,
+        "An attacker who trained on the published representer and annotated sentences of other patients tells a "
+        "sentence from one with another name in {} of pairs",
+    ),
+    (
+        "inversion",
+        "top1",
+        "An attacker who trained a decoder on the published representer and public word vectors reads the right name "
+        "from a released vector in {} of cases",
+    ),
+    (
+        "inversion",
+        "top5",
+        "An attacker who trained a decoder on the published representer and public word vectors has the right name "
+        "among his first five guesses in {} of cases",
+    ),
+    (
+        "re-identification",
+        None,
+        "An attacker who knows the method and how frequent words are names the word behind a surrogate in {} of cases",
+    ),
+    (
+        "document linkage",
+        None,
+        "An attacker who holds sentences of other patients says rightly in {} of pairs whether two released sentences "
+        "are about one patient",
+    ),
+    (
+        "membership inference",
+        None,
+        "A user of the model who knows how it is trained says rightly of {} of sentences whether they were in its "
+        "training data",
+    ),
+    (
+        "planted names",
+        None,
+        "A user of the model who holds the sentence around a name ranks the name that was there before {} of other "
+        "names",
+    ),
+    (
+        "update leakage",
+        None,
+        "A server that sees the updates of a site tells what occurred in its notes from what did not in {} of pairs",
+    ),
+    (
+        "gradient inversion",
+        None,
+        "A server that sees the update of one sentence names the word at {} of its positions",
+    ),
+)
+_NARROW = 0.1
+
+
+def verdicts(results: Iterable[AttackResult]) -> dict[str, str]:
+    """Threat to verdict: the attack that got furthest, the paper's adversary beside it, what is invalid or skipped."""
+    rows = [result for result in results if not is_bound(result)]
+    return {threat: _verdict(own) for threat in THREATS if (own := [r for r in rows if r.threat == threat])}
+
+
+def percent(share: float) -> str:
+    """A share as people say it.
+
+    Examples
+    --------
+    >>> percent(0.3402), percent(0.0099), percent(0.004), percent(0.0), percent(0.0001), percent(0.9996)
+    ('34 %', '1 %', '0.4 %', '0 %', 'under 0.1 %', 'over 99.9 %')
+    """
+    if share in (0.0, 1.0):
+        return f"{100 * share:.0f} %"
+    if share < 0.001:
+        return "under 0.1 %"
+    if share > 0.999:
+        return "over 99.9 %"
+    return f"{100 * share:.1f} %" if share < 0.0095 or share > 0.9905 else f"{100 * share:.0f} %"
+
+
+def against_the_paper(results: Iterable[AttackResult]) -> str | None:
+    """What the paper's adversary says beside the strongest other attacker on pairs; None if one is missing."""
+    pairs = [r for r in counted(results) if r.settings.get("pairwise")]
+    papers = [r for r in pairs if is_paper(r)]
+    others = [r for r in pairs if not is_paper(r)]
+    if not papers or not others:
+        return None
+    paper, other = (max(rows, key=lambda r: exposure(r).value) for rows in (papers, others))
+    assert paper.attack is not None and other.attack is not None  # of all that count
+    at = f"The paper's adversary is at {percent(paper.attack.value)}, a stronger one at {percent(other.attack.value)}"
+    if exposure(other).low > exposure(paper).high:
+        return f"{at}: it does not hold what the paper's adversary suggests."
+    if exposure(other).low > 0.0 and exposure(paper).low <= 0.0:
+        return f"{at}: the first cannot be told from guessing, the second can."
+    return f"{at}; guessing: 50 %."
+
+
+def _verdict(results: Sequence[AttackResult]) -> str:
+    valid = counted(results)
+    parts = []
+    if valid:
+        worst = max(valid, key=lambda r: (exposure(r).high, exposure(r).value))
+        parts += [_sentence(worst), _judged(worst, exposure(worst))]
+        compared = against_the_paper(valid)
+        parts += [compared] if compared else []
+    else:
+        parts.append("Not known: no attack was carried out with valid controls.")
+    return " ".join(parts + _left_open(results))
+
+
+def _sentence(result: AttackResult) -> str:
+    attack, baseline = result.attack, result.baseline
+    assert attack is not None and baseline is not None  # of all that count
+    known = next((p for start, m, p in _PHRASES if result.name.startswith(start) and m in (None, _kind(result))), None)
+    interval = f"{attack.confidence:.0%} interval {percent(attack.low)} to {percent(attack.high)}".replace("%", " %", 1)
+    guess = percent(baseline.value)  # type: ignore[union-attr]
+    if known is None:
+        return f"{result.attacker} {_capital(result.measure)}: {percent(attack.value)} ({interval}); guessing: {guess}."
+    return f"{known.format(percent(attack.value))} ({interval}); guessing: {guess}."
+
+
+def _kind(result: AttackResult) -> str | None:
+    return result.settings.get("measure")
+
+
+def _judged(result: AttackResult, found: Exposure) -> str:
+    assert result.attack is not None
+    if found.reversed:
+        return "He is wrong more often than by chance: turned round, his answers are right."
+    if found.low > 0.0:
+        return f"This is better than guessing: {percent(found.value)} of the way from guessing to certainty."
+    if found.high <= _NARROW:
+        return "This cannot be told from guessing."
+    return (
+        f"This cannot be told from guessing, but {result.attack.n} trials are few: up to {percent(found.high)} of the "
+        "way from guessing to certainty is not ruled out."
+    )
+
+
+def _left_open(results: Sequence[AttackResult]) -> list[str]:
+    counts = {status: sum(r.status == status for r in results) for status in ("invalid", "skipped")}
+    parts = []
+    if counts["invalid"]:
+        parts.append(f"{_attacks(counts['invalid'])} invalid, which is an error of the audit and never a pass.")
+    if counts["skipped"]:
+        parts.append(f"{_attacks(counts['skipped'])} skipped.")
+    return parts
+
+
+def _attacks(n: int) -> str:
+    return "One attack is" if n == 1 else f"{n} attacks are"
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]
