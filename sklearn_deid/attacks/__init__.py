@@ -7,7 +7,8 @@ from .gradient_inversion import GradientInversionAttack, GradientKnowledge, Sent
 from .inversion import InversionAttack
 from .linkage import LinkageAttack
 from .lookup import LookupAttack, LookupKnowledge
-from .membership import MembershipAttack, MembershipKnowledge, ReleasedTagger, membership_scores
+from .membership import MembershipAttack, MembershipKnowledge, ReleasedTagger
+from .membership_scores import membership_scores
 from .model_training import LossFunction, TrainingProcedure, losses_of_probabilities, memorise, training_of
 from .pairs import PairAttack, PairKnowledge, PairRelease
 from .protocol import CONTROL_CONFIDENCE, THREATS, Attack, AttackResult, Estimate

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from time import perf_counter
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from .few_groups import share_over_groups
 from .protocol import CONTROL_CONFIDENCE, AttackResult, Estimate
 from .released_updates import ReleasedUpdates, UpdateKnowledge
+from .update_scores import rows_by_bias, rows_by_norm, rows_by_span
 
-__all__ = ["UpdateLeakageAttack", "rows_by_bias", "rows_by_norm", "rows_by_span"]
+__all__ = ["UpdateLeakageAttack"]
 
 _KINDS = {
     "words": "which word vectors were touched",
@@ -19,8 +20,6 @@ _KINDS = {
     "span": "words in the span of the gradient of the input layer",
 }
 _POSITIVE_BAR = 0.99
-# Singular values below this share of the largest are rounding in any case; above it, a gap of this factor shows it.
-_ROUNDING, _GAP = 1e-7, 10.0
 
 
 class UpdateLeakageAttack:
@@ -42,17 +41,24 @@ class UpdateLeakageAttack:
     kind : {"words", "labels", "span"}
     parameter : str
         Name in the layout: of shape (n_words, d) for "words", (n_tags,) for "labels", (n_units, d) for "span".
+    against : {"rows", "updates"}, default="rows"
+        What a row that occurred is compared with: a row of the same update that did not occur, or the same row of an
+        update where it did not. With the latter nothing is gained by knowing which words are frequent; the attacker
+        sees the updates of several sites or epochs.
     n_pairs : int, default=50
-        Pairs of one present and one absent row for each update.
+        Pairs for each update, or for each two updates.
     confidence : float in (0, 1), default=0.95
-        Interval over updates.
+        Interval over updates, or pairs of updates.
     random_state : int or None, default=None
 
     Notes
     -----
-    The figure is the share of pairs, one row that occurred and one that did not, that are told apart; a tie is one
-    half. An optimizer that also moves what has no gradient (momentum, weight decay), noise and the choice of what is
-    sent blur the attack; the figure says how much. Attack the updates as they were sent.
+    The figure is the share of pairs, one that occurred and one that did not, that are told apart; a tie is one half,
+    unless the attacker knows frequencies, which then decide. Where the baseline by frequency is high, attack with
+    ``against="updates"`` too: this attacker does not weigh frequencies against what an update says.
+
+    An optimizer that also moves what has no gradient (momentum, weight decay), noise and the choice of what is sent
+    blur the attack; the figure says how much. Attack the updates as they were sent.
 
     References
     ----------
@@ -82,6 +88,7 @@ class UpdateLeakageAttack:
         kind: str,
         parameter: str,
         *,
+        against: str = "rows",
         n_pairs: int = 50,
         confidence: float = 0.95,
         random_state: Any = None,
@@ -90,13 +97,16 @@ class UpdateLeakageAttack:
             raise ValueError(f"The 'kind' parameter must be one of {tuple(_KINDS)}. Got {kind!r} instead.")
         if n_pairs < 1:
             raise ValueError(f"The 'n_pairs' parameter must be at least 1. Got {n_pairs} instead.")
-        self.kind, self.parameter, self.n_pairs = kind, parameter, n_pairs
+        if against not in ("rows", "updates"):
+            raise ValueError(f"The 'against' parameter must be 'rows' or 'updates'. Got {against!r} instead.")
+        self.kind, self.parameter, self.against, self.n_pairs = kind, parameter, against, n_pairs
         self.confidence, self.random_state = confidence, random_state
 
     @property
     def name(self) -> str:
         """Which attack, in words."""
-        return f"update leakage, {_KINDS[self.kind]}"
+        beside = ", against other updates" if self.against == "updates" else ""
+        return f"update leakage, {_KINDS[self.kind]}{beside}"
 
     @property
     def attacker(self) -> str:
@@ -141,30 +151,25 @@ class UpdateLeakageAttack:
         started = perf_counter()
         rng = np.random.default_rng(self.random_state)
         parts = released.parameter(self._layout, self.parameter)
-        scores = [self._scores(part) for part in parts]
         present = [frozenset(rows) for rows in released.present]
-        pairs = [_pairs(rows, len(score), self.n_pairs, rng) for rows, score in zip(present, scores, strict=True)]
-        used = [i for i, pair in enumerate(pairs) if len(pair)]
-        if not used:
-            raise ValueError("No update has both rows that occurred and rows that did not.")
-        pairs, scores = [pairs[i] for i in used], [scores[i] for i in used]
-        owner = np.repeat(used, [len(pair) for pair in pairs])
+        scores = np.stack([self._scores(part) for part in parts])  # shape: (n_updates, n_rows)
+        pairs = self._pairs(present, scores.shape[1], rng)
         # Rows in random order: what is left of the update has nothing to do with what occurred.
-        blind = [rng.permutation(score) for score in scores]
+        blind = rng.permuted(scores, axis=1)
         return AttackResult(
             self.name,
             self.threat,
             self.attacker,
             self.measure,
-            share_over_groups(_told_apart(scores, pairs), owner, self.confidence),
-            self._baseline(pairs, owner),
-            self._positive([present[i] for i in used], parts[0].shape, rng),
+            share_over_groups(_told_apart(scores, pairs, self._frequencies), pairs.group, self.confidence),
+            self._baseline(pairs),
+            self._positive(present, parts[0].shape, rng),
             _POSITIVE_BAR,
-            share_over_groups(_told_apart(blind, pairs), owner, CONTROL_CONFIDENCE),
+            share_over_groups(_told_apart(blind, pairs), pairs.group, CONTROL_CONFIDENCE),
             chance=0.5,
             seconds=perf_counter() - started,
-            settings={"kind": self.kind, "n_pairs": self.n_pairs},
-            details=_named(scores, [present[i] for i in used]),
+            settings={"kind": self.kind, "against": self.against, "n_pairs": self.n_pairs},
+            details=_named(scores, present),
         )
 
     def skip(self, reason: str) -> AttackResult:
@@ -185,102 +190,90 @@ class UpdateLeakageAttack:
             return rows_by_span(part, self._table)
         return rows_by_bias(part) if self.kind == "labels" else rows_by_norm(part)
 
+    def _pairs(self, present: list[frozenset[int]], n_rows: int, rng: np.random.Generator) -> _Pairs:
+        if any(not 0 <= row < n_rows for rows in present for row in rows):
+            raise ValueError(f"'present' must hold numbers of {n_rows} rows.")
+        if self.against == "rows":
+            each = enumerate(present)
+            drawn = [pair for i, rows in each for pair in _pairs_of_rows(rows, i, n_rows, self.n_pairs, rng)]
+        else:
+            # Each update is in one pair of updates, so that what is found in one pair says nothing of the next.
+            order = rng.permutation(len(present)).tolist()
+            matched = zip(order[::2], order[1::2], strict=False)
+            drawn = [pair for i, j in matched for pair in _pairs_of_updates(present, i, j, self.n_pairs, rng)]
+        if not drawn:
+            raise ValueError("No update has both rows that occurred and something to compare them with.")
+        return _Pairs(*np.array(drawn, dtype=np.int64).T)
+
     def _positive(self, present: list[frozenset[int]], shape: tuple[int, ...], rng: np.random.Generator) -> Estimate:
         """The same attack on what one plain step on these rows would send."""
-        hits = []
+        plain, shown = [], []
         for rows in present:
-            there = np.array(sorted(rows))
+            there = np.array(sorted(rows), dtype=np.int64)
             if self.kind == "span":
                 assert self._table is not None
                 # More words than fit into the row space cannot be read by anyone, and are no control.
                 there = rng.permutation(there)[: max(1, min(shape[1] // 2, shape[0]))]
-                plain = np.eye(shape[0], len(there)) @ self._table[there]
-                pairs = _pairs(frozenset(there.tolist()), len(self._table), self.n_pairs, rng)
+                plain.append(self._scores(np.eye(shape[0], len(there)) @ self._table[there]))
             else:
-                plain = np.zeros(shape)
-                plain[there] = 1.0
-                pairs = _pairs(rows, shape[0], self.n_pairs, rng)
-            hits.append(_told_apart([self._scores(plain)], [pairs]))
-        return Estimate.from_hits(np.concatenate(hits))
+                step = np.zeros(shape)
+                step[there] = 1.0
+                plain.append(self._scores(step))
+            shown.append(frozenset(there.tolist()))
+        scores = np.stack(plain)
+        return Estimate.from_hits(_told_apart(scores, self._pairs(shown, scores.shape[1], rng)))
 
-    def _baseline(self, pairs: list[np.ndarray], owner: np.ndarray) -> Estimate | float:
+    def _baseline(self, pairs: _Pairs) -> Estimate | float:
         """Guessing by how frequent rows are in general."""
-        if self._frequencies is None:
+        if self._frequencies is None or self.against == "updates":
             return 0.5
-        hits = _told_apart([self._frequencies] * len(pairs), pairs)
-        return share_over_groups(hits, owner, self.confidence)
+        frequencies = np.broadcast_to(self._frequencies, (int(pairs.update.max()) + 1, len(self._frequencies)))
+        return share_over_groups(_told_apart(frequencies, pairs), pairs.group, self.confidence)
 
 
-def rows_by_norm(part: np.ndarray) -> np.ndarray:
-    """Length of each row of an update, shape (n_rows,)."""
-    return np.linalg.norm(part, axis=1)
+class _Pairs(NamedTuple):
+    """Rows of updates where they occurred, and what they are compared with; all of shape (n,)."""
+
+    group: np.ndarray
+    update: np.ndarray
+    row: np.ndarray
+    other_update: np.ndarray
+    other_row: np.ndarray
 
 
-def rows_by_bias(part: np.ndarray) -> np.ndarray:
-    """The update of each bias itself: against the gradient, it is positive where the tag occurred."""
-    return np.asarray(part, dtype=np.float64)
-
-
-def rows_by_span(part: np.ndarray, table: np.ndarray) -> np.ndarray:
-    """Minus the share of each word's vector that lies outside the row space of an update.
-
-    Parameters
-    ----------
-    part : ndarray of shape (n_units, d)
-    table : ndarray of shape (n_words, d)
-
-    Returns
-    -------
-    ndarray of shape (n_words,)
-        From -1 to 0; all 0 where the row space is the whole space, and the update tells nothing.
-
-    Examples
-    --------
-    >>> rows_by_span(np.array([[1.0, 0.0, 0.0]]), np.array([[2.0, 0.0, 0.0], [0.0, 0.0, 1.0]])).round(6).tolist()
-    [-0.0, -1.0]
-    """
-    _, values, directions = np.linalg.svd(np.asarray(part, dtype=np.float64), full_matrices=False)
-    kept = directions[: _rank(values)]
-    norms = np.linalg.norm(table, axis=1)
-    if len(kept) == table.shape[1]:
-        return np.zeros(len(table))
-    outside = np.linalg.norm(table - (table @ kept.T) @ kept, axis=1)
-    # A word without a vector leaves no trace.
-    return -np.where(norms > 0, outside / np.maximum(norms, 1e-300), 1.0)
-
-
-def _rank(values: np.ndarray) -> int:
-    """How many singular values are more than rounding; updates are differences of float32 numbers."""
-    above = int((values > _ROUNDING * values.max(initial=0.0)).sum())
-    if above < 2:
-        return above
-    ratios = values[: above - 1] / values[1:above]
-    largest = int(ratios.argmax())
-    return largest + 1 if ratios[largest] > _GAP else above
-
-
-def _pairs(present: frozenset[int], n_rows: int, n_pairs: int, rng: np.random.Generator) -> np.ndarray:
-    """Rows that occurred beside rows that did not, shape (n, 2)."""
-    if any(not 0 <= row < n_rows for row in present):
-        raise ValueError(f"'present' must hold numbers of {n_rows} rows.")
+def _pairs_of_rows(
+    present: frozenset[int], i: int, n_rows: int, n_pairs: int, rng: np.random.Generator
+) -> list[tuple[int, int, int, int, int]]:
     there = np.array(sorted(present), dtype=np.int64)
     absent = np.setdiff1d(np.arange(n_rows), there)
     if not len(there) or not len(absent):
-        return np.empty((0, 2), dtype=np.int64)
-    return np.stack([rng.choice(there, n_pairs), rng.choice(absent, n_pairs)], axis=1)
+        return []
+    drawn = zip(rng.choice(there, n_pairs).tolist(), rng.choice(absent, n_pairs).tolist(), strict=True)
+    return [(i, i, row, i, other) for row, other in drawn]
 
 
-def _told_apart(scores: list[np.ndarray], pairs: list[np.ndarray]) -> np.ndarray:
-    hits = []
-    for score, pair in zip(scores, pairs, strict=True):
-        there, absent = score[pair[:, 0]], score[pair[:, 1]]
-        # Differences in the last digits are none.
-        equal = np.isclose(there, absent, rtol=1e-9, atol=1e-12)
-        hits.append(np.where(equal, 0.5, there > absent))
-    return np.concatenate(hits)
+def _pairs_of_updates(
+    present: list[frozenset[int]], i: int, j: int, n_pairs: int, rng: np.random.Generator
+) -> list[tuple[int, int, int, int, int]]:
+    """Rows that occurred in one of two updates and not in the other."""
+    usable = [(i, i, row, j, row) for row in sorted(present[i] - present[j])]
+    usable += [(i, j, row, i, row) for row in sorted(present[j] - present[i])]
+    return [usable[k] for k in rng.choice(len(usable), n_pairs).tolist()] if usable else []
 
 
-def _named(scores: list[np.ndarray], present: list[frozenset[int]]) -> dict[str, float]:
+def _told_apart(scores: np.ndarray, pairs: _Pairs, frequencies: np.ndarray | None = None) -> np.ndarray:
+    # Updates differ in size as a whole: each is seen relative to its own rows. What is zero stays zero.
+    size = np.sqrt(np.mean(np.square(scores), axis=1, keepdims=True))
+    scores = scores / np.where(size > 0, size, 1.0)
+    there, other = scores[pairs.update, pairs.row], scores[pairs.other_update, pairs.other_row]
+    tied = np.full(len(there), 0.5)
+    if frequencies is not None:
+        tied += 0.5 * np.sign(frequencies[pairs.row] - frequencies[pairs.other_row])
+    # Differences in the last digits are none.
+    return np.where(np.isclose(there, other, rtol=1e-9, atol=1e-12), tied, there > other)
+
+
+def _named(scores: np.ndarray, present: list[frozenset[int]]) -> dict[str, float]:
     """If as many rows are named as occurred: the share of them that did."""
     right = total = 0
     for score, rows in zip(scores, present, strict=True):

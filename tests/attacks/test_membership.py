@@ -1,8 +1,12 @@
 """Membership inference and canaries: models that remember are found out, models that do not are not."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 from scipy.stats import norm
+from sklearn.base import BaseEstimator
+from sklearn.pipeline import Pipeline
 
 from sklearn_deid.attacks import (
     Attack,
@@ -16,6 +20,7 @@ from sklearn_deid.attacks import (
     losses_of_probabilities,
     membership_scores,
     memorise,
+    training_of,
 )
 from sklearn_deid.exceptions import SequenceError
 
@@ -130,6 +135,51 @@ def test_losses_of_what_a_tagger_says():
     found = losses_of_probabilities(chances, [["B-X", "O"], [], ["I-NEW"]], ["O", "B-X"])
     assert found[:2] == pytest.approx([-(np.log(0.8) + np.log(0.9)) / 2, 0.0])
     assert found[2] > 20
+
+
+class WordTagger(BaseEstimator):
+    """The frequency of each tag at each word, with some noise; tags in another scheme if asked for."""
+
+    def __init__(self, classes=("O", "B-A", "I-A"), random_state=None):
+        self.classes, self.random_state = classes, random_state
+
+    def fit(self, X, y):
+        self.classes_, self.seen_ = list(self.classes), {}
+        for row, tags in zip(X, y, strict=True):
+            for word, tag in zip(row, tags, strict=True):
+                self.seen_[word] = tag
+        self.noise_ = np.random.default_rng(self.random_state).random()
+        return self
+
+    def transform(self, X):
+        return X
+
+    def predict_proba(self, X):
+        return [np.array([self._of(word) for word in row]) for row in X]
+
+    def _of(self, word):
+        chances = np.full(len(self.classes_), 0.1)
+        if self.seen_.get(word) in self.classes_:
+            chances[self.classes_.index(self.seen_[word])] = 5.0 + self.noise_
+        return chances / chances.sum()
+
+
+def test_an_estimator_is_trained_anew_with_each_seed():
+    X, y = [["Al", "fell"]], [["B-A", "O"]]
+    for estimator in (WordTagger(), Pipeline([("tag", WordTagger())])):
+        train = training_of(estimator)
+        one, same, other = (train(X, y, seed)(X, y) for seed in (0, 0, 1))
+        assert one == same
+        assert one != other
+        assert not hasattr(estimator, "seen_")
+    assert train(X, y, 0)([["Bo", "fell"]], y) > one
+
+
+def test_tags_are_compared_in_the_scheme_of_the_classes():
+    tagger = WordTagger(("O", "B-A", "I-A", "E-A", "S-A"))
+    tagger_loss = partial(training_of(tagger)([["x"]], [["O"]], 0), [["Al", "fell"]])
+    # S-A and O are classes here; B-A alone is the start of a longer span, and every class is as likely.
+    assert tagger_loss([["B-A", "O"]]) == pytest.approx(np.log(5))
 
 
 def test_what_does_not_fit_is_refused():

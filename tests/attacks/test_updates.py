@@ -67,7 +67,7 @@ def tagger():
     return model, ParameterLayout.of(model.arrays())
 
 
-def attack_on(tagger, kind, keep=1.0, n=20, **knowledge):
+def attack_on(tagger, kind, keep=1.0, n=20, against="rows", **knowledge):
     model, layout = tagger
     rng = np.random.default_rng(1)
     data = sentences(n)
@@ -75,7 +75,8 @@ def attack_on(tagger, kind, keep=1.0, n=20, **knowledge):
     which = 1 if kind == "labels" else 0
     parameter = {"words": "words.weight", "labels": "emit.bias", "span": "hidden.weight"}[kind]
     released = ReleasedUpdates(updates, [set(pair[which].tolist()) for pair in data])
-    attack = UpdateLeakageAttack(kind, parameter, random_state=0).fit(UpdateKnowledge(layout, **knowledge))
+    attack = UpdateLeakageAttack(kind, parameter, against=against, random_state=0)
+    attack.fit(UpdateKnowledge(layout, **knowledge))
     return attack.attack(released)
 
 
@@ -85,6 +86,27 @@ def test_touched_words_are_read_from_a_plain_step(tagger):
     assert result.details["share of them named"] == 1.0
     assert result.status == "ok", result.failures
     assert isinstance(UpdateLeakageAttack("words", "w"), Attack)
+
+
+@pytest.mark.parametrize("kind", ["words", "labels", "span"])
+def test_the_same_row_of_another_update_needs_no_frequencies(tagger, kind):
+    table = tagger[0].words.weight.detach().numpy()
+    result = attack_on(tagger, kind, n=60, against="updates", table=table)
+    assert result.baseline.value == 0.5
+    assert result.attack.value > 0.9
+    assert result.attack.low > 0.7
+    assert result.status == "ok", result.failures
+
+
+def test_frequencies_decide_ties_only(tagger):
+    model, layout = tagger
+    empty = SparseUpdate(np.arange(0), np.zeros(0, np.float32), layout.size, layout.fingerprint)
+    released = ReleasedUpdates([empty] * 3, [{5}, {6}, {7}])
+    rising = UpdateKnowledge(layout, np.arange(N_WORDS))
+    result = UpdateLeakageAttack("words", "words.weight", random_state=0).fit(rising).attack(released)
+    assert result.attack == result.baseline
+    assert result.status == "ok", result.failures
+    assert attack_on(tagger, "words", frequencies=-np.arange(N_WORDS)).attack.value == 1.0
 
 
 def test_sending_a_part_hides_few_words(tagger):
@@ -151,18 +173,26 @@ def test_span_survives_the_rounding_of_parameters(tagger):
         assert set(np.argsort(-score)[: len(rows)].tolist()) == rows
 
 
-@pytest.mark.parametrize(("kind", "shape"), [("words", (N_WORDS, 4)), ("labels", (12,)), ("span", (6, 30))])
-def test_intervals_cover_chance_where_updates_are_noise(kind, shape):
+@pytest.mark.parametrize(
+    ("kind", "shape", "against"),
+    [
+        ("words", (N_WORDS, 4), "rows"),
+        ("labels", (12,), "rows"),
+        ("labels", (12,), "updates"),
+        ("span", (6, 30), "rows"),
+    ],
+)
+def test_intervals_cover_chance_where_updates_are_noise(kind, shape, against):
     layout = ParameterLayout.of({"p": np.zeros(shape)})
     table = np.random.default_rng(0).standard_normal((N_WORDS, 30)) if kind == "span" else None
     n_rows = N_WORDS if kind == "span" else shape[0]
     covered = valid = 0
     for seed in range(100):
         rng = np.random.default_rng(seed)
-        noise = [rng.standard_normal(layout.size).astype(np.float32) for _ in range(12)]
+        noise = [rng.standard_normal(layout.size).astype(np.float32) for _ in range(24)]
         updates = [SparseUpdate(np.arange(layout.size), v, layout.size, layout.fingerprint) for v in noise]
         present = [set(rng.choice(n_rows, 3, replace=False).tolist()) for _ in updates]
-        attack = UpdateLeakageAttack(kind, "p", n_pairs=10, random_state=seed)
+        attack = UpdateLeakageAttack(kind, "p", against=against, n_pairs=10, random_state=seed)
         result = attack.fit(UpdateKnowledge(layout, table=table)).attack(ReleasedUpdates(updates, present))
         covered += result.attack.covers(0.5)
         valid += result.status == "ok"
@@ -226,6 +256,8 @@ def test_what_does_not_fit_is_refused(tagger):
 
     with pytest.raises(ValueError, match="'kind' parameter"):
         UpdateLeakageAttack("guess", "emit.bias")
+    with pytest.raises(ValueError, match="'against' parameter"):
+        UpdateLeakageAttack("labels", "emit.bias", against="time")
     with pytest.raises(ValueError, match="no parameter of that name"):
         run("words", "nothing")
     with pytest.raises(ValueError, match="needs a parameter of 2 axes"):
@@ -236,7 +268,7 @@ def test_what_does_not_fit_is_refused(tagger):
         run("span", "hidden.weight", knowledge=UpdateKnowledge(layout, table=np.ones((3, 2))))
     with pytest.raises(ValueError, match="numbers of 40 rows"):
         run("words", "words.weight", ReleasedUpdates([update], [{99}]))
-    with pytest.raises(ValueError, match="both rows that occurred"):
+    with pytest.raises(ValueError, match="something to compare them with"):
         run("labels", "emit.bias", ReleasedUpdates([update], [set()]))
     with pytest.raises(ValueError, match="say of each of 1 updates"):
         ReleasedUpdates([update], [])
