@@ -22,6 +22,7 @@ __all__ = ["GradientInversionAttack", "GradientKnowledge", "SentenceUpdates", "o
 _POSITIVE_BAR = 0.7
 # A start whose share of the gradient left unexplained is below that has found the sentence.
 _FOUND = 1e-6
+_START = 0.3
 
 
 @dataclass(frozen=True, repr=False)
@@ -107,8 +108,8 @@ class GradientInversionAttack:
     ----------
     n_steps : int, default=150
         Steps of L-BFGS from each start.
-    n_starts : int, default=3
-    n_control : int, default=5
+    n_starts : int, default=5
+    n_control : int, default=10
         Sentences of random words for the positive control.
     confidence : float in (0, 1), default=0.95
         Interval over sentences.
@@ -138,8 +139,8 @@ class GradientInversionAttack:
         self,
         *,
         n_steps: int = 150,
-        n_starts: int = 3,
-        n_control: int = 5,
+        n_starts: int = 5,
+        n_control: int = 10,
         confidence: float = 0.95,
         random_state: Any = None,
     ) -> None:
@@ -247,11 +248,11 @@ class GradientInversionAttack:
     ) -> tuple[float, Tensor]:
         """The misfit that is left, and the vectors, from one random start."""
         device, d = self._table.device, self._table.shape[1]
-        rows = torch.randint(len(self._table), (n,), generator=generator).to(device)
-        noise = torch.randn(n, d, generator=generator, dtype=torch.float64).to(device)
-        x = (self._table[rows] + 0.5 * self._table.std() * noise)[None].requires_grad_()
+        # Short vectors and random labels get stuck less often than vectors of words and even labels.
+        x = torch.randn(1, n, d, generator=generator, dtype=torch.float64).to(device)
+        x = (_START * self._table.std() * x).requires_grad_()
         n_tags = self._module(x).shape[2]
-        tags = torch.zeros(1, n, n_tags, dtype=torch.float64, device=device, requires_grad=True)
+        tags = torch.randn(1, n, n_tags, generator=generator, dtype=torch.float64).to(device).requires_grad_()
         size = sum(float(t.square().sum()) for t in target) or 1.0
 
         def misfit() -> Tensor:
