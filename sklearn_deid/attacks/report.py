@@ -37,7 +37,8 @@ class AuditReport:
 
     The score is 0 (and not NaN, which ``np.argmax`` takes for the largest value) if
 
-    - a result is invalid: a control failed, or the attack exceeds a certified bound that covers it;
+    - a result is invalid: a control failed, or the attack exceeds a certified bound that covers it. Only where the
+      paper's own adversary fails for lack of strength (its positive control), is that a finding and not an error;
     - no attack was carried out with valid controls;
     - only the paper's own adversary attacked a representation.
 

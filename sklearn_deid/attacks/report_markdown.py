@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
+
+from .report_parts import Block, Figure, Heading, Items, Paragraph, Table, Warning, parts
 
 if TYPE_CHECKING:
     from .report import AuditReport
@@ -11,7 +15,31 @@ __all__ = ["as_markdown"]
 
 
 def as_markdown(report: AuditReport) -> str:
-    """See `AuditReport.to_markdown`."""
-    lines = [f"# Privacy audit: score {report.score:.2f}", ""]
-    lines += [f"- **{threat}**: {text}" for threat, text in report.verdicts.items()]
-    return "\n".join(lines) + "\n"
+    """All parts of a report but its figures, whose numbers are in the tables."""
+    blocks = ["# Privacy audit", *(text for block in parts(report) for text in _written(block))]
+    return "\n\n".join(blocks) + "\n"
+
+
+def _written(block: Block) -> Iterator[str]:
+    if isinstance(block, Heading):
+        yield f"## {_safe(block.text)}"
+    elif isinstance(block, Paragraph):
+        yield _safe(block.text)
+    elif isinstance(block, Warning):
+        yield f"> **{_safe(block.text)}**"
+    elif isinstance(block, Items):
+        yield "\n".join(
+            f"- **{_safe(name)}**: {_safe(text)}" if name else f"- {_safe(text)}" for name, text in block.items
+        )
+    elif isinstance(block, Table):
+        lines = [block.head, ("---",) * len(block.head), *block.rows]
+        yield f"**{_safe(block.caption)}**"
+        yield "\n".join("| " + " | ".join(map(_safe, line)) + " |" for line in lines)
+    else:
+        assert isinstance(block, Figure)  # not drawn in text
+
+
+def _safe(text: str) -> str:
+    """Text that stays text, on one line, and in its cell."""
+    text = re.sub(r"\s+", " ", text).replace("&", "&amp;").replace("<", "&lt;")
+    return re.sub(r"([\\`*|\[\]])", r"\\\1", text)

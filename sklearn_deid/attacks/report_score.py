@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 from .protocol import AttackResult
@@ -72,18 +73,30 @@ def is_paper(result: AttackResult) -> bool:
     return result.settings.get("adversary") == "paper"
 
 
+def is_weak(result: AttackResult) -> bool:
+    """Whether it is the paper's adversary, and fails where nothing is hidden, but is sound otherwise.
+
+    That is a finding about the adversary and not an error of the audit: a pass never rests on it.
+    """
+    only_too_weak = (
+        result.status == "invalid" and replace(result, positive_control=None, positive_bar=None).status == "ok"
+    )
+    return is_paper(result) and only_too_weak
+
+
 def counted(results: Iterable[AttackResult]) -> list[AttackResult]:
-    """Valid attacks, without bounds: those on which the score rests."""
-    return [result for result in results if result.status == "ok" and not is_bound(result)]
+    """Attacks on which the score rests: the valid ones, without bounds; and weak ones, which can only lower it."""
+    return [r for r in results if not is_bound(r) and (r.status == "ok" or is_weak(r))]
 
 
 def obstacles(results: Sequence[AttackResult]) -> list[str]:
     """Why no pass is possible, whatever the figures; empty if there is no reason."""
-    found = [f"The result of {_quoted(r)} is invalid." for r in results if r.status == "invalid"]
+    found = [f"{r.name}: {' '.join(r.failures)}" for r in results if r.status == "invalid" and not is_weak(r)]
     valid = counted(results)
+    on_vectors = [r for r in valid if r.threat == "representation"]
     if not valid:
         found.append("No attack was carried out with valid controls.")
-    elif all(is_paper(r) for r in valid if r.threat == "representation") and _threatens(valid, "representation"):
+    elif on_vectors and all(is_paper(r) for r in on_vectors):
         found.append("Only the paper's own adversary attacked the representation; it proves nothing by itself.")
     return found
 
@@ -113,11 +126,3 @@ def _exceeds_any(result: AttackResult, reach: list[tuple[int, float]]) -> bool:
         return False
     seen = settings.get("n_releases", 1)
     return any(seen <= covered and result.attack.low > highest for covered, highest in reach)
-
-
-def _threatens(results: Iterable[AttackResult], threat: str) -> bool:
-    return any(r.threat == threat for r in results)
-
-
-def _quoted(result: AttackResult) -> str:
-    return f"'{result.name}'"

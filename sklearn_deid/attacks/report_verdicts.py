@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from .protocol import THREATS, AttackResult
-from .report_score import Exposure, counted, exposure, is_bound, is_paper
+from .report_score import Exposure, counted, exposure, is_bound, is_paper, is_weak
 
 __all__ = ["against_the_paper", "percent", "verdicts"]
 
@@ -125,7 +125,13 @@ def percent(share: float) -> str:
 
 
 def against_the_paper(results: Iterable[AttackResult]) -> str | None:
-    """What the paper's adversary says beside the strongest other attacker on pairs; None if one is missing."""
+    """What the paper's adversary says beside the strongest other attacker on pairs.
+
+    Returns
+    -------
+    str or None
+        None if there is no attack of one of both.
+    """
     pairs = [r for r in counted(results) if r.settings.get("pairwise")]
     papers = [r for r in pairs if is_paper(r)]
     others = [r for r in pairs if not is_paper(r)]
@@ -133,9 +139,13 @@ def against_the_paper(results: Iterable[AttackResult]) -> str | None:
         return None
     paper, other = (max(rows, key=lambda r: exposure(r).value) for rows in (papers, others))
     assert paper.attack is not None and other.attack is not None  # of all that count
-    at = f"The paper's adversary is at {percent(paper.attack.value)}, a stronger one at {percent(other.attack.value)}"
+    weak = ""
+    if paper.positive_control is not None and is_weak(paper):
+        weak = f" (and only at {percent(paper.positive_control.value)} where nothing is hidden)"
+    at = f"The paper's adversary is at {percent(paper.attack.value)}{weak}, "
+    at += f"a stronger attacker at {percent(other.attack.value)}"
     if exposure(other).low > exposure(paper).high:
-        return f"{at}: it does not hold what the paper's adversary suggests."
+        return f"{at}: the privacy that the paper's adversary suggests does not hold."
     if exposure(other).low > 0.0 and exposure(paper).low <= 0.0:
         return f"{at}: the first cannot be told from guessing, the second can."
     return f"{at}; guessing: 50 %."
@@ -184,13 +194,10 @@ def _judged(result: AttackResult, found: Exposure) -> str:
 
 
 def _left_open(results: Sequence[AttackResult]) -> list[str]:
-    counts = {status: sum(r.status == status for r in results) for status in ("invalid", "skipped")}
-    parts = []
-    if counts["invalid"]:
-        parts.append(f"{_attacks(counts['invalid'])} invalid, which is an error of the audit and never a pass.")
-    if counts["skipped"]:
-        parts.append(f"{_attacks(counts['skipped'])} skipped.")
-    return parts
+    n_invalid = sum(r.status == "invalid" and not is_weak(r) for r in results)
+    n_skipped = sum(r.status == "skipped" for r in results)
+    parts = [f"{_attacks(n_invalid)} invalid, which is an error of the audit and never a pass."] if n_invalid else []
+    return [*parts, f"{_attacks(n_skipped)} skipped."] if n_skipped else parts
 
 
 def _attacks(n: int) -> str:

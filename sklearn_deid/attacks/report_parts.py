@@ -1,0 +1,228 @@
+"""What stands in an audit report, in which order: blocks that Markdown and HTML write down each in its way."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from .protocol import THREATS, AttackResult, Estimate
+from .report_score import exposure, is_bound, is_weak
+from .report_verdicts import percent
+
+if TYPE_CHECKING:
+    from .report import AuditReport
+
+__all__ = ["Figure", "Heading", "Items", "Paragraph", "Table", "Warning", "parts", "row_label", "status_of"]
+
+_RANKED = {"top1": "ranked first", "top5": "among the first five", "pairwise": "the right one of two"}
+
+_SCORE = (
+    "1 means that no attacker does better than guessing; 0 that one is certain, or that the audit failed. The score is "
+    "1 minus the upper end of the largest advantage, which says how far an attack gets from guessing (0) to certainty "
+    "(1)."
+)
+_ARMS = (
+    "Each attack has three arms. 'Found' is what the attacker achieves on the release. 'Guessing' is what he achieves "
+    "without it. Controls show that the attack works: 'nothing hidden' must reach its bar, and 'nothing to learn' must "
+    "be at chance. Where a control fails, the result is invalid, which is never a pass."
+)
+_NO_BOUND = "Nothing is proved about this release: what is known about it rests on the attacks that were tried."
+_LIMITS = (
+    "An attack that fails does not show that all attacks fail; a stronger one may be found tomorrow.",
+    "Intervals are about other sentences of the same kind, not about other hospitals, and not about single persons.",
+    "Each further release of the same notes gives away more; the figures hold for the number of releases named.",
+    "Rare events, professions and whole stories can point to a person without any name; they were not attacked.",
+    "Whether a release is lawful is not decided here.",
+)
+
+
+class Heading(NamedTuple):
+    """Of a section."""
+
+    text: str
+
+
+class Paragraph(NamedTuple):
+    """Plain text."""
+
+    text: str
+
+
+class Warning(NamedTuple):
+    """Plain text that nobody may overlook."""
+
+    text: str
+
+
+class Items(NamedTuple):
+    """A list; each item has a name, which may be empty, and a text."""
+
+    items: tuple[tuple[str, str], ...]
+
+
+class Table(NamedTuple):
+    """Cells of plain text; the first of each row names it."""
+
+    caption: str
+    head: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+
+
+class Figure(NamedTuple):
+    """Results of one threat, to be drawn where something can be drawn."""
+
+    caption: str
+    results: tuple[AttackResult, ...]
+
+
+Block = Heading | Paragraph | Warning | Items | Table | Figure
+
+
+def parts(report: AuditReport) -> Iterator[Block]:
+    """The report from what must be read first to what is there to repeat it."""
+    yield from _summary(report)
+    yield from _attacks(report)
+    yield from _proved(report)
+    yield from _not_attacked(report)
+    yield Heading("Who the attackers are")
+    yield Items(tuple(dict.fromkeys((r.name, r.attacker) for r in report.results)))
+    yield Heading("What this report does not say")
+    yield Items(tuple(("", text) for text in _LIMITS))
+    yield Heading("How to repeat it")
+    rows = [*_flat(report.settings), *(("version of " + name, text) for name, text in report.versions.items())]
+    yield Table("Settings and versions", ("setting", "value"), tuple((*rows, ("seconds", f"{report.seconds:.0f}"))))
+
+
+def row_label(result: AttackResult) -> str:
+    """Name of an attack, and which rank counts where it is measured by several."""
+    ranked = _RANKED.get(result.settings.get("measure", ""))
+    return result.name if ranked is None else f"{result.name}: {ranked}"
+
+
+def status_of(result: AttackResult) -> str:
+    """Valid, invalid, skipped, a bound, or the paper's adversary where it is too weak to prove anything."""
+    if is_weak(result):
+        return "too weak to prove anything"
+    if result.status == "ok":
+        return "bound" if is_bound(result) else "valid"
+    return {"invalid": "INVALID", "skipped": "skipped"}[result.status]
+
+
+def _summary(report: AuditReport) -> Iterator[Block]:
+    yield Paragraph(f"Score: {report.score:.2f}. {_SCORE}")
+    if report.obstacles:
+        yield Warning("This audit cannot be passed, whatever the figures:")
+        yield Items(tuple(("", text) for text in report.obstacles))
+    worst = report.worst
+    if worst is not None and worst.attack is not None:
+        found = exposure(worst)
+        yield Paragraph(
+            f"The worst attack: {row_label(worst)}; advantage {found.value:.2f} ({found.low:.2f} to {found.high:.2f})."
+        )
+    numbers = [(report.n_sentences, "sentences"), (report.n_patients, "patients")]
+    attacked = " of ".join(f"{n:,} {what}" for n, what in numbers if n is not None)
+    if attacked:
+        yield Paragraph(f"Attacked: {attacked}.")
+    yield Heading("Verdicts")
+    yield Items(tuple(report.verdicts.items()))
+
+
+def _attacks(report: AuditReport) -> Iterator[Block]:
+    yield Heading("Attacks")
+    yield Paragraph(_ARMS)
+    for threat in THREATS:
+        own = tuple(r for r in report.results if r.threat == threat and r.attack is not None)
+        if own:
+            yield Figure(f"Attacks on: {threat}", own)
+            yield Table(f"Attacks on: {threat}", _HEAD, tuple(map(_cells, own)))
+    weak = tuple((row_label(r), " ".join(r.failures)) for r in report.results if is_weak(r))
+    if weak:
+        yield Heading("Adversaries too weak to prove anything")
+        yield Items(weak)
+    invalid = tuple((row_label(r), " ".join(r.failures)) for r in report.results if status_of(r) == "INVALID")
+    if invalid:
+        yield Heading("Errors of the audit")
+        yield Warning("These results are invalid and must not be used:")
+        yield Items(invalid)
+
+
+_HEAD = (
+    "attack",
+    "what is counted",
+    "found",
+    "guessing",
+    "advantage",
+    "nothing hidden",
+    "nothing to learn",
+    "trials",
+    "status",
+)
+
+
+def _cells(result: AttackResult) -> tuple[str, ...]:
+    attack, found = result.attack, exposure(result)
+    assert attack is not None  # of all in the table
+    bar = "" if result.positive_bar is None else f"; bar {percent(result.positive_bar)}"
+    return (
+        row_label(result),
+        result.measure,
+        _with_interval(attack),
+        _with_interval(result.baseline),
+        "" if is_bound(result) else f"{found.value:.2f} ({found.low:.2f} to {found.high:.2f})",
+        _with_interval(result.positive_control) + bar,
+        _with_interval(result.negative_control),
+        f"{attack.n:,}" if attack.n else "exact",
+        status_of(result),
+    )
+
+
+def _with_interval(estimate: Estimate | float | None) -> str:
+    if not isinstance(estimate, Estimate):
+        return "none"
+    if estimate.low == estimate.high:
+        return percent(estimate.value)
+    return f"{percent(estimate.value)} ({percent(estimate.low)} to {percent(estimate.high)})"
+
+
+def _proved(report: AuditReport) -> Iterator[Block]:
+    if not any(r.threat == "representation" for r in report.results):
+        return
+    yield Heading("What is proved")
+    rows = [r for r in report.results if is_bound(r) and r.attack is not None]
+    if not rows and not report.bounds:
+        yield Paragraph(_NO_BOUND)
+    yield from (Paragraph(f"{_capital(r.measure)}, {r.name}: {_with_interval(r.attack)}. {r.attacker}") for r in rows)
+    for name, bound in (report.bounds or {}).items():
+        yield Table(f"Bound: {name}", ("figure", "value"), tuple(_flat(bound)))
+
+
+def _not_attacked(report: AuditReport) -> Iterator[Block]:
+    skipped = tuple((row_label(r), r.reason) for r in report.results if r.status == "skipped")
+    if skipped:
+        yield Heading("What was skipped, and why")
+        yield Items(skipped)
+    attacked = {r.threat for r in report.results if r.attack is not None and not is_bound(r)}
+    missing = [threat for threat in THREATS if threat not in attacked]
+    if missing:
+        yield Heading("What was not attacked at all")
+        yield Paragraph(f"Nothing is said about: {', '.join(missing)}.")
+
+
+def _flat(values: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, str]]:
+    for key, value in values.items():
+        if isinstance(value, Mapping):
+            yield from _flat(value, f"{prefix}{key}, ")
+        else:
+            yield prefix + key, _plain(value)
+
+
+def _plain(value: Any) -> str:
+    if value is None or isinstance(value, bool):
+        return {None: "not set", True: "yes", False: "no"}[value]
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        return ", ".join(map(_plain, value))
+    return f"{value:.4g}" if isinstance(value, float) else str(value)
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]
