@@ -29,6 +29,7 @@ _HOME = {
     "NoteDeidentifier": "estimators",
     "NeighborPseudonymizer": "estimators",
     "PrivateRepresenter": "estimators",
+    "AdversarialPrivacyAuditor": "estimators",
     "MadlibPseudonymizer": "estimators",
     "SanTextPseudonymizer": "estimators",
     "CusTextPseudonymizer": "estimators",

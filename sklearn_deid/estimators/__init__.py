@@ -5,6 +5,7 @@ from .dp_pseudonymizers import CusTextPseudonymizer, MadlibPseudonymizer, SanTex
 from .dssgd_ensemble import DSSGDEnsemble
 from .neighbor_pseudonymizer import NeighborPseudonymizer
 from .note_deidentifier import NoteDeidentifier
+from .privacy_auditor import AdversarialPrivacyAuditor
 from .private_representer import PrivateRepresenter
 from .rule_tagger import RuleTagger
 from .tagger import DeidTagger
@@ -12,6 +13,7 @@ from .united_tagger import UnitedTagger
 from .vector_perturbers import GaussianNoisePerturber, RandomVectorPerturber, ZeroVectorPerturber
 
 __all__ = [
+    "AdversarialPrivacyAuditor",
     "CusTextPseudonymizer",
     "DSSGDEnsemble",
     "DeidTagger",

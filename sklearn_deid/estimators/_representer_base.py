@@ -38,6 +38,7 @@ __all__ = ["SentenceRepresenter", "check_tokens"]
 class SentenceRepresenter(TransformerMixin, BaseEstimator):
     """Networks, their training and what they release; parameters and promises are the subclass's."""
 
+    _releases = "representation"  # for audits: what `transform` makes is shared
     _vectors: WordVectors
     _noise_seeds: np.random.Generator | None
 

@@ -26,6 +26,7 @@ TOKEN_CONSTRAINTS: dict[str, list] = {
 class TokenPerturber(PhiPerturber):
     """Words in, words out: draws for words, shared within a group, written in the casing of each token."""
 
+    _releases = "words"  # for audits: what `fit_transform` makes is shared
     _parameter_constraints: dict[str, list] = TOKEN_CONSTRAINTS
 
     def _perturbed(

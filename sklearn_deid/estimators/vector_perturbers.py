@@ -19,6 +19,7 @@ __all__ = ["GaussianNoisePerturber", "RandomVectorPerturber", "ZeroVectorPerturb
 class _VectorPerturber(PhiPerturber):
     """Words in, a `Representation` out: word vectors, those of PHI tokens perturbed, and the casing beside them."""
 
+    _releases = "vectors"  # for audits: what `fit_transform` makes is shared
     _parameter_constraints: dict[str, list] = {
         **PhiPerturber._parameter_constraints,
         "unknown": [StrOptions({"random", "keep", "raise"})],

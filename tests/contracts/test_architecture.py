@@ -24,7 +24,7 @@ MAY_IMPORT = {
     "datasets": ["io", "text"],
     "perturbation": ["embeddings", "text"],
     "attacks": ["embeddings", "federated", "metrics", "nn", "perturbation", "text", "training"],
-    "estimators": ["embeddings", "federated", "metrics", "nn", "perturbation", "rules", "text", "training"],
+    "estimators": ["attacks", "embeddings", "federated", "metrics", "nn", "perturbation", "rules", "text", "training"],
     "plotting": ["embeddings", "metrics"],
     "persistence": ["embeddings", "estimators", "text"],
     "cli": ["datasets", "estimators", "io", "metrics", "persistence", "text"],

@@ -1,0 +1,129 @@
+"""Which step of an estimator makes what is released, and what stands around it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from sklearn.frozen import FrozenEstimator
+from sklearn.pipeline import Pipeline
+
+__all__ = ["AuditedStep", "final_tagger", "find_released_step", "unwrapped"]
+
+# Class attribute of transformers whose output is made to be released, and what it says.
+MARKER = "_releases"
+REPRESENTATION, WORDS, VECTORS = "representation", "words", "vectors"
+
+
+@dataclass(frozen=True, repr=False)
+class AuditedStep:
+    """A fitted transformer that makes what is released.
+
+    Attributes
+    ----------
+    path : str
+        Names of pipeline steps that lead to it, joined by two underscores; empty for the estimator itself.
+    estimator : transformer
+    before : tuple of transformers
+        What X goes through first.
+    """
+
+    path: str
+    estimator: Any
+    before: tuple[Any, ...] = ()
+
+    @property
+    def kind(self) -> str:
+        """ "representation", "words" or "vectors"."""
+        return str(getattr(self.estimator, MARKER))
+
+    def inputs(self, X: Any) -> Any:
+        """What the step reads of X."""
+        for transformer in self.before:
+            X = transformer.transform(X)
+        return X
+
+
+def find_released_step(estimator: Any, path: str | None = None) -> AuditedStep | None:
+    """The one step that makes what is released; None if there is none.
+
+    Parameters
+    ----------
+    estimator : fitted estimator
+        A transformer, a tagger, a Pipeline, also nested, frozen, in a finished search, or in a `NoteDeidentifier`.
+    path : str, optional
+        Name of the step, with two underscores between those of nested pipelines; the last name alone suffices.
+
+    Raises
+    ------
+    ValueError
+        If there are several, none of that name, or a search has no best estimator.
+
+    Examples
+    --------
+    >>> from sklearn.pipeline import Pipeline
+    >>> from sklearn_deid import DeidTagger, PrivateRepresenter
+    >>> find_released_step(Pipeline([("rep", PrivateRepresenter()), ("tag", DeidTagger())])).path
+    'rep'
+    >>> find_released_step(DeidTagger()) is None
+    True
+    """
+    found = list(_marked_steps(estimator, (), ()))
+    names = [step.path for step in found]
+    if path is not None:
+        found = [step for step in found if path in (step.path, step.path.rpartition("__")[2])]
+        if not found:
+            raise ValueError(
+                f"representation_step={path!r} names no step that makes something to be released; "
+                f"those are: {', '.join(map(repr, names)) or 'none'}."
+            )
+    if len(found) > 1:
+        raise ValueError(
+            f"Several steps make something to be released: {', '.join(repr(step.path) for step in found)}. Say which "
+            "one is shared by representation_step=..."
+        )
+    return found[0] if found else None
+
+
+def unwrapped(estimator: Any) -> Any:
+    """What is inside of frozen estimators, finished searches and `NoteDeidentifier`.
+
+    Raises
+    ------
+    ValueError
+        If a search has no best estimator.
+    """
+    if isinstance(estimator, FrozenEstimator):
+        return unwrapped(estimator.estimator)
+    if hasattr(estimator, "param_grid") or hasattr(estimator, "param_distributions"):
+        if not hasattr(estimator, "best_estimator_"):
+            raise ValueError(
+                f"The {type(estimator).__name__} has no best estimator to audit: fit it, with 'refit' other than False."
+            )
+        return unwrapped(estimator.best_estimator_)
+    # A NoteDeidentifier; a meta-estimator that is no pipeline keeps what it fitted there.
+    if not isinstance(estimator, Pipeline) and hasattr(estimator, "estimator_"):
+        return unwrapped(estimator.estimator_)
+    return estimator
+
+
+def final_tagger(estimator: Any) -> Any:
+    """The last step, if it is a fitted tagger that shows probabilities; else None."""
+    estimator = unwrapped(estimator)
+    if isinstance(estimator, Pipeline):
+        return final_tagger(estimator.steps[-1][1]) if estimator.steps else None
+    is_tagger = hasattr(estimator, "predict_proba") and hasattr(estimator, "classes_")
+    return estimator if is_tagger and not hasattr(estimator, "transform") else None
+
+
+def _marked_steps(estimator: Any, path: tuple[str, ...], before: tuple[Any, ...]) -> Iterator[AuditedStep]:
+    inner = unwrapped(estimator)
+    if getattr(inner, MARKER, None) is not None:
+        yield AuditedStep("__".join(path), inner, before)
+    elif isinstance(inner, Pipeline):
+        earlier = before
+        for name, step in inner.steps:
+            yield from _marked_steps(step, (*path, name), earlier)
+            if step is not None and step != "passthrough":
+                earlier = (*earlier, step)
