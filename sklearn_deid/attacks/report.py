@@ -16,7 +16,7 @@ from .._optional import import_optional
 from .protocol import AttackResult
 from .report_html import as_html
 from .report_markdown import as_markdown
-from .report_score import Exposure, checked_against_bounds, counted, exposure, is_bound, obstacles
+from .report_score import Exposure, checked_against_bounds, counted, exposure, is_bound, is_weak, obstacles
 from .report_verdicts import verdicts
 
 __all__ = ["AuditReport"]
@@ -96,12 +96,14 @@ class AuditReport:
         object.__setattr__(self, "results", checked_against_bounds(_of_results(self.results), self.bounds))
 
     def __repr__(self) -> str:
-        n = {status: len(self.with_status(status)) for status in ("ok", "invalid", "skipped")}
-        return f"AuditReport(score={self.score:.2f}, {n['ok']} valid, {n['invalid']} invalid, {n['skipped']} skipped)"
+        n = {status: len(self.with_status(status)) for status in ("ok", "weak", "invalid", "skipped")}
+        weak = f"{n['weak']} too weak, " if n["weak"] else ""
+        counts = f"{n['ok']} valid, {weak}{n['invalid']} invalid, {n['skipped']} skipped"
+        return f"AuditReport(score={self.score:.2f}, {counts})"
 
     def with_status(self, status: str) -> tuple[AttackResult, ...]:
-        """Attacks that are "ok", "invalid" or "skipped"; without bounds."""
-        return tuple(r for r in self.results if r.status == status and not is_bound(r))
+        """Attacks that are "ok", "weak" (the paper's adversary, see above), "invalid" or "skipped"; without bounds."""
+        return tuple(r for r in self.results if not is_bound(r) and ("weak" if is_weak(r) else r.status) == status)
 
     @property
     def score(self) -> float:

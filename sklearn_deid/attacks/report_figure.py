@@ -12,7 +12,7 @@ from .report_score import is_bound
 
 __all__ = ["draw_attacks"]
 
-_LEFT, _PLOT, _RIGHT, _TOP, _ROW, _LINE = 390, 500, 40, 64, 46, 16
+_LEFT, _PLOT, _RIGHT, _TOP, _ROW, _LINE = 390, 500, 40, 64, 54, 16
 _CHARACTERS = 56
 _BLUE, _GREEN, _ORANGE, _GRAY, _BLACK = "#0072B2", "#00735a", "#b34a00", "#555555", "#000000"
 _TICKS = (0.0, 0.25, 0.5, 0.75, 1.0)

@@ -53,14 +53,14 @@ def as_html(report: AuditReport) -> str:
 
 def _written(block: Block, number: int) -> str:
     if isinstance(block, Heading):
-        return f"<h2>{escape(block.text)}</h2>"
+        return f"<h2>{_safe(block.text)}</h2>"
     if isinstance(block, Paragraph):
-        return f"<p>{escape(block.text)}</p>"
+        return f"<p>{_safe(block.text)}</p>"
     if isinstance(block, Warning):
-        return f'<p class="warning" role="note">{escape(block.text)}</p>'
+        return f'<p class="warning" role="note">{_safe(block.text)}</p>'
     if isinstance(block, Items):
         items = (
-            f"<strong>{escape(name)}</strong>: {escape(text)}" if name else escape(text) for name, text in block.items
+            f"<strong>{_safe(name)}</strong>: {_safe(text)}" if name else _safe(text) for name, text in block.items
         )
         return "<ul>\n" + "".join(f"<li>{item}</li>\n" for item in items) + "</ul>"
     if isinstance(block, Table):
@@ -69,10 +69,15 @@ def _written(block: Block, number: int) -> str:
     return f"<figure>\n{draw_attacks(block.results, block.caption, f'figure-{number}')}\n</figure>"
 
 
+def _safe(text: str) -> str:
+    """Text that is no markup; a number stays with its percent sign."""
+    return escape(text).replace(" %", "\N{NO-BREAK SPACE}%")
+
+
 def _table(block: Table) -> str:
-    head = "".join(f'<th scope="col">{escape(cell)}</th>' for cell in block.head)
+    head = "".join(f'<th scope="col">{_safe(cell)}</th>' for cell in block.head)
     rows = "".join(_row(row) for row in block.rows)
-    caption = escape(block.caption)
+    caption = _safe(block.caption)
     # Those who scroll by keyboard must be able to reach what does not fit.
     return (
         f'<div class="wide" role="region" aria-label="{caption}" tabindex="0">\n<table>\n<caption>{caption}</caption>\n'
@@ -83,5 +88,5 @@ def _table(block: Table) -> str:
 def _row(row: tuple[str, ...]) -> str:
     first, *others = row
     kind = ' class="invalid"' if row[-1] == "INVALID" else ""
-    cells = "".join(f"<td>{escape(cell)}</td>" for cell in others)
-    return f'<tr{kind}><th scope="row">{escape(first)}</th>{cells}</tr>\n'
+    cells = "".join(f"<td>{_safe(cell)}</td>" for cell in others)
+    return f'<tr{kind}><th scope="row">{_safe(first)}</th>{cells}</tr>\n'

@@ -99,6 +99,7 @@ _PHRASES: tuple[tuple[str, str | None, str], ...] = (
     ),
 )
 _NARROW = 0.1
+_MOST_BESIDES = 2
 
 
 def verdicts(results: Iterable[AttackResult]) -> dict[str, str]:
@@ -143,40 +144,54 @@ def against_the_paper(results: Iterable[AttackResult]) -> str | None:
     if paper.positive_control is not None and is_weak(paper):
         weak = f" (and only at {percent(paper.positive_control.value)} where nothing is hidden)"
     at = f"The paper's adversary is at {percent(paper.attack.value)}{weak}, "
-    at += f"a stronger attacker at {percent(other.attack.value)}"
+    there = percent(other.attack.value)
     if exposure(other).low > exposure(paper).high:
-        return f"{at}: the privacy that the paper's adversary suggests does not hold."
+        return f"{at}a stronger one at {there}: the privacy that the paper's adversary suggests does not hold."
     if exposure(other).low > 0.0 and exposure(paper).low <= 0.0:
-        return f"{at}: the first cannot be told from guessing, the second can."
-    return f"{at}; guessing: 50 %."
+        return f"{at}which cannot be told from guessing; another attacker is at {there}, which can."
+    return f"{at}the strongest other attacker at {there}; guessing: 50 %."
 
 
 def _verdict(results: Sequence[AttackResult]) -> str:
     valid = counted(results)
     parts = []
     if valid:
-        worst = max(valid, key=lambda r: (exposure(r).high, exposure(r).value))
-        parts += [_sentence(worst), _judged(worst, exposure(worst))]
+        worst, *others = sorted(valid, key=lambda r: (-exposure(r).high, -exposure(r).value))
+        parts += [_sentence(worst), _judged(worst, exposure(worst)), *_besides(worst, others)]
         compared = against_the_paper(valid)
         parts += [compared] if compared else []
+        if all(map(is_paper, valid)):
+            parts.append("Nothing follows from this: only the paper's own adversary attacked, and it is a weak one.")
     else:
         parts.append("Not known: no attack was carried out with valid controls.")
     return " ".join(parts + _left_open(results))
 
 
+def _besides(worst: AttackResult, others: Sequence[AttackResult]) -> list[str]:
+    """Other kinds of attacks that are better than guessing, the best of each kind."""
+    told, found = {_phrase(worst)}, []
+    for result in others:
+        if exposure(result).low > 0.0 and _phrase(result) not in told:
+            told.add(_phrase(result))
+            found.append(f"Besides: {_sentence(result)}")
+    return found[:_MOST_BESIDES]
+
+
+def _phrase(result: AttackResult) -> str | None:
+    """What the attacker does, with a gap for the share; None for an attack that is not listed."""
+    kind = result.settings.get("measure")
+    return next((text for start, m, text in _PHRASES if result.name.startswith(start) and m in (None, kind)), None)
+
+
 def _sentence(result: AttackResult) -> str:
     attack, baseline = result.attack, result.baseline
     assert attack is not None and baseline is not None  # of all that count
-    known = next((p for start, m, p in _PHRASES if result.name.startswith(start) and m in (None, _kind(result))), None)
+    known = _phrase(result)
     interval = f"{attack.confidence:.0%} interval {percent(attack.low)} to {percent(attack.high)}".replace("%", " %", 1)
     guess = percent(baseline.value)  # type: ignore[union-attr]
     if known is None:
         return f"{result.attacker} {_capital(result.measure)}: {percent(attack.value)} ({interval}); guessing: {guess}."
     return f"{known.format(percent(attack.value))} ({interval}); guessing: {guess}."
-
-
-def _kind(result: AttackResult) -> str | None:
-    return result.settings.get("measure")
 
 
 def _judged(result: AttackResult, found: Exposure) -> str:
