@@ -63,22 +63,21 @@ class _VectorRelease:
         """Sentences of a part, with the words behind the vectors."""
         rows = self.data.parts[part]
         item = _items(self.data.X, rows)
-        vectors, context = self.released
         return ReleasedTokens(
-            vectors[item],
+            self.vectors(part),
             np.concatenate([[0], np.cumsum(self.data.X.lengths[rows])]),
             self.words[item],
             self.data.phi[item],
             self._casing[item],
             self._labels[item],
             self.data.groups_of(rows),
-            None if context is None else context[item],
+            self.surroundings(part),
         )
 
     def sentences(self, part: str) -> ReleasedSentences:
         """Sentences of a part as whoever links them sees them."""
         rows, data = self.data.parts[part], self.data
-        vectors = Representation(self.released[0], data.X.offsets)[rows]
+        vectors = Representation(self.vectors(part), np.concatenate([[0], np.cumsum(data.X.lengths[rows])]))
         casing = np.split(self._casing, data.X.offsets[1:-1])
         return ReleasedSentences(vectors, data.groups_of(rows), data.y[rows], [casing[row] for row in rows])
 
@@ -92,10 +91,13 @@ class _VectorRelease:
         """Row of the table for each token."""
         raise NotImplementedError
 
-    @property
-    def released(self) -> tuple[np.ndarray, np.ndarray | None]:
-        """Vectors of all tokens without casing, and the same if PHI had been blotted out before."""
+    def vectors(self, part: str) -> np.ndarray:
+        """One release of the sentences of a part, without casing."""
         raise NotImplementedError
+
+    def surroundings(self, part: str) -> np.ndarray | None:
+        """The same if PHI had been blotted out before; None if that cannot be made."""
+        return None
 
     @cached_property
     def _casing(self) -> np.ndarray:
@@ -158,17 +160,23 @@ class ReleasedRepresenter(_VectorRelease):
     def words(self) -> np.ndarray:
         return self._pairs.words
 
-    @cached_property
-    def released(self) -> tuple[np.ndarray, np.ndarray | None]:
-        X = self.data.X
-        blotted = X.data.copy()
-        blotted[self.data.phi] = _BLOTTED
-        return self._encoded(X), self._encoded(TokenSequences(blotted, X.offsets))
+    def vectors(self, part: str) -> np.ndarray:
+        """One release of a part; each part has noise of its own.
 
-    def _encoded(self, X: TokenSequences) -> np.ndarray:
-        """One release, as `PrivateRepresenter.transform` draws it, with noise of the audit's seed."""
-        generator = torch.Generator(self.device).manual_seed(self.data.seed)
-        r = self.representer
+        Equal sentences of one release share their noise, by which an attacker would know a sentence that he holds too.
+        """
+        return self._encoded(self.data.X[self.data.parts[part]], part)
+
+    def surroundings(self, part: str) -> np.ndarray:
+        """The same with a word that nobody knows in the place of all PHI."""
+        rows, blotted = self.data.parts[part], self.data.X.data.copy()
+        blotted[self.data.phi] = _BLOTTED
+        return self._encoded(TokenSequences(blotted, self.data.X.offsets)[rows], part)
+
+    def _encoded(self, X: TokenSequences, part: str) -> np.ndarray:
+        """As `PrivateRepresenter.transform`, with noise of the audit's seed."""
+        seed = int(np.random.default_rng([self.data.seed, list(self.data.parts).index(part)]).integers(2**62))
+        generator, r = torch.Generator(self.device).manual_seed(seed), self.representer
         return encode_sentences(r.network_, r._vectors, X, casing=False, generator=generator, memmap_dir=None)
 
     @cached_property
@@ -192,9 +200,9 @@ class ReleasedVectors(_VectorRelease):
         super().__init__(data)
         self._released, self._public = vectors, public
 
-    @property
-    def released(self) -> tuple[np.ndarray, np.ndarray | None]:
-        return self._released, None
+    def vectors(self, part: str) -> np.ndarray:
+        """The given vectors of a part."""
+        return self._released[_items(self.data.X, self.data.parts[part])]
 
     @cached_property
     def table(self) -> np.ndarray:

@@ -234,8 +234,8 @@ class AdversarialPrivacyAuditor(BaseEstimator):
         if step is None and tagger is None:
             raise ValueError(
                 f"In the {type(released).__name__} nothing is made to be released: no PrivateRepresenter, no "
-                "pseudonymizer, no vector perturber. Audit what is shared; for attacks on a tagger ask for attacks='all', "
-                "or for 'membership' and 'canaries'."
+                "pseudonymizer, no vector perturber. Audit what is shared; for attacks on a tagger ask for "
+                "attacks='all', or for 'membership' and 'canaries'."
             )
         if tagger is not None and step is not None and step.before:
             raise ValueError("Attacks on a model with steps before what is released are run apart: name them alone.")
