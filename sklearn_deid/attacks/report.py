@@ -16,6 +16,7 @@ from .._optional import import_optional
 from .protocol import AttackResult
 from .report_html import as_html
 from .report_markdown import as_markdown
+from .report_parts import row_label
 from .report_score import Exposure, checked_against_bounds, counted, exposure, is_bound, is_weak, obstacles
 from .report_verdicts import verdicts
 
@@ -170,14 +171,19 @@ class AuditReport:
             "results": [result.to_dict() for result in self.results],
         }
 
-    def to_frame(self) -> Any:
-        """DataFrame (extra ``frames``), one row for each result, bounds included.
+    def to_rows(self) -> list[dict[str, Any]]:
+        """One flat dict for each result, bounds included.
 
-        Columns: name, threat, measure, status, is_bound, the four arms (``attack``, ``attack_low``, ``attack_high``,
-        and so on), advantage and its interval, n, seconds, and why a result is skipped or invalid.
+        Keys: name, label (name, and which rank counts), threat, measure, status, is_bound, weak, the four arms
+        (``attack``, ``attack_low``, ``attack_high``, and so on; NaN where there is none), advantage and its interval,
+        n, seconds, and why a result is skipped or invalid.
         """
+        return [_row(result) for result in self.results]
+
+    def to_frame(self) -> Any:
+        """DataFrame (extra ``frames``), one row for each result, with the keys of `to_rows` as columns."""
         pandas = import_optional("pandas", extra="frames", purpose="to_frame")
-        return pandas.DataFrame([_row(result) for result in self.results])
+        return pandas.DataFrame(self.to_rows())
 
     def to_markdown(self) -> str:
         """The report to read, as Markdown."""
@@ -255,10 +261,12 @@ def _plain(value: Any) -> Any:
 def _row(result: AttackResult) -> dict[str, Any]:
     row: dict[str, Any] = {
         "name": result.name,
+        "label": row_label(result),
         "threat": result.threat,
         "measure": result.measure,
         "status": result.status,
         "is_bound": is_bound(result),
+        "weak": is_weak(result),
     }
     for arm in _ARMS:
         found = getattr(result, arm)

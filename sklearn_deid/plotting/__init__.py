@@ -1,18 +1,23 @@
 """Displays: what was measured, drawn with matplotlib (extra ``plot``)."""
 
 from .adversary_over_neighbors import AdversaryOverNeighborsDisplay, AdversaryOverNeighborsPoint
+from .audit_display import AuditDisplay
 from .bound_trade_off import BoundTradeOffDisplay, BoundTradeOffPoint
 from .noise_display import NoiseStudyDisplay
+from .privacy_grid import PrivacyUtilityGridDisplay, PrivacyUtilityGridPoint
 from .privacy_usefulness import PrivacyUsefulnessDisplay, PrivacyUsefulnessPoint
 from .training_curves import TrainingCurvesDisplay
 
 __all__ = [
     "AdversaryOverNeighborsDisplay",
     "AdversaryOverNeighborsPoint",
+    "AuditDisplay",
     "BoundTradeOffDisplay",
     "BoundTradeOffPoint",
     "NoiseStudyDisplay",
     "PrivacyUsefulnessDisplay",
     "PrivacyUsefulnessPoint",
+    "PrivacyUtilityGridDisplay",
+    "PrivacyUtilityGridPoint",
     "TrainingCurvesDisplay",
 ]

@@ -25,7 +25,7 @@ MAY_IMPORT = {
     "perturbation": ["embeddings", "text"],
     "attacks": ["embeddings", "federated", "metrics", "nn", "perturbation", "text", "training"],
     "estimators": ["attacks", "embeddings", "federated", "metrics", "nn", "perturbation", "rules", "text", "training"],
-    "plotting": ["embeddings", "metrics"],
+    "plotting": ["attacks", "embeddings", "metrics"],
     "persistence": ["embeddings", "estimators", "text"],
     "cli": ["datasets", "estimators", "io", "metrics", "persistence", "text"],
 }

@@ -1,0 +1,179 @@
+"""What attackers found, beside guessing and controls."""
+
+from __future__ import annotations
+
+import math
+import textwrap
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .drawing import GRAY, grid_behind, line_style, panels_or_new
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure, SubFigure
+
+    from ..attacks import AuditReport
+
+__all__ = ["AuditDisplay"]
+
+_NEEDED = ("label", "threat", "status", "is_bound", "attack", "attack_low", "attack_high", "baseline")
+# Arm, its name in the legend, number of its colour, marker, and where it stands in its row.
+_CONTROLS = (
+    ("positive_control", "control: nothing hidden", 2, "^", -0.2),
+    ("negative_control", "control: nothing to learn", 1, "s", -0.2),
+)
+_LABEL_WIDTH, _ROW_HEIGHT, _ATTACK_AT = 48, 0.52, 0.1
+
+
+class AuditDisplay:
+    """Each attack with its interval, guessing, and both controls, in a panel for each threat.
+
+    All figures are shares from 0 to 1 and mean what the attack counts, see ``measure`` of each result. Invalid results
+    are said to be so in their label. Skipped ones are not drawn.
+
+    Parameters
+    ----------
+    rows : iterable of mapping
+        As `AuditReport.to_rows` gives them; rows without an attack are left out.
+
+    Attributes
+    ----------
+    axes_ : ndarray of matplotlib Axes
+        One for each threat.
+    figure_ : matplotlib Figure
+    threats : tuple of str
+        Of the panels, in the order of the rows.
+
+    Raises
+    ------
+    ValueError
+        If a row lacks a key, or no attack was carried out.
+
+    Examples
+    --------
+    >>> from matplotlib import pyplot
+    >>> from sklearn_deid.attacks import AttackResult, AuditReport, Estimate
+    >>> found = AttackResult("pairs", "representation", "A recipient.", "share", Estimate.from_counts(62, 100), 0.5)
+    >>> display = AuditDisplay.from_report(AuditReport([found])).plot()
+    >>> [label.get_text() for label in display.axes_[0].get_yticklabels()]
+    ['pairs']
+    >>> pyplot.close(display.figure_)
+    """
+
+    axes_: np.ndarray
+    figure_: Figure | SubFigure
+
+    def __init__(self, rows: Iterable[Mapping[str, Any]]) -> None:
+        rows = list(rows)
+        for number, row in enumerate(rows):
+            lacking = [key for key in _NEEDED if key not in row]
+            if lacking:
+                raise ValueError(f"Row {number} lacks {', '.join(lacking)}.")
+        self.rows = tuple(row for row in rows if not math.isnan(row["attack"]))
+        if not self.rows:
+            raise ValueError("There is nothing to draw: no attack was carried out.")
+        self.threats = tuple(dict.fromkeys(row["threat"] for row in self.rows))
+
+    @classmethod
+    def from_report(cls, report: AuditReport) -> AuditDisplay:
+        """Display of a report; not yet drawn, see :meth:`plot`.
+
+        Parameters
+        ----------
+        report : AuditReport
+        """
+        return cls(report.to_rows())
+
+    def plot(self, axes: Sequence[Axes] | None = None) -> AuditDisplay:
+        """Draw.
+
+        Parameters
+        ----------
+        axes : sequence of matplotlib Axes, default=None
+            One for each threat; made if ``None``.
+
+        Returns
+        -------
+        AuditDisplay
+            This object.
+
+        Raises
+        ------
+        MissingDependencyError
+            If matplotlib is not installed.
+        ValueError
+            If there are more or fewer axes than threats.
+        """
+        own = [[row for row in self.rows if row["threat"] == threat] for threat in self.threats]
+        drawn = panels_or_new(
+            axes,
+            len(own),
+            nrows=len(own),
+            sharex=True,
+            figsize=(10.5, 1.0 + 0.5 * len(own) + _ROW_HEIGHT * len(self.rows)),
+            height_ratios=[len(rows) + 0.4 for rows in own],
+        )
+        figure = drawn[0].get_figure()
+        assert figure is not None  # pyplot's axes belong to one
+        self.axes_, self.figure_ = np.array(drawn, dtype=object), figure
+        for ax, threat, rows in zip(drawn, self.threats, own, strict=True):
+            self._draw_panel(ax, threat, rows)
+        drawn[-1].set_xlabel("Share that is right (0 to 1)")
+        self._draw_legend(drawn, axes is None)
+        return self
+
+    def _draw_panel(self, ax: Axes, threat: str, rows: list[Mapping[str, Any]]) -> None:
+        for at, row in enumerate(rows):
+            _draw_row(ax, row, at)
+        ax.set_yticks(range(len(rows)), [_label(row) for row in rows], fontsize="small")
+        ax.set_ylim(len(rows) - 0.5, -0.5)
+        ax.set_xlim(-0.03, 1.03)
+        ax.tick_params(axis="y", length=0)
+        ax.set_title(threat, loc="left", fontsize="medium", fontweight="bold")
+        grid_behind(ax)
+        ax.grid(False, axis="y")
+
+    def _draw_legend(self, axes: Sequence[Axes], own_figure: bool) -> None:
+        """Each kind of mark once, wherever it occurs: above all panels, or in the first of the axes that were given."""
+        found: dict[str, Any] = {}
+        for ax in axes:
+            for handle, name in zip(*ax.get_legend_handles_labels(), strict=True):
+                found.setdefault(name, handle)
+        marks: dict[str, Any] = {"handles": list(found.values()), "labels": list(found), "fontsize": "small"}
+        if own_figure:
+            self.figure_.legend(**marks, loc="outside upper center", ncols=len(found), frameon=False)
+        else:
+            axes[0].legend(**marks, loc="best")
+
+
+def _label(row: Mapping[str, Any]) -> str:
+    label = row["label"]
+    if row["status"] == "invalid":
+        label += " (too weak to prove anything)" if row.get("weak") else " (INVALID)"
+    return textwrap.fill(label, _LABEL_WIDTH)
+
+
+def _draw_row(ax: Axes, row: Mapping[str, Any], at: int) -> None:
+    if not math.isnan(row["baseline"]):
+        ax.plot(
+            [row["baseline"]] * 2, [at - 0.4, at + 0.4], color=GRAY, linestyle="--", linewidth=1.5, label="guessing"
+        )
+    for arm, name, color, marker, place in _CONTROLS:
+        look = {"color": line_style(color)["color"], "marker": marker, "markerfacecolor": "white"}
+        _draw_arm(ax, row, arm, at + place, label=name, markersize=5, elinewidth=0.9, **look)
+    if row["is_bound"]:
+        look = {"color": "black", "marker": "D", "label": "certified bound"}
+    else:
+        look = {"color": line_style(0)["color"], "marker": "o", "label": "attack"}
+    _draw_arm(ax, row, "attack", at + _ATTACK_AT, markersize=6, elinewidth=2.2, **look)
+
+
+def _draw_arm(ax: Axes, row: Mapping[str, Any], arm: str, at: float, **look: Any) -> None:
+    value = row.get(arm, math.nan)
+    if math.isnan(value):
+        return
+    lengths = [[value - row[f"{arm}_low"]], [row[f"{arm}_high"] - value]]
+    ax.errorbar([value], [at], xerr=lengths, linestyle="none", zorder=3, **look)

@@ -1,0 +1,238 @@
+"""Privacy against F1 over the candidates of a grid search."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from numbers import Real
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .drawing import axes_or_new, grid_behind, legend_beside, line_style
+from .label_placement import place_labels
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure, SubFigure
+
+__all__ = ["PrivacyUtilityGridDisplay", "PrivacyUtilityGridPoint"]
+
+
+@dataclass(frozen=True)
+class PrivacyUtilityGridPoint:
+    """One candidate of a grid.
+
+    Attributes
+    ----------
+    label : str
+        Value of the parameter, written beside the point.
+    line : str
+        Values of all other parameters; candidates of one line are joined in the order given.
+    privacy, f1 : float
+        Means over the folds, from 0 to 1.
+    privacy_std, f1_std : float, default=0.0
+        Standard deviations over the folds.
+
+    Raises
+    ------
+    ValueError
+        If a number is out of range.
+    """
+
+    label: str
+    line: str
+    privacy: float
+    f1: float
+    privacy_std: float = 0.0
+    f1_std: float = 0.0
+
+    def __post_init__(self) -> None:
+        for name in ("privacy", "f1"):
+            value, deviation = getattr(self, name), getattr(self, f"{name}_std")
+            if not 0.0 <= value <= 1.0 or not 0.0 <= deviation < math.inf:
+                raise ValueError(f"{name!r} must be from 0 to 1, its deviation not negative. Got {value}, {deviation}.")
+
+
+class PrivacyUtilityGridDisplay:
+    """What each candidate of a grid search keeps, and what attackers learn from it.
+
+    The best corner is at the upper right. Bars are one standard deviation over the folds, which is no interval. A
+    privacy of 0 also means that an audit failed.
+
+    Parameters
+    ----------
+    points : iterable of PrivacyUtilityGridPoint
+    parameter : str, default=""
+        Name of what is written beside the points.
+    n_left_out : int, default=0
+        Candidates without a score, because a fit or an audit failed with an error; the title says how many.
+
+    Attributes
+    ----------
+    ax_ : matplotlib Axes
+    figure_ : matplotlib Figure
+    lines_ : dict of str to matplotlib ErrorbarContainer
+    labels_ : list of matplotlib Annotation
+
+    Raises
+    ------
+    ValueError
+        If there is no point.
+
+    Examples
+    --------
+    >>> from matplotlib import pyplot
+    >>> results = {"params": [{"n_neighbors": 10}, {"n_neighbors": 100}], "mean_test_privacy": [0.8, 0.9],
+    ...            "std_test_privacy": [0.02, 0.01], "mean_test_f1": [0.97, 0.96], "std_test_f1": [0.01, 0.01]}
+    >>> display = PrivacyUtilityGridDisplay.from_cv_results(results, parameter="n_neighbors").plot()
+    >>> [label.get_text() for label in display.labels_]
+    ['10', '100']
+    >>> pyplot.close(display.figure_)
+    """
+
+    ax_: Axes
+    figure_: Figure | SubFigure
+
+    def __init__(self, points: Iterable[PrivacyUtilityGridPoint], *, parameter: str = "", n_left_out: int = 0) -> None:
+        self.points, self.parameter, self.n_left_out = tuple(points), parameter, n_left_out
+        if not self.points:
+            raise ValueError("The 'points' parameter must hold at least one point. Got none instead.")
+
+    @classmethod
+    def from_cv_results(
+        cls,
+        cv_results: Mapping[str, Any],
+        *,
+        privacy: str = "privacy",
+        f1: str = "f1",
+        parameter: str | None = None,
+    ) -> PrivacyUtilityGridDisplay:
+        """Display of ``cv_results_`` of a search with two scorers.
+
+        Parameters
+        ----------
+        cv_results : mapping
+            With "params", and means and standard deviations of both scorers.
+        privacy, f1 : str, default="privacy", "f1"
+            Names of the scorers.
+        parameter : str, optional
+            Parameter that is written beside the points, in full or without the steps before it; candidates that differ
+            in it alone are joined. By default all that differ are written, and nothing is joined.
+
+        Returns
+        -------
+        PrivacyUtilityGridDisplay
+            Not yet drawn; see :meth:`plot`.
+
+        Raises
+        ------
+        ValueError
+            If a column or the parameter is missing, or no candidate has both scores.
+        """
+        columns = [f"{part}_test_{name}" for name in (privacy, f1) for part in ("mean", "std")]
+        lacking = [name for name in ("params", *columns) if name not in cv_results]
+        if lacking:
+            raise ValueError(f"The 'cv_results' parameter lacks {', '.join(lacking)}.")
+        candidates = list(cv_results["params"])
+        varying = _varying(candidates)
+        name = None if parameter is None else _full_name(parameter, candidates)
+        points = []
+        for candidate, *scores in zip(candidates, *(cv_results[c] for c in columns), strict=True):
+            if np.isfinite(scores).all():
+                mean_privacy, std_privacy, mean_f1, std_f1 = map(float, scores)
+                label, line = _names(candidate, varying, name)
+                points.append(PrivacyUtilityGridPoint(label, line, mean_privacy, mean_f1, std_privacy, std_f1))
+        if not points:
+            raise ValueError("No candidate of 'cv_results' has both scores.")
+        return cls(points, parameter=parameter or "", n_left_out=len(candidates) - len(points))
+
+    def plot(self, ax: Axes | None = None) -> PrivacyUtilityGridDisplay:
+        """Draw.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+            Made if ``None``.
+
+        Returns
+        -------
+        PrivacyUtilityGridDisplay
+            This object.
+
+        Raises
+        ------
+        MissingDependencyError
+            If matplotlib is not installed.
+        """
+        drawn = axes_or_new(ax)
+        figure = drawn.get_figure()
+        assert figure is not None  # pyplot's axes belong to one
+        self.ax_, self.figure_ = drawn, figure
+        names = list(dict.fromkeys(point.line for point in self.points))
+        looks = {name: line_style(number) for number, name in enumerate(names)}
+        self.lines_ = {name: self._draw_line(name, look) for name, look in looks.items()}
+        drawn.set_xlabel("Privacy score of the audit (0 to 1; right: more private)")
+        drawn.set_ylabel("F1 (0 to 1; up: more useful)")
+        drawn.margins(0.1)
+        title = [f"Beside the points: {self.parameter}"] if self.parameter else []
+        title += [f"candidates without a score: {self.n_left_out}"] if self.n_left_out else []
+        drawn.set_title("; ".join(title), fontsize="medium", loc="left")
+        grid_behind(drawn)
+        if len(names) > 1:
+            legend_beside(drawn, fontsize="small")
+        at = np.array([[point.privacy, point.f1] for point in self.points])
+        colors = [looks[point.line]["color"] for point in self.points]
+        strokes = [np.asarray(line.lines[0].get_xydata()) for line in self.lines_.values()]
+        strokes += [np.asarray(s) for c in self.lines_.values() for bar in c.lines[2] for s in bar.get_segments()]
+        self.labels_ = place_labels(drawn, at, [point.label for point in self.points], colors, strokes)
+        return self
+
+    def _draw_line(self, name: str, look: dict[str, Any]) -> Any:
+        points = [point for point in self.points if point.line == name]
+        joined = "-" if self.parameter else "none"
+        return self.ax_.errorbar(
+            [point.privacy for point in points],
+            [point.f1 for point in points],
+            xerr=[point.privacy_std for point in points],
+            yerr=[point.f1_std for point in points],
+            label=name or None,
+            linestyle=joined,
+            linewidth=1.2,
+            elinewidth=0.8,
+            markersize=6,
+            capsize=2,
+            zorder=3,
+            **look,
+        )
+
+
+def _varying(candidates: list[Mapping[str, Any]]) -> list[str]:
+    """Parameters that are not the same for all candidates, in the order of their first."""
+    names = dict.fromkeys(name for candidate in candidates for name in candidate)
+    return [name for name in names if len({_shown(c[name]) if name in c else "" for c in candidates}) > 1]
+
+
+def _full_name(parameter: str, candidates: list[Mapping[str, Any]]) -> str:
+    names = dict.fromkeys(name for candidate in candidates for name in candidate)
+    found = [name for name in names if name == parameter] or [n for n in names if n.endswith(f"__{parameter}")]
+    if len(found) != 1:
+        raise ValueError(f"The 'parameter' must be one of the grid: {', '.join(names)}. Got {parameter!r} instead.")
+    return found[0]
+
+
+def _names(candidate: Mapping[str, Any], varying: list[str], parameter: str | None) -> tuple[str, str]:
+    """What is written beside the point, and the line that it belongs to."""
+    texts = {name: _shown(candidate[name]) for name in varying if name in candidate}
+    if parameter is None:
+        alone = len(texts) == 1
+        return ", ".join(text if alone else f"{n.split('__')[-1]}={text}" for n, text in texts.items()), ""
+    line = ", ".join(f"{n.split('__')[-1]}={text}" for n, text in texts.items() if n != parameter)
+    return _shown(candidate[parameter]) if parameter in candidate else "", line
+
+
+def _shown(value: Any) -> str:
+    if value is None or isinstance(value, (str, bool)):
+        return str(value)
+    return f"{value:g}" if isinstance(value, Real) else type(value).__name__
