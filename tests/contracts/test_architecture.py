@@ -27,7 +27,7 @@ MAY_IMPORT = {
     "estimators": ["attacks", "embeddings", "federated", "metrics", "nn", "perturbation", "rules", "text", "training"],
     "plotting": ["attacks", "embeddings", "metrics"],
     "persistence": ["embeddings", "estimators", "text"],
-    "cli": ["datasets", "estimators", "io", "metrics", "persistence", "text"],
+    "cli": ["attacks", "datasets", "estimators", "io", "metrics", "persistence", "text"],
 }
 HEAVY = {"torch", "skorch", "spacy", "gensim", "pandas", "pyarrow", "matplotlib"}
 LONGEST_FILE, LONGEST_FUNCTION, MOST_PARAMETERS = 400, 50, 8

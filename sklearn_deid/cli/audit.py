@@ -1,0 +1,166 @@
+"""``sklearn-deid audit``: attack a saved representer before it is shared."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ..exceptions import DeidError
+from .failures import DONE, SOME_WITHHELD, one_line
+from .options import ANNOTATED, add_encoding, add_label_scheme, add_machine_options, add_quiet, count, seed, set_machine
+from .options import add_command as add
+from .reading import add_skip_broken, read_annotated, show_left_out
+
+if TYPE_CHECKING:
+    from ..attacks import AuditReport
+
+__all__ = ["add_command"]
+
+_SUFFIXES = (".html", ".md", ".json")
+_DESCRIPTION = """\
+Attack the private vectors of a saved representer, and say how much attackers learn from them.
+
+CORPUS is a file or folder of annotated notes of patients that the representer was not trained on. Of its
+patients, half are what the attacker learns from, a fifth what he chooses by, and on the rest he is measured.
+
+The score goes from 0 to 1: 1 means that no attacker does better than guessing, and the attack that gets
+furthest decides. Few notes give wide intervals and a low score. An audit whose controls fail has score 0.
+
+--attacks quick takes under two minutes for 2,000 sentences, default about fifteen. The report holds figures
+and no text of notes. Bounds are proofs for what they cover; attacks are none."""
+
+_EPILOG = """\
+example: is what the representer makes safe to hand out?
+  sklearn-deid audit held-out-notes/ --representer my-representer --attacks quick --output report.html
+  sklearn-deid audit held-out-notes/ --representer my-representer --fail-under 0.9
+
+exit codes: 0 audited, 1 audited but the audit failed, the score is below --fail-under, or broken notes were
+left out (--skip-broken), 2 failed, 130 interrupted"""
+
+
+def add_command(commands: Any) -> None:
+    """Add the parser of this command."""
+    parser = add(
+        commands,
+        "audit",
+        run,
+        summary="attack private vectors before they are shared",
+        description=_DESCRIPTION,
+        epilog=_EPILOG,
+    )
+    parser.add_argument("corpus", metavar="CORPUS", help="file or folder with annotated notes")
+    parser.add_argument("--representer", required=True, metavar="FOLDER", help="folder of a saved PrivateRepresenter")
+    parser.add_argument(
+        "--embeddings",
+        metavar="FILE",
+        help="public word vectors that it was trained with (default: the installed GloVe vectors)",
+    )
+    parser.add_argument(
+        "--format", choices=ANNOTATED, help="format of CORPUS (default: what the endings of the files say)"
+    )
+    add_encoding(parser)
+    add_label_scheme(parser)
+    add_skip_broken(parser)
+    parser.add_argument(
+        "--attacks",
+        type=_attacks,
+        default="default",
+        metavar="NAMES",
+        help="quick, default, or names with commas between them, such as lookup,pairs (default: default)",
+    )
+    parser.add_argument("--epochs", type=count, default=50, metavar="N", help="epochs of adversaries (default: 50)")
+    parser.add_argument(
+        "--max-seconds", type=count, metavar="N", help="leave out attacks that would take longer (default: none)"
+    )
+    parser.add_argument("--max-sentences", type=count, default=4000, metavar="N", help="sentences used (default: 4000)")
+    parser.add_argument("--seed", type=seed, default=0, metavar="N", help="number that chance begins with (default: 0)")
+    parser.add_argument(
+        "--output",
+        type=_report_file,
+        action="append",
+        default=[],
+        metavar="FILE",
+        help="report to write, ending in .html, .md or .json; may be given several times",
+    )
+    parser.add_argument("--overwrite", action="store_true", help="replace reports that are there already")
+    parser.add_argument(
+        "--fail-under", type=_score, metavar="SCORE", help="end with exit code 1 if the score is below, such as 0.9"
+    )
+    add_machine_options(parser)
+    add_quiet(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Load, attack, print and write."""
+    for path in arguments.output:
+        if path.exists() and not arguments.overwrite:
+            raise DeidError("There is a report already; pass overwrite=True or name another file.", path=str(path))
+    device = set_machine(arguments)
+    from ..estimators import AdversarialPrivacyAuditor, PrivateRepresenter
+
+    representer = PrivateRepresenter.load(arguments.representer, embeddings=arguments.embeddings, device=device)
+    result = read_annotated(arguments)
+    data = result.corpus.to_sentences()
+    auditor = AdversarialPrivacyAuditor(
+        arguments.attacks,
+        n_epochs=arguments.epochs,
+        max_seconds=arguments.max_seconds,
+        max_sentences=arguments.max_sentences,
+        verbose=0 if arguments.quiet else 1,
+        random_state=arguments.seed,
+    )
+    report = auditor.audit(representer, data.X, data.y, data.groups)
+    for path in arguments.output:
+        report.save(path)
+    _show(report)
+    for path in arguments.output:
+        print(f"Report saved in {path}")
+    show_left_out(result.errors)
+    failed = bool(report.obstacles) or (arguments.fail_under is not None and report.score < arguments.fail_under)
+    return SOME_WITHHELD if failed or result.errors else DONE
+
+
+def _show(report: AuditReport) -> None:
+    """The score, what decides, the verdicts, and what is missing."""
+    low, high = report.score_interval
+    print(f"Score: {low:.2f} (up to {high:.2f}), on {report.n_sentences} sentences of {report.n_patients} patients.")
+    if report.worst is not None:
+        print(one_line(f"Worst attack: {report.worst.name}."))
+    for threat, verdict in report.verdicts.items():
+        print(one_line(f"{threat}: {verdict}"))
+    for obstacle in report.obstacles:
+        print(one_line(f"The audit failed: {obstacle}"))
+    for result in report.with_status("skipped"):
+        print(one_line(f"Skipped: {result.name}. {result.reason}"))
+
+
+def _attacks(written: str) -> Any:
+    """A preset, or a list of names."""
+    from ..estimators import AdversarialPrivacyAuditor
+
+    if written in ("default", "quick"):
+        return written
+    names = written.split(",")
+    unknown = [name for name in names if name not in AdversarialPrivacyAuditor.ATTACKS]
+    if unknown:
+        known = ", ".join(AdversarialPrivacyAuditor.ATTACKS)
+        raise argparse.ArgumentTypeError(f"must be quick, default, or some of {known}; not {unknown[0]!r}")
+    return names
+
+
+def _report_file(written: str) -> Path:
+    path = Path(written)
+    if path.suffix not in _SUFFIXES:
+        raise argparse.ArgumentTypeError(f"must end in one of {', '.join(_SUFFIXES)}, not {written!r}")
+    return path
+
+
+def _score(written: str) -> float:
+    try:
+        value = float(written)
+    except ValueError:
+        value = -1.0
+    if not 0 < value <= 1:
+        raise argparse.ArgumentTypeError(f"must be a number above 0 and at most 1, such as 0.9, not {written!r}")
+    return value

@@ -1,0 +1,85 @@
+"""``audit``: a report on a saved representer, and what ends with which exit code."""
+
+import json
+
+import numpy as np
+import pytest
+
+from sklearn_deid import PrivateRepresenter, WordVectors, make_clinical_notes, write_corpus
+from sklearn_deid.embeddings import read_word_vectors
+
+from .conftest import assert_no_note_text
+
+
+@pytest.fixture(scope="module")
+def corpus():
+    return make_clinical_notes(24, n_patients=12, random_state=1)
+
+
+@pytest.fixture(scope="module")
+def folder(corpus, tmp_path_factory):
+    """Word vectors of the notes' words as a file, a representer of theirs, and the notes."""
+    folder = tmp_path_factory.mktemp("audit")
+    data, rng = corpus.to_sentences(), np.random.default_rng(0)
+    words = sorted({word.lower() for word in data.X.data if word.isalpha()})
+    lines = [f"{word} {' '.join(f'{x:.3f}' for x in rng.normal(size=8))}" for word in words]
+    (folder / "vectors.txt").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    read = read_word_vectors(folder / "vectors.txt")
+    vectors = WordVectors(read.words, read.vectors_at(np.arange(len(read))), is_public=True)
+    PrivateRepresenter(
+        embeddings=vectors, n_neighbors=5, n_components=4, hidden_size=8, tagger_hidden_size=8, max_epochs=1
+    ).fit(data.X, data.y, data.groups).save(folder / "representer")
+    write_corpus(corpus, folder / "notes", format="brat")
+    return folder
+
+
+def command(folder, *more):
+    return [
+        "audit",
+        folder / "notes",
+        "--representer",
+        folder / "representer",
+        "--embeddings",
+        folder / "vectors.txt",
+        "--attacks",
+        "bound,lookup,linkage",
+        *more,
+    ]
+
+
+def test_report_is_printed_and_written(run, folder, corpus, tmp_path):
+    files = [tmp_path / f"report{suffix}" for suffix in (".html", ".md", ".json")]
+    code, out, err = run(*command(folder), *[part for file in files for part in ("--output", file)])
+    assert code == 0 and out.startswith("Score: ") and "representation: " in out
+    assert "linkage" in err and out.count("Report saved in") == 3
+    written = json.loads(files[2].read_text(encoding="utf-8"))
+    assert f"Score: {written['score']:.2f}" in out and len(written["results"]) == 4
+    assert_no_note_text(out + err + "".join(file.read_text(encoding="utf-8") for file in files), corpus)
+
+
+def test_same_seed_same_score(run, folder):
+    (_, first, err), (_, second, _) = (run(*command(folder, "--seed", seed, "--quiet")) for seed in (3, 3))
+    assert first == second and err == ""
+
+
+def test_low_score_ends_with_one(run, folder):
+    assert run(*command(folder, "--fail-under", "1", "--quiet"))[0] == 1
+    code, out, _ = run(*command(folder, "--attacks", "pairs", "--max-seconds", "1", "--epochs", "1000000", "--quiet"))
+    assert code == 1 and "The audit failed" in out and "Skipped: pair discrimination" in out
+
+
+def test_existing_report_is_kept_unless_said(run, folder, tmp_path):
+    report = tmp_path / "report.md"
+    report.write_text("mine", encoding="utf-8")
+    code, _, err = run(*command(folder, "--output", report))
+    assert code == 2 and "--overwrite" in err and report.read_text(encoding="utf-8") == "mine"
+    assert run(*command(folder, "--output", report, "--overwrite", "--quiet"))[0] == 0
+    assert report.read_text(encoding="utf-8").startswith("# ")
+
+
+def test_wrong_options_stop(run, folder, tmp_path):
+    assert "must end in one of" in run(*command(folder, "--output", tmp_path / "report.pdf"))[2]
+    assert "not 'guess'" in run(*command(folder, "--attacks", "lookup,guess"))[2]
+    assert "must be a number above 0" in run(*command(folder, "--fail-under", "2"))[2]
+    code, _, err = run("audit", folder / "notes", "--representer", tmp_path)
+    assert code == 2 and "error" in err
