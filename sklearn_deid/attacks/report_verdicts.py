@@ -169,12 +169,25 @@ def _verdict(results: Sequence[AttackResult]) -> str:
 
 def _besides(worst: AttackResult, others: Sequence[AttackResult]) -> list[str]:
     """Other kinds of attacks that are better than guessing, the best of each kind."""
-    told, found = {_phrase(worst)}, []
+    told, found = {_kind(worst)}, []
     for result in others:
-        if exposure(result).low > 0.0 and _phrase(result) not in told:
-            told.add(_phrase(result))
+        if exposure(result).low > 0.0 and _kind(result) not in told:
+            told.add(_kind(result))
             found.append(f"Besides: {_sentence(result)}")
     return found[:_MOST_BESIDES]
+
+
+def _kind(result: AttackResult) -> tuple[str | None, bool]:
+    """What is done, and whether to one release."""
+    return _phrase(result), result.settings.get("n_releases", 1) == 1
+
+
+def _with_what(result: AttackResult) -> str:
+    """What the attacker had beside one release."""
+    n_releases = result.settings.get("n_releases", 1)
+    had = [f"{n_releases} releases of the same text"] if n_releases > 1 else []
+    had += ["the casing"] if result.settings.get("casing") else []
+    return f", with {' and '.join(had)}" if had else ""
 
 
 def _phrase(result: AttackResult) -> str | None:
@@ -191,7 +204,7 @@ def _sentence(result: AttackResult) -> str:
     guess = percent(baseline.value)  # type: ignore[union-attr]
     if known is None:
         return f"{result.attacker} {_capital(result.measure)}: {percent(attack.value)} ({interval}); guessing: {guess}."
-    return f"{known.format(percent(attack.value))} ({interval}); guessing: {guess}."
+    return f"{known.format(percent(attack.value))}{_with_what(result)} ({interval}); guessing: {guess}."
 
 
 def _judged(result: AttackResult, found: Exposure) -> str:

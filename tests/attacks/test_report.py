@@ -165,15 +165,20 @@ def test_bounds_leave_alone_what_they_do_not_cover():
 
 def test_verdict_of_a_lookup_in_plain_words():
     name = "lookup among sentences that differ by one token by likelihood, noise-free template, 1 release"
-    row = result(340, 1000, name, baseline=0.0099, settings={"measure": "top1"})
-    assert (
-        AuditReport([row])
-        .verdicts["representation"]
-        .startswith(
-            "An attacker holding the published representer and a list of candidate names picks the right one in 34 % of cases "
-            "(95 % interval 31 % to 37 %); guessing: 1 %."
-        )
+    settings = {"measure": "top1", "n_releases": 1}
+    told = AuditReport([result(340, 1000, name, baseline=0.0099, settings=settings)]).verdicts["representation"]
+    assert told.startswith(
+        "An attacker holding the published representer and a list of candidate names picks the right one in 34 % of "
+        "cases (95 % interval 31 % to 37 %); guessing: 1 %."
     )
+    ten = result(940, 1000, name, baseline=0.0099, settings={**settings, "n_releases": 10, "casing": True})
+    one = result(340, 1000, name, baseline=0.0099, settings=settings)
+    told = AuditReport([one, ten]).verdicts["representation"]
+    assert "in 94 % of cases, with 10 releases of the same text and the casing (95 %" in told
+    assert (
+        "Besides: An attacker holding the published representer and a list of candidate names picks the right" in told
+    )
+    assert "in 34 % of cases (95 %" in told
 
 
 def test_an_attack_without_a_phrase_is_described_by_its_own_sentences():
@@ -218,8 +223,8 @@ def test_markdown_says_what_was_found_skipped_and_invalid(tmp_path):
     report.save(tmp_path / "audit.md")
     text = (tmp_path / "audit.md").read_text()
     assert text == report.to_markdown()
-    for said in ("cannot be passed", "One patient only.", "INVALID", "random_state", "80 % is not", "2,000 sentences"):
-        assert (said in text) != (said == "80 % is not")
+    for said in ("cannot be passed", "One patient only.", "INVALID", "random_state", "2,000 sentences of 80 patients"):
+        assert said in text
     assert "<script" not in text and "\\| \\`x\\`" in text
     lengths = {len(re.findall(r"(?<!\\)\|", line)) for line in text.splitlines() if line.startswith("| pair")}
     assert lengths == {10}
@@ -259,10 +264,8 @@ def test_html_is_well_formed_loads_nothing_and_runs_nothing(tmp_path):
     assert not [key for key, _ in attributes if key in ("src", "href", "srcset") or key.startswith("on")]
     assert "url(" not in text and "@import" not in text
     assert "http" not in text.replace("http-equiv", "").replace("http://www.w3.org/2000/svg", "")
-    assert (
-        "meta",
-        {"http-equiv": "Content-Security-Policy", "content": "default-src 'none'; style-src 'unsafe-inline'"},
-    ) in page.seen
+    policy = [attrs["content"] for _, attrs in page.seen if attrs.get("http-equiv") == "Content-Security-Policy"]
+    assert policy == ["default-src 'none'; style-src 'unsafe-inline'"]
     assert names.count("svg") == 2 and names.count("caption") == names.count("table") == 4
     ids = [value for key, value in attributes if key == "id"]
     assert len(ids) == len(set(ids)) == 4

@@ -106,10 +106,8 @@ def test_candidates_that_differ_in_the_parameter_alone_are_joined():
 
 def test_without_a_parameter_nothing_is_joined_and_all_that_differ_are_written():
     display = PrivacyUtilityGridDisplay.from_cv_results(GRID).plot()
-    assert [label.get_text() for label in display.labels_][:2] == [
-        "n_neighbors=10, lr=0.001",
-        "n_neighbors=100, lr=0.001",
-    ]
+    labels = [label.get_text() for label in display.labels_]
+    assert labels[1:] == ["n_neighbors=100, lr=0.001", "n_neighbors=10, lr=0.01"]
     assert display.lines_[""].lines[0].get_linestyle() == "None"
 
 
