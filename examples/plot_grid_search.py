@@ -21,16 +21,12 @@ from sklearn.pipeline import Pipeline
 
 from sklearn_deid import DeidTagger, PrivateRepresenter, make_clinical_notes
 
-data = make_clinical_notes(40, random_state=0).to_sentences()
-pipe = Pipeline(
-    [
-        (
-            "rep",
-            PrivateRepresenter(embeddings="glove-6b-50d", hidden_size=64, max_epochs=10, batch_size=32, random_state=0),
-        ),
-        ("tag", DeidTagger(max_epochs=12, batch_size=300, random_state=0)),
-    ]
+data = make_clinical_notes(50, random_state=0).to_sentences()
+representer = PrivateRepresenter(
+    embeddings="glove-6b-50d", hidden_size=64, max_epochs=15, batch_size=16, lr=5e-3, random_state=0
 )
+tagger = DeidTagger(max_epochs=15, batch_size=150, lr=6e-3, weight_average=0.98, span_swap=0.0, random_state=0)
+pipe = Pipeline([("rep", representer), ("tag", tagger)])
 
 # %%
 # Two scores
@@ -54,7 +50,7 @@ def privacy(pipeline, X, y):
 # --------
 
 grid = {"rep__n_neighbors": [10, 100, 500], "rep__n_components": [50, 100], "rep__noise": ["trainable", 1.0]}
-search = GridSearchCV(pipe, grid, scoring={"f1": f1, "privacy": privacy}, refit="f1", cv=GroupKFold(2))
+search = GridSearchCV(pipe, grid, scoring={"f1": f1, "privacy": privacy}, refit="f1", cv=GroupKFold(2), n_jobs=2)
 search.fit(data.X, data.y, groups=data.groups)
 
 for parameters, score, private in zip(
