@@ -6,7 +6,7 @@ from html import escape
 from typing import TYPE_CHECKING
 
 from .report_figure import draw_attacks
-from .report_parts import Block, Figure, Heading, Items, Paragraph, Table, Warning, parts
+from .report_parts import Alert, Block, Figure, Heading, Items, Paragraph, Table, parts
 
 if TYPE_CHECKING:
     from .report import AuditReport
@@ -56,7 +56,7 @@ def _written(block: Block, number: int) -> str:
         return f"<h2>{_safe(block.text)}</h2>"
     if isinstance(block, Paragraph):
         return f"<p>{_safe(block.text)}</p>"
-    if isinstance(block, Warning):
+    if isinstance(block, Alert):
         return f'<p class="warning" role="note">{_safe(block.text)}</p>'
     if isinstance(block, Items):
         items = (

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from .report_parts import Block, Figure, Heading, Items, Paragraph, Table, Warning, parts
+from .report_parts import Alert, Block, Figure, Heading, Items, Paragraph, Table, parts
 
 if TYPE_CHECKING:
     from .report import AuditReport
@@ -25,7 +25,7 @@ def _written(block: Block) -> Iterator[str]:
         yield f"## {_safe(block.text)}"
     elif isinstance(block, Paragraph):
         yield _safe(block.text)
-    elif isinstance(block, Warning):
+    elif isinstance(block, Alert):
         yield f"> **{_safe(block.text)}**"
     elif isinstance(block, Items):
         yield "\n".join(

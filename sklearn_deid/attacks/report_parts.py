@@ -12,7 +12,7 @@ from .report_verdicts import percent
 if TYPE_CHECKING:
     from .report import AuditReport
 
-__all__ = ["Figure", "Heading", "Items", "Paragraph", "Table", "Warning", "parts", "row_label", "status_of"]
+__all__ = ["Figure", "Heading", "Items", "Paragraph", "Table", "Alert", "parts", "row_label", "status_of"]
 
 _RANKED = {"top1": "ranked first", "top5": "among the first five", "pairwise": "the right one of two"}
 
@@ -48,7 +48,7 @@ class Paragraph(NamedTuple):
     text: str
 
 
-class Warning(NamedTuple):
+class Alert(NamedTuple):
     """Plain text that nobody may overlook."""
 
     text: str
@@ -75,7 +75,7 @@ class Figure(NamedTuple):
     results: tuple[AttackResult, ...]
 
 
-Block = Heading | Paragraph | Warning | Items | Table | Figure
+Block = Heading | Paragraph | Alert | Items | Table | Figure
 
 
 def parts(report: AuditReport) -> Iterator[Block]:
@@ -111,7 +111,7 @@ def status_of(result: AttackResult) -> str:
 def _summary(report: AuditReport) -> Iterator[Block]:
     yield Paragraph(f"Score: {report.score:.2f}. {_SCORE}")
     if report.obstacles:
-        yield Warning("This audit cannot be passed, whatever the figures:")
+        yield Alert("This audit cannot be passed, whatever the figures:")
         yield Items(tuple(("", text) for text in report.obstacles))
     worst = report.worst
     if worst is not None and worst.attack is not None:
@@ -142,7 +142,7 @@ def _attacks(report: AuditReport) -> Iterator[Block]:
     invalid = tuple((row_label(r), " ".join(r.failures)) for r in report.results if status_of(r) == "INVALID")
     if invalid:
         yield Heading("Errors of the audit")
-        yield Warning("These results are invalid and must not be used:")
+        yield Alert("These results are invalid and must not be used:")
         yield Items(invalid)
 
 
