@@ -216,8 +216,8 @@ def _judged(result: AttackResult, found: Exposure) -> str:
     if found.high <= _NARROW:
         return "This cannot be told from guessing."
     return (
-        f"This cannot be told from guessing, but {result.attack.n} trials are few: up to {percent(found.high)} of the "
-        "way from guessing to certainty is not ruled out."
+        f"This cannot be told from guessing, but {result.attack.n} trials, which count for less where few patients stand "
+        f"behind them, are too few: up to {percent(found.high)} of the way from guessing to certainty is not ruled out."
     )
 
 

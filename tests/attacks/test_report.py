@@ -56,7 +56,7 @@ def test_few_trials_do_not_pass_and_more_do():
     few, many = AuditReport([pairs(5, 10)]), AuditReport([pairs(50_000, 100_000)])
     assert few.score < 0.5 < 0.99 < many.score < 1.0
     assert not few.passed(0.9) and many.passed(0.9)
-    assert "10 trials are few" in few.verdicts["representation"]
+    assert "but 10 trials" in few.verdicts["representation"] and "too few" in few.verdicts["representation"]
     assert "This cannot be told from guessing." in many.verdicts["representation"]
 
 
