@@ -119,8 +119,8 @@ def _summary(report: AuditReport) -> Iterator[Block]:
         yield Paragraph(
             f"The worst attack: {row_label(worst)}; advantage {found.value:.2f} ({found.low:.2f} to {found.high:.2f})."
         )
-    numbers = [(report.n_sentences, "sentences"), (report.n_patients, "patients")]
-    attacked = " of ".join(f"{n:,} {what}" for n, what in numbers if n is not None)
+    numbers = [(report.n_sentences, "sentence"), (report.n_patients, "patient")]
+    attacked = " of ".join(f"{n:,} {what}{'s' * (n != 1)}" for n, what in numbers if n is not None)
     if attacked:
         yield Paragraph(f"Attacked: {attacked}.")
     yield Heading("Verdicts")

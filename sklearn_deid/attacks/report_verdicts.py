@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from ..training import CONTROL_BAR
 from .protocol import THREATS, AttackResult
 from .report_score import Exposure, counted, exposure, is_bound, is_paper, is_weak
 
@@ -141,7 +142,7 @@ def against_the_paper(results: Iterable[AttackResult]) -> str | None:
     paper, other = (max(rows, key=lambda r: exposure(r).value) for rows in (papers, others))
     assert paper.attack is not None and other.attack is not None  # of all that count
     weak = ""
-    if paper.positive_control is not None and is_weak(paper):
+    if paper.positive_control is not None and paper.positive_control.value < CONTROL_BAR:
         weak = f" (and only at {percent(paper.positive_control.value)} where nothing is hidden)"
     at = f"The paper's adversary is at {percent(paper.attack.value)}{weak}, "
     there = percent(other.attack.value)
@@ -216,8 +217,8 @@ def _judged(result: AttackResult, found: Exposure) -> str:
     if found.high <= _NARROW:
         return "This cannot be told from guessing."
     return (
-        f"This cannot be told from guessing, but {result.attack.n} trials, which count for less where few patients stand "
-        f"behind them, are too few: up to {percent(found.high)} of the way from guessing to certainty is not ruled out."
+        f"This cannot be told from guessing, but {result.attack.n} trials, which count for less where few patients "
+        f"stand behind them, are too few: up to {percent(found.high)} of the way from guessing to certainty is not ruled out."
     )
 
 
