@@ -218,7 +218,8 @@ def _judged(result: AttackResult, found: Exposure) -> str:
         return "This cannot be told from guessing."
     return (
         f"This cannot be told from guessing, but {result.attack.n} trials, which count for less where few patients "
-        f"stand behind them, are too few: up to {percent(found.high)} of the way from guessing to certainty is not ruled out."
+        f"stand behind them, are too few: up to {percent(found.high)} of the way from guessing to certainty is not "
+        "ruled out."
     )
 
 
