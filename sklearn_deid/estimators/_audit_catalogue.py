@@ -22,9 +22,12 @@ __all__ = ["ATTACKS", "MODEL", "PRESETS", "AttackSettings", "NamedAttack", "name
 # Kinds of releases; the first three are what steps are marked with, see `_audited_step`.
 REPRESENTATION, WORDS, VECTORS, MODEL = "representation", "words", "vectors", "model"
 PRESETS = ("default", "quick", "all")
-# The paper's adversary is weak by itself: after 8 epochs on 2,000 sentences it read open word vectors in 62 % of pairs
-# where the strong one read 99.8 %. Its control asks that it learns at all; a report of it alone is never a pass.
-_PAPER_BAR = 0.55
+# The paper's adversary is weak by itself: after 10 epochs on 2,000 sentences it read open word vectors in 58 % of pairs,
+# the strong one in 99 %. That is a finding and no error of the audit, which never passes on its word alone, so that its
+# control is shown and has a bar that is out of the way.
+_PAPER_BAR = 0.4
+# Templates with noise find fewer: of open word vectors with a little noise 76 % first of 101.
+_AVERAGED_BAR = 0.5
 _QUICK_EPOCHS = 10
 
 
@@ -110,9 +113,9 @@ ATTACKS: dict[str, NamedAttack] = {
     "bound_releases": NamedAttack(
         _R, lambda s: CertifiedBound(**_many(s), random_state=s.seed), 100.0, 0.3, quick=True
     ),
-    "lookup": NamedAttack(_R, lambda s: s.lookup(), 9.0, 4.0, quick=True),
-    "lookup_releases": NamedAttack(_R, lambda s: s.lookup(**_many(s)), 9.0, 9.0, quick=True),
-    "lookup_averaged": NamedAttack(_R, lambda s: s.lookup(score="cosine", template=10), 2.0, 10.0),
+    "lookup": NamedAttack(_R, lambda s: s.lookup(), 9.0, 7.0, quick=True),
+    "lookup_releases": NamedAttack(_R, lambda s: s.lookup(**_many(s)), 9.0, 20.0, quick=True),
+    "lookup_averaged": NamedAttack(_R, lambda s: s.lookup(score="cosine", template=10, bar=_AVERAGED_BAR), 2.0, 46.0),
     "lookup_unrelated": NamedAttack(_R, lambda s: s.lookup(candidates="unrelated"), 4.0, 4.0, quick=True),
     "lookup_casing": NamedAttack(_R, lambda s: s.lookup(candidates="unrelated", casing=True), 3.0, 4.0),
     "pairs": NamedAttack(_R, lambda s: s.pairs(), 5.0, 0.6),
