@@ -22,9 +22,9 @@ __all__ = ["ATTACKS", "MODEL", "PRESETS", "AttackSettings", "NamedAttack", "name
 # Kinds of releases; the first three are what steps are marked with, see `_audited_step`.
 REPRESENTATION, WORDS, VECTORS, MODEL = "representation", "words", "vectors", "model"
 PRESETS = ("default", "quick", "all")
-# The paper's adversary is weak by itself: after 10 epochs on 2,000 sentences it read open word vectors in 58 % of pairs,
-# the strong one in 99 %. That is a finding and no error of the audit, which never passes on its word alone, so that its
-# control is shown and has a bar that is out of the way.
+# The paper's adversary is weak by itself: after 10 epochs on 2,000 sentences it read open word vectors in 58 % of
+# pairs, the strong one in 99 %. That is a finding and no error of the audit, which never passes on its word alone, so
+# that its control is shown and has a bar that is out of the way.
 _PAPER_BAR = 0.4
 # Templates with noise find fewer: of open word vectors with a little noise 76 % first of 101.
 _AVERAGED_BAR = 0.5
