@@ -54,7 +54,7 @@ class AdversarialPrivacyAuditor(BaseEstimator):
     attacks : {"default", "quick", "all"}, name, or sequence of names and attacks, default="default"
         "default" is every attack on what is released; "quick" those that find most per second, with few epochs (under
         two minutes for 2,000 sentences); "all" is "default" and the attacks on the tagger at the end of the pipeline,
-        which train it about twenty times. Names are the keys of ``AdversarialPrivacyAuditor.ATTACKS``; attacks are
+        which train it about ten times. Names are the keys of ``AdversarialPrivacyAuditor.ATTACKS``; attacks are
         objects of `sklearn_deid.attacks`.
     n_epochs : int, default=50
         Epochs of the adversaries of pairs, which end sooner without progress; "quick" takes at most 10.
@@ -235,7 +235,8 @@ class AdversarialPrivacyAuditor(BaseEstimator):
             raise ValueError(
                 f"In the {type(released).__name__} nothing is made to be released: no PrivateRepresenter, no "
                 "pseudonymizer, no vector perturber. Audit what is shared; for attacks on a tagger ask for "
-                "attacks='all', or for 'membership' and 'canaries'."
+                "attacks='all', or for 'membership' and 'canaries'; updates of a distributed training are attacked with "
+                "UpdateLeakageAttack and GradientInversionAttack of sklearn_deid.attacks."
             )
         if tagger is not None and step is not None and step.before:
             raise ValueError("Attacks on a model with steps before what is released are run apart: name them alone.")

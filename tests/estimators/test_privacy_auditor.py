@@ -26,6 +26,7 @@ from sklearn_deid.attacks import BlindRepresenter, InversionAttack, LookupAttack
 from sklearn_deid.estimators._audit_memory import ReportMemory, recent_reports
 from sklearn_deid.estimators._audit_schedule import PlannedAttack, run_attacks
 from sklearn_deid.exceptions import SequenceError
+from sklearn_deid.federated import ExchangeRecord
 from sklearn_deid.metrics import make_phi_scorer
 
 from .conftest import SMALL, make_sentences
@@ -228,6 +229,8 @@ def test_step_that_is_ambiguous_or_absent_is_refused(leaky, blind, data):
         auditor()(Pipeline([("same", Same())]), *data)
     with pytest.raises(ValueError, match="no best estimator"):
         auditor()(GridSearchCV(leaky, {}), *data)
+    with pytest.raises(ValueError, match="In the ExchangeRecord nothing .* UpdateLeakageAttack"):
+        auditor().audit(ExchangeRecord(), *data)
     both = Pipeline(
         [("inner", Pipeline([("b", NeighborPseudonymizer(embeddings=VECTORS, n_neighbors=2))])), ("a", leaky)]
     )
