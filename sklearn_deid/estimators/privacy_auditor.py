@@ -235,7 +235,7 @@ class AdversarialPrivacyAuditor(BaseEstimator):
             raise ValueError(
                 f"In the {type(released).__name__} nothing is made to be released: no PrivateRepresenter, no "
                 "pseudonymizer, no vector perturber. Audit what is shared; for attacks on a tagger ask for "
-                "attacks='all', or for 'membership' and 'canaries'; updates of a distributed training are attacked with "
+                "attacks='all', or for 'membership' and 'canaries'; updates of distributed training are attacked with "
                 "UpdateLeakageAttack and GradientInversionAttack of sklearn_deid.attacks."
             )
         if tagger is not None and step is not None and step.before:
