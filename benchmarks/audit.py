@@ -42,6 +42,7 @@ def parse_arguments(argv: list[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--seeds", nargs="+", type=int, default=[0])
     parser.add_argument("--jobs", type=int, default=1, help="runs at a time")
     parser.add_argument("--notes", type=int, default=600, help="generated notes; half of the patients are audited on")
+    parser.add_argument("--patients", type=int, help="of the notes (default: as generated, about three notes each)")
     parser.add_argument("--epochs", type=int, help="of the representer, for quick looks (default: its own)")
     parser.add_argument("--attacks", default="default")
     parser.add_argument("--attack-epochs", type=int, default=50)
@@ -54,7 +55,7 @@ def run(arguments: argparse.Namespace, arm: str, seed: int) -> dict:
     """Train and audit one arm."""
     torch.set_num_threads(1)
     start = time.process_time()
-    notes = make_clinical_notes(arguments.notes, random_state=seed)
+    notes = make_clinical_notes(arguments.notes, n_patients=arguments.patients, random_state=seed)
     half = set(notes.patients[: len(notes.patients) // 2])
     seen = [group in half for group in notes.groups]
     train = notes[[i for i, known in enumerate(seen) if known]].to_sentences()
@@ -123,7 +124,7 @@ def _figures(results: list[dict]) -> dict[str, Any]:
 
 def main(argv: list[str] | None = None) -> None:
     arguments = parse_arguments(argv)
-    names = ("notes", "epochs", "attacks", "attack_epochs", "max_sentences", "max_seconds")
+    names = ("notes", "patients", "epochs", "attacks", "attack_epochs", "max_sentences", "max_seconds")
     runs = finish_runs(run, arguments, {name: getattr(arguments, name) for name in names})
     result = {
         "benchmark": "audit",

@@ -13,7 +13,6 @@ import torch
 from torch import Tensor, nn
 
 from ..federated import ParameterLayout, SparseUpdate
-from .few_groups import share_over_groups
 from .protocol import CONTROL_CONFIDENCE, AttackResult, Estimate
 from .released_updates import ReleasedUpdates
 
@@ -190,11 +189,11 @@ class GradientInversionAttack:
             self.threat,
             self.attacker,
             self.measure,
-            share_over_groups(hits, owner, self.confidence),
+            Estimate.from_hits(hits, owner, self.confidence),
             self._baseline(released.words, owner),
             Estimate.from_hits(open_hits),
             _POSITIVE_BAR,
-            share_over_groups(blind, confidence=CONTROL_CONFIDENCE),
+            Estimate.from_hits(blind, confidence=CONTROL_CONFIDENCE),
             chance=1.0 / len(self._table),
             seconds=perf_counter() - started,
             settings={"n_steps": self.n_steps, "n_starts": self.n_starts},
@@ -210,7 +209,7 @@ class GradientInversionAttack:
         if self._knowledge.frequencies is None:
             return 1.0 / len(self._table)
         guess = int(np.argmax(self._knowledge.frequencies))
-        return share_over_groups(np.concatenate(words) == guess, owner, self.confidence)
+        return Estimate.from_hits(np.concatenate(words) == guess, owner, self.confidence)
 
     def _control(self, words: Sequence[np.ndarray], rng: np.random.Generator, generator: torch.Generator) -> np.ndarray:
         """Hits on whole gradients of sentences of random words."""

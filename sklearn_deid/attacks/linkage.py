@@ -12,7 +12,6 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from .._sequences import Representation, TokenSequences
-from .few_groups import share_over_groups
 from .protocol import CONTROL_CONFIDENCE, AttackResult, Estimate
 from .sentence_pairs import PairFeatures, ReleasedSentences, SentencePairs, draw_pairs
 
@@ -124,11 +123,11 @@ class LinkageAttack:
             "representation" if isinstance(released.X, Representation) else self.threat,
             self.attacker,
             self.measure,
-            share_over_groups(hits, pairs.patients, self.confidence),
+            Estimate.from_hits(hits, pairs.patients, self.confidence),
             0.5,
             Estimate.from_hits(open_hits),
             _POSITIVE_BAR,
-            share_over_groups(blind_hits, blind_pairs.patients, CONTROL_CONFIDENCE),
+            Estimate.from_hits(blind_hits, blind_pairs.patients, CONTROL_CONFIDENCE),
             seconds=perf_counter() - started,
             settings={"use_casing": self.use_casing, "use_tags": self.use_tags, "n_pairs": self.n_pairs},
             details={"area under the curve": auc, "patients": len(np.unique(pairs.patients)), "pairs": len(pairs)},

@@ -10,7 +10,6 @@ import numpy as np
 from sklearn.metrics import roc_auc_score
 
 from .._sequences import check_groups, check_sequences, check_tags
-from .few_groups import share_over_groups
 from .membership_scores import best_threshold, membership_scores
 from .model_training import LossFunction, TrainingProcedure, losses_of, memorise, row_keys
 from .protocol import CONTROL_CONFIDENCE, AttackResult, Estimate
@@ -217,7 +216,7 @@ class MembershipAttack:
     def _estimate(self, scores: np.ndarray, yes: np.ndarray, no: np.ndarray, confidence: float) -> Estimate:
         ties = np.where(scores == 0.0, 0.5, 0.0)
         hits = np.concatenate([np.maximum(scores[yes] > 0, ties[yes]), np.maximum(scores[no] < 0, ties[no])])
-        return share_over_groups(hits, self._knowledge.groups[np.concatenate([yes, no])], confidence)
+        return Estimate.from_hits(hits, self._knowledge.groups[np.concatenate([yes, no])], confidence)
 
     def _positive(
         self, members: np.ndarray, inside: np.ndarray, outside: np.ndarray, rng: np.random.Generator
@@ -247,7 +246,7 @@ def _figures(inside: np.ndarray, outside: np.ndarray, confidence: float) -> dict
     """Advantage, area under the curve, and true positives where 1 % of the others are taken for members."""
     allowed = int(_FALSE_POSITIVES * len(outside))
     bar = np.sort(outside)[::-1][allowed]  # strictly above it are at most 1 % of the others
-    found = share_over_groups(inside > bar, confidence=confidence)
+    found = Estimate.from_hits(inside > bar, confidence=confidence)
     truth = np.repeat([True, False], [len(inside), len(outside)])
     return {
         "true positives at 1 % false positives": found.value,

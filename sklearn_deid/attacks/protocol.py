@@ -76,8 +76,8 @@ class Estimate:
             Booleans, or numbers in [0, 1] (one half for a tie of two); at least one.
         groups : array-like of shape (n,), optional
             Trials of one group are not independent: the patient, or the sentence that several trials are about. The
-            interval is then as wide as the spread between groups asks for, and never narrower than for independent
-            trials; with one group it is [0, 1].
+            interval is then as wide as the spread between groups asks for, with Student's quantile since that spread
+            is itself estimated, and never narrower than for independent trials; with one group it is [0, 1].
         confidence : float in (0, 1), default=0.95
 
         Raises

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from ..metrics import bayes_reidentification, normalised_prior
-from .few_groups import share_over_groups
 from .protocol import CONTROL_CONFIDENCE, AttackResult, Estimate
 from .pseudonymised_text import Blind, PseudonymisedText, PseudonymKnowledge, Trials, Unmoved, trials_of_text
 from .word_posteriors import known_table, learned_table, most_likely
@@ -136,7 +135,7 @@ class ReidentificationAttack:
         rng = np.random.default_rng(self.random_state)
         trials = self._simulated(rng) if released is None else self._given(released)
         hits, guessed, groups, by_label = self._arms(self._mechanism, trials, rng)
-        estimate = share_over_groups(hits, groups, self.confidence)
+        estimate = Estimate.from_hits(hits, groups, self.confidence)
         details: dict[str, Any] = {"by label": by_label, **self._overlap(trials, rng)}
         everything = [token for tokens, _, _ in self._categories.values() for token in tokens]
         positive = self._control(Unmoved(everything), trials, rng)
@@ -144,8 +143,8 @@ class ReidentificationAttack:
         return self._result(
             started,
             estimate,
-            share_over_groups(guessed, groups, self.confidence),
-            (Estimate.from_hits(positive), share_over_groups(negative, groups, CONTROL_CONFIDENCE)),
+            Estimate.from_hits(guessed, groups, self.confidence),
+            (Estimate.from_hits(positive), Estimate.from_hits(negative, groups, CONTROL_CONFIDENCE)),
             details,
             # A word that he has never heard of cannot be named by anyone of his knowledge.
             bar=_POSITIVE_BAR * float(np.mean(self._nameable(trials))),

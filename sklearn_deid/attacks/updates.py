@@ -7,7 +7,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .few_groups import share_over_groups
 from .protocol import CONTROL_CONFIDENCE, AttackResult, Estimate
 from .released_updates import ReleasedUpdates, UpdateKnowledge
 from .update_scores import rows_by_bias, rows_by_norm, rows_by_span
@@ -161,11 +160,11 @@ class UpdateLeakageAttack:
             self.threat,
             self.attacker,
             self.measure,
-            share_over_groups(_told_apart(scores, pairs, self._frequencies), pairs.group, self.confidence),
+            Estimate.from_hits(_told_apart(scores, pairs, self._frequencies), pairs.group, self.confidence),
             self._baseline(pairs),
             self._positive(present, parts[0].shape, rng),
             _POSITIVE_BAR,
-            share_over_groups(_told_apart(blind, pairs), pairs.group, CONTROL_CONFIDENCE),
+            Estimate.from_hits(_told_apart(blind, pairs), pairs.group, CONTROL_CONFIDENCE),
             chance=0.5,
             seconds=perf_counter() - started,
             settings={"kind": self.kind, "against": self.against, "n_pairs": self.n_pairs},
@@ -228,7 +227,7 @@ class UpdateLeakageAttack:
         if self._frequencies is None or self.against == "updates":
             return 0.5
         frequencies = np.broadcast_to(self._frequencies, (int(pairs.update.max()) + 1, len(self._frequencies)))
-        return share_over_groups(_told_apart(frequencies, pairs), pairs.group, self.confidence)
+        return Estimate.from_hits(_told_apart(frequencies, pairs), pairs.group, self.confidence)
 
 
 class _Pairs(NamedTuple):
