@@ -25,6 +25,7 @@ import numpy as np
 import torch
 
 from sklearn_deid import (
+    AdversarialPrivacyAuditor,
     DeidTagger,
     GaussianNoisePerturber,
     NeighborPseudonymizer,
@@ -69,7 +70,8 @@ ARMS: dict[str, dict[str, Any]] = {
     **{f"three-part-strong-{n}": {"n_neighbors": n, "training": "three_part", "max_epochs": 40} for n in NEIGHBORS},
     **{f"dann-{n}": {"n_neighbors": n, "training": "dann", "max_epochs": 40} for n in (10, 100, 1000)},
 }
-REFERENCES = (("raw", "shared_token_f1"), ("raw", "shared_strict_f1"), ("unbounded", "joint_token_f1"))
+# A trained network is no match for who looks candidates up with the noise switched off; and what can be read back?
+LOOKUPS = ("lookup", "lookup_releases", "inversion_sequence")
 DEFAULT_ARMS = ["raw", "unbounded", "pseudonyms-100", "bounded-10", "bounded-100", "bounded-500", "bounded-1000"]
 
 
@@ -84,6 +86,7 @@ def parse_arguments(argv: list[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--epochs", type=int, default=50, help="of bounded training")
     parser.add_argument("--probe-epochs", type=int, default=50, help="of the attackers")
     parser.add_argument("--probe-pairs", type=int, default=1_000, help="sentences an attacker sees in an epoch")
+    parser.add_argument("--no-lookup", action="store_true", help="leave out candidate lookup and inversion")
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--runs", default="private_representation.jsonl", help="file of finished runs")
     parser.add_argument("--figures", help="folder for the figures")
@@ -188,7 +191,20 @@ def privacy(
     settings = AdversarySettings(kind="strong", n_epochs=10, max_pairs=arguments.probe_pairs)
     control = positive_control(network, known, chosen, settings=settings, rng=rng, generator=generator)
     row["positive_control"] = attacked(control.accuracies)
+    if not arguments.no_lookup:
+        row["audit"] = audited(representer, test, seed)
     return row
+
+
+def audited(representer: PrivateRepresenter, test: SentenceData, seed: int) -> dict[str, Any]:
+    """Candidate lookup and inversion on some of the held-out patients; the attacker learns from the others."""
+    auditor = AdversarialPrivacyAuditor(list(LOOKUPS), random_state=seed)
+    out: dict[str, Any] = {}
+    for found in auditor.audit(representer, test.X, test.y, test.groups).to_dict()["results"]:
+        kind, releases = found["name"].split()[0].rstrip(","), found["settings"].get("n_releases")
+        name = "_".join(str(part) for part in (kind, found["settings"]["measure"], releases) if part)
+        out[name] = {key: found[key] for key in ("status", "attack", "baseline")}
+    return out
 
 
 def attacked(accuracies: dict) -> dict[str, list[float]]:
@@ -230,8 +246,55 @@ def privacy_summary(rows: list[dict]) -> dict[str, Any]:
         for key in attacks[0] if attacks else ():
             out[f"{name}_{key}"] = interval([attack[key][0] for attack in attacks])
             out[f"{name}_{key}_seeds_with_chance_in_interval"] = sum(a[key][1] <= 0.5 <= a[key][2] for a in attacks)
+    audits = [row["audit"] for row in rows if "audit" in row]
+    for key in audits[0] if audits else ():
+        out[key] = interval([audit[key]["attack"]["value"] for audit in audits])
+        out[f"{key}_baseline"] = interval([audit[key]["baseline"]["value"] for audit in audits])
     worst = [row["worst_case"]["gdp_mu"] for row in rows if "worst_case" in row]
     return out | ({"worst_case_gdp_mu": interval(worst)} if worst else {})
+
+
+def draw(folder: str, rows: list[dict]) -> None:
+    """F1 and adversaries over N, and F1 over the bound."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    from sklearn_deid.plotting import AdversaryOverNeighborsDisplay, BoundTradeOffDisplay
+
+    raw = next((row["shared_token_f1"] for row in rows if row["arm"] == "raw"), None)
+    over_n, bounds = [], []
+    for row in rows:
+        parts = row["arm"].split("-")
+        numbers = [int(part) for part in parts if part.isdigit()]
+        useful = row["joint_token_f1"] or row["shared_token_f1"]
+        if not numbers:
+            continue
+        point = {"method": row["arm"][: row["arm"].index(parts[-1])].rstrip("-"), "n_neighbors": numbers[0]}
+        point |= _ends("f1", useful)
+        if row["arm"].startswith("bounded") and not parts[-1].startswith("d"):
+            bounds.append(point | _ends("bound", row["bound_mean_accuracy"]))
+        if parts[-1].isdigit():
+            over_n += [point | read for read in _readers(row)] or [point]
+    Path(folder).mkdir(parents=True, exist_ok=True)
+    for name, points, display in (
+        ("over_neighbors", over_n, AdversaryOverNeighborsDisplay),
+        ("trade_off", bounds, BoundTradeOffDisplay),
+    ):
+        if points:
+            figure = display.from_results(points, raw_f1=raw).plot().figure_
+            figure.savefig(Path(folder) / f"{name}.png", dpi=150, bbox_inches="tight")
+
+
+def _readers(row: dict) -> list[dict]:
+    """The fresh adversaries of a row."""
+    names = {"fresh_paper_average": "paper's", "fresh_strong_t2": "strong T2", "fresh_strong_t1": "strong T1"}
+    return [{"adversary": names[key]} | _ends("accuracy", row[key]) for key in names if row.get(key)]
+
+
+def _ends(name: str, value: tuple[float, float, float]) -> dict[str, float]:
+    """A mean with its interval, which over few seeds may leave the range."""
+    mean, low, high = (min(max(number, 0.5 if name == "bound" else 0.0), 1.0) for number in value)
+    return {name: mean, f"{name}_low": low, f"{name}_high": high}
 
 
 def main(argv: list[str] | None = None) -> None:
@@ -240,10 +303,13 @@ def main(argv: list[str] | None = None) -> None:
         arguments.corpus = "i2b2"
     names = ("corpus", "notes", "epochs", "probe_epochs", "probe_pairs")
     runs = finish_runs(run, arguments, {name: getattr(arguments, name) for name in names})
+    rows = summarise(arguments, runs)
+    if arguments.figures:
+        draw(arguments.figures, rows)
     result = {
         "benchmark": "private_representation",
         "settings": vars(arguments),
-        "results": summarise(arguments, runs),
+        "results": rows,
         **describe(),
     }
     print(json.dumps(result, indent=1))
