@@ -2,25 +2,22 @@
 
 from __future__ import annotations
 
-from numbers import Integral, Real
 from typing import Any
 
-import numpy as np
 import torch
 
-from .._compat import HasMethods, Interval, StrOptions, check_constraints
-from .._sequences import object_rows
-from ..metrics import phi_f1_score
+from .._compat import check_constraints
 from ..nn import TaggerModule
 from ..training import hold_out_patients
 from ._randomness import own_generator
 from ._sequence_net import NoCriterion
-from ._token_net import TokenNet
+from ._tagger_parameters import TAGGER_CONSTRAINTS
+from ._tagging_net import TaggingNet
 
 __all__ = ["DeidTagger"]
 
 
-class DeidTagger(TokenNet):
+class DeidTagger(TaggingNet):
     """Tag the tokens of sentences with types of protected health information.
 
     A word is seen as its characters, its shape and its casing (and a vector, if ``embeddings`` are given); a
@@ -123,31 +120,7 @@ class DeidTagger(TokenNet):
     ['O', 'B-PATIENT', 'O', 'O']
     """
 
-    _parameter_constraints: dict[str, list] = {
-        "encoder": [StrOptions({"lstm", "gru"})],
-        "head": [StrOptions({"crf", "softmax"})],
-        "scheme": [StrOptions({"iob2", "bioes"})],
-        "characters": [StrOptions({"cnn"}), None],
-        "hidden_size": [Interval(Integral, 1, None, closed="left")],
-        "n_layers": [Interval(Integral, 1, None, closed="left")],
-        "input_dropout": [Interval(Real, 0, 1, closed="left")],
-        "layer_dropout": [Interval(Real, 0, 1, closed="left")],
-        "output_dropout": [Interval(Real, 0, 1, closed="left")],
-        "span_swap": [Interval(Real, 0, 1, closed="both")],
-        "augmenter": [HasMethods(["fit_transform", "sample", "transform"]), None],
-        "class_weight": [dict, StrOptions({"balanced"}), None],
-        "max_epochs": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],
-        "lr": [Interval(Real, 0, None, closed="neither")],
-        "batch_size": [Interval(Integral, 1, None, closed="left")],
-        "gradient_clip": [Interval(Real, 0, None, closed="neither"), None],
-        "weight_average": [Interval(Real, 0, 1, closed="left")],
-        "train_split": [Interval(Real, 0, 1, closed="neither"), "cv_object", None],
-        "patience": [Interval(Integral, 1, None, closed="left"), None],
-        "mixed_precision": ["boolean", StrOptions({"auto"})],
-        "warm_start": ["boolean"],
-        "verbose": ["verbose"],
-        "random_state": ["random_state"],
-    }
+    _parameter_constraints: dict[str, list] = TAGGER_CONSTRAINTS
 
     def __init__(
         self,
@@ -272,66 +245,3 @@ class DeidTagger(TokenNet):
         with self._own_random_stream():
             self._train(self._training_data(X, tags, groups), None, epochs=1)
         return self
-
-    def predict(self, X: Any, return_confidence: bool = False) -> Any:
-        """Tag sentences.
-
-        Parameters
-        ----------
-        X : sequence of n sentences, as in `fit`
-        return_confidence : bool, default=False
-            Also return the probability of each chosen tag.
-
-        Returns
-        -------
-        y : ndarray of shape (n,), dtype object
-            One list of IOB2 tags for each sentence.
-        confidence : ndarray of shape (n,), dtype object
-            One float array for each sentence; only with ``return_confidence``.
-        """
-        dataset, table = self._tagging_data(X)
-        tags: list[list[str]] = [[] for _ in range(len(dataset))]
-        confidence = [np.zeros(0, dtype=np.float32) for _ in range(len(dataset) if return_confidence else 0)]
-        for rows, batch, emissions in self._outputs(dataset, table):
-            paths = self.module_.decode(emissions, batch.mask)
-            for row, path in zip(rows, paths, strict=True):
-                tags[row] = self._outer_tags(path)
-            if return_confidence:
-                probabilities = self.module_.marginals(emissions, batch.mask).cpu().numpy()
-                for i, (row, path) in enumerate(zip(rows, paths, strict=True)):
-                    confidence[row] = probabilities[i, np.arange(len(path)), path]
-        return (object_rows(tags), object_rows(confidence)) if return_confidence else object_rows(tags)
-
-    def predict_proba(self, X: Any) -> np.ndarray:
-        """Marginal probability of each tag at each token.
-
-        Parameters
-        ----------
-        X : sequence of n sentences, as in `fit`
-
-        Returns
-        -------
-        ndarray of shape (n,), dtype object
-            Of float32 arrays of shape (n_tokens, n_classes); columns as in ``classes_``.
-        """
-        dataset, table = self._tagging_data(X)
-        out = [np.zeros((0, len(self.classes_)), dtype=np.float32) for _ in range(len(dataset))]
-        for rows, batch, emissions in self._outputs(dataset, table):
-            probabilities = self.module_.marginals(emissions, batch.mask).cpu().numpy()
-            for i, row in enumerate(rows):
-                out[row] = probabilities[i, : dataset.lengths[row]].copy()
-        return object_rows(out)
-
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Micro F1 of typed spans.
-
-        Parameters
-        ----------
-        X, y
-            As in `fit`; tags that were not seen in training count as missed.
-        sample_weight : None
-            Not supported; here because scikit-learn's Pipeline passes it on.
-        """
-        if sample_weight is not None:
-            raise ValueError("DeidTagger.score does not take sample weights: spans are counted, not averaged.")
-        return float(phi_f1_score(y, self.predict(X)))
