@@ -9,18 +9,23 @@ from typing import Any
 from ..attacks import (
     CanaryAttack,
     CertifiedBound,
+    GradientInversionAttack,
     InversionAttack,
     LinkageAttack,
     LookupAttack,
     MembershipAttack,
     PairAttack,
     ReidentificationAttack,
+    UpdateLeakageAttack,
 )
+from ._audit_updates import CHARACTERS, LABELS, SHAPES
+from ._audit_updates import WORDS as WORD_VECTORS
+from ._audited_step import REPRESENTATION, UPDATES, VECTORS, WORDS
 
 __all__ = ["ATTACKS", "MODEL", "PRESETS", "AttackSettings", "NamedAttack", "named_attacks"]
 
-# Kinds of releases; the first three are what steps are marked with, see `_audited_step`.
-REPRESENTATION, WORDS, VECTORS, MODEL = "representation", "words", "vectors", "model"
+# A kind of release beside those that steps are marked with, see `_audited_step`.
+MODEL = "model"
 PRESETS = ("default", "quick", "all")
 # The paper's adversary is weak by itself: after 10 epochs on 2,000 sentences it read open word vectors in 58 % of
 # pairs, the strong one in 99 %. That is a finding and no error of the audit, which never passes on its word alone, so
@@ -71,6 +76,10 @@ class AttackSettings:
         """The adversary that was trained along, of whichever kind it is."""
         return self.paper(start="continued") if self.against_paper else self.pairs(start="continued")
 
+    def updates(self, kind: str, parameter: str, against: str = "updates") -> UpdateLeakageAttack:
+        """What occurred at one site and not at another, or (``against="rows"``) what occurred at all."""
+        return UpdateLeakageAttack(kind, parameter, against=against, **self.shared)
+
     def lookup(self, **options: Any) -> LookupAttack:
         """A lookup among as many candidates as were asked for."""
         return LookupAttack(n_candidates=self.n_candidates, **options, **self.shared)
@@ -105,7 +114,7 @@ def _many(s: AttackSettings) -> dict[str, Any]:
     return {"n_releases": s.n_releases}
 
 
-_R, _W, _V, _M = (REPRESENTATION,), (WORDS,), (VECTORS,), (MODEL,)
+_R, _W, _V, _M, _U = (REPRESENTATION,), (WORDS,), (VECTORS,), (MODEL,), (UPDATES,)
 _RV, _RWV = (*_R, *_V), (*_R, *_W, *_V)
 
 ATTACKS: dict[str, NamedAttack] = {
@@ -134,6 +143,12 @@ ATTACKS: dict[str, NamedAttack] = {
     "membership_threshold": NamedAttack(
         _M, lambda s: MembershipAttack("threshold", n_shadows=2, **s.shared), 3.0, 36.0
     ),
+    "updates_labels": NamedAttack(_U, lambda s: s.updates("labels", LABELS, "rows"), 5.0, 1.0, quick=True),
+    "updates_labels_between": NamedAttack(_U, lambda s: s.updates("labels", LABELS), 5.0, 1.0, quick=True),
+    "updates_characters": NamedAttack(_U, lambda s: s.updates("words", CHARACTERS), 5.0, 1.0, quick=True),
+    "updates_shapes": NamedAttack(_U, lambda s: s.updates("words", SHAPES), 5.0, 1.0, quick=True),
+    "updates_words": NamedAttack(_U, lambda s: s.updates("span", WORD_VECTORS), 5.0, 2.0, quick=True),
+    "gradient_inversion": NamedAttack(_U, lambda s: GradientInversionAttack(**s.shared), 1.0, 1.0),
     "canaries": NamedAttack(_M, lambda s: CanaryAttack(**s.shared), 5.0, 60.0),
 }
 

@@ -13,7 +13,7 @@ from .._sequences import TokenSequences, check_groups, check_sequences, check_ta
 from ..attacks import three_patient_splits
 from ..exceptions import SequenceError
 
-__all__ = ["AuditData", "audit_data", "digest_of"]
+__all__ = ["AuditData", "audit_data", "digest_of", "whole_data"]
 
 
 @dataclass(frozen=True, repr=False)
@@ -71,10 +71,7 @@ def audit_data(X: Any, y: Any, groups: Any, max_sentences: int | None, rng: np.r
     SequenceError
         If y is missing or does not match X, X holds vectors, or there are fewer than three patients.
     """
-    X = check_sequences(X)
-    if not isinstance(X, TokenSequences):
-        raise SequenceError("An audit compares what is released with the words behind it; X holds vectors.")
-    y, groups = check_tags(y, X), check_groups(groups, len(X))
+    X, y, groups = _checked(X, y, groups)
     rows = np.arange(len(X))
     if max_sentences is not None and len(X) > max_sentences:
         rows = _some_patients(len(X), groups, max_sentences, rng)
@@ -83,6 +80,19 @@ def audit_data(X: Any, y: Any, groups: Any, max_sentences: int | None, rng: np.r
     if len(X) < 3 or (groups is not None and len(np.unique(groups)) < 3):
         raise SequenceError("An audit needs at least three patients: to learn from, to choose by, and to measure on.")
     return AuditData(X, y, groups, *three_patient_splits(len(X), groups, seed), rows, seed)
+
+
+def whole_data(X: Any, y: Any, groups: Any, rng: np.random.Generator) -> AuditData:
+    """All sentences to be measured on, for attackers that learn from no others.
+
+    Raises
+    ------
+    SequenceError
+        If y is missing or does not match X, or X holds vectors.
+    """
+    X, y, groups = _checked(X, y, groups)
+    rows, nobody = np.arange(len(X)), np.zeros(0, dtype=np.int64)
+    return AuditData(X, y, groups, nobody, nobody, rows, rows, int(rng.integers(2**31)))
 
 
 def digest_of(X: Any, y: Any, groups: Any) -> str:
@@ -108,6 +118,13 @@ def digest_of(X: Any, y: Any, groups: Any) -> str:
         numbers = np.unique(np.asarray(groups), return_inverse=True)[1]
         digest.update(b"groups" + numbers.astype(np.int64).tobytes())
     return digest.hexdigest()
+
+
+def _checked(X: Any, y: Any, groups: Any) -> tuple[TokenSequences, TokenSequences, np.ndarray | None]:
+    X = check_sequences(X)
+    if not isinstance(X, TokenSequences):
+        raise SequenceError("An audit compares what is released with the words behind it; X holds vectors.")
+    return X, check_tags(y, X), check_groups(groups, len(X))
 
 
 def _some_patients(n: int, groups: np.ndarray | None, limit: int, rng: np.random.Generator) -> np.ndarray:

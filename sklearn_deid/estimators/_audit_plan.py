@@ -19,7 +19,8 @@ from ._audit_data import AuditData
 from ._audit_representation import ReleasedRepresenter, ReleasedVectors
 from ._audit_schedule import PlannedAttack
 from ._audit_text import ReleasedText
-from ._audited_step import REPRESENTATION, VECTORS, WORDS, AuditedStep
+from ._audit_updates import ReleasedExchange
+from ._audited_step import REPRESENTATION, UPDATES, VECTORS, WORDS, AuditedStep
 
 __all__ = ["fingerprint_of_step", "plan_attacks", "release_of_data", "release_of_step"]
 
@@ -31,6 +32,8 @@ def release_of_step(step: AuditedStep, data: AuditData) -> Any:
     """What a step releases of the sentences, with what attackers know of it."""
     if step.kind == REPRESENTATION:
         return ReleasedRepresenter(step.estimator, data)
+    if step.kind == UPDATES:
+        return ReleasedExchange(step.estimator, data)
     # A draw of the audit's own, which leaves the random numbers of the step alone.
     drawing = copy.copy(step.estimator)
     drawing.random_state = data.seed
@@ -96,6 +99,8 @@ def fingerprint_of_step(step: AuditedStep) -> str:
     own = getattr(step.estimator, "fingerprint_", None)
     if own is not None:
         return str(own)
+    if step.kind == UPDATES:
+        return str(joblib.hash([(m.worker, m.epoch, m.data) for m in step.estimator.exchange_]))
     parameters = step.estimator.get_params(deep=False)
     plain = {k: v for k, v in parameters.items() if k not in _NOT_OF_THE_RELEASE}
     checksum = step.estimator.mechanism_.policy.vectors.checksum

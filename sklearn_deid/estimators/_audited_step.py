@@ -11,14 +11,14 @@ from sklearn.pipeline import Pipeline
 
 __all__ = ["AuditedStep", "final_tagger", "find_released_step", "unwrapped"]
 
-# Class attribute of transformers whose output is made to be released, and what it says.
+# Attribute of estimators that make something to be released, and what it says.
 MARKER = "_releases"
-REPRESENTATION, WORDS, VECTORS = "representation", "words", "vectors"
+REPRESENTATION, WORDS, VECTORS, UPDATES = "representation", "words", "vectors", "updates"
 
 
 @dataclass(frozen=True, repr=False)
 class AuditedStep:
-    """A fitted transformer that makes what is released.
+    """A fitted transformer that makes what is released, or an ensemble that kept what its workers sent.
 
     Attributes
     ----------
@@ -35,7 +35,7 @@ class AuditedStep:
 
     @property
     def kind(self) -> str:
-        """ "representation", "words" or "vectors"."""
+        """ "representation", "words", "vectors" or "updates"."""
         return str(getattr(self.estimator, MARKER))
 
     def inputs(self, X: Any) -> Any:

@@ -84,7 +84,8 @@ class DSSGDEnsemble(EnsembleTraining):
     labels : sequence of str or None, default=None
         Label set of all workers; None is the union of those that occur in the data of the first call.
     keep_exchange : bool, default=False
-        Keep all messages in ``exchange_``, to attack them.
+        Keep all messages in ``exchange_``, to attack them: ``AdversarialPrivacyAuditor().audit(ensemble, X, y,
+        groups)``, with what it was fitted on.
     n_jobs : int or None, default=None
         Processes for local epochs that do not wait for each other; needs a schedule other than "sequential".
     verbose : int, default=0
@@ -343,6 +344,11 @@ class DSSGDEnsemble(EnsembleTraining):
         return [self.estimators_[self.worker]]
 
     # ---- privacy
+
+    @property
+    def _releases(self) -> str | None:
+        """What an audit attacks: the updates, if they were kept."""
+        return "updates" if hasattr(self, "exchange_") else None
 
     @property
     def epsilon_(self) -> np.ndarray:

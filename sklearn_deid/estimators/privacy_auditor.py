@@ -20,12 +20,12 @@ from .._compat import Interval, StrOptions, check_constraints
 from .._sequences import Representation, TokenSequences
 from ..attacks import AuditReport
 from ._audit_catalogue import ATTACKS, MODEL, PRESETS, AttackSettings
-from ._audit_data import AuditData, audit_data, digest_of
+from ._audit_data import AuditData, audit_data, digest_of, whole_data
 from ._audit_memory import recent_reports
 from ._audit_model import ReleasedModel
 from ._audit_plan import fingerprint_of_step, plan_attacks, release_of_data, release_of_step
 from ._audit_schedule import run_attacks
-from ._audited_step import AuditedStep, final_tagger, find_released_step
+from ._audited_step import UPDATES, AuditedStep, final_tagger, find_released_step
 from ._randomness import own_generator
 
 __all__ = ["AdversarialPrivacyAuditor"]
@@ -47,7 +47,8 @@ class AdversarialPrivacyAuditor(BaseEstimator):
     A scorer for ``scoring=``: 1 says that attackers do no better than guessing, and the attack whose interval reaches
     highest decides. `audit` gives the whole report. What is attacked is the output of the one step that is made to be
     shared: a `PrivateRepresenter`, a pseudonymizer or a vector perturber, found in pipelines (also nested), frozen
-    estimators, finished searches and `NoteDeidentifier`.
+    estimators, finished searches and `NoteDeidentifier`. Of a `DSSGDEnsemble` that was fitted with
+    ``keep_exchange=True`` it is the updates that its workers sent.
 
     Parameters
     ----------
@@ -83,7 +84,9 @@ class AdversarialPrivacyAuditor(BaseEstimator):
     -----
     **Who learns from what.** Of the patients in ``groups`` half are what the attacker learns from, a fifth what he
     chooses by, and on the rest he is measured. Without groups each sentence counts as a patient: intervals are then too
-    narrow where sentences of one patient are alike. Audit on patients that the estimator was not fitted on.
+    narrow where sentences of one patient are alike. Audit on patients that the estimator was not fitted on, but the
+    updates of a `DSSGDEnsemble` on all sentences that it was fitted on, with the same groups: the attacks ask what of
+    them the updates tell. If its workers came with data of their own, groups are names of workers ("worker-0").
 
     **In a search** scikit-learn passes ``groups`` to scorers with metadata routing only: ``set_score_request(
     groups=True)``. Equal representations (by ``fingerprint_``) of equal data are audited once in a process, so that a
@@ -229,14 +232,14 @@ class AdversarialPrivacyAuditor(BaseEstimator):
         if _is_data(released):
             return self._run(lambda data: dict([release_of_data(released, data)]), "", X, y, groups)
         step, tagger = find_released_step(released, self.representation_step), None
-        if self._asks_for_the_model():
+        if self._asks_for_the_model() and (step is None or step.kind != UPDATES):
             tagger = final_tagger(released)
         if step is None and tagger is None:
             raise ValueError(
                 f"In the {type(released).__name__} nothing is made to be released: no PrivateRepresenter, no "
-                "pseudonymizer, no vector perturber. Audit what is shared; for attacks on a tagger ask for "
-                "attacks='all', or for 'membership' and 'canaries'; updates of distributed training are attacked with "
-                "UpdateLeakageAttack and GradientInversionAttack of sklearn_deid.attacks."
+                "pseudonymizer, no vector perturber, no DSSGDEnsemble with keep_exchange=True. Audit what is shared; "
+                "for attacks on a tagger ask for attacks='all', or for 'membership' and 'canaries'. Updates of other "
+                "networks are attacked with UpdateLeakageAttack of sklearn_deid.attacks."
             )
         if tagger is not None and step is not None and step.before:
             raise ValueError("Attacks on a model with steps before what is released are run apart: name them alone.")
@@ -245,14 +248,19 @@ class AdversarialPrivacyAuditor(BaseEstimator):
             check_is_fitted(step.estimator)
             X = step.inputs(X)
             key = None if tagger is not None else self._key(step, X, y, groups)
+        whole = step is not None and step.kind == UPDATES
         return recent_reports.get(
-            key, lambda: self._run(lambda data: _releases(step, tagger, released, data), _path(step), X, y, groups)
+            key,
+            lambda: self._run(
+                lambda data: _releases(step, tagger, released, data), _path(step), X, y, groups, whole=whole
+            ),
         )
 
-    def _run(self, releases_of: Any, path: str, X: Any, y: Any, groups: Any) -> AuditReport:
+    def _run(self, releases_of: Any, path: str, X: Any, y: Any, groups: Any, *, whole: bool = False) -> AuditReport:
         since, rng = time.perf_counter(), own_generator(self.random_state)
-        data = audit_data(X, y, groups, self.max_sentences, rng)
+        data = whole_data(X, y, groups, rng) if whole else audit_data(X, y, groups, self.max_sentences, rng)
         releases = releases_of(data)
+        data = next(iter(releases.values())).data
         representer = next((getattr(release, "representer", None) for release in releases.values()), None)
         settings = AttackSettings(
             self.n_epochs,

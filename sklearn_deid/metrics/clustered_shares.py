@@ -6,6 +6,7 @@ from math import sqrt
 from typing import NamedTuple
 
 import numpy as np
+from scipy.stats import norm
 from scipy.stats import t as student
 
 __all__ = ["Share", "clustered_share", "paired_difference"]
@@ -25,8 +26,8 @@ def clustered_share(hits: np.ndarray, totals: np.ndarray, groups: np.ndarray, co
     The interval is Wilson's for as many independent trials as the spread between patients is worth (design effect of
     the linearised ratio, Kish 1965). That spread is itself estimated: with Student's quantile, of one degree of freedom
     less than patients, instead of the normal one the interval holds its level for a dozen patients too (Korn &
-    Graubard 1998). Where all or none are hits there is no spread to see, and each patient counts as one trial: on the
-    wide side.
+    Graubard 1998). Where all or none are hits there is no spread to estimate, and each patient counts as one trial: on
+    the wide side.
 
     Parameters
     ----------
@@ -60,8 +61,11 @@ def clustered_share(hits: np.ndarray, totals: np.ndarray, groups: np.ndarray, co
     if len(n) < 2:
         return Share(p, None, None)
     variance = len(n) / (len(n) - 1) * float(((n_hits - p * n) ** 2).sum()) / total**2
-    trials = min(total, p * (1 - p) / variance) if variance > 0 and 0 < p < 1 else min(total, float(len(n)))
-    return Share(p, *_wilson(p, trials, float(student.ppf(0.5 + confidence / 2, len(n) - 1))))
+    if variance > 0 and 0 < p < 1:
+        trials, z = min(total, p * (1 - p) / variance), student.ppf(0.5 + confidence / 2, len(n) - 1)
+    else:
+        trials, z = min(total, float(len(n))), norm.ppf(0.5 + confidence / 2)
+    return Share(p, *_wilson(p, trials, float(z)))
 
 
 def paired_difference(values: np.ndarray, reference: np.ndarray, groups: np.ndarray, confidence: float = 0.95) -> Share:

@@ -16,6 +16,7 @@ from sklearn.utils._param_validation import InvalidParameterError
 from sklearn_deid import (
     AdversarialPrivacyAuditor,
     DeidTagger,
+    DSSGDEnsemble,
     GaussianNoisePerturber,
     NeighborPseudonymizer,
     NoteDeidentifier,
@@ -26,7 +27,7 @@ from sklearn_deid.attacks import BlindRepresenter, InversionAttack, LookupAttack
 from sklearn_deid.estimators._audit_memory import ReportMemory, recent_reports
 from sklearn_deid.estimators._audit_schedule import PlannedAttack, run_attacks
 from sklearn_deid.exceptions import SequenceError
-from sklearn_deid.federated import ExchangeRecord
+from sklearn_deid.federated import ExchangeRecord, SparseUpdate
 from sklearn_deid.metrics import make_phi_scorer
 
 from .conftest import SMALL, make_sentences
@@ -173,6 +174,65 @@ def test_released_data(leaky, data):
     assert [r.threat for r in report.results] == ["representation"]
     with pytest.raises(SequenceError, match="must be those of X"):
         auditor("linkage").audit(X[::-1], X, y, groups)
+
+
+@pytest.fixture(scope="module")
+def exchange(data):
+    """Three workers of patients whose sentences hold different characters."""
+    X, y, groups = (part[:120].tolist() for part in data)
+    marked = [[*row, chr(0x3B1 + int(group.split("-")[1]) % 20)] for row, group in zip(X, groups, strict=True)]
+    y = [[*row, "O"] for row in y]
+    tagger = DeidTagger(**{**TAGGER, "embeddings": VECTORS})
+    ensemble = DSSGDEnsemble(tagger, n_workers=3, n_epochs=6, keep_exchange=True, random_state=0)
+    return ensemble.fit(marked, y, groups=groups), (marked, y, groups)
+
+
+def test_recorded_exchange_is_attacked(exchange):
+    ensemble, told = exchange
+    report = auditor("default").audit(ensemble, *told)
+    by_name = {r.name.removeprefix("update leakage, "): r for r in report.results}
+    touched = by_name["which vectors of characters were touched, against other updates"]
+    assert touched.attack.value > 0.95 and touched.attack.low > 0.5 and touched.status == "ok"
+    assert by_name["labels from the gradient of the output layer"].baseline.n > 0
+    assert "many sentences" in by_name["gradient inversion, one sentence"].reason
+    assert report.obstacles == () and report.score < 0.3 and list(report.verdicts) == ["updates"]
+    assert (report.n_sentences, report.n_patients) == (120, len(set(told[2])))
+    assert report.settings["released"] == ("updates",)
+    assert auditor("default").audit(ensemble, *told) is report
+
+
+def test_exchange_without_uploads_tells_nothing(exchange):
+    """The same record with all values drawn at random: every attack is at chance."""
+    ensemble, told = exchange
+    noisy, rng = copy.deepcopy(ensemble), np.random.default_rng(0)
+    noisy._patients, noisy.exchange_ = ensemble._patients, ExchangeRecord()
+    for upload in ensemble.exchange_.uploads():
+        one = upload.decode()
+        vector = rng.standard_normal(one.size).astype(np.float32)
+        sent = SparseUpdate(np.arange(one.size), vector, one.size, one.model)
+        noisy.exchange_.add("up", upload.worker, upload.epoch, sent.to_bytes())
+    report = auditor("quick").audit(noisy, *told)
+    assert report.obstacles == () and len(report.with_status("ok")) >= 3
+    assert all(r.attack.covers(0.5) for r in report.with_status("ok"))
+
+
+def test_exchange_needs_to_know_who_had_what(exchange):
+    ensemble, (X, y, groups) = exchange
+    with pytest.raises(ValueError, match="Pass as 'groups' the patients"):
+        auditor("quick").audit(ensemble, X, y)
+    with pytest.raises(ValueError, match="patients with whom the DSSGDEnsemble was fitted"):
+        auditor("quick").audit(ensemble, X, y, ["nobody"] * len(X))
+    copied = pickle.loads(pickle.dumps(ensemble))
+    with pytest.raises(ValueError, match="names of workers, such as 'worker-0'"):
+        auditor("quick").audit(copied, X, y, groups)
+    owners = [f"worker-{ensemble._patients[group]}" for group in groups]
+    found, known = (auditor("quick").audit(e, X, y, g) for e, g in ((copied, owners), (ensemble, groups)))
+    assert [r.attack for r in found.results] == [r.attack for r in known.results] and found.n_patients is None
+    held_out = copy.copy(ensemble).set_params(validation_fraction=0.5)
+    with pytest.raises(ValueError, match="validation_fraction=None"):
+        auditor("updates_labels", random_state=5).audit(held_out, X, y, groups)
+    with pytest.raises(ValueError, match="'membership' is on model, and here is"):
+        auditor(["membership"]).audit(ensemble, X, y, groups)
 
 
 def test_taggers_are_attacked_if_asked_for(leaky, data):
