@@ -20,7 +20,7 @@ from .tagger import DeidTagger
 
 __all__ = ["TaggerLearner", "tagger_from_vector", "tagger_layout"]
 
-_AGREED = ("encoder", "head", "scheme", "characters", "hidden_size", "n_layers")
+_AGREED = ("encoder", "head", "scheme", "characters", "hidden_size", "n_layers", "n_heads", "constrained")
 
 
 def tagger_layout(tagger: DeidTagger) -> ParameterLayout:

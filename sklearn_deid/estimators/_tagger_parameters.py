@@ -9,12 +9,14 @@ from .._compat import HasMethods, Interval, StrOptions
 __all__ = ["TAGGER_CONSTRAINTS"]
 
 TAGGER_CONSTRAINTS: dict[str, list] = {
-    "encoder": [StrOptions({"lstm", "gru"})],
+    "encoder": [StrOptions({"lstm", "gru", "gru-gru", "lstm-gru", "transformer"})],
     "head": [StrOptions({"crf", "softmax"})],
     "scheme": [StrOptions({"iob2", "bioes"})],
-    "characters": [StrOptions({"cnn"}), None],
+    "characters": [StrOptions({"cnn", "bigru", "bilstm"}), None],
     "hidden_size": [Interval(Integral, 1, None, closed="left")],
-    "n_layers": [Interval(Integral, 1, None, closed="left")],
+    "n_layers": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],
+    "n_heads": [Interval(Integral, 1, None, closed="left")],
+    "constrained": ["boolean"],
     "input_dropout": [Interval(Real, 0, 1, closed="left")],
     "layer_dropout": [Interval(Real, 0, 1, closed="left")],
     "output_dropout": [Interval(Real, 0, 1, closed="left")],

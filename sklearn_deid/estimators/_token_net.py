@@ -12,10 +12,11 @@ from torch import Tensor
 from .._sequences import RaggedArray, Representation, TokenSequences, check_groups, check_sequences, check_tags
 from ..exceptions import SequenceError
 from ..metrics import phi_f1_score
-from ..nn import BidirectionalRecurrent, CharacterCNN, SentenceDataset, TaggerModule, WordEncoder
-from ..text import CASING_CLASSES, N_CHARACTER_CLASSES, N_SHAPE_CLASSES, convert_tags, repair_tags, split_tag
+from ..nn import SentenceDataset
+from ..text import convert_tags, repair_tags, split_tag
 from ._sequence_net import SequenceNet
 from ._tagger_data import SwappingDataset, distinct_words, encode_tags, inner_tags, tag_weights, word_features
+from ._tagger_network import build_tagger_module
 from ._tagger_vectors import tagger_vectors
 
 __all__ = ["TokenNet"]
@@ -30,25 +31,7 @@ class TokenNet(SequenceNet):
 
     def initialize_module(self) -> TokenNet:
         """Build the network for the classes and the kind of X that `fit` saw."""
-        words = None
-        if self._reads_words:
-            characters = CharacterCNN(N_CHARACTER_CLASSES) if self.characters else None
-            words = WordEncoder(
-                len(CASING_CLASSES),
-                characters,
-                n_shapes=N_SHAPE_CLASSES if self.characters else 0,
-                vector_dim=0 if self._vectors is None else self._vectors.dim,
-            )
-        width = self.n_features_in_ if words is None else words.output_size
-        encoder = BidirectionalRecurrent(width, self.hidden_size, self.n_layers, self.encoder, self.layer_dropout)
-        self.module_ = TaggerModule(
-            len(self.classes_),
-            words,
-            encoder,
-            head=self.head,
-            input_dropout=self.input_dropout,
-            output_dropout=self.output_dropout,
-        )
+        self.module_ = build_tagger_module(self)
         return self
 
     def _learn_inputs(self, X: RaggedArray, tags: TokenSequences, classes: Any) -> None:

@@ -29,23 +29,31 @@ class DeidTagger(TaggingNet):
 
     Parameters
     ----------
-    encoder : {"lstm", "gru"}, default="lstm"
-        Recurrent cell.
+    encoder : {"lstm", "gru", "gru-gru", "lstm-gru", "transformer"}, default="lstm"
+        What reads the sentence: bidirectional recurrent cells, two such layers one on the other, or self-attention that
+        is trained from scratch (rotary positions; wants a smaller ``lr``, such as 5e-4).
     head : {"crf", "softmax"}, default="crf"
         Whether tags of neighbouring tokens are decided together.
+    constrained : bool, default=True
+        Whether the CRF knows which tags may follow one another: illegal sequences then have no probability and are
+        never chosen. Without it such sequences are repaired after decoding. Nothing changes for ``head="softmax"``.
     scheme : {"iob2", "bioes"}, default="iob2"
         Tags that the network uses inside. X's tags and predictions are IOB2 in any case.
-    characters : {"cnn", None}, default="cnn"
-        How the characters and the shape of a word are read. Ignored where X is a `Representation`.
+    characters : {"cnn", "bigru", "bilstm", None}, default="cnn"
+        How the characters of a word are read; with None its shape is not read either. Ignored where X is a
+        `Representation`.
     embeddings : None, "auto", "corpus", "glove-6b-50d", path, WordVectors or KeyedVectors, default="auto"
         Fixed word vectors beside the characters. "auto" trains vectors of hashed character n-grams on X; they hold no
         word of X. "corpus" trains vectors of whole words and warns, since those hold the words of X.
     hidden_size : int, default=128
-        Units of each direction.
-    n_layers : int, default=1
-        Recurrent layers. Friedrich et al. (2019) used 2 of 128.
+        Units of each direction; self-attention is twice as wide.
+    n_layers : int or "auto", default="auto"
+        Layers, or how often a stack of two is stacked; "auto" is 4 for self-attention and 1 for the others. Friedrich
+        et al. (2019) used 2 of 128.
+    n_heads : int, default=4
+        Heads of self-attention; 2 * ``hidden_size`` must be a multiple of 2 * ``n_heads``.
     input_dropout, layer_dropout, output_dropout : float in [0, 1), default=0.25, 0.25, 0.5
-        Variational dropout before, between and after the recurrent layers; one mask for a whole sentence.
+        Variational dropout before, between and after the layers; one mask for a whole sentence.
     span_swap : float in [0, 1], default=0.5
         Share of the PHI spans of the training data that change places with another span of the same label, drawn anew
         in each epoch; it teaches the tagger to read the context instead of remembering names.
@@ -107,6 +115,7 @@ class DeidTagger(TaggingNet):
     References
     ----------
     Lample et al. (2016), Neural architectures for named entity recognition, NAACL.
+    Ahmed et al. (2020), De-identification of electronic health record using neural network, Scientific Reports 10.
     Friedrich et al. (2019), Adversarial learning of privacy-preserving text representations for de-identification of
     medical records, ACL, section 3.
 
@@ -127,11 +136,13 @@ class DeidTagger(TaggingNet):
         *,
         encoder: str = "lstm",
         head: str = "crf",
+        constrained: bool = True,
         scheme: str = "iob2",
         characters: str | None = "cnn",
         embeddings: Any = "auto",
         hidden_size: int = 128,
-        n_layers: int = 1,
+        n_layers: Any = "auto",
+        n_heads: int = 4,
         input_dropout: float = 0.25,
         layer_dropout: float = 0.25,
         output_dropout: float = 0.5,
@@ -154,9 +165,9 @@ class DeidTagger(TaggingNet):
         random_state: Any = None,
         **skorch_parameters: Any,
     ) -> None:
-        self.encoder, self.head, self.scheme = encoder, head, scheme
+        self.encoder, self.head, self.constrained, self.scheme = encoder, head, constrained, scheme
         self.characters, self.embeddings = characters, embeddings
-        self.hidden_size, self.n_layers = hidden_size, n_layers
+        self.hidden_size, self.n_layers, self.n_heads = hidden_size, n_layers, n_heads
         self.input_dropout, self.layer_dropout, self.output_dropout = (
             input_dropout,
             layer_dropout,

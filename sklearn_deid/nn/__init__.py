@@ -6,7 +6,8 @@ representer, adversaries, gradient reversal and the bound on attacks.
 
 from .adversaries import EmbeddingPairAdversary, RepresentationPairAdversary, average_adversaries
 from .batching import LengthBucketSampler, SentenceBatch, SentenceDataset
-from .crf import LinearChainCRF
+from .characters import CharacterCNN, CharacterRNN
+from .crf import LegalTags, LinearChainCRF
 from .dropout import LockedDropout
 from .noise import GaussianNoise
 from .partition import log_partition, log_partition_by_steps
@@ -15,21 +16,25 @@ from .recurrent import BidirectionalRecurrent
 from .representer import Representer
 from .reversal import reverse_gradient
 from .scan import log_partition_by_scan, viterbi_by_scan
+from .self_attention import SelfAttentionEncoder
 from .span_swap import SpanSwapper
 from .strong_adversaries import StrongEmbeddingAdversary, StrongRepresentationAdversary, cosine_distance
 from .tagger import TaggerModule
-from .words import CharacterCNN, WordEncoder
+from .words import WordEncoder
 
 __all__ = [
     "BidirectionalRecurrent",
     "CharacterCNN",
+    "CharacterRNN",
     "EmbeddingPairAdversary",
     "GaussianNoise",
     "LengthBucketSampler",
+    "LegalTags",
     "LinearChainCRF",
     "LockedDropout",
     "RepresentationPairAdversary",
     "Representer",
+    "SelfAttentionEncoder",
     "SentenceBatch",
     "SentenceDataset",
     "SpanSwapper",

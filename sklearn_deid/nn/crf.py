@@ -8,6 +8,8 @@ Viterbi runs on the whole batch, back-tracing included.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import torch
 from torch import Tensor
 from torchcrf import CRF
@@ -15,7 +17,22 @@ from torchcrf import CRF
 from .partition import log_partition
 from .scan import viterbi_by_scan
 
-__all__ = ["LinearChainCRF"]
+__all__ = ["LegalTags", "LinearChainCRF"]
+
+# Score of what is not legal in sums over sequences: its exponential is exactly 0, and unlike with -inf the gradients
+# stay numbers.
+_NEVER = -1e4
+
+
+class LegalTags(NamedTuple):
+    """Which tags may begin a sentence, follow one another (row: before, column: after) and end a sentence.
+
+    Some sequence of every length must be legal, as of a tag that may stand anywhere.
+    """
+
+    start: Tensor
+    follow: Tensor
+    end: Tensor
 
 
 class LinearChainCRF(CRF):
@@ -25,6 +42,9 @@ class LinearChainCRF(CRF):
     ----------
     n_tags : int
         Number of tags K.
+    legal : LegalTags of bool tensors, shapes (K,), (K, K) and (K,), optional
+        All other sequences get no probability and are never decoded; by default every sequence is legal. A gold
+        sequence must be legal, else its loss is of the order of 10,000.
 
     Notes
     -----
@@ -44,8 +64,20 @@ class LinearChainCRF(CRF):
     [[1.0, 1.0]]
     """
 
-    def __init__(self, n_tags: int) -> None:
+    def __init__(self, n_tags: int, legal: LegalTags | None = None) -> None:
         super().__init__(n_tags, batch_first=True)
+        # Not saved with the weights: they follow from the tags.
+        for name, value in zip(LegalTags._fields, legal or (None, None, None), strict=True):
+            self.register_buffer(f"legal_{name}", value, persistent=False)
+
+    def scores(self, never: float = _NEVER) -> tuple[Tensor, Tensor, Tensor]:
+        """Scores of transitions (K, K), starts (K,) and ends (K,), ``never`` where something is not legal."""
+        weights = (self.transitions, self.start_transitions, self.end_transitions)
+        if self.legal_follow is None:
+            return weights
+        legal = (self.legal_follow, self.legal_start, self.legal_end)
+        transitions, start, end = (w.masked_fill(~on, never) for w, on in zip(weights, legal, strict=True))
+        return transitions, start, end
 
     def forward(self, emissions: Tensor, tags: Tensor, mask: Tensor | None = None, reduction: str = "sum") -> Tensor:
         """Log likelihood of tag sequences.
@@ -66,9 +98,10 @@ class LinearChainCRF(CRF):
         if reduction not in ("none", "sum", "mean", "token_mean"):
             raise ValueError(f"The 'reduction' parameter must be none, sum, mean or token_mean. Got {reduction!r}.")
         mask = self._checked_mask(emissions, mask)
-        log_z = log_partition(emissions, self.transitions, self.start_transitions, self.end_transitions, mask)
+        transitions, start, end = self.scores()
+        log_z = log_partition(emissions, transitions, start, end, mask)
         # shape: (batch,)
-        likelihood = self._path_score(emissions, tags, mask) - log_z
+        likelihood = self._path_score(emissions, tags, mask, (transitions, start, end)) - log_z
         if reduction == "none":
             return likelihood
         if reduction == "sum":
@@ -95,13 +128,8 @@ class LinearChainCRF(CRF):
         mask = self._checked_mask(emissions, mask)
         with torch.enable_grad():
             leaf = emissions.detach().requires_grad_()
-            log_z = log_partition(
-                leaf,
-                self.transitions.detach(),
-                self.start_transitions.detach(),
-                self.end_transitions.detach(),
-                mask,
-            )
+            transitions, start, end = (score.detach() for score in self.scores())
+            log_z = log_partition(leaf, transitions, start, end, mask)
             (gradient,) = torch.autograd.grad(log_z.sum(), leaf)
         return gradient
 
@@ -119,24 +147,28 @@ class LinearChainCRF(CRF):
             raise ValueError("mask must be padded on the right, and every sentence needs at least one token.")
         return mask
 
-    def _path_score(self, emissions: Tensor, tags: Tensor, mask: Tensor) -> Tensor:
+    def _path_score(
+        self, emissions: Tensor, tags: Tensor, mask: Tensor, scores: tuple[Tensor, Tensor, Tensor]
+    ) -> Tensor:
+        transitions, start, end = scores
         # shape: (batch, time)
         on_token = mask.to(emissions.dtype)
         emitted = emissions.gather(2, tags.unsqueeze(2)).squeeze(2) * on_token
         # shape: (batch, time - 1)
-        moved = self.transitions[tags[:, :-1], tags[:, 1:]] * on_token[:, 1:]
+        moved = transitions[tags[:, :-1], tags[:, 1:]] * on_token[:, 1:]
         last = tags.gather(1, mask.sum(1, keepdim=True) - 1).squeeze(1)
-        ends = self.start_transitions[tags[:, 0]] + self.end_transitions[last]
+        ends = start[tags[:, 0]] + end[last]
         return ends + emitted.sum(1) + moved.sum(1)
 
     def _viterbi(self, emissions: Tensor, mask: Tensor) -> Tensor:
         """Best tag at each position, shape (batch, time); padded positions repeat the last tag."""
+        transitions, start, end = self.scores(never=-torch.inf)
         if emissions.is_cuda:
-            return viterbi_by_scan(emissions, self.transitions, self.start_transitions, self.end_transitions, mask)
+            return viterbi_by_scan(emissions, transitions, start, end, mask)
         batch, time, n_tags = emissions.shape
         # shape: (1, to, from): the maximum then runs over the last, contiguous dimension
-        into = self.transitions.t().contiguous().unsqueeze(0)
-        best = self.start_transitions + emissions[:, 0]
+        into = transitions.t().contiguous().unsqueeze(0)
+        best = start + emissions[:, 0]
         stay = torch.arange(n_tags, device=emissions.device).expand(batch, n_tags)
         came_from = torch.empty(time, batch, n_tags, dtype=torch.long, device=emissions.device)
         whole = mask.all(0).tolist()
@@ -148,7 +180,7 @@ class LinearChainCRF(CRF):
                 on = mask[:, t].unsqueeze(1)
                 score, source = torch.where(on, score, best), torch.where(on, source, stay)
             best, came_from[t] = score, source
-        tag = (best + self.end_transitions).argmax(1)
+        tag = (best + end).argmax(1)
         path = torch.empty(time, batch, dtype=torch.long, device=emissions.device)
         path[time - 1] = tag
         for t in range(time - 1, 0, -1):

@@ -32,29 +32,33 @@ def reverse_padded(x: Tensor, lengths: Tensor) -> Tensor:
 
 
 class BidirectionalRecurrent(nn.Module):
-    """Stacked bidirectional LSTM or GRU.
+    """Stacked bidirectional LSTM or GRU, or first the one and then the other.
 
     Parameters
     ----------
     input_size, hidden_size : int
         Width of the input, and of one direction.
     n_layers : int, default=1
-    cell : {"lstm", "gru"}, default="lstm"
+        How often the cells of ``cell`` are stacked.
+    cell : {"lstm", "gru", "gru-gru", "lstm-gru"}, default="lstm"
+        Cells of the stack, from the input on.
     dropout : float, default=0.0
         Variational dropout on the output of each layer but the last: one mask a sentence, shared by all time steps.
 
     References
     ----------
-    Gal & Ghahramani (2016) for the variational dropout.
+    Gal & Ghahramani (2016) for the variational dropout; Ahmed et al. (2020) for the stacks of two cells.
     """
 
     def __init__(
         self, input_size: int, hidden_size: int, n_layers: int = 1, cell: str = "lstm", dropout: float = 0.0
     ) -> None:
         super().__init__()
-        widths = [input_size] + [2 * hidden_size] * (n_layers - 1)
-        self.ahead = nn.ModuleList(_CELLS[cell](w, hidden_size, batch_first=True) for w in widths)
-        self.back = nn.ModuleList(_CELLS[cell](w, hidden_size, batch_first=True) for w in widths)
+        cells = [_CELLS[name] for name in cell.split("-")] * n_layers
+        widths = [input_size] + [2 * hidden_size] * (len(cells) - 1)
+        both = list(zip(cells, widths, strict=True))
+        self.ahead = nn.ModuleList(kind(w, hidden_size, batch_first=True) for kind, w in both)
+        self.back = nn.ModuleList(kind(w, hidden_size, batch_first=True) for kind, w in both)
         self.between = LockedDropout(dropout)
         self.output_size = 2 * hidden_size
 

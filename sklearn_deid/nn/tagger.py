@@ -1,4 +1,4 @@
-"""The tagger's network: words or vectors -> recurrent encoder -> emissions, with a CRF or softmax head."""
+"""The tagger's network: words or vectors -> encoder of sentences -> emissions, with a CRF or softmax head."""
 
 from __future__ import annotations
 
@@ -7,9 +7,8 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from .batching import SentenceBatch
-from .crf import LinearChainCRF
+from .crf import LegalTags, LinearChainCRF
 from .dropout import LockedDropout
-from .recurrent import BidirectionalRecurrent
 from .words import WordEncoder
 
 __all__ = ["TaggerModule"]
@@ -25,8 +24,11 @@ class TaggerModule(nn.Module):
         Encoder of words; None where X holds vectors.
     input_size : int
         Width of an encoded word or of a given vector.
-    encoder : BidirectionalRecurrent
+    encoder : BidirectionalRecurrent or SelfAttentionEncoder
+        Takes (batch, time, d) and lengths; says its ``output_size``.
     head : {"crf", "softmax"}, default="crf"
+    legal : LegalTags, optional
+        Tag sequences that the CRF knows.
     input_dropout, output_dropout : float, default=0.25, 0.5
         Variational dropout before and after the encoder.
 
@@ -39,17 +41,18 @@ class TaggerModule(nn.Module):
         self,
         n_tags: int,
         words: WordEncoder | None,
-        encoder: BidirectionalRecurrent,
+        encoder: nn.Module,
         *,
         head: str = "crf",
+        legal: LegalTags | None = None,
         input_dropout: float = 0.25,
         output_dropout: float = 0.5,
     ) -> None:
         super().__init__()
         self.words, self.encoder = words, encoder
         self.input_dropout, self.output_dropout = LockedDropout(input_dropout), LockedDropout(output_dropout)
-        self.emit = nn.Linear(encoder.output_size, n_tags)
-        self.crf = LinearChainCRF(n_tags) if head == "crf" else None
+        self.emit = nn.Linear(int(encoder.output_size), n_tags)  # type: ignore[arg-type]
+        self.crf = LinearChainCRF(n_tags, legal) if head == "crf" else None
 
     def forward(self, batch: SentenceBatch, table: Tensor | None = None) -> Tensor:
         """Emissions of shape (batch, time, n_tags), in float32.

@@ -6,55 +6,9 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-__all__ = ["CharacterCNN", "WordEncoder"]
+from .characters import CharacterCNN, CharacterRNN
 
-
-class CharacterCNN(nn.Module):
-    """Convolution over the characters of a word, maximum over positions.
-
-    Parameters
-    ----------
-    n_characters : int
-        Number of character classes; class 0 is padding.
-    embedding_dim : int, default=25
-        Width of a character vector.
-    n_filters : int, default=50
-        Width of the result.
-    width : int, default=3
-        Characters seen by one filter.
-
-    References
-    ----------
-    Ma & Hovy (2016), End-to-end sequence labeling via bi-directional LSTM-CNNs-CRF, section 2.1.
-    """
-
-    def __init__(self, n_characters: int, embedding_dim: int = 25, n_filters: int = 50, width: int = 3) -> None:
-        super().__init__()
-        self.embedding = nn.Embedding(n_characters, embedding_dim, padding_idx=0)
-        self.convolution = nn.Conv1d(embedding_dim, n_filters, width)
-        self.output_size = n_filters
-
-    def forward(self, characters: Tensor) -> Tensor:
-        """(n_words, longest word) character classes to (n_words, n_filters).
-
-        A filter is a sum over its places of something that depends on one character only, so each place gets a table
-        (character class -> contribution) and the convolution is a sum of look-ups: the same numbers as a convolution of
-        the embedded characters, at a third of its time on CPU.
-        """
-        longest = max(1, int((characters > 0).sum(1).max()))
-        kernel, bias = self.convolution.weight, self.convolution.bias
-        assert bias is not None
-        width = kernel.shape[2]
-        padded = F.pad(characters[:, :longest], (width // 2, width - 1 - width // 2))
-        total = self.embedding.weight.new_zeros(())
-        for place in range(width):
-            # shape: (n_characters, n_filters)
-            table = self.embedding.weight @ kernel[:, :, place].t()
-            total = total + F.embedding(padded[:, place : place + longest], table, padding_idx=0)
-        # Positions after the end of a word must not count, or a word would depend on the longest word beside it.
-        on = characters[:, :longest] > 0
-        on[:, 0] = True
-        return torch.where(on.unsqueeze(2), total, -torch.inf).amax(1) + bias
+__all__ = ["WordEncoder"]
 
 
 class WordEncoder(nn.Module):
@@ -64,7 +18,7 @@ class WordEncoder(nn.Module):
     ----------
     n_casings : int
         Number of casing classes, given as one-hot.
-    characters : CharacterCNN or None
+    characters : CharacterCNN, CharacterRNN or None
     n_shapes : int, default=0
         Number of word-shape classes; 0 leaves shapes out.
     shape_dim : int, default=25
@@ -76,7 +30,7 @@ class WordEncoder(nn.Module):
     def __init__(
         self,
         n_casings: int,
-        characters: CharacterCNN | None,
+        characters: CharacterCNN | CharacterRNN | None,
         n_shapes: int = 0,
         shape_dim: int = 25,
         vector_dim: int = 0,

@@ -8,7 +8,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torchcrf import CRF
 
-from sklearn_deid.nn import LinearChainCRF, log_partition, log_partition_by_steps
+from sklearn_deid.nn import (
+    LegalTags,
+    LinearChainCRF,
+    log_partition,
+    log_partition_by_scan,
+    log_partition_by_steps,
+    viterbi_by_scan,
+)
 
 
 def make_case(seed, batch, time, n_tags, scale=1.0, dtype=torch.float32):
@@ -156,3 +163,60 @@ class TestRefusals:
         crf, emissions, tags, mask = make_case(0, 2, 3, 2)
         with pytest.raises(ValueError, match="'reduction'"):
             crf(emissions, tags, mask, reduction="max")
+
+
+class TestLegalTags:
+    """Against the enumeration of the sequences that are legal."""
+
+    FOLLOW = torch.tensor([[1, 1, 0, 0], [0, 0, 1, 1], [0, 0, 1, 1], [1, 1, 0, 0]], dtype=torch.bool)  # O B I E
+    LEGAL = LegalTags(torch.tensor([True, True, False, False]), FOLLOW, torch.tensor([True, False, False, True]))
+
+    def case(self, seed, scale=1.0):
+        generator = torch.Generator().manual_seed(seed)
+        crf = LinearChainCRF(4, self.LEGAL).double()
+        with torch.no_grad():
+            for p in crf.parameters():
+                p.copy_(torch.randn(p.shape, generator=generator) * scale)
+        emissions = torch.randn(6, 5, 4, generator=generator, dtype=torch.float64) * scale
+        return crf, emissions, torch.arange(5) < torch.tensor([1, 2, 3, 4, 5, 5])[:, None]
+
+    def legal_paths(self, crf, emissions, n):
+        for path, score in TestAgainstEnumeration.scores(crf, emissions, n):
+            inside = all(self.FOLLOW[a, b] for a, b in zip(path, path[1:], strict=False))
+            if inside and self.LEGAL.start[path[0]] and self.LEGAL.end[path[-1]]:
+                yield path, score
+
+    @pytest.mark.parametrize("seed", range(4))
+    @pytest.mark.parametrize("scale", [1.0, 30.0])
+    def test_enumeration(self, seed, scale):
+        crf, emissions, mask = self.case(seed, scale)
+        scores = crf.scores()
+        by_scan = log_partition_by_scan(emissions, *scores, mask)
+        by_steps = log_partition_by_steps(emissions, *scores, mask)
+        tree = viterbi_by_scan(emissions, *crf.scores(never=-torch.inf), mask).tolist()
+        paths, marginals = crf.decode(emissions, mask), crf.marginals(emissions, mask)
+        likelihood = crf(emissions, torch.zeros(6, 5, dtype=torch.long), mask, reduction="none")  # all O: legal
+        for i, n in enumerate(mask.sum(1).tolist()):
+            scored = dict(self.legal_paths(crf, emissions[i], n))
+            total = torch.logsumexp(torch.stack(list(scored.values())), 0)
+            torch.testing.assert_close(by_scan[i], total)
+            torch.testing.assert_close(by_steps[i], total)
+            torch.testing.assert_close(likelihood[i], scored[(0,) * n] - total)
+            best = max(scored, key=scored.__getitem__)
+            assert tuple(paths[i]) == best == tuple(tree[i][:n])
+            for t, k in product(range(n), range(4)):
+                expected = sum(((s - total).exp() for p, s in scored.items() if p[t] == k), torch.zeros(()))
+                torch.testing.assert_close(marginals[i, t, k], expected.double())
+
+    def test_what_is_not_legal_is_not_decoded_however_much_the_emissions_want_it(self):
+        crf, emissions, mask = self.case(0)
+        emissions[:, :, 2] = 1e6
+        assert crf.decode(emissions, mask)[3:] == [[1, 2, 2, 3], [1, 2, 2, 2, 3], [1, 2, 2, 2, 3]]
+        assert viterbi_by_scan(emissions, *crf.scores(-torch.inf), mask)[5].tolist() == [1, 2, 2, 2, 3]
+
+    def test_forbidden_scores_get_no_gradient_and_are_not_saved(self):
+        crf, emissions, mask = self.case(1)
+        (-crf(emissions, torch.zeros(6, 5, dtype=torch.long), mask)).backward()
+        assert (crf.transitions.grad[~self.FOLLOW] == 0).all()
+        assert (crf.transitions.grad[self.FOLLOW] != 0).all()
+        assert sorted(crf.state_dict()) == ["end_transitions", "start_transitions", "transitions"]

@@ -58,3 +58,17 @@ class TestLockedDropout:
     def test_off_when_evaluating(self):
         x = torch.randn(2, 3, 4)
         assert LockedDropout(0.5).eval()(x) is x
+
+
+@pytest.mark.parametrize(("cell", "kinds"), [("gru-gru", (nn.GRU, nn.GRU)), ("lstm-gru", (nn.LSTM, nn.GRU))])
+def test_stack_of_two_cells_is_one_after_the_other(cell, kinds):
+    torch.manual_seed(0)
+    encoder = BidirectionalRecurrent(5, 4, cell=cell)
+    assert tuple(type(layer) for layer in encoder.ahead) == kinds
+    lengths = torch.tensor([6, 1, 3])
+    x = hidden = torch.randn(3, 6, 5)
+    for layer, kind in enumerate(kinds):
+        one = BidirectionalRecurrent(hidden.shape[2], 4, cell=kind.__name__.lower())
+        one.ahead[0], one.back[0] = encoder.ahead[layer], encoder.back[layer]
+        hidden = one(hidden, lengths)
+    torch.testing.assert_close(encoder(x, lengths), hidden)

@@ -1,10 +1,10 @@
-"""The character network by look-ups against a plain convolution."""
+"""The character networks against plain ones that read one word at a time."""
 
 import pytest
 import torch
 from torch.nn import functional as F
 
-from sklearn_deid.nn import CharacterCNN, WordEncoder
+from sklearn_deid.nn import CharacterCNN, CharacterRNN, WordEncoder
 
 
 def convolved(network, characters):
@@ -51,3 +51,26 @@ def test_parts_are_put_together():
     }
     assert encoder(features).shape == (2, encoder.output_size)
     assert encoder.output_size == 7 + 3 + 50 + 25
+
+
+class TestCharacterRNN:
+    @pytest.mark.parametrize("cell", ["gru", "lstm"])
+    def test_equals_torch_reading_one_word_at_a_time(self, cell):
+        torch.manual_seed(0)
+        network = CharacterRNN(30, cell, embedding_dim=5, hidden_size=4)
+        plain = {"gru": torch.nn.GRU, "lstm": torch.nn.LSTM}[cell](5, 4, batch_first=True, bidirectional=True)
+        with torch.no_grad():
+            for suffix, part in (("", network.recurrent.ahead[0]), ("_reverse", network.recurrent.back[0])):
+                for name in ("weight_ih_l0", "weight_hh_l0", "bias_ih_l0", "bias_hh_l0"):
+                    getattr(plain, name + suffix).copy_(getattr(part, name))
+        lengths = torch.tensor([20, 1, 4, 5, 8, 9, 14, 15, 3])  # words of all groups of lengths
+        characters = torch.randint(1, 30, (9, 20)) * (torch.arange(20) < lengths[:, None])
+        out = network(characters)
+        for row, n, vector in zip(characters, lengths, out, strict=True):
+            states = plain(network.embedding(row[None, :n]))[0][0]
+            torch.testing.assert_close(vector, torch.cat([states[-1, :4], states[0, 4:]]))
+
+    def test_a_word_without_characters_and_no_words(self):
+        network = CharacterRNN(30)
+        assert network(torch.zeros(1, 4, dtype=torch.long)).isfinite().all()
+        assert network(torch.zeros(0, 4, dtype=torch.long)).shape == (0, network.output_size)
