@@ -25,6 +25,7 @@ _HOME = {
     "DeidTagger": "estimators",
     "DSSGDEnsemble": "estimators",
     "RuleTagger": "estimators",
+    "RecallTunedTagger": "estimators",
     "UnitedTagger": "estimators",
     "NoteDeidentifier": "estimators",
     "NeighborPseudonymizer": "estimators",

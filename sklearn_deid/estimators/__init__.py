@@ -7,6 +7,7 @@ from .neighbor_pseudonymizer import NeighborPseudonymizer
 from .note_deidentifier import NoteDeidentifier
 from .privacy_auditor import AdversarialPrivacyAuditor
 from .private_representer import PrivateRepresenter
+from .recall_tuned_tagger import RecallTunedTagger
 from .rule_tagger import RuleTagger
 from .tagger import DeidTagger
 from .united_tagger import UnitedTagger
@@ -23,6 +24,7 @@ __all__ = [
     "NoteDeidentifier",
     "PrivateRepresenter",
     "RandomVectorPerturber",
+    "RecallTunedTagger",
     "RuleTagger",
     "SanTextPseudonymizer",
     "UnitedTagger",

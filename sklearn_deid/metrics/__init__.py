@@ -2,6 +2,7 @@
 
 from .clustered_shares import Share, clustered_share
 from .counting import RULES, Counts, Rule, compare, compare_by_label, merged_counts
+from .decision_thresholds import bootstrap_ratio, missed_patient_threshold, recall_threshold
 from .leaks import Leak, LeakList, leak_list
 from .pairing import Pairing, count_sentences, infer_label_scheme, pair_documents
 from .privacy_card import privacy_card
@@ -28,6 +29,7 @@ __all__ = [
     "UtilityReport",
     "UtilitySettings",
     "bayes_reidentification",
+    "bootstrap_ratio",
     "clustered_share",
     "compare",
     "compare_by_label",
@@ -37,6 +39,7 @@ __all__ = [
     "leak_list",
     "make_phi_scorer",
     "merged_counts",
+    "missed_patient_threshold",
     "normalised_prior",
     "pair_documents",
     "phi_f1_score",
@@ -44,5 +47,6 @@ __all__ = [
     "phi_recall_score",
     "phi_word_prior",
     "privacy_card",
+    "recall_threshold",
     "utility_report",
 ]
