@@ -12,7 +12,7 @@ from torch import Tensor, nn
 from torch.utils.data import DataLoader
 
 from .._compat import SkorchEstimator, resolve_device
-from ..nn import LengthBucketSampler, SentenceBatch, SentenceDataset
+from ..nn import LengthBucketSampler, RecallWeight, SentenceBatch, SentenceDataset
 from ..training import EarlyStoppingOnF1, LearningRateDecay, WeightAverage
 from ._tagger_data import SwappingDataset
 
@@ -98,7 +98,11 @@ class SequenceNet(SkorchEstimator):
             y_true.to(device, non_blocking=True),
             X.mask.to(device, non_blocking=True),
             None if weights is None else weights.to(device),
+            self._recall_weight() if training else None,
         )
+
+    def _recall_weight(self) -> RecallWeight | None:
+        return None if self.recall_weight is None else RecallWeight(self.recall_weight, self.recall_form)
 
     # ---- what `fit` and `predict` call
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from numbers import Integral, Real
 
 from .._compat import HasMethods, Interval, StrOptions
+from ..nn import RECALL_FORMS
 
 __all__ = ["TAGGER_CONSTRAINTS"]
 
@@ -23,6 +24,8 @@ TAGGER_CONSTRAINTS: dict[str, list] = {
     "span_swap": [Interval(Real, 0, 1, closed="both")],
     "augmenter": [HasMethods(["fit_transform", "sample", "transform"]), None],
     "class_weight": [dict, StrOptions({"balanced"}), None],
+    "recall_weight": [Interval(Real, 1, None, closed="left"), None],
+    "recall_form": [StrOptions(set(RECALL_FORMS))],
     "max_epochs": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],
     "lr": [Interval(Real, 0, None, closed="neither")],
     "batch_size": [Interval(Integral, 1, None, closed="left")],

@@ -62,6 +62,13 @@ class DeidTagger(TaggingNet):
         tagged go through its ``transform``. It is cloned, and draws from this tagger's ``random_state``.
     class_weight : dict, "balanced" or None, default=None
         Weight of each tag in the loss; tags that a dict does not name count 1.
+    recall_weight : float of at least 1 or None, default=None
+        How much more a batch counts in training where PHI is missed: delta_p of Ahmed et al. (2020), 2 to 10. None is
+        the plain loss.
+    recall_form : {"repaired", "sentence", "printed"}, default="repaired"
+        "repaired" multiplies the loss of a batch by 1 + (``recall_weight`` - 1) FNR, "sentence" that of each sentence;
+        "printed" is the paper's formula, ``recall_weight`` FNR, with which a batch without a miss teaches nothing.
+        FNR = FN / (1 + FN + TP), in tokens.
     max_epochs : int or "auto", default="auto"
         Passes over the data. "auto" is 20, and up to 100 where the data are so small that 20 passes make fewer than
         2,000 batches.
@@ -149,6 +156,8 @@ class DeidTagger(TaggingNet):
         span_swap: float = 0.5,
         augmenter: Any = None,
         class_weight: Any = None,
+        recall_weight: float | None = None,
+        recall_form: str = "repaired",
         max_epochs: Any = "auto",
         lr: float = 3e-3,
         batch_size: int = 900,
@@ -175,6 +184,7 @@ class DeidTagger(TaggingNet):
         )
         self.augmenter = augmenter
         self.span_swap, self.class_weight, self.gradient_clip = span_swap, class_weight, gradient_clip
+        self.recall_weight, self.recall_form = recall_weight, recall_form
         self.weight_average, self.patience = weight_average, patience
         self.mixed_precision, self.random_state = mixed_precision, random_state
         super().__init__(

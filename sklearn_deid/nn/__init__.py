@@ -12,6 +12,7 @@ from .dropout import LockedDropout
 from .noise import GaussianNoise
 from .partition import log_partition, log_partition_by_steps
 from .privacy_bound import attack_accuracy, distance_of_accuracy, pair_distance, released_r_times
+from .recall_weight import RECALL_FORMS, RecallWeight
 from .recurrent import BidirectionalRecurrent
 from .representer import Representer
 from .reversal import reverse_gradient
@@ -32,6 +33,8 @@ __all__ = [
     "LegalTags",
     "LinearChainCRF",
     "LockedDropout",
+    "RECALL_FORMS",
+    "RecallWeight",
     "RepresentationPairAdversary",
     "Representer",
     "SelfAttentionEncoder",

@@ -9,6 +9,7 @@ from torch.nn import functional as F
 from .batching import SentenceBatch
 from .crf import LegalTags, LinearChainCRF
 from .dropout import LockedDropout
+from .recall_weight import RecallWeight
 from .words import WordEncoder
 
 __all__ = ["TaggerModule"]
@@ -68,18 +69,32 @@ class TaggerModule(nn.Module):
         # The CRF sums many terms: half precision is not enough there.
         return self.emit(self.output_dropout(hidden)).float()
 
-    def loss(self, emissions: Tensor, tags: Tensor, mask: Tensor, tag_weights: Tensor | None = None) -> Tensor:
+    def loss(
+        self,
+        emissions: Tensor,
+        tags: Tensor,
+        mask: Tensor,
+        tag_weights: Tensor | None = None,
+        recall: RecallWeight | None = None,
+    ) -> Tensor:
         """Negative log likelihood, averaged over sentences.
 
         With ``tag_weights`` of shape (n_tags,) a sentence counts as much as the mean weight of its gold tags (CRF), or
-        each token as much as its gold tag (softmax).
+        each token as much as its gold tag (softmax). With ``recall`` it grows with the PHI that is missed; tag 0 is "O"
+        then.
         """
+        loss = self._loss_by_sentence(emissions, tags, mask, tag_weights)
+        if recall is not None:
+            loss = loss * recall.factor(self.best_tags(emissions.detach(), mask), tags, mask)
+        return loss.mean()
+
+    def _loss_by_sentence(self, emissions: Tensor, tags: Tensor, mask: Tensor, tag_weights: Tensor | None) -> Tensor:
         weights = None if tag_weights is None else tag_weights[tags] * mask
         if self.crf is not None:
             loss = -self.crf(emissions, tags, mask, reduction="none")
-            return loss.mean() if weights is None else (loss * weights.sum(1) / mask.sum(1)).mean()
+            return loss if weights is None else loss * weights.sum(1) / mask.sum(1)
         by_token = F.cross_entropy(emissions.transpose(1, 2), tags, reduction="none") * mask
-        return (by_token if weights is None else by_token * weights).sum() / len(tags)
+        return (by_token if weights is None else by_token * weights).sum(1)
 
     def best_tags(self, emissions: Tensor, mask: Tensor) -> Tensor:
         """As `decode`, as a tensor of shape (batch, time) on the device; padded positions hold no meaning."""

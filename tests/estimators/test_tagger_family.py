@@ -80,6 +80,39 @@ class TestConstrained:
             assert legal is constrained
 
 
+class TestRecallWeight:
+    def test_weight_1_repaired_is_the_plain_loss(self, sentences):
+        X, y, _ = sentences
+        settings = {**SMALL, "max_epochs": 2}
+        plain = DeidTagger(**settings).fit(X[:30], y[:30])
+        for form in ("repaired", "sentence"):
+            weighted = DeidTagger(**settings, recall_weight=1.0, recall_form=form).fit(X[:30], y[:30])
+            assert_rows_equal(weighted.predict_proba(X[:30]), plain.predict_proba(X[:30]))
+
+    @pytest.mark.parametrize("form", ["repaired", "sentence"])
+    def test_learns(self, form, sentences):
+        X, y, _ = sentences
+        tagger = DeidTagger(**SMALL).set_params(recall_weight=10, recall_form=form, max_epochs=15).fit(X, y)
+        assert tagger.score(X, y) > 0.9
+
+    def test_printed_form_does_not_learn_without_misses(self, sentences):
+        X, y, _ = sentences
+        nothing = [["O"] * len(row) for row in y]
+        settings = {**SMALL, "max_epochs": 1, "weight_average": 0.0, "recall_weight": 5, "recall_form": "printed"}
+        tagger = DeidTagger(**settings).partial_fit(X, nothing)
+        before = [p.clone() for p in tagger.module_.parameters()]
+        tagger.partial_fit(X, nothing)
+        for old, new in zip(before, tagger.module_.parameters(), strict=True):
+            torch.testing.assert_close(old, new)
+
+    def test_refusals(self, sentences):
+        X, y, _ = sentences
+        with pytest.raises(ValueError, match="'recall_weight'"):
+            DeidTagger(recall_weight=0.5).fit(X, y)
+        with pytest.raises(ValueError, match="'recall_form'"):
+            DeidTagger(recall_form="exact").fit(X, y)
+
+
 def test_unknown_tags_are_refused_as_before(sentences):
     X, y, _ = sentences
     tagger = DeidTagger(**SMALL).set_params(max_epochs=1).partial_fit(X[:3], y[:3])
