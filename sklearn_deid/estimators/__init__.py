@@ -1,5 +1,7 @@
 """The doors: scikit-learn estimators with parameters, validation and wiring."""
 
+from ._learner_state import learner_from_state, learner_to_state, make_learner
+from ._tagger_learner import TaggerLearner
 from ._tagger_state import tagger_from_state, tagger_to_state
 from .dp_pseudonymizers import CusTextPseudonymizer, MadlibPseudonymizer, SanTextPseudonymizer
 from .dssgd_ensemble import DSSGDEnsemble
@@ -27,8 +29,12 @@ __all__ = [
     "RecallTunedTagger",
     "RuleTagger",
     "SanTextPseudonymizer",
+    "TaggerLearner",
     "UnitedTagger",
     "ZeroVectorPerturber",
+    "learner_from_state",
+    "learner_to_state",
+    "make_learner",
     "tagger_from_state",
     "tagger_to_state",
 ]

@@ -30,6 +30,7 @@ from .schedules import SCHEDULES, Step, plan_steps
 from .selection import SELECTIONS, Selected, n_shared, select_download, select_upload
 from .server import ParameterServer, Refusal
 from .sparse import SparseUpdate
+from .state_file import generator_from, generator_state, read_state, write_state
 from .strategies import STRATEGIES, StrategyPlan, Training, run_strategy
 from .worker import Worker, WorkerSettings
 
@@ -64,15 +65,19 @@ __all__ = [
     "aggregate",
     "clip_norm",
     "coordinate_median",
+    "generator_from",
+    "generator_state",
     "kth_largest",
     "largest_mask",
     "n_shared",
     "plan_steps",
     "random_subset",
+    "read_state",
     "run_rounds",
     "run_strategy",
     "select_download",
     "select_upload",
     "train_one_epoch",
     "trimmed_mean",
+    "write_state",
 ]

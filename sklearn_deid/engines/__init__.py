@@ -1,0 +1,32 @@
+"""Training together across sites: who agrees on what, what stays at a site, and windows of the exchange.
+
+The parameter server and the workers are those of `federated`; here is what makes them last longer than a process, and
+what connects them. `ExchangeService` and `SiteTraining` know no network: the ``flare_*`` files connect them by NVIDIA
+FLARE (extra ``federated``) and are loaded by it, by name.
+"""
+
+from .agreement import Agreement
+from .flare_kits import harden_server, harden_site, server_checkpoint, write_federation, write_window
+from .json_file import read_settings, write_settings
+from .site_settings import SiteSettings
+from .site_training import SiteTraining, read_site_corpus
+from .windows import ExchangeService, WindowRules
+from .wire import pack, unpack
+
+__all__ = [
+    "Agreement",
+    "ExchangeService",
+    "SiteSettings",
+    "SiteTraining",
+    "WindowRules",
+    "harden_server",
+    "harden_site",
+    "pack",
+    "read_settings",
+    "read_site_corpus",
+    "server_checkpoint",
+    "unpack",
+    "write_federation",
+    "write_settings",
+    "write_window",
+]

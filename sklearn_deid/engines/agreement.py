@@ -1,0 +1,148 @@
+"""What all places of a federation agree on before it starts: `Agreement`, the file federation.json."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from ..exceptions import ExchangeError
+from ..federated import ParameterServer, ServerLimits
+
+__all__ = ["Agreement"]
+
+# No dots: in the addresses of FLARE they divide a site from its processes.
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,62}")
+_LABEL = re.compile(r"[^\s-]\S*")
+_EMBEDDINGS = (None, "auto", "glove-6b-50d")
+# Everything of a DeidTagger that is a plain value, says nothing of one place, and is not set by the exchange.
+_TAGGER = (
+    "encoder",
+    "head",
+    "scheme",
+    "characters",
+    "embeddings",
+    "hidden_size",
+    "n_layers",
+    "input_dropout",
+    "layer_dropout",
+    "output_dropout",
+    "span_swap",
+    "lr",
+    "batch_size",
+    "gradient_clip",
+    "weight_average",
+)
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """The public part of a federation; every place has the same file, and nothing in it is secret.
+
+    Parameters
+    ----------
+    project : str
+        Name of the federation: letters, digits, hyphens, underscores.
+    sites : list of str
+        Names of the sites, as in their certificates.
+    labels : list of str
+        The label set.
+    tagger : dict, default={}
+        Parameters of `DeidTagger` that differ from its defaults. ``embeddings`` may be "auto", "glove-6b-50d" or None.
+    n_epochs : int, default=25
+        Local epochs of each site, over all windows.
+    seed : int, default=0
+        Of the first weights.
+    max_abs, max_norm : float or None, default=None
+        What the server refuses (`federated.ServerLimits`).
+    max_staleness : int or None, default=None
+    step : float, default=1.0
+        What the server multiplies updates by; 1 divided by the number of sites where they train at the same time and
+        the sum of their updates overshoots.
+
+    Raises
+    ------
+    ExchangeError
+        If something is not as described.
+
+    Examples
+    --------
+    >>> agreement = Agreement("lab", ["site-1", "site-2"], ["PATIENT", "DATE"], {"hidden_size": 8}, n_epochs=2)
+    >>> agreement.tagger_to_train().hidden_size
+    8
+    """
+
+    project: str
+    sites: list[str]
+    labels: list[str]
+    tagger: Mapping[str, Any] = field(default_factory=dict)
+    n_epochs: int = 25
+    seed: int = 0
+    max_abs: float | None = None
+    max_norm: float | None = None
+    max_staleness: int | None = None
+    step: float = 1.0
+
+    def __post_init__(self) -> None:
+        for name in (self.project, *self.sites):
+            if not isinstance(name, str) or not _NAME.fullmatch(name):
+                raise ExchangeError("Names of projects and sites are letters, digits, hyphens and underscores.")
+        if not self.sites or len(set(self.sites)) != len(self.sites):
+            raise ExchangeError("A federation needs sites, each with a name of its own.")
+        for label in self.labels:
+            if not isinstance(label, str) or not _LABEL.fullmatch(label):
+                raise ExchangeError("Labels must be text without blanks.")
+        if not self.labels or len(set(self.labels)) != len(self.labels):
+            raise ExchangeError("The label set must name labels, each once.")
+        unknown = sorted(set(self.tagger) - set(_TAGGER))
+        if unknown:
+            raise ExchangeError(f"{unknown[0]!r} cannot be agreed on; there is {', '.join(_TAGGER)}.")
+        if self.tagger.get("embeddings", "auto") not in _EMBEDDINGS:
+            raise ExchangeError("'embeddings' must be public and known everywhere: auto, glove-6b-50d or null.")
+        if isinstance(self.n_epochs, bool) or not isinstance(self.n_epochs, int) or self.n_epochs < 1:
+            raise ExchangeError("'n_epochs' must be a whole number of at least 1.")
+        self.limits()
+
+    def limits(self) -> ServerLimits:
+        """What the server refuses."""
+        given: dict[str, Any] = {
+            "max_abs": self.max_abs,
+            "max_norm": self.max_norm,
+            "max_staleness": self.max_staleness,
+        }
+        return ServerLimits(**{name: value for name, value in given.items() if value is not None}, step=self.step)
+
+    def tagger_to_train(self) -> Any:
+        """A `DeidTagger` with the agreed parameters, not fitted."""
+        from ..estimators import DeidTagger
+
+        return DeidTagger(**self.tagger, random_state=self.seed)
+
+    def first_learner(self) -> Any:
+        """A learner with the first weights of the federation, and no notes: one made-up token to build it."""
+        from ..estimators import make_learner
+
+        return make_learner(self.tagger_to_train(), [["a"]], [["O"]], None, self.labels, n_epochs=self.n_epochs)
+
+    def new_server(self) -> ParameterServer:
+        """A parameter server with the first weights."""
+        learner = self.first_learner()
+        return ParameterServer(learner.get_flat(), learner.layout.fingerprint, self.limits())
+
+    def tagger_with(self, parameters: np.ndarray, model: str) -> Any:
+        """A fitted `DeidTagger` with parameters of a server.
+
+        Raises
+        ------
+        ExchangeError
+            If they belong to another agreement.
+        """
+        learner = self.first_learner()
+        if learner.layout.fingerprint != model:
+            raise ExchangeError("The parameters are those of another federation.")
+        learner.set_flat(parameters)
+        learner.finish()
+        return learner.tagger

@@ -1,0 +1,82 @@
+"""NVIDIA FLARE's end at the server: one window of the exchange."""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+from nvflare.apis.controller_spec import Task
+from nvflare.apis.impl.controller import Controller
+from nvflare.apis.shareable import Shareable
+from nvflare.fuel.f3.cellnet.utils import new_cell_message
+
+from ..federated import ParameterServer
+from .agreement import Agreement
+from .flare_kits import AGREEMENT_FILE, CHECKPOINT
+from .flare_peer import CHANNEL, TOPIC, PeerNames
+from .json_file import read_settings
+from .windows import ExchangeService, WindowRules
+
+__all__ = ["WindowController"]
+
+_TASK = "sklearn_deid_window"
+
+
+class WindowController(Controller):
+    """Goes on from the checkpoint of the last window, and writes it with every upload.
+
+    Parameters
+    ----------
+    n_epochs, first_contact, silence, grace, longest
+        As for `WindowRules`.
+    """
+
+    def __init__(self, **rules: Any) -> None:
+        super().__init__()
+        self.rules = WindowRules(**rules)
+
+    def start_controller(self, fl_ctx: Any) -> None:
+        """Load the checkpoint and listen."""
+        engine = fl_ctx.get_engine()
+        workspace = engine.get_workspace()
+        root = Path(workspace.get_root_dir())
+        agreement = read_settings(Agreement, Path(workspace.get_site_config_dir()) / AGREEMENT_FILE)
+        server = ParameterServer.load(root / CHECKPOINT, keep=True)
+        self._events = _EventFile((root / CHECKPOINT).with_name("events.jsonl"), str(fl_ctx.get_job_id()))
+        self.service = ExchangeService(server, agreement.sites, self.rules, self._events)
+        self._peers = PeerNames(Path(workspace.get_startup_kit_dir()) / "server.crt")
+        self._events({"event": "start", "version": server.version, "n_refused": server.n_refused})
+        engine.get_cell().register_request_cb(channel=CHANNEL, topic=TOPIC, cb=self._answer)
+
+    def _answer(self, request: Any) -> Any:
+        return new_cell_message({}, self.service.answer(self._peers.name_of(request), request.payload))
+
+    def control_flow(self, abort_signal: Any, fl_ctx: Any) -> None:
+        """Call the sites, and wait for those that are there."""
+        task = Task(name=_TASK, data=Shareable(), timeout=0)
+        self.broadcast(task=task, fl_ctx=fl_ctx, min_responses=0, wait_time_after_min_received=0)
+        while not abort_signal.triggered and not self.service.is_over():
+            time.sleep(0.2)
+        self.service.close()
+        self.cancel_all_tasks(fl_ctx=fl_ctx)
+
+    def stop_controller(self, fl_ctx: Any) -> None:
+        """Nothing is left to do: every upload is on the disk."""
+
+    def process_result_of_unknown_task(self, *args: Any, **kwargs: Any) -> None:
+        """A site that ends after the window; its uploads have been taken."""
+
+
+class _EventFile:
+    """A line of JSON for each event: time, job, site, bytes, versions."""
+
+    def __init__(self, path: Path, job: str) -> None:
+        self._path, self._job, self._lock = path, job, threading.Lock()
+
+    def __call__(self, event: dict[str, Any]) -> None:
+        line = json.dumps({"time": round(time.time(), 3), "job": self._job, **event})
+        with self._lock, self._path.open("a", encoding="utf-8") as stream:
+            stream.write(line + "\n")

@@ -1,0 +1,100 @@
+"""NVIDIA FLARE's end at a site: takes part in one window. The only class that a site lets a job name."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from nvflare.apis.executor import Executor
+from nvflare.apis.fl_constant import ReturnCode
+from nvflare.apis.shareable import Shareable, make_reply
+from nvflare.fuel.f3.cellnet.defs import MessageHeaderKey
+from nvflare.fuel.f3.cellnet.defs import ReturnCode as CellReturnCode
+from nvflare.fuel.f3.cellnet.fqcn import FQCN
+from nvflare.fuel.f3.message import Message
+
+from ..exceptions import DeidError, ExchangeError
+from .agreement import Agreement
+from .flare_kits import AGREEMENT_FILE, SITE_FILE
+from .flare_peer import CHANNEL, TOPIC
+from .json_file import read_settings
+from .site_settings import SiteSettings
+from .site_training import SiteTraining
+from .wire import pack, unpack
+
+__all__ = ["SiteExecutor"]
+
+_ANSWER_TIMEOUT, _PING_EVERY, _GIVE_UP_AFTER = 30.0, 10.0, 300.0
+
+
+class SiteExecutor(Executor):
+    """Reads the site's own settings, trains, and talks to the server of the job. Takes no arguments from a job."""
+
+    def execute(self, task_name: str, shareable: Shareable, fl_ctx: Any, abort_signal: Any) -> Shareable:
+        """Train until the window ends. What fails is logged by kind and place; no text of notes is."""
+        engine = fl_ctx.get_engine()
+        local = Path(engine.get_workspace().get_site_config_dir())
+        line = _Line(engine.get_cell(), fl_ctx.get_job_id(), abort_signal)
+        quiet = threading.Event()
+        try:
+            settings = read_settings(SiteSettings, local / SITE_FILE)
+            agreement = read_settings(Agreement, local / AGREEMENT_FILE)
+            threading.Thread(target=_show_life, args=(line, quiet), daemon=True).start()
+            _use_threads(settings.threads)
+            training = SiteTraining(agreement, settings, fl_ctx.get_identity_name())
+            n_trained = training.run_window(line.ask, lambda: bool(abort_signal.triggered))
+            training.save_model()
+            self.log_info(fl_ctx, f"trained {n_trained} epochs in this window, {training.n_left} are left")
+            return make_reply(ReturnCode.OK)
+        except (DeidError, OSError) as error:
+            # Errors of this library hold no text of notes; those of the system hold names of files.
+            self.log_error(fl_ctx, f"{type(error).__name__}: {error}", fire_event=False)
+            return make_reply(ReturnCode.EXECUTION_EXCEPTION)
+        finally:
+            quiet.set()
+
+
+class _Line:
+    """The connection to the server's process of this job."""
+
+    def __init__(self, cell: Any, job_id: str, abort_signal: Any) -> None:
+        self._cell, self._abort = cell, abort_signal
+        self._target = FQCN.join([FQCN.ROOT_SERVER, job_id])
+
+    def ask(self, fields: Mapping[str, Any], body: bytes = b"") -> tuple[dict[str, Any], bytes]:
+        """Ask until there is an answer; the server takes no upload twice."""
+        begin = time.monotonic()
+        while time.monotonic() - begin < _GIVE_UP_AFTER and not self._abort.triggered:
+            reply = self.ask_once(fields, body)
+            if reply is not None:
+                return reply
+            time.sleep(1.0)
+        raise ExchangeError("The server does not answer. What was trained is saved, and is sent in the next window.")
+
+    def ask_once(self, fields: Mapping[str, Any], body: bytes = b"") -> tuple[dict[str, Any], bytes] | None:
+        """One attempt; None if there is no answer."""
+        reply = self._cell.send_request(
+            channel=CHANNEL,
+            topic=TOPIC,
+            target=self._target,
+            request=Message(payload=pack(fields, body)),
+            timeout=_ANSWER_TIMEOUT,
+            optional=True,
+        )
+        code = reply.get_header(MessageHeaderKey.RETURN_CODE, CellReturnCode.OK)
+        return unpack(reply.payload) if code == CellReturnCode.OK else None
+
+
+def _show_life(line: _Line, quiet: threading.Event) -> None:
+    """However long an epoch takes, the server knows that the site is there."""
+    while not quiet.wait(_PING_EVERY):
+        line.ask_once({"ask": "ping"})
+
+
+def _use_threads(n: int) -> None:
+    import torch
+
+    torch.set_num_threads(max(n, 1))

@@ -1,0 +1,191 @@
+"""Files around NVIDIA FLARE: what its provisioning reads, what a kit must allow, and the job of a window.
+
+All of it is JSON (which YAML readers read too), so that nothing here needs FLARE itself.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from ..exceptions import DeidError
+from .agreement import Agreement
+from .json_file import read_settings, write_json, write_settings
+from .site_settings import SiteSettings
+from .windows import WindowRules
+
+__all__ = [
+    "AGREEMENT_FILE",
+    "CHECKPOINT",
+    "SITE_FILE",
+    "harden_server",
+    "harden_site",
+    "server_checkpoint",
+    "write_federation",
+    "write_window",
+]
+
+AGREEMENT_FILE = "federation.json"
+SITE_FILE = "sklearn_deid_site.json"
+CHECKPOINT = Path("sklearn_deid", "server.state")
+_EXECUTOR = "sklearn_deid.engines.flare_executor.SiteExecutor"
+_CONTROLLER = "sklearn_deid.engines.flare_controller.WindowController"
+_TASK = "sklearn_deid_window"
+_NOBODY = {
+    right: "none"
+    for right in ("submit_job", "clone_job", "manage_job", "download_job", "operate", "shell_commands", "byoc")
+}
+
+
+def write_federation(folder: str | os.PathLike[str], agreement: Agreement, host: str, port: int, lead: str) -> None:
+    """Write what the coordinator and each participant need to ask for certificates.
+
+    Parameters
+    ----------
+    folder : path
+        New or empty; gets ``federation.json``, ``profile.yml``, and ``participants/NAME.yml`` for the server, each site
+        and the person who starts windows.
+    agreement : Agreement
+    host : str
+        Name of the server as sites reach it; also the name in its certificate.
+    port : int
+        The only port that has to be open, and only on the server.
+    lead : str
+        E-mail address of the person who may start windows.
+    """
+    root = Path(folder)
+    (root / "participants").mkdir(parents=True)
+    write_settings(agreement, root / AGREEMENT_FILE)
+    server = {"host": host, "fed_learn_port": port, "admin_port": port}
+    profile = {"name": agreement.project, "scheme": "grpc", "connection_security": "mtls", "server": server}
+    write_json(profile, root / "profile.yml")
+    people = [
+        {"name": host, "type": "server", "org": "coordinator"},
+        {"name": lead, "type": "admin", "org": "coordinator", "role": "lead"},
+        *({"name": site, "type": "client", "org": _organisation(site)} for site in agreement.sites),
+    ]
+    for person in people:
+        participant = {"name": agreement.project, "participants": [person]}
+        write_json(participant, root / "participants" / f"{person['name']}.yml")
+
+
+def write_window(folder: str | os.PathLike[str], rules: WindowRules) -> None:
+    """Write the job of a window: two JSON files that name two installed classes, and no code.
+
+    Parameters
+    ----------
+    folder : path
+        New; may be submitted as often as there are windows.
+    rules : WindowRules
+        Only the server reads them.
+    """
+    root = Path(folder)
+    config = root / "app" / "config"
+    config.mkdir(parents=True)
+    write_json(
+        {"name": "window", "resource_spec": {}, "min_clients": 1, "deploy_map": {"app": ["@ALL"]}}, root / "meta.json"
+    )
+    controller = {"id": "window", "path": _CONTROLLER, "args": asdict(rules)}
+    write_json({"format_version": 2, "workflows": [controller], "components": []}, config / "config_fed_server.json")
+    executor = {"tasks": [_TASK], "executor": {"path": _EXECUTOR, "args": {}}}
+    write_json({"format_version": 2, "executors": [executor], "components": []}, config / "config_fed_client.json")
+
+
+def harden_site(kit: str | os.PathLike[str], agreement: Agreement, settings: SiteSettings) -> None:
+    """Let a site's kit run one class, and write its own settings.
+
+    Nobody may ship code, run shell commands, or send the site a job of components other than the one executor; logs
+    stay where they are. The files are the site's: it can read them before it starts, and change them at any time.
+
+    Parameters
+    ----------
+    kit : path
+        The folder that ``nvflare package`` (or ``provision``) made.
+    agreement : Agreement
+    settings : SiteSettings
+
+    Raises
+    ------
+    DeidError
+        If this is no kit of a site.
+    """
+    local = _local(kit, "fed_client.json")
+    resources = _resources(local, _EXECUTOR)
+    resources["components"] = [part for part in resources["components"] if part["id"] != "site_log_streamer"]
+    resources["client"] = {**resources.get("client", {}), "allow_log_streaming": False}
+    write_json(resources, local / "resources.json")
+    # Jobs come from the lead; what they may contain is decided by `class_allow_list`, and code they may not contain.
+    roles = {"project_admin": _NOBODY, "org_admin": _NOBODY, "lead": {**_NOBODY, "submit_job": "any", "view": "any"}}
+    write_json({"format_version": "1.0", "permissions": {**roles, "member": _NOBODY}}, local / "authorization.json")
+    write_settings(agreement, local / AGREEMENT_FILE)
+    write_settings(settings, local / SITE_FILE)
+    os.chmod(local / SITE_FILE, 0o600)
+
+
+def harden_server(kit: str | os.PathLike[str], agreement: Agreement) -> Path:
+    """Let the server's kit run one class, keep its jobs in the kit, and give it the first weights.
+
+    Returns
+    -------
+    Path
+        The checkpoint. One that is there already is left alone, so that a federation can be continued.
+
+    Raises
+    ------
+    DeidError
+        If this is no kit of a server.
+    """
+    local = _local(kit, "fed_server.json")
+    resources = _resources(local, _CONTROLLER)
+    own = Path(kit).resolve() / "sklearn_deid"
+    own.mkdir(exist_ok=True)
+    resources["snapshot_persistor"]["args"]["storage"]["args"]["root_dir"] = str(own / "snapshots")
+    for part in resources["components"]:
+        if part["id"] == "job_manager":
+            part["args"]["uri_root"] = str(own / "jobs")
+    resources["components"] = [part for part in resources["components"] if part["id"] != "log_receiver"]
+    write_json(resources, local / "resources.json")
+    lead = {**_NOBODY, "submit_job": "any", "manage_job": "n:submitter", "download_job": "n:submitter", "view": "any"}
+    roles = {"project_admin": {**lead, "operate": "any"}, "org_admin": _NOBODY, "lead": {**lead, "operate": "any"}}
+    write_json({"format_version": "1.0", "permissions": {**roles, "member": _NOBODY}}, local / "authorization.json")
+    write_settings(agreement, local / AGREEMENT_FILE)
+    checkpoint = Path(kit) / CHECKPOINT
+    if not checkpoint.exists():
+        agreement.new_server().save(checkpoint)
+    return checkpoint
+
+
+def server_checkpoint(kit: str | os.PathLike[str]) -> tuple[Agreement, Path]:
+    """Agreement and checkpoint of a server's kit."""
+    local = _local(kit, "fed_server.json")
+    return read_settings(Agreement, local / AGREEMENT_FILE), Path(kit) / CHECKPOINT
+
+
+def _local(kit: str | os.PathLike[str], startup: str) -> Path:
+    root = Path(kit)
+    if not (root / "startup" / startup).is_file():
+        kind = "server" if "server" in startup else "site"
+        raise DeidError(f"This is no kit of a {kind}: it has no startup/{startup}.", path=str(kit))
+    return root / "local"
+
+
+def _resources(local: Path, allowed: str) -> dict[str, Any]:
+    """The kit's own resources, with a single class that jobs may name."""
+    try:
+        resources: Mapping[str, Any] = json.loads((local / "resources.json.default").read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        raise DeidError("The kit has no readable resources.json.default.", path=str(local)) from None
+    return {
+        **resources,
+        "class_allow_list": [allowed],
+        "class_list_enforcement_mode": "enforce",
+        "allow_log_streaming": False,
+    }
+
+
+def _organisation(site: str) -> str:
+    return "".join(letter if letter.isalnum() else "_" for letter in site)

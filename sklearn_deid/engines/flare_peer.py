@@ -1,0 +1,58 @@
+"""Who sends a message, as NVIDIA FLARE's certificates prove it.
+
+The peer context that FLARE hands to handlers of auxiliary messages is what the sender has put into the message, and
+anybody who takes part can put in another's name. What is proved stands in the headers of the message: at registration
+the server checks the certificate of a site and signs the pair of its name and a token; each message carries name, token
+and signature. Here the signature is checked again, in the process that uses the name, and the name must also be the
+first part of the address that the message came from.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+from uuid import UUID
+
+from cryptography.exceptions import InvalidSignature
+from nvflare.apis.fl_constant import CellMessageAuthHeaderKey
+from nvflare.fuel.f3.cellnet.defs import MessageHeaderKey
+from nvflare.lighter.utils import load_crt, verify_content
+
+__all__ = ["CHANNEL", "TOPIC", "PeerNames"]
+
+CHANNEL, TOPIC = "sklearn_deid", "exchange"
+
+
+class PeerNames:
+    """Names of the sites that messages come from.
+
+    Parameters
+    ----------
+    certificate : path
+        Of the server, whose key signed the tokens.
+    """
+
+    def __init__(self, certificate: Path) -> None:
+        self._key = load_crt(str(certificate)).public_key()
+
+    def name_of(self, message: Any) -> str | None:
+        """Name of the sender; None if it is not proved."""
+        name, token, signature = (
+            message.get_header(key)
+            for key in (
+                CellMessageAuthHeaderKey.CLIENT_NAME,
+                CellMessageAuthHeaderKey.TOKEN,
+                CellMessageAuthHeaderKey.TOKEN_SIGNATURE,
+            )
+        )
+        origin = message.get_header(MessageHeaderKey.ORIGIN)
+        if not all(isinstance(part, str) and part for part in (name, token, signature, origin)):
+            return None
+        try:
+            # The signature covers name and token in one piece: with a token of fixed form they cannot be divided anew.
+            if str(UUID(token)) != token:
+                return None
+            verify_content(content=name + token, signature=signature, public_key=self._key)
+        except (InvalidSignature, ValueError):
+            return None
+        return name if origin.split(".")[0] == name else None

@@ -1,0 +1,61 @@
+"""Settings in JSON files that people edit: what is unknown, missing or out of range is refused by name."""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import MISSING, asdict, fields
+from pathlib import Path
+from typing import Any, TypeVar
+from uuid import uuid4
+
+from ..exceptions import DeidError
+
+__all__ = ["read_settings", "write_json", "write_settings"]
+
+T = TypeVar("T")
+
+
+def read_settings(cls: type[T], path: str | os.PathLike[str]) -> T:
+    """A dataclass from the file that holds its fields.
+
+    Raises
+    ------
+    DeidError
+        If the file is missing, is no JSON object, or has fields that are unknown, missing or refused.
+    """
+    try:
+        content = json.loads(Path(path).read_text(encoding="utf-8"))
+    except OSError:
+        raise DeidError("The file of settings cannot be read.", path=str(path)) from None
+    except (ValueError, RecursionError):
+        raise DeidError("The file of settings is no JSON.", path=str(path)) from None
+    known = {field.name: field for field in fields(cls)}  # type: ignore[arg-type]
+    if not isinstance(content, dict):
+        raise DeidError("The file of settings must hold a JSON object.", path=str(path))
+    unknown = sorted(set(content) - set(known))
+    if unknown:
+        raise DeidError(f"The settings have no field {unknown[0]!r}; there is {', '.join(known)}.", path=str(path))
+    needed = {name for name, field in known.items() if field.default is MISSING and field.default_factory is MISSING}
+    if needed - set(content):
+        raise DeidError(f"The settings need a field {min(needed - set(content))!r}.", path=str(path))
+    try:
+        return cls(**content)
+    except (TypeError, ValueError) as error:
+        raise DeidError(f"A setting is refused: {getattr(error, 'message', error)}", path=str(path)) from None
+
+
+def write_settings(settings: Any, path: str | os.PathLike[str]) -> None:
+    """Write a dataclass as the file that `read_settings` reads."""
+    write_json(asdict(settings), path)
+
+
+def write_json(content: Any, path: str | os.PathLike[str]) -> None:
+    """Write readable JSON; the file is whole or not there."""
+    target = Path(path)
+    work = target.with_name(f".{target.name}-{uuid4().hex}")
+    try:
+        work.write_text(json.dumps(content, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+        os.replace(work, target)
+    finally:
+        work.unlink(missing_ok=True)

@@ -1,0 +1,194 @@
+"""The site's side of windows: train on the site's own notes, exchange, and survive being stopped anywhere."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from ..exceptions import DeidError, ExchangeError
+from ..federated import Worker, read_state, write_state
+from .agreement import Agreement
+from .site_settings import SiteSettings
+
+__all__ = ["Ask", "SiteTraining", "read_site_corpus"]
+
+Ask = Callable[..., tuple[Mapping[str, Any], bytes]]
+_KIND = "learner"
+_WORKER = "worker.state"
+
+
+class SiteTraining:
+    """A worker with its notes, whose state outlives the process.
+
+    The state folder holds ``worker.state`` and ``learner-N.state`` (after N epochs), ``history.jsonl`` with a line of
+    numbers for each epoch, and ``model``, a tagger that `load_model` reads, after each window.
+
+    Parameters
+    ----------
+    agreement : Agreement
+    settings : SiteSettings
+    name : str
+        Of the site, as in its certificate.
+
+    Raises
+    ------
+    DeidError
+        If the corpus cannot be read, holds labels that are not agreed on, or the saved state is that of another
+        training.
+
+    See Also
+    --------
+    DSSGDEnsemble : The same training with all workers on one machine.
+    """
+
+    def __init__(self, agreement: Agreement, settings: SiteSettings, name: str) -> None:
+        from ..estimators import make_learner
+
+        if name not in agreement.sites:
+            raise ExchangeError("The federation does not name this site.")
+        self.agreement, self.settings, self.name = agreement, settings, name
+        self.folder = Path(settings.state)
+        self.folder.mkdir(parents=True, exist_ok=True)
+        data = read_site_corpus(settings).to_sentences()
+        tagger = agreement.tagger_to_train().set_params(random_state=settings.random_state, device=settings.device)
+        self.learner = make_learner(
+            tagger,
+            data.X,
+            data.y,
+            data.groups,
+            agreement.labels,
+            n_epochs=agreement.n_epochs,
+            validation_fraction=settings.validation_fraction,
+        )
+        self.worker = Worker(
+            name,
+            self.learner,
+            self.learner.layout.fingerprint,
+            settings.worker_settings(),
+            privacy=settings.privacy(),
+            random_state=settings.random_state,
+        )
+        if (self.folder / _WORKER).exists():
+            self._restore()
+
+    @property
+    def n_left(self) -> int:
+        """Local epochs until the end of the whole training."""
+        return self.agreement.n_epochs - self.worker.n_epochs
+
+    def run_window(self, ask: Ask, stopped: Callable[[], bool] = lambda: False) -> int:
+        """Take part in one window.
+
+        Parameters
+        ----------
+        ask : callable
+            ``ask(fields, body=b"") -> (fields, body)``; repeats what is not answered, and raises ExchangeError where
+            the server stays away.
+        stopped : callable, default=never
+            Whether somebody wants the window to end.
+
+        Returns
+        -------
+        int
+            Number of local epochs that were trained.
+
+        Raises
+        ------
+        ExchangeError
+            If the server has another model, or refuses a request other than an upload.
+        """
+        hello = _granted(ask({"ask": "hello"}))[0]
+        if hello.get("model") != self.worker.model:
+            raise ExchangeError("The server has another model: its federation.json is not the one of this site.")
+        self._send_pending(ask)
+        n_trained = 0
+        for _ in range(min(self.n_left, int(hello["n_epochs"]))):
+            if stopped():
+                break
+            fields, message = _granted(ask({"ask": "download", "fraction": self._fraction()}))
+            if fields["status"] == "closed":
+                break
+            self._epoch(ask, message)
+            n_trained += 1
+        ask({"ask": "done"})
+        return n_trained
+
+    def save_model(self) -> Path:
+        """Save the tagger as it is now, with the average of its weights; nothing can be trained afterwards."""
+        from ..persistence import save_model
+
+        self.learner.finish()
+        save_model(self.learner.tagger, self.folder / "model", overwrite=True)
+        return self.folder / "model"
+
+    # ---- one epoch
+
+    def _fraction(self) -> float:
+        return self.settings.download_fraction if self.worker.version is not None else 1.0
+
+    def _epoch(self, ask: Ask, message: bytes) -> None:
+        worker = self.worker
+        worker.apply_download(message)
+        figures = worker.local_epoch()
+        sequence = worker.sequence
+        worker.select_upload()
+        n_bytes = len(worker.pending[sequence])
+        # Before anybody is told of the update: after a crash the same one is sent, not another of the same number.
+        self._save()
+        line = {"epoch": worker.n_epochs, "version": worker.version, "bytes_down": len(message), "bytes_up": n_bytes}
+        with (self.folder / "history.jsonl").open("a", encoding="utf-8") as stream:
+            stream.write(json.dumps({**line, **figures}) + "\n")
+        self._send_pending(ask)
+
+    def _send_pending(self, ask: Ask) -> None:
+        """Whatever has not been acknowledged, in order; a refused update stays lost."""
+        for sequence, message in sorted(self.worker.pending.items()):
+            ask({"ask": "upload", "sequence": sequence}, message)
+            self.worker.acknowledge(sequence)
+
+    # ---- state
+
+    def _save(self) -> None:
+        """The learner first; the worker's file says which of the learner's counts, so that both are of one epoch."""
+        from ..estimators import learner_to_state
+
+        worker = self.worker
+        write_state(self._learner_file(worker.n_epochs), _KIND, *learner_to_state(self.learner))
+        worker.save(self.folder / _WORKER)
+        for path in self.folder.glob("learner-*.state"):
+            if path != self._learner_file(worker.n_epochs):
+                path.unlink()
+
+    def _restore(self) -> None:
+        from ..estimators import learner_from_state
+
+        self.worker.restore(self.folder / _WORKER)
+        state, arrays = read_state(self._learner_file(self.worker.n_epochs), _KIND)
+        learner_from_state(self.learner, state, arrays)
+
+    def _learner_file(self, n_epochs: int) -> Path:
+        return self.folder / f"learner-{n_epochs}.state"
+
+
+def read_site_corpus(settings: SiteSettings) -> Any:
+    """The notes that a site trains on.
+
+    Raises
+    ------
+    DeidError
+        If they cannot be read, or nothing is annotated: training would teach to let all PHI through.
+    """
+    from ..io import read_corpus
+
+    corpus = read_corpus(settings.corpus, settings.format, encoding=settings.encoding)
+    if not corpus.n_spans:
+        raise DeidError("No PHI is annotated in the notes.", path=settings.corpus)
+    return corpus
+
+
+def _granted(reply: tuple[Mapping[str, Any], bytes]) -> tuple[Mapping[str, Any], bytes]:
+    if reply[0].get("status") not in ("ok", "closed"):
+        raise ExchangeError(f"The server refuses: {reply[0].get('reason')}")
+    return reply

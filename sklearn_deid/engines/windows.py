@@ -1,0 +1,185 @@
+"""The server's side of one window: who may say what, who is done, and when it is over."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from threading import Lock
+from typing import Any
+
+from ..exceptions import ExchangeError
+from ..federated import ParameterServer
+from .wire import pack, unpack
+
+__all__ = ["ExchangeService", "WindowRules"]
+
+
+@dataclass(frozen=True)
+class WindowRules:
+    """When a window ends, in seconds. Who misses the end goes on in the next window, where he stopped.
+
+    Parameters
+    ----------
+    n_epochs : int, default=5
+        Local epochs of each site in a window, at most.
+    first_contact : float, default=300.0
+        A site that has not been heard of by then is not waited for.
+    silence : float, default=60.0
+        Nor one that was last heard of so long ago; sites that train send a sign of life every 10 seconds.
+    grace : float, default=600.0
+        How long slow sites are waited for once more than half of all sites are done.
+    longest : float, default=86400.0
+        How long a window takes at most.
+    """
+
+    n_epochs: int = 5
+    first_contact: float = 300.0
+    silence: float = 60.0
+    grace: float = 600.0
+    longest: float = 86400.0
+
+    def __post_init__(self) -> None:
+        if isinstance(self.n_epochs, bool) or not isinstance(self.n_epochs, int) or self.n_epochs < 1:
+            raise ExchangeError("A window needs a whole number of epochs.")
+        if not all(value > 0 for value in (self.first_contact, self.silence, self.grace, self.longest)):
+            raise ExchangeError("The times of a window must be positive.")
+
+
+class ExchangeService:
+    """Answers sites; the transport says who asks, and nothing in a request can say so.
+
+    Parameters
+    ----------
+    server : ParameterServer
+    sites : iterable of str
+        Who takes part.
+    rules : WindowRules
+    record : callable
+        Gets a dict of numbers and names for each event; never text of notes.
+    clock : callable, default=time.monotonic
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> server = ParameterServer(np.zeros(4), model="0" * 32)
+    >>> service = ExchangeService(server, ["site-1"], WindowRules(n_epochs=3), record=lambda event: None)
+    >>> unpack(service.answer("site-1", pack({"ask": "hello"})))[0]["n_epochs"]
+    3
+    >>> unpack(service.answer("stranger", pack({"ask": "hello"})))[0]
+    {'status': 'refused', 'reason': 'This site takes no part.'}
+    """
+
+    def __init__(
+        self,
+        server: ParameterServer,
+        sites: Iterable[str],
+        rules: WindowRules,
+        record: Callable[[dict[str, Any]], None],
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self.server, self.rules, self.record = server, rules, record
+        self.sites = frozenset(sites)
+        self.done: set[str] = set()
+        self._clock, self._begin = clock, clock()
+        self._heard: dict[str, float] = {}
+        self._majority: float | None = None
+        self._closed = False
+        self._lock = Lock()
+        self._answers: dict[str, Callable[[str, Mapping[str, Any], bytes], bytes]] = {
+            "hello": self._hello,
+            "ping": self._ping,
+            "download": self._download,
+            "upload": self._upload,
+            "done": self._done,
+        }
+
+    def answer(self, site: str | None, data: Any) -> bytes:
+        """The reply to a request; a refusal is a reply too.
+
+        Parameters
+        ----------
+        site : str or None
+            Who asks, as the connection has proved; None if it has not.
+        data : bytes
+        """
+        try:
+            if site is None:
+                raise ExchangeError("The connection does not say who asks.")
+            if site not in self.sites:
+                raise ExchangeError("This site takes no part.")
+            fields, body = unpack(data)
+            asked = self._answers.get(str(fields.get("ask")))
+            if asked is None:
+                raise ExchangeError("This cannot be asked for.")
+            with self._lock:
+                self._heard[site] = self._clock()
+            return asked(site, fields, body)
+        except ExchangeError as error:
+            self.record({"event": "refused", "site": site, "reason": error.message})
+            return pack({"status": "refused", "reason": error.message})
+
+    # ---- answers
+
+    def _hello(self, site: str, fields: Mapping[str, Any], body: bytes) -> bytes:
+        self.record({"event": "hello", "site": site})
+        return self._reply(model=self.server.model, size=self.server.size, n_epochs=self.rules.n_epochs)
+
+    def _ping(self, site: str, fields: Mapping[str, Any], body: bytes) -> bytes:
+        return self._reply()
+
+    def _download(self, site: str, fields: Mapping[str, Any], body: bytes) -> bytes:
+        fraction = fields.get("fraction")
+        if isinstance(fraction, bool) or not isinstance(fraction, (int, float)) or not 0 <= fraction <= 1:
+            raise ExchangeError("A download needs a fraction from 0 to 1.")
+        message = self.server.download(float(fraction))
+        data = message.to_bytes()
+        self.record({"event": "download", "site": site, "version": message.version, "bytes": len(data)})
+        return self._reply(data)
+
+    def _upload(self, site: str, fields: Mapping[str, Any], body: bytes) -> bytes:
+        sequence: Any = fields.get("sequence")
+        applied = self.server.upload(body, site, sequence)
+        event = {"event": "upload", "site": site, "sequence": sequence, "applied": applied, "bytes": len(body)}
+        self.record({**event, "version": self.server.version})
+        return self._reply(applied=applied)
+
+    def _done(self, site: str, fields: Mapping[str, Any], body: bytes) -> bytes:
+        with self._lock:
+            self.done.add(site)
+            if self._majority is None and 2 * len(self.done) > len(self.sites):
+                self._majority = self._clock()
+        self.record({"event": "done", "site": site})
+        return self._reply()
+
+    def _reply(self, data: bytes = b"", **fields: Any) -> bytes:
+        return pack({"status": "closed" if self._closed else "ok", **fields}, data)
+
+    # ---- the end
+
+    def is_over(self) -> bool:
+        """Whether nobody is waited for any longer."""
+        with self._lock:
+            now = self._clock()
+            return (
+                not self.waited_for(now)
+                or now - self._begin > self.rules.longest
+                or (self._majority is not None and now - self._majority > self.rules.grace)
+            )
+
+    def waited_for(self, now: float) -> set[str]:
+        """Sites that are not done and not silent."""
+        rules = self.rules
+
+        def waits(site: str) -> bool:
+            if site in self._heard:
+                return now - self._heard[site] <= rules.silence
+            return now - self._begin <= rules.first_contact
+
+        return {site for site in self.sites - self.done if waits(site)}
+
+    def close(self) -> None:
+        """Tell everybody who asks from now on that the window is over; uploads are still taken."""
+        self._closed = True
+        event = {"event": "end", "done": sorted(self.done), "missing": sorted(self.sites - self.done)}
+        self.record({**event, "version": self.server.version, "n_refused": self.server.n_refused})

@@ -1,0 +1,64 @@
+"""One request or reply as bytes: a line of JSON, and a message of `federated` behind it. No pickle, no classes."""
+
+from __future__ import annotations
+
+import json
+import struct
+from collections.abc import Mapping
+from typing import Any
+
+from ..exceptions import ExchangeError
+
+__all__ = ["LARGEST_FIELDS", "pack", "unpack"]
+
+LARGEST_FIELDS = 4096
+_LENGTH = struct.Struct("<I")
+_PLAIN = (str, int, float, bool, type(None))
+
+
+def pack(fields: Mapping[str, Any], body: bytes = b"") -> bytes:
+    """Fields and body in one piece.
+
+    Parameters
+    ----------
+    fields : dict of str to str, int, float, bool or None
+        At most 4096 bytes as JSON.
+    body : bytes
+        A message of `federated.SparseUpdate`, or nothing.
+
+    Examples
+    --------
+    >>> unpack(pack({"ask": "upload", "sequence": 0}, b"abc"))
+    ({'ask': 'upload', 'sequence': 0}, b'abc')
+    """
+    head = json.dumps(dict(fields), allow_nan=False).encode("ascii")
+    if len(head) > LARGEST_FIELDS:
+        raise ExchangeError(f"The fields take {len(head)} bytes; {LARGEST_FIELDS} are allowed.")
+    return _LENGTH.pack(len(head)) + head + body
+
+
+def unpack(data: Any) -> tuple[dict[str, Any], bytes]:
+    """Fields and body of what `pack` made.
+
+    Raises
+    ------
+    ExchangeError
+        If it could not have come from there.
+    """
+    if not isinstance(data, (bytes, bytearray, memoryview)):
+        raise ExchangeError(f"A request must be bytes. Got {type(data).__name__}.")
+    raw = bytes(data)
+    length = _LENGTH.unpack_from(raw)[0] if len(raw) >= _LENGTH.size else LARGEST_FIELDS + 1
+    if length > min(LARGEST_FIELDS, len(raw) - _LENGTH.size):
+        raise ExchangeError("The request is truncated, or something else.")
+    try:
+        fields = json.loads(raw[_LENGTH.size : _LENGTH.size + length], parse_constant=_refuse)
+    except (ValueError, RecursionError):
+        raise ExchangeError("The fields of the request are no JSON.") from None
+    if not isinstance(fields, dict) or not all(isinstance(value, _PLAIN) for value in fields.values()):
+        raise ExchangeError("The fields of the request must be plain values with names.")
+    return fields, raw[_LENGTH.size + length :]
+
+
+def _refuse(name: str) -> None:
+    raise ValueError(name)

@@ -1,0 +1,168 @@
+"""A federation on the loopback interface: real certificates, a server process and site processes, stopped for sure."""
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+from sklearn_deid import make_clinical_notes, write_corpus
+
+HOST, LEAD = "localhost", "lead@example.org"
+LONGEST_WAIT = 150.0
+
+
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+class Lab:
+    """Everything in one folder; `close` kills whatever was started."""
+
+    def __init__(self, root, sites):
+        self.root, self.sites, self.port = Path(root), sites, free_port()
+        self.processes = {}
+        # FLARE writes records of certificates into the home of the user.
+        (self.root / "home").mkdir()
+        self.environment = {
+            **os.environ,
+            "HOME": str(self.root / "home"),
+            "OMP_NUM_THREADS": "1",
+            "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
+        }
+
+    # ---- the commands of the documentation
+
+    def command(self, *words, check=True):
+        module = {"nvflare": "nvflare.cli", "sklearn-deid": "sklearn_deid"}[words[0]]
+        done = subprocess.run(
+            [sys.executable, "-m", module, *map(str, words[1:])],
+            cwd=self.root,
+            env=self.environment,
+            capture_output=True,
+            text=True,
+            timeout=LONGEST_WAIT,
+            stdin=subprocess.DEVNULL,
+        )
+        assert not check or done.returncode == 0, f"{words}: {done.stdout[-2000:]} {done.stderr[-2000:]}"
+        return done.stdout
+
+    def plan(self, *options):
+        named = [word for site in self.sites for word in ("--site", site)]
+        self.command(
+            *("sklearn-deid", "federate", "plan", "lab", "--project", "lab", "--server", HOST, "--port", self.port),
+            *("--lead", LEAD, *named, *options),
+        )
+
+    def certify(self):
+        """Each participant makes its key and gets a certificate."""
+        told = self.command("nvflare", "cert", "init", "--profile", "lab/profile.yml", "-o", "ca")
+        fingerprint = next(line for line in told.splitlines() if "fingerprint" in line).split(": ")[1]
+        for name in (HOST, LEAD, *self.sites):
+            request = f"requests/{name}"
+            self.command("nvflare", "cert", "request", "-p", f"lab/participants/{name}.yml", "--out", request)
+            approve = ("--profile", "lab/profile.yml", "--out", f"{name}.signed.zip", f"{request}/{name}.request.zip")
+            self.command("nvflare", "cert", "approve", "-c", "ca", *approve)
+            package = (f"{name}.signed.zip", "--request-dir", request, "-w", "ws", "--fingerprint", fingerprint)
+            self.command("nvflare", "package", *package)
+
+    def kit(self, name):
+        return self.root / "ws" / "lab" / "prod_00" / name
+
+    def prepare(self, n_notes, *options):
+        self.command("sklearn-deid", "federate", "server", self.kit(HOST), "--agreement", "lab/federation.json")
+        for number, site in enumerate(self.sites):
+            write_corpus(make_clinical_notes(n_notes, random_state=number + 1), self.root / "notes" / site, "brat")
+            self.command(
+                *("sklearn-deid", "federate", "site", self.kit(site), "--agreement", "lab/federation.json"),
+                *("--corpus", f"notes/{site}", *options),
+            )
+
+    def submit(self, folder="lab/window"):
+        told = self.command(
+            "nvflare", "--format", "json", "job", "submit", "-j", folder, "--startup-kit", self.kit(LEAD)
+        )
+        return json.loads(told[told.index("{") :])["data"]["job_id"]
+
+    # ---- processes
+
+    def start(self, name):
+        """In the foreground of a process group of its own: FLARE's start.sh would restart what a test kills."""
+        log = (self.root / f"{name}.log").open("ab")
+        module = "server" if name == HOST else "client"
+        options = ["-m", str(self.kit(name)), "-s", f"fed_{module}.json", "--set", "secure_train=true"]
+        identity = f"org={'coordinator' if name == HOST else name.replace('-', '_')}"
+        own = [identity, "config_folder=config"] if name == HOST else [f"uid={name}", identity, "config_folder=config"]
+        (self.kit(name) / "transfer").mkdir(exist_ok=True)
+        self.processes[name] = subprocess.Popen(
+            [sys.executable, "-u", "-m", f"nvflare.private.fed.app.{module}.{module}_train", *options, *own],
+            env=self.environment,
+            cwd=self.kit(name),
+            stdout=log,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
+        log.close()
+
+    def kill(self, name):
+        """The site with all its processes, at once and without warning."""
+        process = self.processes.pop(name)
+        members = _session(process.pid)
+        for pid in {process.pid, *members}:
+            try:
+                os.kill(pid, signal.SIGKILL)
+            except ProcessLookupError:
+                pass
+        process.wait(timeout=30)
+
+    def close(self):
+        for name in list(self.processes):
+            self.kill(name)
+
+    # ---- what can be seen from outside
+
+    def events(self, job=None, **wanted):
+        """Events of the server's log with these values."""
+        path = self.kit(HOST) / "sklearn_deid" / "events.jsonl"
+        lines = [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
+        wanted = wanted if job is None else {**wanted, "job": job}
+        return [line for line in lines if all(line.get(key) == value for key, value in wanted.items())]
+
+    def history(self, site):
+        path = self.kit(site) / "sklearn_deid" / "history.jsonl"
+        return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
+
+    def log(self, name):
+        return (self.root / f"{name}.log").read_text(errors="replace")
+
+    def wait(self, condition, what):
+        end = time.monotonic() + LONGEST_WAIT
+        while not condition():
+            assert time.monotonic() < end, f"{what}: {self.report()}"
+            time.sleep(0.2)
+
+    def wait_for_end(self, job):
+        self.wait(lambda: self.events(job, event="end"), f"window {job} ends")
+        return self.events(job, event="end")[0]
+
+    def report(self):
+        return "\n".join(f"--- {name}\n{self.log(name)[-3000:]}" for name in (HOST, *self.sites))
+
+
+def _session(leader):
+    """All processes of a session, also those that have made a process group of their own."""
+    found = []
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit():
+            try:
+                fields = (entry / "stat").read_text().rsplit(")", 1)[1].split()
+            except OSError:
+                continue
+            if int(fields[3]) == leader:
+                found.append(int(entry.name))
+    return found
