@@ -38,6 +38,8 @@ class Estimate:
         Trials it was measured on; 0 for a figure that is known and not measured.
     confidence : float, default=0.95
         Of the interval.
+    n_groups : int or None, default=None
+        Patients, or whatever the trials were grouped by; None for trials that were not.
 
     Examples
     --------
@@ -46,7 +48,7 @@ class Estimate:
     >>> found.value, round(found.low, 3), round(found.high, 3), found.covers(0.5)
     (0.62, 0.522, 0.709, False)
     >>> Estimate.exact(0.5)
-    Estimate(value=0.5, low=0.5, high=0.5, n=0, confidence=0.95)
+    Estimate(value=0.5, low=0.5, high=0.5, n=0, confidence=0.95, n_groups=None)
     """
 
     value: float
@@ -54,6 +56,7 @@ class Estimate:
     high: float
     n: int
     confidence: float = 0.95
+    n_groups: int | None = None
 
     def __post_init__(self) -> None:
         if not self.low <= self.value <= self.high:  # also refuses NaN
@@ -96,7 +99,8 @@ class Estimate:
         share = clustered_share(hits, np.ones(len(hits)), numbers, confidence)
         low, high = share.low if share.low is not None else 0.0, share.high if share.high is not None else 1.0
         # Rounding must not put a share of 0 or 1 outside its interval.
-        return cls(share.value, min(low, share.value), max(high, share.value), len(hits), confidence)
+        low, high = min(low, share.value), max(high, share.value)
+        return cls(share.value, low, high, len(hits), confidence, int(numbers.max()) + 1)
 
     @classmethod
     def from_counts(cls, n_right: float, n: int, confidence: float = 0.95) -> Estimate:

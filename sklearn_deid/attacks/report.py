@@ -14,6 +14,7 @@ import numpy as np
 
 from .._optional import import_optional
 from .protocol import AttackResult
+from .report_cautions import cautions
 from .report_html import as_html
 from .report_markdown import as_markdown
 from .report_parts import row_label
@@ -62,7 +63,7 @@ class AuditReport:
     Attributes
     ----------
     results : tuple of AttackResult
-    score, score_interval, worst, verdicts, obstacles
+    score, score_interval, worst, verdicts, obstacles, cautions
         See there.
 
     Raises
@@ -125,6 +126,11 @@ class AuditReport:
         return tuple(obstacles(self.results))
 
     @cached_property
+    def cautions(self) -> tuple[str, ...]:
+        """What weakens the audit without making it invalid, one sentence each, such as few patients."""
+        return tuple(cautions(self.results, patients_known=self.n_sentences is None or self.n_patients is not None))
+
+    @cached_property
     def worst(self) -> AttackResult | None:
         """The valid attack whose advantage reaches highest; None if there is no valid attack."""
         return max(counted(self.results), key=_rank, default=None)
@@ -160,6 +166,7 @@ class AuditReport:
             "score": low,
             "score_high": high,
             "obstacles": list(self.obstacles),
+            "cautions": list(self.cautions),
             "worst": None if self.worst is None else self.worst.name,
             "verdicts": dict(self.verdicts),
             "n_sentences": self.n_sentences,

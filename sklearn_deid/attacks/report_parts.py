@@ -27,6 +27,48 @@ _ARMS = (
     "be at chance. Where a control fails, the result is invalid, which is never a pass."
 )
 _NO_BOUND = "Nothing is proved about this release: what is known about it rests on the attacks that were tried."
+_NOT_ATTACKED = {
+    "representation": "No private vectors were given to this audit.",
+    "pseudonymised text": "No text whose names were replaced was given to this audit.",
+    "model": (
+        "Whether a trained tagger, or the representer itself, remembers the notes it was trained on. Attacks on this "
+        "train it anew several times; they are run if asked for, by attacks='all' or by their names (membership, "
+        "membership_threshold, canaries, membership_representer)."
+    ),
+    "updates": (
+        "What hospitals send each other in distributed training. It is attacked where a DSSGDEnsemble that was fitted "
+        "with keep_exchange=True is audited."
+    ),
+}
+_WORDS = (
+    ("advantage", "How far an attacker gets from guessing (0) to certainty (1)."),
+    ("interval", "Between its ends lies the figure for all patients of this kind, in 95 of 100 such audits."),
+    ("release", "One copy of the data in somebody else's hands."),
+    (
+        "representation, representer",
+        "Private vectors: a row of numbers in the place of each word, and the published program that makes them.",
+    ),
+    ("noise-free template", "The attacker runs that program himself on each candidate, with its noise switched off."),
+    ("candidates", "Sentences, or names to put into one, of which the attacker knows that one is right."),
+    (
+        "by likelihood, by cosine",
+        "Two ways to compare a release with a candidate; the first knows how large the noise is.",
+    ),
+    (
+        "pair discrimination",
+        "The attacker sees a sentence and a representation: are they of the same sentence, or was one name exchanged? "
+        "T1 compares words with vectors, T2 vectors with vectors.",
+    ),
+    (
+        "paper's adversary, strong adversary",
+        "The attacker of Friedrich et al. (2019), who is weak, and one of this library that reads much more. Fresh: "
+        "trained for this audit; continued: the one the representer was trained against, trained on.",
+    ),
+    ("inversion, decoder", "A program that the attacker trains to read the word back from its vector."),
+    ("casing, labels", "Capital letters, and what kind of PHI a word is: both are handed out beside the vectors."),
+    ("linkage", "Telling whether two sentences are about one patient."),
+    ("bound", "What no attacker can exceed, whoever he is, for what it covers."),
+)
 _LIMITS = (
     "An attack that fails does not show that all attacks fail; a stronger one may be found tomorrow.",
     "Intervals are about other sentences of the same kind, not about other hospitals, and not about single persons.",
@@ -86,6 +128,8 @@ def parts(report: AuditReport) -> Iterator[Block]:
     yield from _not_attacked(report)
     yield Heading("Who the attackers are")
     yield Items(tuple(dict.fromkeys((r.name, r.attacker) for r in report.results)))
+    yield Heading("Words in this report")
+    yield Items(_WORDS)
     yield Heading("What this report does not say")
     yield Items(tuple(("", text) for text in _LIMITS))
     yield Heading("How to repeat it")
@@ -113,6 +157,7 @@ def _summary(report: AuditReport) -> Iterator[Block]:
     if report.obstacles:
         yield Alert("This audit cannot be passed, whatever the figures:")
         yield Items(tuple(("", text) for text in report.obstacles))
+    yield from map(Alert, report.cautions)
     worst = report.worst
     if worst is not None and worst.attack is not None:
         found = exposure(worst)
@@ -205,7 +250,7 @@ def _not_attacked(report: AuditReport) -> Iterator[Block]:
     missing = [threat for threat in THREATS if threat not in attacked]
     if missing:
         yield Heading("What was not attacked at all")
-        yield Paragraph(f"Nothing is said about: {', '.join(missing)}.")
+        yield Items(tuple((threat, _NOT_ATTACKED[threat]) for threat in missing))
 
 
 def _flat(values: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, str]]:

@@ -129,6 +129,8 @@ def _show(report: AuditReport) -> None:
         print(one_line(f"Worst attack: {report.worst.name}."))
     for threat, verdict in report.verdicts.items():
         print(one_line(f"{threat}: {verdict}"))
+    for caution in report.cautions:
+        print(one_line(f"Caution: {caution}"))
     for obstacle in report.obstacles:
         print(one_line(f"The audit failed: {obstacle}"))
     for result in report.with_status("skipped"):

@@ -319,3 +319,34 @@ def test_repr_is_short_and_reports_can_be_sent_to_other_processes():
 def test_what_is_not_plain_is_refused(options, message):
     with pytest.raises(ValueError, match=message):
         AuditReport(**{"results": [pairs(500)], **options})
+
+
+# ---- cautions
+
+
+def on_patients(n, threat="representation"):
+    hits, groups = [i % 2 for i in range(400)], [i // 2 % n for i in range(400)]
+    return AttackResult("pairs", threat, "A recipient.", "share", Estimate.from_hits(hits, groups), 0.5)
+
+
+def test_few_patients_are_said_and_many_are_not():
+    few = AuditReport([on_patients(7), on_patients(19, "updates"), SKIPPED], n_sentences=400, n_patients=7)
+    assert [one[:75] for one in few.cautions] == [
+        "Attacks on the representation were measured on only 7 patients: intervals a",
+        "Attacks on the updates were measured on only 19 updates (or pairs of them):",
+    ]
+    for text in (few.to_markdown(), few.to_html(), json.dumps(few.to_dict())):
+        assert "measured on only 7 patients" in text
+    many = AuditReport([on_patients(20)], n_sentences=400, n_patients=20)
+    assert many.cautions == () and "measured on only" not in many.to_markdown()
+
+
+def test_unknown_patients_are_said():
+    unknown = AuditReport([on_patients(100)], n_sentences=400)
+    assert "which sentences are of one patient" in unknown.cautions[0] and unknown.cautions[0] in unknown.to_markdown()
+
+
+def test_what_was_not_attacked_is_named_with_the_way_to_do_it():
+    text = AuditReport([on_patients(20)]).to_markdown()
+    left = text.split("## What was not attacked at all")[1].split("## ")[0]
+    assert "keep_exchange=True" in left and "attacks='all'" in left and "**representation**" not in left
