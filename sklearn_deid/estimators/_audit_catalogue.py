@@ -101,6 +101,8 @@ class NamedAttack:
         For 2,000 sentences on one core (measured on generated notes), of adversaries for each epoch.
     quick : bool
         Whether the quick audit has it.
+    anew : bool
+        Whether it trains anew what is attacked, several times: then it must be asked for.
     """
 
     kinds: tuple[str, ...]
@@ -108,6 +110,7 @@ class NamedAttack:
     strength: float
     seconds: float
     quick: bool = False
+    anew: bool = False
 
 
 def _many(s: AttackSettings) -> dict[str, Any]:
@@ -139,9 +142,12 @@ ATTACKS: dict[str, NamedAttack] = {
     "reidentification": NamedAttack(_W, lambda s: ReidentificationAttack(**s.shared), 9.0, 3.0, quick=True),
     "reidentification_trained": NamedAttack(_W, lambda s: ReidentificationAttack("trained", **s.shared), 3.0, 5.0),
     "overlap": NamedAttack(_W, lambda s: ReidentificationAttack(**s.shared), 9.0, 3.0, quick=True),
-    "membership": NamedAttack(_M, lambda s: MembershipAttack(n_shadows=4, **s.shared), 5.0, 60.0),
+    "membership": NamedAttack(_M, lambda s: MembershipAttack(n_shadows=4, **s.shared), 5.0, 60.0, anew=True),
     "membership_threshold": NamedAttack(
-        _M, lambda s: MembershipAttack("threshold", n_shadows=2, **s.shared), 3.0, 36.0
+        _M, lambda s: MembershipAttack("threshold", n_shadows=2, **s.shared), 3.0, 36.0, anew=True
+    ),
+    "membership_representer": NamedAttack(
+        _R, lambda s: MembershipAttack(n_shadows=4, **s.shared), 5.0, 600.0, anew=True
     ),
     "updates_labels": NamedAttack(_U, lambda s: s.updates("labels", LABELS, "rows"), 5.0, 1.0, quick=True),
     "updates_labels_between": NamedAttack(_U, lambda s: s.updates("labels", LABELS), 5.0, 1.0, quick=True),
@@ -149,7 +155,7 @@ ATTACKS: dict[str, NamedAttack] = {
     "updates_shapes": NamedAttack(_U, lambda s: s.updates("words", SHAPES), 5.0, 1.0, quick=True),
     "updates_words": NamedAttack(_U, lambda s: s.updates("span", WORD_VECTORS), 5.0, 2.0, quick=True),
     "gradient_inversion": NamedAttack(_U, lambda s: GradientInversionAttack(**s.shared), 1.0, 1.0),
-    "canaries": NamedAttack(_M, lambda s: CanaryAttack(**s.shared), 5.0, 60.0),
+    "canaries": NamedAttack(_M, lambda s: CanaryAttack(**s.shared), 5.0, 60.0, anew=True),
 }
 
 
@@ -160,7 +166,7 @@ def named_attacks(attacks: str | Sequence[Any], kinds: Sequence[str]) -> list[tu
     ----------
     attacks : {"default", "quick", "all"} or sequence of names and attacks
     kinds : sequence of str
-        What is there to attack. "default" and "quick" leave the model out, unless there is nothing else.
+        What is there to attack. "default" and "quick" leave out attacks that train anew, unless there are no others.
 
     Raises
     ------
@@ -176,8 +182,8 @@ def named_attacks(attacks: str | Sequence[Any], kinds: Sequence[str]) -> list[tu
         if attacks not in PRESETS:
             attacks = [attacks]
         else:
-            wanted = [k for k in kinds if k != MODEL or attacks == "all"] or list(kinds)
-            found = [name for name, one in ATTACKS.items() if set(one.kinds) & set(wanted)]
+            fitting = [name for name, one in ATTACKS.items() if set(one.kinds) & set(kinds)]
+            found = [name for name in fitting if attacks == "all" or not ATTACKS[name].anew] or fitting
             return [(name, None) for name in found if attacks != "quick" or ATTACKS[name].quick]
     out: list[tuple[str, Any]] = []
     for one in attacks:

@@ -111,6 +111,8 @@ def _runner_for(attack: Any, releases: Mapping[str, Any]) -> Callable[[Any], lis
     """Where an attack that was given as an object belongs: the model, or what is released."""
     is_about_the_model = getattr(attack, "threat", None) == MODEL
     kinds = [kind for kind in releases if (kind == MODEL) == is_about_the_model]
+    if is_about_the_model and not kinds:  # what a representer remembers
+        kinds = [kind for kind in releases if kind == REPRESENTATION]
     if not kinds:
         raise ValueError(f"A {type(attack).__name__} cannot attack {' or '.join(releases)}.")
     return releases[kinds[0]].run

@@ -19,6 +19,7 @@ from ..attacks import (
     LinkageAttack,
     LookupAttack,
     LookupKnowledge,
+    MembershipAttack,
     PairAttack,
     PairKnowledge,
     PairRelease,
@@ -28,6 +29,7 @@ from ..attacks import (
 from ..text import casing_ids
 from ..training import PairData
 from ._audit_data import AuditData
+from ._audit_representer_memory import attack_memory
 from ._pair_data import embedding_table
 from ._representer_encoding import encode_sentences
 from ._tagger_data import distinct_words
@@ -133,6 +135,8 @@ class ReleasedRepresenter(_VectorRelease):
             if attack.candidates != "one_token" or attack.measure_name == "pairwise":
                 return [asked]
             return [asked, replace(found["pairwise"], seconds=0.0)]  # one run, whose time is with the first
+        if isinstance(attack, MembershipAttack):
+            return attack_memory(self.representer, self.data, attack)
         return super().run(attack)
 
     @property

@@ -54,9 +54,9 @@ class AdversarialPrivacyAuditor(BaseEstimator):
     ----------
     attacks : {"default", "quick", "all"}, name, or sequence of names and attacks, default="default"
         "default" is every attack on what is released; "quick" those that find most per second, with few epochs (under
-        two minutes for 2,000 sentences); "all" is "default" and the attacks on the tagger at the end of the pipeline,
-        which train it about ten times. Names are the keys of ``AdversarialPrivacyAuditor.ATTACKS``; attacks are
-        objects of `sklearn_deid.attacks`.
+        two minutes for 2,000 sentences); "all" is "default" and attacks on what a model remembers: on the tagger at the
+        end of the pipeline and on the representer, which train each of them about ten times. Names are the keys of
+        ``AdversarialPrivacyAuditor.ATTACKS``; attacks are objects of `sklearn_deid.attacks`.
     n_epochs : int, default=50
         Epochs of the adversaries of pairs, which end sooner without progress; "quick" takes at most 10.
     max_seconds : float or None, default=None

@@ -6,6 +6,7 @@ import pickle
 import numpy as np
 import pytest
 import sklearn
+import torch
 from joblib import parallel_config
 from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.frozen import FrozenEstimator
@@ -23,12 +24,14 @@ from sklearn_deid import (
     PrivateRepresenter,
 )
 from sklearn_deid._sequences import TokenSequences
-from sklearn_deid.attacks import BlindRepresenter, InversionAttack, LookupAttack, PairAttack
+from sklearn_deid.attacks import BlindRepresenter, InversionAttack, LookupAttack, MembershipAttack, PairAttack
 from sklearn_deid.estimators._audit_memory import ReportMemory, recent_reports
+from sklearn_deid.estimators._audit_representer_memory import distances_of
 from sklearn_deid.estimators._audit_schedule import PlannedAttack, run_attacks
 from sklearn_deid.exceptions import SequenceError
 from sklearn_deid.federated import ExchangeRecord, SparseUpdate
 from sklearn_deid.metrics import make_phi_scorer
+from sklearn_deid.training import pair_distances
 
 from .conftest import SMALL, make_sentences
 from .test_private_representer import TINY, VECTORS
@@ -134,10 +137,11 @@ def test_presets_hold_what_can_be_carried_out(leaky, data, monkeypatch):
     X, y, groups = data
     monkeypatch.setattr("sklearn_deid.estimators._audit_schedule._outcome", lambda one: [one.attack.skip("a test")])
     run = {preset: len(auditor(preset).audit(leaky, X, y, groups).results) for preset in ("default", "quick", "all")}
-    assert run == {"default": 15, "quick": 8, "all": 15}  # no tagger, no adversaries to continue
+    # No tagger, no adversaries to continue; "all" trains representers anew.
+    assert run == {"default": 15, "quick": 8, "all": 16}
     assert len(auditor("quick").audit(leaky, X, y).results) == 7  # nothing to link
     tagged = Pipeline([("rep", leaky), ("tag", DeidTagger(**TAGGER).fit(leaky.transform(X), y))])
-    assert len(auditor("all").audit(tagged, X, y, groups).results) == 18
+    assert len(auditor("all").audit(tagged, X, y, groups).results) == 19
 
 
 # ---- pseudonymised text, vectors, models, data
@@ -245,6 +249,42 @@ def test_taggers_are_attacked_if_asked_for(leaky, data):
     assert [r.attack.n > 0 for r in report.results] == [True]
     with pytest.raises(ValueError, match="nothing is made to be released.*attacks='all'"):
         auditor("quick").audit(tagger, X, y, groups)
+
+
+def test_distances_are_those_of_the_bound(leaky, data, monkeypatch):
+    X, y, _ = (part[:60] for part in data)
+    monkeypatch.setattr("sklearn_deid.estimators._audit_representer_memory._N_DRAWS", 1)
+    found = distances_of(leaky, X, y)
+    batches = leaky.pair_batches(X, y, 128)
+    oracle = pair_distances(leaky.network_, batches, torch.Generator().manual_seed(0))
+    movable = np.unique(np.searchsorted(leaky.pair_data(X, y).offsets, leaky.pair_data(X, y).eligible, "right") - 1)
+    assert set(np.flatnonzero(found)) <= set(movable)
+    assert np.sort(found[movable]) == pytest.approx(np.sort(oracle.numpy()), rel=1e-4)
+    assert (distances_of(leaky, X, y) == found).all()
+
+
+class Remembering(PrivateRepresenter):
+    """Keeps what it was fitted on."""
+
+    def fit(self, X, y=None, groups=None):
+        self.seen = set(map(tuple, X))
+        return super().fit(X, y, groups)
+
+
+def test_membership_on_a_representer(data, monkeypatch):
+    X, y, groups = (part[:160].tolist() for part in data)
+    X, y = [[*row, f"n{i}"] for i, row in enumerate(X)], [[*row, "O"] for row in y]  # no sentence twice
+    own = [MembershipAttack("threshold", n_shadows=2, random_state=0)]
+    representer = Remembering(**{**TINY, "max_epochs": 1}).fit(X, y, groups)
+    report = auditor(own).audit(representer, X, y, groups)
+    (found,) = report.results
+    assert found.threat == "model" and found.name.endswith("of the representer") and "representer" in found.attacker
+    assert found.status == "ok" and found.attack.covers(0.5)
+    # One whose distances tell what it has seen is found out.
+    where = "sklearn_deid.estimators._audit_representer_memory.distances_of"
+    monkeypatch.setattr(where, lambda model, X, y: np.array([0.1 if tuple(row) in model.seen else 1.0 for row in X]))
+    (found,) = auditor(own, random_state=1).audit(representer, X, y, groups).results
+    assert found.attack.value > 0.95
 
 
 # ---- which step
