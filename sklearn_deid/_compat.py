@@ -20,12 +20,14 @@ from sklearn.utils._param_validation import (
     StrOptions,
     validate_parameter_constraints,
 )
+from sklearn.utils.metaestimators import _BaseComposition
 from skorch import NeuralNet
 
 __all__ = [
     "HasMethods",
     "Interval",
     "InvalidParameterError",
+    "NamedEstimators",
     "SkorchEstimator",
     "StrOptions",
     "check_constraints",
@@ -45,6 +47,26 @@ def check_constraints(estimator: Any) -> None:
     constraints = estimator._parameter_constraints
     values = {name: getattr(estimator, name) for name in constraints}
     validate_parameter_constraints(constraints, values, caller_name=type(estimator).__name__)
+
+
+class NamedEstimators(_BaseComposition):
+    """An estimator with a list of named ones in ``estimators``, each of whose parameters can be set by name.
+
+    Examples
+    --------
+    >>> from sklearn_deid import RuleTagger, VotingTagger
+    >>> VotingTagger([("rules", RuleTagger())]).get_params()["rules__language"] is None
+    True
+    """
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Parameters; with ``deep`` also the estimators and their parameters, by name."""
+        return self._get_params("estimators", deep=deep)
+
+    def set_params(self, **params: Any) -> NamedEstimators:
+        """Set parameters, estimators by their name, and their parameters as ``name__parameter``."""
+        self._set_params("estimators", **params)
+        return self
 
 
 class SkorchEstimator(NeuralNet):

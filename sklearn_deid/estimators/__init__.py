@@ -2,6 +2,7 @@
 
 from ._learner_state import learner_from_state, learner_to_state, make_learner
 from ._tagger_learner import TaggerLearner
+from ._decision_report import DecisionReport, direct_identifiers
 from ._tagger_state import tagger_from_state, tagger_to_state
 from .dp_pseudonymizers import CusTextPseudonymizer, MadlibPseudonymizer, SanTextPseudonymizer
 from .dssgd_ensemble import DSSGDEnsemble
@@ -12,13 +13,16 @@ from .private_representer import PrivateRepresenter
 from .recall_tuned_tagger import RecallTunedTagger
 from .rule_tagger import RuleTagger
 from .tagger import DeidTagger
+from .temperature_scaled_tagger import TemperatureScaledTagger
 from .united_tagger import UnitedTagger
 from .vector_perturbers import GaussianNoisePerturber, RandomVectorPerturber, ZeroVectorPerturber
+from .voting_tagger import VotingTagger
 
 __all__ = [
     "AdversarialPrivacyAuditor",
     "CusTextPseudonymizer",
     "DSSGDEnsemble",
+    "DecisionReport",
     "DeidTagger",
     "GaussianNoisePerturber",
     "MadlibPseudonymizer",
@@ -30,11 +34,14 @@ __all__ = [
     "RuleTagger",
     "SanTextPseudonymizer",
     "TaggerLearner",
+    "TemperatureScaledTagger",
     "UnitedTagger",
+    "VotingTagger",
     "ZeroVectorPerturber",
     "learner_from_state",
     "learner_to_state",
     "make_learner",
+    "direct_identifiers",
     "tagger_from_state",
     "tagger_to_state",
 ]

@@ -11,7 +11,7 @@ from .._sequences import RaggedArray, TokenSequences, check_tags, object_rows
 from ..exceptions import SequenceError
 from ..text import split_tag
 
-__all__ = ["PhiMarginals", "read_marginals", "tag_columns"]
+__all__ = ["PhiMarginals", "columns_of", "read_marginals", "tag_columns"]
 
 
 class PhiMarginals:
@@ -48,6 +48,16 @@ class PhiMarginals:
     def rows(self) -> np.ndarray:
         """One array of shape (n_tokens, 1 + 2 L) for each sentence, as ``predict_proba`` gives them."""
         return object_rows(RaggedArray(self.data.astype(np.float32), self.offsets))
+
+    def of_tags(self, tags: TokenSequences) -> RaggedArray:
+        """Probability of the label of each tag (of B and I together), and of O."""
+        n_labels = len(self.labels)
+        column = columns_of(tags.data, self.labels)
+        here, label = np.arange(len(column)), (column - 1) % max(n_labels, 1)
+        found = self.data[here, column]
+        tagged = column > 0
+        found[tagged] = self.data[here, 1 + label][tagged] + self.data[here, label - n_labels][tagged]
+        return RaggedArray(found, self.offsets)
 
     def decode(self, threshold: float) -> tuple[TokenSequences, RaggedArray]:
         """Tags where the probability of PHI is not below the threshold, and how probable they are.
@@ -109,16 +119,15 @@ def read_marginals(estimator: Any, X: Any, sentences: RaggedArray, labels: Seque
     SequenceError
         If the estimator gives another number of rows, tokens or columns, or a label that is not among ``labels``.
     """
-    columns = {tag: i for i, tag in enumerate(tag_columns(labels))}
-    out = np.zeros((len(sentences.data), len(columns)))
+    out = np.zeros((len(sentences.data), 1 + 2 * len(labels)))
     if not len(sentences):
         return PhiMarginals(labels, out, sentences.offsets)
     if not hasattr(estimator, "predict_proba"):
         tags = check_tags(estimator.predict(X), sentences)
-        out[np.arange(len(out)), _places(tags.data, columns)] = 1.0
+        out[np.arange(len(out)), columns_of(tags.data, labels)] = 1.0
         return PhiMarginals(labels, out, sentences.offsets)
     rows = estimator.predict_proba(X)
-    places = _places(estimator.classes_, columns)
+    places = columns_of(estimator.classes_, labels)
     right = len(rows) == len(sentences) and all(
         np.shape(row) == (n, len(places)) for row, n in zip(rows, sentences.lengths, strict=True)
     )
@@ -133,11 +142,24 @@ def read_marginals(estimator: Any, X: Any, sentences: RaggedArray, labels: Seque
     return PhiMarginals(labels, out, sentences.offsets)
 
 
-def _places(tags: Any, columns: dict[str, int]) -> np.ndarray:
+def columns_of(tags: Any, labels: Sequence[str]) -> np.ndarray:
+    """Column of each tag, in IOB2 or BIOES.
+
+    Raises
+    ------
+    SequenceError
+        If a tag has another label.
+
+    Examples
+    --------
+    >>> columns_of(["O", "S-AGE", "E-AGE"], ["AGE"]).tolist()
+    [0, 1, 2]
+    """
+    columns = {tag: i for i, tag in enumerate(tag_columns(labels))}
     places = {tag: columns.get(_outer(tag)) for tag in set(tags)}
     unknown = sorted(tag for tag, place in places.items() if place is None)
     if unknown:
-        raise SequenceError(f"A tagger gives {len(unknown)} tags of other labels than y holds, such as {unknown[0]!r}.")
+        raise SequenceError(f"There are {len(unknown)} tags of labels that are not known, such as {unknown[0]!r}.")
     return np.array([places[tag] for tag in tags], dtype=np.intp)
 
 

@@ -1,5 +1,12 @@
 """How much was found and how much is left: the official counts, leaks, scorers, re-identification, usefulness."""
 
+from .calibration import (
+    ReliabilityCurve,
+    expected_calibration_error,
+    phi_confidences,
+    reliability_curve,
+    span_confidences,
+)
 from .clustered_shares import Share, clustered_share
 from .counting import RULES, Counts, Rule, compare, compare_by_label, merged_counts
 from .decision_thresholds import bootstrap_ratio, missed_patient_threshold, recall_threshold
@@ -23,6 +30,7 @@ __all__ = [
     "LeakList",
     "Pairing",
     "Reidentification",
+    "ReliabilityCurve",
     "Rule",
     "Share",
     "UtilityFigure",
@@ -35,6 +43,7 @@ __all__ = [
     "compare_by_label",
     "count_sentences",
     "deid_report",
+    "expected_calibration_error",
     "infer_label_scheme",
     "leak_list",
     "make_phi_scorer",
@@ -42,11 +51,14 @@ __all__ = [
     "missed_patient_threshold",
     "normalised_prior",
     "pair_documents",
+    "phi_confidences",
     "phi_f1_score",
     "phi_precision_score",
     "phi_recall_score",
     "phi_word_prior",
     "privacy_card",
     "recall_threshold",
+    "reliability_curve",
+    "span_confidences",
     "utility_report",
 ]

@@ -1,0 +1,188 @@
+"""Whether a confidence is the share of cases in which it is right."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .._sequences import RaggedArray, check_tags
+from ..text import labels_of
+
+__all__ = [
+    "ReliabilityCurve",
+    "expected_calibration_error",
+    "phi_confidences",
+    "reliability_curve",
+    "span_confidences",
+]
+
+
+class ReliabilityCurve(NamedTuple):
+    """Mean confidence and share of right answers in each bin that is not empty.
+
+    Parameters
+    ----------
+    confidence, right : ndarray of shape (n_bins,)
+    cases : ndarray of shape (n_bins,), dtype int64
+    """
+
+    confidence: np.ndarray
+    right: np.ndarray
+    cases: np.ndarray
+
+
+def reliability_curve(
+    right: np.ndarray, confidence: np.ndarray, n_bins: int = 10, strategy: str = "uniform"
+) -> ReliabilityCurve:
+    """Share of right answers against confidence.
+
+    As scikit-learn's `calibration_curve`, with the number of cases in each bin.
+
+    Parameters
+    ----------
+    right : ndarray of shape (n,), of bool
+    confidence : ndarray of shape (n,), in [0, 1]
+    n_bins : int, default=10
+    strategy : {"uniform", "quantile"}, default="uniform"
+        Bins of equal width, or of about equally many cases.
+
+    Returns
+    -------
+    ReliabilityCurve
+        Without empty bins.
+
+    Raises
+    ------
+    ValueError
+        If there is no case, or a parameter has none of the values above.
+
+    Examples
+    --------
+    >>> curve = reliability_curve(np.array([True, False, True]), np.array([0.2, 0.4, 0.9]), n_bins=2)
+    >>> curve.confidence.round(2).tolist(), curve.right.tolist(), curve.cases.tolist()
+    ([0.3, 0.9], [0.5, 1.0], [2, 1])
+    """
+    right, confidence = np.asarray(right, dtype=float), np.asarray(confidence, dtype=float)
+    if right.shape != confidence.shape or right.ndim != 1 or not len(right):
+        raise ValueError("'right' and 'confidence' must hold one value for each of at least one case.")
+    if not ((confidence >= 0) & (confidence <= 1)).all():
+        raise ValueError("'confidence' must hold probabilities.")
+    if n_bins < 1:
+        raise ValueError(f"The 'n_bins' parameter must be at least 1. Got {n_bins!r} instead.")
+    edges = np.linspace(0, 1, n_bins + 1)
+    if strategy == "quantile":
+        edges = np.quantile(confidence, edges)
+    elif strategy != "uniform":
+        raise ValueError(f"The 'strategy' parameter must be 'uniform' or 'quantile'. Got {strategy!r} instead.")
+    place = np.searchsorted(edges[1:-1], confidence, side="left")
+    count = np.bincount(place, minlength=n_bins)
+    held = count > 0
+    means = [np.bincount(place, weights=values, minlength=n_bins)[held] / count[held] for values in (confidence, right)]
+    return ReliabilityCurve(means[0], means[1], count[held])
+
+
+def expected_calibration_error(
+    right: np.ndarray, confidence: np.ndarray, n_bins: int = 15, strategy: str = "uniform"
+) -> float:
+    """Mean distance between confidence and share of right answers, over bins and weighted by their cases.
+
+    Where almost all confidences are near 0 or 1, as those of tokens are, bins of equal width compare few cases outside
+    of the first and last; ``strategy="quantile"`` looks within those.
+
+    Parameters
+    ----------
+    right, confidence, n_bins, strategy
+        As for `reliability_curve`.
+
+    Returns
+    -------
+    float
+        In [0, 1]; 0 is best.
+
+    References
+    ----------
+    Guo, Pleiss, Sun & Weinberger (2017), On calibration of modern neural networks, ICML, equation 3.
+
+    Examples
+    --------
+    >>> expected_calibration_error(np.array([True, True, False, True]), np.array([0.75, 0.75, 0.75, 0.75]))
+    0.0
+    """
+    curve = reliability_curve(right, confidence, n_bins, strategy)
+    return float((curve.cases * np.abs(curve.right - curve.confidence)).sum() / curve.cases.sum())
+
+
+def phi_confidences(y_true: Any, probabilities: Any, classes: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Of every token, whether it is PHI and how probable a tagger says that is.
+
+    Parameters
+    ----------
+    y_true : sequence of n tag sequences
+    probabilities : sequence of n arrays of shape (n_tokens, n_classes)
+        From ``predict_proba``.
+    classes : sequence of str
+        The tagger's ``classes_``.
+
+    Returns
+    -------
+    right : ndarray of shape (n_tokens,), of bool
+    confidence : ndarray of shape (n_tokens,)
+
+    Raises
+    ------
+    SequenceError
+        If the two do not have the same sentences.
+
+    Examples
+    --------
+    >>> phi_confidences([["O", "B-AGE"]], [[[0.75, 0.25], [0.0, 1.0]]], ["O", "B-AGE"])
+    (array([False,  True]), array([0.25, 1.  ]))
+    """
+    rows = [np.asarray(row, dtype=float).reshape(-1, len(classes)) for row in probabilities]
+    tags = check_tags(y_true, _ragged(rows))
+    columns = [i for i, tag in enumerate(classes) if tag != "O"]
+    flat = np.concatenate([np.zeros((0, len(classes))), *rows])
+    return tags.data != "O", np.clip(flat[:, columns].sum(axis=1), 0.0, 1.0)
+
+
+def span_confidences(y_true: Any, y_pred: Any, confidences: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Of every predicted span, whether a gold one has its borders and label, and how sure the tagger was.
+
+    Parameters
+    ----------
+    y_true, y_pred : sequences of n tag sequences
+    confidences : sequence of n arrays of shape (n_tokens,)
+        From ``predict(..., return_confidence=True)``; a span has the smallest one of its tokens, as in
+        `NoteDeidentifier.annotate`.
+
+    Returns
+    -------
+    right : ndarray of shape (n_spans,), of bool
+    confidence : ndarray of shape (n_spans,)
+
+    Raises
+    ------
+    SequenceError
+        If the three do not have the same sentences.
+
+    Examples
+    --------
+    >>> span_confidences([["B-AGE", "I-AGE"]], [["B-AGE", "B-AGE"]], [[0.5, 0.9]])
+    (array([False, False]), array([0.5, 0.9]))
+    """
+    rows = [np.asarray(row, dtype=float).ravel() for row in confidences]
+    shape = _ragged(rows)
+    gold, predicted = check_tags(y_true, shape), check_tags(y_pred, shape)
+    right, sure = [], []
+    for wanted, given, row in zip(gold, predicted, rows, strict=True):
+        spans = set(labels_of(wanted))
+        for span in labels_of(given):
+            right.append(span in spans)
+            sure.append(row[span[0] : span[1]].min())
+    return np.array(right, dtype=bool), np.clip(np.array(sure, dtype=float), 0.0, 1.0)
+
+
+def _ragged(rows: list[np.ndarray]) -> RaggedArray:
+    offsets = np.concatenate(([0], np.cumsum([len(row) for row in rows], dtype=np.int64)))
+    return RaggedArray(np.zeros(int(offsets[-1])), offsets)
