@@ -24,7 +24,8 @@ _SCORE = (
 _ARMS = (
     "Each attack has three arms. 'Found' is what the attacker achieves on the release. 'Guessing' is what he achieves "
     "without it. Controls show that the attack works: 'nothing hidden' must reach its bar, and 'nothing to learn' must "
-    "be at chance. Where a control fails, the result is invalid, which is never a pass."
+    "be at chance. Where a control fails, the result is invalid, which is never a pass. The words that are used are "
+    "explained under 'Words in this report'."
 )
 _NO_BOUND = "Nothing is proved about this release: what is known about it rests on the attacks that were tried."
 _NOT_ATTACKED = {
@@ -153,7 +154,8 @@ def status_of(result: AttackResult) -> str:
 
 
 def _summary(report: AuditReport) -> Iterator[Block]:
-    yield Paragraph(f"Score: {report.score:.2f}. {_SCORE}")
+    yield Heading(f"Score: {report.score:.2f}, where 1 is best")
+    yield Paragraph(_SCORE)
     if report.obstacles:
         yield Alert("This audit cannot be passed, whatever the figures:")
         yield Items(tuple(("", text) for text in report.obstacles))
