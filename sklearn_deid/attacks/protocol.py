@@ -14,7 +14,7 @@ from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
-from scipy.stats import norm
+from scipy.stats import binom, norm
 
 from ..metrics import clustered_share
 
@@ -215,7 +215,7 @@ class AttackResult:
                     f"The positive control reached {self.positive_control.value:.3f} where nothing is hidden; at least "
                     f"{self.positive_bar:.3f} is needed."
                 )
-        if self.negative_control is not None and not self.negative_control.covers(self._chance):
+        if self.negative_control is not None and not _at_chance(self.negative_control, self._chance):
             found.append(
                 f"The negative control found {self.negative_control.value:.3f} where nothing can be learnt; chance is "
                 f"{self._chance:.3f}."
@@ -301,6 +301,20 @@ class Attack(Protocol):
     def skip(self, reason: str) -> AttackResult:
         """The result if it is left out."""
         ...
+
+
+def _at_chance(control: Estimate, chance: float) -> bool:
+    """Whether a control found no more and no less than chance, by its interval or by the exact binomial distribution.
+
+    Of a word among ten thousands a single lucky hit in a thousand trials lies outside of Wilson's interval, and is
+    nothing unusual.
+    """
+    if control.covers(chance) or not control.n:
+        return control.covers(chance)
+    hits, unlikely = control.value * control.n, 0.5 * (1.0 - control.confidence)
+    if control.value > chance:
+        return bool(binom.sf(math.floor(hits) - 1, control.n, chance) >= unlikely)
+    return bool(binom.cdf(math.ceil(hits), control.n, chance) >= unlikely)
 
 
 def _plain(value: Any) -> Any:

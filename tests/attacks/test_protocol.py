@@ -84,6 +84,24 @@ def test_negative_control_must_hold_chance():
     assert result(0.7, negative_control=Estimate.from_counts(80, 100), chance=0.8).status == "ok"
 
 
+def test_a_lucky_hit_among_very_many_words_is_no_failed_control():
+    def read(n_hits, chance):
+        return result(0.7, negative_control=Estimate.from_counts(n_hits, 1000, 0.999), chance=chance).status
+
+    assert read(1, 5e-5) == "ok"  # one in twenty such controls has one
+    assert read(4, 5e-5) == "invalid" and read(1, 1e-7) == "invalid"  # one in a million, one in ten thousand
+    assert read(0, 0.005) == "ok" and read(0, 0.02) == "invalid"
+
+
+def test_controls_at_small_chances_rarely_fail():
+    """At a hundred chances from one in a million to one half, with 1,000 controls each."""
+    rng = np.random.default_rng(0)
+    for chance in np.geomspace(1e-6, 0.5, 100):
+        hits, counts = np.unique(rng.binomial(900, chance, size=1000), return_counts=True)
+        controls = [result(0.7, negative_control=Estimate.from_counts(k, 900, 0.999), chance=chance) for k in hits]
+        assert sum(n for found, n in zip(controls, counts, strict=True) if found.status != "ok") <= 6
+
+
 def test_skipped_and_erroneous_results_say_so():
     skipped = AttackResult.skipped("name", "updates", "Someone.", "share", "no time")
     assert skipped.status == "skipped" and math.isnan(skipped.advantage)
