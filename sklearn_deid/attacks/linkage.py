@@ -55,7 +55,7 @@ class LinkageAttack:
     1.0
     """
 
-    threat = "pseudonymised text"
+    threat: str = "pseudonymised text"  # "representation" of what links vectors, which `attack` sees by itself
     measure = "share of pairs rightly said to be of one patient or of two, equally many of both"
 
     def __init__(

@@ -139,6 +139,7 @@ ATTACKS: dict[str, NamedAttack] = {
     "inversion_sequence": NamedAttack(_RV, lambda s: InversionAttack(**s.shared), 3.0, 18.0),
     "inversion_labels": NamedAttack(_RV, lambda s: InversionAttack(casing=True, labels=True, **s.shared), 3.0, 35.0),
     "linkage": NamedAttack(_RWV, lambda s: LinkageAttack(**s.shared), 1.0, 0.5, quick=True),
+    "linkage_bare": NamedAttack(_RWV, lambda s: LinkageAttack(use_casing=False, use_tags=False, **s.shared), 1.0, 0.5),
     "reidentification": NamedAttack(_W, lambda s: ReidentificationAttack(**s.shared), 9.0, 3.0, quick=True),
     "reidentification_trained": NamedAttack(_W, lambda s: ReidentificationAttack("trained", **s.shared), 3.0, 5.0),
     "overlap": NamedAttack(_W, lambda s: ReidentificationAttack(**s.shared), 9.0, 3.0, quick=True),

@@ -11,6 +11,7 @@ import joblib
 import numpy as np
 
 from .._sequences import Representation, check_sequences
+from ..attacks import THREATS, LinkageAttack
 from ..embeddings import resolve_embeddings
 from ..exceptions import SequenceError, UnsafeToShareWarning
 from ..text import CASING_CLASSES
@@ -87,6 +88,8 @@ def plan_attacks(attacks: Any, releases: Mapping[str, Any], settings: AttackSett
         if isinstance(attacks, str) and attacks != name and not _can_be_carried_out(name, releases[kind]):
             continue
         attack = named.make(settings)
+        if isinstance(attack, LinkageAttack) and kind != WORDS:
+            attack.threat = THREATS[0]  # also where it is skipped
         run = releases[kind].run_overlap if name == "overlap" else releases[kind].run
         n_epochs = attack.n_epochs if name.startswith("pairs") else 1
         seconds = named.seconds * n_epochs * len(releases[kind].data.X) / _SENTENCES
@@ -125,7 +128,7 @@ def _can_be_carried_out(name: str, release: Any) -> bool:
         return getattr(release.representer, "adversaries_", None) is not None
     if name == "lookup_casing":
         return bool(release.representer.casing)
-    if name == "linkage":
+    if name.startswith("linkage"):
         return release.data.groups is not None
     if name == "overlap" or name.startswith("reidentification"):
         return release.pseudonymizer is not None
