@@ -9,12 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from sys import intern
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ._origin import RepresentationOrigin
 from .exceptions import SequenceError
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 __all__ = [
     "RaggedArray",
@@ -40,15 +43,22 @@ class RaggedArray:
         All rows, one after the other.
     offsets : ndarray of shape (n + 1,), dtype int64
         Row ``i`` is ``data[offsets[i]:offsets[i + 1]]``.
+
+    Attributes
+    ----------
+    documents : ndarray of shape (n,), dtype int64, or None
+        Number of the document that each row comes from, where it is known (see `with_documents`). Kept by indexing,
+        copies and pickles; it is no part of equality.
     """
 
-    __slots__ = ("data", "offsets")
+    __slots__ = ("data", "documents", "offsets")
     __array_ufunc__ = None  # so that ``ndarray == self`` asks us instead of broadcasting
 
     def __init__(self, data: np.ndarray, offsets: np.ndarray) -> None:
         # A file stays mapped: np.asarray would turn np.memmap into a plain array.
         self.data = data if isinstance(data, np.memmap) else np.asarray(data)
         self.offsets = np.asarray(offsets, dtype=np.int64)
+        self.documents: np.ndarray | None = None
         if self.offsets.ndim != 1 or not len(self.offsets) or self.offsets[0] != 0:
             raise SequenceError("'offsets' must be one-dimensional and start at 0.")
         if (np.diff(self.offsets) < 0).any() or self.offsets[-1] != len(self.data):
@@ -97,16 +107,41 @@ class RaggedArray:
             return self._row(int(self.offsets[row]), int(self.offsets[row + 1]))
         return self._take(np.arange(len(self))[key if isinstance(key, slice) else _as_index(key, len(self))])
 
-    def _take(self, rows: np.ndarray) -> RaggedArray:
+    def _take(self, rows: np.ndarray) -> Self:
         if isinstance(self.data, np.memmap) and len(rows) and (np.diff(rows) == 1).all():
             bounds = self.offsets[rows[0] : rows[-1] + 2]  # neighbours in the file need no copy
-            return self._with(self.data[bounds[0] : bounds[-1]], bounds - bounds[0])
+            part = self._with(self.data[bounds[0] : bounds[-1]], bounds - bounds[0])
+            return part.with_documents(None if self.documents is None else self.documents[rows])
         lengths = self.lengths[rows]
         offsets = np.concatenate(([0], np.cumsum(lengths)))
         shift = np.repeat(self.offsets[rows] - offsets[:-1], lengths)
-        return self._with(self.data[np.arange(offsets[-1]) + shift], offsets)
+        part = self._with(self.data[np.arange(offsets[-1]) + shift], offsets)
+        return part.with_documents(None if self.documents is None else self.documents[rows])
 
-    def _with(self, data: np.ndarray, offsets: np.ndarray) -> RaggedArray:
+    def with_documents(self, documents: Any) -> Self:
+        """The same rows, which know their documents.
+
+        Parameters
+        ----------
+        documents : array-like of shape (n,), or None
+            Document of each row, as numbers or as ids of any kind; only which rows have the same one is kept. Rows of
+            one document stand in its order.
+
+        Examples
+        --------
+        >>> X = TokenSequences.from_rows([["Dr", "Who"], ["left"], ["No", "pain"]]).with_documents(["a", "a", "b"])
+        >>> X[1:].documents.tolist()
+        [0, 1]
+        """
+        new = self._with(self.data, self.offsets)
+        if documents is not None:
+            ids = np.asarray(documents)
+            if ids.shape != self.shape:
+                raise SequenceError(f"'documents' must hold one id for each of {len(self)} rows. Got {ids.shape}.")
+            new.documents = np.unique(ids, return_inverse=True)[1].astype(np.int64)
+        return new
+
+    def _with(self, data: np.ndarray, offsets: np.ndarray) -> Self:
         """Some of the rows, with what else belongs to them."""
         return type(self)(data, offsets)
 
@@ -114,7 +149,13 @@ class RaggedArray:
         return object_rows(self)
 
     def __reduce__(self) -> tuple:
-        return (type(self), (self.data, self.offsets))
+        # What is not known leaves no trace: hashes of joblib, and so its caches, stay valid.
+        if self.documents is None:
+            return (type(self), self._arguments())
+        return (_with_documents, (type(self), self._arguments(), self.documents))
+
+    def _arguments(self) -> tuple:
+        return (self.data, self.offsets)
 
     def __eq__(self, other: object) -> bool:
         if type(self) is not type(other):
@@ -206,12 +247,11 @@ class Representation(RaggedArray):
         same = all(part.origin == parts[0].origin for part in parts)
         return cls(np.concatenate([part.data for part in parts]), offsets, parts[0].origin if same else None)
 
-    def _with(self, data: np.ndarray, offsets: np.ndarray) -> Representation:
+    def _with(self, data: np.ndarray, offsets: np.ndarray) -> Self:
         return type(self)(data, offsets, self.origin)
 
-    def __reduce__(self) -> tuple:
-        # Without an origin as before: hashes of joblib, and so its caches, stay valid.
-        return super().__reduce__() if self.origin is None else (type(self), (self.data, self.offsets, self.origin))
+    def _arguments(self) -> tuple:
+        return super()._arguments() if self.origin is None else (self.data, self.offsets, self.origin)
 
     def __eq__(self, other: object) -> bool:
         same = super().__eq__(other)
@@ -312,6 +352,10 @@ def object_rows(rows: Iterable[Any]) -> np.ndarray:
     for i, row in enumerate(items):
         out[i] = row
     return out
+
+
+def _with_documents(cls: type[RaggedArray], arguments: tuple, documents: np.ndarray) -> RaggedArray:
+    return cls(*arguments).with_documents(documents)
 
 
 def _as_index(key: Any, n: int) -> np.ndarray:

@@ -219,7 +219,8 @@ class SentenceRepresenter(TransformerMixin, BaseEstimator):
             generator=generator if noise else None,
             memmap_dir=self.memmap_dir,
         )
-        return Representation(data, X.offsets, origin_of(self) if noise and self._is_protected else None)
+        origin = origin_of(self) if noise and self._is_protected else None
+        return Representation(data, X.offsets, origin).with_documents(X.documents)
 
 
 def check_tokens(X: Any) -> TokenSequences:

@@ -58,7 +58,7 @@ class SequenceNet(SkorchEstimator):
         """Batches of sentences of similar length; shuffled anew in each epoch when training."""
         rng = self._rng if training else None
         cells = self.batch_size if training else max(self.batch_size, _TAGGING_CELLS)
-        sampler = LengthBucketSampler(dataset.lengths, cells, max_rows=cells, rng=rng)
+        sampler = LengthBucketSampler(dataset.unit_lengths, cells, max_rows=cells, rng=rng)
         if training:
             self.n_training_batches_ = len(sampler)
         pin = resolve_device(self.device).type == "cuda"
@@ -126,7 +126,7 @@ class SequenceNet(SkorchEstimator):
     def _planned_epochs(self, train: SentenceDataset) -> int:
         if self.max_epochs != "auto":
             return self.max_epochs
-        n_batches = len(LengthBucketSampler(train.lengths, self.batch_size, max_rows=self.batch_size))
+        n_batches = len(LengthBucketSampler(train.unit_lengths, self.batch_size, max_rows=self.batch_size))
         return max(_EPOCHS, min(_MOST_EPOCHS, -(-_FEWEST_BATCHES // n_batches)))
 
     def _outputs(
@@ -135,11 +135,11 @@ class SequenceNet(SkorchEstimator):
         """Rows, batch and emissions, in order of length; sentences without tokens do not appear."""
         device = resolve_device(self.device)
         self._set_training(False)
-        for rows in LengthBucketSampler(dataset.lengths, _TAGGING_CELLS, max_rows=_TAGGING_CELLS):
-            batch = dataset.collate(rows)[0].to(device)
+        for units in LengthBucketSampler(dataset.unit_lengths, _TAGGING_CELLS, max_rows=_TAGGING_CELLS):
+            batch = dataset.collate(units)[0].to(device)
             with torch.no_grad(), self._autocast():  # not inference mode: marginals are gradients
                 emissions = self.module_(batch, table)
-            yield rows, batch, emissions
+            yield dataset.tagged_rows(units), batch, emissions
 
     @contextmanager
     def _own_random_stream(self) -> Iterator[None]:

@@ -20,7 +20,7 @@ from .tagger import DeidTagger
 
 __all__ = ["TaggerLearner", "tagger_from_vector", "tagger_layout"]
 
-_AGREED = ("encoder", "head", "scheme", "characters", "hidden_size", "n_layers", "n_heads", "constrained")
+_AGREED = ("encoder", "head", "scheme", "characters", "hidden_size", "n_layers", "n_heads", "constrained", "context")
 
 
 def tagger_layout(tagger: DeidTagger) -> ParameterLayout:
@@ -52,6 +52,7 @@ def tagger_from_vector(model: DeidTagger, tagger: DeidTagger, vector: np.ndarray
         In the order of `tagger_layout`.
     """
     tagger.classes_, tagger._reads_words, tagger._vectors = model.classes_, model._reads_words, model._vectors
+    tagger._pretrained = model._pretrained
     if hasattr(model, "n_features_in_"):
         tagger.n_features_in_ = model.n_features_in_
     tagger.augmenter_, tagger._tag_weights, tagger._rng = None, None, own_generator(tagger.random_state)

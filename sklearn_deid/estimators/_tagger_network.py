@@ -9,15 +9,19 @@ import torch
 from torch import nn
 
 from ..nn import (
+    CONTEXT_MARKS,
     BidirectionalRecurrent,
     CharacterCNN,
     CharacterRNN,
     LegalTags,
+    PretrainedTokenEncoder,
     SelfAttentionEncoder,
     TaggerModule,
     WordEncoder,
 )
 from ..text import CASING_CLASSES, N_CHARACTER_CLASSES, N_SHAPE_CLASSES, is_allowed
+from ._word_pieces import PretrainedFiles
+from .pretrained_encoder import as_pretrained
 
 if TYPE_CHECKING:
     from ._token_net import TokenNet
@@ -30,12 +34,17 @@ _RECURRENT_LAYERS, _ATTENTION_LAYERS = 1, 4
 
 def build_tagger_module(tagger: TokenNet) -> TaggerModule:
     """The network for a tagger that knows its classes and what it reads."""
-    words = _word_encoder(tagger) if tagger._reads_words else None
-    width = tagger.n_features_in_ if words is None else words.output_size
+    words = None
+    if tagger._pretrained is not None:
+        encoder = _pretrained_encoder(tagger, tagger._pretrained)
+    else:
+        words = _word_encoder(tagger) if tagger._reads_words else None
+        width = tagger.n_features_in_ if words is None else words.output_size
+        encoder = _sentence_encoder(tagger, width + (0 if tagger.context == "sentence" else CONTEXT_MARKS))
     return TaggerModule(
         len(tagger.classes_),
         words,
-        _sentence_encoder(tagger, width),
+        encoder,
         head=tagger.head,
         legal=legal_tags(tagger.classes_, tagger.scheme) if tagger.constrained else None,
         input_dropout=tagger.input_dropout,
@@ -70,6 +79,14 @@ def _word_encoder(tagger: TokenNet) -> WordEncoder:
         characters,
         n_shapes=0 if characters is None else N_SHAPE_CLASSES,
         vector_dim=0 if tagger._vectors is None else tagger._vectors.dim,
+    )
+
+
+def _pretrained_encoder(tagger: TokenNet, files: PretrainedFiles) -> nn.Module:
+    settings = as_pretrained(tagger.pretrained)
+    window = settings.window_size(files.longest)
+    return PretrainedTokenEncoder(
+        files.new_model(), files.special_pieces(), window, settings.overlap, settings.pooling, settings.frozen
     )
 
 

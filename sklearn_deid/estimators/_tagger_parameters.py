@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 from numbers import Integral, Real
+from os import PathLike
 
 from .._compat import HasMethods, Interval, StrOptions
 from ..nn import RECALL_FORMS
+from .pretrained_encoder import PretrainedEncoder
 
 __all__ = ["TAGGER_CONSTRAINTS"]
 
 TAGGER_CONSTRAINTS: dict[str, list] = {
-    "encoder": [StrOptions({"lstm", "gru", "gru-gru", "lstm-gru", "transformer"})],
+    "encoder": [StrOptions({"lstm", "gru", "gru-gru", "lstm-gru", "transformer", "pretrained"})],
     "head": [StrOptions({"crf", "softmax"})],
     "scheme": [StrOptions({"iob2", "bioes"})],
     "characters": [StrOptions({"cnn", "bigru", "bilstm"}), None],
     "hidden_size": [Interval(Integral, 1, None, closed="left")],
     "n_layers": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],
+    "pretrained": [str, PathLike, PretrainedEncoder, None],
     "n_heads": [Interval(Integral, 1, None, closed="left")],
     "constrained": ["boolean"],
     "input_dropout": [Interval(Real, 0, 1, closed="left")],
@@ -26,6 +29,8 @@ TAGGER_CONSTRAINTS: dict[str, list] = {
     "class_weight": [dict, StrOptions({"balanced"}), None],
     "recall_weight": [Interval(Real, 1, None, closed="left"), None],
     "recall_form": [StrOptions(set(RECALL_FORMS))],
+    "context": [StrOptions({"sentence", "window", "document"})],
+    "context_size": [Interval(Integral, 1, None, closed="left")],
     "max_epochs": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],
     "lr": [Interval(Real, 0, None, closed="neither")],
     "batch_size": [Interval(Integral, 1, None, closed="left")],

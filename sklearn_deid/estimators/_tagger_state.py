@@ -9,6 +9,8 @@ import torch
 
 from ..embeddings import SubwordTable
 from ..exceptions import BundleError
+from ._word_pieces import PretrainedFiles
+from .pretrained_encoder import PretrainedEncoder, as_pretrained
 
 if TYPE_CHECKING:
     from .tagger import DeidTagger
@@ -35,6 +37,7 @@ def tagger_to_state(tagger: DeidTagger) -> tuple[dict[str, Any], dict[str, np.nd
         "reads_words": tagger._reads_words,
         "n_features_in": getattr(tagger, "n_features_in_", None),
         "subwords": None,
+        "pretrained": None if tagger._pretrained is None else tagger._pretrained.to_state(),
     }
     arrays = {f"module.{k}": v.detach().cpu().numpy() for k, v in tagger.module_.state_dict().items()}
     vectors = tagger._vectors
@@ -62,7 +65,11 @@ def tagger_from_state(cls: type[DeidTagger], state: dict[str, Any], arrays: dict
         optimizer = getattr(torch.optim, parameters.pop("optimizer"))
         if not issubclass(optimizer, torch.optim.Optimizer):
             raise BundleError("The saved tagger names an optimizer that is none.")
+        pretrained = state.get("pretrained")
+        if pretrained is not None:
+            parameters["pretrained"] = PretrainedEncoder(**parameters["pretrained"])
         tagger = cls(**parameters, optimizer=optimizer)
+        tagger._pretrained = None if pretrained is None else PretrainedFiles(**pretrained)
         tagger.classes_ = np.array(state["classes"], dtype=object)
         tagger._reads_words = state["reads_words"]
         if state["n_features_in"] is not None:
@@ -91,6 +98,11 @@ def _plain_parameters(tagger: DeidTagger) -> dict[str, Any]:
     plain: dict[str, Any] = {k: v for k, v in parameters.items() if isinstance(v, _PLAIN)}
     if isinstance(weights, dict):
         plain["class_weight"] = {str(k): float(v) for k, v in weights.items()}
+    if tagger._pretrained is not None:
+        settings = as_pretrained(parameters["pretrained"]).get_params()
+        plain["pretrained"] = {k: v for k, v in settings.items() if k != "model"}
+    else:
+        plain.pop("pretrained", None)
     # A path can name people or places, and vectors are saved by themselves.
     plain["embeddings"] = plain.get("embeddings") if plain.get("embeddings") in ("auto", "corpus", None) else "auto"
     return {**plain, "optimizer": name}

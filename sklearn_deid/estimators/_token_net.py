@@ -12,12 +12,15 @@ from torch import Tensor
 from .._sequences import RaggedArray, Representation, TokenSequences, check_groups, check_sequences, check_tags
 from ..exceptions import SequenceError
 from ..metrics import phi_f1_score
-from ..nn import SentenceDataset
+from ..nn import ContextUnits, SentenceDataset
 from ..text import convert_tags, repair_tags, split_tag
+from ._layer_rates import layer_rates
 from ._sequence_net import SequenceNet
 from ._tagger_data import SwappingDataset, distinct_words, encode_tags, inner_tags, tag_weights, word_features
 from ._tagger_network import build_tagger_module
 from ._tagger_vectors import tagger_vectors
+from ._word_pieces import PretrainedFiles
+from .pretrained_encoder import as_pretrained
 
 __all__ = ["TokenNet"]
 
@@ -27,12 +30,25 @@ _PREFIXES = {"iob2": "BI", "bioes": "BIES"}
 class TokenNet(SequenceNet):
     """Learns what depends on the data, builds the network for it, and moves data in and out."""
 
+    _pretrained: PretrainedFiles | None = None
+
     # ---- built when the data are known
 
     def initialize_module(self) -> TokenNet:
         """Build the network for the classes and the kind of X that `fit` saw."""
         self.module_ = build_tagger_module(self)
         return self
+
+    def get_params_for_optimizer(self, prefix: str, named_parameters: Any) -> Any:
+        """Also the learning rates of the layers of a pretrained encoder."""
+        named = list(named_parameters)
+        if self._pretrained is None:
+            return super().get_params_for_optimizer(prefix, named)
+        settings = as_pretrained(self.pretrained)
+        below = [(name, p) for name, p in named if name.startswith("encoder.")]
+        args, kwargs = super().get_params_for_optimizer(prefix, [item for item in named if item not in below])
+        below = [] if settings.frozen else below
+        return ([*args[0], *layer_rates(below, settings.lr, settings.layer_decay)], *args[1:]), kwargs
 
     def _learn_inputs(self, X: RaggedArray, tags: TokenSequences, classes: Any) -> None:
         """Everything that depends on the data but is not trained by gradient."""
@@ -43,8 +59,13 @@ class TokenNet(SequenceNet):
         self.classes_ = np.array(sorted(known, key=lambda tag: (tag != "O", tag)), dtype=object)
         self._reads_words = isinstance(X, TokenSequences)
         self._vectors = None
+        self._pretrained = None
         if isinstance(X, Representation):
             self.n_features_in_ = X.d
+            if self.encoder == "pretrained":
+                raise SequenceError("encoder='pretrained' reads words; X holds vectors.")
+        elif self.encoder == "pretrained":
+            self._pretrained = as_pretrained(self.pretrained).load_files()
         elif isinstance(X, TokenSequences):
             self._vectors = tagger_vectors(self.embeddings, X, self._rng)
         self._tag_weights = tag_weights(self.class_weight, tags, self.classes_)
@@ -75,8 +96,23 @@ class TokenNet(SequenceNet):
         if not isinstance(X, TokenSequences):
             return {"offsets": X.offsets, "vectors": X.data}
         words, distinct = distinct_words(X)
+        if self._pretrained is not None:
+            return {"offsets": X.offsets, "words": words, "features": self._pretrained.features(distinct)}
         features = word_features(distinct, characters=self.characters is not None, vectors=self._vectors)
         return {"offsets": X.offsets, "words": words, "features": features}
+
+    def _units(self, X: RaggedArray) -> ContextUnits | None:
+        """Which sentences are read together."""
+        if self.context == "sentence" or not len(X):
+            return None
+        if X.documents is None:
+            raise SequenceError(
+                f"context={self.context!r} needs to know which sentences stand in one document. X of "
+                "Corpus.to_sentences() knows it; else pass TokenSequences.from_rows(X).with_documents(document_ids)."
+            )
+        if self.context == "document":
+            return ContextUnits.documents(X.documents)
+        return ContextUnits.windows(X.documents, self.context_size)
 
     def _training_data(
         self, X: Any, tags: Any, groups: np.ndarray | None, rows: Any = slice(None), held_out: bool = False
@@ -90,30 +126,33 @@ class TokenNet(SequenceNet):
             )
         share = 0.0 if held_out else self.span_swap
         if self.augmenter_ is None:
-            return SwappingDataset(tags, share, **self._arrays(X), tags=encode_tags(tags, self.classes_))
+            return SwappingDataset(
+                tags, share, **self._arrays(X), tags=encode_tags(tags, self.classes_), units=self._units(X)
+            )
         seen = self.augmenter_.transform(X) if held_out else self._augmented(X, tags, groups)
         redrawn = None if held_out else lambda: self._arrays(self._augmented(X, tags, groups))
-        arrays = {**self._arrays(seen), "tags": encode_tags(tags, self.classes_)}
+        arrays = {**self._arrays(seen), "tags": encode_tags(tags, self.classes_), "units": self._units(X)}
         return SwappingDataset(tags, share, redrawn, **arrays)
 
     def _tagging_data(self, X: Any) -> tuple[SentenceDataset, Tensor | None]:
         """Sentences to tag, and the words encoded once for all batches."""
         self.check_is_fitted()
         X = check_sequences(X)
+        units = self._units(X)
         if self.augmenter_ is not None and isinstance(X, TokenSequences):
             X = self.augmenter_.transform(X)
         if self._reads_words != isinstance(X, TokenSequences) and len(X.data):
             trained, given = ("tokens", "vectors") if self._reads_words else ("vectors", "tokens")
             raise SequenceError(f"This tagger was trained on {trained}; X holds {given}.")
         arrays = self._arrays(X)
-        features = arrays.pop("features", None)
-        if features is None:
-            return SentenceDataset(**arrays), None
+        if self.module_.words is None:  # vectors, or sub-words, which only their sentence makes vectors of
+            return SentenceDataset(**arrays, units=units), None
+        features = arrays.pop("features")
         device = next(self.module_.parameters()).device
         self._set_training(False)
         with torch.inference_mode(), self._autocast():
             table = self.module_.encode_words({k: v.to(device) for k, v in features.items()})
-        return SentenceDataset(**arrays), table
+        return SentenceDataset(**arrays, units=units), table
 
     def _outer_tags(self, path: list[int]) -> list[str]:
         tags = self.classes_[path].tolist()

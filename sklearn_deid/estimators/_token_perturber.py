@@ -46,7 +46,7 @@ class TokenPerturber(PhiPerturber):
             for new, token, stays in zip(made.words[draws].tolist(), data[positions].tolist(), unmoved, strict=True)
         ]
         data[positions] = surrogates
-        return TokenSequences(data, X.offsets), made.ranks[draws]
+        return TokenSequences(data, X.offsets).with_documents(X.documents), made.ranks[draws]
 
     def _with_other_spellings(self, phi: PhiTokens, chosen: np.ndarray, groups: np.ndarray | None) -> np.ndarray:
         shared = self._group_ids(phi.sentences, groups)

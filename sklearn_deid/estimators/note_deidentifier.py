@@ -225,7 +225,9 @@ class NoteDeidentifier(BaseEstimator):
     def _spans(self, estimator: Any, texts: list[str]) -> list[tuple[Span, ...]]:
         """Tag the sentences of all notes at once and give each note its spans back."""
         segmented: list[Segmentation] = [segment(text) for text in texts]
-        tags, confidences = _tag(estimator, TokenSequences.from_rows(row for cut in segmented for row in cut.rows()))
+        X = TokenSequences.from_rows(row for cut in segmented for row in cut.rows())
+        counts = np.array([len(cut.sentences) for cut in segmented], dtype=np.int64)
+        tags, confidences = _tag(estimator, X.with_documents(np.repeat(np.arange(len(texts)), counts)))
         categories = getattr(self, "categories_", {})
         spans, position = [], 0
         for cut in segmented:

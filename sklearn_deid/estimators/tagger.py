@@ -29,9 +29,13 @@ class DeidTagger(TaggingNet):
 
     Parameters
     ----------
-    encoder : {"lstm", "gru", "gru-gru", "lstm-gru", "transformer"}, default="lstm"
+    encoder : {"lstm", "gru", "gru-gru", "lstm-gru", "transformer", "pretrained"}, default="lstm"
         What reads the sentence: bidirectional recurrent cells, two such layers one on the other, or self-attention that
-        is trained from scratch (rotary positions; wants a smaller ``lr``, such as 5e-4).
+        is trained from scratch (rotary positions; wants a smaller ``lr``, such as 5e-4). "pretrained" is what
+        ``pretrained`` names; characters, vectors and the sizes of layers then do not matter.
+    pretrained : str, path, PretrainedEncoder or None, default=None
+        Folder of a Hugging Face encoder or its name on the hub, or a `PretrainedEncoder` that also says how it is read
+        and trained. Needs the extra ``transformers``.
     head : {"crf", "softmax"}, default="crf"
         Whether tags of neighbouring tokens are decided together.
     constrained : bool, default=True
@@ -52,6 +56,13 @@ class DeidTagger(TaggingNet):
         et al. (2019) used 2 of 128.
     n_heads : int, default=4
         Heads of self-attention; 2 * ``hidden_size`` must be a multiple of 2 * ``n_heads``.
+    context : {"sentence", "window", "document"}, default="sentence"
+        What is read to tag a sentence: itself, also ``context_size`` sentences on either side, or the whole document.
+        Only the sentence itself has tags, in training and after. X must know its documents then, as that of
+        `Corpus.to_sentences` and that in a `NoteDeidentifier` do (`TokenSequences.with_documents` for others).
+        "document" reads every token once, "window" once for each window that it stands in.
+    context_size : int, default=2
+        Sentences on either side, for ``context="window"``.
     input_dropout, layer_dropout, output_dropout : float in [0, 1), default=0.25, 0.25, 0.5
         Variational dropout before, between and after the layers; one mask for a whole sentence.
     span_swap : float in [0, 1], default=0.5
@@ -75,7 +86,7 @@ class DeidTagger(TaggingNet):
     lr : float, default=3e-3
         Learning rate; rises over the first batches and falls linearly to zero at the end of `fit`.
     batch_size : int, default=900
-        Padded tokens (not sentences) of a training batch.
+        Padded tokens (not sentences) of a training batch, context included.
     optimizer : torch optimizer class, default=torch.optim.NAdam
     gradient_clip : float or None, default=1.0
         Largest norm of the gradient of a batch.
@@ -142,6 +153,7 @@ class DeidTagger(TaggingNet):
         self,
         *,
         encoder: str = "lstm",
+        pretrained: Any = None,
         head: str = "crf",
         constrained: bool = True,
         scheme: str = "iob2",
@@ -150,6 +162,8 @@ class DeidTagger(TaggingNet):
         hidden_size: int = 128,
         n_layers: Any = "auto",
         n_heads: int = 4,
+        context: str = "sentence",
+        context_size: int = 2,
         input_dropout: float = 0.25,
         layer_dropout: float = 0.25,
         output_dropout: float = 0.5,
@@ -174,6 +188,7 @@ class DeidTagger(TaggingNet):
         random_state: Any = None,
         **skorch_parameters: Any,
     ) -> None:
+        self.pretrained = pretrained
         self.encoder, self.head, self.constrained, self.scheme = encoder, head, constrained, scheme
         self.characters, self.embeddings = characters, embeddings
         self.hidden_size, self.n_layers, self.n_heads = hidden_size, n_layers, n_heads
@@ -182,6 +197,7 @@ class DeidTagger(TaggingNet):
             layer_dropout,
             output_dropout,
         )
+        self.context, self.context_size = context, context_size
         self.augmenter = augmenter
         self.span_swap, self.class_weight, self.gradient_clip = span_swap, class_weight, gradient_clip
         self.recall_weight, self.recall_form = recall_weight, recall_form

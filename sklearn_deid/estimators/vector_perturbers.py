@@ -57,7 +57,7 @@ class _VectorPerturber(PhiPerturber):
         data[:, : vectors.dim] = vectors.vectors_for(X.data)
         if self.casing:
             data[np.arange(len(data)), vectors.dim + casing_ids(X.data.tolist())] = 1.0
-        return Representation(data, X.offsets)
+        return Representation(data, X.offsets).with_documents(X.documents)
 
 
 class RandomVectorPerturber(_VectorPerturber):

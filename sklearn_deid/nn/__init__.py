@@ -5,12 +5,14 @@ representer, adversaries, gradient reversal and the bound on attacks.
 """
 
 from .adversaries import EmbeddingPairAdversary, RepresentationPairAdversary, average_adversaries
-from .batching import LengthBucketSampler, SentenceBatch, SentenceDataset
+from .batching import CONTEXT_MARKS, ContextView, LengthBucketSampler, SentenceBatch, SentenceDataset
 from .characters import CharacterCNN, CharacterRNN
+from .context import ContextUnits
 from .crf import LegalTags, LinearChainCRF
 from .dropout import LockedDropout
 from .noise import GaussianNoise
 from .partition import log_partition, log_partition_by_steps
+from .pretrained import PretrainedTokenEncoder, SpecialPieces, piece_windows
 from .privacy_bound import attack_accuracy, distance_of_accuracy, pair_distance, released_r_times
 from .recall_weight import RECALL_FORMS, RecallWeight
 from .recurrent import BidirectionalRecurrent
@@ -25,14 +27,18 @@ from .words import WordEncoder
 
 __all__ = [
     "BidirectionalRecurrent",
+    "CONTEXT_MARKS",
     "CharacterCNN",
     "CharacterRNN",
+    "ContextUnits",
+    "ContextView",
     "EmbeddingPairAdversary",
     "GaussianNoise",
     "LengthBucketSampler",
     "LegalTags",
     "LinearChainCRF",
     "LockedDropout",
+    "PretrainedTokenEncoder",
     "RECALL_FORMS",
     "RecallWeight",
     "RepresentationPairAdversary",
@@ -41,6 +47,7 @@ __all__ = [
     "SentenceBatch",
     "SentenceDataset",
     "SpanSwapper",
+    "SpecialPieces",
     "StrongEmbeddingAdversary",
     "StrongRepresentationAdversary",
     "TaggerModule",
@@ -53,6 +60,7 @@ __all__ = [
     "log_partition_by_scan",
     "log_partition_by_steps",
     "pair_distance",
+    "piece_windows",
     "released_r_times",
     "reverse_gradient",
     "viterbi_by_scan",

@@ -8,18 +8,42 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
 from torch import Tensor
 from torch.utils.data import Dataset, Sampler
 
-__all__ = ["LengthBucketSampler", "SentenceBatch", "SentenceDataset", "length_buckets"]
+from .context import ContextUnits
+
+__all__ = ["CONTEXT_MARKS", "ContextView", "LengthBucketSampler", "SentenceBatch", "SentenceDataset", "length_buckets"]
 
 # Shuffled sentences are sorted by length within pools of this many batches: enough for little padding, few enough that
 # the composition of the batches keeps changing.
 _POOL_BATCHES = 100
+
+
+# Where a sentence begins, and whether it is tagged.
+CONTEXT_MARKS = 2
+
+
+class ContextView(NamedTuple):
+    """Units of several sentences that the encoder reads, and where in them the sentences stand.
+
+    Attributes
+    ----------
+    lengths : LongTensor of shape (units,)
+        Number of tokens of each unit.
+    places : LongTensor of shape (batch, time)
+        Cell of each token among the units * longest cells; 0 at padded positions.
+    marks : FloatTensor of shape (units, longest, 2)
+        1 at the first token of a sentence; 1 at tokens of sentences that are tagged.
+    """
+
+    lengths: Tensor
+    places: Tensor
+    marks: Tensor
 
 
 @dataclass(frozen=True)
@@ -38,6 +62,8 @@ class SentenceBatch:
         What is known of each distinct word of the batch, one row a word.
     vectors : FloatTensor of shape (batch, time, d) or None
         Token vectors, where X is a representation.
+    view : ContextView or None
+        Where sentences are read within their context: ``words`` and ``vectors`` then have the shape of the units.
     """
 
     lengths: Tensor
@@ -45,6 +71,7 @@ class SentenceBatch:
     words: Tensor | None = None
     features: dict[str, Tensor] | None = None
     vectors: Tensor | None = None
+    view: ContextView | None = None
 
     def __len__(self) -> int:
         return len(self.lengths)
@@ -63,6 +90,7 @@ class SentenceBatch:
             words=move(self.words),
             vectors=move(self.vectors),
             features=features,
+            view=None if self.view is None else ContextView(*(x.to(device, non_blocking=True) for x in self.view)),
         )
 
 
@@ -81,6 +109,8 @@ class SentenceDataset(Dataset):
         Token vectors instead of words.
     tags : ndarray of shape (n_tokens,), optional
         Tag index of each token; zeros where there are none.
+    units : ContextUnits, optional
+        Sentences that are read together; by default each alone.
     """
 
     def __init__(
@@ -91,9 +121,10 @@ class SentenceDataset(Dataset):
         features: dict[str, Tensor] | None = None,
         vectors: np.ndarray | None = None,
         tags: np.ndarray | None = None,
+        units: ContextUnits | None = None,
     ) -> None:
         self.offsets, self.words, self.features = offsets, words, features
-        self.vectors, self.tags = vectors, tags
+        self.vectors, self.tags, self.units = vectors, tags, units
         self.lengths = np.diff(offsets)
 
     def __len__(self) -> int:
@@ -102,8 +133,18 @@ class SentenceDataset(Dataset):
     def __getitem__(self, row: int) -> int:
         return int(row)  # the batch is built at once, in `collate`
 
-    def collate(self, rows: Sequence[int]) -> tuple[SentenceBatch, Tensor]:
-        """Pad the sentences of these rows to one batch and their tags, both on CPU."""
+    @property
+    def unit_lengths(self) -> np.ndarray:
+        """Tokens of what is drawn into batches: sentences, or units of them."""
+        return self.lengths if self.units is None else self.units.sizes(self.lengths)
+
+    def tagged_rows(self, units: Sequence[int]) -> list[int]:
+        """Sentences of the batch that `collate` makes of these units."""
+        return list(units) if self.units is None else self.units.tagged_rows(units, self.lengths)
+
+    def collate(self, units: Sequence[int]) -> tuple[SentenceBatch, Tensor]:
+        """Pad these sentences, or units of sentences, to one batch and their tags, both on CPU."""
+        rows = self.tagged_rows(units)
         lengths = self.lengths[rows]
         position = np.arange(lengths.max())
         # shape: (batch, time)
@@ -112,9 +153,40 @@ class SentenceDataset(Dataset):
         tags = np.zeros(mask.shape, dtype=np.int64)
         if self.tags is not None:
             tags[mask] = self.tags[item[mask]]
-        parts = self._vector_part(item, mask) if self.words is None else self._word_part(item, mask)
+        if self.units is None:
+            parts = self._token_part(item, mask)
+        else:
+            parts = self._context_part(units, mask)
         batch = SentenceBatch(torch.from_numpy(lengths), torch.from_numpy(mask), **parts)
         return batch, torch.from_numpy(tags)
+
+    def _token_part(self, item: np.ndarray, mask: np.ndarray) -> dict[str, Any]:
+        return self._vector_part(item, mask) if self.words is None else self._word_part(item, mask)
+
+    def _context_part(self, units: Sequence[int], mask: np.ndarray) -> dict[str, Any]:
+        """Tokens of the units, and where the sentences of ``mask`` stand in them."""
+        assert self.units is not None
+        places = self.units.places(units)
+        rows, tagged = self.units.rows[places], self.units.tagged[places]
+        unit = np.repeat(np.arange(len(units)), np.diff(self.units.offsets)[units])
+        length = self.lengths[rows]
+        before = np.cumsum(length) - length  # tokens of the batch before each sentence
+        sizes = np.bincount(unit, weights=length).astype(np.int64)
+        longest = int(sizes.max())
+        # shape: (n_sentences,): cell at which a sentence begins
+        begin = unit * longest + before - (np.cumsum(sizes) - sizes)[unit]
+        count = np.arange(length.sum())
+        cell = count + np.repeat(begin - before, length)
+        item, on = np.zeros(len(sizes) * longest, dtype=np.int64), np.zeros(len(sizes) * longest, dtype=bool)
+        item[cell], on[cell] = count + np.repeat(self.offsets[rows] - before, length), True
+        marks = np.zeros((len(item), CONTEXT_MARKS), dtype=np.float32)
+        marks[begin[length > 0], 0] = 1.0
+        marks[cell, 1] = np.repeat(tagged, length)
+        at = np.where(mask, begin[tagged & (length > 0)][:, None] + np.arange(mask.shape[1]), 0)
+        shape = (len(sizes), longest)
+        view = (sizes, at, marks.reshape(*shape, CONTEXT_MARKS))
+        parts = self._token_part(item.reshape(shape), on.reshape(shape))
+        return {**parts, "view": ContextView(*map(torch.from_numpy, view))}
 
     def _vector_part(self, item: np.ndarray, mask: np.ndarray) -> dict[str, Any]:
         assert self.vectors is not None

@@ -9,6 +9,7 @@ from torch.nn import functional as F
 from .batching import SentenceBatch
 from .crf import LegalTags, LinearChainCRF
 from .dropout import LockedDropout
+from .pretrained import PretrainedTokenEncoder
 from .recall_weight import RecallWeight
 from .words import WordEncoder
 
@@ -22,11 +23,9 @@ class TaggerModule(nn.Module):
     ----------
     n_tags : int
     words : WordEncoder or None
-        Encoder of words; None where X holds vectors.
-    input_size : int
-        Width of an encoded word or of a given vector.
-    encoder : BidirectionalRecurrent or SelfAttentionEncoder
-        Takes (batch, time, d) and lengths; says its ``output_size``.
+        Encoder of words; None where X holds vectors or a pretrained encoder reads sub-words.
+    encoder : BidirectionalRecurrent, SelfAttentionEncoder or PretrainedTokenEncoder
+        Takes (batch, time, d) and lengths, or sub-words; says its ``output_size``.
     head : {"crf", "softmax"}, default="crf"
     legal : LegalTags, optional
         Tag sequences that the CRF knows.
@@ -64,8 +63,16 @@ class TaggerModule(nn.Module):
         table : Tensor of shape (n_words, d), optional
             Words encoded beforehand, once for many batches.
         """
-        x = batch.vectors if batch.vectors is not None else self._look_up(batch, table)
-        hidden = self.encoder(self.input_dropout(x), batch.lengths)
+        lengths = batch.lengths if batch.view is None else batch.view.lengths
+        if isinstance(self.encoder, PretrainedTokenEncoder):
+            assert batch.features is not None and batch.words is not None
+            hidden = self.encoder(batch.features, batch.words, lengths)
+        else:
+            x = batch.vectors if batch.vectors is not None else self._look_up(batch, table)
+            x = x if batch.view is None else torch.cat([x, batch.view.marks], 2)
+            hidden = self.encoder(self.input_dropout(x), lengths)
+        if batch.view is not None:
+            hidden = hidden.flatten(0, 1)[batch.view.places]
         # The CRF sums many terms: half precision is not enough there.
         return self.emit(self.output_dropout(hidden)).float()
 

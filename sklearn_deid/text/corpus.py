@@ -156,7 +156,7 @@ class SentenceData:
     Attributes
     ----------
     X : TokenSequences
-        Sentences of all documents, in order.
+        Sentences of all documents, in order; they know their documents.
     y : ndarray of shape (n_sentences,), dtype object
         One list of tags for each sentence.
     groups : ndarray of shape (n_sentences,)
@@ -188,7 +188,8 @@ class SentenceData:
 
     @cached_property
     def X(self) -> TokenSequences:
-        return TokenSequences.from_rows(row for cut in self._segmentations for row in cut.rows())
+        rows = TokenSequences.from_rows(row for cut in self._segmentations for row in cut.rows())
+        return rows.with_documents(np.repeat(np.arange(len(self.corpus)), np.array(self._counts, dtype=np.int64)))
 
     @cached_property
     def y(self) -> np.ndarray:

@@ -1,0 +1,170 @@
+"""A pretrained encoder of sub-words as the encoder of a tagger: windows over long texts, sub-words back to tokens."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import torch
+from torch import Tensor, nn
+
+__all__ = ["PretrainedTokenEncoder", "SpecialPieces", "piece_windows"]
+
+# Padded sub-words that are read at once: windows of a long note in blocks instead of all together.
+_CELLS = 16_384
+
+
+class SpecialPieces(NamedTuple):
+    """Sub-words around a window, None where the model has none, and the one that pads."""
+
+    begin: int | None
+    end: int | None
+    padding: int
+
+
+def piece_windows(n_pieces: int, size: int, overlap: int) -> list[tuple[int, int, int, int]]:
+    """Windows over a sequence, and which part of each is used.
+
+    Windows begin at multiples of ``size - overlap`` whatever the length, so that a text is read alike with or without
+    what follows it, save for its last window. Of an overlap each window gives the half that is nearer to its middle.
+
+    Parameters
+    ----------
+    n_pieces : int
+    size : int
+        Longest window.
+    overlap : int
+        Below ``size``.
+
+    Returns
+    -------
+    list of (start, stop, first used, end of used)
+
+    Examples
+    --------
+    >>> piece_windows(10, size=6, overlap=2)
+    [(0, 6, 0, 5), (4, 10, 5, 10)]
+    """
+    starts = list(range(0, max(n_pieces - overlap, 1), size - overlap))
+    borders = [0, *(start + overlap // 2 for start in starts[1:]), n_pieces]
+    return [(start, min(start + size, n_pieces), borders[i], borders[i + 1]) for i, start in enumerate(starts)]
+
+
+class PretrainedTokenEncoder(nn.Module):
+    """Vectors of tokens from a pretrained model of sub-words.
+
+    Parameters
+    ----------
+    model : nn.Module
+        Called with ``input_ids`` and ``attention_mask``; gives ``last_hidden_state`` (the encoders of transformers).
+    special : SpecialPieces
+    window : int
+        Most sub-words of a window, the special ones not counted.
+    overlap : int, default=64
+        Sub-words that neighbouring windows share.
+    pooling : {"first", "mean"}, default="first"
+        A token is its first sub-word, or the mean of all.
+    frozen : bool, default=False
+        Whether the model stays as it is; its dropout is off then.
+
+    References
+    ----------
+    Devlin et al. (2019), BERT, section 5.3, for the first sub-word.
+    """
+
+    def __init__(
+        self,
+        model: nn.Module,
+        special: SpecialPieces,
+        window: int,
+        overlap: int = 64,
+        pooling: str = "first",
+        frozen: bool = False,
+    ) -> None:
+        super().__init__()
+        self.model, self.special, self.window, self.overlap = model, special, window, overlap
+        self.pooling, self.frozen = pooling, frozen
+        config: Any = model.config
+        self.output_size = int(config.hidden_size)
+        for p in model.parameters():
+            p.requires_grad_(not frozen)
+
+    def train(self, mode: bool = True) -> PretrainedTokenEncoder:
+        """As for every module; a frozen model stays in its evaluation mode."""
+        super().train(mode)
+        if self.frozen:
+            self.model.eval()
+        return self
+
+    def forward(self, features: dict[str, Tensor], words: Tensor, lengths: Tensor) -> Tensor:
+        """Vectors of shape (units, time, d); padded positions hold zeros.
+
+        Parameters
+        ----------
+        features : mapping
+            "pieces" of shape (n_words, most), padded, and "n_pieces" of shape (n_words,), at least 1.
+        words : LongTensor of shape (units, time)
+            Row of ``features`` for each token.
+        lengths : LongTensor of shape (units,)
+        """
+        on = torch.arange(words.shape[1], device=words.device) < lengths.unsqueeze(1)
+        token = words[on]
+        # shape: (n_tokens,)
+        counts = features["n_pieces"][token]
+        pieces = features["pieces"][token]
+        # shape: (n_pieces,): the sub-words of all tokens, one after the other
+        stream = pieces[torch.arange(pieces.shape[1], device=words.device) < counts.unsqueeze(1)]
+        per_unit = torch.zeros_like(words).masked_scatter(on, counts).sum(1).tolist()
+        vectors = self._pooled(self._read(stream, per_unit), counts)
+        out = vectors.new_zeros(*words.shape, vectors.shape[1])
+        return out.masked_scatter(on.unsqueeze(2), vectors)
+
+    def _pooled(self, pieces: Tensor, counts: Tensor) -> Tensor:
+        """(n_pieces, d) to (n_tokens, d)."""
+        if self.pooling == "first":
+            return pieces[counts.cumsum(0) - counts]
+        token = torch.repeat_interleave(torch.arange(len(counts), device=counts.device), counts)
+        total = pieces.new_zeros(len(counts), pieces.shape[1]).index_add(0, token, pieces)
+        return total / counts.unsqueeze(1)
+
+    def _read(self, stream: Tensor, per_unit: list[int]) -> Tensor:
+        """Vectors of all sub-words, shape (n_pieces, d)."""
+        windows, base = [], 0
+        for n in per_unit:
+            windows += [
+                tuple(base + place for place in window) for window in piece_windows(n, self.window, self.overlap)
+            ]
+            base += n
+        windows.sort(key=lambda window: window[1] - window[0])  # windows of one length pad each other least
+        vectors, places = [], []
+        while windows:
+            longest = windows[-1][1] - windows[-1][0]
+            block = windows[-max(1, _CELLS // longest) :]
+            del windows[-len(block) :]
+            hidden = self._read_windows(stream, block)
+            for row, (start, _, first, end) in zip(hidden, block, strict=True):
+                vectors.append(row[first - start : end - start])
+                places.append(torch.arange(first, end, device=stream.device))
+        # Each sub-word is used once; back into their order.
+        return torch.cat(vectors)[torch.cat(places).argsort()]
+
+    def _read_windows(self, stream: Tensor, windows: list[Any]) -> Tensor:
+        """(windows, longest, d), without the special sub-words."""
+        begin, end, padding = self.special
+        start, stop = (torch.tensor([w[i] for w in windows], device=stream.device) for i in (0, 1))
+        size = stop - start
+        place = torch.arange(int(size.max()), device=stream.device)
+        inside = place < size.unsqueeze(1)
+        ids = stream.new_full((len(windows), len(place) + 2), padding)
+        ids[:, 1:-1] = torch.where(inside, stream[(start.unsqueeze(1) + place).clamp(max=len(stream) - 1)], padding)
+        seen = torch.zeros_like(ids, dtype=torch.bool)
+        seen[:, 1:-1] = inside
+        if begin is not None:
+            ids[:, 0], seen[:, 0] = begin, True
+        if end is not None:
+            row = torch.arange(len(windows), device=stream.device)
+            ids[row, size + 1], seen[row, size + 1] = end, True
+        skipped = int(begin is None)  # a model without a sub-word at the beginning counts positions from the first one
+        with torch.set_grad_enabled(torch.is_grad_enabled() and not self.frozen):
+            hidden = self.model(input_ids=ids[:, skipped:], attention_mask=seen[:, skipped:].long()).last_hidden_state
+        first = 1 - skipped
+        return hidden[:, first : first + len(place)]

@@ -1,0 +1,138 @@
+"""Neighbouring sentences as context: what can be learned from them, who sees whom, pipelines, notes, refusals."""
+
+import pickle
+
+import numpy as np
+import pytest
+from sklearn.pipeline import Pipeline
+
+from sklearn_deid import (
+    Corpus,
+    DeidTagger,
+    Document,
+    NeighborPseudonymizer,
+    NoteDeidentifier,
+    Span,
+    load_model,
+    save_model,
+)
+from sklearn_deid._sequences import Representation, TokenSequences
+from sklearn_deid.embeddings import WordVectors
+from sklearn_deid.exceptions import SequenceError
+
+from .conftest import SMALL, SURNAMES, assert_rows_equal
+
+KINDS = {"window": {"context": "window", "context_size": 1}, "document": {"context": "document"}}
+
+
+@pytest.fixture(scope="module")
+def notes():
+    """Who a bare name belongs to is said in the line before."""
+    rng = np.random.default_rng(0)
+    documents = []
+    for i in range(40):
+        text, spans = "Note.\n", []
+        for kind in rng.permutation(["DOCTOR", "PATIENT"]):
+            text += f"{kind.title()} is:\n"
+            name = str(rng.choice(SURNAMES))
+            spans.append(Span(len(text), len(text) + len(name), str(kind)))
+            text += name + "\n"
+        documents.append(Document(f"n{i}", text, tuple(spans)))
+    return Corpus(documents)
+
+
+@pytest.fixture(scope="module", params=KINDS)
+def tagger(request, notes):
+    data = notes.to_sentences()
+    return DeidTagger(**SMALL).set_params(hidden_size=24, **KINDS[request.param]).fit(data.X, data.y)
+
+
+def test_learns_what_only_the_line_before_says(tagger, notes):
+    data = notes.to_sentences()
+    assert tagger.score(data.X, data.y) == 1.0
+    alone = DeidTagger(**SMALL).set_params(max_epochs=10).fit(data.X, data.y)
+    assert alone.score(data.X, data.y) < 0.9
+
+
+def test_sees_its_own_document_only(tagger, notes):
+    X = notes.to_sentences().X
+    both = tagger.predict_proba(X[:10])
+    for part in (slice(0, 5), slice(5, 10)):
+        for a, b in zip(tagger.predict_proba(X[:10][part]), both[part], strict=True):
+            np.testing.assert_allclose(a, b, atol=1e-5)
+    changed = [["Nothing"], *X[1:5].tolist()]
+    other = tagger.predict_proba(TokenSequences.from_rows(changed).with_documents([0] * 5))
+    same = [np.allclose(a, b, atol=1e-6) for a, b in zip(other[1:], both[1:5], strict=True)]
+    # A window of one reaches the next line and no further; a document has no end.
+    assert same[:2] == [False, tagger.context == "window"]
+    assert tagger.context == "document" or all(same[1:])
+
+
+def test_order_of_the_rows_does_not_matter_between_documents(tagger, notes):
+    X = notes.to_sentences().X[:15]
+    order = np.arange(15).reshape(3, 5).T.ravel()  # documents interleaved
+    proba = tagger.predict_proba(X)
+    for a, b in zip(tagger.predict_proba(X[order]), proba[order], strict=True):
+        np.testing.assert_allclose(a, b, atol=1e-5)
+
+
+def test_saved_and_pickled(tagger, notes, tmp_path):
+    X = notes.to_sentences().X
+    save_model(tagger, tmp_path / "model")
+    for again in (load_model(tmp_path / "model"), pickle.loads(pickle.dumps(tagger))):
+        assert_rows_equal(again.predict(X), tagger.predict(X))
+
+
+def test_notes_in_spans_out(tagger, notes):
+    deidentifier = NoteDeidentifier(tagger)
+    texts = [document.text for document in notes][:7]
+    found = deidentifier.annotate(texts)
+    assert [[(s.start, s.end, s.label) for s in spans] for spans in found] == [
+        [(s.start, s.end, s.label) for s in document.spans] for document in notes[:7]
+    ]
+    assert deidentifier.annotate([]) == [] and deidentifier.annotate([""]) == [()]
+
+
+def test_in_a_pipeline_behind_a_pseudonymizer_and_as_its_augmenter(notes):
+    data = notes.to_sentences()
+    words = sorted(set(data.X.data))
+    vectors = WordVectors(words, np.random.default_rng(0).standard_normal((len(words), 5)), is_public=True)
+    pseudonymizer = NeighborPseudonymizer(embeddings=vectors, n_neighbors=3, random_state=0)
+    settings = {**SMALL, "max_epochs": 1, "context": "document"}
+    pipe = Pipeline([("names", pseudonymizer), ("tag", DeidTagger(**settings))])
+    pipe.fit(data.X, data.y)
+    DeidTagger(**settings, augmenter=pseudonymizer).fit(data.X, data.y)
+    assert len(pipe.predict(data.X)) == len(data.X)
+
+
+def test_vectors_keep_their_documents(notes):
+    data = notes.to_sentences()
+    vectors = np.random.default_rng(0).standard_normal((len(data.X.data), 4)).astype(np.float32)
+    X = Representation(vectors, data.X.offsets).with_documents(data.doc_ids)
+    tagger = DeidTagger(**{**SMALL, "max_epochs": 1}, context="window").fit(X, data.y)
+    assert len(tagger.predict(X[3:9])) == 6
+
+
+def test_lists_do_not_say_what_a_document_is(sentences):
+    X, y, _ = sentences
+    with pytest.raises(SequenceError, match="which sentences stand in one document"):
+        DeidTagger(**SMALL, context="window").fit(X, y)
+
+
+class TestDocumentsOfRows:
+    def test_kept_by_indexing_and_pickles(self):
+        X = TokenSequences.from_rows([["a"], ["b", "c"], [], ["d"]]).with_documents(["n2", "n2", "n1", "n1"])
+        assert X.documents.tolist() == [1, 1, 0, 0]
+        for part in (X[1:], X[[1, 2, 3]], X[np.array([False, True, True, True]), ...]):
+            assert part.documents.tolist() == [1, 0, 0]
+        assert pickle.loads(pickle.dumps(X)).documents.tolist() == [1, 1, 0, 0]
+        assert X == TokenSequences.from_rows(X.tolist())
+
+    def test_unknown_leaves_no_trace_in_pickles(self):
+        X = TokenSequences.from_rows([["a"]])
+        assert X.documents is None and X[:1].documents is None
+        assert pickle.dumps(X) == pickle.dumps(X.with_documents([3]).with_documents(None))
+
+    def test_wrong_number(self):
+        with pytest.raises(SequenceError, match="one id for each of 1 rows"):
+            TokenSequences.from_rows([["a"]]).with_documents([1, 2])
