@@ -100,7 +100,7 @@ _PHRASES: tuple[tuple[str, str | None, str], ...] = (
     ),
 )
 _NARROW = 0.1
-_MOST_BESIDES = 2
+_MOST_BESIDES = 3
 
 
 def verdicts(results: Iterable[AttackResult]) -> dict[str, str]:
@@ -137,9 +137,11 @@ def against_the_paper(results: Iterable[AttackResult]) -> str | None:
     pairs = [r for r in counted(results) if r.settings.get("pairwise")]
     papers = [r for r in pairs if is_paper(r)]
     others = [r for r in pairs if not is_paper(r)]
+    # The paper's adversary sees one release: so must the other, if there is one who does.
+    others = [r for r in others if r.settings.get("n_releases", 1) == 1] or others
     if not papers or not others:
         return None
-    paper, other = (max(rows, key=lambda r: exposure(r).value) for rows in (papers, others))
+    paper, other = (max(rows, key=lambda r: (exposure(r).low, exposure(r).value)) for rows in (papers, others))
     assert paper.attack is not None and other.attack is not None  # of all that count
     weak = ""
     if paper.positive_control is not None and paper.positive_control.value < CONTROL_BAR:
@@ -178,9 +180,10 @@ def _besides(worst: AttackResult, others: Sequence[AttackResult]) -> list[str]:
     return found[:_MOST_BESIDES]
 
 
-def _kind(result: AttackResult) -> tuple[str | None, bool]:
-    """What is done, and whether to one release."""
-    return _phrase(result), result.settings.get("n_releases", 1) == 1
+def _kind(result: AttackResult) -> tuple[str, bool]:
+    """What is done, by whatever it is measured, and whether to one release."""
+    known = next((start for start, _, _ in _PHRASES if result.name.startswith(start)), result.name)
+    return known, result.settings.get("n_releases", 1) == 1
 
 
 def _with_what(result: AttackResult) -> str:

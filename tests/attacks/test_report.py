@@ -137,6 +137,9 @@ def test_the_paper_beside_a_stronger_attacker():
     said = report.verdicts["representation"]
     assert "paper's adversary is at 50 % (and only at 62 % where nothing is hidden), a stronger one at 94 %" in said
     assert "does not hold" in said
+    # Who sees ten releases is compared with nobody who sees one.
+    ten = AuditReport([pairs(500, 1000, "paper", 620), pairs(940), pairs(999, n_releases=10)])
+    assert "a stronger one at 94 %" in ten.verdicts["representation"]
     learns = AttackResult(**{**vars(pairs(500, 1000, "paper", 620)), "positive_bar": 0.55})
     assert "only at 62 % where nothing is hidden" in AuditReport([learns, pairs(940)]).verdicts["representation"]
     assert "does not hold" not in AuditReport([pairs(500, 1000, "paper"), pairs(505)]).verdicts["representation"]
