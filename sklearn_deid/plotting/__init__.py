@@ -6,6 +6,7 @@ from .bound_trade_off import BoundTradeOffDisplay, BoundTradeOffPoint
 from .noise_display import NoiseStudyDisplay
 from .privacy_grid import PrivacyUtilityGridDisplay, PrivacyUtilityGridPoint
 from .privacy_usefulness import PrivacyUsefulnessDisplay, PrivacyUsefulnessPoint
+from .reliability_display import ReliabilityDisplay
 from .training_curves import TrainingCurvesDisplay
 
 __all__ = [
@@ -19,5 +20,6 @@ __all__ = [
     "PrivacyUsefulnessPoint",
     "PrivacyUtilityGridDisplay",
     "PrivacyUtilityGridPoint",
+    "ReliabilityDisplay",
     "TrainingCurvesDisplay",
 ]

@@ -1,0 +1,169 @@
+"""Confidence against being right, as a figure."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..metrics import ReliabilityCurve, expected_calibration_error, phi_confidences, reliability_curve, span_confidences
+from .drawing import GRAY, axes_or_new, grid_behind, line_style
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure, SubFigure
+
+__all__ = ["ReliabilityDisplay"]
+
+
+class ReliabilityDisplay:
+    """How often spans or tokens are right, against how sure the tagger was of them.
+
+    In the manner of scikit-learn's `CalibrationDisplay`: one point for each bin of confidences, on the diagonal where
+    the tagger is as sure as it should be, below it where it is too sure. The number of cases stands beside each point.
+
+    Parameters
+    ----------
+    curve : ReliabilityCurve
+    calibration_error : float
+        Expected calibration error with the same bins.
+    name : str, default=None
+        Of the tagger, for the legend.
+
+    Attributes
+    ----------
+    line_ : matplotlib Line2D
+    ax_ : matplotlib Axes
+    figure_ : matplotlib Figure
+
+    See Also
+    --------
+    TemperatureScaledTagger : Brings the points nearer to the diagonal.
+
+    Examples
+    --------
+    >>> from matplotlib import pyplot
+    >>> from sklearn_deid.plotting import ReliabilityDisplay
+    >>> display = ReliabilityDisplay.from_confidences([True, False, True, True], [0.6, 0.6, 0.9, 0.9], n_bins=2)
+    >>> round(display.calibration_error, 2)
+    0.0
+    >>> pyplot.close(display.figure_)
+    """
+
+    line_: Any
+    ax_: Axes
+    figure_: Figure | SubFigure
+
+    def __init__(self, curve: ReliabilityCurve, calibration_error: float, *, name: str | None = None) -> None:
+        self.curve = curve
+        self.calibration_error = calibration_error
+        self.name = name
+
+    @classmethod
+    def from_confidences(
+        cls,
+        right: Any,
+        confidence: Any,
+        *,
+        n_bins: int = 10,
+        strategy: str = "uniform",
+        name: str | None = None,
+        ax: Axes | None = None,
+    ) -> ReliabilityDisplay:
+        """Draw from cases.
+
+        Parameters
+        ----------
+        right : array-like of shape (n,), of bool
+        confidence : array-like of shape (n,)
+            Of `metrics.span_confidences` or `metrics.phi_confidences`.
+        n_bins : int, default=10
+        strategy : {"uniform", "quantile"}, default="uniform"
+        name : str, default=None
+        ax : matplotlib Axes, default=None
+
+        Raises
+        ------
+        MissingDependencyError
+            If matplotlib is not installed.
+        ValueError
+            If there is no case.
+        """
+        right, confidence = np.asarray(right), np.asarray(confidence)
+        curve = reliability_curve(right, confidence, n_bins, strategy)
+        error = expected_calibration_error(right, confidence, n_bins, strategy)
+        return cls(curve, error, name=name).plot(ax)
+
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator: Any,
+        X: Any,
+        y: Any,
+        *,
+        level: str = "span",
+        n_bins: int = 10,
+        strategy: str = "uniform",
+        ax: Axes | None = None,
+    ) -> ReliabilityDisplay:
+        """Draw for a fitted tagger, on sentences of patients that it did not see.
+
+        Parameters
+        ----------
+        estimator : fitted estimator
+            With ``predict(X, return_confidence=True)``, or ``predict_proba`` for tokens.
+        X : sequence of n sentences
+        y : sequence of n tag sequences
+        level : {"span", "token"}, default="span"
+            Predicted spans with the confidence of `NoteDeidentifier.annotate`, or all tokens with their probability of
+            PHI.
+        n_bins, strategy, ax
+            As for `from_confidences`.
+        """
+        if level not in ("span", "token"):
+            raise ValueError(f"The 'level' parameter must be 'span' or 'token'. Got {level!r} instead.")
+        if level == "token":
+            cases = phi_confidences(y, estimator.predict_proba(X), estimator.classes_)
+        else:
+            cases = span_confidences(y, *estimator.predict(X, return_confidence=True))
+        return cls.from_confidences(*cases, n_bins=n_bins, strategy=strategy, name=type(estimator).__name__, ax=ax)
+
+    def plot(self, ax: Axes | None = None) -> ReliabilityDisplay:
+        """Draw.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+            Made if ``None``; with axes that hold a display, this one is added.
+
+        Returns
+        -------
+        ReliabilityDisplay
+            This object.
+        """
+        drawn, curve = axes_or_new(ax), self.curve
+        figure = drawn.get_figure()
+        assert figure is not None  # pyplot's axes belong to one
+        self.ax_, self.figure_ = drawn, figure
+        earlier = [line for line in drawn.lines if line.get_gid() == "reliability"]
+        if not earlier:
+            drawn.plot([0, 1], [0, 1], "--", color=GRAY, linewidth=1.0, label="as sure as right")
+        name = "" if self.name is None else f"{self.name}: "
+        (self.line_,) = drawn.plot(
+            curve.confidence,
+            curve.right,
+            label=f"{name}calibration error {100 * self.calibration_error:.2f} %",
+            gid="reliability",
+            markersize=5,
+            linewidth=1.2,
+            **line_style(len(earlier)),
+        )
+        for x, y, n in zip(*curve, strict=True):
+            drawn.annotate(f"{n}", (x, y), xytext=(4, -9), textcoords="offset points", fontsize=7, color=GRAY)
+        drawn.set_xlabel("Mean confidence")
+        drawn.set_ylabel("Share that is right")
+        drawn.set_xlim(-0.02, 1.06)
+        drawn.set_ylim(-0.04, 1.04)
+        grid_behind(drawn)
+        drawn.legend(loc="upper left")
+        return self
