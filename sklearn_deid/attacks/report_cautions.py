@@ -33,7 +33,8 @@ def cautions(results: Iterable[AttackResult], *, patients_known: bool = True) ->
     'Attacks on the representation were measured on only 6 patients: interv'
     """
     fewest: dict[str, int] = {}
-    for result in counted(results):
+    valid = counted(results)
+    for result in valid:
         n = None if result.attack is None else result.attack.n_groups
         if n is not None and n < FEW_GROUPS:
             fewest[result.threat] = min(n, fewest.get(result.threat, n))
@@ -44,7 +45,7 @@ def cautions(results: Iterable[AttackResult], *, patients_known: bool = True) ->
             f"Attacks on the {threat} were measured on only {n} {who}: intervals are wide, which lowers the score, and "
             f"with fewer than {FEW_GROUPS} they are rough. {remedy}"
         )
-    if not patients_known:
+    if not patients_known and any(result.threat != "updates" for result in valid):  # those are about sites
         found.append(
             "It was not said which sentences are of one patient. Each was taken for a patient of its own: intervals "
             "are narrower and the score is higher than they should be, and links between sentences were not attacked."

@@ -67,7 +67,8 @@ def add_command(commands: Any) -> None:
         type=_attacks,
         default="default",
         metavar="NAMES",
-        help="quick, default, or names with commas between them, such as lookup,pairs (default: default)",
+        help="quick, default, all (with what its weights remember, hours), or names with commas between them, such as "
+        "lookup,pairs (default: default)",
     )
     parser.add_argument("--epochs", type=count, default=50, metavar="N", help="epochs of adversaries (default: 50)")
     parser.add_argument(
@@ -141,13 +142,13 @@ def _attacks(written: str) -> Any:
     """A preset, or a list of names."""
     from ..estimators import AdversarialPrivacyAuditor
 
-    if written in ("default", "quick"):
+    if written in ("default", "quick", "all"):
         return written
     names = written.split(",")
     unknown = [name for name in names if name not in AdversarialPrivacyAuditor.ATTACKS]
     if unknown:
         known = ", ".join(AdversarialPrivacyAuditor.ATTACKS)
-        raise argparse.ArgumentTypeError(f"must be quick, default, or some of {known}; not {unknown[0]!r}")
+        raise argparse.ArgumentTypeError(f"must be quick, default, all, or some of {known}; not {unknown[0]!r}")
     return names
 
 

@@ -347,6 +347,7 @@ def test_few_patients_are_said_and_many_are_not():
 def test_unknown_patients_are_said():
     unknown = AuditReport([on_patients(100)], n_sentences=400)
     assert "which sentences are of one patient" in unknown.cautions[0] and unknown.cautions[0] in unknown.to_markdown()
+    assert AuditReport([on_patients(100, "updates")], n_sentences=400).cautions == ()
 
 
 def test_what_was_not_attacked_is_named_with_the_way_to_do_it():

@@ -83,3 +83,8 @@ def test_wrong_options_stop(run, folder, tmp_path):
     assert "must be a number above 0" in run(*command(folder, "--fail-under", "2"))[2]
     code, _, err = run("audit", folder / "notes", "--representer", tmp_path)
     assert code == 2 and "error" in err
+
+
+def test_what_a_saved_representer_remembers_is_attacked_by_name(run, folder):
+    code, out, _ = run(*command(folder, "--attacks", "membership_representer", "--quiet"))
+    assert code == 0 and "model: A user of the model" in out and "Caution: Attacks on the model" in out
