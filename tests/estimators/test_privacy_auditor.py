@@ -95,7 +95,7 @@ def test_almost_no_noise_fails(leaky, data):
     by_name = {(r.name.split(",")[0], r.settings.get("measure")): r for r in report.results}
     assert by_name["pair discrimination", None].attack.value > 0.9
     found = by_name["lookup among sentences that differ by one token by likelihood", "top1"]
-    assert found.attack.low > found.baseline.high
+    assert found.attack.low > 3 * found.baseline.high
     assert by_name["certified bound", None].attack.value > 0.9
     assert by_name["inversion", "top1"].attack.low > by_name["inversion", "top1"].baseline.high
 
