@@ -46,7 +46,6 @@ class SiteExecutor(Executor):
             _use_threads(settings.threads)
             training = SiteTraining(agreement, settings, fl_ctx.get_identity_name())
             n_trained = training.run_window(line.ask, lambda: bool(abort_signal.triggered))
-            training.save_model()
             self.log_info(fl_ctx, f"trained {n_trained} epochs in this window, {training.n_left} are left")
             return make_reply(ReturnCode.OK)
         except (DeidError, OSError) as error:

@@ -79,7 +79,7 @@ class SiteTraining:
         return self.agreement.n_epochs - self.worker.n_epochs
 
     def run_window(self, ask: Ask, stopped: Callable[[], bool] = lambda: False) -> int:
-        """Take part in one window.
+        """Take part in one window, and save the model; for another window there must be another `SiteTraining`.
 
         Parameters
         ----------
@@ -112,16 +112,9 @@ class SiteTraining:
                 break
             self._epoch(ask, message)
             n_trained += 1
+        self._save_model()  # before the server hears of the end, because it may then end this process
         ask({"ask": "done"})
         return n_trained
-
-    def save_model(self) -> Path:
-        """Save the tagger as it is now, with the average of its weights; nothing can be trained afterwards."""
-        from ..persistence import save_model
-
-        self.learner.finish()
-        save_model(self.learner.tagger, self.folder / "model", overwrite=True)
-        return self.folder / "model"
 
     # ---- one epoch
 
@@ -167,6 +160,13 @@ class SiteTraining:
         self.worker.restore(self.folder / _WORKER)
         state, arrays = read_state(self._learner_file(self.worker.n_epochs), _KIND)
         learner_from_state(self.learner, state, arrays)
+
+    def _save_model(self) -> None:
+        """The tagger as it is now, with the average of its weights; the next window begins with the saved state."""
+        from ..persistence import save_model
+
+        self.learner.finish()
+        save_model(self.learner.tagger, self.folder / "model", overwrite=True)
 
     def _learner_file(self, n_epochs: int) -> Path:
         return self.folder / f"learner-{n_epochs}.state"

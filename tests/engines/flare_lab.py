@@ -12,7 +12,7 @@ from pathlib import Path
 from sklearn_deid import make_clinical_notes, write_corpus
 
 HOST, LEAD = "localhost", "lead@example.org"
-LONGEST_WAIT = 150.0
+LONGEST_WAIT = 240.0
 
 
 def free_port():
@@ -74,13 +74,14 @@ class Lab:
     def kit(self, name):
         return self.root / "ws" / "lab" / "prod_00" / name
 
-    def prepare(self, n_notes, *options):
+    def prepare(self, options):
+        """The server's kit, and each site's with its number of notes and its own options."""
         self.command("sklearn-deid", "federate", "server", self.kit(HOST), "--agreement", "lab/federation.json")
-        for number, site in enumerate(self.sites):
+        for number, (site, (n_notes, *own)) in enumerate(options.items()):
             write_corpus(make_clinical_notes(n_notes, random_state=number + 1), self.root / "notes" / site, "brat")
             self.command(
                 *("sklearn-deid", "federate", "site", self.kit(site), "--agreement", "lab/federation.json"),
-                *("--corpus", f"notes/{site}", *options),
+                *("--corpus", f"notes/{site}", *own),
             )
 
     def submit(self, folder="lab/window"):
@@ -108,6 +109,29 @@ class Lab:
             start_new_session=True,
         )
         log.close()
+
+    def start_all(self):
+        for name in (HOST, *self.sites):
+            self.start(name)
+        for site in self.sites:
+            self.wait_for_site(site, 0)
+
+    def wait_for_site(self, site, seen):
+        """Until the server's log, from this place on, says that it knows the site."""
+
+        def is_known():
+            news = self.log(HOST)[seen:]
+            return f"New client {site}@" in news or f"Re-activate the client: {site} at" in news
+
+        self.wait(is_known, f"{site} is known")
+
+    def restart_server(self):
+        """Kill it, start it, and wait for the sites, which come back by themselves."""
+        seen = len(self.log(HOST))
+        self.kill(HOST)
+        self.start(HOST)
+        for site in self.sites:
+            self.wait_for_site(site, seen)
 
     def kill(self, name):
         """The site with all its processes, at once and without warning."""

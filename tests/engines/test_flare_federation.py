@@ -1,0 +1,178 @@
+"""A federation as hospitals would run it, on one machine: processes are killed, windows go on, other code is refused.
+
+Every wait is bounded and looks at files; every process is killed at the end, also where a test fails.
+"""
+
+import json
+import socket
+import ssl
+
+import pytest
+
+pytest.importorskip("nvflare", reason="needs the extra 'federated' (NVIDIA FLARE)")
+
+from sklearn_deid import load_model, make_clinical_notes, read_corpus
+from sklearn_deid.engines import Agreement, read_settings
+from sklearn_deid.federated import ParameterServer
+from sklearn_deid.metrics import phi_f1_score
+
+from .flare_lab import HOST, Lab
+
+pytestmark = pytest.mark.federated
+
+SITES = ["site-1", "site-2", "site-3"]
+N_EPOCHS, N_IN_WINDOW = 10, 8
+
+
+@pytest.fixture(scope="module")
+def lab(tmp_path_factory):
+    lab = Lab(tmp_path_factory.mktemp("federation"), SITES)
+    try:
+        network = ("--hidden-size", 24, "--embeddings", "none", "--lr", 0.01, "--batch-size", 100, "--step", 0.5)
+        waits = ("--first-contact", 200, "--silence", 40, "--grace", 200, "--longest", 230)
+        lab.plan("--epochs", N_EPOCHS, "--window-epochs", N_IN_WINDOW, *network, *waits)
+        lab.certify()
+        own = ("--download-fraction", 0.5, "--validation-fraction", 0.3)
+        lab.prepare({"site-1": (12, *own), "site-2": (12, *own), "site-3": (24, *own, "--upload-fraction", 0.1)})
+        lab.start_all()
+        yield lab
+    finally:
+        lab.close()
+
+
+@pytest.fixture(scope="module")
+def trained(lab):
+    """Two windows: site-3 is killed in the first, the server between the two."""
+    first = lab.submit()
+    lab.wait(lambda: len(lab.events(first, event="upload", site="site-3")) >= 2, "site-3 uploads")
+    seen = len(lab.log(HOST))
+    lab.kill("site-3")
+    n_before = len(lab.history("site-3"))
+    lab.start("site-3")
+    lab.wait_for_site("site-3", seen)
+    end_of_first = lab.wait_for_end(first)
+    version = checkpoint(lab).version
+    lab.restart_server()
+    second = lab.submit()
+    end_of_second = lab.wait_for_end(second)
+    return {"ends": (end_of_first, end_of_second), "n_before": n_before, "version": version, "second": second}
+
+
+def checkpoint(lab):
+    return ParameterServer.load(lab.kit(HOST) / "sklearn_deid" / "server.state")
+
+
+def test_killed_site_stops_nobody_and_goes_on_in_the_next_window(lab, trained):
+    first, second = trained["ends"]
+    assert (first["done"], first["missing"]) == (["site-1", "site-2"], ["site-3"])
+    assert (second["done"], second["missing"]) == (SITES, [])
+    assert 2 <= trained["n_before"] < N_IN_WINDOW
+    for site in SITES:
+        assert [line["epoch"] for line in lab.history(site)] == list(range(1, N_EPOCHS + 1))
+
+
+def test_killed_server_goes_on_from_its_checkpoint(lab, trained):
+    assert lab.events(trained["second"], event="start")[0]["version"] == trained["version"] > 0
+    server = checkpoint(lab)
+    assert server.version == N_EPOCHS * len(SITES)
+    assert [server.delivered(site) for site in SITES] == [[(0, N_EPOCHS - 1)]] * len(SITES)
+    assert server.n_refused == 0
+
+
+def test_bytes_are_those_of_the_shares(lab, trained):
+    size = checkpoint(lab).size
+    dense, bitmap, header = 4 * size, size // 8 + 1, 52
+    for site, upload_fraction in (("site-1", 0.5), ("site-2", 0.5), ("site-3", 0.1)):
+        lines = lab.history(site)
+        assert lines[0]["bytes_down"] == dense + header
+        for line in lines:
+            assert line["bytes_up"] <= upload_fraction * dense + bitmap + header
+        for line in lines[1:]:
+            assert line["bytes_down"] <= 0.5 * dense + bitmap + header
+        sent = {event["sequence"]: event["bytes"] for event in lab.events(event="upload", site=site)}
+        assert sent == {number: line["bytes_up"] for number, line in enumerate(lines)}
+    # A quarter of what federated averaging uploads in an epoch, with room.
+    assert max(line["bytes_up"] for line in lab.history("site-3")) < 0.25 * dense
+
+
+def test_both_ends_have_a_model(lab, trained):
+    notes = make_clinical_notes(15, random_state=99).to_sentences()
+    lab.command("sklearn-deid", "federate", "model", lab.kit(HOST), "--output", "global-model")
+    folders = [lab.root / "global-model", *(lab.kit(site) / "sklearn_deid" / "model" for site in SITES)]
+    scores = [phi_f1_score(notes.y, load_model(folder).predict(notes.X)) for folder in folders]
+    print("typed F1 of the global network and the sites' taggers:", [round(float(score), 3) for score in scores])
+    assert min(scores) > 0.1
+    agreement = read_settings(Agreement, lab.kit(HOST) / "local" / "federation.json")
+    untrained = agreement.tagger_with(agreement.new_server().parameters, checkpoint(lab).model)
+    assert phi_f1_score(notes.y, untrained.predict(notes.X)) < 0.05
+
+
+def test_nothing_private_is_at_the_server(lab, trained):
+    """Neither notes nor a site's settings are in any file of the server's kit, or in what FLARE logs."""
+    words = {document.text[:40] for site in SITES for document in read_corpus(lab.root / "notes" / site, "brat")}
+    secrets = {*words, "validation_fraction", "clip", str(lab.root / "notes")}
+    files = [path for path in lab.kit(HOST).rglob("*") if path.is_file()]
+    for content in [path.read_bytes() for path in files] + [lab.log(name).encode() for name in (HOST, *SITES)]:
+        assert not [word for word in words if word.encode() in content]
+    for content in [path.read_bytes() for path in files]:
+        assert not [secret for secret in secrets if secret.encode() in content]
+
+
+def test_connection_needs_a_certificate(lab):
+    context = ssl.create_default_context(cafile=str(lab.root / "ca" / "rootCA.pem"))
+    with pytest.raises((ssl.SSLError, ConnectionError)), socket.create_connection((HOST, lab.port), timeout=20) as raw:
+        with context.wrap_socket(raw, server_hostname=HOST) as secure:
+            secure.sendall(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n")
+            if not secure.recv(1):
+                raise ConnectionError("closed")
+
+
+def test_sites_refuse_other_code(lab, trained):
+    """Also where the server's own rules are gone: a site does not trust its server."""
+    let_everything_pass(lab)
+    marker = lab.root / "marker"
+    named = other_job(lab, "named", {"path": "subprocess.Popen", "args": {"args": ["touch", str(marker)]}})
+    shipped = other_job(lab, "shipped", {"path": "shipped.Shipped", "args": {}})
+    code = lab.root / "shipped" / "app" / "custom"
+    code.mkdir()
+    (code / "shipped.py").write_text(
+        f"open({str(marker)!r}, 'w').close()\nfrom nvflare.apis.executor import Executor\n\n\n"
+        "class Shipped(Executor):\n    def execute(self, *args):\n        pass\n"
+    )
+    before = {site: len(lab.log(site)) for site in SITES}
+
+    def said(site, what):
+        return what in lab.log(site)[before[site] :]
+
+    lab.submit(named)
+    lab.wait(lambda: all(said(site, "not in allow_list") for site in SITES), "sites refuse a class")
+    lab.submit(shipped)
+    lab.wait(lambda: all(said(site, "BYOC not permitted") for site in SITES), "sites refuse shipped code")
+    assert not marker.exists()
+
+
+def let_everything_pass(lab):
+    """What somebody could do who has taken over the server."""
+    local = lab.kit(HOST) / "local"
+    rules = json.loads((local / "authorization.json").read_text())
+    rules["permissions"] = {role: "any" for role in rules["permissions"]}
+    (local / "authorization.json").write_text(json.dumps(rules))
+    resources = json.loads((local / "resources.json").read_text())
+    resources["class_allow_list"] = ["*"]
+    (local / "resources.json").write_text(json.dumps(resources))
+    lab.restart_server()
+
+
+def other_job(lab, name, executor):
+    """The job of a window with another class for the sites."""
+    config = lab.root / name / "app" / "config"
+    config.mkdir(parents=True)
+    window = lab.root / "lab" / "window"
+    (lab.root / name / "meta.json").write_text((window / "meta.json").read_text().replace("window", name))
+    server = "config_fed_server.json"
+    (config / server).write_text((window / "app" / "config" / server).read_text())
+    tasks = {"tasks": ["*"], "executor": executor}
+    (config / "config_fed_client.json").write_text(
+        json.dumps({"format_version": 2, "executors": [tasks], "components": []})
+    )
+    return lab.root / name

@@ -1,0 +1,191 @@
+"""Agreements, settings of sites, and the files of kits."""
+
+import json
+
+import pytest
+
+from sklearn_deid.engines import (
+    Agreement,
+    SiteSettings,
+    WindowRules,
+    harden_server,
+    harden_site,
+    read_settings,
+    server_checkpoint,
+    write_federation,
+    write_settings,
+    write_window,
+)
+from sklearn_deid.exceptions import DeidError, ExchangeError
+from sklearn_deid.federated import GaussianUpload, ParameterServer, SparseVectorUpload
+
+AGREEMENT = Agreement("lab", ["site-1"], ["DATE", "PATIENT"], {"hidden_size": 4, "embeddings": None}, n_epochs=2)
+
+
+@pytest.fixture
+def kits(tmp_path):
+    """What FLARE's packaging leaves: the parts of its files that matter here."""
+    for name, startup in (("site", "fed_client.json"), ("server", "fed_server.json")):
+        (tmp_path / name / "startup").mkdir(parents=True)
+        (tmp_path / name / "local").mkdir()
+        (tmp_path / name / "startup" / startup).write_text("{}")
+        resources = {
+            "class_allow_list": ["nvflare.anything"],
+            "allow_log_streaming": True,
+            "client": {"retry_timeout": 30},
+            "snapshot_persistor": {"args": {"storage": {"args": {"root_dir": "/elsewhere"}}}},
+            "components": [
+                {"id": "job_manager", "args": {"uri_root": "/elsewhere"}},
+                {"id": "site_log_streamer"},
+                {"id": "log_receiver"},
+            ],
+        }
+        (tmp_path / name / "local" / "resources.json.default").write_text(json.dumps(resources))
+    return tmp_path
+
+
+def load(path):
+    return json.loads(path.read_text())
+
+
+def test_site_allows_one_class_and_nobody_anything_else(kits):
+    settings = SiteSettings("/notes", "/state", 5, clip=0.5)
+    harden_site(kits / "site", AGREEMENT, settings)
+    local = kits / "site" / "local"
+    resources = load(local / "resources.json")
+    assert resources["class_allow_list"] == ["sklearn_deid.engines.flare_executor.SiteExecutor"]
+    assert resources["class_list_enforcement_mode"] == "enforce"
+    assert resources["allow_log_streaming"] is False
+    assert resources["client"] == {"retry_timeout": 30, "allow_log_streaming": False}
+    assert "site_log_streamer" not in [part["id"] for part in resources["components"]]
+    permissions = load(local / "authorization.json")["permissions"]
+    for rights in permissions.values():
+        assert rights["byoc"] == rights["shell_commands"] == rights["operate"] == "none"
+    assert [role for role, rights in permissions.items() if rights["submit_job"] != "none"] == ["lead"]
+    assert read_settings(SiteSettings, local / "sklearn_deid_site.json") == settings
+    assert (local / "sklearn_deid_site.json").stat().st_mode & 0o077 == 0
+    assert read_settings(Agreement, local / "federation.json") == AGREEMENT
+
+
+def test_server_keeps_its_jobs_in_the_kit_and_its_weights(kits):
+    path = harden_server(kits / "server", AGREEMENT)
+    resources = load(kits / "server" / "local" / "resources.json")
+    assert "/elsewhere" not in json.dumps(resources)
+    assert resources["class_allow_list"] == ["sklearn_deid.engines.flare_controller.WindowController"]
+    assert load(kits / "server" / "local" / "authorization.json")["permissions"]["lead"]["byoc"] == "none"
+    assert server_checkpoint(kits / "server") == (AGREEMENT, path)
+    server = ParameterServer.load(path)
+    server.version = 7
+    server.save(path)
+    harden_server(kits / "server", AGREEMENT)
+    assert ParameterServer.load(path).version == 7
+
+
+def test_first_weights_are_the_same_everywhere():
+    first, second = AGREEMENT.new_server(), AGREEMENT.new_server()
+    assert first.model == second.model
+    assert first.parameters.tobytes() == second.parameters.tobytes()
+    tagger = AGREEMENT.tagger_with(first.parameters, first.model)
+    assert tagger.predict([["Mr", "Alder"]])[0]
+    with pytest.raises(ExchangeError, match="another federation"):
+        AGREEMENT.tagger_with(first.parameters, "0" * 32)
+
+
+def test_wrong_kits_are_refused(kits):
+    with pytest.raises(DeidError, match="no kit of a site"):
+        harden_site(kits / "server", AGREEMENT, SiteSettings("/n", "/s", 0))
+    with pytest.raises(DeidError, match="no kit of a server"):
+        harden_server(kits / "site", AGREEMENT)
+    (kits / "site" / "local" / "resources.json.default").write_text("{")
+    with pytest.raises(DeidError, match="no readable resources"):
+        harden_site(kits / "site", AGREEMENT, SiteSettings("/n", "/s", 0))
+
+
+def test_federation_and_window_are_plain_files(tmp_path):
+    write_federation(tmp_path / "lab", AGREEMENT, "deid.example.org", 8002, "lead@example.org")
+    write_window(tmp_path / "lab" / "window", WindowRules(n_epochs=2))
+    files = sorted(str(path.relative_to(tmp_path / "lab")) for path in (tmp_path / "lab").rglob("*") if path.is_file())
+    assert files == [
+        "federation.json",
+        "participants/deid.example.org.yml",
+        "participants/lead@example.org.yml",
+        "participants/site-1.yml",
+        "profile.yml",
+        "window/app/config/config_fed_client.json",
+        "window/app/config/config_fed_server.json",
+        "window/meta.json",
+    ]
+    assert read_settings(Agreement, tmp_path / "lab" / "federation.json") == AGREEMENT
+    assert load(tmp_path / "lab" / "profile.yml")["connection_security"] == "mtls"
+    client = load(tmp_path / "lab" / "window" / "app" / "config" / "config_fed_client.json")
+    assert client["executors"][0]["executor"] == {
+        "path": "sklearn_deid.engines.flare_executor.SiteExecutor",
+        "args": {},
+    }
+
+
+@pytest.mark.parametrize(
+    ("wrong", "reason"),
+    [
+        ({"project": "a b"}, "letters"),
+        ({"sites": ["a.b"]}, "letters"),
+        ({"sites": []}, "needs sites"),
+        ({"sites": ["a", "a"]}, "name of its own"),
+        ({"labels": []}, "label set"),
+        ({"labels": ["A", "A"]}, "label set"),
+        ({"labels": ["A B"]}, "without blanks"),
+        ({"tagger": {"callbacks": None}}, "cannot be agreed on"),
+        ({"tagger": {"embeddings": "/a/file"}}, "must be public"),
+        ({"n_epochs": 0}, "whole number"),
+    ],
+)
+def test_agreements_that_are_refused(wrong, reason):
+    with pytest.raises(ExchangeError, match=reason):
+        Agreement(**{"project": "lab", "sites": ["a"], "labels": ["A"], **wrong})
+
+
+@pytest.mark.parametrize(
+    ("wrong", "reason"),
+    [
+        ({"epsilon": 1.0, "noise_multiplier": 1.0, "norm_bound": 1.0, "threshold": 0.0}, "either"),
+        ({"noise_multiplier": 1.0}, "belong together"),
+        ({"noise_multiplier": 1.0, "norm_bound": 1.0}, "threshold=0.0"),
+        ({"upload_fraction": 2.0}, "fraction"),
+        ({"validation_fraction": 1.0}, "between 0 and 1"),
+        ({"random_state": -1}, "whole number"),
+    ],
+)
+def test_settings_that_are_refused(wrong, reason):
+    with pytest.raises(ValueError, match=reason):
+        SiteSettings(**{"corpus": "/n", "state": "/s", "random_state": 0, **wrong})
+
+
+def test_noise_of_the_settings():
+    assert SiteSettings("/n", "/s", 0).privacy() is None
+    assert SiteSettings("/n", "/s", 0, epsilon=1.0).privacy() == SparseVectorUpload(1.0)
+    gaussian = SiteSettings("/n", "/s", 0, noise_multiplier=2.0, norm_bound=3.0, threshold=0.0)
+    assert gaussian.privacy() == GaussianUpload(2.0, 3.0)
+
+
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        ("{", "no JSON"),
+        ("[]", "JSON object"),
+        ('{"corpus": "/n", "state": "/s"}', "need a field 'random_state'"),
+        ('{"corpus": "/n", "state": "/s", "random_state": 0, "gamma": 1}', "no field 'gamma'"),
+        ('{"corpus": "/n", "state": "/s", "random_state": 0, "clip": -1}', "refused"),
+    ],
+)
+def test_files_that_are_refused(tmp_path, content, reason):
+    path = tmp_path / "site.json"
+    path.write_text(content)
+    with pytest.raises(DeidError, match=reason):
+        read_settings(SiteSettings, path)
+    with pytest.raises(DeidError, match="cannot be read"):
+        read_settings(SiteSettings, tmp_path / "missing.json")
+
+
+def test_settings_come_back(tmp_path):
+    write_settings(SiteSettings("/n", "/s", 3, half=True), tmp_path / "site.json")
+    assert read_settings(SiteSettings, tmp_path / "site.json") == SiteSettings("/n", "/s", 3, half=True)

@@ -1,0 +1,199 @@
+"""A site over windows, without a network: stopped anywhere, it ends where an uninterrupted one does."""
+
+import json
+
+import numpy as np
+import pytest
+
+from sklearn_deid import load_model, make_clinical_notes, write_corpus
+from sklearn_deid.engines import Agreement, ExchangeService, SiteSettings, SiteTraining, WindowRules, pack, unpack
+from sklearn_deid.estimators import learner_from_state, learner_to_state, make_learner
+from sklearn_deid.exceptions import DeidError, ExchangeError, SequenceError
+from sklearn_deid.federated import Worker
+from sklearn_deid.text import I2B2_2014
+
+LABELS = list(I2B2_2014.labels)
+TAGGER = {"hidden_size": 4, "embeddings": None, "batch_size": 300}
+SITES = ["site-1", "site-2"]
+
+
+class Killed(BaseException):
+    """What a SIGKILL is to a process; nothing may catch it."""
+
+
+@pytest.fixture(scope="module")
+def notes(tmp_path_factory):
+    root = tmp_path_factory.mktemp("notes")
+    for seed, site in enumerate(SITES, start=1):
+        write_corpus(make_clinical_notes(2, random_state=seed), root / site, "brat")
+    return root
+
+
+def agreement(n_epochs=4, **more):
+    return Agreement("lab", SITES, LABELS, TAGGER, n_epochs=n_epochs, **more)
+
+
+class Federation:
+    """Server and sites in one process; each window makes its sites anew, as processes do."""
+
+    def __init__(self, root, notes, n_epochs=4, **own):
+        self.root, self.notes, self.own = root, notes, own
+        self.agreement = agreement(n_epochs)
+        self.server = self.agreement.new_server()
+        self.server._rng = np.random.default_rng(0)
+
+    def settings(self, site):
+        return SiteSettings(str(self.notes / site), str(self.root / site), random_state=7, format="brat", **self.own)
+
+    def window(self, n_epochs, ask=None):
+        service = ExchangeService(self.server, SITES, WindowRules(n_epochs), lambda event: None)
+        for site in SITES:
+            training = SiteTraining(self.agreement, self.settings(site), site)
+            training.run_window((ask or direct)(service, site))
+        return service
+
+
+def direct(service, site):
+    return lambda fields, body=b"": unpack(service.answer(site, pack(fields, body)))
+
+
+def test_windows_of_one_epoch_equal_plain_workers(tmp_path, notes):
+    """Windows, files and new processes change no bit: one site after the other is the sequential schedule."""
+    federation = Federation(tmp_path, notes, n_epochs=3)
+    for _ in range(3):
+        federation.window(1)
+    plain = Federation(tmp_path / "plain", notes, n_epochs=3)
+    trainings = [SiteTraining(plain.agreement, plain.settings(site), site) for site in SITES]
+    for number in range(3):
+        for site, training in zip(SITES, trainings, strict=True):
+            worker: Worker = training.worker
+            worker.apply_download(plain.server.download(0.1 if number else 1.0))
+            worker.local_epoch()
+            plain.server.upload(worker.select_upload(), site, number)
+    assert np.array_equal(federation.server.parameters, plain.server.parameters)
+    assert np.array_equal(federation.server.counts, plain.server.counts)
+
+
+# Questions of a window of two epochs: hello, download, upload, download, upload, done.
+@pytest.mark.parametrize(("place", "is_heard"), [(1, False), (2, False), (2, True), (4, True), (5, False)])
+def test_site_that_dies_anywhere_loses_nothing_and_sends_nothing_twice(tmp_path, notes, place, is_heard):
+    federation = Federation(tmp_path, notes, n_epochs=2)
+    asked = []
+
+    def dying(service, site):
+        def ask(fields, body=b""):
+            asked.append(fields["ask"])
+            if len(asked) == place + 1 and not is_heard:
+                raise Killed
+            answer = service.answer(site, pack(fields, body))
+            if len(asked) == place + 1:
+                raise Killed  # the server has heard it, the site has not heard the answer
+            return unpack(answer)
+
+        return ask
+
+    with pytest.raises(Killed):
+        federation.window(2, dying)
+    federation.window(2)
+    assert [federation.server.delivered(site) for site in SITES] == [[(0, 1)], [(0, 1)]]
+    assert federation.server.version == 4
+    assert federation.server.n_refused == 0
+
+
+def test_local_state_and_model_stay_in_the_folder(tmp_path, notes):
+    notes_of_more_patients = tmp_path / "notes"
+    for seed, site in enumerate(SITES, start=1):
+        write_corpus(make_clinical_notes(6, random_state=seed), notes_of_more_patients / site, "brat")
+    federation = Federation(tmp_path, notes_of_more_patients, n_epochs=3, validation_fraction=0.5)
+    federation.window(2)
+    folder = tmp_path / "site-1"
+    names = sorted(path.name for path in folder.iterdir())
+    assert names == ["history.jsonl", "learner-2.state", "model", "worker.state"]
+    assert load_model(folder / "model").predict([["Mr", "Alder"]])[0]
+    federation.window(2)
+    lines = [json.loads(line) for line in (folder / "history.jsonl").read_text().splitlines()]
+    assert [line["epoch"] for line in lines] == [1, 2, 3]
+    assert {"train_loss", "f1", "bytes_up", "bytes_down"} <= set(lines[0])
+    assert lines[0]["bytes_down"] == 4 * federation.server.size + 52 > lines[1]["bytes_down"]
+
+
+def test_finished_site_takes_part_without_training(tmp_path, notes):
+    federation = Federation(tmp_path, notes, n_epochs=1)
+    federation.window(1)
+    before = federation.server.parameters.copy()
+    service = federation.window(1)
+    assert service.done == set(SITES)
+    assert np.array_equal(federation.server.parameters, before)
+
+
+def test_window_that_is_closed_or_stopped_ends_before_an_epoch(tmp_path, notes):
+    federation = Federation(tmp_path, notes)
+    service = ExchangeService(federation.server, SITES, WindowRules(2), lambda event: None)
+    training = SiteTraining(federation.agreement, federation.settings("site-1"), "site-1")
+    assert training.run_window(direct(service, "site-1"), stopped=lambda: True) == 0
+    service.close()
+    training = SiteTraining(federation.agreement, federation.settings("site-1"), "site-1")
+    assert training.run_window(direct(service, "site-1")) == 0
+    assert federation.server.version == 0
+
+
+def test_noise_is_in_the_settings_of_the_site(tmp_path, notes):
+    federation = Federation(tmp_path, notes, n_epochs=1, epsilon=1.0, clip=0.01, upload_fraction=0.01)
+    federation.window(1)
+    training = SiteTraining(federation.agreement, federation.settings("site-1"), "site-1")
+    assert len(training.worker.ledger) == 1
+
+
+def test_server_of_another_agreement_is_left_alone(tmp_path, notes):
+    federation = Federation(tmp_path, notes)
+    other = Agreement("lab", SITES, LABELS, {**TAGGER, "hidden_size": 5}).new_server()
+    service = ExchangeService(other, SITES, WindowRules(1), lambda event: None)
+    training = SiteTraining(federation.agreement, federation.settings("site-1"), "site-1")
+    with pytest.raises(ExchangeError, match="another model"):
+        training.run_window(direct(service, "site-1"))
+    with pytest.raises(ExchangeError, match="takes no part"):
+        training.run_window(direct(service, "site-3"))
+
+
+def test_saved_training_must_be_the_agreed_one(tmp_path, notes):
+    federation = Federation(tmp_path, notes)
+    federation.window(1)
+    with pytest.raises(ExchangeError, match="4 epochs, but 9"):
+        SiteTraining(agreement(9), federation.settings("site-1"), "site-1")
+    with pytest.raises(ExchangeError, match="does not name this site"):
+        SiteTraining(federation.agreement, federation.settings("site-1"), "site-3")
+
+
+def test_notes_without_annotations_or_with_other_labels_are_refused(tmp_path, notes):
+    (tmp_path / "n1.txt").write_text("Seen by Dr. Who.")
+    (tmp_path / "n1.ann").write_text("")
+    with pytest.raises(DeidError, match="No PHI is annotated"):
+        SiteTraining(agreement(), SiteSettings(str(tmp_path), str(tmp_path / "s"), 0, format="brat"), "site-1")
+    few = Agreement("lab", SITES, ["DATE"], TAGGER)
+    with pytest.raises(SequenceError, match="have not agreed on"):
+        SiteTraining(few, SiteSettings(str(notes / "site-1"), str(tmp_path / "s"), 0, format="brat"), "site-1")
+
+
+@pytest.mark.parametrize("weight_average", [0.0, 0.9])
+def test_learner_goes_on_bit_by_bit(weight_average):
+    from sklearn_deid import DeidTagger
+
+    data = make_clinical_notes(2, random_state=1).to_sentences()
+    tagger = DeidTagger(hidden_size=4, embeddings=None, weight_average=weight_average, random_state=3)
+
+    def new():
+        return make_learner(tagger, data.X, data.y, data.groups, LABELS, n_epochs=3)
+
+    whole, first = new(), new()
+    for _ in range(3):
+        whole.train_epoch()
+    first.train_epoch()
+    state = json.loads(json.dumps(learner_to_state(first)[0]))
+    second = new()
+    second.set_flat(first.get_flat())
+    learner_from_state(second, state, learner_to_state(first)[1])
+    for _ in range(2):
+        second.train_epoch()
+    assert np.array_equal(second.get_flat(), whole.get_flat())
+    with pytest.raises(ExchangeError, match="does not fit"):
+        learner_from_state(new(), {**state, "generator": {}}, {})
