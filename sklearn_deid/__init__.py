@@ -23,6 +23,8 @@ _HOME = {
     "deid_report": "metrics",
     "utility_report": "metrics",
     "DeidTagger": "estimators",
+    "PretrainedEncoder": "estimators",
+    "TokenSequences": "_sequences",
     "DSSGDEnsemble": "estimators",
     "RuleTagger": "estimators",
     "RecallTunedTagger": "estimators",

@@ -1,13 +1,14 @@
 """The doors: scikit-learn estimators with parameters, validation and wiring."""
 
+from ._decision_report import DecisionReport, direct_identifiers
 from ._learner_state import learner_from_state, learner_to_state, make_learner
 from ._tagger_learner import TaggerLearner
-from ._decision_report import DecisionReport, direct_identifiers
 from ._tagger_state import tagger_from_state, tagger_to_state
 from .dp_pseudonymizers import CusTextPseudonymizer, MadlibPseudonymizer, SanTextPseudonymizer
 from .dssgd_ensemble import DSSGDEnsemble
 from .neighbor_pseudonymizer import NeighborPseudonymizer
 from .note_deidentifier import NoteDeidentifier
+from .pretrained_encoder import PretrainedEncoder
 from .privacy_auditor import AdversarialPrivacyAuditor
 from .private_representer import PrivateRepresenter
 from .recall_tuned_tagger import RecallTunedTagger
@@ -28,6 +29,7 @@ __all__ = [
     "MadlibPseudonymizer",
     "NeighborPseudonymizer",
     "NoteDeidentifier",
+    "PretrainedEncoder",
     "PrivateRepresenter",
     "RandomVectorPerturber",
     "RecallTunedTagger",
@@ -38,10 +40,10 @@ __all__ = [
     "UnitedTagger",
     "VotingTagger",
     "ZeroVectorPerturber",
+    "direct_identifiers",
     "learner_from_state",
     "learner_to_state",
     "make_learner",
-    "direct_identifiers",
     "tagger_from_state",
     "tagger_to_state",
 ]
