@@ -9,22 +9,26 @@ import numpy as np
 import torch
 
 from .. import __version__
-from .._bundle import read_bundle, write_bundle
-from ..estimators import DeidTagger, NoteDeidentifier, tagger_from_state, tagger_to_state
+from .._bundle import plain_json, read_bundle, write_bundle
+from .._compat import check_constraints
+from ..estimators import DeidTagger, tagger_from_state, tagger_to_state
 from ..exceptions import BundleError
+from .composites import COMPOSITES, unwrapped
 
 __all__ = ["load_model", "save_model"]
 
 
 def save_model(model: Any, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
-    """Save a fitted `DeidTagger` or `NoteDeidentifier` as a folder of JSON and safetensors.
+    """Save a fitted tagger or `NoteDeidentifier` as a folder of JSON and safetensors.
 
     The folder holds weights, settings and tag names; of the default tagger it holds no word of the training notes.
+    Splitters, numbers of jobs, seeds and dropped taggers are left behind: they concern training.
 
     Parameters
     ----------
-    model : DeidTagger or NoteDeidentifier
-        Fitted.
+    model : DeidTagger, RuleTagger, UnitedTagger, VotingTagger, RecallTunedTagger, TemperatureScaledTagger
+        Fitted, or a NoteDeidentifier around one. Taggers inside of them are of these classes too. Of a `DSSGDEnsemble`
+        save ``global_estimator_`` or one of ``estimators_``.
     path : path
         Folder to make; written under a temporary name and renamed, so it is whole or not there.
     overwrite : bool, default=False
@@ -60,8 +64,8 @@ def load_model(path: str | os.PathLike[str], *, device: str | None = None) -> An
 
     Returns
     -------
-    DeidTagger or NoteDeidentifier
-        Fitted, on the device asked for.
+    estimator
+        Of the class that was saved, fitted, on the device asked for.
 
     Raises
     ------
@@ -73,40 +77,48 @@ def load_model(path: str | os.PathLike[str], *, device: str | None = None) -> An
 
 
 def _to_state(model: Any) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+    model = unwrapped(model)
     if isinstance(model, DeidTagger):
         state, arrays = tagger_to_state(model)
         return {"class": "DeidTagger", "state": state}, arrays
-    if isinstance(model, NoteDeidentifier):
-        if not isinstance(model.fitted_estimator(), DeidTagger):
-            kind = type(model.fitted_estimator()).__name__
-            raise BundleError(f"A NoteDeidentifier around a {kind} cannot be saved; one around a DeidTagger can.")
-        inner, arrays = _to_state(model.fitted_estimator())
-        state = {
-            "estimator": inner,
-            "batch_size": model.batch_size,
-            "on_error": model.on_error,
-            "categories": getattr(model, "categories_", {}),
-        }
-        return {"class": "NoteDeidentifier", "state": state}, arrays
-    raise BundleError(f"A {type(model).__name__} cannot be saved; a DeidTagger or NoteDeidentifier can.")
+    kind = type(model).__name__
+    if kind not in COMPOSITES or type(model) is not COMPOSITES[kind].kind:
+        raise BundleError(f"A {kind} cannot be saved; one of {_names()} can, if all taggers inside are such.")
+    own, taggers = COMPOSITES[kind].apart(model)
+    inside, arrays = [], {}
+    for number, tagger in enumerate(taggers):
+        content, own_arrays = _to_state(tagger)
+        inside.append(content)
+        arrays.update({f"{number}/{name}": array for name, array in own_arrays.items()})
+    return {"class": kind, "state": plain_json(own, f"state of the {kind}"), "taggers": inside}, arrays
 
 
-def _from_state(manifest: dict[str, Any], arrays: dict[str, np.ndarray], device: str | None) -> Any:
-    kind: Any = manifest.get("class")
-    state: Any = manifest.get("state")
+def _from_state(manifest: Any, arrays: dict[str, np.ndarray], device: str | None) -> Any:
+    kind, state = (manifest.get(key) if isinstance(manifest, dict) else None for key in ("class", "state"))
     if kind == "DeidTagger":
         return _tagger(state, arrays, device)
-    if kind != "NoteDeidentifier":
+    if not isinstance(kind, str) or kind not in COMPOSITES:
         raise BundleError(f"The manifest names a class that this version does not know: {kind!r}.")
+    inside = manifest.get("taggers")
+    if not isinstance(state, dict) or not isinstance(inside, list):
+        raise BundleError(f"The manifest has no state of a {kind}.")
+    taggers = [_from_state(content, _part(arrays, f"{n}/"), device) for n, content in enumerate(inside)]
     try:
-        model = NoteDeidentifier(batch_size=state["batch_size"], on_error=state["on_error"])
-        model.estimator_ = _tagger(state["estimator"]["state"], arrays, device)
-        model.categories_ = dict(state["categories"])
-    except (KeyError, TypeError, ValueError) as error:
+        model = COMPOSITES[kind].together(state, taggers)
+        check_constraints(model)
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
         if isinstance(error, BundleError):
             raise
-        raise BundleError(f"The saved NoteDeidentifier does not fit together: {error}") from error
+        raise BundleError(f"The saved {kind} does not fit together: {error}") from error
     return model
+
+
+def _part(arrays: dict[str, np.ndarray], prefix: str) -> dict[str, np.ndarray]:
+    return {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}
+
+
+def _names() -> str:
+    return ", ".join(["DeidTagger", *COMPOSITES])
 
 
 def _tagger(state: Any, arrays: dict[str, np.ndarray], device: str | None) -> DeidTagger:

@@ -1,0 +1,118 @@
+"""Taggers around taggers: a loaded one does what the saved one did; what does not fit together is refused."""
+
+import numpy as np
+import pytest
+from sklearn.frozen import FrozenEstimator
+
+from sklearn_deid import (
+    NoteDeidentifier,
+    RecallTunedTagger,
+    RuleTagger,
+    TemperatureScaledTagger,
+    UnitedTagger,
+    VotingTagger,
+    load_model,
+    save_model,
+)
+from sklearn_deid.exceptions import BundleError
+from sklearn_deid.persistence import read_bundle, write_bundle
+
+from .conftest import X, Y, fit_small
+
+SEEN = [*X, ["Mrs", "Cedar", ",", "3", "/", "4", "/", "2019"], [], ["a"] * 40]
+
+
+@pytest.fixture(scope="module")
+def models():
+    tagger = FrozenEstimator(fit_small())
+    rules = RuleTagger({"date", "age"}, label_scheme={"DATE": "DATE", "AGE": None})
+    voting = VotingTagger([("tagger", tagger), ("no", "drop"), ("rules", rules)], weights=[2, 5, 1])
+    tuned = RecallTunedTagger(voting, cv="prefit", target_recall=0.2, confidence=None, direct_labels={"PATIENT"})
+    tuned.estimator = voting.fit(X, Y)
+    fixed = RecallTunedTagger(tagger, decision_bias=2.0)
+    scaled = TemperatureScaledTagger(tagger, cv="prefit")
+    united = UnitedTagger(RuleTagger(), RecallTunedTagger(scaled, decision_bias=1.0), unite="union")
+    every = {"rules": rules, "voting": voting, "tuned": tuned, "fixed": fixed, "scaled": scaled, "united": united}
+    return {name: model.fit(X, Y) for name, model in every.items()}
+
+
+def outputs(model):
+    found = [model.predict(SEEN)]
+    if not isinstance(model, (RuleTagger, UnitedTagger)):
+        found += [*model.predict(SEEN, return_confidence=True), model.predict_proba(SEEN)]
+    return found
+
+
+@pytest.mark.parametrize("name", ["rules", "voting", "tuned", "fixed", "scaled", "united"])
+def test_round_trip(models, name, tmp_path):
+    model = models[name]
+    save_model(model, tmp_path / "m")
+    loaded = load_model(tmp_path / "m")
+    for left, right in zip(outputs(model), outputs(loaded), strict=True):
+        for a, b in zip(left, right, strict=True):
+            np.testing.assert_array_equal(a, b)
+    if hasattr(model, "classes_"):
+        assert loaded.classes_.tolist() == model.classes_.tolist()
+    save_model(loaded, tmp_path / "again")
+    for file in ("manifest.json", "arrays.safetensors"):
+        assert (tmp_path / "again" / file).read_bytes() == (tmp_path / "m" / file).read_bytes()
+
+
+def test_figures_and_aims_come_back(models, tmp_path):
+    save_model(models["tuned"], tmp_path / "m")
+    loaded = load_model(tmp_path / "m")
+    assert str(loaded.report_) == str(models["tuned"].report_)
+    assert (loaded.target_recall, loaded.confidence, loaded.direct_labels) == (0.2, None, ["PATIENT"])
+    assert (loaded.decision_bias_, loaded.threshold_) == (models["tuned"].decision_bias_, models["tuned"].threshold_)
+    assert loaded.estimator_.weights == [2.0, 1.0]
+
+
+def test_around_notes(models, tmp_path):
+    notes = ["Mrs Cedar was seen on 3/4/2019."]
+    for model in (models["united"], models["rules"]):
+        deidentifier = NoteDeidentifier(model)
+        save_model(deidentifier, tmp_path / "m", overwrite=True)
+        assert load_model(tmp_path / "m").annotate(notes) == deidentifier.annotate(notes)
+
+
+def test_unfitted_and_foreign_taggers_are_refused(tmp_path):
+    from sklearn.exceptions import NotFittedError
+
+    for model in (RuleTagger(), VotingTagger([("r", RuleTagger())]), UnitedTagger(), RecallTunedTagger()):
+        with pytest.raises(NotFittedError):
+            save_model(model, tmp_path / "m")
+
+    class Own(RuleTagger):
+        """Would come back as something else."""
+
+    with pytest.raises(BundleError, match="A Own cannot be saved"):
+        save_model(Own().fit([]), tmp_path / "m")
+
+
+@pytest.mark.parametrize(
+    ("name", "change"),
+    [
+        ("voting", lambda m: m["taggers"].pop()),
+        ("voting", lambda m: m.update({"taggers": {}})),
+        ("voting", lambda m: m["state"].update({"weights": [1.0]})),
+        ("voting", lambda m: m["state"].update({"labels": [1]})),
+        ("voting", lambda m: m["taggers"][1].update({"class": "Popen"})),
+        ("voting", lambda m: m["taggers"].__setitem__(1, None)),
+        ("rules", lambda m: m["state"].pop("labels")),
+        ("rules", lambda m: m["state"].update({"families": ["nonsense"]})),
+        ("fixed", lambda m: m["state"].update({"level": "character"})),
+        ("fixed", lambda m: m["state"].update({"bias": float("nan")})),
+        ("tuned", lambda m: m["state"]["report"].update({"nonsense": 1})),
+        ("scaled", lambda m: m["state"].update({"temperature": 0})),
+        ("united", lambda m: m["state"].update({"precision": 2})),
+        ("united", lambda m: m["state"].update({"unite": "none"})),
+    ],
+)
+def test_what_does_not_fit_together_is_refused(models, name, change, tmp_path):
+    save_model(models[name], tmp_path / "m")
+    manifest, arrays = read_bundle(tmp_path / "m")
+    manifest = {key: value for key, value in manifest.items() if key not in ("format", "arrays_sha256")}
+    change(manifest)
+    write_bundle(tmp_path / "m", manifest, arrays, overwrite=True)
+    with pytest.raises(BundleError):
+        load_model(tmp_path / "m")
