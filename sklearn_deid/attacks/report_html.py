@@ -34,7 +34,7 @@ table { border-collapse: collapse; font-size: .875rem; }
 caption { text-align: left; font-weight: bold; padding: .3rem 0; }
 th, td { border: 1px solid #bbb; padding: .3rem .5rem; text-align: left; vertical-align: top; }
 thead th { background: #eee; } tbody th { font-weight: normal; min-width: 14rem; }
-td:first-of-type { min-width: 11rem; } td + td { min-width: 5rem; }
+td:first-of-type { min-width: 10rem; }
 tr.invalid > * { background: #fde7e7; font-weight: bold; }
 figure { margin: 1.5rem 0; } svg { max-width: 100%; height: auto; }
 @media print { body { margin: 0; max-width: none; } .wide { overflow: visible; } table { font-size: .7rem; } }
