@@ -55,7 +55,8 @@ def add_command(commands: Any) -> None:
         choices=tuple(FORMATS),
         help="format of SRC (default: what the endings of the files say)",
     )
-    parser.add_argument("--to", required=True, choices=tuple(FORMATS), help="format of DST")
+    written = tuple(name for name in FORMATS if name != "mimic")  # placeholders are only read
+    parser.add_argument("--to", required=True, choices=written, help="format of DST")
     parser.add_argument("--lossy", action="store_true", help="leave out what the format cannot hold")
     parser.add_argument("--overwrite", action="store_true", help="replace files that are there already")
     add_encoding(parser)

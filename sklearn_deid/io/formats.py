@@ -36,6 +36,8 @@ class Format:
         Whether each document has its own files, named by its id; else all documents stand in one file.
     resumable : bool, default=True
         Whether a finished document can be told from an unfinished one after an interruption.
+    seeded : callable, optional
+        ``seeded(path, encoding, seed)`` reads as ``read`` does, where reading draws random numbers.
     """
 
     name: str
@@ -44,3 +46,4 @@ class Format:
     write: Callable[[Document, bool], Mapping[str, str]]
     one_document: bool = True
     resumable: bool = True
+    seeded: Callable[[Path, str | None, int], Iterator[Item]] | None = None

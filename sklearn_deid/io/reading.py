@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from numbers import Integral
 from os import PathLike
 from pathlib import Path
 from typing import Literal, NamedTuple, overload
@@ -41,6 +42,7 @@ def read_corpus(
     on_error: Literal["raise"] = "raise",
     encoding: str | None = None,
     label_scheme: str | LabelScheme | None = None,
+    random_state: int | None = None,
 ) -> Corpus: ...
 
 
@@ -52,6 +54,7 @@ def read_corpus(
     on_error: Literal["collect"],
     encoding: str | None = None,
     label_scheme: str | LabelScheme | None = None,
+    random_state: int | None = None,
 ) -> ReadResult: ...
 
 
@@ -62,6 +65,7 @@ def read_corpus(
     on_error: Literal["raise", "collect"] = "raise",
     encoding: str | None = None,
     label_scheme: str | LabelScheme | None = None,
+    random_state: int | None = None,
 ) -> Corpus | ReadResult:
     """Read an annotated corpus from a file or folder.
 
@@ -70,9 +74,10 @@ def read_corpus(
     path : str or path-like
         A file, or a folder whose files with the format's suffixes are read in the order of their names.
         Sub-folders, hidden files and other suffixes are left aside.
-    format : {"i2b2", "meddocan-xml", "brat", "conll", "jsonl", "text"}, optional
+    format : {"i2b2", "meddocan-xml", "brat", "conll", "jsonl", "text", "mimic"}, optional
         The format; None guesses it from the suffixes and, for XML, the root element. ``"text"`` (raw notes without
-        annotations) is never guessed.
+        annotations) and ``"mimic"`` (notes whose ``[**...**]`` placeholders become invented text with spans) are never
+        guessed.
     on_error : {"raise", "collect"}, default="raise"
         Whether the first broken document raises, or all broken ones are left out and listed.
     encoding : str, optional
@@ -81,6 +86,9 @@ def read_corpus(
         translated.
     label_scheme : str or LabelScheme, optional
         Fills in the category of spans that come without one, such as all of brat and CoNLL.
+    random_state : int, optional
+        Seed of what ``"mimic"`` invents, at least 0; None is 0. A note is filled in the same way whichever others are
+        read with it. No other format draws random numbers.
 
     Returns
     -------
@@ -111,7 +119,10 @@ def read_corpus(
     handler: Literal["raise"] | Callable[[CorpusFormatError], object] = (
         "raise" if on_error == "raise" else errors.append
     )
-    corpus = Corpus(iter_documents(path, format, on_error=handler, encoding=encoding, label_scheme=label_scheme))
+    documents = iter_documents(
+        path, format, on_error=handler, encoding=encoding, label_scheme=label_scheme, random_state=random_state
+    )
+    corpus = Corpus(documents)
     return corpus if on_error == "raise" else ReadResult(corpus, errors)
 
 
@@ -122,12 +133,13 @@ def iter_documents(
     on_error: Literal["raise"] | Callable[[CorpusFormatError], object] = "raise",
     encoding: str | None = None,
     label_scheme: str | LabelScheme | None = None,
+    random_state: int | None = None,
 ) -> Iterator[Document]:
     """Read documents one by one, in constant memory but for their ids.
 
     Parameters
     ----------
-    path, format, encoding, label_scheme
+    path, format, encoding, label_scheme, random_state
         As for `read_corpus`.
     on_error : "raise" or callable, default="raise"
         A callable gets the CorpusFormatError of each broken document, which is then left out.
@@ -155,11 +167,23 @@ def iter_documents(
     path = Path(path)
     if not path.exists():
         raise DataNotFoundError("There is no such file or folder.", path=str(path))
-    fmt = guess_format(path) if format is None else get_format(format)
+    fmt = _with_seed(guess_format(path) if format is None else get_format(format), random_state)
     if encoding is not None:
         _check_encoding(encoding)
     scheme = None if label_scheme is None else get_label_scheme(label_scheme)
     return _documents(_items(source_files(path, fmt), fmt, encoding), on_error, scheme)
+
+
+def _with_seed(fmt: Format, random_state: int | None) -> Format:
+    """The format with a reader that draws from this seed."""
+    if random_state is None:
+        return fmt
+    if fmt.seeded is None:
+        raise ValueError(f"The 'random_state' parameter is for format='mimic'. The format is {fmt.name!r}.")
+    if not isinstance(random_state, Integral) or isinstance(random_state, bool) or random_state < 0:
+        raise ValueError(f"The 'random_state' parameter must be an int of at least 0. Got {random_state!r} instead.")
+    seeded, seed = fmt.seeded, int(random_state)
+    return replace(fmt, read=lambda path, encoding: seeded(path, encoding, seed))
 
 
 def _documents(

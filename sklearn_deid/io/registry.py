@@ -15,6 +15,7 @@ from .formats import Format
 from .i2b2 import I2B2
 from .jsonl import JSONL
 from .meddocan import MEDDOCAN_XML
+from .mimic import MIMIC
 from .plain_text import PLAIN_TEXT
 from .safe_xml import root_name
 
@@ -22,7 +23,7 @@ __all__ = ["FORMATS", "get_format", "guess_format", "source_files"]
 
 #: The formats by name.
 FORMATS: Mapping[str, Format] = MappingProxyType(
-    {found.name: found for found in (I2B2, MEDDOCAN_XML, BRAT, CONLL, JSONL, PLAIN_TEXT)}
+    {found.name: found for found in (I2B2, MEDDOCAN_XML, BRAT, CONLL, JSONL, PLAIN_TEXT, MIMIC)}
 )
 _ROOTS = {"deIdi2b2": I2B2, "MEDDOCAN": MEDDOCAN_XML}
 

@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sklearn_deid.datasets.notes.builder import NoteBuilder
-from sklearn_deid.datasets.notes.chance import Chance
 from sklearn_deid.datasets.notes.scene import Style
 from sklearn_deid.datasets.notes.untidy import make_untidy
+from sklearn_deid.surrogates import Chance
 from sklearn_deid.text import I2B2_2014
 
 PLAIN = st.tuples(st.text("ab .\n\tMr", max_size=12), st.none())

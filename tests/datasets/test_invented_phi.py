@@ -9,8 +9,7 @@ from datetime import date
 import pytest
 
 from sklearn_deid.datasets import make_clinical_notes
-from sklearn_deid.datasets.notes import dates, identifiers, names, places
-from sklearn_deid.datasets.notes.chance import Chance
+from sklearn_deid.surrogates import Chance, dates, identifiers, names, places
 from sklearn_deid.text import Corpus, Document, tokenize
 
 SEEDS = range(200)

@@ -5,11 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import date
 
-from . import identifiers, places
-from .chance import Chance
-from .dates import shift
-from .names import given_name, initials_of, surname
-from .professions import PROFESSIONS
+from ...surrogates import (
+    PROFESSIONS,
+    Chance,
+    given_name,
+    identifiers,
+    initials_of,
+    places,
+    shift,
+    surname,
+)
 
 __all__ = [
     "Clinician",

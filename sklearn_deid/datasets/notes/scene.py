@@ -6,9 +6,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import date
 
+from ...surrogates import DATE_FORMS, Chance
 from .builder import NoteBuilder
-from .chance import Chance
-from .dates import DATE_FORMS
 from .grammar import Choice, Node, Number, Slot, compile_template
 from .people import Patient
 from .stays import Stay

@@ -5,10 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import date
 
-from . import identifiers
+from ...surrogates import Chance, identifiers, shift, years_between
 from .cases import ALL_CASES, STAY_FACTS, Case
-from .chance import Chance
-from .dates import shift, years_between
 from .grammar import Choice, Node, Number, Slot, compile_template
 from .people import Clinician, Hospital, Patient
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from datetime import date
 
-from . import dates, identifiers
-from .names import misspell_name
+from ...surrogates import dates, identifiers, misspell_name
 from .people import Hospital, Person
 from .scene import Scene
 

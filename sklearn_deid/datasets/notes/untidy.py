@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from functools import partial
 
+from ...surrogates import Chance
 from .builder import NoteBuilder
-from .chance import Chance
 from .scene import Style
 
 __all__ = ["make_untidy"]

@@ -10,7 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from . import dates, identifiers, telling
+from ...surrogates import dates, identifiers
+from . import telling
 from .cases import STAY_FACTS
 from .people import Clinician, Hospital, Person
 from .rules import ALLERGIES, CHILD_PROBLEMS, PROBLEMS

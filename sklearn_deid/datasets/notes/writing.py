@@ -7,9 +7,8 @@ from datetime import date
 
 import numpy as np
 
+from ...surrogates import Chance, shift, years_between
 from ...text import Document
-from .chance import Chance
-from .dates import shift, years_between
 from .kinds import KIND_RULES, KINDS_BY_NAME, write_kind
 from .people import Hospital, Patient, make_hospital, make_patient
 from .rules import CHILD_RULES, ELDER_RULES, SHARED_RULES

@@ -1,0 +1,144 @@
+"""Notes de-identified as those of MIMIC-II and III: identifiers are placeholders such as ``[**Hospital 12**]``.
+
+What reads as a note again comes out: each placeholder is replaced by an invented name, place, date or identifier of
+its kind, which becomes a gold span of the i2b2 2014 scheme. Equal placeholders of a note get equal text. A note is
+filled by a stream of random numbers of its own, from the seed and its id: order and number of notes do not matter.
+
+A ``.txt`` file is one note; a ``.csv`` file is a table with the columns of NOTEEVENTS, of which TEXT and ROW_ID are
+needed and SUBJECT_ID is the patient.
+
+Source: Neamatullah et al. (2008), "Automated de-identification of free-text medical records", BMC Med Inform Decis Mak
+8:32; Johnson et al. (2016), "MIMIC-III, a freely accessible critical care database", Sci Data 3:160035.
+"""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections.abc import Iterator
+from hashlib import sha256
+from pathlib import Path
+
+import numpy as np
+
+from ..exceptions import CorpusFormatError
+from ..surrogates import Chance, PlaceholderFiller, is_name_label
+from ..text import I2B2_2014, Document, Span
+from .checking import Place, check_text, without_traces
+from .files import decode, read_bytes
+from .formats import Format, Item
+
+__all__ = ["MIMIC"]
+
+_PLACEHOLDER = re.compile(r"\[\*\*([^\[\]]{0,160}?)\*\*\]")
+_REMAINS = re.compile(r"\[\*\*|\*\*\]")
+_BEFORE_DOCTOR = re.compile(
+    r"\b(dr|drs|doctor|attending|pcp|md|dictated by|signed by|np|rn|pa)\b[.:,]*\s*$", re.IGNORECASE
+)
+_AFTER_DOCTOR = re.compile(r",?\s*(m\.?d\b|r\.?n\b|n\.?p\b|d\.?o\b|p\.?a\b|ph\.?d\b)", re.IGNORECASE)
+_LARGEST_CELL = 2**24
+
+
+def read(path: Path, encoding: str | None = None, seed: int = 0) -> Iterator[Item]:
+    """Yield the notes of a file with their placeholders filled in."""
+    if path.suffix.lower() == ".csv":
+        yield from _read_table(path, encoding or "utf-8", seed)
+        return
+    place = Place(str(path), path.stem)
+    yield _note(place, decode(place, read_bytes(place, path), encoding or "utf-8"), None, seed)
+
+
+def write(document: Document, lossy: bool = False) -> dict[str, str]:
+    """Nothing: what was a placeholder and of which kind is gone."""
+    raise Place(None, document.doc_id).error(
+        "Notes cannot be written with placeholders of MIMIC. Use another format, such as 'jsonl'."
+    )
+
+
+def _read_table(path: Path, encoding: str, seed: int) -> Iterator[Item]:
+    place = Place(str(path))
+    csv.field_size_limit(max(csv.field_size_limit(), _LARGEST_CELL))
+    failure = None
+    try:
+        with path.open(encoding=encoding, newline="") as stream:
+            for number, row in enumerate(csv.DictReader(stream, strict=True), start=1):
+                cells = {str(name).upper(): value for name, value in row.items()}
+                doc_id, text = cells.get("ROW_ID"), cells.get("TEXT")
+                if not doc_id or text is None:
+                    yield place.error(f"Row {number} needs a ROW_ID and a TEXT.")
+                else:
+                    yield _or_error(Place(str(path), doc_id), text, cells.get("SUBJECT_ID") or None, seed)
+        return
+    except OSError as error:
+        failure = place.error(f"The file cannot be read: {error.strerror}.")
+    except UnicodeError:
+        failure = place.error(f"The file is not in the encoding {encoding}. Pass encoding=... to say which it is.")
+    except csv.Error:
+        failure = place.error("The file is no table of comma-separated values, or a cell is too large.")
+    raise failure
+
+
+def _or_error(place: Place, text: str, patient_id: str | None, seed: int) -> Item:
+    try:
+        return _note(place, text, patient_id, seed)
+    except CorpusFormatError as error:
+        return without_traces(error)
+
+
+def _note(place: Place, text: str, patient_id: str | None, seed: int) -> Document:
+    """One note with its placeholders filled in.
+
+    Raises
+    ------
+    CorpusFormatError
+        If a placeholder has no known kind or no end; with its offsets in the file's text.
+    """
+    assert place.doc_id is not None
+    check_text(place, text)
+    digest = int.from_bytes(sha256(place.doc_id.encode()).digest()[:8], "big")
+    filler = PlaceholderFiller(Chance(np.random.SeedSequence([seed, digest])))
+    pieces: list[str] = []
+    spans: list[Span] = []
+    length = position = 0
+    for found in _PLACEHOLDER.finditer(text):
+        between = _checked(place, text, position, found.start())
+        pieces.append(between)
+        length += len(between)
+        last = spans[-1] if spans and spans[-1].end == length - len(between) else None
+        goes_on = last is not None and is_name_label(last.label) and between.strip(" ") == "" and len(between) < 3
+        is_doctor = last.label == "DOCTOR" if goes_on and last else _is_doctor(text, found.start(), found.end())
+        parts = filler.fill(found[1], is_doctor)
+        if parts is None:
+            raise place.error("The placeholder has no kind that is known.", None, found.start(), found.end())
+        for piece, label in parts:
+            start = length
+            pieces.append(piece)
+            length += len(piece)
+            if label is None:
+                continue
+            if goes_on and last is not None and label == last.label:
+                start = spans.pop().start  # first name and last name are one span
+            spans.append(Span(start, length, label, I2B2_2014.category(label)))
+        position = found.end()
+    pieces.append(_checked(place, text, position, len(text)))
+    return Document(place.doc_id, "".join(pieces), tuple(spans), patient_id)
+
+
+def _checked(place: Place, text: str, start: int, end: int) -> str:
+    """Text between placeholders, which must hold no half of one."""
+    half = _REMAINS.search(text, start, end)
+    if half is not None:
+        raise place.error("A placeholder is not whole.", None, half.start(), half.end())
+    return text[start:end]
+
+
+def _is_doctor(text: str, start: int, end: int) -> bool:
+    """Whether a title stands in front of a placeholder, or a degree behind it and the names that follow."""
+    if _BEFORE_DOCTOR.search(text, max(0, start - 30), start):
+        return True
+    while (following := _PLACEHOLDER.match(text, end + (text[end : end + 1] == " "))) is not None:
+        end = following.end()
+    return _AFTER_DOCTOR.match(text, end) is not None
+
+
+MIMIC = Format("mimic", (".txt", ".csv"), read, write, seeded=read)

@@ -1,0 +1,182 @@
+"""Text for the placeholders of de-identified notes, such as ``[**Hospital 12**]`` and ``[**2151-7-16**]``."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from datetime import date
+
+from . import identifiers, places
+from .chance import Chance
+from .dates import DATE_FORMS, HOLIDAYS, month_form, season_form, shift, short_form
+from .names import given_name, initials_of, surname
+
+__all__ = ["PlaceholderFiller", "is_name_label"]
+
+Part = tuple[str, str | None]
+"""Text and its i2b2 2014 label, None for text between labelled ones."""
+
+_FULL = re.compile(r"(\d{4})-(\d{1,2})-(\d{1,2})")
+_SHORT = re.compile(r"(\d{1,2})-(\d{1,2})")
+_MONTH = re.compile(r"(\d{4})-(\d{1,2})")
+_RANGE = re.compile(r"(\S+) ?/ ?(\S+)")
+_YEAR = re.compile(r"\d{4}")
+_NAME = re.compile(r"\bname\b|\bname(?=\d)|known (first|last)name|initials?\b|(attending|dictator) info")
+_NAME_OF_A_PLACE = re.compile(r"ward|unit|hospital|company|department")
+_DOCTOR = re.compile(r"doctor|\bmd\b|title|attending|dictator|nameis|provider")
+
+_WARDS = ("Ward", "Unit", "Medical Unit", "Surgical Unit", "Stepdown", "Floor")
+
+# The first that is found in the kind counts, so that the narrow stand before the wide.
+_KINDS: tuple[tuple[str, str, Callable[[Chance], str]], ...] = (
+    (r"medical record|unit number", "MEDICALRECORD", identifiers.mrn),
+    (r"social security|\bssn\b", "SSN", identifiers.ssn),
+    (r"account", "ACCOUNT", identifiers.account),
+    (r"health ?plan|insurance", "HEALTHPLAN", identifiers.health_plan),
+    (r"md number|provider number|license|certificate", "LICENSE", identifiers.license_number),
+    (r"serial number|device", "DEVICE", identifiers.device),
+    (r"vehicle|plate", "VEHICLE", identifiers.plate),
+    (r"numeric identifier|clip number|job number|accession|specimen|\bid\b", "IDNUM", identifiers.study_number),
+    (r"pager", "PHONE", identifiers.pager),
+    (r"telephone|phone|contact info|fax", "PHONE", identifiers.phone),
+    (r"e-?mail", "EMAIL", lambda c: identifiers.email(given_name(c, c.pick("MF")), surname(c), c)),
+    (r"\burl\b|web", "URL", lambda c: identifiers.url(identifiers.web_domain(surname(c), c), c)),
+    (r"\bip\b", "IPADDR", identifiers.ip_address),
+    (r"age over 90", "AGE", lambda c: str(c.number(90, 99))),
+    (r"ward|unit name|department", "DEPARTMENT", lambda c: f"{c.pick(_WARDS)} {c.number(2, 12)}"),
+    (r"hospital", "HOSPITAL", places.hospital_name),
+    (r"street|address|po box", "STREET", places.street),
+    (r"university|college|company|employer", "ORGANIZATION", places.employer),
+    (r"country", "COUNTRY", lambda c: c.pick(places.COUNTRIES)),
+    (r"zip", "ZIP", lambda c: c.digits(5)),
+    (r"state", "STATE", lambda c: c.pick(places.STATES)[0]),
+    (r"location|city|town", "CITY", places.town),
+    (r"holiday", "DATE", lambda c: c.pick(HOLIDAYS)),
+)
+
+
+def is_name_label(label: str | None) -> bool:
+    """Whether neighbouring parts of this label are one name."""
+    return label in ("PATIENT", "DOCTOR")
+
+
+class PlaceholderFiller:
+    """Gives the placeholders of one note their text; equal placeholders get equal text.
+
+    Dates keep their distances: all are moved by the same number of days, from the years that MIMIC invents to those
+    around 2000. Which of the ways to write a date is used is a habit of the note.
+
+    Parameters
+    ----------
+    chance : Chance
+        Draws of this note.
+
+    Examples
+    --------
+    >>> filler = PlaceholderFiller(Chance(0))
+    >>> [label for _, label in filler.fill("State/Zipcode ")]
+    ['STATE', None, 'ZIP']
+    >>> filler.fill("Hospital1 18") == filler.fill("Hospital1 18") != filler.fill("Hospital1 19")
+    True
+    """
+
+    def __init__(self, chance: Chance) -> None:
+        self._chance = chance
+        self._form = DATE_FORMS[chance.pick(tuple(DATE_FORMS))]
+        self._range = chance.pick((" - ", " to ", "-"))
+        self._year = chance.number(1985, 2019)
+        self._days = chance.number(0, 364)
+        self._first_year: int | None = None
+        self._known: dict[tuple[str, bool], tuple[Part, ...]] = {}
+
+    def fill(self, content: str, is_doctor: bool = False) -> tuple[Part, ...] | None:
+        """Text for what stands between the asterisks.
+
+        Parameters
+        ----------
+        content : str
+        is_doctor : bool, default=False
+            Whether a name that does not say whose it is belongs to a clinician.
+
+        Returns
+        -------
+        tuple of (text, label), or None if the kind is not known
+        """
+        content = " ".join(content.split())
+        key = (content, is_doctor)
+        if key not in self._known:
+            parts = self._new(content, content.lower(), is_doctor)
+            if parts is None:
+                return None
+            self._known[key] = parts
+        return self._known[key]
+
+    def _new(self, content: str, kind: str, is_doctor: bool) -> tuple[Part, ...] | None:
+        dated = self._date(content) or self._date_kind(kind)
+        if dated is not None:
+            return ((dated, "DATE"),)
+        if "state/zip" in kind.replace(" ", ""):
+            return ((self._chance.pick(places.STATES)[-1], "STATE"), (" ", None), (self._chance.digits(5), "ZIP"))
+        if _NAME.search(kind) and not _NAME_OF_A_PLACE.search(kind):
+            return ((self._name(kind), "DOCTOR" if is_doctor or _DOCTOR.search(kind) else "PATIENT"),)
+        for pattern, label, draw in _KINDS:
+            if re.search(pattern, kind):
+                return ((draw(self._chance), label),)
+        return None
+
+    def _name(self, kind: str) -> str:
+        chance = self._chance
+        sex = "F" if "female" in kind else "M" if "male" in kind else chance.pick("MF")
+        if "initial" in kind:
+            return initials_of(given_name(chance, sex), surname(chance))
+        if "first" in kind:
+            return given_name(chance, sex)
+        if "info" in kind:
+            return f"{given_name(chance, sex)} {surname(chance)}"
+        return surname(chance)
+
+    # ---- dates
+
+    def _date(self, content: str) -> str | None:
+        """A date that is written out, moved; None if it is none."""
+        if (found := _FULL.fullmatch(content)) is not None:
+            year, month, day = map(int, found.groups())
+            return self._form(self._moved(year, month, day))
+        if (found := _MONTH.fullmatch(content)) is not None:
+            return month_form(self._moved(int(found[1]), int(found[2]), 15), self._chance)
+        if (found := _SHORT.fullmatch(content)) is not None:
+            month, day = int(found[1]), int(found[2])
+            if month > 12:
+                month, day = day, month
+            return short_form(self._moved(self._first_year or 2150, month, day), self._chance)
+        if _YEAR.fullmatch(content):
+            return str(self._moved(int(content), 7, 1).year)
+        found = _RANGE.fullmatch(content)
+        ends = [self._date(end) for end in found.groups()] if found else [None]
+        return None if None in ends else self._range.join(str(end) for end in ends)
+
+    def _moved(self, year: int, month: int, day: int) -> date:
+        if self._first_year is None:
+            self._first_year = year
+        year += self._year - self._first_year
+        # shifted dates can name the 30th of February
+        return shift(date(min(max(year, 2), 9998), min(max(month, 1), 12), min(max(day, 1), 28)), self._days)
+
+    def _date_kind(self, kind: str) -> str | None:
+        """A date of which only the kind is known."""
+        chance = self._chance
+        day = date(self._year, chance.number(1, 12), chance.number(1, 28))
+        if "date range" in kind:
+            return self._range.join(self._form(shift(day, days)) for days in (0, chance.number(1, 20)))
+        if "season" in kind:
+            return season_form(day, chance)
+        if re.search(r"year \(2", kind):
+            return f"{day.year % 100:02d}"
+        units = set(re.findall(r"\b(day|month|year|date)\b", kind))
+        if units == {"year"}:
+            return str(day.year)
+        if units in ({"month"}, {"month", "year"}):
+            return month_form(day, chance) if "year" in units else f"{day:%m}"
+        if units == {"day", "month"}:
+            return short_form(day, chance)
+        return self._form(day) if units else None
