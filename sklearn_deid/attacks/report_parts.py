@@ -65,7 +65,12 @@ _WORDS = (
         "The attacker of Friedrich et al. (2019), who is weak, and one of this library that reads much more. Fresh: "
         "trained for this audit; continued: the one the representer was trained against, trained on.",
     ),
-    ("inversion, decoder", "A program that the attacker trains to read the word back from its vector."),
+    (
+        "inversion, decoder",
+        "A program that the attacker trains to read the word back from its vector. Seen and unseen words: those that "
+        "he met in training, and others; context: what the surroundings alone give away; frequency: guessing frequent "
+        "words.",
+    ),
     ("casing, labels", "Capital letters, and what kind of PHI a word is: both are handed out beside the vectors."),
     ("linkage", "Telling whether two sentences are about one patient."),
     ("bound", "What no attacker can exceed, whoever he is, for what it covers."),
@@ -182,6 +187,10 @@ def _attacks(report: AuditReport) -> Iterator[Block]:
         if own:
             yield Figure(f"Attacks on: {threat}", own)
             yield Table(f"Attacks on: {threat}", _HEAD, tuple(map(_cells, own)))
+    # Results of one run that are about different ranks share their details; those of bounds stand where they are told.
+    details = {r.name: "; ".join(_details(r.details)) for r in report.results if not is_bound(r) and r.details}
+    if details:
+        yield Table("Further figures of the attacks", ("attack", "figures"), tuple(details.items()))
     weak = tuple((row_label(r), " ".join(r.failures)) for r in report.results if is_weak(r))
     if weak:
         yield Heading("Adversaries too weak to prove anything")
@@ -238,9 +247,32 @@ def _proved(report: AuditReport) -> Iterator[Block]:
     rows = [r for r in report.results if is_bound(r) and r.attack is not None]
     if not rows and not report.bounds:
         yield Paragraph(_NO_BOUND)
-    yield from (Paragraph(f"{_capital(r.measure)}, {r.name}: {_with_interval(r.attack)}. {r.attacker}") for r in rows)
+    yield from (
+        Paragraph(f"{_capital(r.measure)}, {r.name}: {_with_interval(r.attack)}.{_tail(r.details)} {r.attacker}")
+        for r in rows
+    )
     for name, bound in (report.bounds or {}).items():
         yield Table(f"Bound: {name}", ("figure", "value"), tuple(_flat(bound)))
+
+
+def _tail(details: Mapping[str, Any]) -> str:
+    """What the mean of a bound hides."""
+    if not {"quantile", "quantile_accuracy", "largest_accuracy"} <= set(details):
+        return ""
+    accuracy, largest = percent(details["quantile_accuracy"]), percent(details["largest_accuracy"])
+    return f" For {percent(details['quantile'])} of the pairs it is at most {accuracy}; the largest is {largest}."
+
+
+def _details(details: Mapping[str, Any], prefix: str = "") -> Iterator[str]:
+    """Figures beside the main one, shares with their intervals."""
+    for key, value in details.items():
+        name = prefix + _RANKED.get(key, key.replace("_", " "))
+        if isinstance(value, Mapping) and {"value", "low", "high"} <= set(value):
+            yield f"{name} {percent(value['value'])} ({percent(value['low'])} to {percent(value['high'])})"
+        elif isinstance(value, Mapping):
+            yield from _details(value, f"{name}, ")
+        elif value is not None:
+            yield f"{name} {_plain(value)}"
 
 
 def _not_attacked(report: AuditReport) -> Iterator[Block]:

@@ -354,3 +354,14 @@ def test_what_was_not_attacked_is_named_with_the_way_to_do_it():
     text = AuditReport([on_patients(20)]).to_markdown()
     left = text.split("## What was not attacked at all")[1].split("## ")[0]
     assert "keep_exchange=True" in left and "attacks='all'" in left and "**representation**" not in left
+
+
+def test_further_figures_are_told():
+    seen = {"value": 0.59, "low": 0.55, "high": 0.63, "n": 700}
+    read = result(47, name="inversion", details={"seen": seen, "unseen": None, "n_words": 25575, "by": {"a": 2}})
+    told = bound(0.6)
+    figures = {"quantile": 0.95, "quantile_accuracy": 0.69, "largest_accuracy": 0.83}
+    proved = AttackResult(**{**vars(told), "details": figures})
+    text = AuditReport([read, proved]).to_markdown()
+    assert "| inversion | seen 59 % (55 % to 63 %); n words 25575; by, a 2 |" in text
+    assert "For 95 % of the pairs it is at most 69 %; the largest is 83 %." in text
