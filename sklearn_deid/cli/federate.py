@@ -125,19 +125,19 @@ training, and read the notes once to see that they can be trained on. The settin
     )
     add_encoding(parser)
     parser.add_argument(
-        "--state", metavar="FOLDER", help="folder for the state and the model (default: sklearn_deid in the kit)"
+        "--state", metavar="FOLDER", help="folder for the state and the model (default: deid-state in the kit)"
     )
     add_sharing(parser)
 
 
 def site(arguments: argparse.Namespace) -> int:
     """Harden a site's kit and check its notes."""
-    from ..engines import Agreement, SiteSettings, harden_site, read_settings, read_site_corpus
+    from ..engines import STATE_FOLDER, Agreement, SiteSettings, harden_site, read_settings, read_site_corpus
 
     agreement = read_settings(Agreement, arguments.agreement)
     settings = SiteSettings(
         corpus=str(Path(arguments.corpus).resolve()),
-        state=str(Path(arguments.state or Path(arguments.kit, "sklearn_deid")).resolve()),
+        state=str(Path(arguments.state or Path(arguments.kit, STATE_FOLDER)).resolve()),
         random_state=secrets.randbits(32),
         format=arguments.format,
         encoding=arguments.encoding,

@@ -6,7 +6,7 @@ FLARE (extra ``federated``) and are loaded by it, by name.
 """
 
 from .agreement import Agreement
-from .flare_kits import harden_server, harden_site, server_checkpoint, write_federation, write_window
+from .flare_kits import STATE_FOLDER, harden_server, harden_site, server_checkpoint, write_federation, write_window
 from .json_file import read_settings, write_settings
 from .site_settings import SiteSettings
 from .site_training import SiteTraining, read_site_corpus
@@ -16,6 +16,7 @@ from .wire import pack, unpack
 __all__ = [
     "Agreement",
     "ExchangeService",
+    "STATE_FOLDER",
     "SiteSettings",
     "SiteTraining",
     "WindowRules",

@@ -104,7 +104,10 @@ class Agreement:
             raise ExchangeError("'embeddings' must be public and known everywhere: auto, glove-6b-50d or null.")
         if isinstance(self.n_epochs, bool) or not isinstance(self.n_epochs, int) or self.n_epochs < 1:
             raise ExchangeError("'n_epochs' must be a whole number of at least 1.")
-        self.limits()
+        try:
+            self.limits()
+        except ValueError as error:
+            raise ExchangeError(str(error)) from None
 
     def limits(self) -> ServerLimits:
         """What the server refuses."""
@@ -116,10 +119,22 @@ class Agreement:
         return ServerLimits(**{name: value for name, value in given.items() if value is not None}, step=self.step)
 
     def tagger_to_train(self) -> Any:
-        """A `DeidTagger` with the agreed parameters, not fitted."""
+        """A `DeidTagger` with the agreed parameters, not fitted.
+
+        Raises
+        ------
+        ExchangeError
+            If a parameter is none of those that a tagger takes.
+        """
+        from .._compat import check_constraints
         from ..estimators import DeidTagger
 
-        return DeidTagger(**self.tagger, random_state=self.seed)
+        tagger = DeidTagger(**self.tagger, random_state=self.seed)
+        try:
+            check_constraints(tagger)
+        except ValueError as error:
+            raise ExchangeError(str(error)) from None
+        return tagger
 
     def first_learner(self) -> Any:
         """A learner with the first weights of the federation, and no notes: one made-up token to build it."""

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import threading
 import time
+import traceback
 from collections.abc import Mapping
 from pathlib import Path
+from types import TracebackType
 from typing import Any
 
 from nvflare.apis.executor import Executor
@@ -27,14 +29,15 @@ from .wire import pack, unpack
 
 __all__ = ["SiteExecutor"]
 
-_ANSWER_TIMEOUT, _PING_EVERY, _GIVE_UP_AFTER = 30.0, 10.0, 300.0
+_ANSWER_TIMEOUT, _GIVE_UP_AFTER = 30.0, 300.0
+_PING_EVERY, _PING_TIMEOUT = 10.0, 5.0
 
 
 class SiteExecutor(Executor):
     """Reads the site's own settings, trains, and talks to the server of the job. Takes no arguments from a job."""
 
     def execute(self, task_name: str, shareable: Shareable, fl_ctx: Any, abort_signal: Any) -> Shareable:
-        """Train until the window ends. What fails is logged by kind and place; no text of notes is."""
+        """Train until the window ends; what fails is logged without text of notes."""
         engine = fl_ctx.get_engine()
         local = Path(engine.get_workspace().get_site_config_dir())
         line = _Line(engine.get_cell(), fl_ctx.get_job_id(), abort_signal)
@@ -43,9 +46,10 @@ class SiteExecutor(Executor):
             settings = read_settings(SiteSettings, local / SITE_FILE)
             agreement = read_settings(Agreement, local / AGREEMENT_FILE)
             threading.Thread(target=_show_life, args=(line, quiet), daemon=True).start()
-            _use_threads(settings.threads)
-            training = SiteTraining(agreement, settings, fl_ctx.get_identity_name())
-            n_trained = training.run_window(line.ask, lambda: bool(abort_signal.triggered))
+            with _OnlyKindAndPlace():
+                _use_threads(settings.threads)
+                training = SiteTraining(agreement, settings, fl_ctx.get_identity_name())
+                n_trained = training.run_window(line.ask, lambda: bool(abort_signal.triggered))
             self.log_info(fl_ctx, f"trained {n_trained} epochs in this window, {training.n_left} are left")
             return make_reply(ReturnCode.OK)
         except (DeidError, OSError) as error:
@@ -54,6 +58,21 @@ class SiteExecutor(Executor):
             return make_reply(ReturnCode.EXECUTION_EXCEPTION)
         finally:
             quiet.set()
+
+
+class _OnlyKindAndPlace:
+    """In the place of an error of another library, which could quote a note, one that says its kind and place."""
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if not isinstance(error, Exception) or isinstance(error, (DeidError, OSError)):
+            return
+        last = traceback.extract_tb(trace)[-1]
+        raise DeidError(f"{type(error).__name__} in {Path(last.filename).name}, line {last.lineno}.") from None
 
 
 class _Line:
@@ -73,14 +92,16 @@ class _Line:
             time.sleep(1.0)
         raise ExchangeError("The server does not answer. What was trained is saved, and is sent in the next window.")
 
-    def ask_once(self, fields: Mapping[str, Any], body: bytes = b"") -> tuple[dict[str, Any], bytes] | None:
+    def ask_once(
+        self, fields: Mapping[str, Any], body: bytes = b"", timeout: float = _ANSWER_TIMEOUT
+    ) -> tuple[dict[str, Any], bytes] | None:
         """One attempt; None if there is no answer."""
         reply = self._cell.send_request(
             channel=CHANNEL,
             topic=TOPIC,
             target=self._target,
             request=Message(payload=pack(fields, body)),
-            timeout=_ANSWER_TIMEOUT,
+            timeout=timeout,
             optional=True,
         )
         code = reply.get_header(MessageHeaderKey.RETURN_CODE, CellReturnCode.OK)
@@ -90,7 +111,7 @@ class _Line:
 def _show_life(line: _Line, quiet: threading.Event) -> None:
     """However long an epoch takes, the server knows that the site is there."""
     while not quiet.wait(_PING_EVERY):
-        line.ask_once({"ask": "ping"})
+        line.ask_once({"ask": "ping"}, timeout=_PING_TIMEOUT)
 
 
 def _use_threads(n: int) -> None:

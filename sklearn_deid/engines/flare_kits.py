@@ -22,6 +22,7 @@ __all__ = [
     "AGREEMENT_FILE",
     "CHECKPOINT",
     "SITE_FILE",
+    "STATE_FOLDER",
     "harden_server",
     "harden_site",
     "server_checkpoint",
@@ -30,8 +31,10 @@ __all__ = [
 ]
 
 AGREEMENT_FILE = "federation.json"
-SITE_FILE = "sklearn_deid_site.json"
-CHECKPOINT = Path("sklearn_deid", "server.state")
+SITE_FILE = "site.json"
+# With a hyphen: kits are working directories, and a folder with the name of a package could be taken for it.
+STATE_FOLDER = "deid-state"
+CHECKPOINT = Path(STATE_FOLDER, "server.state")
 _EXECUTOR = "sklearn_deid.engines.flare_executor.SiteExecutor"
 _CONTROLLER = "sklearn_deid.engines.flare_controller.WindowController"
 _TASK = "sklearn_deid_window"
@@ -141,7 +144,7 @@ def harden_server(kit: str | os.PathLike[str], agreement: Agreement) -> Path:
     """
     local = _local(kit, "fed_server.json")
     resources = _resources(local, _CONTROLLER)
-    own = Path(kit).resolve() / "sklearn_deid"
+    own = Path(kit).resolve() / STATE_FOLDER
     own.mkdir(exist_ok=True)
     resources["snapshot_persistor"]["args"]["storage"]["args"]["root_dir"] = str(own / "snapshots")
     for part in resources["components"]:

@@ -64,10 +64,13 @@ class SiteSettings:
     threads: int = 1
 
     def __post_init__(self) -> None:
-        privacy = self.privacy()
-        if privacy is not None:
-            privacy.check(self.threshold, self.clip, self.selection)
-        self.worker_settings()
+        try:
+            privacy = self.privacy()
+            if privacy is not None:
+                privacy.check(self.threshold, self.clip, self.selection)
+            self.worker_settings()
+        except ValueError as error:
+            raise ExchangeError(str(error)) from None
         if self.validation_fraction is not None and not 0 < self.validation_fraction < 1:
             raise ExchangeError("'validation_fraction' must be between 0 and 1.")
         for name in ("random_state", "threads"):

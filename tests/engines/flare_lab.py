@@ -13,6 +13,10 @@ from sklearn_deid import make_clinical_notes, write_corpus
 
 HOST, LEAD = "localhost", "lead@example.org"
 LONGEST_WAIT = 240.0
+# Asks the kernel to kill the process when the tests end in whatever way (FLARE's job processes watch theirs).
+DIE_WITH_PARENT = (
+    "import ctypes, os, sys; ctypes.CDLL(None).prctl(1, 9); os.execv(sys.executable, [sys.executable, *sys.argv[1:]])"
+)
 
 
 def free_port():
@@ -101,7 +105,16 @@ class Lab:
         own = [identity, "config_folder=config"] if name == HOST else [f"uid={name}", identity, "config_folder=config"]
         (self.kit(name) / "transfer").mkdir(exist_ok=True)
         self.processes[name] = subprocess.Popen(
-            [sys.executable, "-u", "-m", f"nvflare.private.fed.app.{module}.{module}_train", *options, *own],
+            [
+                sys.executable,
+                "-c",
+                DIE_WITH_PARENT,
+                "-u",
+                "-m",
+                f"nvflare.private.fed.app.{module}.{module}_train",
+                *options,
+                *own,
+            ],
             env=self.environment,
             cwd=self.kit(name),
             stdout=log,
@@ -152,13 +165,13 @@ class Lab:
 
     def events(self, job=None, **wanted):
         """Events of the server's log with these values."""
-        path = self.kit(HOST) / "sklearn_deid" / "events.jsonl"
+        path = self.kit(HOST) / "deid-state" / "events.jsonl"
         lines = [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
         wanted = wanted if job is None else {**wanted, "job": job}
         return [line for line in lines if all(line.get(key) == value for key, value in wanted.items())]
 
     def history(self, site):
-        path = self.kit(site) / "sklearn_deid" / "history.jsonl"
+        path = self.kit(site) / "deid-state" / "history.jsonl"
         return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
 
     def log(self, name):

@@ -59,7 +59,7 @@ def trained(lab):
 
 
 def checkpoint(lab):
-    return ParameterServer.load(lab.kit(HOST) / "sklearn_deid" / "server.state")
+    return ParameterServer.load(lab.kit(HOST) / "deid-state" / "server.state")
 
 
 def test_killed_site_stops_nobody_and_goes_on_in_the_next_window(lab, trained):
@@ -98,7 +98,7 @@ def test_bytes_are_those_of_the_shares(lab, trained):
 def test_both_ends_have_a_model(lab, trained):
     notes = make_clinical_notes(15, random_state=99).to_sentences()
     lab.command("sklearn-deid", "federate", "model", lab.kit(HOST), "--output", "global-model")
-    folders = [lab.root / "global-model", *(lab.kit(site) / "sklearn_deid" / "model" for site in SITES)]
+    folders = [lab.root / "global-model", *(lab.kit(site) / "deid-state" / "model" for site in SITES)]
     scores = [phi_f1_score(notes.y, load_model(folder).predict(notes.X)) for folder in folders]
     print("typed F1 of the global network and the sites' taggers:", [round(float(score), 3) for score in scores])
     assert min(scores) > 0.1

@@ -62,8 +62,8 @@ def test_site_allows_one_class_and_nobody_anything_else(kits):
     for rights in permissions.values():
         assert rights["byoc"] == rights["shell_commands"] == rights["operate"] == "none"
     assert [role for role, rights in permissions.items() if rights["submit_job"] != "none"] == ["lead"]
-    assert read_settings(SiteSettings, local / "sklearn_deid_site.json") == settings
-    assert (local / "sklearn_deid_site.json").stat().st_mode & 0o077 == 0
+    assert read_settings(SiteSettings, local / "site.json") == settings
+    assert (local / "site.json").stat().st_mode & 0o077 == 0
     assert read_settings(Agreement, local / "federation.json") == AGREEMENT
 
 
@@ -89,6 +89,11 @@ def test_first_weights_are_the_same_everywhere():
     assert tagger.predict([["Mr", "Alder"]])[0]
     with pytest.raises(ExchangeError, match="another federation"):
         AGREEMENT.tagger_with(first.parameters, "0" * 32)
+
+
+def test_parameters_that_no_tagger_takes_are_refused():
+    with pytest.raises(ExchangeError, match="hidden_size"):
+        Agreement("lab", ["a"], ["A"], {"hidden_size": -1}).tagger_to_train()
 
 
 def test_wrong_kits_are_refused(kits):
@@ -137,6 +142,7 @@ def test_federation_and_window_are_plain_files(tmp_path):
         ({"tagger": {"callbacks": None}}, "cannot be agreed on"),
         ({"tagger": {"embeddings": "/a/file"}}, "must be public"),
         ({"n_epochs": 0}, "whole number"),
+        ({"step": 0.0}, "'step'"),
     ],
 )
 def test_agreements_that_are_refused(wrong, reason):

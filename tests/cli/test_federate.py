@@ -1,0 +1,95 @@
+"""``sklearn-deid federate``: what it writes, what it says, what it refuses."""
+
+import json
+
+import pytest
+
+from sklearn_deid import load_model, make_clinical_notes, write_corpus
+from sklearn_deid.cli import main
+from sklearn_deid.engines import Agreement, SiteSettings, read_settings
+
+PLAN = ["federate", "plan", "--project", "lab", "--server", "deid.example.org", "--lead", "lead@example.org"]
+SMALL = ["--hidden-size", "4", "--embeddings", "none", "--epochs", "7", "--window-epochs", "3"]
+
+
+@pytest.fixture
+def federation(tmp_path, monkeypatch, capsys):
+    """A planned federation and the parts of kits that matter here."""
+    monkeypatch.chdir(tmp_path)
+    assert main([*PLAN, "lab", "--site", "site-1", "--site", "site-2", *SMALL]) == 0
+    assert "7 local epochs in 3 windows; 31 labels." in capsys.readouterr().out
+    for name, startup in (("site-1", "fed_client.json"), ("server", "fed_server.json")):
+        (tmp_path / name / "startup").mkdir(parents=True)
+        (tmp_path / name / "local").mkdir()
+        (tmp_path / name / "startup" / startup).write_text("{}")
+        storage = {"args": {"storage": {"args": {}}}}
+        resources = {"components": [{"id": "job_manager", "args": {}}], "snapshot_persistor": storage}
+        (tmp_path / name / "local" / "resources.json.default").write_text(json.dumps(resources))
+    write_corpus(make_clinical_notes(2, random_state=0), tmp_path / "notes", "brat")
+    return tmp_path
+
+
+def site(*options):
+    return main(["federate", "site", "site-1", "--agreement", "lab/federation.json", "--corpus", "notes", *options])
+
+
+def test_plan_writes_what_was_asked_for(federation):
+    agreement = read_settings(Agreement, federation / "lab" / "federation.json")
+    assert agreement.sites == ["site-1", "site-2"]
+    assert agreement.tagger == {"embeddings": None, "hidden_size": 4}
+    rules = json.loads((federation / "lab/window/app/config/config_fed_server.json").read_text())["workflows"][0][
+        "args"
+    ]
+    assert rules["n_epochs"] == 3
+    assert main([*PLAN, "lab", "--site", "site-1"]) == 2
+
+
+def test_site_keeps_its_settings(federation, capsys):
+    assert site("--upload-fraction", "0.25", "--clip", "0.5") == 0
+    out = capsys.readouterr().out
+    assert "2 notes of 1 patients" in out
+    assert "at most 25%" in out
+    assert "without noise" in out
+    settings = read_settings(SiteSettings, federation / "site-1" / "local" / "site.json")
+    assert (settings.upload_fraction, settings.clip) == (0.25, 0.5)
+    assert settings.corpus == str(federation / "notes")
+    assert site("--epsilon", "1") == 0
+    assert "without noise" not in capsys.readouterr().out
+
+
+def test_server_and_model(federation, capsys):
+    assert main(["federate", "server", "server", "--agreement", "lab/federation.json"]) == 0
+    assert main(["federate", "model", "server", "--output", "global"]) == 0
+    assert "after 0 updates" in capsys.readouterr().out
+    assert load_model(federation / "global").predict([["Mr", "Alder"]])[0]
+    assert main(["federate", "model", "server", "--output", "global"]) == 2
+
+
+def test_labels_that_are_not_agreed_on_are_refused(federation, capsys):
+    assert main([*PLAN, "other", "--site", "site-1", "--labels", "DATE,AGE"]) == 0
+    options = ["--agreement", "other/federation.json", "--corpus", "notes"]
+    assert main(["federate", "site", "site-1", *options]) == 2
+    assert "labels that are not agreed on" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--noise-multiplier", "1"], "belong together"),
+        (["--epsilon", "1", "--selection", "largest"], "selection='random'"),
+        (["--format", "conll"], "no file"),
+    ],
+)
+def test_site_is_told_what_does_not_fit(federation, capsys, options, message):
+    assert site(*options) == 2
+    assert message in capsys.readouterr().err
+    assert not (federation / "site-1" / "local" / "site.json").exists()
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [["--clip", "0"], ["--clip", "x"], ["--upload-fraction", "1.5"], ["--threshold", "-1"], ["--selection", "best"]],
+)
+def test_wrong_numbers_are_refused(wrong):
+    with pytest.raises(SystemExit, match="2"):
+        site(*wrong)
