@@ -94,8 +94,8 @@ def learner_to_state(learner: TaggerLearner) -> tuple[dict[str, Any], dict[str, 
                 state["optimizer"][f"{number}-{key}"] = [is_tensor, value.item() if is_tensor else value]
     if learner._begun:
         for name, callback in _resumable(tagger).items():
-            state["callbacks"][name] = {key: getattr(callback, key) for key in _counters(callback)}
-            for i, mean in enumerate(getattr(callback, "average_", ())):
+            state["callbacks"][name] = {key: getattr(counting, key) for counting, key in _counters(callback)}
+            for i, mean in enumerate(_averages(callback)):
                 arrays[f"average-{i}"] = mean.detach().cpu().numpy()
     return state, arrays
 
@@ -128,9 +128,9 @@ def _load(learner: TaggerLearner, state: Mapping[str, Any], arrays: Mapping[str,
         assert data is not None, "make_learner has planned"
         tagger.notify("on_train_begin", X=data[0], y=None)
         for name, callback in _resumable(tagger).items():
-            for key in _counters(callback):
-                setattr(callback, key, state["callbacks"][name][key])
-            for i, mean in enumerate(getattr(callback, "average_", ())):
+            for counting, key in _counters(callback):
+                setattr(counting, key, state["callbacks"][name][key])
+            for i, mean in enumerate(_averages(callback)):
                 mean.copy_(torch.from_numpy(arrays[f"average-{i}"]))
     _load_optimizer(tagger, state["optimizer"], arrays)
     tagger._rng = generator_from(state["generator"])
@@ -156,5 +156,12 @@ def _resumable(tagger: DeidTagger) -> dict[str, Any]:
     return {name: cb for name, cb in tagger.callbacks_ if name in ("lr_decay", "weight_average")}
 
 
-def _counters(callback: Any) -> list[str]:
-    return [key for key in ("step_", "total_") if hasattr(callback, key)]
+def _counters(callback: Any) -> list[tuple[Any, str]]:
+    """Objects and names of what a callback counts."""
+    moving = getattr(callback, "moving_", None)
+    return [(callback, "step_"), (callback, "total_")] if moving is None else [(moving, "n_steps")]
+
+
+def _averages(callback: Any) -> list[torch.Tensor]:
+    moving = getattr(callback, "moving_", None)
+    return [] if moving is None else moving.weights

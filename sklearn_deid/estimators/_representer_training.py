@@ -92,9 +92,7 @@ def build_tagger(estimator: PrivateRepresenter, n_tags: int) -> TaggerModule:
     """The tagger that is trained along, which reads representation and casing."""
     width = estimator.n_components + len(CASING_CLASSES) * estimator.casing
     encoder = BidirectionalRecurrent(width, estimator.tagger_hidden_size)
-    # Noise is dropout enough where it is as large as the bound asks for.
-    input_dropout, output_dropout = (0.0, 0.1) if estimator.training == "bounded" else (0.1, 0.5)
-    return TaggerModule(n_tags, None, encoder, input_dropout=input_dropout, output_dropout=output_dropout)
+    return TaggerModule(n_tags, None, encoder, input_dropout=0.1, output_dropout=0.5)
 
 
 class Outcome(NamedTuple):

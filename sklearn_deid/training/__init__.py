@@ -7,6 +7,7 @@ from .bounded import BoundedResult, BoundedSettings, BoundPrices, calibrate_nois
 from .callbacks import EarlyStoppingOnF1, LearningRateDecay, WeightAverage
 from .certificate import PrivacyBound, pair_distances, privacy_bound
 from .dann import train_dann
+from .moving_average import MovingAverage
 from .noise_figures import noise_figures
 from .pair_adversaries import Judgement, PairAdversaries, ReleasedPairs, release_pairs, typical_norms
 from .pair_batches import PairBatch, PairBatches, PairData
@@ -28,6 +29,7 @@ __all__ = [
     "EarlyStoppingOnF1",
     "Judgement",
     "LearningRateDecay",
+    "MovingAverage",
     "PairAdversaries",
     "PairBatch",
     "PairBatches",

@@ -18,6 +18,7 @@ from torch import Tensor
 
 from ..nn import distance_of_accuracy, pair_distance
 from .certificate import PrivacyBound, pair_distances, privacy_bound
+from .moving_average import MovingAverage
 from .pair_batches import PairBatch, PairBatches
 from .private_model import BestState, PrivateModel, TrainingLog, deid_scores, noise_aware_groups
 
@@ -51,6 +52,8 @@ class BoundedSettings:
     varied : float in [0, 1], default=0.5
         Share of the PHI sentences met with all movable tokens replaced by neighbours, so that the bound and the
         tags are learned for many more words than the notes hold.
+    weight_average : float in [0, 1), default=0.998
+        Decay of the moving average of all weights, which is validated and kept; 0 takes the weights themselves.
     """
 
     max_attack_accuracy: float = 0.54
@@ -63,6 +66,7 @@ class BoundedSettings:
     price: float = 0.05
     price_rate: float = 0.4
     varied: float = 0.5
+    weight_average: float = 0.998
 
 
 @dataclass(frozen=True)
@@ -180,23 +184,25 @@ def train_bounded(
     log = log or TrainingLog()
     prices, best, selected, interrupted = BoundPrices(settings), BestState(model), 0, False
     optimizer = torch.optim.NAdam(noise_aware_groups(model, settings.lr, settings.noise_lr))
+    average = MovingAverage(model, settings.weight_average)
     try:
         for epoch in range(settings.n_epochs):
             _set_rate(optimizer, settings, epoch)
-            numbers, distances = _run_epoch(
-                model, train.epoch(rng, generator, varied=settings.varied), optimizer, prices, generator
-            )
-            if valid is not None:
-                scores, distances = _validated(model, valid, generator, distances)
-                numbers.update(scores)
-                score = scores["valid_deid_loss"] + _OUTSIDE * max(0.0, prices.excess(distances) - 1.1)
-            if valid is None or best.offer(score):
-                selected = epoch + 1
-            log.record("bounded", **numbers, **_state(prices, distances, model))
+            epochs = train.epoch(rng, generator, varied=settings.varied)
+            numbers, distances = _run_epoch(model, epochs, optimizer, average, prices, generator)
+            with average.in_place(model):
+                if valid is not None:
+                    scores, distances = _validated(model, valid, generator, distances)
+                    numbers.update(scores)
+                    score = scores["valid_deid_loss"] + _OUTSIDE * max(0.0, prices.excess(distances) - 1.1)
+                if valid is None or best.offer(score):
+                    selected = epoch + 1
+                log.record("bounded", **numbers, **_state(prices, distances, model))
             prices.follow(distances)
     except KeyboardInterrupt:
         interrupted = True
-    best.restore()
+    average.keep(model)
+    best.restore()  # if there is one
     pairs = valid if valid is not None and len(valid.pair_rows) else train
     factor = calibrate_noise(model, pairs, prices, generator)
     bound = None
@@ -228,6 +234,7 @@ def _run_epoch(
     model: PrivateModel,
     batches: Iterable[PairBatch],
     optimizer: torch.optim.Optimizer,
+    average: MovingAverage,
     prices: BoundPrices,
     generator: torch.Generator,
 ) -> tuple[dict[str, float], Tensor]:
@@ -241,6 +248,7 @@ def _run_epoch(
         (loss + cost).backward()
         torch.nn.utils.clip_grad_norm_(model.parameters(), prices.settings.gradient_clip)
         optimizer.step()
+        average.update(model)
         losses.append(loss.detach())
         distances.append(distance.detach())
     return {"train_deid_loss": float(torch.stack(losses).mean())}, torch.cat(distances)

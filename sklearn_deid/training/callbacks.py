@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from typing import Any
 
 import torch
 from skorch import NeuralNet
 from skorch.callbacks import Callback
 from torch import Tensor
+
+from .moving_average import MovingAverage
 
 __all__ = ["EarlyStoppingOnF1", "LearningRateDecay", "WeightAverage"]
 
@@ -56,40 +57,28 @@ class WeightAverage(Callback):
     decay : float, default=0.998
         Share of the old average kept at each step; smaller during the first steps.
 
-    References
-    ----------
-    Polyak & Juditsky (1992), Acceleration of stochastic approximation by averaging.
+    See Also
+    --------
+    MovingAverage : What it keeps, in ``moving_`` while it trains.
     """
 
     def __init__(self, decay: float = 0.998) -> None:
         self.decay = decay
 
     def on_train_begin(self, net: NeuralNet, X: Any = None, y: Any = None, **kwargs: Any) -> None:
-        self.average_ = [p.detach().clone() for p in net.module_.parameters()]
-        self.step_ = 0
+        self.moving_ = MovingAverage(net.module_, self.decay)
 
-    @torch.no_grad()
     def on_batch_end(self, net: NeuralNet, batch: Any = None, training: bool = False, **kwargs: Any) -> None:
-        if not training:
-            return
-        self.step_ += 1
-        decay = min(self.decay, (1 + self.step_) / (10 + self.step_))
-        for mean, p in zip(self.average_, net.module_.parameters(), strict=True):
-            mean.lerp_(p, 1.0 - decay)
+        if training:
+            self.moving_.update(net.module_)
 
-    @contextmanager
-    def averaged(self, net: NeuralNet) -> Iterator[None]:
+    def averaged(self, net: NeuralNet) -> AbstractContextManager[None]:
         """Put the average into the module for a while."""
-        current = [p.detach().clone() for p in net.module_.parameters()]
-        _copy_into(net, self.average_)
-        try:
-            yield
-        finally:
-            _copy_into(net, current)
+        return self.moving_.in_place(net.module_)
 
     def on_train_end(self, net: NeuralNet, X: Any = None, y: Any = None, **kwargs: Any) -> None:
-        _copy_into(net, self.average_)
-        del self.average_
+        self.moving_.keep(net.module_)
+        del self.moving_
 
 
 class EarlyStoppingOnF1(Callback):
