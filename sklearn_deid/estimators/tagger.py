@@ -74,12 +74,12 @@ class DeidTagger(TaggingNet):
     class_weight : dict, "balanced" or None, default=None
         Weight of each tag in the loss; tags that a dict does not name count 1.
     recall_weight : float of at least 1 or None, default=None
-        How much more a batch counts in training where PHI is missed: delta_p of Ahmed et al. (2020), 2 to 10. None is
-        the plain loss.
-    recall_form : {"repaired", "sentence", "printed"}, default="repaired"
-        "repaired" multiplies the loss of a batch by 1 + (``recall_weight`` - 1) FNR, "sentence" that of each sentence;
-        "printed" is the paper's formula, ``recall_weight`` FNR, with which a batch without a miss teaches nothing.
-        FNR = FN / (1 + FN + TP), in tokens.
+        How much more counts in training where PHI is missed: delta_p of Ahmed et al. (2020), 2 to 10. None is the plain
+        loss.
+    recall_form : {"repaired", "batch", "printed"}, default="repaired"
+        "repaired" multiplies the loss of each sentence by 1 + (``recall_weight`` - 1) FNR, where FNR is
+        FN / (1 + FN + TP) in tokens; "batch" that of a batch, of which clipping and optimizer leave little; "printed" is
+        the paper's formula, ``recall_weight`` FNR of a batch, with which a batch without a miss teaches nothing.
     max_epochs : int or "auto", default="auto"
         Passes over the data. "auto" is 20, and up to 100 where the data are so small that 20 passes make fewer than
         2,000 batches.

@@ -9,7 +9,7 @@ from torch import Tensor
 
 __all__ = ["RECALL_FORMS", "RecallWeight"]
 
-RECALL_FORMS = ("repaired", "sentence", "printed")
+RECALL_FORMS = ("repaired", "batch", "printed")
 
 
 class RecallWeight(NamedTuple):
@@ -22,12 +22,12 @@ class RecallWeight(NamedTuple):
     ----------
     weight : float
         delta_p of the paper, at least 1; its authors tried 1 to 10.
-    form : {"repaired", "sentence", "printed"}, default="repaired"
-        - "repaired": ``1 + (weight - 1) * FNR`` with the FNR of the batch; the plain loss at weight 1.
-        - "sentence": the same with the FNR of each sentence for itself, so that sentences of one batch count
-          differently.
+    form : {"repaired", "batch", "printed"}, default="repaired"
+        - "repaired": ``1 + (weight - 1) * FNR`` with the FNR of each sentence for itself; the plain loss at weight 1.
+        - "batch": the same with the FNR of the whole batch. One factor for all of a batch's gradient is what clipping
+          and optimizers that scale their steps take away again; it hardly changes what is learned.
         - "printed": ``weight * FNR``, as the paper's formula stands. A batch without a miss teaches nothing, and
-          weight 1 is not the plain loss.
+          weight 1 is not the plain loss. The FNR is that of the batch.
 
     References
     ----------
@@ -39,14 +39,14 @@ class RecallWeight(NamedTuple):
     >>> import torch
     >>> gold, mask = torch.tensor([[0, 1, 1, 2]]), torch.ones(1, 4, dtype=torch.bool)
     >>> RecallWeight(5.0).factor(torch.tensor([[0, 1, 2, 0]]), gold, mask)  # one of three is missed: 1 + 4 * 1 / 4
-    tensor(2.)
+    tensor([2.])
     """
 
     weight: float
     form: str = "repaired"
 
     def factor(self, predicted: Tensor, tags: Tensor, mask: Tensor) -> Tensor:
-        """Scalar, or shape (batch,) for "sentence".
+        """Shape (batch,), or a scalar where the FNR is that of the batch.
 
         Parameters
         ----------
@@ -58,7 +58,7 @@ class RecallWeight(NamedTuple):
         missed = phi & (predicted == 0)
         # shape: (batch,)
         n_phi, n_missed = phi.sum(1), missed.sum(1)
-        if self.form != "sentence":
+        if self.form != "repaired":
             n_phi, n_missed = n_phi.sum(), n_missed.sum()
         rate = n_missed.to(torch.float32) / (1 + n_phi)
         return self.weight * rate if self.form == "printed" else 1 + (self.weight - 1) * rate

@@ -85,11 +85,11 @@ class TestRecallWeight:
         X, y, _ = sentences
         settings = {**SMALL, "max_epochs": 2}
         plain = DeidTagger(**settings).fit(X[:30], y[:30])
-        for form in ("repaired", "sentence"):
+        for form in ("repaired", "batch"):
             weighted = DeidTagger(**settings, recall_weight=1.0, recall_form=form).fit(X[:30], y[:30])
             assert_rows_equal(weighted.predict_proba(X[:30]), plain.predict_proba(X[:30]))
 
-    @pytest.mark.parametrize("form", ["repaired", "sentence"])
+    @pytest.mark.parametrize("form", ["repaired", "batch"])
     def test_learns(self, form, sentences):
         X, y, _ = sentences
         tagger = DeidTagger(**SMALL).set_params(recall_weight=10, recall_form=form, max_epochs=15).fit(X, y)

@@ -24,9 +24,9 @@ def test_forms_by_hand(rows, weight):
         fn, tp = fn + misses, tp + hits
     rate = fn / (1 + fn + tp)
     for form, expected in {
-        "repaired": 1 + (weight - 1) * rate,
+        "batch": 1 + (weight - 1) * rate,
         "printed": rate * ((weight - 1) + 1),
-        "sentence": [1 + (weight - 1) * r for r in rates],
+        "repaired": [1 + (weight - 1) * r for r in rates],
     }.items():
         factor = RecallWeight(weight, form).factor(predicted, gold, mask)
         torch.testing.assert_close(factor, torch.tensor(expected, dtype=torch.float32))
@@ -44,14 +44,14 @@ def test_loss_is_the_plain_one_times_the_factor(case):
     module, emissions, tags, mask = case
     plain = module.loss(emissions, tags, mask)
     torch.testing.assert_close(module.loss(emissions, tags, mask, recall=RecallWeight(1.0)), plain)
-    for form in ("repaired", "printed"):
+    for form in ("batch", "printed"):
         recall = RecallWeight(7.0, form)
         factor = recall.factor(module.best_tags(emissions, mask), tags, mask)
         torch.testing.assert_close(module.loss(emissions, tags, mask, recall=recall), plain * factor)
     alone = [
         module.loss(emissions[i : i + 1], tags[i : i + 1], mask[i : i + 1], recall=RecallWeight(7.0)) for i in (0, 1)
     ]
-    by_sentence = module.loss(emissions, tags, mask, recall=RecallWeight(7.0, "sentence"))
+    by_sentence = module.loss(emissions, tags, mask, recall=RecallWeight(7.0))
     torch.testing.assert_close(by_sentence, torch.stack(alone).mean())
 
 
