@@ -144,10 +144,10 @@ def test_sites_refuse_other_code(lab, trained):
     def said(site, what):
         return what in lab.log(site)[before[site] :]
 
-    lab.submit(named)
-    lab.wait(lambda: all(said(site, "not in allow_list") for site in SITES), "sites refuse a class")
     lab.submit(shipped)
     lab.wait(lambda: all(said(site, "BYOC not permitted") for site in SITES), "sites refuse shipped code")
+    lab.submit(named)
+    lab.wait(lambda: all(said(site, "not in allow_list") for site in SITES), "sites refuse a class")
     assert not marker.exists()
 
 
