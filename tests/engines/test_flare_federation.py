@@ -21,7 +21,7 @@ from .flare_lab import HOST, Lab
 pytestmark = pytest.mark.federated
 
 SITES = ["site-1", "site-2", "site-3"]
-N_EPOCHS, N_IN_WINDOW = 10, 8
+N_EPOCHS, N_IN_WINDOW = 14, 12
 
 
 @pytest.fixture(scope="module")
@@ -101,10 +101,9 @@ def test_both_ends_have_a_model(lab, trained):
     folders = [lab.root / "global-model", *(lab.kit(site) / "deid-state" / "model" for site in SITES)]
     scores = [phi_f1_score(notes.y, load_model(folder).predict(notes.X)) for folder in folders]
     print("typed F1 of the global network and the sites' taggers:", [round(float(score), 3) for score in scores])
-    assert min(scores) > 0.1
     agreement = read_settings(Agreement, lab.kit(HOST) / "local" / "federation.json")
     untrained = agreement.tagger_with(agreement.new_server().parameters, checkpoint(lab).model)
-    assert phi_f1_score(notes.y, untrained.predict(notes.X)) < 0.05
+    assert phi_f1_score(notes.y, untrained.predict(notes.X)) < 0.03 < 0.08 < min(scores)  # sites draw their seeds
 
 
 def test_nothing_private_is_at_the_server(lab, trained):
@@ -139,15 +138,16 @@ def test_sites_refuse_other_code(lab, trained):
         f"open({str(marker)!r}, 'w').close()\nfrom nvflare.apis.executor import Executor\n\n\n"
         "class Shipped(Executor):\n    def execute(self, *args):\n        pass\n"
     )
-    before = {site: len(lab.log(site)) for site in SITES}
+    seen = {name: len(lab.log(name)) for name in (HOST, *SITES)}
 
-    def said(site, what):
-        return what in lab.log(site)[before[site] :]
+    def said(name, what):
+        return what in lab.log(name)[seen[name] :]
 
-    lab.submit(shipped)
-    lab.wait(lambda: all(said(site, "BYOC not permitted") for site in SITES), "sites refuse shipped code")
+    lab.submit(shipped)  # the sites refuse to take it, and the server writes down their answers
+    refusals = [f"{site}: NVFLARE_ERROR: BYOC not permitted" for site in SITES]
+    lab.wait(lambda: all(said(HOST, refusal) for refusal in refusals), "sites refuse shipped code")
     lab.submit(named)
-    lab.wait(lambda: all(said(site, "not in allow_list") for site in SITES), "sites refuse a class")
+    lab.wait(lambda: all(said(site, "is not in allow_list") for site in SITES), "sites refuse a class")
     assert not marker.exists()
 
 
