@@ -10,6 +10,7 @@ from sklearn_deid import (
     Corpus,
     DeidTagger,
     Document,
+    DSSGDEnsemble,
     NeighborPseudonymizer,
     NoteDeidentifier,
     Span,
@@ -111,6 +112,22 @@ def test_vectors_keep_their_documents(notes):
     X = Representation(vectors, data.X.offsets).with_documents(data.doc_ids)
     tagger = DeidTagger(**{**SMALL, "max_epochs": 1}, context="window").fit(X, data.y)
     assert len(tagger.predict(X[3:9])) == 6
+
+
+def test_held_out_notes_are_read_within_their_context(notes):
+    data = notes.to_sentences()
+    settings = {**SMALL, "context": "document", "hidden_size": 24, "train_split": 0.25, "max_epochs": 20}
+    tagger = DeidTagger(**settings).fit(data.X, data.y, groups=data.groups)
+    best = max(row["valid_f1"] for row in tagger.history)
+    assert best > 0.9 and tagger.score(data.X, data.y) > 0.9
+
+
+def test_workers_that_train_together_read_context(notes):
+    data = notes.to_sentences()
+    settings = {**SMALL, "context": "document", "max_epochs": 1}
+    ensemble = DSSGDEnsemble(DeidTagger(**settings), n_workers=2, n_epochs=1, random_state=0)
+    ensemble.fit(data.X, data.y, groups=data.groups)
+    assert len(ensemble.predict(data.X[:10])) == 10
 
 
 def test_lists_do_not_say_what_a_document_is(sentences):
