@@ -34,7 +34,8 @@ class PretrainedEncoder(BaseEstimator):
     window : int or None, default=None
         Most sub-words that are read at once; None is what the model can read.
     overlap : int, default=64
-        Sub-words that neighbouring windows share. Longer texts are read in overlapping windows; nothing is cut.
+        Sub-words that neighbouring windows share. Longer texts are read in overlapping windows; nothing is cut but
+        single tokens of more than 64 sub-words.
 
     See Also
     --------

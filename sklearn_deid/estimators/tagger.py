@@ -78,8 +78,8 @@ class DeidTagger(TaggingNet):
         loss.
     recall_form : {"repaired", "batch", "printed"}, default="repaired"
         "repaired" multiplies the loss of each sentence by 1 + (``recall_weight`` - 1) FNR, where FNR is
-        FN / (1 + FN + TP) in tokens; "batch" that of a batch, of which clipping and optimizer leave little; "printed" is
-        the paper's formula, ``recall_weight`` FNR of a batch, with which a batch without a miss teaches nothing.
+        FN / (1 + FN + TP) in tokens; "batch" that of a batch, of which clipping and optimizer leave little; "printed"
+        is the formula of the paper, ``recall_weight`` FNR of a batch: one without a miss then teaches nothing.
     max_epochs : int or "auto", default="auto"
         Passes over the data. "auto" is 20, and up to 100 where the data are so small that 20 passes make fewer than
         2,000 batches.

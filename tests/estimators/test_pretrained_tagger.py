@@ -154,6 +154,12 @@ class TestLongNotes:
         same = [np.allclose(a, b, atol=1e-6) for a, b in zip(one, other, strict=True)]
         assert not same[-1] and all(same[:80])
 
+    def test_nothing_to_tag(self, fitted_tiny):
+        assert len(fitted_tiny.predict([])) == 0
+        empty = TokenSequences.from_rows([[], ["Mr"], []]).with_documents([0, 1, 1])
+        assert [len(row) for row in fitted_tiny.predict(empty)] == [0, 1, 0]
+        assert NoteDeidentifier(fitted_tiny).annotate(["", " "]) == [(), ()]
+
     def test_notes_in_spans_out(self, fitted_tiny):
         notes = make_clinical_notes(3, random_state=0)
         assert len(NoteDeidentifier(fitted_tiny).redact([note.text for note in notes])) == 3
