@@ -10,6 +10,7 @@ import numpy as np
 from .._sequences import RaggedArray, TokenSequences, check_tags, object_rows
 from ..exceptions import SequenceError
 from ..text import split_tag
+from ._run_labels import label_runs
 
 __all__ = ["PhiMarginals", "columns_of", "read_marginals", "tag_columns"]
 
@@ -62,11 +63,11 @@ class PhiMarginals:
     def decode(self, threshold: float) -> tuple[TokenSequences, RaggedArray]:
         """Tags where the probability of PHI is not below the threshold, and how probable they are.
 
-        A token takes the label that is most probable given that it is PHI. It goes on with the span of the token before
-        it if that has the same label, unless B is more probable than I. So the tags are legal, labels do not depend on
-        the threshold, and a lower threshold never loses a token. Tokens that are more probably PHI than not and others
-        that are tagged all the same never share a span: what a low threshold adds leaves the spans as they are, and
-        can be told from them by its confidence.
+        Runs of tokens that are more probably PHI than not get the legal tags with the largest product of marginals. A
+        token that is tagged all the same takes the most probable label, and goes on with the span of such a token
+        before it if that has the same label, unless B is more probable than I. So the tags are legal, labels do not
+        depend on the threshold, and a lower threshold never loses a token. The two kinds never share a span: what a low
+        threshold adds leaves the spans as they are, and can be told from them by its confidence.
 
         Returns
         -------
@@ -80,18 +81,25 @@ class PhiMarginals:
             return tags, RaggedArray(self.data[:, 0], self.offsets)
         begins, goes_on = self.data[:, 1 : 1 + n_labels], self.data[:, 1 + n_labels :]
         mass = begins + goes_on
-        label = mass.argmax(axis=1)
-        here = np.arange(n)
-        tagged = self.phi >= threshold
-        inside = np.zeros(n, dtype=bool)
-        inside[1:] = tagged[1:] & tagged[:-1] & (label[1:] == label[:-1])
-        sure = self.phi >= 0.5
-        inside[1:] &= sure[1:] == sure[:-1]
-        inside &= goes_on[here, label] >= begins[here, label]
-        inside[self.offsets[:-1][np.diff(self.offsets) > 0]] = False
+        here, first = np.arange(n), np.zeros(n, dtype=bool)
+        first[self.offsets[:-1][np.diff(self.offsets) > 0]] = True
+        sure, tagged = self.phi >= 0.5, self.phi >= threshold
+        label, inside = label_runs(begins, goes_on, *_runs(sure, first))
+        label = np.where(sure, label, mass.argmax(axis=1))
+        inside |= ~sure & (goes_on[here, label] >= begins[here, label])
+        joined = np.zeros(n, dtype=bool)
+        joined[1:] = tagged[:-1] & (sure[1:] == sure[:-1]) & (label[1:] == label[:-1])
+        inside &= joined & ~first
         column = np.where(tagged, 1 + label + n_labels * inside, 0)
         confidence = np.where(tagged, mass[here, label], self.data[:, 0])
         return TokenSequences(self.classes[column], self.offsets), RaggedArray(confidence, self.offsets)
+
+
+def _runs(member: np.ndarray, first: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Starts and lengths of runs of members, which end with a sentence."""
+    starts = member & (first | ~np.concatenate(([False], member[:-1])))
+    number = np.cumsum(starts)[member] - 1
+    return np.flatnonzero(starts), np.bincount(number, minlength=int(starts.sum()))
 
 
 def tag_columns(labels: Sequence[str]) -> np.ndarray:

@@ -1,6 +1,7 @@
 """RecallTunedTagger: what it promises on patients that nobody saw, legal tags, and scikit-learn's tools."""
 
 import pickle
+from itertools import product
 
 import numpy as np
 import pytest
@@ -54,6 +55,29 @@ class TestDecoding:
         if high <= 0.5:
             sure = found.phi >= 0.5
             assert (more.data[sure] == found.decode(0.5)[0].data[sure]).all()
+
+    @given(marginals())
+    def test_sure_runs_have_the_best_legal_tags(self, found):
+        """Against every sequence of tags."""
+        logs = np.log(found.data[:, 1:] + 1e-12)
+        tags = list(found.classes[1:])
+        for start, stop in zip(found.offsets[:-1], found.offsets[1:], strict=True):
+            row = found.decode(0.5)[0].data[start:stop]
+            position = 0
+            while position < len(row):
+                end = position
+                while end < len(row) and row[end] != "O":
+                    end += 1
+                if 0 < end - position <= 3:
+                    run = range(start + position, start + end)
+                    every = [
+                        (sum(logs[t, tags.index(tag)] for t, tag in zip(run, choice, strict=True)), choice)
+                        for choice in product(tags, repeat=end - position)
+                        if all(is_allowed(a, b) for a, b in zip([None, *choice], [*choice, None], strict=True))
+                    ]
+                    chosen = sum(logs[t, tags.index(tag)] for t, tag in zip(run, row[position:end], strict=True))
+                    assert chosen == pytest.approx(max(score for score, _ in every))
+                position = max(end, position + 1)
 
     @given(marginals(), st.floats(0, 1))
     def test_confidence_is_the_probability_of_the_label(self, found, threshold):
