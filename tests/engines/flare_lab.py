@@ -149,8 +149,7 @@ class Lab:
     def kill(self, name):
         """The site with all its processes, at once and without warning."""
         process = self.processes.pop(name)
-        members = _session(process.pid)
-        for pid in {process.pid, *members}:
+        for pid in _descendants(process.pid):
             try:
                 os.kill(pid, signal.SIGKILL)
             except ProcessLookupError:
@@ -191,15 +190,16 @@ class Lab:
         return "\n".join(f"--- {name}\n{self.log(name)[-3000:]}" for name in (HOST, *self.sites))
 
 
-def _session(leader):
-    """All processes of a session, also those that have made a process group of their own."""
-    found = []
+def _descendants(ancestor):
+    """All processes below a process, whatever sessions they have made for themselves."""
+    parents = {}
     for entry in Path("/proc").iterdir():
         if entry.name.isdigit():
             try:
-                fields = (entry / "stat").read_text().rsplit(")", 1)[1].split()
+                parents[int(entry.name)] = int((entry / "stat").read_text().rsplit(")", 1)[1].split()[1])
             except OSError:
                 continue
-            if int(fields[3]) == leader:
-                found.append(int(entry.name))
+    found = {ancestor}
+    while more := {pid for pid, parent in parents.items() if parent in found} - found:
+        found |= more
     return found
