@@ -47,6 +47,7 @@ def build_tagger_module(tagger: TokenNet) -> TaggerModule:
         encoder,
         head=tagger.head,
         legal=legal_tags(tagger.classes_, tagger.scheme) if tagger.constrained else None,
+        projection_size=tagger.projection_size,
         input_dropout=tagger.input_dropout,
         output_dropout=tagger.output_dropout,
     )

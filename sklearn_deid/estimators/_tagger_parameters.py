@@ -20,6 +20,7 @@ TAGGER_CONSTRAINTS: dict[str, list] = {
     "n_layers": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],
     "pretrained": [str, PathLike, PretrainedEncoder, None],
     "n_heads": [Interval(Integral, 1, None, closed="left")],
+    "projection_size": [Interval(Integral, 1, None, closed="left"), None],
     "constrained": ["boolean"],
     "input_dropout": [Interval(Real, 0, 1, closed="left")],
     "layer_dropout": [Interval(Real, 0, 1, closed="left")],

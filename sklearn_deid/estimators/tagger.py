@@ -56,6 +56,8 @@ class DeidTagger(TaggingNet):
         et al. (2019) used 2 of 128.
     n_heads : int, default=4
         Heads of self-attention; 2 * ``hidden_size`` must be a multiple of 2 * ``n_heads``.
+    projection_size : int or None, default=None
+        Units of a tanh layer between what reads the sentence and the scores of the tags; None is none.
     context : {"sentence", "window", "document"}, default="sentence"
         What is read to tag a sentence: itself, also ``context_size`` sentences on either side, or the whole document.
         Only the sentence itself has tags, in training and after. X must know its documents then, as that of
@@ -126,6 +128,13 @@ class DeidTagger(TaggingNet):
     embeddings="glove-6b-50d", input_dropout=0.1, layer_dropout=0.25, output_dropout=0.5, span_swap=0.0,
     weight_average=0.0)``.
 
+    That of Dernoncourt et al. (2017), which Festag & Spreckelsen (2020) train with `DSSGDEnsemble`, is
+    ``DeidTagger(characters="bilstm", hidden_size=100, projection_size=100, head="softmax", input_dropout=0.5,
+    output_dropout=0.0, span_swap=0.0, gradient_clip=None, weight_average=0.0)`` with word vectors of 300 dimensions as
+    ``embeddings``. What remains different: characters are learned vectors of 25 dimensions and 25 units of each
+    direction instead of one-hot vectors and 128 units, a word is also known by its casing and shape, and a sentence is
+    read instead of a whole text.
+
     See Also
     --------
     NoteDeidentifier : Raw notes in, redacted notes out.
@@ -134,6 +143,7 @@ class DeidTagger(TaggingNet):
     ----------
     Lample et al. (2016), Neural architectures for named entity recognition, NAACL.
     Ahmed et al. (2020), De-identification of electronic health record using neural network, Scientific Reports 10.
+    Dernoncourt et al. (2017), De-identification of patient notes with recurrent neural networks, JAMIA 24(3).
     Friedrich et al. (2019), Adversarial learning of privacy-preserving text representations for de-identification of
     medical records, ACL, section 3.
 
@@ -162,6 +172,7 @@ class DeidTagger(TaggingNet):
         hidden_size: int = 128,
         n_layers: Any = "auto",
         n_heads: int = 4,
+        projection_size: int | None = None,
         context: str = "sentence",
         context_size: int = 2,
         input_dropout: float = 0.25,
@@ -192,6 +203,7 @@ class DeidTagger(TaggingNet):
         self.encoder, self.head, self.constrained, self.scheme = encoder, head, constrained, scheme
         self.characters, self.embeddings = characters, embeddings
         self.hidden_size, self.n_layers, self.n_heads = hidden_size, n_layers, n_heads
+        self.projection_size = projection_size
         self.input_dropout, self.layer_dropout, self.output_dropout = (
             input_dropout,
             layer_dropout,

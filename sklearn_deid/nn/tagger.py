@@ -29,12 +29,15 @@ class TaggerModule(nn.Module):
     head : {"crf", "softmax"}, default="crf"
     legal : LegalTags, optional
         Tag sequences that the CRF knows.
+    projection_size : int, optional
+        Units of a tanh layer between the encoder and the emissions; None is none.
     input_dropout, output_dropout : float, default=0.25, 0.5
         Variational dropout before and after the encoder.
 
     References
     ----------
-    Lample et al. (2016); Friedrich et al. (2019), table 1, for the dropouts.
+    Lample et al. (2016); Friedrich et al. (2019), table 1, for the dropouts; Dernoncourt et al. (2017), label
+    prediction layer, for the tanh layer.
     """
 
     def __init__(
@@ -45,13 +48,16 @@ class TaggerModule(nn.Module):
         *,
         head: str = "crf",
         legal: LegalTags | None = None,
+        projection_size: int | None = None,
         input_dropout: float = 0.25,
         output_dropout: float = 0.5,
     ) -> None:
         super().__init__()
         self.words, self.encoder = words, encoder
         self.input_dropout, self.output_dropout = LockedDropout(input_dropout), LockedDropout(output_dropout)
-        self.emit = nn.Linear(int(encoder.output_size), n_tags)  # type: ignore[arg-type]
+        width = int(encoder.output_size)  # type: ignore[arg-type]
+        self.projection = None if projection_size is None else nn.Linear(width, projection_size)
+        self.emit = nn.Linear(width if projection_size is None else projection_size, n_tags)
         self.crf = LinearChainCRF(n_tags, legal) if head == "crf" else None
 
     def forward(self, batch: SentenceBatch, table: Tensor | None = None) -> Tensor:
@@ -73,8 +79,10 @@ class TaggerModule(nn.Module):
             hidden = self.encoder(self.input_dropout(x), lengths)
         if batch.view is not None:
             hidden = hidden.flatten(0, 1)[batch.view.places]
+        hidden = self.output_dropout(hidden)
+        hidden = hidden if self.projection is None else torch.tanh(self.projection(hidden))
         # The CRF sums many terms: half precision is not enough there.
-        return self.emit(self.output_dropout(hidden)).float()
+        return self.emit(hidden).float()
 
     def loss(
         self,

@@ -19,6 +19,7 @@ FAMILY = {
     "bigru": {"characters": "bigru"},
     "bilstm": {"characters": "bilstm"},
     "bioes": {"scheme": "bioes"},
+    "dernoncourt": {"characters": "bilstm", "projection_size": 8, "head": "softmax"},
 }
 
 
@@ -44,6 +45,22 @@ def test_auto_layers(encoder, sentences):
     tagger = DeidTagger(**SMALL).set_params(encoder=encoder, max_epochs=1).fit(X[:5], y[:5])
     layers = tagger.module_.encoder.layers if encoder == "transformer" else tagger.module_.encoder.ahead
     assert len(layers) == {"transformer": 4, "lstm-gru": 2}[encoder]
+
+
+def test_projection_is_a_tanh_layer(sentences):
+    X, y, _ = sentences
+    tagger = DeidTagger(**SMALL).set_params(projection_size=5, head="softmax", max_epochs=1).fit(X[:5], y[:5])
+    module = tagger.module_
+    assert tuple(module.projection.weight.shape) == (5, module.encoder.output_size)
+    assert module.emit.in_features == 5
+    seen = []
+    module.projection.register_forward_hook(lambda layer, args, out: seen.append(out))
+    module.emit.register_forward_pre_hook(lambda layer, args: seen.append(args[0]))
+    tagger.predict(X[:3])
+    assert torch.equal(seen[1], torch.tanh(seen[0]))
+    assert DeidTagger(**SMALL).set_params(max_epochs=1).fit(X[:5], y[:5]).module_.projection is None
+    with pytest.raises(ValueError, match="projection_size"):
+        DeidTagger(projection_size=0).fit(X[:5], y[:5])
 
 
 def test_width_that_does_not_fit_the_heads(sentences):
