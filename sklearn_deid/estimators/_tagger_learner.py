@@ -136,6 +136,16 @@ class TaggerLearner:
             self._end()
         return self.figures
 
+    def predict(self, X: Any) -> np.ndarray:
+        """Tags of sentences by the weights in use, also between two epochs of a training."""
+        tagger, kept = self.tagger, (self.tagger._vectors, self.tagger.embeddings)
+        if self._vectors is not None:
+            tagger._vectors, tagger.embeddings = self._vectors
+        try:
+            return tagger.predict(X)
+        finally:
+            tagger._vectors, tagger.embeddings = kept
+
     # ---- before and after
 
     def plan(self, part: WorkerData, n_epochs: int | None, validation_fraction: float | None = None) -> None:

@@ -216,6 +216,27 @@ class TestSplit:
             assert set(first.groups) == set(second.groups)
         assert sum(len(set(part.groups)) for part in seen[:3]) == len(set(groups))
 
+    def test_looking_at_a_learner_changes_nothing(self, data):
+        from sklearn_deid.estimators._tagger_learner import TaggerLearner
+        from sklearn_deid.estimators._worker_data import checked_part
+
+        X, y, groups = data
+        # Vectors that all know, which a learner puts away while it trains.
+        vectors = SubwordTable(np.random.default_rng(0).normal(size=(50, 4)).astype(np.float32), is_public=True)
+        found = []
+        for watched in (False, True):
+            tagger = DeidTagger(**{**TINY, "embeddings": vectors}, max_epochs=2, random_state=0)
+            part = checked_part(tagger, X, y, groups)
+            learner = TaggerLearner(tagger, part, sorted({tag[2:] for row in y for tag in row} - {""}))
+            learner.plan(part, 2)
+            for _ in range(2):
+                learner.train_epoch()
+                tags = learner.predict(X) if watched else None
+            found.append(learner.get_flat())
+            learner.finish()
+        assert_rows_equal(tags, tagger.predict(X))
+        np.testing.assert_array_equal(*found)
+
     def test_missing_groups_warn(self, data):
         X, y, _ = data
         with pytest.warns(UserWarning, match="Without 'groups' each sentence counts as a patient") as caught:
