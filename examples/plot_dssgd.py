@@ -1,0 +1,86 @@
+"""
+Five hospitals train one tagger by exchanging updates
+=====================================================
+
+Each hospital ("worker") has some annotated notes that stay where they are. In distributed selective SGD (Shokri &
+Shmatikov 2015; Festag & Spreckelsen 2020) workers train for an epoch on their own notes, send a random half of the
+clipped changes of their network to a server, which adds them up, and fetch the tenth of the parameters that was changed
+most often. Here this is compared with one place that has all notes, with everybody alone, and with federated averaging,
+which sends everything.
+
+The notes are generated, and few, so that the example is quick; ``benchmarks/dssgd.py`` has the numbers. What updates
+tell about notes, and what can be done about it, is in ``docs/federated.md``.
+"""
+
+# %%
+# Notes of several hospitals
+# --------------------------
+# ``groups`` are the patients; all notes of a patient are at one hospital. What is to be learned is kept simple: one
+# label for all PHI. F1 of spans is measured after each local epoch on patients that each worker holds out.
+
+import matplotlib.pyplot as plt
+
+from sklearn_deid import DeidTagger, DSSGDEnsemble, make_clinical_notes
+from sklearn_deid.plotting import SharedFractionDisplay, WorkersOverEpochsDisplay
+
+
+def one_label(rows):
+    """Tags that say only whether a token is PHI."""
+    return [["O" if tag == "O" else f"{tag[0]}-PHI" for tag in row] for row in rows]
+
+
+notes = make_clinical_notes(60, random_state=1).to_sentences()
+test = make_clinical_notes(30, random_state=2).to_sentences()
+y, test_y = one_label(notes.y), one_label(test.y)
+tagger = DeidTagger(hidden_size=24, batch_size=100, lr=8e-3, weight_average=0.0)
+common = {"n_workers": 5, "n_epochs": 10, "validation_fraction": 0.25, "random_state": 0}
+
+# %%
+# Five ways to train
+# ------------------
+# "round robin" hands the whole network from hospital to hospital.
+
+arms = {
+    "all notes in one place": {"strategy": "centralized"},
+    "round robin": {"strategy": "round_robin"},
+    "DSSGD": {"strategy": "dssgd", "upload_fraction": 0.5, "download_fraction": 0.1},
+    "federated averaging": {"strategy": "fedavg"},
+    "everybody alone": {"strategy": "local", "aggregate": "vote"},
+}
+ensembles = {
+    name: DSSGDEnsemble(tagger, **common, **arm).fit(notes.X, y, groups=notes.groups) for name, arm in arms.items()
+}
+WorkersOverEpochsDisplay.from_histories({name: one.history_ for name, one in ensembles.items()}).plot()
+
+# %%
+# What is sent, and what it brings
+# --------------------------------
+# Sending less costs F1. F1 here is that of the workers' own taggers on notes of other patients.
+
+less = DSSGDEnsemble(tagger, **common, upload_fraction=0.1).fit(notes.X, y, groups=notes.groups)
+shares = {0.1: less, 0.5: ensembles["DSSGD"]}
+
+
+def row(name, ensemble, share=None):
+    """What one training reached and sent."""
+    history, f1 = ensemble.history_, ensemble.score_workers(test.X, test_y)
+    sent = (history.bytes_up + history.bytes_down - history.bytes_start) / len(history)
+    scores = {"f1": f1.mean(), "f1_low": f1.min(), "f1_high": f1.max()}
+    return {"method": name, **scores, "shared_fraction": share, "bytes_per_epoch": sent or None}
+
+
+rows = [row("DSSGD", ensemble, share) for share, ensemble in shares.items()]
+rows += [row(name, ensembles[name]) for name in ("all notes in one place", "round robin", "everybody alone")]
+rows += [row("federated averaging", ensembles["federated averaging"], 1.0)]
+SharedFractionDisplay.from_results(rows).plot()
+plt.show()
+
+# %%
+# Bars are the worst and the best worker. With so few notes and epochs DSSGD is far from one place that has all notes,
+# and only a little better than nobody sharing: a worker fetches a tenth of what the others learned, and stale updates
+# are added up. Federated averaging sends and fetches everything, three times as many bytes.
+#
+# The server's network is a tagger like any other, and can be saved.
+
+print(ensembles["DSSGD"].history_)
+print(f"F1 of the server's network: {ensembles['DSSGD'].score(test.X, test_y):.2f}")
