@@ -14,6 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import torch
+from scipy.stats import binom
 from torch import Tensor
 
 from ..nn import distance_of_accuracy, pair_distance
@@ -28,6 +29,8 @@ _LARGEST_STEP = 1.0  # of a log price in one epoch, in units of the rate: one ba
 _LOG_PRICES = (math.log(1e-4), math.log(1e2))
 _FULL_RATE = 0.5  # share of the epochs at the full learning rate; then it falls to a fiftieth
 _DRAWS = 4  # twins of each sentence that the noise is scaled for
+_CONFIDENCE, _UPPER = 0.95, 1.645  # of one-sided limits, and the same as a quantile of the normal distribution
+_LARGEST_QUANTILE = 0.98  # few sentences would ask for noise that suits the most extreme of them
 _OUTSIDE = 1e3  # cost of missing the bound when the best epoch is chosen: more than any loss
 
 
@@ -128,11 +131,20 @@ class BoundPrices:
             beyond = float((distances > self.tail_allowed).float().mean())
             self.tail = self._moved(self.tail, beyond / (1.0 - self.settings.quantile))
 
-    def excess(self, distances: Tensor) -> float:
-        """By which factor the noise must grow for these distances to keep both bounds; 1 or less if they do."""
-        factor = float(distances.mean()) / self.mean_allowed
+    def excess(self, distances: Tensor, n_sentences: int | None = None) -> float:
+        """By which factor the noise must grow for these distances to keep both bounds; 1 or less if they do.
+
+        With ``n_sentences``, of which the distances are draws, mean and quantile are upper 95 % limits for other
+        sentences of the same kind. The quantile's needs some 200 sentences to go as far as that.
+        """
+        mean, quantile = distances.mean(), self.settings.quantile
+        if n_sentences:
+            mean = mean + _UPPER * distances.std(correction=0) / math.sqrt(n_sentences)
+            rank = (binom.ppf(_CONFIDENCE, n_sentences, quantile) + 1) / n_sentences
+            quantile = max(quantile, min(rank, _LARGEST_QUANTILE))
+        factor = float(mean) / self.mean_allowed
         if self.tail:
-            factor = max(factor, float(torch.quantile(distances, self.settings.quantile)) / self.tail_allowed)
+            factor = max(factor, float(torch.quantile(distances, quantile)) / self.tail_allowed)
         return factor
 
     def _moved(self, price: float, ratio: float) -> float:
@@ -214,13 +226,17 @@ def train_bounded(
 def calibrate_noise(
     model: PrivateModel, batches: PairBatches, prices: BoundPrices, generator: torch.Generator
 ) -> float:
-    """Raise the noise, where it is too small, so that these pairs just keep the bounds; returns the factor.
+    """Raise the noise, where it is too small, so that sentences like these keep the bounds; returns the factor.
+
+    What counts are upper 95 % limits: noise that just suits the given sentences is too small for others half of the
+    time.
 
     d' is inversely proportional to the noise. Noise of a fixed size stays as it is, and the representation before it
     is made smaller: once all vectors have unit length, that is the same.
     """
     representer = model.representer
-    factor = max(prices.excess(pair_distances(representer, batches, generator, n_draws=_DRAWS)), 1.0)
+    distances = pair_distances(representer, batches, generator, n_draws=_DRAWS)
+    factor = max(prices.excess(distances, len(batches.pair_rows)), 1.0)
     if representer.output_noise.kind == "trainable":
         representer.output_noise.scale(factor)
     else:

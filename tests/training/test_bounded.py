@@ -84,6 +84,20 @@ def test_scaling_makes_held_out_pairs_keep_the_bound(kind):
     assert same_weights(after, weights(model.representer)) and not same_weights(after, before)
 
 
+def test_noise_is_scaled_for_other_sentences_too():
+    """Of many draws of sentences, other sentences keep the quantile as often as the limit says."""
+    prices, rng = BoundPrices(BoundedSettings(max_attack_accuracy=0.9)), np.random.default_rng(0)
+    truth = float(np.quantile(rng.exponential(size=10**6), 0.95))
+    kept = []
+    for _ in range(400):
+        distances = torch.from_numpy(rng.exponential(size=600))
+        # Noise grown by the factor brings the true quantile down to what is allowed, or not.
+        kept.append(truth / prices.excess(distances, 600) <= prices.tail_allowed)
+    assert 0.92 <= np.mean(kept) <= 0.99
+    once = torch.from_numpy(rng.exponential(size=600))
+    assert prices.excess(once) < prices.excess(once, 600) == prices.excess(once.repeat(4), 600)
+
+
 def test_training_learns_the_tags_and_keeps_the_bound():
     """PHI and other words differ in one number that no move changes, so both are possible at once."""
     model, (train, valid) = small_model(noise=0.5), toy_batches(300)
