@@ -2,6 +2,7 @@
 
 import json
 import pickle
+import warnings
 from dataclasses import replace
 
 import numpy as np
@@ -22,7 +23,7 @@ from sklearn_deid import (
 )
 from sklearn_deid import _bundle as bundle_module
 from sklearn_deid._sequences import Representation, RepresentationOrigin, TokenSequences
-from sklearn_deid.exceptions import BundleError, SequenceError
+from sklearn_deid.exceptions import BundleError, SequenceError, UnsafeToShareWarning
 
 MANIFEST, ARRAYS = "manifest.json", "arrays.safetensors"
 ORIGIN = RepresentationOrigin(
@@ -269,9 +270,12 @@ def test_what_is_there_is_kept(tmp_path):
 def test_what_a_representer_makes(tmp_path, parameters, message):
     words = ["alder", "birch", "maple", "dr", "pain"]
     vectors = WordVectors(words, np.random.default_rng(0).normal(size=(5, 4)), is_public=True)
-    X, y = [["Dr", "Alder"], ["pain"], ["Dr", "Birch"]] * 6, [["O", "B-DOCTOR"], ["O"], ["O", "B-DOCTOR"]] * 6
+    X, y = [["Dr", "Alder"], ["Maple"], ["Dr", "Birch"]] * 6, [["O", "B-DOCTOR"], ["B-DOCTOR"], ["O", "B-DOCTOR"]] * 6
     small = {"n_neighbors": 2, "n_components": 4, "max_epochs": 1, "hidden_size": 4, "device": "cpu", **parameters}
-    representer = PrivateRepresenter(embeddings=vectors, **small).fit(X, y)
+    with warnings.catch_warnings():
+        # Without a seed an adversary of one epoch is sometimes too weak, and fit says so.
+        warnings.simplefilter("ignore", UnsafeToShareWarning)
+        representer = PrivateRepresenter(embeddings=vectors, **small).fit(X, y)
     R = representer.transform(X)
     if message:
         with pytest.raises(BundleError, match=message):
