@@ -103,7 +103,7 @@ def _runs_on(line: _Line, following: _Line, width: int | None, caseless: bool) -
 def line_starts(text: str) -> list[int]:
     r"""Offsets at which a line starts that does not continue the line before.
 
-    Every visible line starts something new, except:
+    Every visible line starts something new, but for two kinds:
 
     - in a hard-wrapped note, a line whose first word would not have fitted at the end of the line before;
     - in any other note, a line that breaks off in mid-sentence after 40 or more columns.
