@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from numbers import Integral, Real
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,6 +12,7 @@ from sklearn.base import clone
 from sklearn.model_selection import GroupKFold, KFold, check_cv
 from sklearn.utils.validation import check_is_fitted
 
+from .._compat import HasMethods, Interval, StrOptions
 from .._sequences import RaggedArray, TokenSequences
 from ..exceptions import SequenceError
 from ..text import split_tag
@@ -19,7 +21,7 @@ from ._phi_marginals import PhiMarginals, read_marginals
 from ._randomness import own_generator
 from .note_deidentifier import _group_parameters
 
-__all__ = ["HeldOut", "HoldOutPlan", "labels_in", "marginals_on_held_out"]
+__all__ = ["PLAN_CONSTRAINTS", "HeldOut", "HoldOutPlan", "labels_in", "marginals_on_held_out"]
 
 
 class HoldOutPlan(NamedTuple):
@@ -29,6 +31,20 @@ class HoldOutPlan(NamedTuple):
     refit: bool
     n_jobs: int | None
     random_state: Any
+
+
+# Of the parameters that make a plan, for estimators that take them.
+PLAN_CONSTRAINTS: dict[str, list] = {
+    "cv": [
+        StrOptions({"prefit"}),
+        Interval(Real, 0, 1, closed="neither"),
+        Interval(Integral, 2, None, closed="left"),
+        HasMethods(["split", "get_n_splits"]),
+    ],
+    "refit": ["boolean"],
+    "n_jobs": [Integral, None],
+    "random_state": ["random_state"],
+}
 
 
 class HeldOut(NamedTuple):

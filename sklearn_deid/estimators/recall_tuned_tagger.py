@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from numbers import Integral, Real
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._compat import HasMethods, Interval, StrOptions, check_constraints
 from .._sequences import RaggedArray, check_groups, check_sequences, check_tags, object_rows
-from ..metrics import missed_patient_threshold, phi_f1_score, recall_threshold
+from ..metrics import missed_patient_threshold, recall_threshold
 from ._decision_report import (
     DecisionReport,
     direct_identifiers,
@@ -21,8 +21,9 @@ from ._decision_report import (
     patient_scores,
     threshold_of,
 )
-from ._held_out_marginals import HeldOut, HoldOutPlan, fit_on, labels_in, marginals_on_held_out
+from ._held_out_marginals import PLAN_CONSTRAINTS, HeldOut, HoldOutPlan, fit_on, labels_in, marginals_on_held_out
 from ._phi_marginals import read_marginals, tag_columns
+from ._span_score import SpanScore
 
 __all__ = ["RecallTunedTagger"]
 
@@ -30,7 +31,7 @@ __all__ = ["RecallTunedTagger"]
 _OWN_DECISION = 0.5
 
 
-class RecallTunedTagger(BaseEstimator):
+class RecallTunedTagger(SpanScore, BaseEstimator):
     """Tag as many tokens as it takes to reach a recall, and no more.
 
     Around any tagger with ``predict_proba``. A token is tagged if its probability of PHI (of any label) is not below a
@@ -127,15 +128,7 @@ class RecallTunedTagger(BaseEstimator):
         "level": [StrOptions({"token", "span"})],
         "binary": ["boolean"],
         "direct_labels": [StrOptions({"auto"}), "array-like", set, frozenset, None],
-        "cv": [
-            StrOptions({"prefit"}),
-            Interval(Real, 0, 1, closed="neither"),
-            Interval(Integral, 2, None, closed="left"),
-            HasMethods(["split", "get_n_splits"]),
-        ],
-        "refit": ["boolean"],
-        "n_jobs": [Integral, None],
-        "random_state": ["random_state"],
+        **PLAN_CONSTRAINTS,
     }
 
     def __init__(
@@ -230,12 +223,6 @@ class RecallTunedTagger(BaseEstimator):
             Of float32 arrays of shape (n_tokens, n_classes).
         """
         return self._marginals(X).rows()
-
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Micro F1 of typed spans; ``sample_weight`` is not supported."""
-        if sample_weight is not None:
-            raise ValueError("RecallTunedTagger.score does not take sample weights: spans are counted, not averaged.")
-        return float(phi_f1_score(y, self.predict(X)))
 
     def _marginals(self, X: Any) -> Any:
         check_is_fitted(self)

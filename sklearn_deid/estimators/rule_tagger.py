@@ -12,14 +12,14 @@ from sklearn.utils.validation import check_is_fitted
 from .._compat import StrOptions, check_constraints
 from .._sequences import TokenSequences, check_sequences, check_tags, object_rows
 from ..exceptions import SequenceError
-from ..metrics import phi_f1_score
 from ..rules import LABEL_MAPS, Rule, find_phi, infer_label_map, rebuild_sentence, rule_label_map, select_rules
 from ..text import Span, labels_of, spans_to_tags
+from ._span_score import SpanScore
 
 __all__ = ["RuleTagger"]
 
 
-class RuleTagger(BaseEstimator):
+class RuleTagger(SpanScore, BaseEstimator):
     """Tag e-mail addresses, phone numbers, dates, ages and identifiers by rules.
 
     For what has a form of its own or a telling word in front of it, English and Spanish. It knows no names and no
@@ -138,9 +138,3 @@ class RuleTagger(BaseEstimator):
             if (label := self.label_map_[span.label]) is not None
         ]
         return spans_to_tags(spans, sentence.starts, sentence.ends)[0] if spans else ["O"] * len(tokens)
-
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Micro F1 of typed spans, labels that no rule finds included; ``sample_weight`` is not supported."""
-        if sample_weight is not None:
-            raise ValueError("RuleTagger.score does not take sample weights: spans are counted, not averaged.")
-        return float(phi_f1_score(y, self.predict(X)))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
@@ -10,17 +9,17 @@ from scipy.optimize import minimize_scalar
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from .._compat import HasMethods, Interval, StrOptions, check_constraints
+from .._compat import HasMethods, check_constraints
 from .._sequences import TokenSequences, check_groups, check_sequences, check_tags, object_rows
-from ..metrics import phi_f1_score
 from ..text import repair_tags
-from ._held_out_marginals import HeldOut, HoldOutPlan, labels_in, marginals_on_held_out
+from ._held_out_marginals import PLAN_CONSTRAINTS, HeldOut, HoldOutPlan, labels_in, marginals_on_held_out
 from ._phi_marginals import PhiMarginals, columns_of, read_marginals, tag_columns
+from ._span_score import SpanScore
 
 __all__ = ["TemperatureScaledTagger"]
 
 
-class TemperatureScaledTagger(BaseEstimator):
+class TemperatureScaledTagger(SpanScore, BaseEstimator):
     """Scale the probabilities of a tagger by one number, chosen on patients that it did not see.
 
     Marginals are raised to the power ``1 / temperature_`` and normalised: above 1 the tagger was too sure of itself,
@@ -70,15 +69,7 @@ class TemperatureScaledTagger(BaseEstimator):
 
     _parameter_constraints: dict[str, list] = {
         "estimator": [HasMethods(["fit", "predict_proba"]), None],
-        "cv": [
-            StrOptions({"prefit"}),
-            Interval(Real, 0, 1, closed="neither"),
-            Interval(Integral, 2, None, closed="left"),
-            HasMethods(["split", "get_n_splits"]),
-        ],
-        "refit": ["boolean"],
-        "n_jobs": [Integral, None],
-        "random_state": ["random_state"],
+        **PLAN_CONSTRAINTS,
     }
 
     def __init__(
@@ -157,12 +148,6 @@ class TemperatureScaledTagger(BaseEstimator):
         """
         check_is_fitted(self)
         return self._marginals(check_sequences(X)).rows()
-
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Micro F1 of typed spans; ``sample_weight`` is not supported."""
-        if sample_weight is not None:
-            raise ValueError("TemperatureScaledTagger.score does not take sample weights: spans are counted.")
-        return float(phi_f1_score(y, self.predict(X)))
 
     def _marginals(self, X: Any) -> PhiMarginals:
         found = read_marginals(self.estimator_, X, X, self._labels)

@@ -12,8 +12,8 @@ from sklearn.utils.validation import check_is_fitted
 from .._compat import HasMethods, StrOptions, check_constraints
 from .._sequences import RaggedArray, TokenSequences, check_sequences, check_tags, object_rows
 from ..exceptions import SequenceError
-from ..metrics import phi_f1_score
 from ..text import labels_of, split_tag
+from ._span_score import SpanScore
 from .note_deidentifier import _group_parameters, _tag
 from .rule_tagger import RuleTagger
 
@@ -22,7 +22,7 @@ __all__ = ["UnitedTagger"]
 _TokenSpan = tuple[int, int, str]
 
 
-class UnitedTagger(BaseEstimator):
+class UnitedTagger(SpanScore, BaseEstimator):
     """Unite the spans of rules with those of a tagger.
 
     Whatever ``unite`` says, every token that either of them tags is tagged: the setting decides which label and which
@@ -162,12 +162,6 @@ class UnitedTagger(BaseEstimator):
         from .tagger import DeidTagger
 
         return DeidTagger()
-
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Micro F1 of typed spans; ``sample_weight`` is not supported."""
-        if sample_weight is not None:
-            raise ValueError("UnitedTagger.score does not take sample weights: spans are counted, not averaged.")
-        return float(phi_f1_score(y, self.predict(X)))
 
 
 def _painted(spans: Iterable[_TokenSpan], n_tokens: int) -> list[str]:

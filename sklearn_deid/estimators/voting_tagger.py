@@ -13,14 +13,14 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._compat import NamedEstimators, check_constraints
 from .._sequences import check_groups, check_sequences, check_tags, object_rows
-from ..metrics import phi_f1_score
 from ._held_out_marginals import fit_on, labels_in
 from ._phi_marginals import PhiMarginals, read_marginals, tag_columns
+from ._span_score import SpanScore
 
 __all__ = ["VotingTagger"]
 
 
-class VotingTagger(NamedEstimators):
+class VotingTagger(SpanScore, NamedEstimators):
     """Tag by the mean of the marginals of several taggers.
 
     The soft voting of scikit-learn's `VotingClassifier` for sequences. A token is tagged if its mean probability of
@@ -142,12 +142,6 @@ class VotingTagger(NamedEstimators):
             Of float32 arrays of shape (n_tokens, n_classes).
         """
         return self._mean(X).rows()
-
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Micro F1 of typed spans; ``sample_weight`` is not supported."""
-        if sample_weight is not None:
-            raise ValueError("VotingTagger.score does not take sample weights: spans are counted, not averaged.")
-        return float(phi_f1_score(y, self.predict(X)))
 
     def _mean(self, X: Any) -> PhiMarginals:
         check_is_fitted(self, "estimators_")
