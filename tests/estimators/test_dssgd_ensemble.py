@@ -2,8 +2,6 @@
 
 import math
 import pickle
-import sys
-from types import ModuleType
 
 import numpy as np
 import pytest
@@ -12,21 +10,15 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV, GroupKFold, cross_val_score
 
-from sklearn_deid import DeidTagger, DSSGDEnsemble, WordVectors, load_model, save_model
-from sklearn_deid._sequences import Representation
+from sklearn_deid import DeidTagger, DSSGDEnsemble, load_model, save_model
 from sklearn_deid.embeddings import SubwordTable
-from sklearn_deid.estimators._privacy_spent import spent_epsilon
 from sklearn_deid.estimators._votes import majority_tags
 from sklearn_deid.estimators._worker_data import split_patients
-from sklearn_deid.exceptions import ExchangeError, MissingDependencyError, SequenceError
-from sklearn_deid.federated import GaussianUpload, PrivacyEvent, PrivacyLedger, SparseVectorUpload
+from sklearn_deid.exceptions import SequenceError
 from sklearn_deid.metrics import phi_f1_score
 
 from .conftest import assert_rows_equal, make_sentences
-
-TINY = {"hidden_size": 8, "batch_size": 40, "lr": 0.01, "embeddings": None, "characters": "cnn", "device": "cpu"}
-FEW = {"n_workers": 2, "n_epochs": 2, "random_state": 0}
-ALL = {"upload_fraction": 1.0, "download_fraction": 1.0, "threshold": 0.0, "clip": math.inf}
+from .small_ensembles import ALL, FEW, TINY, both_prefixes, ensemble_of, parts_of, weights
 
 
 @pytest.fixture(scope="module")
@@ -39,28 +31,6 @@ def trained(data):
     X, y, groups = data
     ensemble = DSSGDEnsemble(DeidTagger(**TINY), **{**FEW, "n_workers": 3}, keep_exchange=True, validation_fraction=0.3)
     return ensemble.fit(X, y, groups=groups)
-
-
-def ensemble_of(lr=0.01, **parameters):
-    return DSSGDEnsemble(DeidTagger(**{**TINY, "lr": lr}), **{**FEW, **parameters})
-
-
-def both_prefixes(n=24):
-    """Sentences in which each label begins and goes on, so that label set and tag set give the same classes."""
-    X, y, groups = make_sentences(n)
-    X = [[*row, "Elm", "Fir", "Northwick", "Eastham", "7", "8"] for row in X]
-    y = [[*row, "B-PATIENT", "I-PATIENT", "B-CITY", "I-CITY", "B-AGE", "I-AGE"] for row in y]
-    return X, y, groups
-
-
-def weights(tagger):
-    return np.concatenate([p.detach().numpy().ravel() for p in tagger.module_.parameters()])
-
-
-def parts_of(data, n=2):
-    X, y, groups = data
-    cut = len(X) // n
-    return [tuple(column[i * cut : (i + 1) * cut] for column in (X, y, groups)) for i in range(n)]
 
 
 class TestPlainTraining:
@@ -462,158 +432,3 @@ class TestScikitLearn:
     def test_bad_values_are_named(self, name, value):
         with pytest.raises(ValueError, match=f"The '{name}' parameter of DSSGDEnsemble must be"):
             DSSGDEnsemble(**{name: value}).fit([["a"]], [["O"]], groups=[1])
-
-
-class TestInputs:
-    def test_auto_is_a_public_table_and_the_same_for_all(self, data):
-        X, y, groups = data
-        tagger = DeidTagger(**{**TINY, "embeddings": "auto"})
-        ensemble = DSSGDEnsemble(tagger, **FEW).fit(X, y, groups=groups)
-        tables = [t._vectors for t in [*ensemble.estimators_, ensemble.global_estimator_]]
-        assert all(isinstance(table, SubwordTable) and table.is_public for table in tables)
-        assert len({table.checksum for table in tables}) == 1
-        assert tagger.embeddings == "auto"
-
-    def test_public_vectors(self, data):
-        X, y, groups = data
-        public = WordVectors(["pain", "years"], np.eye(2, dtype=np.float32), is_public=True)
-        tagger = DeidTagger(**{**TINY, "embeddings": public})
-        ensemble = DSSGDEnsemble(tagger, **FEW, n_jobs=2).fit(X, y, groups=groups)
-        assert all(t._vectors is t.embeddings and t._vectors.checksum == public.checksum for t in ensemble.estimators_)
-        assert len(ensemble.predict(X)) == len(X)
-
-    def test_private_vectors_are_refused(self, data):
-        X, y, groups = data
-        private = WordVectors(["pain"], [[1.0]])
-        for embeddings, message in (
-            ("corpus", "embeddings='corpus' trains word vectors on each worker's own notes.*cannot be shared"),
-            (private, "not known to be public"),
-            (SubwordTable(np.ones((2, 2))), "not known to be public"),
-        ):
-            with pytest.raises(ValueError, match=message):
-                DSSGDEnsemble(DeidTagger(**{**TINY, "embeddings": embeddings})).fit(X, y, groups=groups)
-
-    def test_representations(self):
-        rng = np.random.default_rng(0)
-        X = Representation.from_rows([rng.normal(size=(n, 4)) for n in rng.integers(1, 6, 80)])
-        y = [["B-AGE" if v[0] > 0 else "O" for v in row] for row in X]
-        ensemble = ensemble_of(strategy="fedavg", lr=0.03, n_epochs=10).fit(X, y, groups=np.arange(80) // 4)
-        assert ensemble.n_features_in_ == 4
-        assert ensemble.score(X, y) > 0.8
-        other = Representation.from_rows([np.ones((2, 3))])
-        parts = [(X, y), (other, [["O", "O"]])]
-        with pytest.raises(SequenceError, match="worker 0 has vectors of width 4, but worker 1 has vectors of width 3"):
-            ensemble.fit_workers(parts)
-        with pytest.raises(SequenceError, match="worker 0 has vectors of width 4, but worker 1 has tokens"):
-            ensemble.fit_workers([(X, y), ([["a"]], [["O"]])])
-        with pytest.raises(SequenceError, match="the network reads vectors of width 4, but worker 0 has vectors of"):
-            ensemble.partial_fit_workers([(other, [["O", "O"]])] * 2)
-
-    def test_labels_are_united(self):
-        parts = [([["Elm"]] * 2, [["B-PATIENT"]] * 2), ([["40"]] * 2, [["B-AGE"]] * 2)]
-        ensemble = ensemble_of(n_epochs=1).fit_workers(parts)
-        assert ensemble.labels_ == ["AGE", "PATIENT"]
-        assert ensemble.classes_.tolist() == ["O", "B-AGE", "B-PATIENT", "I-AGE", "I-PATIENT"]
-        with pytest.raises(SequenceError, match="1 labels that the workers have not agreed on, such as 'CITY'"):
-            ensemble.partial_fit_workers([([["Elm"]], [["B-CITY"]]), ([["40"]], [["B-AGE"]])])
-        with pytest.raises(SequenceError, match="Name all labels in the 'labels' parameter"):
-            ensemble_of(labels=["AGE"]).fit_workers(parts)
-        wide = ensemble_of(n_epochs=1, labels=["AGE", "CITY", "PATIENT"]).fit_workers(parts)
-        wide.partial_fit_workers([([["Elm"]], [["B-CITY"]]), ([["40"]], [["B-AGE"]])])
-
-    def test_workers_without_data_are_named(self):
-        good = ([["a"]], [["O"]])
-        for parts, message in (
-            ([good, ([], [])], "Worker 1: X holds no token"),
-            ([good, ([["a", "b"]], [["O"]])], "Worker 1: .*2 tokens, 1 tags"),
-            ([], "Each worker needs a pair"),
-            ([good, [["a"]]], "Each worker needs a pair"),
-        ):
-            with pytest.raises(SequenceError, match=message):
-                ensemble_of().fit_workers(parts)
-        ensemble = ensemble_of(n_epochs=1).fit_workers([good, good])
-        with pytest.raises(SequenceError, match="There are 2 workers, but data of 3"):
-            ensemble.partial_fit_workers([good] * 3)
-        with pytest.raises(ValueError, match="trained with strategy='dssgd'; call fit"):
-            ensemble.set_params(strategy="fedavg").partial_fit_workers([good] * 2)
-
-    @pytest.mark.parametrize(("name", "value"), [("train_split", 0.5), ("patience", 3), ("augmenter", "any")])
-    def test_parameters_of_the_tagger_that_make_no_sense_here(self, name, value):
-        with pytest.raises(ValueError, match=f"The '{name}' parameter of the estimator must be None"):
-            DSSGDEnsemble(DeidTagger(**{name: value})).fit([["a"]], [["O"]], groups=[1])
-
-    @pytest.mark.parametrize("n_jobs", [None, 2])
-    def test_divergence_names_the_worker(self, data, n_jobs):
-        X, y, groups = data
-        wild = DeidTagger(**{**TINY, "lr": 1e38, "gradient_clip": None, "weight_average": 0.0})
-        with pytest.raises(ExchangeError, match="Worker worker-0: .*not finite.*learning rate"):
-            DSSGDEnsemble(wild, **{**FEW, "n_workers": 4}, n_jobs=n_jobs).fit(X, y, groups=groups)
-
-
-class TestPrivacy:
-    def test_sparse_vectors_report_their_exact_epsilon(self, data):
-        X, y, groups = data
-        noisy = ensemble_of(privacy=SparseVectorUpload(epsilon=0.9), upload_fraction=0.01, clip=0.001)
-        assert noisy.fit(X, y, groups=groups).epsilon_ == pytest.approx([2 * 0.5, 2 * 0.5])  # 5/9 of 0.9, two epochs
-        assert noisy.partial_fit(X, y, groups=groups).epsilon_ == pytest.approx([1.5, 1.5])
-
-    def test_gaussian_noise_is_accounted_by_the_library(self, data, monkeypatch):
-        """With a stand-in that writes down what it is told."""
-        told = []
-
-        class Accountant:
-            def compose(self, event, count):
-                told.append((event, count))
-
-            def get_epsilon(self, delta):
-                return 100 * delta
-
-        package, accounting = ModuleType("dp_accounting"), ModuleType("dp_accounting.rdp")
-        package.GaussianDpEvent, accounting.RdpAccountant = float, Accountant
-        monkeypatch.setitem(sys.modules, "dp_accounting", package)
-        monkeypatch.setitem(sys.modules, "dp_accounting.rdp", accounting)
-        X, y, groups = data
-        private = ensemble_of(privacy=GaussianUpload(3.0, 0.1), threshold=0.0, delta=0.01).fit(X, y, groups=groups)
-        assert private.epsilon_.tolist() == [1.0, 1.0]
-        assert told == [(1.5, 2)] * 2  # half the multiplier: data are replaced, not left out
-
-    def test_the_accountant(self):
-        pytest.importorskip("dp_accounting", reason="the extra 'privacy' is not installed")
-        ledger = PrivacyLedger()
-        ledger.add(PrivacyEvent("gaussian", noise_multiplier=8.0), 4)
-        ledger.add(PrivacyEvent("sparse-vector", epsilon=0.25))
-        # Four of multiplier 8, halved, are one of multiplier 2, whose exact curve is known (Balle & Wang 2018).
-        exact = gaussian_epsilon(2.0, 1e-5)
-        assert exact < spent_epsilon(ledger, 1e-5) - 0.25 < 1.15 * exact
-
-    def test_missing_library_names_the_extra(self, monkeypatch):
-        monkeypatch.setitem(sys.modules, "dp_accounting", None)
-        ledger = PrivacyLedger()
-        assert spent_epsilon(ledger, 1e-5) == 0.0
-        ledger.add(PrivacyEvent("gaussian", noise_multiplier=1.0))
-        with pytest.raises(MissingDependencyError, match=r"sklearn-deid\[privacy\]"):
-            spent_epsilon(ledger, 1e-5)
-
-    def test_settings_that_do_not_protect_are_refused(self, data, trained):
-        X, y, groups = data
-        with pytest.raises(ValueError, match="threshold=0.0 and selection='random'"):
-            ensemble_of(privacy=GaussianUpload(1.0, 1.0)).fit(X, y, groups=groups)
-        with pytest.raises(ValueError, match="Randomised uploads belong to strategy='dssgd'"):
-            ensemble_of(privacy=SparseVectorUpload(1.0), strategy="fedavg").fit(X, y, groups=groups)
-        with pytest.raises(AttributeError, match="only if 'privacy' is set"):
-            _ = trained.epsilon_
-
-
-def gaussian_epsilon(multiplier, delta):
-    """Smallest epsilon of one Gaussian mechanism, by bisection of the analytic curve."""
-    from scipy.stats import norm
-
-    def delta_of(eps):
-        a, b = 0.5 / multiplier, eps * multiplier
-        return norm.cdf(a - b) - math.exp(eps) * norm.cdf(-a - b)
-
-    low, high = 0.0, 100.0
-    for _ in range(60):
-        middle = (low + high) / 2
-        low, high = (middle, high) if delta_of(middle) > delta else (low, middle)
-    return high

@@ -1,0 +1,35 @@
+"""Ensembles of tiny taggers, and what tests ask of them."""
+
+import math
+
+import numpy as np
+
+from sklearn_deid import DeidTagger, DSSGDEnsemble
+
+from .conftest import make_sentences
+
+TINY = {"hidden_size": 8, "batch_size": 40, "lr": 0.01, "embeddings": None, "characters": "cnn", "device": "cpu"}
+FEW = {"n_workers": 2, "n_epochs": 2, "random_state": 0}
+ALL = {"upload_fraction": 1.0, "download_fraction": 1.0, "threshold": 0.0, "clip": math.inf}
+
+
+def ensemble_of(lr=0.01, **parameters):
+    return DSSGDEnsemble(DeidTagger(**{**TINY, "lr": lr}), **{**FEW, **parameters})
+
+
+def both_prefixes(n=24):
+    """Sentences in which each label begins and goes on, so that label set and tag set give the same classes."""
+    X, y, groups = make_sentences(n)
+    X = [[*row, "Elm", "Fir", "Northwick", "Eastham", "7", "8"] for row in X]
+    y = [[*row, "B-PATIENT", "I-PATIENT", "B-CITY", "I-CITY", "B-AGE", "I-AGE"] for row in y]
+    return X, y, groups
+
+
+def weights(tagger):
+    return np.concatenate([p.detach().numpy().ravel() for p in tagger.module_.parameters()])
+
+
+def parts_of(data, n=2):
+    X, y, groups = data
+    cut = len(X) // n
+    return [tuple(column[i * cut : (i + 1) * cut] for column in (X, y, groups)) for i in range(n)]
