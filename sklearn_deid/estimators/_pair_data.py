@@ -13,7 +13,7 @@ from ..exceptions import SequenceError
 from ..perturbation import DIGITS, MOVE, find_phi_tokens
 from ..text import CASING_CLASSES, casing_ids
 from ..training import PairData
-from ._tagger_data import distinct_words
+from ._tagger_data import distinct_words, span_ranges
 
 __all__ = ["embedding_table", "make_pair_data"]
 
@@ -31,6 +31,7 @@ def make_pair_data(
     Parameters
     ----------
     X, tags : TokenSequences
+        Tags are legal.
     classes : ndarray of shape (n_classes,)
         Tags; the first is "O", which stands for tags that are none of them.
     mechanism : ExactTokenMechanism
@@ -81,4 +82,16 @@ def make_pair_data(
         casing_ids(X.data.tolist()) if casing else None,
         len(CASING_CLASSES),
         own[phi.word_ids[eligible]],
+        _spans(tags),
     )
+
+
+def _spans(tags: TokenSequences) -> np.ndarray:
+    """Label number + 1 where a span begins, -1 where it goes on, 0 elsewhere."""
+    starts, ends, labels = span_ranges(tags)
+    steps = np.zeros(len(tags.data) + 1, dtype=np.int64)
+    steps[ends] += 1
+    steps[starts] -= 1
+    spans = np.cumsum(steps)[:-1]
+    spans[starts] = labels + 1
+    return spans

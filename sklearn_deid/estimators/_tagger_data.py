@@ -13,7 +13,15 @@ from .._sequences import TokenSequences
 from ..nn import SentenceDataset, SpanSwapper
 from ..text import casing_ids, character_ids, convert_tags, repair_tags, shape_ids, split_tag
 
-__all__ = ["SwappingDataset", "distinct_words", "encode_tags", "inner_tags", "tag_weights", "word_features"]
+__all__ = [
+    "SwappingDataset",
+    "distinct_words",
+    "encode_tags",
+    "inner_tags",
+    "span_ranges",
+    "tag_weights",
+    "word_features",
+]
 
 
 def distinct_words(X: TokenSequences) -> tuple[np.ndarray, list[str]]:
@@ -84,7 +92,7 @@ class SwappingDataset(SentenceDataset):
         super().__init__(**arrays)
         self._redrawn = redrawn
         self._original = (self.offsets, self.words, self.vectors, self.tags)
-        starts, ends, labels = _span_ranges(legal_tags)
+        starts, ends, labels = span_ranges(legal_tags)
         self._swapper = SpanSwapper(self.offsets, starts, ends, labels, share) if share and len(starts) else None
 
     def redraw(self, rng: np.random.Generator) -> None:
@@ -104,7 +112,7 @@ class SwappingDataset(SentenceDataset):
         self.lengths = np.diff(self.offsets)
 
 
-def _span_ranges(tags: TokenSequences) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def span_ranges(tags: TokenSequences) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Item ranges and label numbers of all spans of legal tag sequences."""
     parts = [split_tag(tag) for tag in tags.data]
     first = np.fromiter((p in ("B", "S") for p, _ in parts), dtype=bool, count=len(parts))

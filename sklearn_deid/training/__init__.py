@@ -10,7 +10,8 @@ from .dann import train_dann
 from .moving_average import MovingAverage
 from .noise_figures import noise_figures
 from .pair_adversaries import Judgement, PairAdversaries, ReleasedPairs, release_pairs, typical_norms
-from .pair_batches import PairBatch, PairBatches, PairData
+from .pair_batches import PairBatch, PairBatches
+from .pair_data import PairData
 from .private_model import BestState, PrivateModel, TrainingLog, deid_scores, noise_aware_groups
 from .probe import CONTROL_BAR, AttackAccuracy, ProbeResult, pair_accuracy, positive_control, train_probe
 from .random_streams import own_torch_stream

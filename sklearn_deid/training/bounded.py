@@ -55,6 +55,8 @@ class BoundedSettings:
     varied : float in [0, 1], default=0.5
         Share of the PHI sentences met with all movable tokens replaced by neighbours, so that the bound and the
         tags are learned for many more words than the notes hold.
+    span_swap : float in [0, 1], default=0.5
+        Share of the spans of PHI that change places with others of their label, anew in each epoch, as in `DeidTagger`.
     weight_average : float in [0, 1), default=0.998
         Decay of the moving average of all weights, which is validated and kept; 0 takes the weights themselves.
     """
@@ -69,6 +71,7 @@ class BoundedSettings:
     price: float = 0.05
     price_rate: float = 0.4
     varied: float = 0.5
+    span_swap: float = 0.5
     weight_average: float = 0.998
 
 
@@ -200,8 +203,8 @@ def train_bounded(
     try:
         for epoch in range(settings.n_epochs):
             _set_rate(optimizer, settings, epoch)
-            epochs = train.epoch(rng, generator, varied=settings.varied)
-            numbers, distances = _run_epoch(model, epochs, optimizer, average, prices, generator)
+            batches = train.swapped(settings.span_swap, rng).epoch(rng, generator, varied=settings.varied)
+            numbers, distances = _run_epoch(model, batches, optimizer, average, prices, generator)
             with average.in_place(model):
                 if valid is not None:
                     scores, distances = _validated(model, valid, generator, distances)

@@ -7,6 +7,7 @@ depends on the batch happens on the device of the tensors: per epoch one list of
 from __future__ import annotations
 
 from collections.abc import Iterator
+from copy import copy
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -15,110 +16,12 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from ..nn import LengthBucketSampler
+from .pair_data import PairData
 
-__all__ = ["PairBatch", "PairBatches", "PairData"]
+__all__ = ["PairBatch", "PairBatches"]
 
 _CELLS_PER_SENTENCE = 64  # longer sentences go into smaller batches, so that one of them does not pad all others
 _CHOICES = ("all", "pairs", "balanced")
-
-
-@dataclass(frozen=True, repr=False)
-class PairData:
-    """Sentences as flat arrays of numbers, and where each token of PHI may move.
-
-    Attributes
-    ----------
-    table : FloatTensor of shape (n_words, e)
-        Embedding of each distinct word; of the alternatives as well.
-    words : ndarray of shape (n_tokens,)
-        Row of ``table`` for each token.
-    offsets : ndarray of shape (n + 1,)
-        Sentence i holds the tokens ``offsets[i]:offsets[i + 1]``.
-    tags : ndarray of shape (n_tokens,)
-        Tag index of each token.
-    eligible : ndarray of shape (n_eligible,)
-        Positions of the tokens that may move, in ascending order.
-    alternatives : ndarray of shape (n_choices, N)
-        Rows of ``table`` to which tokens may move. Entries that are -1 or the token's own word are never drawn; a token
-        without any other entry is not eligible.
-    choices : ndarray of shape (n_eligible,) or None
-        Row of ``alternatives`` for each eligible token, so that tokens of one word share it; None stands for one row
-        each, in order.
-    casing : ndarray of shape (n_tokens,) or None
-        Casing class of each token, from 0 to ``n_casing - 1``.
-    n_casing : int, default=7
-
-    Raises
-    ------
-    ValueError
-        If the arrays do not fit together.
-    """
-
-    table: Tensor
-    words: np.ndarray
-    offsets: np.ndarray
-    tags: np.ndarray
-    eligible: np.ndarray
-    alternatives: np.ndarray
-    casing: np.ndarray | None = None
-    n_casing: int = 7
-    choices: np.ndarray | None = None
-
-    def __post_init__(self) -> None:
-        n_tokens, n_words = len(self.words), len(self.table)
-        if self.choices is None:
-            object.__setattr__(self, "choices", np.arange(len(self.eligible)))
-        if len(self.tags) != n_tokens or (self.casing is not None and len(self.casing) != n_tokens):
-            raise ValueError(f"Tags and casing must be given for each of the {n_tokens} tokens.")
-        if not len(self.offsets) or self.offsets[0] != 0 or self.offsets[-1] != n_tokens:
-            raise ValueError(f"The 'offsets' must run from 0 to the number of tokens, {n_tokens}.")
-        if (np.diff(self.offsets) < 0).any() or (np.diff(self.eligible) <= 0).any():
-            raise ValueError("The 'offsets' and 'eligible' must ascend.")
-        if self.alternatives.ndim != 2 or len(self.choices_) != len(self.eligible):
-            raise ValueError(f"There must be 'choices' of 'alternatives' for each of {len(self.eligible)} tokens.")
-        _check_range("choices", self.choices_, 0, len(self.alternatives))
-        _check_range("eligible", self.eligible, 0, n_tokens)
-        _check_range("words", self.words, 0, n_words)
-        _check_range("alternatives", self.alternatives, -1, n_words)
-        _check_range("casing", np.empty(0) if self.casing is None else self.casing, 0, self.n_casing)
-
-    def __len__(self) -> int:
-        return len(self.offsets) - 1
-
-    @property
-    def choices_(self) -> np.ndarray:
-        """``choices``, which are never None once the object is made."""
-        assert self.choices is not None
-        return self.choices
-
-    def take(self, rows: np.ndarray) -> PairData:
-        """The sentences of these rows, in this order, over the same table: for example one side of a split by patient.
-
-        Examples
-        --------
-        >>> import numpy as np, torch
-        >>> from sklearn_deid.training import PairData
-        >>> data = PairData(torch.eye(4), np.array([0, 1, 2]), np.array([0, 1, 3]), np.array([0, 0, 1]),
-        ...                 eligible=np.array([2]), alternatives=np.array([[2, 3]]))
-        >>> data.take(np.array([1])).words.tolist(), data.take(np.array([1])).eligible.tolist()
-        ([1, 2], [1])
-        """
-        rows = np.asarray(rows, dtype=np.int64)
-        lengths = np.diff(self.offsets)[rows]
-        offsets = np.concatenate([[0], np.cumsum(lengths)])
-        item = np.repeat(self.offsets[:-1][rows] - offsets[:-1], lengths) + np.arange(offsets[-1])
-        place = np.full(len(self.words), -1)
-        place[self.eligible] = np.arange(len(self.eligible))
-        kept = place[item]
-        return replace(
-            self,
-            words=self.words[item],
-            offsets=offsets,
-            tags=self.tags[item],
-            eligible=np.flatnonzero(kept >= 0),
-            choices=self.choices_[kept[kept >= 0]],
-            casing=None if self.casing is None else self.casing[item],
-        )
 
 
 @dataclass(frozen=True, repr=False)
@@ -185,31 +88,40 @@ class PairBatches:
     """
 
     def __init__(self, data: PairData, batch_size: int = 32, device: torch.device | str = "cpu") -> None:
-        # Tokens that share a row of alternatives may still be of different words.
-        highest = data.alternatives.max(1, initial=-1)[data.choices_]
-        there = np.where(data.alternatives >= 0, data.alternatives, len(data.table))
-        lowest, own = there.min(1, initial=len(data.table))[data.choices_], data.words[data.eligible]
-        able = (highest >= 0) & ~((highest == own) & (lowest == own))
-        eligible, used = data.eligible[able], np.unique(data.choices_[able])
-        bounds = np.searchsorted(eligible, data.offsets)
+        data = _movable(data)
         self.batch_size, self.device, self.n_casing = batch_size, torch.device(device), data.n_casing
-        self._lengths = np.diff(data.offsets)
-        self.pair_rows = np.flatnonzero(np.diff(bounds))
-        self.other_rows = np.flatnonzero((np.diff(bounds) == 0) & (self._lengths > 0))
-        self._has_pair = np.diff(bounds) > 0
         self._table = data.table.to(self.device)
+        # The largest array by far.
+        self._alternatives = torch.as_tensor(data.alternatives, device=self.device)
+        self._n_alternatives = self._put((data.alternatives >= 0).sum(axis=1))
+        self._read(data)
+
+    def _read(self, data: PairData) -> None:
+        """Sentences, and which of their tokens move, over the same table and alternatives."""
+        bounds = np.searchsorted(data.eligible, data.offsets)
+        self._data, self._lengths = data, np.diff(data.offsets)
+        self._has_pair = np.diff(bounds) > 0
+        self.pair_rows = np.flatnonzero(self._has_pair)
+        self.other_rows = np.flatnonzero(~self._has_pair & (self._lengths > 0))
         self._words, self._tags, self._offsets = (self._put(x) for x in (data.words, data.tags, data.offsets))
         self._casing = None if data.casing is None else self._put(data.casing)
-        self._eligible, self._bounds = self._put(eligible), self._put(bounds)
+        self._eligible, self._bounds, self._choices = (self._put(x) for x in (data.eligible, bounds, data.choices_))
         place = np.full(len(data.words), -1)
-        place[eligible] = np.arange(len(eligible))
+        place[data.eligible] = np.arange(len(data.eligible))
         self._place = self._put(place)
-        # The largest array by far; half the width is enough for any vocabulary.
-        self._choices = self._put(np.searchsorted(used, data.choices_[able]))
-        alternatives = data.alternatives[used].astype(np.int32)
-        there = np.argsort(alternatives < 0, axis=1, kind="stable")  # those that can be drawn come first
-        self._alternatives = torch.as_tensor(np.take_along_axis(alternatives, there, axis=1), device=self.device)
-        self._n_alternatives = self._put((alternatives >= 0).sum(axis=1))
+
+    def swapped(self, share: float, rng: np.random.Generator) -> PairBatches:
+        """The same sentences with spans of PHI in each other's places; see `PairData.swapped`.
+
+        Parameters
+        ----------
+        share : float in [0, 1]
+            Share of the spans that change.
+        rng : numpy.random.Generator
+        """
+        other = copy(self)
+        other._read(self._data.swapped(share, rng))
+        return other
 
     def epoch(
         self,
@@ -335,6 +247,19 @@ def _some(rows: np.ndarray, n: int | None, rng: np.random.Generator | None) -> n
     return rows[:n] if rng is None else rng.choice(rows, n, replace=False)
 
 
-def _check_range(name: str, values: np.ndarray, low: int, high: int) -> None:
-    if len(values) and values.size and not (values.min() >= low and values.max() < high):
-        raise ValueError(f"The '{name}' must be between {low} and {high - 1}.")
+def _movable(data: PairData) -> PairData:
+    """Only tokens with an alternative other than themselves, only rows that are used, and what can be drawn first."""
+    # Tokens that share a row of alternatives may still be of different words.
+    highest = data.alternatives.max(1, initial=-1)[data.choices_]
+    there = np.where(data.alternatives >= 0, data.alternatives, len(data.table))
+    lowest, own = there.min(1, initial=len(data.table))[data.choices_], data.words[data.eligible]
+    able = (highest >= 0) & ~((highest == own) & (lowest == own))
+    used = np.unique(data.choices_[able])
+    alternatives = data.alternatives[used].astype(np.int32)  # half the width is enough for any vocabulary
+    first = np.argsort(alternatives < 0, axis=1, kind="stable")
+    return replace(
+        data,
+        eligible=data.eligible[able],
+        choices=np.searchsorted(used, data.choices_[able]),
+        alternatives=np.take_along_axis(alternatives, first, axis=1),
+    )

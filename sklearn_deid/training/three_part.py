@@ -108,8 +108,8 @@ def train_three_part(
         Twins and noise; on the device of the batches.
     log : TrainingLog, optional
         Gets rows "P1", "P2", "control", "P3b", "P3a", and "probe" where one was made. Numbers of held-out patients
-        start with "valid_", except "combined_loss", by which "paper" chooses; the others are of the epoch itself, while
-        it was learned.
+        start with ``"valid_"``, except "combined_loss", by which "paper" chooses; the others are of the epoch itself,
+        while it was learned.
 
     Returns
     -------

@@ -118,7 +118,8 @@ def test_take_keeps_sentences_and_what_may_move():
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"tags": np.zeros(1, int)}, "Tags and casing"),
+        ({"tags": np.zeros(1, int)}, "Tags, casing and spans"),
+        ({"spans": np.zeros(1, int)}, "Tags, casing and spans"),
         ({"offsets": np.array([0, 1])}, "run from 0 to the number of tokens"),
         ({"words": np.array([0, 9, 0])}, "'words' must be between 0 and 3"),
         ({"eligible": np.array([1, 0])}, "must ascend"),
