@@ -51,6 +51,12 @@ def parse_arguments(argv: list[str] | None = None) -> argparse.Namespace:
     return parser.parse_args(argv)
 
 
+def settings_of(arguments: argparse.Namespace) -> dict[str, Any]:
+    """What all runs of a file have in common."""
+    names = ("notes", "patients", "epochs", "attacks", "attack_epochs", "max_sentences", "max_seconds")
+    return {name: getattr(arguments, name) for name in names}
+
+
 def run(arguments: argparse.Namespace, arm: str, seed: int) -> dict:
     """Train and audit one arm."""
     torch.set_num_threads(1)
@@ -124,8 +130,7 @@ def _figures(results: list[dict]) -> dict[str, Any]:
 
 def main(argv: list[str] | None = None) -> None:
     arguments = parse_arguments(argv)
-    names = ("notes", "patients", "epochs", "attacks", "attack_epochs", "max_sentences", "max_seconds")
-    runs = finish_runs(run, arguments, {name: getattr(arguments, name) for name in names})
+    runs = finish_runs(run, arguments, settings_of(arguments))
     result = {
         "benchmark": "audit",
         "settings": vars(arguments),

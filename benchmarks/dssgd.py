@@ -105,6 +105,11 @@ def parse_arguments(argv: list[str] | None = None) -> argparse.Namespace:
     return arguments
 
 
+def settings_of(arguments: argparse.Namespace) -> dict[str, Any]:
+    """What all runs of a file have in common."""
+    return {name: getattr(arguments, name) for name in SETTINGS}
+
+
 class Watched(DSSGDEnsemble):
     """Measures token F1 of each worker's tagger on the test sentences after each local epoch."""
 
@@ -251,7 +256,7 @@ def share_row(result: dict) -> dict:
 
 def main(argv: list[str] | None = None) -> None:
     arguments = parse_arguments(argv)
-    settings = {name: getattr(arguments, name) for name in SETTINGS}
+    settings = settings_of(arguments)
     results = summary(finish_runs(run, arguments, settings))
     if arguments.figures:
         draw(arguments.figures, results)

@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import time
 from typing import Any
 
@@ -31,23 +30,22 @@ from sklearn_deid import (
     SanTextPseudonymizer,
     WordVectors,
     ZeroVectorPerturber,
-    fetch_meddocan,
-    make_clinical_notes,
 )
 from sklearn_deid.embeddings import load_glove, noise_study, train_fasttext
 from sklearn_deid.metrics import bayes_reidentification, phi_f1_score, phi_word_prior
 from sklearn_deid.text import SentenceData
 
+from .corpora import add_corpus_options, read_or_make, sentences
 from .environment import describe
+from .official_scores import official_scores
 from .resumable import by_arm, finish_runs, interval
 
-NEIGHBORS = (1, 5, 20, 100, 500, 1000)
 # name -> (mechanism, parameter, class, parameters); "raw" ones have no class, "redrawn" ones perturb in each epoch.
 ARMS: dict[str, tuple[str, Any, Any, dict]] = {
     "raw": ("raw", None, None, {}),
     **{
         f"neighbors-{n}": ("neighbors", n, NeighborPseudonymizer, {"n_neighbors": n})
-        for n in (1, 5, 20, 100, 500, 1000)
+        for n in (1, 5, 10, 20, 50, 100, 200, 500, 1000)
     },
     **{
         f"neighbors-{n}-redrawn": ("neighbors, redrawn", n, NeighborPseudonymizer, {"n_neighbors": n})
@@ -67,11 +65,9 @@ NEW_EACH_EPOCH = {"random", "random-unk"} | {name for name in ARMS if name.endsw
 
 def parse_arguments(argv: list[str] | None = None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--corpus", choices=("generated", "meddocan"), default="generated")
-    parser.add_argument("--data", default=os.environ.get("SKLEARN_DEID_DATA"), help="folder that holds meddocan/")
+    add_corpus_options(parser, notes=1_000, test_notes=None)
     parser.add_argument("--arms", nargs="+", choices=tuple(ARMS), default=list(ARMS), metavar="ARM")
     parser.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2, 3, 4])
-    parser.add_argument("--notes", type=int, default=1_000, help="generated notes to train on")
     parser.add_argument("--epochs", type=int, default=10)
     parser.add_argument("--prior-notes", type=int, default=100, help="notes whose PHI tokens the attacker looks for")
     parser.add_argument("--jobs", type=int, default=2)
@@ -82,20 +78,20 @@ def parse_arguments(argv: list[str] | None = None) -> argparse.Namespace:
     return parser.parse_args(argv)
 
 
+def settings_of(arguments: argparse.Namespace) -> dict[str, Any]:
+    """What all runs of a file have in common."""
+    return {name: getattr(arguments, name) for name in ("corpus", "notes", "test_notes", "epochs")}
+
+
 def load(arguments: argparse.Namespace, seed: int) -> tuple[SentenceData, SentenceData]:
     """Sentences to train on and to score."""
-    if arguments.corpus == "meddocan":
-        corpora = [fetch_meddocan(s, data_home=arguments.data, download_if_missing=False) for s in ("train", "dev")]
-    else:
-        corpora = [
-            make_clinical_notes(n, random_state=s) for n, s in ((arguments.notes, 100 + seed), (150, 900 + seed))
-        ]
-    return corpora[0].to_sentences(), corpora[1].to_sentences()
+    train, test = read_or_make(arguments.corpus, arguments, seed)
+    return sentences(train[: arguments.notes]), sentences(test[: arguments.test_notes])
 
 
 def vectors_of(arguments: argparse.Namespace, train: SentenceData) -> WordVectors:
     """GloVe for English; MEDDOCAN's own words for Spanish, since no public vectors come with the library."""
-    return load_glove() if arguments.corpus == "generated" else train_fasttext(train.X, random_state=0)
+    return load_glove() if arguments.corpus != "meddocan" else train_fasttext(train.X, random_state=0)
 
 
 def run(arguments: argparse.Namespace, name: str, seed: int) -> dict:
@@ -105,7 +101,7 @@ def run(arguments: argparse.Namespace, name: str, seed: int) -> dict:
     train, test = load(arguments, seed)
     vectors = vectors_of(arguments, train)
     _, _, cls, parameters = ARMS[name]
-    language = {"exclude": "en" if arguments.corpus == "generated" else "es"}
+    language = {"exclude": "en" if arguments.corpus != "meddocan" else "es"}
     X, augmenter = train.X, None
     if cls is not None:
         perturber = cls(embeddings=vectors, random_state=seed, **language, **parameters)
@@ -122,6 +118,7 @@ def run(arguments: argparse.Namespace, name: str, seed: int) -> dict:
         "seed": seed,
         "strict_f1": float(phi_f1_score(test.y, predicted)),
         "binary_token_f1": binary_token_f1(test.y, predicted),
+        "scores": official_scores(test, predicted),
         "cpu_seconds": round(time.process_time() - start, 1),
     }
 
@@ -140,7 +137,7 @@ def attack(arguments: argparse.Namespace, name: str) -> dict | None:
     train, _ = load(arguments, 0)
     rows = np.flatnonzero(np.isin(train.doc_ids, [d.doc_id for d in train.corpus[: arguments.prior_notes]]))
     X, y = train.X[rows], train.y[rows]
-    language = {"exclude": "en" if arguments.corpus == "generated" else "es"}
+    language = {"exclude": "en" if arguments.corpus != "meddocan" else "es"}
     perturber = cls(embeddings=vectors_of(arguments, train), random_state=0, **language, **parameters).fit(X, y)
     start = time.perf_counter()
     found = bayes_reidentification(perturber, phi_word_prior(X, y), random_state=0, n_samples=1_000)
@@ -207,8 +204,7 @@ def draw(arguments: argparse.Namespace, rows: list[dict]) -> None:
 
 def main(argv: list[str] | None = None) -> None:
     arguments = parse_arguments(argv)
-    settings = {"corpus": arguments.corpus, "notes": arguments.notes, "epochs": arguments.epochs}
-    rows = summarise(arguments, finish_runs(run, arguments, settings))
+    rows = summarise(arguments, finish_runs(run, arguments, settings_of(arguments)))
     draw(arguments, rows)
     result = {"benchmark": "perturbations", "settings": vars(arguments), "results": rows, **describe()}
     print(json.dumps(result, indent=1))

@@ -16,7 +16,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import time
 from pathlib import Path
 from typing import Any
@@ -31,9 +30,7 @@ from sklearn_deid import (
     NeighborPseudonymizer,
     PrivateRepresenter,
     WordVectors,
-    fetch_meddocan,
     make_clinical_notes,
-    read_corpus,
 )
 from sklearn_deid.embeddings import load_glove, train_fasttext
 from sklearn_deid.metrics import phi_f1_score
@@ -47,7 +44,9 @@ from sklearn_deid.training import (
     train_probe,
 )
 
+from .corpora import add_corpus_options, read_or_make, sentences
 from .environment import describe
+from .official_scores import official_scores
 from .perturbations import binary_token_f1
 from .resumable import by_arm, finish_runs, interval
 
@@ -77,12 +76,9 @@ DEFAULT_ARMS = ["raw", "unbounded", "pseudonyms-100", "bounded-10", "bounded-100
 
 def parse_arguments(argv: list[str] | None = None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--corpus", choices=("generated", "meddocan", "i2b2"), default="generated")
-    parser.add_argument("--data", default=os.environ.get("SKLEARN_DEID_DATA"), help="folder that holds meddocan/")
-    parser.add_argument("--i2b2", help="folder with train/ and test/ of i2b2 2014, for those who hold the licence")
+    add_corpus_options(parser, notes=1_000, test_notes=None)
     parser.add_argument("--arms", nargs="+", choices=tuple(ARMS), default=DEFAULT_ARMS, metavar="ARM")
     parser.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2, 3, 4])
-    parser.add_argument("--notes", type=int, default=1_000, help="generated notes to train on")
     parser.add_argument("--epochs", type=int, default=50, help="of bounded training")
     parser.add_argument("--probe-epochs", type=int, default=50, help="of the attackers")
     parser.add_argument("--probe-pairs", type=int, default=1_000, help="sentences an attacker sees in an epoch")
@@ -90,20 +86,26 @@ def parse_arguments(argv: list[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--runs", default="private_representation.jsonl", help="file of finished runs")
     parser.add_argument("--figures", help="folder for the figures")
-    return parser.parse_args(argv)
+    arguments = parser.parse_args(argv)
+    if arguments.i2b2:
+        arguments.corpus = "i2b2"
+    return arguments
+
+
+def settings_of(arguments: argparse.Namespace) -> dict[str, Any]:
+    """What all runs of a file have in common."""
+    names = ("corpus", "notes", "test_notes", "epochs", "probe_epochs", "probe_pairs")
+    return {name: getattr(arguments, name) for name in names}
 
 
 def load(arguments: argparse.Namespace, seed: int) -> tuple[SentenceData, SentenceData, SentenceData]:
     """Sentences to train on, for attackers to choose by, and to score; of different patients."""
+    train, test = read_or_make(arguments.corpus, arguments, seed)
     if arguments.corpus == "generated":
-        sizes = ((arguments.notes, 100 + seed), (50, 500 + seed), (150, 900 + seed))
-        return tuple(make_clinical_notes(n, random_state=s).to_sentences() for n, s in sizes)
-    if arguments.corpus == "i2b2":
-        train, test = (read_corpus(Path(arguments.i2b2) / s, format="i2b2") for s in ("train", "test"))
-    else:
-        train, test = (fetch_meddocan(s, data_home=arguments.data, download_if_missing=False) for s in ("train", "dev"))
+        return sentences(train), sentences(make_clinical_notes(50, random_state=500 + seed)), sentences(test)
     half = len(test) // 2
-    return train.to_sentences(), test[:half].to_sentences(), test[half:].to_sentences()
+    held_out = (train[: arguments.notes], test[:half], test[half:][: arguments.test_notes])
+    return tuple(sentences(corpus) for corpus in held_out)
 
 
 def vectors_of(arguments: argparse.Namespace, train: SentenceData) -> WordVectors:
@@ -126,29 +128,31 @@ def run(arguments: argparse.Namespace, arm: str, seed: int) -> dict:
         fit_start = time.perf_counter()
         representer.fit(train.X, train.y, train.groups)
         row["fit_seconds"] = round(time.perf_counter() - fit_start, 1)
+        row |= {"history": representer.history_, "selected_round": representer.selected_round_}
         row |= usefulness(representer, train, test, seed) | privacy(arguments, representer, train, choice, test, seed)
     return {**row, "cpu_seconds": round(time.process_time() - start, 1)}
 
 
-def plain_arm(arm: str, train: SentenceData, test: SentenceData, common: dict[str, Any]) -> dict[str, float]:
+def plain_arm(arm: str, train: SentenceData, test: SentenceData, common: dict[str, Any]) -> dict[str, Any]:
     """A tagger on word vectors and casing, of the words as they are or of pseudonyms."""
     X = train.X if arm == "raw" else NeighborPseudonymizer(**common, **ARMS[arm]).fit_transform(train.X, train.y)
     plain = GaussianNoisePerturber(scale=0.0, **common).fit(train.X, train.y)
     tagger = DeidTagger(random_state=common["random_state"]).fit(plain.transform(X), train.y)
-    return scores("shared", test.y, tagger.predict(plain.transform(test.X)))
+    return scores("shared", test, tagger.predict(plain.transform(test.X)))
 
 
-def scores(name: str, gold: Any, predicted: Any) -> dict[str, float]:
+def scores(name: str, test: SentenceData, predicted: Any) -> dict[str, Any]:
     return {
-        f"{name}_token_f1": binary_token_f1(gold, predicted),
-        f"{name}_strict_f1": float(phi_f1_score(gold, predicted)),
+        f"{name}_token_f1": binary_token_f1(test.y, predicted),
+        f"{name}_strict_f1": float(phi_f1_score(test.y, predicted)),
+        "scores": official_scores(test, predicted),
     }
 
 
-def usefulness(representer: PrivateRepresenter, train: SentenceData, test: SentenceData, seed: int) -> dict[str, float]:
+def usefulness(representer: PrivateRepresenter, train: SentenceData, test: SentenceData, seed: int) -> dict[str, Any]:
     """F1 of both taggers on sentences released once."""
     tagger = DeidTagger(random_state=seed).fit(representer.transform(train.X), train.y)
-    found = scores("shared", test.y, tagger.predict(representer.transform(test.X)))
+    found = scores("shared", test, tagger.predict(representer.transform(test.X)))
     model = PrivateModel(representer.network_, representer.tagger_)
     batches = representer.pair_batches(test.X, test.y)
     joint = deid_scores(model, batches, torch.Generator().manual_seed(seed))
@@ -299,10 +303,7 @@ def _ends(name: str, value: tuple[float, float, float]) -> dict[str, float]:
 
 def main(argv: list[str] | None = None) -> None:
     arguments = parse_arguments(argv)
-    if arguments.i2b2:
-        arguments.corpus = "i2b2"
-    names = ("corpus", "notes", "epochs", "probe_epochs", "probe_pairs")
-    runs = finish_runs(run, arguments, {name: getattr(arguments, name) for name in names})
+    runs = finish_runs(run, arguments, settings_of(arguments))
     rows = summarise(arguments, runs)
     if arguments.figures:
         draw(arguments.figures, rows)

@@ -97,6 +97,11 @@ def parse_arguments(argv: list[str] | None = None) -> argparse.Namespace:
     return arguments
 
 
+def settings_of(arguments: argparse.Namespace) -> dict[str, Any]:
+    """What all runs of a file have in common."""
+    return {"train_notes": arguments.train_notes, "epochs": arguments.epochs}
+
+
 def corpora(arguments: argparse.Namespace, arm: str, seed: int) -> tuple[SentenceData, SentenceData]:
     """Notes to train and tune on, and notes of other patients."""
     n = arguments.train_notes
@@ -198,7 +203,7 @@ def summary(rows: dict[int, dict]) -> dict:
 
 def main(argv: list[str] | None = None) -> None:
     arguments = parse_arguments(argv)
-    settings = {"train_notes": arguments.train_notes, "epochs": arguments.epochs}
+    settings = settings_of(arguments)
     rows = finish_runs(run, arguments, settings)
     results = {arm: summary(by_seed) for arm, by_seed in by_arm(rows).items()}
     print(json.dumps({"benchmark": "recall", **settings, "results": results, "runs": rows, **describe()}, indent=1))

@@ -25,19 +25,35 @@ def finish_runs(run: Callable[..., dict], arguments: argparse.Namespace, setting
     settings : dict
         Put into every row; a file with other settings is refused.
     """
+    done = finished_runs(arguments, settings)
+    pool = Parallel(n_jobs=arguments.jobs, return_as="generator_unordered")
+    for row in pool(delayed(run)(arguments, arm, seed) for arm, seed in missing_runs(arguments, done)):
+        done.append(keep_run(arguments, settings, row))
+        print(f"{row['arm']} seed {row['seed']} done", file=sys.stderr)
+    return [row for row in done if row["arm"] in arguments.arms and row["seed"] in arguments.seeds]
+
+
+def finished_runs(arguments: argparse.Namespace, settings: dict) -> list[dict]:
+    """Rows of the file; one with other settings ends the program."""
     path = Path(arguments.runs)
     done = [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
     if any({k: row.get(k) for k in settings} != settings for row in done):
         sys.exit(f"{path} holds runs with other settings; name another file.")
+    return done
+
+
+def missing_runs(arguments: argparse.Namespace, done: list[dict]) -> list[tuple[str, int]]:
+    """Arms and seeds that were asked for and are not done, one seed after the other."""
     missing = {(a, s) for s in arguments.seeds for a in arguments.arms} - {(row["arm"], row["seed"]) for row in done}
-    order = sorted(missing, key=lambda key: (key[1], arguments.arms.index(key[0])))
-    pool = Parallel(n_jobs=arguments.jobs, return_as="generator_unordered")
-    for row in pool(delayed(run)(arguments, arm, seed) for arm, seed in order):
-        done.append({**settings, **row})
-        with path.open("a") as file:
-            file.write(json.dumps(done[-1]) + "\n")
-        print(f"{row['arm']} seed {row['seed']} done", file=sys.stderr)
-    return [row for row in done if row["arm"] in arguments.arms and row["seed"] in arguments.seeds]
+    return sorted(missing, key=lambda key: (key[1], arguments.arms.index(key[0])))
+
+
+def keep_run(arguments: argparse.Namespace, settings: dict, row: dict) -> dict:
+    """Add a finished run to the file; the row with its settings."""
+    kept = {**settings, **row}
+    with Path(arguments.runs).open("a") as file:
+        file.write(json.dumps(kept) + "\n")
+    return kept
 
 
 def by_arm(rows: list[dict]) -> dict[str, dict[int, dict]]:

@@ -21,8 +21,9 @@ from typing import Any
 
 import torch
 
-from sklearn_deid import Corpus, DeidTagger, PretrainedEncoder, deid_report, fetch_meddocan, make_clinical_notes
+from sklearn_deid import Corpus, DeidTagger, PretrainedEncoder, deid_report
 
+from .corpora import read_or_make
 from .environment import describe
 from .resumable import by_arm, finish_runs, interval
 
@@ -82,6 +83,7 @@ FIGURES = ("precision", "recall", "f1")
 def parse_arguments(argv: list[str] | None = None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--data", help="folder with meddocan/; generated notes without it")
+    parser.add_argument("--i2b2", help="folder with train/ and test/ of i2b2 2014, for those who hold the licence")
     parser.add_argument("--tables", nargs="+", choices=tuple(TABLES), default=list(TABLES))
     parser.add_argument("--arms", nargs="+", choices=tuple(ARMS), metavar="ARM", help="instead of tables")
     parser.add_argument("--seeds", type=int, nargs="+", default=[0])
@@ -100,15 +102,20 @@ def parse_arguments(argv: list[str] | None = None) -> argparse.Namespace:
     return arguments
 
 
+def settings_of(arguments: argparse.Namespace) -> dict[str, Any]:
+    """What all runs of a file have in common."""
+    return {**{name: getattr(arguments, name) for name in SETTINGS}, "corpus": corpus_of(arguments)}
+
+
+def corpus_of(arguments: argparse.Namespace) -> str:
+    """What the notes are."""
+    return "i2b2" if arguments.i2b2 else "generated" if arguments.data is None else "meddocan"
+
+
 def data(arguments: argparse.Namespace, seed: int) -> tuple[Corpus, Corpus]:
     """Training notes, and notes of other patients."""
-    if arguments.data is None:
-        train = make_clinical_notes(arguments.notes, random_state=100 + seed)
-        return train, make_clinical_notes(arguments.test_notes, random_state=900 + seed)
-    train, dev = (
-        fetch_meddocan(split, data_home=arguments.data, download_if_missing=False) for split in ("train", "dev")
-    )
-    return train[: arguments.notes], dev[: arguments.test_notes]
+    train, test = read_or_make(corpus_of(arguments), arguments, seed)
+    return train[: arguments.notes], test[: arguments.test_notes]
 
 
 def parameters_of(arguments: argparse.Namespace, arm: str) -> dict[str, Any]:
@@ -164,8 +171,7 @@ def summary(rows: list[dict]) -> dict[str, dict[str, Any]]:
 
 def main(argv: list[str] | None = None) -> None:
     arguments = parse_arguments(argv)
-    settings = {name: getattr(arguments, name) for name in SETTINGS}
-    settings["corpus"] = "generated" if arguments.data is None else "meddocan"
+    settings = settings_of(arguments)
     results = summary(finish_runs(run, arguments, settings))
     tables = {
         table: {arm: results[arm] for arm in arms if arm in results}
