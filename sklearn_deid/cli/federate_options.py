@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import json
 from typing import TYPE_CHECKING, Any
 
 from .options import LABEL_SCHEMES, count, seed, share
@@ -49,6 +50,14 @@ def add_agreement(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--hidden-size", type=count, metavar="N", help="units of the network (default: 128)")
     parser.add_argument("--lr", type=_positive, metavar="RATE", help="learning rate (default: 0.003)")
     parser.add_argument("--batch-size", type=count, metavar="N", help="words of a batch (default: 900)")
+    parser.add_argument(
+        "--set",
+        type=_parameter,
+        action="append",
+        default=[],
+        metavar="NAME=VALUE",
+        help="another parameter of the tagger, such as characters=bilstm or head=softmax; once for each of them",
+    )
     parser.add_argument("--epochs", type=count, default=25, metavar="N", help="local epochs of a site (default: 25)")
     parser.add_argument("--seed", type=seed, default=0, metavar="N", help="of the first weights (default: 0)")
     parser.add_argument("--max-norm", type=_positive, metavar="X", help="longest update that is taken (default: any)")
@@ -73,7 +82,8 @@ def agreement_of(arguments: argparse.Namespace) -> Agreement:
     for name in ("hidden_size", "lr", "batch_size"):
         if getattr(arguments, name) is not None:
             tagger[name] = getattr(arguments, name)
-    return Agreement(
+    tagger.update(arguments.set)
+    agreement = Agreement(
         project=arguments.project,
         sites=arguments.site,
         labels=labels,
@@ -84,6 +94,8 @@ def agreement_of(arguments: argparse.Namespace) -> Agreement:
         max_norm=arguments.max_norm,
         step=arguments.step,
     )
+    agreement.tagger_to_train()  # refuses what no tagger takes, before anybody has asked for a certificate
+    return agreement
 
 
 def add_rules(parser: argparse.ArgumentParser) -> None:
@@ -144,6 +156,16 @@ def add_sharing(parser: argparse.ArgumentParser) -> None:
 def sharing_of(arguments: argparse.Namespace) -> dict[str, Any]:
     """The values of `add_sharing` by their names in `SiteSettings`."""
     return {name: getattr(arguments, name) for name in _SHARING}
+
+
+def _parameter(written: str) -> tuple[str, Any]:
+    name, equals, value = written.partition("=")
+    if not equals:
+        raise argparse.ArgumentTypeError(f"must be NAME=VALUE, not {written!r}")
+    try:
+        return name, json.loads(value)
+    except ValueError:
+        return name, value
 
 
 def _number(written: str) -> float:

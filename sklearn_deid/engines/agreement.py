@@ -18,24 +18,47 @@ __all__ = ["Agreement"]
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,62}")
 _LABEL = re.compile(r"[^\s-]\S*")
 _EMBEDDINGS = (None, "auto", "glove-6b-50d")
-# Everything of a DeidTagger that is a plain value, says nothing of one place, and is not set by the exchange.
-_TAGGER = (
+# Parameters of `DeidTagger` that all places share: plain values that say nothing of one place, and that name no code.
+_SHARED = (
     "encoder",
     "head",
+    "constrained",
     "scheme",
     "characters",
     "embeddings",
     "hidden_size",
     "n_layers",
+    "n_heads",
+    "projection_size",
+    "context",
+    "context_size",
     "input_dropout",
     "layer_dropout",
     "output_dropout",
     "span_swap",
+    "class_weight",
+    "recall_weight",
+    "recall_form",
     "lr",
     "batch_size",
     "gradient_clip",
     "weight_average",
 )
+# The others, and why not; a new parameter of the tagger belongs to one of the two.
+_NOT_SHARED = {
+    "pretrained": "a folder is one place's own, and a name makes places download what somebody else may replace",
+    "augmenter": "it would learn from each place's own notes, and it is an object",
+    "optimizer": "it is a class, and an agreement names no code",
+    "callbacks": "they are objects, and an agreement names no code",
+    "max_epochs": "it is 'n_epochs' of the agreement",
+    "random_state": "it is 'seed' of the agreement for the first weights, and each site draws its own for training",
+    "train_split": "all sites train all epochs; a site sets its own validation_fraction",
+    "patience": "all sites train all epochs",
+    "warm_start": "every site goes on from its saved state",
+    "device": "it is a setting of each site",
+    "mixed_precision": "the device of each site decides",
+    "verbose": "a site's log is its own",
+}
 
 
 @dataclass(frozen=True)
@@ -51,7 +74,8 @@ class Agreement:
     labels : list of str
         The label set.
     tagger : dict, default={}
-        Parameters of `DeidTagger` that differ from its defaults. ``embeddings`` may be "auto", "glove-6b-50d" or None.
+        Parameters of `DeidTagger` that differ from its defaults: those of the network, its inputs, its loss and its
+        training. ``embeddings`` may be "auto", "glove-6b-50d" or None; ``encoder`` anything but "pretrained".
     n_epochs : int, default=25
         Local epochs of each site, over all windows.
     seed : int, default=0
@@ -97,17 +121,22 @@ class Agreement:
                 raise ExchangeError("Labels must be text without blanks.")
         if not self.labels or len(set(self.labels)) != len(self.labels):
             raise ExchangeError("The label set must name labels, each once.")
-        unknown = sorted(set(self.tagger) - set(_TAGGER))
-        if unknown:
-            raise ExchangeError(f"{unknown[0]!r} cannot be agreed on; there is {', '.join(_TAGGER)}.")
-        if self.tagger.get("embeddings", "auto") not in _EMBEDDINGS:
-            raise ExchangeError("'embeddings' must be public and known everywhere: auto, glove-6b-50d or null.")
+        self._check_tagger()
         if isinstance(self.n_epochs, bool) or not isinstance(self.n_epochs, int) or self.n_epochs < 1:
             raise ExchangeError("'n_epochs' must be a whole number of at least 1.")
         try:
             self.limits()
         except ValueError as error:
             raise ExchangeError(str(error)) from None
+
+    def _check_tagger(self) -> None:
+        for name in sorted(set(self.tagger) - set(_SHARED)):
+            reason = _NOT_SHARED.get(name, f"there is {', '.join(_SHARED)}")
+            raise ExchangeError(f"{name!r} cannot be agreed on: {reason}.")
+        if self.tagger.get("encoder") == "pretrained":
+            raise ExchangeError(f"'encoder' cannot be 'pretrained': {_NOT_SHARED['pretrained']}.")
+        if self.tagger.get("embeddings", "auto") not in _EMBEDDINGS:
+            raise ExchangeError("'embeddings' must be public and known everywhere: auto, glove-6b-50d or null.")
 
     def limits(self) -> ServerLimits:
         """What the server refuses."""
@@ -138,9 +167,11 @@ class Agreement:
 
     def first_learner(self) -> Any:
         """A learner with the first weights of the federation, and no notes: one made-up token to build it."""
+        from .._sequences import TokenSequences
         from ..estimators import make_learner
 
-        return make_learner(self.tagger_to_train(), [["a"]], [["O"]], None, self.labels, n_epochs=self.n_epochs)
+        note = TokenSequences.from_rows([["a"]]).with_documents(["made-up"])  # taggers with context ask for documents
+        return make_learner(self.tagger_to_train(), note, [["O"]], None, self.labels, n_epochs=self.n_epochs)
 
     def new_server(self) -> ParameterServer:
         """A parameter server with the first weights."""

@@ -1,0 +1,88 @@
+"""What places can agree on of a tagger, and what of it stays with each of them."""
+
+import inspect
+import json
+
+import pytest
+
+from sklearn_deid import DeidTagger
+from sklearn_deid.cli import main
+from sklearn_deid.engines import Agreement, read_settings
+from sklearn_deid.engines.agreement import _NOT_SHARED, _SHARED
+from sklearn_deid.exceptions import ExchangeError
+
+PARAMETERS = [name for name, p in inspect.signature(DeidTagger.__init__).parameters.items() if p.kind is p.KEYWORD_ONLY]
+DERNONCOURT = {
+    "characters": "bilstm",
+    "hidden_size": 5,
+    "projection_size": 3,
+    "head": "softmax",
+    "input_dropout": 0.5,
+    "output_dropout": 0.0,
+    "span_swap": 0.0,
+    "gradient_clip": None,
+    "weight_average": 0.0,
+}
+
+
+def agreement(**tagger):
+    return Agreement(
+        "lab", ["site-1"], ["DATE", "PATIENT"], {"hidden_size": 4, "embeddings": None, **tagger}, n_epochs=1
+    )
+
+
+def test_every_parameter_is_shared_or_says_why_not():
+    assert sorted((*_SHARED, *_NOT_SHARED)) == sorted(PARAMETERS)
+
+
+@pytest.mark.parametrize("name", _NOT_SHARED)
+def test_what_is_not_shared_is_refused_with_the_reason(name):
+    with pytest.raises(ExchangeError, match=f"'{name}' cannot be agreed on: ") as caught:
+        agreement(**{name: None})
+    assert _NOT_SHARED[name] in str(caught.value)
+
+
+def test_what_is_no_parameter_is_refused():
+    with pytest.raises(ExchangeError, match="'gamma' cannot be agreed on: there is encoder, head"):
+        agreement(gamma=1)
+    with pytest.raises(ExchangeError, match="'encoder' cannot be 'pretrained'"):
+        agreement(encoder="pretrained")
+
+
+@pytest.mark.parametrize(
+    "tagger",
+    [
+        DERNONCOURT,
+        {"encoder": "lstm-gru", "n_layers": 1, "layer_dropout": 0.0},
+        {"encoder": "transformer", "n_heads": 2, "n_layers": 1},
+        {"constrained": False, "scheme": "bioes"},
+        {"class_weight": {"O": 0.5}, "recall_weight": 4.0, "recall_form": "batch"},
+        {"context": "window", "context_size": 1},
+        {"context": "document", "lr": 0.01, "batch_size": 50},
+    ],
+)
+def test_networks_that_are_agreed_on_come_back_from_the_file_and_make_a_server(tagger):
+    first = agreement(**tagger)
+    second = Agreement(**json.loads(json.dumps(vars(first))))
+    servers = [shared.new_server() for shared in (first, second)]
+    assert servers[0].model == servers[1].model
+    assert servers[0].parameters.tobytes() == servers[1].parameters.tobytes()
+    restored = second.tagger_with(servers[0].parameters, servers[0].model)
+    assert {name: restored.get_params()[name] for name in tagger} == tagger
+
+
+def test_plan_takes_any_shared_parameter(tmp_path, capsys):
+    command = ["federate", "plan", str(tmp_path / "lab"), "--project", "lab", "--server", "deid.example.org"]
+    command += ["--lead", "lead@example.org", "--site", "site-1", "--hidden-size", "5", "--embeddings", "none"]
+    given = [f"{name}={json.dumps(value)}" for name, value in DERNONCOURT.items() if not isinstance(value, str)]
+    given += [f"{name}={value}" for name, value in DERNONCOURT.items() if isinstance(value, str)]
+    assert main([*command, *(word for one in given for word in ("--set", one))]) == 0
+    written = read_settings(Agreement, tmp_path / "lab" / "federation.json")
+    assert written.tagger == {"embeddings": None, **DERNONCOURT}
+    for wrong, reason in (("device=cuda", "setting of each site"), ("head=tail", "'head' parameter of DeidTagger")):
+        other = [str(tmp_path / "other") if word == str(tmp_path / "lab") else word for word in command]
+        assert main([*other, "--set", wrong]) == 2
+        assert reason in capsys.readouterr().err
+        assert not (tmp_path / "other").exists()
+    with pytest.raises(SystemExit, match="2"):
+        main([*command, "--set", "head"])
