@@ -36,6 +36,9 @@ class Format:
         Whether each document has its own files, named by its id; else all documents stand in one file.
     resumable : bool, default=True
         Whether a finished document can be told from an unfinished one after an interruption.
+    pack : callable, optional
+        ``pack(path)`` makes the content of the final file of a file with what ``write`` gave, for a format that can
+        only be written when the last document is there.
     seeded : callable, optional
         ``seeded(path, encoding, seed)`` reads as ``read`` does, where reading draws random numbers.
     """
@@ -46,4 +49,5 @@ class Format:
     write: Callable[[Document, bool], Mapping[str, str]]
     one_document: bool = True
     resumable: bool = True
+    pack: Callable[[Path], bytes] | None = None
     seeded: Callable[[Path, str | None, int], Iterator[Item]] | None = None

@@ -74,7 +74,7 @@ def read_corpus(
     path : str or path-like
         A file, or a folder whose files with the format's suffixes are read in the order of their names.
         Sub-folders, hidden files and other suffixes are left aside.
-    format : {"i2b2", "meddocan-xml", "brat", "conll", "jsonl", "text", "mimic"}, optional
+    format : {"i2b2", "meddocan-xml", "brat", "conll", "jsonl", "docbin", "text", "mimic"}, optional
         The format; None guesses it from the suffixes and, for XML, the root element. ``"text"`` (raw notes without
         annotations) and ``"mimic"`` (notes whose ``[**...**]`` placeholders become invented text with spans) are never
         guessed.

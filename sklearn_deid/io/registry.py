@@ -10,6 +10,7 @@ from ..exceptions import CorpusFormatError, DataNotFoundError
 from .brat import BRAT, partner_of
 from .checking import Place
 from .conll import CONLL
+from .docbin import DOCBIN
 from .files import read_bytes
 from .formats import Format
 from .i2b2 import I2B2
@@ -23,7 +24,7 @@ __all__ = ["FORMATS", "get_format", "guess_format", "source_files"]
 
 #: The formats by name.
 FORMATS: Mapping[str, Format] = MappingProxyType(
-    {found.name: found for found in (I2B2, MEDDOCAN_XML, BRAT, CONLL, JSONL, PLAIN_TEXT, MIMIC)}
+    {found.name: found for found in (I2B2, MEDDOCAN_XML, BRAT, CONLL, JSONL, PLAIN_TEXT, MIMIC, DOCBIN)}
 )
 _ROOTS = {"deIdi2b2": I2B2, "MEDDOCAN": MEDDOCAN_XML}
 
@@ -59,7 +60,7 @@ def guess_format(path: Path) -> Format:
     """
     files = _files(path)
     suffixes = {file.suffix.lower() for file in files}
-    found = [fmt for fmt in (CONLL, JSONL) if suffixes & set(fmt.suffixes)]
+    found = [fmt for fmt in (CONLL, JSONL, DOCBIN) if suffixes & set(fmt.suffixes)]
     if ".ann" in suffixes or (path.is_file() and ".txt" in suffixes and partner_of(path, ".ann")):
         found.append(BRAT)
     if ".xml" in suffixes:

@@ -35,6 +35,7 @@ def write_corpus(
     format            ``path``           what it does not hold
     ================  =================  ============================================================================
     "jsonl"           a file             nothing is lost
+    "docbin"          a file             nothing is lost; for spaCy, with named entities where spans overlap not
     "i2b2"            a folder           confidence; control characters other than tab, LF and CR (raises)
     "meddocan-xml"    a folder           confidence; control characters other than tab, LF and CR (raises)
     "brat"            a folder           confidence and category; labels with white space (raises)
@@ -52,8 +53,8 @@ def write_corpus(
     path : str or path-like
         A file for formats that hold all documents in one, else a folder, made if needed, in which each document
         gets files called after its id.
-    format : {"jsonl", "i2b2", "meddocan-xml", "brat", "conll", "text"}, optional
-        None guesses ``"jsonl"`` and ``"conll"`` from the suffix of the path.
+    format : {"jsonl", "docbin", "i2b2", "meddocan-xml", "brat", "conll", "text"}, optional
+        None guesses ``"jsonl"``, ``"docbin"`` and ``"conll"`` from the suffix of the path.
     lossy : bool, default=False
         Leave out what the table says would raise (text: everything but the text; CoNLL: spans are widened to tokens
         or dropped where they overlap; XML: a space for each control character), where offsets can stay the same.
@@ -96,8 +97,9 @@ class DocumentWriter:
     """Writes documents as they come; each one is safe as soon as `write` returns.
 
     Formats with one document a file write it under a temporary name and rename it. A JSON lines file grows under its
-    name plus ``.part`` and gets its own name when the writer is closed without an error: a file with the final name is
-    always complete, and a ``.part`` is what a run that was interrupted had finished.
+    name plus ``.part`` and gets its own name when the writer is closed without an error: a file with the final name
+    is always complete, and a ``.part`` is what a run that was interrupted had finished. A DocBin is made of such a
+    file when the writer is closed.
 
     Parameters
     ----------
@@ -105,7 +107,7 @@ class DocumentWriter:
         As for `write_corpus`.
     resume : bool, default=False
         Go on where an interrupted run stopped: keep what is finished, add to it. `completed` then holds the ids of the
-        finished documents; they must not be written again. Not for CoNLL.
+        finished documents; they must not be written again. Not for CoNLL and DocBin.
 
     Attributes
     ----------
@@ -171,7 +173,11 @@ class DocumentWriter:
         """Finish: a file of many documents gets its final name, unless writing to it has failed."""
         if self._stream is not None and not self._stream.closed:
             self._stream.close()
-            os.replace(part_of(self.path), self.path)
+            part = part_of(self.path)
+            if self.format.pack is not None:
+                replace_file(part_of(part), self.format.pack(part))
+                os.replace(part_of(part), part)
+            os.replace(part, self.path)
 
     def discard(self) -> None:
         """Give up: remove the unfinished file of a format that holds many documents."""
@@ -243,7 +249,7 @@ def completed_ids(path: str | PathLike[str], format: str | None = None) -> set[s
     Raises
     ------
     ValueError
-        For CoNLL, where the last document of an interrupted run cannot be told from a complete one.
+        For CoNLL and DocBin, where what an interrupted run has finished cannot be told.
     CorpusFormatError
         If a JSON lines file holds something else.
 

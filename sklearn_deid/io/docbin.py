@@ -1,0 +1,241 @@
+"""spaCy's ``DocBin`` files (``.spacy``), for ``spacy train`` and for what a pipeline has annotated.
+
+Each note is a spaCy ``Doc``. Its text is the untouched text; its tokens are those of `text.tokenize`, cut at every
+border of a span besides, so that nothing moves. Spans stand in ``doc.spans["phi"]``, which may overlap, and the
+longest of those that overlap in ``doc.ents``. Document id, patient id, meta data, categories and confidences are
+noted in the group itself (``doc.spans["phi"].attrs``): user data of a Doc are neither written nor read.
+
+Files of others are read too: spans are those of the group ``"phi"``; without it the named entities, if the tokens are
+annotated with them; else those of the only group. A file in which nobody looked for entities is refused, as it would
+look like notes without PHI. A document without an id of its own is called after the file and its number in it.
+
+See `packed_docs` for why files from strangers are safe to read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..exceptions import CorpusFormatError
+from ..text import Document, Span, tags_to_spans, tokenize
+from . import jsonl
+from .checking import Place, check_label, check_text, without_traces
+from .files import read_bytes
+from .formats import Format, Item
+from .packed_docs import PackedDocs, PackedGroup, parse_groups, unpack_docs
+from .strict_json import dump_meta, parse_meta
+
+if TYPE_CHECKING:
+    from spacy.tokens import Doc
+    from spacy.tokens import Span as SpacySpan
+    from spacy.vocab import Vocab
+
+__all__ = ["DOCBIN", "SPANS_KEY"]
+
+#: Key of the spans in ``doc.spans``.
+SPANS_KEY = "phi"
+# spaCy's numbers.
+_NOT_ANNOTATED, _OUTSIDE = 0, 2
+_PREFIXES = {1: "I", _OUTSIDE: "O", 3: "B"}
+
+
+def read(path: Path, encoding: str | None = None) -> Iterator[Item]:
+    """Yield the documents of a file; a broken one yields an error and does not hide those after it."""
+    from spacy.attrs import ORTH
+
+    place = Place(str(path))
+    packed = unpack_docs(place, read_bytes(place, path))
+    if ORTH not in packed.columns:
+        raise place.error("The file is no DocBin: its tokens have no text.")
+    for number in range(len(packed.tokens)):
+        try:
+            item: Item = _document(place._replace(doc_id=f"{path.stem}-{number + 1}"), packed, number)
+        except CorpusFormatError as error:
+            item = without_traces(error)
+        yield item
+
+
+def write(document: Document, lossy: bool = False) -> dict[str, str]:
+    """One line of JSON: documents are collected as JSON lines, and packed when the last one is there (`pack`)."""
+    for number, span in enumerate(document.spans, start=1):
+        check_label(Place(None, document.doc_id), f"number {number}", span.label)
+    return {".spacy": jsonl.write(document, lossy)[".jsonl"]}
+
+
+def pack(lines: Path) -> bytes:
+    """The bytes of a DocBin with the documents of a file of JSON lines."""
+    from spacy.tokens import DocBin
+    from spacy.vocab import Vocab
+
+    packed = DocBin(attrs=["ORTH", "SPACY", "ENT_IOB", "ENT_TYPE"], store_user_data=False)
+    vocab = Vocab()
+    for document in jsonl.read(lines):
+        if isinstance(document, CorpusFormatError):
+            raise document
+        packed.add(_doc(document, vocab))
+    return packed.to_bytes()
+
+
+def _doc(document: Document, vocab: Vocab) -> Doc:
+    from spacy.tokens import Doc
+    from spacy.util import filter_spans
+
+    words, spaces = _words(document)
+    doc = Doc(vocab, words=words, spaces=spaces)
+    spans = [_span(doc, span) for span in document.spans]
+    doc.spans[SPANS_KEY] = spans
+    doc.spans[SPANS_KEY].attrs.update(
+        doc_id=document.doc_id,
+        patient_id=document.patient_id,
+        meta=dump_meta(document),
+        categories=[span.category for span in document.spans],
+        scores=[span.confidence for span in document.spans],
+    )
+    doc.set_ents(filter_spans(spans), default="outside")
+    return doc
+
+
+def _span(doc: Doc, span: Span) -> SpacySpan:
+    found = doc.char_span(span.start, span.end, label=span.label)
+    if found is None:  # cannot be: the tokens were cut there
+        raise Place(None).error("The tokens do not end where a span does.", None, span.start, span.end)
+    return found
+
+
+def _words(document: Document) -> tuple[list[str], list[bool]]:
+    """Tokens that are cut at every border of a span, and whether a space follows each."""
+    text, tokens = document.text, tokenize(document.text)
+    firsts, lasts = {span.start for span in document.spans}, {span.end for span in document.spans}
+    cuts = sorted({0, len(text), *tokens.starts, *tokens.ends, *firsts, *lasts})
+    words: list[str] = []
+    spaces: list[bool] = []
+    for start, end in zip(cuts[:-1], cuts[1:], strict=True):
+        space = text[start] == " " and bool(words) and not spaces[-1] and start not in firsts
+        # spaCy keeps one space with the token before it, where no span begins or ends with the space.
+        if space and (end > start + 1 or end not in lasts):
+            spaces[-1] = True
+            start += 1
+        if start < end:
+            words.append(text[start:end])
+            spaces.append(False)
+    return words, spaces
+
+
+def _document(place: Place, packed: PackedDocs, number: int) -> Document:
+    text, starts, ends = _text(place, packed, number)
+    groups = parse_groups(place, packed.groups[number])
+    attrs = groups[SPANS_KEY].attrs if SPANS_KEY in groups else {}
+    doc_id, patient, meta = attrs.get("doc_id", place.doc_id), attrs.get("patient_id"), attrs.get("meta", "{}")
+    if not isinstance(doc_id, str) or not doc_id or not isinstance(patient, str | None) or not isinstance(meta, str):
+        raise place.error("'doc_id', 'patient_id' and 'meta' of a group of spans must be strings.")
+    place = place._replace(doc_id=doc_id)
+    check_text(place, text)
+    borders = (starts, ends)
+    entities = _entities(place, packed, number, borders)
+    source = _source(place, groups, entities)
+    spans = entities or [] if source is None else _grouped(place, packed, groups[source], borders)
+    return Document(doc_id, text, tuple(spans), patient, parse_meta(place, meta))
+
+
+def _text(place: Place, packed: PackedDocs, number: int) -> tuple[str, list[int], list[int]]:
+    """The text of a document, and where its tokens begin and end."""
+    from spacy.attrs import ORTH
+
+    hashes, spaces = packed.tokens[number][:, packed.columns[ORTH]], packed.spaces[number]
+    parts: list[str] = []
+    starts: list[int] = []
+    ends: list[int] = []
+    position = 0
+    for word, space in zip(hashes.tolist(), spaces.tolist(), strict=True):
+        string = packed.strings.get(word)
+        if not string:
+            raise place.error("The text of a token is not among the strings of the file.", f"token {len(starts) + 1}")
+        starts.append(position)
+        ends.append(position + len(string))
+        parts += [string, " "] if space else [string]
+        position = ends[-1] + bool(space)
+    return "".join(parts), starts, ends
+
+
+def _source(place: Place, groups: dict[str, PackedGroup], entities: list[Span] | None) -> str | None:
+    """The group that holds the PHI; None for the named entities."""
+    if SPANS_KEY in groups:
+        return SPANS_KEY
+    filled = [key for key, group in groups.items() if group.spans]
+    if entities is not None and not filled:
+        return None
+    candidates = filled or list(groups)
+    if len(candidates) == 1 and not entities:
+        return candidates[0]
+    if not candidates:
+        raise place.error(
+            "Nobody looked for PHI here: there is neither a group of spans nor are the tokens annotated with entities."
+        )
+    raise place.error(f"There are several kinds of spans. Name the group with the PHI {SPANS_KEY!r}.")
+
+
+def _entities(place: Place, packed: PackedDocs, number: int, borders: tuple[list[int], list[int]]) -> list[Span] | None:
+    """Spans of the named entities; None if not all tokens were looked at."""
+    from spacy.attrs import ENT_IOB, ENT_TYPE
+
+    if ENT_IOB not in packed.columns or ENT_TYPE not in packed.columns:
+        return None
+    rows = packed.tokens[number][:, [packed.columns[ENT_IOB], packed.columns[ENT_TYPE]]].tolist()
+    if any(iob == _NOT_ANNOTATED for iob, _ in rows):
+        return None
+    tags: list[str] = []
+    for iob, kind in rows:
+        label = packed.strings.get(kind)
+        if iob not in _PREFIXES or (iob != _OUTSIDE and not label):
+            raise place.error("The named entity of a token is damaged.", f"token {len(tags) + 1}")
+        tags.append("O" if iob == _OUTSIDE else f"{_PREFIXES[iob]}-{label}")
+    return tags_to_spans(tags, *borders)
+
+
+def _grouped(place: Place, packed: PackedDocs, group: PackedGroup, borders: tuple[list[int], list[int]]) -> list[Span]:
+    starts, ends = borders
+    categories = _noted(place, group, "categories", str)
+    scores = _noted(place, group, "scores", float)
+    spans = []
+    for number, (label_hash, first, stop, start, end) in enumerate(group.spans):
+        name = f"number {number + 1}"
+        label = packed.strings.get(label_hash)
+        if label is None:
+            raise place.error("The label of a span is not among the strings of the file.", name, start, end)
+        check_label(place, name, label)
+        if not 0 <= first < stop <= len(starts) or (starts[first], ends[stop - 1]) != (start, end):
+            raise place.error("The tokens and the offsets of a span do not agree.", name, start, end)
+        score = scores[number]
+        if score is not None and not 0 <= score <= 1:
+            raise place.error("A span's score must be a number in [0, 1].", name, start, end)
+        spans.append(Span(start, end, label, categories[number], score))
+    return spans
+
+
+def _noted(place: Place, group: PackedGroup, name: str, kind: type) -> list[Any]:
+    """What is noted for each span of a group; None for all where nothing is."""
+    values = group.attrs.get(name)
+    if isinstance(values, dict):  # scores of spaCy's own components
+        values = _floats(values)
+    if values is None:
+        return [None] * len(group.spans)
+    if not isinstance(values, list) or len(values) != len(group.spans):
+        raise place.error(f"There must be one of '{name}' for each span of a group.")
+    if any(value is not None and type(value) is not kind for value in values):
+        raise place.error(f"'{name}' of a group of spans must be of the type {kind.__name__}.")
+    return values
+
+
+def _floats(packed: dict) -> list[float] | None:
+    """A one-dimensional array of floats as srsly packs it; None for anything else."""
+    data, dtype = packed.get(b"data"), packed.get(b"type")
+    if packed.get(b"nd") is not True or dtype not in ("<f4", "<f8") or not isinstance(data, bytes):
+        return None
+    return np.frombuffer(data, dtype=dtype).tolist() if len(data) % int(dtype[-1]) == 0 else None
+
+
+DOCBIN = Format("docbin", (".spacy",), read, write, one_document=False, resumable=False, pack=pack)

@@ -1,0 +1,196 @@
+"""The bytes of a spaCy ``DocBin``, read without spaCy's own reader: nothing in a file from strangers is executed.
+
+A DocBin is a zlib stream with one msgpack map of arrays, strings and groups of spans. spaCy's reader runs no code
+either (msgpack is data, there is no pickle in it), but it trusts offsets, expands whatever a small file claims to
+hold, decodes user data, and loads documents into compiled structures. Here the map is read with plain types only,
+sizes are checked before they are used, and user data are never looked at.
+"""
+
+from __future__ import annotations
+
+import struct
+import zlib
+from typing import Any, NamedTuple, TypeGuard
+
+import numpy as np
+
+from .checking import Place
+
+__all__ = ["PackedDocs", "PackedGroup", "parse_groups", "unpack_docs"]
+
+# A compressed file of notes is 2 to 30 times smaller; a bomb is 1,000 times smaller than what it expands to.
+_LARGEST_RATIO, _ALWAYS_ALLOWED = 250, 64 * 2**20
+_SPAN = struct.Struct(">QQQllll")  # id, knowledge base id, label, first token, token past the last, two offsets
+_ARRAYS = {"tokens": np.dtype("<u8"), "spaces": np.dtype("?"), "lengths": np.dtype("<i4")}
+
+
+class PackedDocs(NamedTuple):
+    """What a DocBin says, document by document.
+
+    Parameters
+    ----------
+    columns : dict of int to int
+        Column of each spaCy attribute in ``tokens``.
+    tokens : list of ndarray of shape (n_tokens, n_columns), dtype uint64
+    spaces : list of ndarray of shape (n_tokens,), dtype bool
+        Whether a space follows the token.
+    groups : list of bytes
+        Groups of spans of each document, still packed (`parse_groups`).
+    strings : dict of int to str
+        String of each hash.
+    """
+
+    columns: dict[int, int]
+    tokens: list[np.ndarray]
+    spaces: list[np.ndarray]
+    groups: list[bytes]
+    strings: dict[int, str]
+
+    def __repr__(self) -> str:
+        return f"PackedDocs({len(self.tokens)} documents)"
+
+
+class PackedGroup(NamedTuple):
+    """A group of spans: what is noted about it, and (label, first token, token past the last, start, end) of each.
+
+    Parameters
+    ----------
+    attrs : dict
+        Plain values, not checked.
+    spans : list of tuple of int
+        The label is a hash.
+    """
+
+    attrs: dict[str, Any]
+    spans: list[tuple[int, int, int, int, int]]
+
+    def __repr__(self) -> str:
+        return f"PackedGroup({len(self.spans)} spans)"
+
+
+def unpack_docs(place: Place, data: bytes) -> PackedDocs:
+    """Read the bytes of a DocBin.
+
+    Raises
+    ------
+    CorpusFormatError
+        If they are damaged, cut off, expand to far more than notes do, or do not fit together.
+    """
+    content = _unpack(place, _inflate(place, data))
+    if not isinstance(content, dict):
+        raise place.error("The file is no DocBin: it holds no map.")
+    arrays = {name: _array(place, content.get(name), name) for name in _ARRAYS}
+    columns, strings = content.get("attrs"), content.get("strings")
+    if not _is_list_of(columns, int) or not columns or len(set(columns)) != len(columns):
+        raise place.error("The file is no DocBin: 'attrs' must list distinct attributes.")
+    if not _is_list_of(strings, str):
+        raise place.error("The file is no DocBin: 'strings' must list strings.")
+    lengths = arrays["lengths"].astype(np.int64)
+    total = int(lengths.sum())
+    if (lengths < 0).any() or len(arrays["spaces"]) != total or len(arrays["tokens"]) != total * len(columns):
+        raise place.error("The file is damaged: the numbers of tokens do not agree.")
+    groups = content.get("span_groups", [b""] * len(lengths))
+    if not _is_list_of(groups, bytes) or len(groups) != len(lengths):
+        raise place.error("The file is damaged: 'span_groups' must hold bytes for each document.")
+    cuts = np.cumsum(lengths)[:-1]
+    return PackedDocs(
+        {attribute: column for column, attribute in enumerate(columns)},
+        np.split(arrays["tokens"].reshape(total, len(columns)), cuts) if len(lengths) else [],
+        np.split(arrays["spaces"], cuts) if len(lengths) else [],
+        groups,
+        _by_hash(strings),
+    )
+
+
+def parse_groups(place: Place, packed: bytes) -> dict[str, PackedGroup]:
+    """Groups of spans of one document by their key.
+
+    Raises
+    ------
+    CorpusFormatError
+        If they are damaged.
+    """
+    content = _unpack(place, packed) if packed else []
+    named: list[tuple[Any, Any]]
+    if isinstance(content, list):  # as spaCy wrote them before 3.2: under their own names
+        named = [([], value) for value in content]
+    elif isinstance(content, dict):
+        named = [(keys, value) for value, keys in content.items()]
+    else:
+        raise place.error("The groups of spans are damaged.")
+    groups: dict[str, PackedGroup] = {}
+    for keys, value in named:
+        name, group = _parse_group(place, value)
+        if not _is_list_of(keys, str):
+            raise place.error("The groups of spans are damaged.")
+        for key in keys or [name]:
+            if key in groups:
+                raise place.error("Two groups of spans have the same key.")
+            groups[key] = group
+    return groups
+
+
+def _parse_group(place: Place, value: Any) -> tuple[str, PackedGroup]:
+    content = _unpack(place, value) if isinstance(value, bytes) else None
+    if not isinstance(content, dict) or not isinstance(content.get("name"), str):
+        raise place.error("A group of spans is damaged.")
+    attrs, packed = content.get("attrs"), content.get("spans")
+    if not isinstance(attrs, dict) or not _is_list_of(packed, bytes) or any(len(s) != _SPAN.size for s in packed):
+        raise place.error("A group of spans is damaged.")
+    return content["name"], PackedGroup(attrs, [_SPAN.unpack(span)[2:] for span in packed])
+
+
+def _inflate(place: Place, data: bytes) -> bytes:
+    stream = zlib.decompressobj()
+    limit = max(_ALWAYS_ALLOWED, _LARGEST_RATIO * len(data))
+    try:
+        content = stream.decompress(data, limit)
+        if stream.eof and not stream.unused_data:
+            return content
+        # What comes after the end of the stream would be documents that nobody sees.
+        problem = "is too large when expanded" if len(content) >= limit else "is cut off, or something comes after it"
+    except zlib.error:
+        problem = "is not compressed as a DocBin is"
+    raise place.error(f"The file {problem}.")
+
+
+def _unpack(place: Place, data: bytes) -> Any:
+    """One msgpack value of plain types; spaCy's own decoders of arrays and extensions are not run."""
+    from srsly import msgpack
+
+    try:
+        return msgpack.unpackb(data, raw=False, object_pairs_hook=_each_key_once, ext_hook=_no_extension)
+    except (ValueError, TypeError, OverflowError, RecursionError, MemoryError, msgpack.UnpackException):
+        pass  # the error could hold strings of the notes
+    raise place.error("The file is damaged: its msgpack content cannot be read.")
+
+
+def _each_key_once(pairs: list[tuple[Any, Any]]) -> dict[Any, Any]:
+    out = dict(pairs)
+    if len(out) != len(pairs):
+        raise ValueError("a key twice")
+    return out
+
+
+def _no_extension(code: int, data: bytes) -> None:
+    raise ValueError("an extension type")
+
+
+def _array(place: Place, data: Any, name: str) -> np.ndarray:
+    dtype = _ARRAYS[name]
+    if not isinstance(data, bytes) or len(data) % dtype.itemsize:
+        raise place.error(f"The file is no DocBin: '{name}' must be the bytes of an array.")
+    if dtype.kind == "b":  # a byte that is neither 0 nor 1 is no bool
+        return np.frombuffer(data, dtype=np.uint8) != 0
+    return np.frombuffer(data, dtype=dtype)
+
+
+def _is_list_of(value: Any, kind: type) -> TypeGuard[list]:
+    return isinstance(value, list) and all(type(item) is kind for item in value)
+
+
+def _by_hash(strings: list[str]) -> dict[int, str]:
+    from spacy.strings import StringStore
+
+    store = StringStore()
+    return {0: "", **{store.add(string): string for string in strings}}
