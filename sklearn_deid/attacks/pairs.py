@@ -91,7 +91,7 @@ class PairAttack:
         "t1" compares word vectors with a representation, "t2" two representations; "average" is the paper's mean of
         both (for ``adversary="paper"``), which are then trained together and stand in the details.
     start : {"fresh", "continued"}, default="fresh"
-        "continued" goes on with a copy of `PairKnowledge.adversaries`, whatever kind they are, as the paper does.
+        "continued" goes on with a copy of ``PairKnowledge.adversaries``, whatever kind they are, as the paper does.
     template : {"noisy", "noise_free"}, default="noisy"
         "noise_free" is T3: he switches the noise off on his side.
     control : {"raw", "noise_off"} or None, default="raw"

@@ -191,7 +191,7 @@ class AdversarialPrivacyAuditor(BaseEstimator):
         Parameters
         ----------
         estimator, X, y, groups
-            As for `__call__`.
+            As for ``__call__``.
         """
         report = self.audit(estimator, X, y, groups)
         out = {"privacy": report.score}

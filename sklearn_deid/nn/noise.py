@@ -48,7 +48,7 @@ class GaussianNoise(nn.Module):
 
     Notes
     -----
-    The paper's code has no floor and a second trainable factor k for all dimensions, so std = |k w|. It is left out
+    The paper's code has no floor and a second trainable factor k for all dimensions, so ``std = |k w|``. It is left out
     here: it allows no other noise, only other step sizes. Signs of w do not matter, since eps is symmetric.
 
     The numbers come from PyTorch's generators, which are not cryptographic, and are floats: what is claimed of

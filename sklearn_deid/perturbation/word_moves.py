@@ -255,7 +255,7 @@ class ExponentialVocabulary(_WholeTable):
 
 
 class NoisyNearest(_WholeTable):
-    """MADLIB: a vector is added whose density falls as exp(-epsilon |z|), and the nearest word is taken.
+    """MADLIB: a vector is added whose density falls as ``exp(-epsilon |z|)``, and the nearest word is taken.
 
     Its probabilities have no closed form.
     """

@@ -32,7 +32,7 @@ class Rule:
     family : str
         Group that is switched on and off as one.
     kind : str
-        What is found; `label_maps` says what that is called in a label scheme.
+        What is found; `rule_label_map` says what that is called in a label scheme.
     pattern : str
         Regular expression; its group ``phi``, or all of the match, is the span.
     languages : tuple of str, default=("en", "es")

@@ -81,7 +81,7 @@ def split_sentences(text: str, tokens: Tokens) -> list[tuple[int, int]]:
     """Cut the tokens of a note into sentences.
 
     A sentence ends at the end of a line that the next one does not continue (see
-    `sklearn_deid.text.line_wrapping.line_starts`), and after ``.``, ``!``, ``?`` or ``…`` (with closing
+    ``text.line_wrapping``), and after ``.``, ``!``, ``?`` or ``…`` (with closing
     quotes or brackets) before white space and a capital, a letter of a caseless script, or ``¿`` and ``¡``;
     after ``!`` and ``?`` also before a digit. A full stop after an initial or a known English or Spanish
     abbreviation or the number of a list item ends nothing. Ideographic full stops need no white space.

@@ -1,39 +1,58 @@
-"""Every Python block of the README and the documentation runs, in order, in one namespace a file."""
+"""Every Python block of the README and the documentation runs, in order, in one namespace a page."""
 
 import re
-from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parents[2]
-FILES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
-BLOCK = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
+from .pages import PAGES, ROOT, blocks_of, name_of
 
 
-BLOCKS = {path.name: BLOCK.findall(path.read_text(encoding="utf-8")) for path in FILES}
-
-
-@pytest.mark.parametrize("name", [name for name, blocks in BLOCKS.items() if blocks])
-def test_python_blocks_run(name, tmp_path, monkeypatch):
+@pytest.mark.parametrize("page", [page for page in PAGES if blocks_of(page)], ids=name_of)
+def test_python_blocks_run(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     namespace = {}
-    for block in BLOCKS[name]:
-        exec(compile(block, name, "exec"), namespace)
+    for block in blocks_of(page):
+        exec(compile(block, name_of(page), "exec"), namespace)
 
 
-def test_commands_of_the_readme_exist(capsys):
+def commands_of(text):
+    """Commands of the program that a text names, as lists of words."""
+    return {match.group(1) for match in re.finditer(r"^sklearn-deid ([a-z]+)", text, re.MULTILINE)}
+
+
+def test_commands_of_the_pages_exist(capsys):
     from sklearn_deid.cli import main
 
-    text = (ROOT / "README.md").read_text(encoding="utf-8")
-    commands = set(re.findall(r"sklearn-deid ([a-z]+)", text))
-    assert {"demo", "train", "redact", "evaluate"} <= commands
-    for command in commands:
+    named = {name_of(page): commands_of("\n".join(blocks_of(page, "bash"))) for page in PAGES}
+    assert {"train", "redact", "evaluate"} <= named["README.md"]
+    for command in sorted(set().union(*named.values())):
         with pytest.raises(SystemExit) as done:
             main([command, "--help"])
         assert done.value.code == 0
 
 
-def test_links_lead_somewhere():
-    for path in FILES:
-        for target in re.findall(r"\]\(([^)#:]+)\)", path.read_text(encoding="utf-8")):
-            assert (path.parent / target).exists(), f"{path.name}: {target}"
+def options_of(line):
+    """Long options of a shell line."""
+    return set(re.findall(r"(?<= )--[a-z][a-z-]*", line))
+
+
+def test_options_of_the_pages_exist(capsys):
+    from sklearn_deid.cli import main
+
+    for page in PAGES:
+        for line in "\n".join(blocks_of(page, "bash")).replace("\\\n", " ").splitlines():
+            words = line.split("#")[0].split()
+            if words[:1] != ["sklearn-deid"] or len(words) < 2 or words[1].startswith("--"):
+                continue
+            command = words[1:3] if words[1] == "federate" else words[1:2]
+            with pytest.raises(SystemExit):
+                main([*command, "--help"])
+            help_text = capsys.readouterr().out
+            for option in options_of(line):
+                assert option in help_text, f"{name_of(page)}: {' '.join(command)} {option}"
+
+
+def test_readme_has_the_commands_that_are_checked():
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    for marker in ("demo", "tests"):
+        assert re.search(rf"<!-- {marker} -->\n```bash\n.+\n```\n<!-- end -->", text), marker

@@ -1,0 +1,91 @@
+"""How the site is built: ``sphinx-build docs docs/_build/html``, or ``.ci/docs`` with warnings as errors.
+
+Nothing is fetched: no inventories of other projects, and formulas become MathML, which browsers draw themselves.
+"""
+
+import os
+import sys
+from pathlib import Path
+
+HERE = Path(__file__).parent
+sys.path.insert(0, str(HERE / "_extensions"))
+
+import sklearn_deid  # noqa: E402  (after the path of the extensions, as Sphinx loads both)
+
+project = "sklearn-deid"
+author = "The sklearn-deid developers"
+project_copyright = author
+version = release = sklearn_deid.__version__
+
+extensions = [
+    "myst_parser",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.autosummary",
+    "numpydoc",
+    "sphinx_gallery.gen_gallery",
+    "command_help",
+    "mathml_formulas",
+    "own_members",
+    "short_names",
+]
+templates_path = ["_templates"]
+exclude_patterns = ["_build", "_templates", "_extensions", "auto_examples/**/*.ipynb", "auto_examples/**/*.py"]
+
+# Markdown: formulas between dollars, and links to headings as on code hosts
+myst_enable_extensions = ["dollarmath", "attrs_block"]
+myst_heading_anchors = 3
+html_math_renderer = "mathml"
+
+# Names in single backticks are linked where they are known, and set as code elsewhere
+default_role = "autolink"
+nitpicky = True
+nitpick_ignore_regex = [
+    # what belongs to others is not in this site
+    (
+        r"py:.*",
+        r"(numpy|np|torch|sklearn|skorch|scipy|pandas|pd|gensim|spacy|matplotlib|collections|typing|pathlib)\..*",
+    ),
+]
+
+autodoc_typehints = "none"  # the numpydoc sections say types, with what they mean
+autosummary_generate = True
+autosummary_imported_members = True
+autosummary_ignore_module_all = False
+autosummary_context = {"top_level": sorted(sklearn_deid.__all__)}
+numpydoc_show_class_members = False  # the template of a class shows them
+numpydoc_class_members_toctree = False
+numpydoc_xref_param_type = False
+
+# Running the examples takes minutes: SPHINX_GALLERY_EXECUTE=1 does
+execute = os.environ.get("SPHINX_GALLERY_EXECUTE", "0") == "1"
+sphinx_gallery_conf = {
+    "examples_dirs": "../examples",
+    "gallery_dirs": "auto_examples",
+    "filename_pattern": "/plot_",
+    "ignore_pattern": r"train_and_redact\.py|__init__\.py",
+    "plot_gallery": execute,
+    "abort_on_example_error": execute,
+    "doc_module": ("sklearn_deid",),
+    "backreferences_dir": "api/backreferences",
+    "prefer_full_module": {"sklearn_deid"},
+    "remove_config_comments": True,
+    "show_memory": False,
+    "write_computation_times": False,
+    "show_signature": False,
+    "download_all_examples": False,
+}
+
+html_theme = "pydata_sphinx_theme"
+html_title = "sklearn-deid"
+html_static_path = ["_static"]
+html_css_files = ["site.css"]
+html_show_sourcelink = False
+html_copy_source = False
+html_theme_options = {
+    "navigation_with_keys": False,
+    "show_prev_next": True,
+    "secondary_sidebar_items": ["page-toc"],
+    "header_links_before_dropdown": 7,
+    "footer_start": ["copyright"],
+    "footer_end": [],
+}

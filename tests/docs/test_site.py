@@ -1,0 +1,61 @@
+"""What the site needs and what a build with Sphinx would find only later: links, tables of contents, public names."""
+
+import re
+
+import pytest
+
+import sklearn_deid
+
+from .pages import PAGES, ROOT, name_of
+
+DOCS = ROOT / "docs"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_links_lead_somewhere(page):
+    for target in re.findall(r"\]\(([^)#:]+)[^)]*\)", page.read_text(encoding="utf-8")):
+        assert (page.parent / target).exists(), target
+
+
+def toctree_entries(page):
+    """Pages that the toctrees of a page name."""
+    blocks = re.findall(r"^```\{toctree\}\n(.*?)^```", page.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
+    lines = [line.strip() for block in blocks for line in block.splitlines()]
+    return {(page.parent / line).relative_to(DOCS).as_posix() for line in lines if line and not line.startswith(":")}
+
+
+def test_every_page_is_in_a_table_of_contents():
+    pages = [page for page in PAGES if page.is_relative_to(DOCS)]
+    listed = set().union(*map(toctree_entries, pages)) | {"index", "api/command_line"}  # the latter in api/index.rst
+    assert {page.relative_to(DOCS).with_suffix("").as_posix() for page in pages} <= listed
+
+
+def test_every_public_name_is_in_the_reference():
+    text = (DOCS / "api" / "index.rst").read_text(encoding="utf-8")
+    listed = set(re.findall(r"^   (\w+)$", text, re.MULTILINE))
+    assert set(sklearn_deid.__all__) <= listed
+
+
+def test_every_room_is_in_the_reference():
+    text = (DOCS / "api" / "index.rst").read_text(encoding="utf-8")
+    rooms = {path.parent.name for path in (ROOT / "sklearn_deid").glob("*/__init__.py")}
+    # the names of `estimators` are those of the package, and the command line has a page of its own
+    assert rooms - {"estimators", "cli"} <= set(re.findall(r"^   (\w+)$", text, re.MULTILINE))
+
+
+def test_every_estimator_is_in_the_user_guide():
+    from sklearn.base import BaseEstimator
+
+    guide = (DOCS / "user_guide.md").read_text(encoding="utf-8")
+    public = [getattr(sklearn_deid, name) for name in sklearn_deid.__all__]
+    estimators = [one.__name__ for one in public if isinstance(one, type) and issubclass(one, BaseEstimator)]
+    assert len(estimators) > 10
+    assert not [name for name in estimators if f"`{name}`" not in guide]
+
+
+def test_every_command_is_in_the_reference():
+    from sklearn_deid.cli.program import build_parser
+
+    text = (DOCS / "api" / "command_line.md").read_text(encoding="utf-8")
+    commands = next(action.choices for action in build_parser()._actions if action.choices)
+    assert set(commands) <= set(re.findall(r"^```\{command-help\} (\w+)", text, re.MULTILINE))
