@@ -11,7 +11,7 @@ import torch
 from .. import __version__
 from .._bundle import plain_json, read_bundle, write_bundle
 from .._compat import check_constraints
-from ..estimators import DeidTagger, tagger_from_state, tagger_to_state
+from ..estimators import DeidTagger, DSSGDEnsemble, tagger_from_state, tagger_to_state
 from ..exceptions import BundleError
 from .composites import COMPOSITES, unwrapped
 
@@ -83,7 +83,7 @@ def _to_state(model: Any) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         return {"class": "DeidTagger", "state": state}, arrays
     kind = type(model).__name__
     if kind not in COMPOSITES or type(model) is not COMPOSITES[kind].kind:
-        raise BundleError(f"A {kind} cannot be saved; one of {_names()} can, if all taggers inside are such.")
+        raise BundleError(f"A {kind} cannot be saved{_instead(model)}")
     own, taggers = COMPOSITES[kind].apart(model)
     inside, arrays = [], {}
     for number, tagger in enumerate(taggers):
@@ -91,6 +91,16 @@ def _to_state(model: Any) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         inside.append(content)
         arrays.update({f"{number}/{name}": array for name, array in own_arrays.items()})
     return {"class": kind, "state": plain_json(own, f"state of the {kind}"), "taggers": inside}, arrays
+
+
+def _instead(model: Any) -> str:
+    """How the sentence goes on: what of the model, or what else, can be saved."""
+    if isinstance(model, DSSGDEnsemble):
+        parts = "one of its estimators_" if model.strategy == "local" else "its global_estimator_ or one of estimators_"
+        return f" with the state of its workers' training. Save {parts}; each of them is a DeidTagger."
+    if hasattr(model, "best_estimator_"):
+        return ". Save its best_estimator_."
+    return f"; one of {_names()} can, if all taggers inside are such."
 
 
 def _from_state(manifest: Any, arrays: dict[str, np.ndarray], device: str | None) -> Any:

@@ -6,9 +6,20 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import Pipeline
 
-from sklearn_deid import Corpus, DeidTagger, Document, NoteDeidentifier, Span, WordVectors, load_model, save_model
+from sklearn_deid import (
+    Corpus,
+    DeidTagger,
+    Document,
+    DSSGDEnsemble,
+    NoteDeidentifier,
+    Span,
+    WordVectors,
+    load_model,
+    save_model,
+)
 from sklearn_deid.exceptions import BundleError
 from sklearn_deid.persistence import read_bundle, write_bundle
 
@@ -99,6 +110,33 @@ def test_other_classes_are_refused(small, tmp_path):
         with pytest.raises(BundleError, match="cannot be saved"):
             save_model(model, tmp_path / "m")
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    ("strategy", "instead"),
+    [("fedavg", "Save its global_estimator_ or one of estimators_"), ("local", "Save one of its estimators_")],
+)
+def test_ensemble_names_what_can_be_saved(tmp_path, strategy, instead):
+    tagger = DeidTagger(**{**SMALL, "max_epochs": 1, "embeddings": None})
+    aggregate = "vote" if strategy == "local" else "global"
+    ensemble = DSSGDEnsemble(tagger, n_workers=2, strategy=strategy, n_epochs=1, aggregate=aggregate, random_state=0)
+    for model in (ensemble, ensemble.fit(X, Y, groups=range(len(X))), NoteDeidentifier(ensemble)):
+        with pytest.raises(BundleError, match=f"A DSSGDEnsemble cannot be saved .* {instead}; each of them is a Deid"):
+            save_model(model, tmp_path / "m")
+    assert not list(tmp_path.iterdir())
+    named = [*ensemble.estimators_, *([ensemble.global_estimator_] if strategy == "fedavg" else [])]
+    for number, model in enumerate(named):
+        save_model(model, tmp_path / str(number))
+        assert_same(model, load_model(tmp_path / str(number)), X)
+
+
+def test_search_names_what_can_be_saved(small, tmp_path):
+    search = GridSearchCV(small, {"lr": [0.1]})
+    with pytest.raises(BundleError, match="A GridSearchCV cannot be saved; one of"):
+        save_model(search, tmp_path / "m")
+    search.best_estimator_ = small
+    with pytest.raises(BundleError, match=r"A GridSearchCV cannot be saved. Save its best_estimator_."):
+        save_model(search, tmp_path / "m")
 
 
 def test_tagger_that_holds_words_is_refused(tmp_path):
