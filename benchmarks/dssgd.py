@@ -50,6 +50,8 @@ ARMS: dict[str, dict[str, Any]] = {
     "C-0.1-upload-0.1": {"upload_fraction": 0.1},
     "C-0.1-upload-0.25": {"upload_fraction": 0.25},
     "C-0.1-upload-1": {"upload_fraction": 1.0},
+    "C-0.1-random": {"download_selection": "random"},
+    "C-0.1-random-upload-0.1": {"download_selection": "random", "upload_fraction": 0.1},
     "C-0.1-largest-0.1": {"upload_fraction": 0.1, "selection": "largest"},
 }
 MAIN_ARMS = list(ARMS)[:8]

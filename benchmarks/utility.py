@@ -100,7 +100,9 @@ def summary(rows: list[dict]) -> dict[str, dict[str, Any]]:
     for arm, runs in by_arm(rows).items():
         figures: dict[str, Any] = {"seeds": sorted(runs)}
         found = list(runs.values())
-        for part in [key for key in found[0] if key in ("bleu", "topics", "tokens") or key.startswith("classification_")]:
+        for part in [
+            key for key in found[0] if key in ("bleu", "topics", "tokens") or key.startswith("classification_")
+        ]:
             for system, measures in found[0][part].items():
                 for measure in measures:
                     values = [row[part][system][measure]["value"] for row in found]
