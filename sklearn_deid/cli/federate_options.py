@@ -69,6 +69,12 @@ def add_agreement(parser: argparse.ArgumentParser) -> None:
         metavar="X",
         help="what the server multiplies updates by (default: 1; 1 / number of sites adds their mean)",
     )
+    parser.add_argument(
+        "--download-selection",
+        choices=("most-updated", "random"),
+        default="most-updated",
+        help="which parameters a site gets (default: most-updated)",
+    )
 
 
 def agreement_of(arguments: argparse.Namespace) -> Agreement:
@@ -93,6 +99,7 @@ def agreement_of(arguments: argparse.Namespace) -> Agreement:
         max_abs=arguments.max_abs,
         max_norm=arguments.max_norm,
         step=arguments.step,
+        download_selection=arguments.download_selection,
     )
     agreement.tagger_to_train()  # refuses what no tagger takes, before anybody has asked for a certificate
     return agreement

@@ -86,6 +86,8 @@ class Agreement:
     step : float, default=1.0
         What the server multiplies updates by; 1 divided by the number of sites where they train at the same time and
         the sum of their updates overshoots.
+    download_selection : {"most-updated", "random"}, default="most-updated"
+        Which parameters a site gets (`federated.ServerLimits`).
 
     Raises
     ------
@@ -109,6 +111,7 @@ class Agreement:
     max_norm: float | None = None
     max_staleness: int | None = None
     step: float = 1.0
+    download_selection: str = "most-updated"
 
     def __post_init__(self) -> None:
         for name in (self.project, *self.sites):
@@ -144,8 +147,10 @@ class Agreement:
             "max_abs": self.max_abs,
             "max_norm": self.max_norm,
             "max_staleness": self.max_staleness,
+            "step": self.step,
+            "download_selection": self.download_selection,
         }
-        return ServerLimits(**{name: value for name, value in given.items() if value is not None}, step=self.step)
+        return ServerLimits(**{name: value for name, value in given.items() if value is not None})
 
     def tagger_to_train(self) -> Any:
         """A `DeidTagger` with the agreed parameters, not fitted.

@@ -95,11 +95,18 @@ class EnsembleTraining(BaseEstimator):
             ),
             schedule=self.schedule,
             mean_delay=self.mean_delay,
-            limits=ServerLimits(max_norm=math.inf if self.max_norm is None else self.max_norm, step=self.server_step),
+            limits=self._limits(),
             privacy=self.privacy,
             aggregate=self.combine,
             n_trim=self.n_trim,
             weights={f"worker-{i}": float(len(part.X)) for i, part in enumerate(parts)} if mean else None,
+        )
+
+    def _limits(self) -> ServerLimits:
+        return ServerLimits(
+            max_norm=math.inf if self.max_norm is None else self.max_norm,
+            step=self.server_step,
+            download_selection=self.download_selection,
         )
 
     # ---- rounds

@@ -12,7 +12,15 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._compat import Interval, StrOptions
 from .._sequences import object_rows
-from ..federated import AGGREGATES, SCHEDULES, SELECTIONS, STRATEGIES, GaussianUpload, SparseVectorUpload
+from ..federated import (
+    AGGREGATES,
+    DOWNLOAD_SELECTIONS,
+    SCHEDULES,
+    SELECTIONS,
+    STRATEGIES,
+    GaussianUpload,
+    SparseVectorUpload,
+)
 from ..metrics import phi_f1_score
 from ._ensemble_training import EnsembleTraining
 from ._privacy_spent import spent_epsilon
@@ -59,6 +67,9 @@ class DSSGDEnsemble(EnsembleTraining):
         Of an upload, in epochs; "random-delay" only.
     server_step : float, default=1.0
         What the server multiplies updates by ("dssgd", "fedavg").
+    download_selection : {"most-updated", "random"}, default="most-updated"
+        Which parameters a worker fetches ("dssgd"). The papers' are those with the highest update counters; with
+        optimizers that change all weights alike these are much the same each time, and random ones serve better.
     n_epochs : int, default=25
         Local epochs of each worker.
     aggregate : {"global", "vote", "worker"}, default="global"
@@ -141,6 +152,7 @@ class DSSGDEnsemble(EnsembleTraining):
         "schedule": [StrOptions(set(SCHEDULES))],
         "mean_delay": [Interval(Real, 0, None, closed="left")],
         "server_step": [Interval(Real, 0, None, closed="neither")],
+        "download_selection": [StrOptions(set(DOWNLOAD_SELECTIONS))],
         "n_epochs": [Interval(Integral, 1, None, closed="left")],
         "aggregate": [StrOptions({"global", "vote", "worker"})],
         "worker": [Interval(Integral, 0, None, closed="left")],
@@ -172,6 +184,7 @@ class DSSGDEnsemble(EnsembleTraining):
         schedule: str = "concurrent",
         mean_delay: float = 1.0,
         server_step: float = 1.0,
+        download_selection: str = "most-updated",
         n_epochs: int = 25,
         aggregate: str = "global",
         worker: int = 0,
@@ -192,6 +205,7 @@ class DSSGDEnsemble(EnsembleTraining):
         self.upload_fraction, self.download_fraction = upload_fraction, download_fraction
         self.clip, self.threshold, self.selection, self.half = clip, threshold, selection, half
         self.schedule, self.mean_delay, self.server_step = schedule, mean_delay, server_step
+        self.download_selection = download_selection
         self.aggregate, self.worker = aggregate, worker
         self.combine, self.n_trim, self.max_norm = combine, n_trim, max_norm
         self.privacy, self.delta = privacy, delta

@@ -5,7 +5,7 @@ What travels are bytes, so that the same server and workers run in one process a
 
 What it promises: notes stay where they are, and a worker decides how much of its updates others see. Against whom:
 participants that follow the protocol and are curious. Not by itself: updates can tell about the notes they come from.
-Only `GaussianUpload` and `SparseVectorUpload` come with a formal promise; `robust` and `ServerLimits` bound what a
+Only `GaussianUpload` and `SparseVectorUpload` come with a formal promise; ``robust`` and `ServerLimits` bound what a
 malicious worker can spoil.
 
 References
@@ -27,7 +27,7 @@ from .record import ExchangeRecord, RecordedMessage
 from .robust import AGGREGATES, aggregate, clip_norm, coordinate_median, trimmed_mean
 from .rounds import Evaluate, MapEpochs, run_rounds
 from .schedules import SCHEDULES, Step, plan_steps
-from .selection import SELECTIONS, Selected, n_shared, select_download, select_upload
+from .selection import DOWNLOAD_SELECTIONS, SELECTIONS, Selected, n_shared, select_download, select_upload
 from .server import ParameterServer, Refusal
 from .sparse import SparseUpdate
 from .state_file import generator_from, generator_state, read_state, write_state
@@ -51,6 +51,7 @@ __all__ = [
     "RecordedMessage",
     "Refusal",
     "SCHEDULES",
+    "DOWNLOAD_SELECTIONS",
     "SELECTIONS",
     "STRATEGIES",
     "Selected",

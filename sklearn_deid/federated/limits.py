@@ -1,16 +1,18 @@
-"""What a server accepts."""
+"""What a server accepts and hands out."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
 
+from .selection import DOWNLOAD_SELECTIONS
+
 __all__ = ["ServerLimits"]
 
 
 @dataclass(frozen=True)
 class ServerLimits:
-    """What the server accepts, and how it applies it.
+    """What the server accepts, how it applies it, and what it hands out.
 
     Parameters
     ----------
@@ -23,12 +25,15 @@ class ServerLimits:
     step : float, default=1.0
         What updates are multiplied by when they are added. 1 is the papers'; with n workers that train at the same
         time 1/n adds their mean instead of their sum.
+    download_selection : {"most-updated", "random"}, default="most-updated"
+        Which parameters a worker gets (`select_download`); the papers' are the most-updated ones.
     """
 
     max_abs: float = math.inf
     max_norm: float = math.inf
     max_staleness: int | None = None
     step: float = 1.0
+    download_selection: str = "most-updated"
 
     def __post_init__(self) -> None:
         for name in ("max_abs", "max_norm"):
@@ -38,3 +43,8 @@ class ServerLimits:
             raise ValueError(f"The 'max_staleness' parameter must not be negative. Got {self.max_staleness!r}.")
         if not 0.0 < self.step < math.inf:
             raise ValueError(f"The 'step' parameter must be a positive number. Got {self.step!r}.")
+        if self.download_selection not in DOWNLOAD_SELECTIONS:
+            allowed = ", ".join(DOWNLOAD_SELECTIONS)
+            raise ValueError(
+                f"The 'download_selection' parameter must be one of {allowed}. Got {self.download_selection!r}."
+            )

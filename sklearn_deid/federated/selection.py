@@ -10,9 +10,10 @@ import numpy as np
 from ..exceptions import ExchangeError
 from .ranking import largest_mask, random_subset
 
-__all__ = ["SELECTIONS", "Selected", "n_shared", "select_download", "select_upload"]
+__all__ = ["DOWNLOAD_SELECTIONS", "SELECTIONS", "Selected", "n_shared", "select_download", "select_upload"]
 
 SELECTIONS = ("random", "largest")
+DOWNLOAD_SELECTIONS = ("most-updated", "random")
 
 
 @dataclass(frozen=True)
@@ -139,8 +140,13 @@ def select_upload(
     return Selected(indices, values, n_candidates, n_clipped)
 
 
-def select_download(counts: np.ndarray, download_fraction: float, rng: np.random.Generator | None = None) -> np.ndarray:
-    """The parameters that workers have updated most often; among equals chance decides.
+def select_download(
+    counts: np.ndarray,
+    download_fraction: float,
+    rng: np.random.Generator | None = None,
+    selection: str = "most-updated",
+) -> np.ndarray:
+    """The parameters that workers have updated most often, or any that they have updated; chance decides the rest.
 
     Parameters
     ----------
@@ -150,6 +156,9 @@ def select_download(counts: np.ndarray, download_fraction: float, rng: np.random
         The papers' theta_d, from 0 to 1, of all parameters.
     rng : Generator, optional
         By default one seeded by the operating system.
+    selection : {"most-updated", "random"}, default="most-updated"
+        "most-updated" as in the papers. Where most updates are above the threshold, counters tell luck, and the same
+        parameters are fetched again and again; "random" draws from all that were ever updated.
 
     Returns
     -------
@@ -167,8 +176,14 @@ def select_download(counts: np.ndarray, download_fraction: float, rng: np.random
     >>> select_download(np.array([0, 3, 1, 2]), 0.5).tolist()
     [1, 3]
     """
+    if selection not in DOWNLOAD_SELECTIONS:
+        allowed = ", ".join(DOWNLOAD_SELECTIONS)
+        raise ValueError(f"The 'download_selection' parameter must be one of {allowed}. Got {selection!r}.")
     rng = np.random.default_rng() if rng is None else rng
-    return np.flatnonzero(largest_mask(np.asarray(counts), n_shared(download_fraction, len(counts)), rng))
+    keys = np.asarray(counts)
+    if selection == "random":
+        keys = (keys > 0).astype(np.int8)
+    return np.flatnonzero(largest_mask(keys, n_shared(download_fraction, len(keys)), rng))
 
 
 def check_bounds(threshold: float, clip: float) -> None:

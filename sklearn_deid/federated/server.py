@@ -125,7 +125,7 @@ class ParameterServer:
         return _read_only(self._counts)
 
     def download(self, download_fraction: float) -> SparseUpdate:
-        """The parameters with the highest update counters, ties at random.
+        """The parameters with the highest update counters, ties at random; or random ones, if its limits say so.
 
         Parameters
         ----------
@@ -138,7 +138,7 @@ class ParameterServer:
             Of kind ``"parameters"``.
         """
         with self._lock:
-            indices = select_download(self._counts, download_fraction, self._rng)
+            indices = select_download(self._counts, download_fraction, self._rng, self.limits.download_selection)
             values = self._parameters[indices]
             return SparseUpdate(indices, values, self.size, self.model, self.version, "parameters")
 

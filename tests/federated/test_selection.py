@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from sklearn_deid.exceptions import ExchangeError
-from sklearn_deid.federated import n_shared, select_download, select_upload
+from sklearn_deid.federated import ServerLimits, n_shared, select_download, select_upload
 
 from .literal import literal_candidates, literal_largest
 
@@ -77,6 +77,29 @@ def test_downloaded_are_the_most_updated(counts, fraction, seed):
     assert len(indices) == n_shared(fraction, len(counts))
     assert (np.diff(indices) > 0).all()
     assert sorted(counts[indices]) == sorted(counts)[len(counts) - len(indices) :]
+
+
+@given(hnp.arrays(np.int32, st.integers(0, 60), elements=st.integers(0, 4)), FRACTIONS, st.integers(0, 9))
+def test_random_downloads_are_of_what_was_updated(counts, fraction, seed):
+    indices = select_download(counts, fraction, np.random.default_rng(seed), "random")
+    assert len(indices) == n_shared(fraction, len(counts))
+    assert (np.diff(indices) > 0).all()
+    assert (counts[indices] > 0).sum() == min(len(indices), (counts > 0).sum())
+
+
+def test_random_downloads_do_not_look_at_how_often():
+    counts, rng, hits = np.array([0, 9, 1, 5, 0, 2]), np.random.default_rng(0), np.zeros(6)
+    for _ in range(4000):
+        hits[select_download(counts, 1 / 3, rng, "random")] += 1
+    assert hits[[0, 4]].tolist() == [0, 0]
+    np.testing.assert_allclose(hits[[1, 2, 3, 5]], 2000, atol=5 * np.sqrt(4000 * 0.5 * 0.5))
+
+
+def test_unknown_download_selection_is_refused():
+    with pytest.raises(ValueError, match="'download_selection' parameter must be one of most-updated, random"):
+        select_download(np.zeros(3, int), 0.5, selection="newest")
+    with pytest.raises(ValueError, match="'download_selection' parameter must be one of most-updated, random"):
+        ServerLimits(download_selection="newest")
 
 
 @given(st.floats(0, 1), st.integers(0, 10**9))

@@ -205,6 +205,15 @@ def test_updates_can_be_shrunk():
     assert target.parameters.tolist() == [0, 0.25, 0, -0.5, 0, 0]
 
 
+def test_a_server_of_random_downloads_hands_out_what_was_updated_once_as_well():
+    target = server(limits=ServerLimits(download_selection="random"))
+    for sequence in range(3):
+        target.upload(make([0], [1.0]), worker="site-1", sequence=sequence)
+    target.upload(make([1], [1.0]), worker="site-1", sequence=3)
+    got = {tuple(target.download(1 / target.size).indices.tolist()) for _ in range(50)}
+    assert got == {(0,), (1,)}
+
+
 @pytest.mark.parametrize("fields", [{"max_abs": 0}, {"max_norm": -1}, {"max_staleness": -1}, {"step": 0}])
 def test_wrong_limits(fields):
     with pytest.raises(ValueError, match=next(iter(fields))):
@@ -237,7 +246,7 @@ def test_diverged_parameters_are_no_start():
 
 
 def filled():
-    target = server(limits=ServerLimits(max_abs=9, max_staleness=7))
+    target = server(limits=ServerLimits(max_abs=9, max_staleness=7, download_selection="random"))
     for worker, sequence, values in (("a", 0, [1, 2]), ("a", 2, [3, 4]), ("b", 0, [5, 6])):
         target.upload(make([1, 4], values), worker, sequence)
     return target
