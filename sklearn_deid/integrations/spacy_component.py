@@ -1,0 +1,258 @@
+"""A spaCy component that marks PHI: ``nlp.add_pipe("sklearn_deid", config={"model": path})``.
+
+spaCy finds the factory by an entry point, so that nothing of this library has to be imported. This module loads neither
+torch nor scikit-learn: spaCy imports it whenever a pipeline is made, whether the component is used or not.
+"""
+
+from __future__ import annotations
+
+import tempfile
+import warnings
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+import srsly
+from spacy.language import Language
+from spacy.pipeline import Pipe
+from spacy.tokens import Doc, Span, SpanGroup
+from spacy.util import SimpleFrozenList, minibatch
+
+from ..exceptions import BundleError, DeidError, UnsafeToShareWarning
+from ..text import Document
+from .deidentifiers import as_deidentifier, labels_of_model
+from .token_spans import TokenSpan, expand_to_tokens, join_overlapping
+
+__all__ = ["DeidComponent", "make_component"]
+
+
+class DeidComponent(Pipe):
+    """Sets ``doc.spans[spans_key]`` to the PHI of a doc and, if asked to, ``doc.ents``.
+
+    A span that begins or ends inside a token of spaCy covers the whole token: it never covers less than what was found.
+    Confidence and category are in ``span._.phi_confidence`` and ``span._.phi_category``, and for each span of the group
+    in ``doc.spans[spans_key].attrs["scores"]`` and ``["categories"]``, which a DocBin keeps.
+
+    A doc that cannot be processed raises; with an error handler of ``nlp.set_error_handler`` it is handed to that and
+    left out of ``nlp.pipe``. It is never passed on without its spans.
+
+    Parameters
+    ----------
+    name : str, default="sklearn_deid"
+        Name in the pipeline.
+    model : path, NoteDeidentifier or tagger, optional
+        What `save_model` has written, loaded when the first doc comes, or something fitted. None if it comes later,
+        by ``nlp.from_disk``.
+    spans_key : str, default="phi"
+        Key in ``doc.spans``; what is there is replaced.
+    set_ents : bool, default=False
+        Whether ``doc.ents`` gets the spans too, overlapping ones joined. Entities of other components stay where they
+        do not overlap with PHI.
+    device : str, optional
+        As for `load_model`.
+
+    Examples
+    --------
+    >>> import spacy
+    >>> from sklearn_deid import RuleTagger, save_model
+    >>> import tempfile
+    >>> folder = tempfile.mkdtemp()
+    >>> save_model(RuleTagger(kinds=["email"]).fit([]), f"{folder}/model")
+    >>> nlp = spacy.blank("en")
+    >>> _ = nlp.add_pipe("sklearn_deid", config={"model": f"{folder}/model"})
+    >>> [(span.start, span.end, span.label_) for span in nlp("Write to a.roe@example.org today").spans["phi"]]
+    [(2, 3, 'EMAIL')]
+    """
+
+    def __init__(
+        self,
+        name: str = "sklearn_deid",
+        *,
+        model: Any = None,
+        spans_key: str = "phi",
+        set_ents: bool = False,
+        device: str | None = None,
+    ) -> None:
+        self.name = name
+        self.model = str(Path(model).absolute()) if isinstance(model, (str, Path)) else model
+        self.spans_key = spans_key
+        self.set_ents = set_ents
+        self.device = device
+        self._deidentifier: Any = None
+        self._has_read = False
+        _register_extensions()
+
+    @property
+    def deidentifier(self) -> Any:
+        """The `NoteDeidentifier` in use; loads the model if that has not happened yet.
+
+        Raises
+        ------
+        DeidError
+            If there is no model, or what is at its path is none.
+        """
+        if self._deidentifier is None:
+            if self.model is None:
+                raise DeidError(
+                    f"The component '{self.name}' has no model. Pass config={{'model': path}} to nlp.add_pipe, or load "
+                    "a saved pipeline."
+                )
+            self._deidentifier = as_deidentifier(self.model, self.device)
+        return self._deidentifier
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """Labels that the model can give; empty as long as it is not loaded."""
+        return () if self._deidentifier is None else tuple(labels_of_model(self._deidentifier))
+
+    def __call__(self, doc: Doc) -> Doc:
+        """Mark the PHI of one doc.
+
+        Raises
+        ------
+        DeidError
+            If it cannot be processed; without text of it.
+        """
+        return self._mark(doc, next(self._found([doc], 0)))
+
+    def pipe(self, stream: Iterable[Doc], *, batch_size: int = 128) -> Iterator[Doc]:
+        """Mark the PHI of docs, of which ``batch_size`` are tagged together.
+
+        Raises
+        ------
+        DeidError
+            If a doc cannot be processed and no error handler was set; it says which by its number in the stream.
+        """
+        number = 0
+        for docs in minibatch(stream, size=batch_size):
+            try:
+                found = list(self._found(docs, number))
+            except DeidError:  # one doc must not take the others with it
+                yield from self._pipe_each(docs, number)
+            else:
+                for doc, spans in zip(docs, found, strict=True):
+                    yield self._mark(doc, spans)
+            number += len(docs)
+
+    def to_disk(self, path: str | Path, *, exclude: Iterable[str] = SimpleFrozenList()) -> None:
+        """Save the model as `save_model` does; the other settings are in the configuration of the pipeline.
+
+        Warns
+        -----
+        UnsafeToShareWarning
+            If this pipeline has read docs: spaCy saves every word that it has met with its vocabulary.
+        """
+        from ..persistence import save_model
+
+        if self._has_read:
+            warnings.warn(
+                "This pipeline has read notes, and spaCy saves the words of them with its vocabulary. Save a pipeline "
+                "that has read none.",
+                UnsafeToShareWarning,
+                stacklevel=2,
+            )
+        save_model(self.deidentifier, path, overwrite=True)
+
+    def from_disk(self, path: str | Path, *, exclude: Iterable[str] = SimpleFrozenList()) -> DeidComponent:
+        """Load what `to_disk` has saved, whatever path the configuration names; nothing in it is executed."""
+        self._deidentifier = as_deidentifier(path, self.device)
+        return self
+
+    def to_bytes(self, *, exclude: Iterable[str] = SimpleFrozenList()) -> bytes:
+        """As `to_disk`."""
+        with tempfile.TemporaryDirectory() as folder:
+            self.to_disk(Path(folder, "model"))
+            return srsly.msgpack_dumps({file.name: file.read_bytes() for file in Path(folder, "model").iterdir()})
+
+    def from_bytes(self, bytes_data: bytes, *, exclude: Iterable[str] = SimpleFrozenList()) -> DeidComponent:
+        """As `from_disk`."""
+        files = srsly.msgpack_loads(bytes_data)
+        if not isinstance(files, dict) or any(Path(str(name)).name != name for name in files):
+            raise BundleError("The bytes hold no saved model.")
+        with tempfile.TemporaryDirectory() as folder:
+            for name, content in files.items():
+                Path(folder, name).write_bytes(content)
+            return self.from_disk(folder)
+
+    def _pipe_each(self, docs: list[Doc], number: int) -> Iterator[Doc]:
+        handler = self.get_error_handler()
+        for position, doc in enumerate(docs):
+            try:
+                spans = next(self._found([doc], number + position))
+            except DeidError as error:
+                handler(self.name, self, [doc], error)
+            else:
+                yield self._mark(doc, spans)
+
+    def _found(self, docs: list[Doc], number: int) -> Iterator[list[TokenSpan]]:
+        """PHI of docs, the first of which has this number in the stream."""
+        notes = [Document(f"number {number + position}", doc.text) for position, doc in enumerate(docs)]
+        self._has_read = True
+        for doc, note, spans in zip(docs, notes, self.deidentifier.annotate(notes), strict=True):
+            starts = [token.idx for token in doc]
+            ends = [token.idx + len(token) for token in doc]
+            yield expand_to_tokens(spans, starts, ends, doc_id=note.doc_id)
+
+    def _mark(self, doc: Doc, spans: list[TokenSpan]) -> Doc:
+        attrs = {"scores": [span.confidence for span in spans], "categories": [span.category for span in spans]}
+        marked = [Span(doc, span.first, span.stop, label=span.label) for span in spans]
+        doc.spans[self.spans_key] = SpanGroup(doc, name=self.spans_key, attrs=attrs, spans=marked)
+        if self.set_ents:
+            joined = [Span(doc, span.first, span.stop, label=span.label) for span in join_overlapping(spans)]
+            taken = {token.i for span in joined for token in span}
+            others = [entity for entity in doc.ents if not any(token.i in taken for token in entity)]
+            doc.set_ents([*joined, *others], default="outside")
+        return doc
+
+
+@Language.factory(
+    "sklearn_deid",
+    default_config={"model": None, "spans_key": "phi", "set_ents": False, "device": None},
+    assigns=["doc.spans"],
+)
+def make_component(
+    nlp: Language, name: str, model: str | None, spans_key: str, set_ents: bool, device: str | None
+) -> DeidComponent:
+    """What ``nlp.add_pipe("sklearn_deid", config=...)`` calls.
+
+    Parameters
+    ----------
+    nlp : Language
+    name : str
+    model : str or None
+        Path of what `save_model` has written; loaded when the first doc comes.
+    spans_key, set_ents, device
+        As for `DeidComponent`.
+
+    Returns
+    -------
+    DeidComponent
+
+    Examples
+    --------
+    >>> import spacy
+    >>> spacy.blank("es").add_pipe("sklearn_deid", config={"spans_key": "sensible"}).spans_key
+    'sensible'
+    """
+    return DeidComponent(name, model=model, spans_key=spans_key, set_ents=set_ents, device=device)
+
+
+def _register_extensions() -> None:
+    for name, attribute in (("phi_confidence", "scores"), ("phi_category", "categories")):
+        if not Span.has_extension(name):
+            Span.set_extension(name, getter=_Noted(attribute))
+
+
+class _Noted:
+    """Looks up what a group of spans notes about a span, because equal spans would share what is kept in user data."""
+
+    def __init__(self, attribute: str) -> None:
+        self.attribute = attribute
+
+    def __call__(self, span: Span) -> Any:
+        for group in span.doc.spans.values():
+            if {"scores", "categories"} <= group.attrs.keys():
+                for other, noted in zip(group, group.attrs[self.attribute], strict=True):
+                    if (other.start, other.end, other.label) == (span.start, span.end, span.label):
+                        return noted
+        return None
