@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import argparse
 import os
-import sys
 from pathlib import Path
 
 from .plan import PAPERS, Step, steps_of
@@ -70,8 +69,19 @@ def main(argv: list[str] | None = None) -> None:
         steps = steps_asked_for(arguments)
         run_all(steps, arguments.results, arguments.jobs, arguments.backend)
         summarise(steps, arguments.results)
-    command = "python -m benchmarks.reproduce " + " ".join(sys.argv[1:] if argv is None else argv)
-    print(write_report(arguments.results, arguments.runs_from, arguments.only, command))
+    print(write_report(arguments.results, arguments.runs_from, arguments.only, shown_command(arguments)))
+
+
+def shown_command(arguments: argparse.Namespace) -> str:
+    """The command for the report, without the folders of this machine."""
+    words = ["python -m benchmarks.reproduce", f"--{arguments.size}"]
+    if arguments.only != list(PAPERS):
+        words += ["--only", *arguments.only]
+    words += [f"--data {name}=FOLDER" for name in arguments.data]
+    words += ["--device", arguments.device] if arguments.device else []
+    words += [f"--jobs {arguments.jobs}"] + ([f"--backend {arguments.backend}"] if arguments.backend != "loky" else [])
+    words += ["--runs-from FOLDER"] if arguments.runs_from else []
+    return " ".join(words + (["--report"] if arguments.report else []))
 
 
 if __name__ == "__main__":

@@ -9,11 +9,15 @@ from .sources import Measured
 NOT_RUN = "not run"
 
 
-def text_of(value: float | str, digits: int = 2) -> str:
+def text_of(value: float | str, digits: int) -> str:
     """A printed number or word."""
-    if isinstance(value, str):
-        return value or "–"
-    return f"{value:.{digits}f}".rstrip("0").rstrip(".") if digits > 1 else f"{value:.{digits}f}"
+    return (value or "–") if isinstance(value, str) else f"{value:.{digits}f}"
+
+
+def printed_text(values: Sequence[float | str], digits: int) -> str:
+    """All columns of a row in one cell; words that all of them share once."""
+    texts = [text_of(value, digits) for value in values]
+    return texts[0] if len(set(texts)) == 1 else " / ".join(texts)
 
 
 def measured_text(found: Measured | None, digits: int, with_interval: bool = True) -> str:

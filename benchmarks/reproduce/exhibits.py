@@ -87,6 +87,12 @@ class Exhibit:
         arm = row.arm or column.arm
         return [] if arm is None else [arm]
 
+    @property
+    def printed_digits(self) -> int:
+        """Decimals of the printed figure that has most."""
+        numbers = [value for row in self.rows for value in row.printed if not isinstance(value, str)]
+        return max((len(str(value).partition(".")[2]) for value in numbers), default=0)
+
     def reasons(self) -> list[str]:
         """Why rows have no run of their own, each once."""
         return list(dict.fromkeys(row.missing for row in self.rows if row.missing))

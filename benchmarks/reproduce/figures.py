@@ -11,6 +11,11 @@ from .sources import Measured, Source
 from .training_histories import history_of, mean_curve
 
 PRINTED = {"color": "0.45", "linestyle": "--", "marker": "x", "linewidth": 1.2}
+JUDGES: tuple[tuple[int, str, dict[str, str]], ...] = (
+    (3, "the paper's adversary", {"linestyle": "-", "marker": "o"}),
+    (4, "strong T2", {"linestyle": "--", "marker": "^"}),
+    (5, "bound", {"linestyle": ":", "marker": "s"}),
+)
 WORKERS = {"A": "A: centralised", "B": "B: round robin", "C-0.1": "C 0.1", "C-0.5": "C 0.5", "D": "D: alone"}
 
 
@@ -54,7 +59,8 @@ def _line(ax: Any, points: Mapping[float, Measured], label: str, **style: Any) -
     means = [points[x].mean for x in xs]
     widths = [[points[x].mean - points[x].low for x in xs], [points[x].high - points[x].mean for x in xs]]
     single = all(len(points[x].seeds) == 1 for x in xs)
-    ax.errorbar(xs, means, yerr=None if single else widths, marker="o", capsize=2, label=label, **style)
+    style = {"marker": "o", **style}
+    ax.errorbar(xs, means, yerr=None if single else widths, capsize=2, label=label, **style)
     return True
 
 
@@ -109,10 +115,9 @@ def adversaries(exhibit: Exhibit, source: Source) -> Any:
         left.plot(list(printed), list(printed.values()), label=label, **(PRINTED | _shade(column)))
     for color, word in (("C0", "three-part"), ("C1", "bounded")):
         drawn |= _line(left, _numbered(exhibit, source, 1, word), word, color=color)
-        judges = ((3, "the paper's adversary", "-"), (4, "strong T2", "--"), (5, "bound", ":"))
-        for column, judge, line in judges:
+        for column, judge, style in JUDGES:
             points = _numbered(exhibit, source, column, word)
-            drawn |= _line(right, points, f"{word}: {judge}", color=color, linestyle=line)
+            drawn |= _line(right, points, f"{word}: {judge}", color=color, **style)
     if not drawn:
         _close(figure)
         return None
@@ -172,8 +177,8 @@ def epochs(exhibit: Exhibit, source: Source) -> Any:
         rows = [row for (name, _), row in source.rows.items() if name == arm and "diverged" not in row]
         ends = [[100 * end(values) for values in zip(*_workers(rows), strict=True)] for end in (min, max)]
         ax.fill_between(xs, *ends, color=f"C{number}", alpha=0.15)
-    for value, name in ((96.2, "A"), (95.5, "C 0.1")):
-        ax.axhline(value, **{**PRINTED, "marker": ""}, label=f"printed after 200 epochs, {name}")
+    for value, name, color in ((96.2, "A", "C0"), (95.5, "C 0.1", "C2")):
+        ax.axhline(value, color=color, linestyle="--", linewidth=1, label=f"printed after 200 epochs, {name}")
     ax.set(xlabel="Epoch of each worker", ylabel="PHI token F1 (%)")
     return _finished(figure, [ax])
 

@@ -28,7 +28,10 @@ def draws_of(exhibit: Exhibit, shown: Sequence[Source]) -> dict[str, list[tuple[
 
 def best(exhibit: Exhibit, shown: Sequence[Source]) -> list[str]:
     """The printed configurations, then the best that were drawn here."""
-    lines = table(["configuration as printed", "F1"], [[row.name, text_of(row.printed[0])] for row in exhibit.rows])
+    lines = table(
+        ["configuration as printed", "F1"],
+        [[row.name, text_of(row.printed[0], exhibit.printed_digits)] for row in exhibit.rows],
+    )
     for name, draws in draws_of(exhibit, shown).items():
         ranked = sorted(draws, key=lambda draw: -draw[1])[:SHOWN]
         lines += [f"As measured, {name}, {len(draws)} draws:", ""]
@@ -44,7 +47,7 @@ def effects(exhibit: Exhibit, shown: Sequence[Source]) -> list[str]:
     rows = []
     for i, row in enumerate(exhibit.rows):
         cells = [_effect(draws, row.parameter) for draws in groups.values()]
-        rows.append([exhibit.row_name(i), text_of(row.printed[0]), *cells])
+        rows.append([exhibit.row_name(i), text_of(row.printed[0], exhibit.printed_digits), *cells])
     return table(head, rows)
 
 

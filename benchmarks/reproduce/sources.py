@@ -26,6 +26,7 @@ SIGNATURES = {
     "learning_curve": ("documents",),
     "baselines": ("scores",),
 }
+MEDDOCAN_NOTES = 500  # of its training split
 _MEANS = {"mean": np.mean, "min": np.min, "max": np.max}
 
 
@@ -73,6 +74,8 @@ class Source:
     def label(self) -> str:
         """Corpus and size, for the head of a column."""
         notes = self.settings.get("notes")
+        if self.corpus == "meddocan" and (notes or MEDDOCAN_NOTES) >= MEDDOCAN_NOTES:
+            return f"{self.key}: meddocan, all {MEDDOCAN_NOTES} notes"
         return f"{self.key}: {self.corpus}" + (f", {notes} notes" if notes else "")
 
     def description(self) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from .cells import NOT_RUN, measured_text, table, text_of
+from .cells import NOT_RUN, measured_text, printed_text, table, text_of
 from .exhibits import Exhibit, shown_sources
 from .hyperparameters import SEARCHES
 from .sources import Source
@@ -28,7 +28,9 @@ def markdown_of(exhibit: Exhibit, sources: Sequence[Source]) -> list[str]:
     else:
         lines += _one_after_the_other(exhibit, shown)
     lines += _missing(exhibit)
-    lines += [f"- {source.key}: {source.description()}." for source in shown] or [f"- No runs: {exhibit.needs}"]
+    lines += [f"- {source.key}: {source.description()}." for source in shown] or [
+        f"- No runs of `{exhibit.script}` are here."
+    ]
     lines += ["", f"**Difference.** {computed_difference(exhibit, shown)} {exhibit.differs}"]
     return [*lines, f"To measure the printed figures themselves: {exhibit.needs}", ""]
 
@@ -39,26 +41,26 @@ def _beside(exhibit: Exhibit, shown: Sequence[Source]) -> list[str]:
     head = ["", f"printed: {names}", *(source.label() for source in shown)]
     rows = []
     for i, row in enumerate(exhibit.rows):
-        printed = " / ".join(text_of(value) for value in row.printed)
+        printed = printed_text(row.printed, exhibit.printed_digits)
         rows.append([exhibit.row_name(i), printed, *(_joined(exhibit, source, i) for source in shown)])
     return table(head, rows)
 
 
 def _joined(exhibit: Exhibit, source: Source, row: int) -> str:
     """All columns of a row; the interval is that of the last."""
-    found = [exhibit.cell(source, row, j) for j in range(len(exhibit.columns))]
-    if all(one is None for one in found):
+    n = len(exhibit.columns)
+    if all(exhibit.cell(source, row, j) is None for j in range(n)):
         return "no run of its own" if exhibit.rows[row].missing else NOT_RUN
-    last = len(found) - 1
-    digits = [exhibit.digits if c.digits is None else c.digits for c in exhibit.columns]
-    return " / ".join(measured_text(one, digits[j], with_interval=j == last) for j, one in enumerate(found))
+    return " / ".join(_cell(exhibit, source, row, j, with_interval=j == n - 1) for j in range(n))
 
 
 def _one_after_the_other(exhibit: Exhibit, shown: Sequence[Source]) -> list[str]:
     """As printed, then as measured, a table for each source and variant."""
     head = ["", *(column.name for column in exhibit.columns)]
     lines = ["As printed:", ""]
-    lines += table(head, [[exhibit.row_name(i), *map(text_of, row.printed)] for i, row in enumerate(exhibit.rows)])
+    digits = exhibit.printed_digits
+    body = [[text_of(value, digits) for value in row.printed] for row in exhibit.rows]
+    lines += table(head, [[exhibit.row_name(i), *cells] for i, cells in enumerate(body)])
     for source in shown:
         for number, (name, _) in enumerate(exhibit.variants or (("", ""),)):
             body = [
@@ -85,12 +87,13 @@ def _left_out(head: Sequence[str], run: Sequence[int], body: Sequence[object], k
     return f" ({' and '.join(parts)} not run or not there)" if parts else ""
 
 
-def _cell(exhibit: Exhibit, source: Source, row: int, column: int, variant: int) -> str:
+def _cell(exhibit: Exhibit, source: Source, row: int, column: int, variant: int = 0, with_interval: bool = True) -> str:
+    """A measured figure; a dash where the exhibit looks for none."""
+    line, head = exhibit.rows[row], exhibit.columns[column]
     found = exhibit.cell(source, row, column, variant)
     if found is None:
-        nothing_asked = not (exhibit.rows[row].figure or exhibit.columns[column].figure)
-        return "–" if nothing_asked else NOT_RUN
-    return measured_text(found, exhibit.digits)
+        return NOT_RUN if line.figure or line.figures or head.figure else "–"
+    return measured_text(found, exhibit.digits if head.digits is None else head.digits, with_interval)
 
 
 def _missing(exhibit: Exhibit) -> list[str]:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from .cells import NOT_RUN, table, text_of
+from .cells import NOT_RUN, printed_text, table, text_of
 from .exhibits import Exhibit
 from .sources import Source
 
@@ -17,7 +17,7 @@ _ACCURACIES = ("valid_average_accuracy", "valid_t2_accuracy")
 def curves(exhibit: Exhibit, shown: Sequence[Source]) -> list[str]:
     """Accuracy of the adversary when its pre-training ended, and in the round that was kept; first seed."""
     row = exhibit.rows[0]
-    rows = [["printed", *map(text_of, row.printed)]]
+    rows = [["printed", *(text_of(value, 0) for value in row.printed)]]
     for source in shown:
         kept = history_of(source, row.arm or "")
         rows.append([source.label(), *((_end(kept[0]), _chosen(*kept)) if kept else (NOT_RUN, NOT_RUN))])
@@ -54,7 +54,7 @@ def epochs(exhibit: Exhibit, shown: Sequence[Source]) -> list[str]:
     head = ["", "printed: first / middle / last", *(source.label() for source in shown)]
     rows = []
     for row in exhibit.rows:
-        printed = " / ".join(map(text_of, row.printed))
+        printed = printed_text(row.printed, exhibit.printed_digits)
         rows.append([row.name, printed, *(_three(source, row.arm or "") for source in shown)])
     return table(head, rows)
 
