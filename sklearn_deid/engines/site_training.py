@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ from ..exceptions import DeidError, ExchangeError
 from ..federated import Worker, read_state, write_state
 from .agreement import Agreement
 from .site_settings import SiteSettings
+from .state_lock import StateLock
 
 __all__ = ["Ask", "SiteTraining", "read_site_corpus"]
 
@@ -22,7 +24,8 @@ _WORKER = "worker.state"
 class SiteTraining:
     """A worker with its notes, whose state outlives the process.
 
-    The state folder holds ``worker.state`` and ``learner-N.state`` (after N epochs), ``history.jsonl`` with a line of
+    From here to the end of `run_window` no other process can train with the same state folder (`StateLock`). The
+    folder holds ``worker.state`` and ``learner-N.state`` (after N epochs), ``history.jsonl`` with a line of
     numbers for each epoch, and ``model``, a tagger that `load_model` reads, after each window.
 
     Parameters
@@ -70,8 +73,12 @@ class SiteTraining:
             privacy=settings.privacy(),
             random_state=settings.random_state,
         )
+        self._lock = StateLock(self.folder)
         if (self.folder / _WORKER).exists():
-            self._restore()
+            with ExitStack() as if_it_fails:
+                if_it_fails.callback(self._lock.release)
+                self._restore()
+                if_it_fails.pop_all()
 
     @property
     def n_left(self) -> int:
@@ -99,6 +106,12 @@ class SiteTraining:
         ExchangeError
             If the server has another model, or refuses a request other than an upload.
         """
+        try:
+            return self._window(ask, stopped)
+        finally:
+            self._lock.release()
+
+    def _window(self, ask: Ask, stopped: Callable[[], bool]) -> int:
         hello = _granted(ask({"ask": "hello"}))[0]
         if hello.get("model") != self.worker.model:
             raise ExchangeError("The server has another model: its federation.json is not the one of this site.")

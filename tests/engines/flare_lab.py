@@ -148,13 +148,22 @@ class Lab:
 
     def kill(self, name):
         """The site with all its processes, at once and without warning."""
-        process = self.processes.pop(name)
-        for pid in _descendants(process.pid):
+        self._send(name, signal.SIGKILL)
+        self.processes.pop(name).wait(timeout=30)
+
+    def _send(self, name, what):
+        for pid in _descendants(self.processes[name].pid):
             try:
-                os.kill(pid, signal.SIGKILL)
+                os.kill(pid, what)
             except ProcessLookupError:
                 pass
-        process.wait(timeout=30)
+
+    def suspend(self, name):
+        """As a computer that sleeps: connections stay, and nobody answers."""
+        self._send(name, signal.SIGSTOP)
+
+    def resume(self, name):
+        self._send(name, signal.SIGCONT)
 
     def close(self):
         for name in list(self.processes):

@@ -1,4 +1,4 @@
-"""A federation as hospitals would run it, on one machine: processes are killed, windows go on, other code is refused.
+"""A federation as hospitals would run it, on one machine: processes are killed and suspended, windows go on, other code is refused.
 
 Every wait is bounded and looks at files; every process is killed at the end, also where a test fails.
 """
@@ -42,31 +42,45 @@ def lab(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def trained(lab):
-    """Two windows: site-3 is killed in the first, the server between the two."""
+    """Two windows: in the first site-3 is killed and site-2 suspended, the server is killed between the two."""
     first = lab.submit()
     lab.wait(lambda: len(lab.events(first, event="upload", site="site-3")) >= 2, "site-3 uploads")
     seen = len(lab.log(HOST))
     lab.kill("site-3")
     n_before = len(lab.history("site-3"))
     lab.start("site-3")
+    lab.wait(lambda: len(lab.events(first, event="upload", site="site-2")) >= 2, "site-2 uploads")
+    lab.suspend("site-2")
+    n_suspended = len(lab.events(first, event="upload", site="site-2"))
+    n_alone = N_IN_WINDOW - len(lab.events(first, event="upload", site="site-1"))
     lab.wait_for_site("site-3", seen)
     end_of_first = lab.wait_for_end(first)
+    lab.resume("site-2")
     version = checkpoint(lab).version
     lab.restart_server()
     second = lab.submit()
     end_of_second = lab.wait_for_end(second)
-    return {"ends": (end_of_first, end_of_second), "n_before": n_before, "version": version, "second": second}
+    return {
+        "ends": (end_of_first, end_of_second),
+        "n_before": n_before,
+        "n_suspended": n_suspended,
+        "n_alone": n_alone,
+        "version": version,
+        "second": second,
+    }
 
 
 def checkpoint(lab):
     return ParameterServer.load(lab.kit(HOST) / "deid-state" / "server.state")
 
 
-def test_killed_site_stops_nobody_and_goes_on_in_the_next_window(lab, trained):
+def test_killed_and_suspended_sites_stop_nobody_and_go_on_in_the_next_window(lab, trained):
     first, second = trained["ends"]
-    assert (first["done"], first["missing"]) == (["site-1", "site-2"], ["site-3"])
+    assert (first["done"], first["missing"]) == (["site-1"], ["site-2", "site-3"])
     assert (second["done"], second["missing"]) == (SITES, [])
-    assert 2 <= trained["n_before"] < N_IN_WINDOW
+    assert trained["n_alone"] > 0  # epochs of site-1 while nobody else was there
+    for n_before in (trained["n_before"], trained["n_suspended"]):
+        assert 2 <= n_before < N_IN_WINDOW
     for site in SITES:
         assert [line["epoch"] for line in lab.history(site)] == list(range(1, N_EPOCHS + 1))
 

@@ -1,6 +1,7 @@
 """A site over windows, without a network: stopped anywhere, it ends where an uninterrupted one does."""
 
 import json
+from threading import Thread
 
 import numpy as np
 import pytest
@@ -108,13 +109,33 @@ def test_local_state_and_model_stay_in_the_folder(tmp_path, notes):
     federation.window(2)
     folder = tmp_path / "site-1"
     names = sorted(path.name for path in folder.iterdir())
-    assert names == ["history.jsonl", "learner-2.state", "model", "worker.state"]
+    assert names == ["history.jsonl", "learner-2.state", "lock", "model", "worker.state"]
     assert load_model(folder / "model").predict([["Mr", "Alder"]])[0]
     federation.window(2)
     lines = [json.loads(line) for line in (folder / "history.jsonl").read_text().splitlines()]
     assert [line["epoch"] for line in lines] == [1, 2, 3]
     assert {"train_loss", "f1", "bytes_up", "bytes_down"} <= set(lines[0])
     assert lines[0]["bytes_down"] == 4 * federation.server.size + 52 > lines[1]["bytes_down"]
+
+
+def test_another_process_waits_for_the_one_that_trains(tmp_path, notes):
+    """As where a site was suspended, and comes back after the next window has begun."""
+    federation = Federation(tmp_path, notes, n_epochs=2)
+    first = SiteTraining(federation.agreement, federation.settings("site-1"), "site-1")
+    service = ExchangeService(federation.server, SITES, WindowRules(1), lambda event: None)
+    second = []
+
+    def next_window():
+        second.append(SiteTraining(federation.agreement, federation.settings("site-1"), "site-1"))
+
+    waiting = Thread(target=next_window)
+    waiting.start()
+    assert first.run_window(direct(service, "site-1")) == 1
+    waiting.join()
+    assert second[0].worker.n_epochs == 1  # it has seen what the first one left
+    assert second[0].run_window(direct(service, "site-1")) == 1
+    assert federation.server.delivered("site-1") == [(0, 1)]
+    assert federation.server.n_refused == 0
 
 
 def test_finished_site_takes_part_without_training(tmp_path, notes):
@@ -158,8 +179,9 @@ def test_server_of_another_agreement_is_left_alone(tmp_path, notes):
 def test_saved_training_must_be_the_agreed_one(tmp_path, notes):
     federation = Federation(tmp_path, notes)
     federation.window(1)
-    with pytest.raises(ExchangeError, match="4 epochs, but 9"):
-        SiteTraining(agreement(9), federation.settings("site-1"), "site-1")
+    for _ in range(2):  # whose lock is not left behind
+        with pytest.raises(ExchangeError, match="4 epochs, but 9"):
+            SiteTraining(agreement(9), federation.settings("site-1"), "site-1")
     with pytest.raises(ExchangeError, match="does not name this site"):
         SiteTraining(federation.agreement, federation.settings("site-1"), "site-3")
 

@@ -1,0 +1,67 @@
+"""One process of a site at a time: who trains with a state folder holds its lock."""
+
+from __future__ import annotations
+
+import os
+import time
+from pathlib import Path
+
+from ..exceptions import ExchangeError
+
+__all__ = ["StateLock"]
+
+
+class StateLock:
+    """Held from the moment it is made until `release`, or until the process ends in whatever way.
+
+    A site that was suspended or cut off may come back after its window has ended, with a process that still trains,
+    while the next window starts another one. Both would write the same files.
+
+    Parameters
+    ----------
+    folder : Path
+        There must be one; gets a file ``lock``.
+    patience : float, default=330.0
+        Seconds to wait for the other process. One that waits for a server that stays away gives up after 300.
+
+    Raises
+    ------
+    ExchangeError
+        If the other process does not end.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> folder = Path(tempfile.mkdtemp())
+    >>> lock = StateLock(folder)
+    >>> StateLock(folder, patience=0)
+    Traceback (most recent call last):
+        ...
+    sklearn_deid.exceptions.ExchangeError: Another process of this site still trains with the same state folder.
+    >>> lock.release()
+    >>> StateLock(folder, patience=0).release()
+    """
+
+    def __init__(self, folder: Path, patience: float = 330.0) -> None:
+        self._file = os.open(folder / "lock", os.O_RDWR | os.O_CREAT, 0o600)
+        end = time.monotonic() + patience
+        while not self._is_taken():
+            if time.monotonic() >= end:
+                os.close(self._file)
+                raise ExchangeError("Another process of this site still trains with the same state folder.")
+            time.sleep(0.2)
+
+    def _is_taken(self) -> bool:
+        import fcntl  # of POSIX systems, as is FLARE
+
+        try:
+            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return False
+        return True
+
+    def release(self) -> None:
+        """Let others train; a second time nothing happens."""
+        if self._file >= 0:
+            os.close(self._file)
+        self._file = -1
