@@ -7,12 +7,12 @@ import pytest
 pytest.importorskip("matplotlib", reason="matplotlib (extra 'plot') is not installed")
 pytest.importorskip("markdown_it", reason="markdown-it-py (extra 'benchmarks') is not installed")
 
-from benchmarks.reproduce.exhibits import read_exhibits  # noqa: E402
-from benchmarks.reproduce.plan import PAPERS, steps_of  # noqa: E402
-from benchmarks.reproduce.report import write_report  # noqa: E402
-from benchmarks.reproduce.running import module_of  # noqa: E402
+from benchmarks.reproduce.exhibits import read_exhibits
+from benchmarks.reproduce.plan import PAPERS, steps_of
+from benchmarks.reproduce.report import write_report
+from benchmarks.reproduce.running import module_of
 
-from .canned_runs import baseline, perturbation, private, worker, write  # noqa: E402
+from .canned_runs import baseline, perturbation, private, worker, write
 
 # Every table and figure that the project promises.
 PROMISED = {
