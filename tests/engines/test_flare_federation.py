@@ -1,4 +1,4 @@
-"""A federation as hospitals would run it, on one machine: processes are killed and suspended, windows go on, other code is refused.
+"""A federation as hospitals would run it, on one machine: killed and suspended sites, windows, other code refused.
 
 Every wait is bounded and looks at files; every process is killed at the end, also where a test fails.
 """
