@@ -68,14 +68,15 @@ def spelled(vectors: WordVectors, words: list[str]) -> float:
 
 
 def phi_words(notes: SentenceData, vectors: WordVectors, n_words: int, seed: int) -> list[str]:
-    """Different PHI tokens of more than two letters and without a digit that have a vector."""
+    """Words whose vectors PHI tokens of more than two letters and without a digit have, each once."""
+    names = vectors.words
     found = {
-        token if token in vectors else token.lower()
+        names[vectors.index(token)]
         for row, tags in zip(notes.X, notes.y, strict=True)
         for token, tag in zip(row, tags, strict=True)
-        if tag != "O" and len(token) > 2 and token.isalpha()
+        if tag != "O" and len(token) > 2 and token.isalpha() and token in vectors
     }
-    words = sorted(word for word in found if word in vectors)
+    words = sorted(found)
     return [words[i] for i in np.random.default_rng(seed).permutation(len(words))[:n_words]]
 
 
