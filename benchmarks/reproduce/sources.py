@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -27,7 +27,7 @@ SIGNATURES = {
     "baselines": ("scores",),
 }
 MEDDOCAN_NOTES = 500  # of its training split
-_MEANS = {"mean": np.mean, "min": np.min, "max": np.max}
+_MEANS: dict[str, Callable[[list], Any]] = {"mean": np.mean, "min": np.min, "max": np.max}
 
 
 @dataclass(frozen=True)
