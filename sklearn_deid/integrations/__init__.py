@@ -10,7 +10,11 @@ from importlib import import_module
 from typing import Any
 
 _HOME = {
+    "AnnotationView": "annotation_view",
+    "corpus_from_dataset": "hf_datasets",
+    "corpus_to_dataset": "hf_datasets",
     "DeidComponent": "spacy_component",
+    "displacy_input": "annotation_view",
 }
 
 __all__ = sorted(_HOME)

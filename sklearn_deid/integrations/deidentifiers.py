@@ -58,8 +58,8 @@ def labels_of_model(deidentifier: Any) -> list[str]:
     Examples
     --------
     >>> from sklearn_deid import RuleTagger
-    >>> labels_of_model(as_deidentifier(RuleTagger(kinds=["email", "url"]).fit([])))
-    ['EMAIL', 'URL']
+    >>> labels_of_model(as_deidentifier(RuleTagger(families=["date"]).fit([])))
+    ['DATE']
     """
     tagger = deidentifier.fitted_estimator()
     if hasattr(tagger, "steps"):

@@ -57,11 +57,12 @@ class DeidComponent(Pipe):
     >>> from sklearn_deid import RuleTagger, save_model
     >>> import tempfile
     >>> folder = tempfile.mkdtemp()
-    >>> save_model(RuleTagger(kinds=["email"]).fit([]), f"{folder}/model")
+    >>> save_model(RuleTagger(families=["date"]).fit([]), f"{folder}/model")
     >>> nlp = spacy.blank("en")
     >>> _ = nlp.add_pipe("sklearn_deid", config={"model": f"{folder}/model"})
-    >>> [(span.start, span.end, span.label_) for span in nlp("Write to a.roe@example.org today").spans["phi"]]
-    [(2, 3, 'EMAIL')]
+    >>> doc = nlp("Seen on 3/5/2019 again")
+    >>> [(span.text, span.label_) for span in doc.spans["phi"]]
+    [('3/5/2019', 'DATE')]
     """
 
     def __init__(
