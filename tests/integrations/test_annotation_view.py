@@ -78,7 +78,7 @@ def documents(draw):
     return Document(draw(texts), text, tuple(Span(a, b, draw(st.sampled_from(["A", "<b>", '"']))) for a, b in pairs))
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(documents(), st.sampled_from([False, "redacted", True]))
 def test_a_browser_reads_the_text_and_no_markup_of_it(document, show_text):
     html = AnnotationView(document, show_text=show_text).to_html(page=True)
