@@ -23,7 +23,8 @@ formats:
   meddocan-xml  a folder of XML files of MEDDOCAN
   brat          a folder of .txt and .ann files
   conll         one file: a token a line with its offsets and its tag
-  jsonl         one file: a note a line; the only one that holds everything
+  jsonl         one file: a note a line; holds everything
+  docbin        one .spacy file for spaCy; holds everything
   text          a folder of .txt files: the notes without annotations
 
 A format that cannot hold something, such as annotations in raw text or overlapping ones in conll, is
