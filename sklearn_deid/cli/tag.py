@@ -45,7 +45,7 @@ def add_command(commands: Any) -> None:
     add_note_options(parser)
     parser.add_argument(
         "--output-format",
-        choices=ANNOTATED,
+        choices=tuple(name for name in ANNOTATED if name != "mimic"),  # placeholders are only read
         help="format of OUT (default: jsonl if OUT ends in .jsonl, conll if it ends in .conll, else brat)",
     )
 

@@ -70,5 +70,6 @@ def test_conll_cannot_be_resumed(run, raw, model, tmp_path):
     assert (code, "cannot be resumed" in err) == (2, True)
 
 
-def test_raw_text_is_no_output_format(run, raw, model, tmp_path):
-    assert run("tag", raw, "--model", model, "--output", tmp_path, "--output-format", "text")[0] == 2
+@pytest.mark.parametrize("form", ["text", "mimic"])  # no annotations, and read only
+def test_what_is_no_output_format(run, raw, model, tmp_path, form):
+    assert run("tag", raw, "--model", model, "--output", tmp_path, "--output-format", form)[0] == 2
