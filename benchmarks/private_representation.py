@@ -80,6 +80,7 @@ def parse_arguments(argv: list[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--arms", nargs="+", choices=tuple(ARMS), default=DEFAULT_ARMS, metavar="ARM")
     parser.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2, 3, 4])
     parser.add_argument("--epochs", type=int, default=50, help="of bounded training")
+    parser.add_argument("--rounds", type=int, help="of the other trainings and of each pre-training, for quick looks")
     parser.add_argument("--probe-epochs", type=int, default=50, help="of the attackers")
     parser.add_argument("--probe-pairs", type=int, default=1_000, help="sentences an attacker sees in an epoch")
     parser.add_argument("--no-lookup", action="store_true", help="leave out candidate lookup and inversion")
@@ -94,7 +95,7 @@ def parse_arguments(argv: list[str] | None = None) -> argparse.Namespace:
 
 def settings_of(arguments: argparse.Namespace) -> dict[str, Any]:
     """What all runs of a file have in common."""
-    names = ("corpus", "notes", "test_notes", "epochs", "probe_epochs", "probe_pairs")
+    names = ("corpus", "notes", "test_notes", "epochs", "rounds", "probe_epochs", "probe_pairs")
     return {name: getattr(arguments, name) for name in names}
 
 
@@ -124,7 +125,10 @@ def run(arguments: argparse.Namespace, arm: str, seed: int) -> dict:
     if arm == "raw" or arm.startswith("pseudonyms"):
         row |= plain_arm(arm, train, test, common)
     else:
-        representer = PrivateRepresenter(**{"max_epochs": arguments.epochs, **ARMS[arm], **common})
+        parameters = {"max_epochs": arguments.epochs, **ARMS[arm], **common}
+        if arguments.rounds is not None and "training" in ARMS[arm]:
+            parameters |= {"max_epochs": arguments.rounds, "pretrain_epochs": arguments.rounds}
+        representer = PrivateRepresenter(**parameters)
         fit_start = time.perf_counter()
         representer.fit(train.X, train.y, train.groups)
         row["fit_seconds"] = round(time.perf_counter() - fit_start, 1)

@@ -18,6 +18,11 @@ OPEN_FOR, OPEN_AGAINST = "undecided, mean in favour", "undecided, mean against"
 ONE_FOR, ONE_AGAINST = "one seed in favour", "one seed against"
 NOT_COMPARABLE, NOT_MEASURED = "not comparable", "not measured"
 _AGAINST = (FAILS, OPEN_AGAINST, ONE_AGAINST)
+_GROUPS = {
+    "Holds, or points that way": (HOLDS, OPEN_FOR, ONE_FOR),
+    "Does not hold, or points the other way; with the likely reason": _AGAINST,
+    "Not comparable on this data, or not measured": (NOT_COMPARABLE, NOT_MEASURED),
+}
 
 
 @dataclass(frozen=True)
@@ -120,9 +125,21 @@ def markdown_of(claims: Sequence[Claim], sources: Sequence[Source]) -> list[str]
     return table(["claim", "runs", "verdict", "why"], rows)
 
 
-def counts(claims: Sequence[Claim], sources: Sequence[Source]) -> str:
-    """How many verdicts of each kind."""
-    found: dict[str, int] = {}
-    for verdict in (verdict for claim in claims for verdict in judge(claim, sources)):
-        found[verdict.verdict] = found.get(verdict.verdict, 0) + 1
-    return ", ".join(f"{number} {name}" for name, number in sorted(found.items(), key=lambda one: -one[1]))
+def in_short(claims: Sequence[Claim], sources: Sequence[Source]) -> list[str]:
+    """Each claim once, by its verdict on the runs with most seeds, then most notes."""
+    groups: dict[str, list[str]] = {name: [] for name in _GROUPS}
+    for claim in claims:
+        found = max(judge(claim, sources), key=_weight)
+        name = next(name for name, verdicts in _GROUPS.items() if found.verdict in verdicts)
+        on = f"{found.verdict}, {found.source.label()}" if found.source else found.verdict
+        reason = f" – {claim.because}" if found.verdict in (*_AGAINST, NOT_COMPARABLE) else ""
+        groups[name].append(f"{claim.says} *({on})*{reason}")
+    lines = []
+    for name, entries in groups.items():
+        lines += [f"**{name}** ({len(entries)})", "", *(f"- {entry}" for entry in entries or ["none"]), ""]
+    return lines
+
+
+def _weight(found: Verdict) -> tuple[int, int]:
+    source = found.source
+    return (0, 0) if source is None else (len(source.seeds), source.settings.get("notes") or 0)

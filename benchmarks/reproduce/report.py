@@ -57,10 +57,10 @@ def _lines(
     lines += ["## Which claims hold", ""]
     for paper in papers:
         found = claims.read_claims([paper])
-        lines += [f"### {NAMES[paper]}", "", f"Verdicts: {claims.counts(found, sources)}.", ""]
-        lines += claims.markdown_of(found, sources)
+        lines += [f"### {NAMES[paper]}", "", *claims.in_short(found, sources)]
     for paper in papers:
-        lines += [f"## {NAMES[paper]}", ""]
+        lines += [f"## {NAMES[paper]}", "", "### Claims, run by run", ""]
+        lines += claims.markdown_of(claims.read_claims([paper]), sources)
         for exhibit in (one for one in exhibits if one.paper == paper):
             lines += tables.markdown_of(exhibit, sources)
             for name, caption in drawn.get(exhibit.id, ()):

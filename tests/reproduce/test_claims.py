@@ -55,6 +55,16 @@ def test_without_runs_and_without_sides_there_is_a_verdict_too(tmp_path):
     assert found.verdict == claims.NOT_COMPARABLE and "because it needs a licence" in found.sentence
 
 
+def test_in_short_each_claim_stands_once_by_its_best_runs(tmp_path):
+    few = [perturbation(arm, 0, f1) for arm, f1 in (("raw", 0.9), ("neighbors-100", 0.5))]
+    many = [{**row, "notes": 1000, "binary_token_f1": 0.9} for row in few]
+    write(tmp_path, "runs", few + many)
+    found = read_claims(["friedrich"])
+    text = "\n".join(claims.in_short(found, read_sources([tmp_path])))
+    assert all(text.count(f"- {claim.says}") == sum(one.says == claim.says for one in found) for claim in found)
+    assert f"{found[0].says} *({claims.ONE_FOR}, R2: generated, 1000 notes)*" in text
+
+
 def test_each_paper_has_claims_and_their_arms_exist():
     for paper in PAPERS:
         found = read_claims([paper])
