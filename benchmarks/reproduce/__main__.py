@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import sys
 from pathlib import Path
 
 from .plan import PAPERS, Step, steps_of
@@ -67,7 +68,10 @@ def main(argv: list[str] | None = None) -> None:
         os.environ.setdefault(name, "1")
     if not arguments.report:
         steps = steps_asked_for(arguments)
-        run_all(steps, arguments.results, arguments.jobs, arguments.backend)
+        try:
+            run_all(steps, arguments.results, arguments.jobs, arguments.backend)
+        except KeyboardInterrupt:
+            sys.exit(f"Interrupted. Finished runs are kept in {arguments.results}; the same command goes on.")
         summarise(steps, arguments.results)
     print(write_report(arguments.results, arguments.runs_from, arguments.only, shown_command(arguments)))
 

@@ -37,7 +37,7 @@ class Step:
     Attributes
     ----------
     name : str
-        Of its files; with the corpus, and the number of the draw.
+        Of its files; with size, corpus, and the number of the draw.
     paper, script, corpus : str
     options : dict
         Of the command line, without dashes; a list is several values, True a flag.
@@ -113,7 +113,7 @@ def _options(written: Mapping[str, Any], size: str, corpus: str) -> dict[str, An
 def _expanded(
     written: Mapping[str, Any], paper: str, size: str, corpus: str, options: Mapping[str, Any]
 ) -> Iterator[Step]:
-    name, script = f"{written['name']}-{corpus}", written["script"]
+    name, script = f"{size}-{written['name']}-{corpus}", written["script"]
     template = written.get("template")
     if template is None:
         yield Step(name, paper, script, corpus, options)

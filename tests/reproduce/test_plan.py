@@ -60,7 +60,9 @@ def write(tmp_path: Path, text: str) -> Path:
 
 def test_a_template_becomes_one_step_for_each_draw_and_corpus(tmp_path):
     steps = steps_of("toy", "quick", ["generated", "meddocan"], write(tmp_path, PLAN))
-    assert [step.name for step in steps] == [f"search-{c}-{i:02d}" for c in ("generated", "meddocan") for i in range(3)]
+    assert [step.name for step in steps] == [
+        f"quick-search-{c}-{i:02d}" for c in ("generated", "meddocan") for i in range(3)
+    ]
     assert all(set(step.options["parameters"]) == {"n_layers", "batch_size"} for step in steps)
     assert {step.options["notes"] for step in steps if step.corpus == "generated"} == {5}
     assert {step.options["notes"] for step in steps if step.corpus == "meddocan"} == {4}
@@ -92,7 +94,7 @@ def test_scripts_understand_every_call_of_the_plans(paper, size, tmp_path):
 
 
 def test_names_of_steps_are_unique():
-    names = [step.name for paper in PAPERS for step in steps_of(paper, "full", ALL)]
+    names = [step.name for paper in PAPERS for size in SIZES for step in steps_of(paper, size, ALL)]
     assert len(names) == len(set(names))
 
 
