@@ -20,7 +20,7 @@ def test_links_lead_somewhere(page):
 def toctree_entries(page):
     """Pages that the toctrees of a page name."""
     blocks = re.findall(r"^```\{toctree\}\n(.*?)^```", page.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
-    lines = [line.strip() for block in blocks for line in block.splitlines()]
+    lines = [re.sub(r".*<(.+)>", r"\1", line.strip()) for block in blocks for line in block.splitlines()]
     return {(page.parent / line).relative_to(DOCS).as_posix() for line in lines if line and not line.startswith(":")}
 
 
