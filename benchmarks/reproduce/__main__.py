@@ -33,7 +33,7 @@ def parse_arguments(argv: list[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="runs at a time")
     parser.add_argument("--backend", choices=BACKENDS, default="loky")
     parser.add_argument("--results", type=Path, default=Path("results"), metavar="DIR")
-    parser.add_argument("--runs-from", nargs="+", type=Path, default=[], metavar="DIR", help="more finished runs")
+    parser.add_argument("--runs-from", nargs="+", type=Path, default=[], metavar="PATH", help="more finished runs")
     parser.add_argument("--report", action="store_true", help="write the report of what is there, and run nothing")
     arguments = parser.parse_args(argv)
     arguments.data = dict(_data(parser, given) for given in arguments.data)

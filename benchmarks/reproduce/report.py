@@ -35,6 +35,7 @@ def write_report(results: Path, runs_from: Sequence[Path], papers: Sequence[str]
     MissingDependencyError
         If matplotlib or markdown-it-py is not installed.
     """
+    results.mkdir(parents=True, exist_ok=True)
     sources = read_sources([results, *runs_from])
     exhibits = read_exhibits(papers)
     drawn = draw_all(exhibits, sources, results / "figures")

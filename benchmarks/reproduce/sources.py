@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -131,11 +131,19 @@ def setting_names(script: str) -> tuple[str, ...]:
     return tuple(module.settings_of(module.parse_arguments(["--runs", "-"])))
 
 
-def read_sources(folders: Iterable[Path]) -> list[Source]:
-    """Sources of all run files in the folders and below; runs with the same settings are one."""
+def run_files(places: Iterable[Path]) -> Iterator[Path]:
+    """The files named, and all in the folders and below."""
+    for place in places:
+        if not place.exists():
+            raise FileNotFoundError(f"There are no runs at {place}.")
+        yield from [place] if place.is_file() else sorted(place.rglob("*.jsonl"))
+
+
+def read_sources(places: Iterable[Path]) -> list[Source]:
+    """Sources of all run files in the places; runs with the same settings are one, of equal runs the first counts."""
     found: dict[tuple[str, str], Source] = {}
     names: dict[str, tuple[str, ...]] = {}
-    for path in (path for folder in folders for path in sorted(folder.rglob("*.jsonl"))):
+    for path in run_files(places):
         for row in map(json.loads, path.read_text(encoding="utf-8").splitlines()):
             script = script_of(row)
             if script is None:

@@ -53,6 +53,15 @@ def test_runs_of_the_same_settings_in_several_folders_are_one_source(tmp_path):
     assert (small.key, large.key) == ("R1", "R2") and "1000 notes" in large.label()
 
 
+def test_one_file_can_be_named_and_a_place_that_is_not_there_is_refused(tmp_path):
+    write(tmp_path, "a", [perturbation("raw", 0, 0.9)])
+    write(tmp_path, "b", [perturbation("raw", 1, 0.9)])
+    (source,) = read_sources([tmp_path / "b.jsonl"])
+    assert source.seeds == [1]
+    with pytest.raises(FileNotFoundError, match="no runs at"):
+        read_sources([tmp_path / "absent"])
+
+
 def test_the_interval_is_that_of_the_seeds(tmp_path):
     values = [0.9, 0.8, 0.85]
     write(tmp_path, "a", [perturbation("raw", seed, value) for seed, value in enumerate(values)])
