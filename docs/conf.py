@@ -62,7 +62,7 @@ sphinx_gallery_conf = {
     "examples_dirs": "../examples",
     "gallery_dirs": "auto_examples",
     "filename_pattern": "/plot_",
-    "ignore_pattern": r"train_and_redact\.py|__init__\.py",
+    "ignore_pattern": r"(^|/)(?!plot_)[^/]*\.py$",  # scripts without figures
     "plot_gallery": execute,
     "abort_on_example_error": execute,
     "doc_module": ("sklearn_deid",),
