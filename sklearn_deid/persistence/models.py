@@ -71,6 +71,15 @@ def load_model(path: str | os.PathLike[str], *, device: str | None = None) -> An
     ------
     BundleError
         If the folder is damaged, incomplete or of another format.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from sklearn_deid import NoteDeidentifier, RuleTagger, load_model, save_model
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     save_model(NoteDeidentifier(RuleTagger().fit([])), f"{folder}/model")
+    ...     load_model(f"{folder}/model").redact(["Mail to roe@example.org"])
+    ['Mail to [EMAIL]']
     """
     manifest, arrays = read_bundle(path)
     return _from_state(manifest, arrays, device)

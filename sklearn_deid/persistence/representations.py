@@ -143,6 +143,19 @@ def load_representation(path: str | os.PathLike[str]) -> SharedRepresentation:
     BundleError
         If the folder is damaged, incomplete, put together from several ones, of another format, or holds anything
         that `save_representation` does not write.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import numpy as np
+    >>> from sklearn_deid import load_representation, save_representation
+    >>> from sklearn_deid._sequences import Representation, RepresentationOrigin
+    >>> origin = RepresentationOrigin("3f2a", 2, 100, {"kind": "trainable"}, False, True, "0.1.0", {})
+    >>> R = Representation(np.eye(4, 2), [0, 3, 4], origin)  # PrivateRepresenter().fit(X, y).transform(X)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     save_representation(f"{folder}/shared", R, [["O", "B-PATIENT", "O"], ["O"]])
+    ...     sorted(load_representation(f"{folder}/shared").y.tolist())
+    [['O'], ['O', 'B-PATIENT', 'O']]
     """
     manifest = read_manifest(path)
     try:
