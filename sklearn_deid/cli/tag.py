@@ -22,10 +22,10 @@ correction by a person, or for annotating new notes faster.
 
 OUT holds the whole text of the notes. It is annotated, not redacted: it is as confidential as NOTES.
 
-OUT is a folder (brat, i2b2, meddocan-xml: files for each note) or one file (jsonl, conll). Offsets
-count characters of the untouched note. jsonl also holds the confidence of each span, from 0 to 1: the
-smallest probability of its tokens. Patient ids and meta data are kept where the format has a place
-for them.
+OUT is a folder (brat, i2b2, meddocan-xml: files for each note) or one file (jsonl, conll, docbin for
+spaCy). Offsets count characters of the untouched note. jsonl and docbin also hold the confidence of each
+span, from 0 to 1: the smallest probability of its tokens. Patient ids and meta data are kept where the
+format has a place for them.
 
 A note that cannot be read, processed or written is withheld: it has no output, it is listed at the
 end with the reason, and the exit code is 1."""
@@ -46,7 +46,7 @@ def add_command(commands: Any) -> None:
     parser.add_argument(
         "--output-format",
         choices=tuple(name for name in ANNOTATED if name != "mimic"),  # placeholders are only read
-        help="format of OUT (default: jsonl if OUT ends in .jsonl, conll if it ends in .conll, else brat)",
+        help="format of OUT (default: jsonl, conll or docbin if OUT ends in .jsonl, .conll or .spacy, else brat)",
     )
 
 
@@ -55,7 +55,7 @@ def run(arguments: argparse.Namespace) -> int:
     source = NoteSource(arguments.notes, arguments.format, arguments.encoding)
     path = Path(arguments.output)
     check_apart(source.path, [path])
-    by_ending = {".jsonl": "jsonl", ".conll": "conll"}.get(path.suffix.lower(), "brat")
+    by_ending = {".jsonl": "jsonl", ".conll": "conll", ".spacy": "docbin"}.get(path.suffix.lower(), "brat")
     output = NoteOutput(
         path, arguments.output_format or by_ending, resume=arguments.resume, overwrite=arguments.overwrite
     )

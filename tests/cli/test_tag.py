@@ -23,10 +23,12 @@ def test_brat_by_default(run, raw, model, tmp_path, expected, notes):
     assert_no_note_text(err, notes)
 
 
-def test_jsonl_keeps_patients_and_confidence(run, notes, model, tmp_path, expected):
+@pytest.mark.parametrize("ending", [".jsonl", ".spacy"])
+def test_one_file_keeps_patients_and_confidence(run, notes, model, tmp_path, expected, ending):
     write_corpus(notes, tmp_path / "in.jsonl")
-    assert run("tag", tmp_path / "in.jsonl", "--model", model, "--output", tmp_path / "out.jsonl")[0] == 0
-    corpus = read_corpus(tmp_path / "out.jsonl")
+    output = tmp_path / f"out{ending}"
+    assert run("tag", tmp_path / "in.jsonl", "--model", model, "--output", output)[0] == 0
+    corpus = read_corpus(output)
     assert [(d.doc_id, d.patient_id, d.meta) for d in corpus] == [(d.doc_id, d.patient_id, d.meta) for d in notes]
     for document in corpus:
         for given, wanted in zip(document.spans, expected[document.doc_id], strict=True):
