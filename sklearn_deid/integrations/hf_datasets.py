@@ -27,7 +27,7 @@ _LAYOUTS = ("spans", "tokens")
 def corpus_to_dataset(
     corpus: Iterable[Document], layout: str = "spans", *, scheme: str = "iob2", lossy: bool = False
 ) -> Any:
-    """A `datasets.Dataset` with the notes of a corpus.
+    """A ``datasets.Dataset`` with the notes of a corpus.
 
     Parameters
     ----------
@@ -82,7 +82,7 @@ def corpus_to_dataset(
 
 
 def corpus_from_dataset(dataset: Any) -> Corpus:
-    """The notes of a `datasets.Dataset`.
+    """The notes of a ``datasets.Dataset``.
 
     Parameters
     ----------

@@ -1,13 +1,14 @@
 """Hugging Face data sets: what went in comes back, and rows that got lost are noticed."""
 
 import random
+import sys
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sklearn_deid import make_clinical_notes
-from sklearn_deid.exceptions import CorpusFormatError, SpanError
+from sklearn_deid.exceptions import CorpusFormatError, MissingDependencyError, SpanError
 from sklearn_deid.integrations import corpus_from_dataset, corpus_to_dataset
 from sklearn_deid.text import Corpus, Document, Span, segment
 
@@ -172,6 +173,12 @@ def test_a_broken_data_set_is_refused_without_text(case):
 def test_what_rows_cannot_hold_is_refused(document):
     with pytest.raises(CorpusFormatError, match="lone surrogate|JSON would change"):
         corpus_to_dataset([document])
+
+
+def test_without_the_extra_the_error_names_it(monkeypatch):
+    monkeypatch.setitem(sys.modules, "datasets", None)
+    with pytest.raises(MissingDependencyError, match=r"sklearn-deid\[datasets\]"):
+        corpus_to_dataset([])
 
 
 def test_other_layouts_and_several_splits_are_refused():

@@ -1,10 +1,12 @@
 """The recogniser inside of Presidio's own analyzer, without network and without a model of its own."""
 
+import sys
+
 import pytest
 import spacy
 
 from sklearn_deid import NoteDeidentifier, RuleTagger
-from sklearn_deid.exceptions import DeidError
+from sklearn_deid.exceptions import DeidError, MissingDependencyError
 from sklearn_deid.integrations.presidio_entities import PRESIDIO_ENTITIES
 from sklearn_deid.text import I2B2_2014, MEDDOCAN
 
@@ -128,10 +130,6 @@ def test_the_block_of_the_guide_runs(presidio, tmp_path, monkeypatch):
 
 
 def test_without_the_extra_the_error_names_it(monkeypatch):
-    import sys
-
-    from sklearn_deid.exceptions import MissingDependencyError
-
     monkeypatch.setitem(sys.modules, "presidio_analyzer", None)
     monkeypatch.delitem(sys.modules, "sklearn_deid.integrations.presidio", raising=False)
     with pytest.raises(MissingDependencyError, match=r"sklearn-deid\[presidio\]"):
