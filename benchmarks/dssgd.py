@@ -34,7 +34,7 @@ from sklearn_deid.exceptions import ExchangeError
 from sklearn_deid.text import SentenceData
 
 from .environment import describe
-from .perturbations import binary_token_f1
+from .perturbations import binary_token_f1, save_figure
 from .resumable import by_arm, finish_runs, interval
 
 # name -> what is set; theta_u = 0.5, theta_d = 0.1, gamma = 10 and tau = 1e-4 where nothing is said
@@ -226,10 +226,11 @@ def draw(folder: str, results: list[dict]) -> None:
     shown = [result for result in done if result["arm"] in MAIN_ARMS]
     if shown:
         display = WorkersOverEpochsDisplay.from_results(epoch_rows(shown), f1_name="Token F1, PHI or not").plot()
-        display.figure_.savefig(Path(folder) / "f1_over_epochs.png", dpi=150, bbox_inches="tight")
+        save_figure(display, Path(folder) / "f1_over_epochs.png")
     if done:
-        figure = SharedFractionDisplay.from_results(map(share_row, done)).plot().figure_
-        figure.savefig(Path(folder) / "f1_over_shared.png", dpi=150, bbox_inches="tight")
+        save_figure(
+            SharedFractionDisplay.from_results(map(share_row, done)).plot(), Path(folder) / "f1_over_shared.png"
+        )
 
 
 def epoch_rows(results: list[dict]) -> list[dict]:

@@ -15,6 +15,7 @@ from __future__ import annotations
 import argparse
 import json
 import time
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -192,14 +193,17 @@ def draw(arguments: argparse.Namespace, rows: list[dict]) -> None:
             numbers = (*row["strict_f1"], found["probability"], found["lower"], found["upper"])
             between = np.clip(numbers, 0.0, 1.0).tolist()  # an interval over few seeds may leave the range
             points.append({k: row[k] for k in ("mechanism", "parameter")} | dict(zip(keys, between, strict=True)))
-        display = PrivacyUsefulnessDisplay.from_results(points).plot()
-        display.figure_.savefig(arguments.figure, dpi=150, bbox_inches="tight")
+        save_figure(PrivacyUsefulnessDisplay.from_results(points).plot(), arguments.figure)
     if arguments.noise_figure:
         vectors = vectors_of(arguments, load(arguments, 0)[0])
         rows_studied = np.random.default_rng(0).choice(min(len(vectors), 20_000), size=1_000, replace=False)
         study = noise_study(vectors, rows_studied, [0.0, 0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5], random_state=0)
-        display = NoiseStudyDisplay.from_study(study).plot()
-        display.figure_.savefig(arguments.noise_figure, dpi=150, bbox_inches="tight")
+        save_figure(NoiseStudyDisplay.from_study(study).plot(), arguments.noise_figure)
+
+
+def save_figure(display: Any, path: str | Path) -> None:
+    """The figure of a display that was plotted on axes of its own."""
+    display.figure_.savefig(path, dpi=150, bbox_inches="tight")
 
 
 def main(argv: list[str] | None = None) -> None:
