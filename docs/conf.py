@@ -41,6 +41,7 @@ default_role = "autolink"
 nitpicky = True
 nitpick_ignore_regex = [
     # what belongs to others is not in this site
+    (r"py:.*", r"datasets\.Dataset(Dict)?"),
     (
         r"py:.*",
         r"(numpy|np|torch|sklearn|skorch|scipy|pandas|pd|gensim|spacy|matplotlib|collections|typing|pathlib)\..*",
