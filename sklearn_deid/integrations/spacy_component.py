@@ -1,10 +1,9 @@
 """A spaCy component that marks PHI: ``nlp.add_pipe("sklearn_deid", config={"model": path})``.
 
 spaCy finds the factory by an entry point, so that nothing of this library has to be imported. This module loads neither
-torch nor scikit-learn: spaCy imports it whenever a pipeline is made, whether the component is used or not.
+torch nor scikit-learn: spaCy imports it whenever a pipeline is made, whether the component is used or not. Annotations
+are not postponed here, because spaCy 3.7 reads those of the factory and cannot resolve strings.
 """
-
-from __future__ import annotations
 
 import tempfile
 import warnings
@@ -154,7 +153,7 @@ class DeidComponent(Pipe):
             )
         save_model(self.deidentifier, path, overwrite=True)
 
-    def from_disk(self, path: str | Path, *, exclude: Iterable[str] = SimpleFrozenList()) -> DeidComponent:
+    def from_disk(self, path: str | Path, *, exclude: Iterable[str] = SimpleFrozenList()) -> "DeidComponent":
         """Load what `to_disk` has saved, whatever path the configuration names; nothing in it is executed."""
         self._deidentifier = as_deidentifier(path, self.device)
         return self
@@ -165,7 +164,7 @@ class DeidComponent(Pipe):
             self.to_disk(Path(folder, "model"))
             return srsly.msgpack_dumps({file.name: file.read_bytes() for file in Path(folder, "model").iterdir()})
 
-    def from_bytes(self, bytes_data: bytes, *, exclude: Iterable[str] = SimpleFrozenList()) -> DeidComponent:
+    def from_bytes(self, bytes_data: bytes, *, exclude: Iterable[str] = SimpleFrozenList()) -> "DeidComponent":
         """As `from_disk`."""
         files = srsly.msgpack_loads(bytes_data)
         if not isinstance(files, dict) or any(Path(str(name)).name != name for name in files):
