@@ -94,6 +94,25 @@ class PhiMarginals:
         confidence = np.where(tagged, mass[here, label], self.data[:, 0])
         return TokenSequences(self.classes[column], self.offsets), RaggedArray(confidence, self.offsets)
 
+    def best_tags(self) -> tuple[TokenSequences, RaggedArray]:
+        """The legal tags with the largest product of marginals, and how probable they are.
+
+        Returns
+        -------
+        tags : TokenSequences
+        confidence : RaggedArray
+            Probability of the label at a tagged token, of O at another.
+        """
+        n_labels = len(self.labels)
+        outside = self.data[:, :1]
+        begins = np.hstack([outside, self.data[:, 1 : 1 + n_labels]])  # O is a label that never goes on
+        goes_on = np.hstack([np.zeros_like(outside), self.data[:, 1 + n_labels :]])
+        lengths = np.diff(self.offsets)
+        label, inside = label_runs(begins, goes_on, self.offsets[:-1][lengths > 0], lengths[lengths > 0])
+        column = np.where(label > 0, label + n_labels * inside, 0)
+        tags = TokenSequences(self.classes[column], self.offsets)
+        return tags, self.of_tags(tags)
+
 
 def _runs(member: np.ndarray, first: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Starts and lengths of runs of members, which end with a sentence."""

@@ -23,8 +23,8 @@ __all__ = ["VotingTagger"]
 class VotingTagger(SpanScore, NamedEstimators):
     """Tag by the mean of the marginals of several taggers.
 
-    The soft voting of scikit-learn's `VotingClassifier` for sequences. A token is tagged if its mean probability of
-    PHI, of any label, is at least one half; its label is the most probable one; tags are legal.
+    The soft voting of scikit-learn's `VotingClassifier` for sequences. The tags are the legal ones with the largest
+    product of mean marginals.
 
     Parameters
     ----------
@@ -130,7 +130,7 @@ class VotingTagger(SpanScore, NamedEstimators):
         confidence : ndarray of shape (n,), dtype object
             One float array for each sentence; only with ``return_confidence``.
         """
-        tags, confidence = self._mean(X).decode(0.5)
+        tags, confidence = self._mean(X).best_tags()
         return (object_rows(tags), object_rows(confidence)) if return_confidence else object_rows(tags)
 
     def predict_proba(self, X: Any) -> np.ndarray:

@@ -1,5 +1,6 @@
 """VotingTagger and TemperatureScaledTagger: the probabilities they give, and scikit-learn's tools."""
 
+import itertools
 import pickle
 
 import joblib
@@ -23,6 +24,7 @@ from sklearn_deid import (
     make_clinical_notes,
 )
 from sklearn_deid._sequences import object_rows
+from sklearn_deid.estimators._phi_marginals import PhiMarginals, tag_columns
 from sklearn_deid.exceptions import SequenceError
 from sklearn_deid.metrics import expected_calibration_error, phi_confidences
 from sklearn_deid.text import is_allowed
@@ -35,6 +37,21 @@ TWO = [("one", Oracle()), ("two", Oracle(offset=0.3))]
 
 
 class TestVoting:
+    def test_tags_have_the_largest_product_of_marginals(self):
+        rng, offsets, columns = np.random.default_rng(0), np.array([0, 0, 4, 5, 8]), tag_columns(["A", "B"])
+        for _ in range(40):
+            found = PhiMarginals(["A", "B"], rng.dirichlet(np.full(5, 0.7), 8), offsets)
+            tags, sure = found.best_tags()
+            for (start, end), row in zip(itertools.pairwise(offsets.tolist()), tags, strict=True):
+                legal = [
+                    path
+                    for path in itertools.product(range(5), repeat=end - start)
+                    if all(is_allowed(a, b) for a, b in itertools.pairwise([None, *columns[list(path)], None]))
+                ]
+                best = max(legal, key=lambda path: found.data[np.arange(start, end), list(path)].prod())
+                assert list(row) == columns[list(best)].tolist()
+            np.testing.assert_allclose(sure.data, found.of_tags(tags).data)
+
     def test_marginals_are_weighted_means(self):
         X, y = [["0.1", "0.5"], []], [["O", "B-NAME"], []]
         for weights, share in ((None, 0.5), ([3, 1], 0.25), ([0, 2], 1.0)):
