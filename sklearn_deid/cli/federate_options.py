@@ -20,6 +20,7 @@ _SHARING = (
     "threshold",
     "selection",
     "half",
+    "error_feedback",
     "epsilon",
     "noise_multiplier",
     "norm_bound",
@@ -71,7 +72,7 @@ def add_agreement(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--download-selection",
-        choices=("most-updated", "random"),
+        choices=("most-updated", "random", "most-changed"),
         default="most-updated",
         help="which parameters a site gets (default: most-updated)",
     )
@@ -146,6 +147,9 @@ def add_sharing(parser: argparse.ArgumentParser) -> None:
         "--selection", choices=("random", "largest"), default="random", help="which are sent (default: random)"
     )
     group.add_argument("--half", action="store_true", help="send float16: half the bytes")
+    group.add_argument(
+        "--error-feedback", action="store_true", help="send later what an epoch leaves out, once it has added up"
+    )
     group.add_argument(
         "--epsilon", type=_positive, metavar="X", help="sparse-vector noise: privacy loss of an epoch (default: none)"
     )

@@ -86,7 +86,7 @@ class Agreement:
     step : float, default=1.0
         What the server multiplies updates by; 1 divided by the number of sites where they train at the same time and
         the sum of their updates overshoots.
-    download_selection : {"most-updated", "random"}, default="most-updated"
+    download_selection : {"most-updated", "random", "most-changed"}, default="most-updated"
         Which parameters a site gets (`federated.ServerLimits`).
 
     Raises

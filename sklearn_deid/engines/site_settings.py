@@ -28,7 +28,7 @@ class SiteSettings:
         Of training and of what is sent. Secret with ``privacy``: who knows it can take the noise off.
     format, encoding : str or None, default=None
         As for `read_corpus`.
-    upload_fraction, download_fraction, clip, threshold, selection, half
+    upload_fraction, download_fraction, clip, threshold, selection, half, error_feedback
         theta_u, theta_d, gamma, tau and so on, as for `federated.WorkerSettings`.
     epsilon : float or None, default=None
         Sparse-vector noise (`federated.SparseVectorUpload`): of each epoch.
@@ -56,6 +56,7 @@ class SiteSettings:
     threshold: float = 1e-4
     selection: str = "random"
     half: bool = False
+    error_feedback: bool = False
     epsilon: float | None = None
     noise_multiplier: float | None = None
     norm_bound: float | None = None
@@ -68,6 +69,8 @@ class SiteSettings:
             privacy = self.privacy()
             if privacy is not None:
                 privacy.check(self.threshold, self.clip, self.selection)
+                if self.error_feedback:
+                    raise ValueError("'error_feedback' has no place beside noise: choose one.")
             self.worker_settings()
         except ValueError as error:
             raise ExchangeError(str(error)) from None
@@ -81,7 +84,13 @@ class SiteSettings:
     def worker_settings(self) -> WorkerSettings:
         """What `federated.Worker` needs of it."""
         return WorkerSettings(
-            self.upload_fraction, self.download_fraction, self.clip, self.threshold, self.selection, self.half
+            self.upload_fraction,
+            self.download_fraction,
+            self.clip,
+            self.threshold,
+            self.selection,
+            self.half,
+            self.error_feedback,
         )
 
     def privacy(self) -> Any:

@@ -132,7 +132,7 @@ class ExchangeService:
         fraction = fields.get("fraction")
         if isinstance(fraction, bool) or not isinstance(fraction, (int, float)) or not 0 <= fraction <= 1:
             raise ExchangeError("A download needs a fraction from 0 to 1.")
-        message = self.server.download(float(fraction))
+        message = self.server.download(float(fraction), site)
         data = message.to_bytes()
         self.record({"event": "download", "site": site, "version": message.version, "bytes": len(data)})
         return self._reply(data)

@@ -91,7 +91,13 @@ class EnsembleTraining(BaseEstimator):
             strategy=self.strategy,
             n_epochs=n_epochs,
             settings=WorkerSettings(
-                self.upload_fraction, self.download_fraction, self.clip, self.threshold, self.selection, self.half
+                self.upload_fraction,
+                self.download_fraction,
+                self.clip,
+                self.threshold,
+                self.selection,
+                self.half,
+                self.error_feedback,
             ),
             schedule=self.schedule,
             mean_delay=self.mean_delay,

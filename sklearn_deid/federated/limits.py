@@ -25,8 +25,9 @@ class ServerLimits:
     step : float, default=1.0
         What updates are multiplied by when they are added. 1 is the papers'; with n workers that train at the same
         time 1/n adds their mean instead of their sum.
-    download_selection : {"most-updated", "random"}, default="most-updated"
-        Which parameters a worker gets (`select_download`); the papers' are the most-updated ones.
+    download_selection : {"most-updated", "random", "most-changed"}, default="most-updated"
+        Which parameters a worker gets (`select_download`); the papers' are the most-updated ones. For "most-changed"
+        the server keeps a vector for each worker: what it has handed out to it.
     """
 
     max_abs: float = math.inf

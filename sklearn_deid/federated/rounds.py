@@ -193,7 +193,7 @@ class _Exchange:
             self.train_waiting()
 
     def _download(self, worker: Worker, fraction: float, half: bool) -> tuple[int, int]:
-        update = self.server.download(fraction)
+        update = self.server.download(fraction, worker.name)
         message = update.to_bytes(half=half)
         worker.apply_download(message)
         if self.record is not None:

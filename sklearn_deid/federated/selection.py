@@ -1,4 +1,4 @@
-"""Which parameters travel: up, a part of the update; down, the most-updated ones."""
+"""Which parameters travel: up, a part of the update; down, the most-updated ones, or others."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .ranking import largest_mask, random_subset
 __all__ = ["DOWNLOAD_SELECTIONS", "SELECTIONS", "Selected", "n_shared", "select_download", "select_upload"]
 
 SELECTIONS = ("random", "largest")
-DOWNLOAD_SELECTIONS = ("most-updated", "random")
+DOWNLOAD_SELECTIONS = ("most-updated", "random", "most-changed")
 
 
 @dataclass(frozen=True)
@@ -146,19 +146,22 @@ def select_download(
     rng: np.random.Generator | None = None,
     selection: str = "most-updated",
 ) -> np.ndarray:
-    """The parameters that workers have updated most often, or any that they have updated; chance decides the rest.
+    """The parameters that workers have updated most often, any that they have updated, or those that changed most.
+
+    Chance decides among equals.
 
     Parameters
     ----------
-    counts : ndarray of shape (n,), integers
-        How often each parameter was updated.
+    counts : ndarray of shape (n,)
+        How often each parameter was updated; with "most-changed", by how much it changed.
     download_fraction : float
         The papers' theta_d, from 0 to 1, of all parameters.
     rng : Generator, optional
         By default one seeded by the operating system.
-    selection : {"most-updated", "random"}, default="most-updated"
+    selection : {"most-updated", "random", "most-changed"}, default="most-updated"
         "most-updated" as in the papers. Where most updates are above the threshold, counters tell luck, and the same
-        parameters are fetched again and again; "random" draws from all that were ever updated.
+        parameters are fetched again and again; "random" draws from all that were ever updated. "most-changed" takes
+        the largest changes since the worker got a parameter last, so that each is fetched when it matters.
 
     Returns
     -------

@@ -99,6 +99,7 @@ class ParameterServer:
         self.n_refused = 0
         self._counts = np.zeros(len(self._parameters), dtype=np.int32)
         self._delivered: dict[str, Delivered] = {}
+        self._handed_out: dict[str, np.ndarray] = {}  # what a worker has got of each parameter, for "most-changed"
         self._rng = np.random.default_rng(random_state)
         self._lock = RLock()
 
@@ -124,23 +125,52 @@ class ParameterServer:
     def counts(self) -> np.ndarray:
         return _read_only(self._counts)
 
-    def download(self, download_fraction: float) -> SparseUpdate:
-        """The parameters with the highest update counters, ties at random; or random ones, if its limits say so.
+    def download(self, download_fraction: float, worker: str | None = None) -> SparseUpdate:
+        """The parameters with the highest update counters, ties at random; or others, if its limits say so.
 
         Parameters
         ----------
         download_fraction : float
             The papers' theta_d, from 0 to 1; 1 for the copy that a worker begins with.
+        worker : str, default=None
+            Who asks, as the connection says; needed for "most-changed".
 
         Returns
         -------
         SparseUpdate
             Of kind ``"parameters"``.
+
+        Raises
+        ------
+        ExchangeError
+            If "most-changed" parameters are to be handed out, and it is not said to whom.
+
+        Notes
+        -----
+        What was handed out is known to this object alone and in no checkpoint: of a worker that a restarted server
+        has not heard of yet, any parameters that were ever updated count as changed.
         """
         with self._lock:
-            indices = select_download(self._counts, download_fraction, self._rng, self.limits.download_selection)
+            selection = self.limits.download_selection
+            if selection != "most-changed":
+                indices = select_download(self._counts, download_fraction, self._rng, selection)
+            elif worker is None:
+                raise ExchangeError("Who has got what is needed for the most-changed parameters: name the worker.")
+            else:
+                indices = self._most_changed(download_fraction, worker)
             values = self._parameters[indices]
             return SparseUpdate(indices, values, self.size, self.model, self.version, "parameters")
+
+    def _most_changed(self, download_fraction: float, worker: str) -> np.ndarray:
+        handed_out = self._handed_out.get(worker)
+        if handed_out is None:
+            indices = select_download(self._counts, download_fraction, self._rng, "random")
+            self._handed_out[worker] = self._parameters.copy()
+            return indices
+        changes = np.abs(self._parameters - handed_out)
+        indices = select_download(changes, download_fraction, self._rng, "most-changed")
+        handed_out[indices] = self._parameters[indices]
+        return indices
 
     def upload(self, update: SparseUpdate | bytes, worker: str, sequence: int) -> bool:
         """Add an update, once.

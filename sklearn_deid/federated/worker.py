@@ -39,6 +39,13 @@ class WorkerSettings:
     selection : {"random", "largest"}, default="random"
     half : bool, default=False
         Whether values are sent as float16.
+    error_feedback : bool, default=False
+        Whether what an epoch did not send is added to the update of the next one, so that small changes are sent once
+        they have added up, and nothing is lost for good (sparsified SGD with memory). Together with "largest".
+
+    References
+    ----------
+    Stich, Cordonnier & Jaggi (2018), Sparsified SGD with Memory, NeurIPS, for ``error_feedback``.
     """
 
     upload_fraction: float = 0.5
@@ -47,6 +54,7 @@ class WorkerSettings:
     threshold: float = 1e-4
     selection: str = "random"
     half: bool = False
+    error_feedback: bool = False
 
     def __post_init__(self) -> None:
         for fraction in (self.upload_fraction, self.download_fraction):
@@ -128,6 +136,8 @@ class Worker:
         self.privacy = privacy
         if privacy is not None:
             privacy.check(self.settings.threshold, self.settings.clip, self.settings.selection)
+            if self.settings.error_feedback:
+                raise ValueError("'error_feedback' and 'privacy' exclude each other: noise would come back as update.")
         self.ledger = PrivacyLedger()
         self.n_epochs = 0
         self.sequence = 0
@@ -137,6 +147,7 @@ class Worker:
         self._rng = np.random.default_rng(random_state)
         self._before: np.ndarray | None = None
         self._delta: np.ndarray | None = None
+        self._unsent: np.ndarray | None = None
 
     def __repr__(self) -> str:
         return f"Worker({self.name!r}, n_epochs={self.n_epochs}, pending={len(self.pending)})"
@@ -233,6 +244,8 @@ class Worker:
             If no epoch has ended since the last call.
         """
         delta, settings = self._update(), self.settings
+        if self._unsent is not None:
+            delta = check_finite_vector(delta + self._unsent)
         if self.privacy is None:
             options = (settings.upload_fraction, settings.threshold, settings.clip, settings.selection)
             chosen = select_upload(delta, *options, self._rng)
@@ -248,7 +261,11 @@ class Worker:
         sequence, self.sequence = self.sequence, self.sequence + 1
         self.pending[sequence] = message
         self.selected, self._delta = chosen, None
-        return SparseUpdate.from_bytes(message) if settings.half else update
+        sent = SparseUpdate.from_bytes(message) if settings.half else update
+        if settings.error_feedback:
+            self._unsent = delta.copy()
+            self._unsent[sent.indices] -= sent.values
+        return sent
 
     def acknowledge(self, sequence: int) -> None:
         """Forget a message that the server has, or has refused for good."""
@@ -259,7 +276,8 @@ class Worker:
 
         The file holds the local parameters and unsent updates, thus more than the worker shares: it stays at home.
         """
-        delta = {} if self._delta is None else {"delta": self._delta}
+        kept = {"delta": self._delta, "unsent": self._unsent}
+        delta = {name: vector for name, vector in kept.items() if vector is not None}
         pending = {f"pending-{number}": np.frombuffer(data, np.uint8) for number, data in self.pending.items()}
         state = {
             "name": self.name,
@@ -287,7 +305,7 @@ class Worker:
         if (state["name"], state["model"]) != (self.name, self.model):
             raise ExchangeError("The saved state is that of another worker or model.", path=str(path))
         self.learner.set_flat(arrays.pop("parameters"))
-        self._delta, self._before = arrays.pop("delta", None), None
+        self._delta, self._unsent, self._before = arrays.pop("delta", None), arrays.pop("unsent", None), None
         self.pending = {int(key.removeprefix("pending-")): data.tobytes() for key, data in arrays.items()}
         self.n_epochs, self.sequence, self.version = state["n_epochs"], state["sequence"], state["version"]
         self.ledger = PrivacyLedger.from_list(state["ledger"])

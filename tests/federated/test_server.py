@@ -214,6 +214,37 @@ def test_a_server_of_random_downloads_hands_out_what_was_updated_once_as_well():
     assert got == {(0,), (1,)}
 
 
+def changing_server():
+    target = server(limits=ServerLimits(download_selection="most-changed"))
+    for name in ("a", "b"):
+        target.download(1.0, name)
+    target.upload(make([0, 1, 3], [1.0, -5.0, 3.0]), "a", 0)
+    return target
+
+
+def test_a_server_of_most_changed_parameters_knows_what_each_worker_has_got():
+    target, one = changing_server(), 1 / SIZE
+    assert target.download(2 * one, "a").indices.tolist() == [1, 3]
+    assert target.download(one, "a").indices.tolist() == [0]
+    target.upload(make([0, 1], [0.25, -0.5]), "b", 0)
+    assert target.download(one, "a").indices.tolist() == [1]
+    assert target.download(one, "a").indices.tolist() == [0]
+    assert target.download(2 * one, "b").indices.tolist() == [1, 3]
+
+
+def test_most_changed_for_whom_has_to_be_said():
+    with pytest.raises(ExchangeError, match="name the worker"):
+        changing_server().download(0.5)
+
+
+def test_a_restarted_server_begins_with_what_was_ever_updated(tmp_path):
+    changing_server().save(tmp_path / "server")
+    target = ParameterServer.load(tmp_path / "server")
+    assert target.download(3 / SIZE, "a").indices.tolist() == [0, 1, 3]
+    target.upload(make([5], [1.0]), "b", 0)
+    assert target.download(1 / SIZE, "a").indices.tolist() == [5]
+
+
 @pytest.mark.parametrize("fields", [{"max_abs": 0}, {"max_norm": -1}, {"max_staleness": -1}, {"step": 0}])
 def test_wrong_limits(fields):
     with pytest.raises(ValueError, match=next(iter(fields))):

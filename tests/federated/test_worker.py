@@ -2,6 +2,8 @@
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from sklearn_deid.exceptions import ExchangeError
 from sklearn_deid.federated import (
@@ -101,6 +103,42 @@ def test_half_precision_says_what_the_server_will_read():
     assert SparseUpdate.from_bytes(one.pending[0]) == update
 
 
+WHOLE = st.integers(-20, 20).map(float)  # sums of which are exact in float32
+
+
+@given(
+    st.lists(st.lists(WHOLE, min_size=3, max_size=3), min_size=1, max_size=6),
+    st.sampled_from([0.0, 0.34, 0.67, 1.0]),
+    st.sampled_from(["random", "largest"]),
+    st.sampled_from([0.0, 3.0]),
+    st.sampled_from([5.0, float("inf")]),
+)
+def test_with_error_feedback_no_update_is_lost(updates, fraction, selection, threshold, clip):
+    settings = WorkerSettings(fraction, 0.1, clip, threshold, selection, error_feedback=True)
+    one, sent = worker([*updates, *[[0, 0, 0]] * 100], settings), np.zeros(3)
+    for _ in range(len(updates) + 100):
+        one.local_epoch()
+        sent += one.select_upload().dense()
+    # What stays at home for ever is what is never above the threshold, or never chosen.
+    missing = np.abs(np.sum(updates, axis=0) - sent)
+    assert (missing <= threshold).all() or fraction == 0.0
+    assert fraction > 0.0 or not sent.any()
+
+
+def test_error_feedback_remembers_what_float16_cuts_off():
+    settings = WorkerSettings(1.0, threshold=0.0, half=True, error_feedback=True)
+    one = worker([[1 + 2**-12, 0, 0], [2**-12, 0, 0]], settings)
+    one.local_epoch()
+    assert one.select_upload().values.tolist() == [1.0]
+    one.local_epoch()
+    assert one.select_upload().values.tolist() == [2**-11]
+
+
+def test_error_feedback_and_noise_exclude_each_other():
+    with pytest.raises(ValueError, match="exclude each other"):
+        worker(settings=WorkerSettings(threshold=0.0, error_feedback=True), privacy=GaussianUpload(1.0, 1.0))
+
+
 def test_divergence_is_named_and_taken_back():
     one = worker([[np.inf, 0, 0], [1, 1, 1]])
     one.learner.set_flat([4, 5, 6])
@@ -123,9 +161,13 @@ def test_abandoned_epochs_are_taken_back():
 
 
 @pytest.mark.parametrize("selected", [True, False], ids=["before sending", "before selecting"])
-@pytest.mark.parametrize("privacy", [None, GaussianUpload(1.0, 1.0)], ids=["plain", "gaussian"])
-def test_a_restored_worker_sends_the_same(tmp_path, selected, privacy):
-    settings = WorkerSettings(upload_fraction=0.4, threshold=0.0)
+@pytest.mark.parametrize(
+    ("privacy", "feedback"),
+    [(None, False), (None, True), (GaussianUpload(1.0, 1.0), False)],
+    ids=["plain", "error feedback", "gaussian"],
+)
+def test_a_restored_worker_sends_the_same(tmp_path, selected, privacy, feedback):
+    settings = WorkerSettings(upload_fraction=0.4, threshold=0.0, error_feedback=feedback)
     size = 50
 
     def new(seed):
