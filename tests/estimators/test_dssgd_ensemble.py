@@ -76,6 +76,16 @@ class TestPlainTraining:
         for a, b in zip(alone.estimators_, silent.estimators_, strict=True):
             np.testing.assert_array_equal(weights(a), weights(b))
 
+    def test_where_everything_is_shared_there_is_nothing_to_feed_back(self, data):
+        X, y, groups = data
+        plain = ensemble_of(**ALL).fit(X, y, groups=groups)
+        fed = ensemble_of(**ALL, error_feedback=True, download_selection="most-changed").fit(X, y, groups=groups)
+        np.testing.assert_array_equal(weights(fed.global_estimator_), weights(plain.global_estimator_))
+        small = {**ALL, "upload_fraction": 0.1}
+        plain = ensemble_of(**small).fit(X, y, groups=groups)
+        fed = ensemble_of(**small, error_feedback=True).fit(X, y, groups=groups)
+        assert not np.array_equal(weights(fed.global_estimator_), weights(plain.global_estimator_))
+
     def test_all_workers_begin_with_the_same_weights_and_own_seeds(self, data):
         X, y, groups = data
         still = DeidTagger(**{**TINY, "lr": 1e-30})
@@ -96,6 +106,12 @@ class TestStrategies:
             {"strategy": "local", "aggregate": "vote"},
             {"strategy": "dssgd", "aggregate": "worker"},
             {"strategy": "dssgd", "aggregate": "vote", "selection": "largest"},
+            {
+                "upload_fraction": 0.1,
+                "selection": "largest",
+                "error_feedback": True,
+                "download_selection": "most-changed",
+            },
             {"strategy": "dssgd", "aggregate": "vote", "schedule": "random-delay", "mean_delay": 0.5},
             {"strategy": "dssgd", "schedule": "sequential", "upload_fraction": 1.0, "download_fraction": 1.0},
         ],
