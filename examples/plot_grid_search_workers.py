@@ -1,0 +1,87 @@
+"""
+Choose the upload and the download fraction by grid search
+==========================================================
+
+``DSSGDEnsemble`` is an estimator: ``GridSearchCV`` tries what share of its update each hospital sends (theta_u) and
+what share of the parameters it fetches (theta_d), each time on other patients. Two scores are wanted: how well PHI is
+found, and how little leaves a hospital.
+
+Notes and epochs are few, so that the example is quick: the scores say how to choose, not what. Sending less is no
+promise that less can be learned about notes: ``AdversarialPrivacyAuditor`` attacks what was sent, and ``privacy=`` is
+what promises something.
+"""
+
+# %%
+# Notes of five hospitals
+# -----------------------
+# ``groups`` are the patients. ``GridSearchCV`` hands them to the splitter, and with metadata routing to the ensemble as
+# well, which keeps all notes of a patient at one hospital. One label for all PHI keeps the task small. What an epoch
+# does not send is added to the next (``error_feedback``), and each hospital fetches what has changed most for it.
+
+import matplotlib.pyplot as plt
+import numpy as np
+from sklearn import config_context
+from sklearn.model_selection import GridSearchCV, GroupKFold
+
+from sklearn_deid import DeidTagger, DSSGDEnsemble, make_clinical_notes
+
+notes = make_clinical_notes(50, random_state=1).to_sentences()
+y = [["O" if tag == "O" else f"{tag[0]}-PHI" for tag in row] for row in notes.y]
+tagger = DeidTagger(hidden_size=24, batch_size=100, lr=8e-3, weight_average=0.0)
+ensemble = DSSGDEnsemble(
+    tagger,
+    n_workers=5,
+    n_epochs=8,
+    selection="largest",
+    error_feedback=True,
+    download_selection="most-changed",
+    server_step=0.4,
+    random_state=0,
+)
+
+# %%
+# Two scores
+# ----------
+# The second one is the share of what federated averaging would send: all parameters up and down, as float32.
+
+
+def f1(fitted, X, y):
+    """Strict F1 of the server's network."""
+    return fitted.score(X, y)
+
+
+def kept_home(fitted, X, y):
+    """1 minus the bytes of a local epoch, as a share of those of federated averaging."""
+    history = fitted.history_
+    sent = (history.bytes_up + history.bytes_down - history.bytes_start) / len(history)
+    everything = 2 * 4 * sum(p.numel() for p in fitted.estimators_[0].module_.parameters())
+    return 1 - sent / everything
+
+
+# %%
+# The grid
+# --------
+
+grid = {"upload_fraction": [0.1, 0.5], "download_fraction": [0.1, 0.3, 1.0]}
+with config_context(enable_metadata_routing=True):
+    ensemble.set_fit_request(groups=True)
+    scoring = {"f1": f1, "kept_home": kept_home}
+    search = GridSearchCV(ensemble, grid, scoring=scoring, refit=False, cv=GroupKFold(2), n_jobs=2)
+    search.fit(notes.X, y, groups=notes.groups)
+
+results = search.cv_results_
+uploads, downloads = (np.ma.getdata(results[f"param_{name}"]).astype(float) for name in grid)
+for row in zip(uploads, downloads, results["mean_test_f1"], results["mean_test_kept_home"], strict=True):
+    print("theta_u {:.1f}, theta_d {:.1f}: F1 {:.2f}, {:.0%} of the bytes kept at home".format(*row))
+
+# %%
+# What is kept at home, against usefulness
+# ----------------------------------------
+
+figure, axes = plt.subplots(figsize=(6, 3.5), layout="constrained")
+for share, marker in zip(grid["download_fraction"], "os^", strict=True):
+    mine = downloads == share
+    axes.plot(results["mean_test_kept_home"][mine], results["mean_test_f1"][mine], marker, label=f"theta_d = {share:g}")
+axes.set(xlabel="share of the bytes of federated averaging that stays at home", ylabel="strict F1")
+axes.legend(loc="center left", bbox_to_anchor=(1.0, 0.5))
+plt.show()
