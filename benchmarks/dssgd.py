@@ -53,6 +53,13 @@ ARMS: dict[str, dict[str, Any]] = {
     "C-0.1-random": {"download_selection": "random"},
     "C-0.1-random-upload-0.1": {"download_selection": "random", "upload_fraction": 0.1},
     "C-0.1-largest-0.1": {"upload_fraction": 0.1, "selection": "largest"},
+    "C-0.1-feedback-0.1": {
+        "upload_fraction": 0.1,
+        "selection": "largest",
+        "error_feedback": True,
+        "download_selection": "most-changed",
+        "server_step": 0.8,
+    },
 }
 MAIN_ARMS = list(ARMS)[:8]
 NETWORKS: dict[str, dict[str, Any]] = {
