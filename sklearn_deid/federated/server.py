@@ -148,7 +148,8 @@ class ParameterServer:
         Notes
         -----
         What was handed out is known to this object alone and in no checkpoint: of a worker that a restarted server
-        has not heard of yet, any parameters that were ever updated count as changed.
+        has not heard of yet, any parameters that were ever updated count as changed. If an answer is lost on its way,
+        the parameters in it are passed over until they change again.
         """
         with self._lock:
             selection = self.limits.download_selection
