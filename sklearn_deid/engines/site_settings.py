@@ -83,15 +83,7 @@ class SiteSettings:
 
     def worker_settings(self) -> WorkerSettings:
         """What `federated.Worker` needs of it."""
-        return WorkerSettings(
-            self.upload_fraction,
-            self.download_fraction,
-            self.clip,
-            self.threshold,
-            self.selection,
-            self.half,
-            self.error_feedback,
-        )
+        return WorkerSettings.of(self)
 
     def privacy(self) -> Any:
         """The noise of uploads, or None."""

@@ -90,15 +90,7 @@ class EnsembleTraining(BaseEstimator):
         return StrategyPlan(
             strategy=self.strategy,
             n_epochs=n_epochs,
-            settings=WorkerSettings(
-                self.upload_fraction,
-                self.download_fraction,
-                self.clip,
-                self.threshold,
-                self.selection,
-                self.half,
-                self.error_feedback,
-            ),
+            settings=WorkerSettings.of(self),
             schedule=self.schedule,
             mean_delay=self.mean_delay,
             limits=self._limits(),

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+from typing import Any
 
 import numpy as np
 
@@ -64,6 +65,11 @@ class WorkerSettings:
             raise ValueError(
                 f"The 'selection' parameter must be one of {', '.join(SELECTIONS)}. Got {self.selection!r}."
             )
+
+    @classmethod
+    def of(cls, holder: Any) -> WorkerSettings:
+        """Of an object that has attributes of these names, such as an estimator or the settings of a site."""
+        return cls(**{field.name: getattr(holder, field.name) for field in fields(cls)})
 
 
 class Worker:
