@@ -58,7 +58,7 @@ ARMS: dict[str, dict[str, Any]] = {
         "selection": "largest",
         "error_feedback": True,
         "download_selection": "most-changed",
-        "server_step": 0.8,
+        "server_step": 0.4,
     },
 }
 MAIN_ARMS = list(ARMS)[:8]

@@ -161,6 +161,9 @@ class Worker:
     def apply_download(self, parameters: SparseUpdate | bytes) -> None:
         """Overwrite the local parameters with those that were downloaded.
 
+        With error feedback what was not sent yet stays on top of them: training would find it anew otherwise, and it
+        would be sent twice.
+
         Raises
         ------
         ExchangeError
@@ -172,6 +175,8 @@ class Worker:
         if (parameters.size, parameters.model, parameters.kind) != (len(vector), self.model, "parameters"):
             raise ExchangeError("The download is of another model, size or kind.")
         vector[parameters.indices] = parameters.values
+        if self._unsent is not None:
+            vector[parameters.indices] += self._unsent[parameters.indices]
         self.learner.set_flat(vector)
         self.version = parameters.version
 

@@ -125,6 +125,17 @@ def test_with_error_feedback_no_update_is_lost(updates, fraction, selection, thr
     assert fraction > 0.0 or not sent.any()
 
 
+def test_what_was_not_sent_stays_on_top_of_a_download():
+    settings = WorkerSettings(0.34, threshold=0.0, selection="largest", error_feedback=True)
+    one = worker([[1, 5, 2], [0, 0, 0]], settings)
+    one.local_epoch()
+    assert one.select_upload().dense().tolist() == [0, 5, 0]
+    one.apply_download(parameters([0, 1], [10, 20]))
+    assert one.learner.get_flat().tolist() == [11, 20, 2]
+    one.local_epoch()
+    assert one.select_upload().dense().tolist() == [0, 0, 2]
+
+
 def test_error_feedback_remembers_what_float16_cuts_off():
     settings = WorkerSettings(1.0, threshold=0.0, half=True, error_feedback=True)
     one = worker([[1 + 2**-12, 0, 0], [2**-12, 0, 0]], settings)
