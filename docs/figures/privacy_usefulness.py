@@ -3,8 +3,8 @@
     python docs/figures/privacy_usefulness.py
 
 Its numbers are in docs/results/private_*_notes.json: what `python -m benchmarks.private_representation` printed, with
-its settings in them. Usefulness is the token F1 of the tagger that was trained along (three-part: of a `DeidTagger` on one
-release); the reader is the strong adversary T2.
+its settings in them. Usefulness is the token F1 of the tagger that was trained along (three-part: of a `DeidTagger` on
+one release); the reader is the strong adversary T2.
 """
 
 import json
