@@ -268,14 +268,14 @@ class Worker:
         version = 0 if self.version is None else self.version
         update = SparseUpdate(chosen.indices, chosen.values, len(delta), self.model, version)
         message = update.to_bytes(half=settings.half)
+        sent, unsent = SparseUpdate.from_bytes(message) if settings.half else update, None
+        if settings.error_feedback:
+            unsent = delta.copy()
+            unsent[sent.indices] -= sent.values
         # In this order, so that an interruption never gives two messages one number.
         sequence, self.sequence = self.sequence, self.sequence + 1
         self.pending[sequence] = message
-        self.selected, self._delta = chosen, None
-        sent = SparseUpdate.from_bytes(message) if settings.half else update
-        if settings.error_feedback:
-            self._unsent = delta.copy()
-            self._unsent[sent.indices] -= sent.values
+        self.selected, self._delta, self._unsent = chosen, None, unsent
         return sent
 
     def acknowledge(self, sequence: int) -> None:
