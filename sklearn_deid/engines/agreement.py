@@ -87,7 +87,8 @@ class Agreement:
         What the server multiplies updates by; 1 divided by the number of sites where they train at the same time and
         the sum of their updates overshoots.
     download_selection : {"most-updated", "random", "most-changed"}, default="most-updated"
-        Which parameters a site gets (`federated.ServerLimits`).
+        Which parameters a site gets (`federated.ServerLimits`). What a site has got is not known across windows: with
+        "most-changed" its first download in each is random.
 
     Raises
     ------

@@ -66,12 +66,7 @@ class SiteSettings:
 
     def __post_init__(self) -> None:
         try:
-            privacy = self.privacy()
-            if privacy is not None:
-                privacy.check(self.threshold, self.clip, self.selection)
-                if self.error_feedback:
-                    raise ValueError("'error_feedback' has no place beside noise: choose one.")
-            self.worker_settings()
+            self.worker_settings().check_privacy(self.privacy())
         except ValueError as error:
             raise ExchangeError(str(error)) from None
         if self.validation_fraction is not None and not 0 < self.validation_fraction < 1:

@@ -42,7 +42,8 @@ class WorkerSettings:
         Whether values are sent as float16.
     error_feedback : bool, default=False
         Whether what an epoch did not send is added to the update of the next one, so that small changes are sent once
-        they have added up, and nothing is lost for good (sparsified SGD with memory). Together with "largest".
+        they have added up, and only what the server refuses is lost (sparsified SGD with memory). Together with
+        "largest".
 
     References
     ----------
@@ -65,6 +66,14 @@ class WorkerSettings:
             raise ValueError(
                 f"The 'selection' parameter must be one of {', '.join(SELECTIONS)}. Got {self.selection!r}."
             )
+
+    def check_privacy(self, privacy: GaussianUpload | SparseVectorUpload | None) -> None:
+        """Refuse settings under which noise would not protect, with ValueError."""
+        if privacy is None:
+            return
+        privacy.check(self.threshold, self.clip, self.selection)
+        if self.error_feedback:
+            raise ValueError("'error_feedback' and noise exclude each other: the next update would take the noise off.")
 
     @classmethod
     def of(cls, holder: Any) -> WorkerSettings:
@@ -140,10 +149,7 @@ class Worker:
         self.model = model
         self.settings = WorkerSettings() if settings is None else settings
         self.privacy = privacy
-        if privacy is not None:
-            privacy.check(self.settings.threshold, self.settings.clip, self.settings.selection)
-            if self.settings.error_feedback:
-                raise ValueError("'error_feedback' and 'privacy' exclude each other: noise would come back as update.")
+        self.settings.check_privacy(privacy)
         self.ledger = PrivacyLedger()
         self.n_epochs = 0
         self.sequence = 0

@@ -155,6 +155,7 @@ def test_agreements_that_are_refused(wrong, reason):
     [
         ({"epsilon": 1.0, "noise_multiplier": 1.0, "norm_bound": 1.0, "threshold": 0.0}, "either"),
         ({"noise_multiplier": 1.0}, "belong together"),
+        ({"epsilon": 1.0, "error_feedback": True}, "exclude each other"),
         ({"noise_multiplier": 1.0, "norm_bound": 1.0}, "threshold=0.0"),
         ({"upload_fraction": 2.0}, "fraction"),
         ({"validation_fraction": 1.0}, "between 0 and 1"),
