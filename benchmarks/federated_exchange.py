@@ -18,11 +18,12 @@ from typing import Any
 
 import numpy as np
 
-from sklearn_deid.federated import ParameterServer, SparseUpdate, select_upload
+from sklearn_deid.federated import ParameterServer, ServerLimits, SparseUpdate, select_upload
 
 from .environment import describe
 
 MODEL = "0" * 32
+DOWNLOADS = ("most-updated", "random", "most-changed")
 
 
 class Stopwatch:
@@ -45,7 +46,9 @@ class Cycle:
         self.arguments = arguments
         self.rng = np.random.default_rng(arguments.seed)
         self.delta = 0.01 * self.rng.standard_normal(arguments.size, dtype=np.float32)
-        self.server = ParameterServer(np.zeros(arguments.size, np.float32), MODEL, random_state=arguments.seed)
+        limits = ServerLimits(download_selection=arguments.download_selection)
+        zeros = np.zeros(arguments.size, np.float32)
+        self.server = ParameterServer(zeros, MODEL, limits=limits, random_state=arguments.seed)
         self.local = np.zeros(arguments.size, np.float32)
         self.sequence = 0
         self.bytes: dict[str, int] = {}
@@ -58,7 +61,7 @@ class Cycle:
         checked = part("decode_up", lambda: SparseUpdate.from_bytes(message, size=size, model=MODEL, kind="update"))
         part("add", lambda: self.server.upload(checked, "site", self.sequence))
         self.sequence += 1
-        parameters = part("select_down", lambda: self.server.download(given.download))
+        parameters = part("select_down", lambda: self.server.download(given.download, "site"))
         answer = part("encode_down", parameters.to_bytes)
         back = part("decode_down", lambda: SparseUpdate.from_bytes(answer, size=size, model=MODEL, kind="parameters"))
         part("apply", lambda: self.local.__setitem__(back.indices, back.values))
@@ -129,6 +132,7 @@ def main(argv: list[str] | None = None) -> None:
     parser.add_argument("--upload", type=float, default=0.5)
     parser.add_argument("--download", type=float, default=0.1)
     parser.add_argument("--selection", choices=("random", "largest"), default="random")
+    parser.add_argument("--download-selection", choices=DOWNLOADS, default=DOWNLOADS[0])
     parser.add_argument("--repetitions", type=int, default=8)
     parser.add_argument("--seed", type=int, default=0)
     arguments = parser.parse_args(argv)
