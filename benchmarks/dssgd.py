@@ -61,6 +61,7 @@ ARMS: dict[str, dict[str, Any]] = {
         "server_step": 0.4,
     },
 }
+ARMS["C-0.1-feedback-0.1-sequential"] = {**ARMS["C-0.1-feedback-0.1"], "schedule": "sequential", "server_step": 1.0}
 MAIN_ARMS = list(ARMS)[:8]
 NETWORKS: dict[str, dict[str, Any]] = {
     "default": {"hidden_size": 48},
