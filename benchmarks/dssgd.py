@@ -62,6 +62,7 @@ ARMS: dict[str, dict[str, Any]] = {
     },
 }
 ARMS["C-0.1-feedback-0.1-sequential"] = {**ARMS["C-0.1-feedback-0.1"], "schedule": "sequential", "server_step": 1.0}
+ARMS["C-0.1-feedback-sequential"] = {**ARMS["C-0.1-feedback-0.1-sequential"], "upload_fraction": 0.5}
 MAIN_ARMS = list(ARMS)[:8]
 NETWORKS: dict[str, dict[str, Any]] = {
     "default": {"hidden_size": 48},
