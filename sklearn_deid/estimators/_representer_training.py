@@ -58,6 +58,7 @@ class TrainingRun:
         train_rows, valid_rows = rows
         self.train = PairBatches(data.take(train_rows), batch_size, device)
         self.valid = None if valid_rows is None else PairBatches(data.take(valid_rows), batch_size, device)
+        self.notes = self.train if valid_rows is None else PairBatches(data, batch_size, device)
         self.rng, self.device = rng, device
         self.generator = torch.Generator(device).manual_seed(int(rng.integers(2**62)))
         self.log = TrainingLog(verbose)
@@ -110,7 +111,8 @@ def train_representer(estimator: PrivateRepresenter, model: PrivateModel, run: T
     """Train as the ``training`` parameter says."""
     common: dict[str, Any] = {"rng": run.rng, "generator": run.generator, "log": run.log}
     if estimator.training == "bounded":
-        bounded = train_bounded(model, run.train, run.valid, settings=_bounded_settings(estimator), **common)
+        settings = _bounded_settings(estimator)
+        bounded = train_bounded(model, run.train, run.valid, settings=settings, notes=run.notes, **common)
         return Outcome(bounded.bound, bounded.interrupted, None, None, bounded.selected_epoch)
     train = train_three_part if estimator.training == "three_part" else train_dann
     found = train(model, run.train, run.valid, settings=_adversarial_settings(estimator), **common)
@@ -145,6 +147,7 @@ def _bounded_settings(estimator: PrivateRepresenter) -> BoundedSettings:
         max_attack_accuracy=estimator.max_attack_accuracy,
         quantile_attack_accuracy=estimator.quantile_attack_accuracy,
         n_epochs=estimator.max_epochs,
+        n_finish_epochs=(estimator.max_epochs + 1) // 2,
         lr=lr,
         noise_lr=estimator.noise_lr or 10 * lr,
         price=0.05 * estimator.adversary_weight,

@@ -81,7 +81,8 @@ class PrivateRepresenter(SentenceRepresenter):
     tagger_hidden_size : int, default=96
         Units of each direction of the tagger that is trained along.
     max_epochs : int, default=60
-        Bounded training and DANN: epochs. Three-part training: most rounds of its last phase.
+        Bounded training and DANN: epochs; after bounded training the tagger alone learns for half as many.
+        Three-part training: most rounds of its last phase.
     pretrain_epochs : int, default=20
         Three-part training: most epochs of each of the first two phases.
     patience : int, default=10

@@ -16,6 +16,7 @@ from .private_model import BestState, PrivateModel, TrainingLog, deid_scores, no
 from .probe import CONTROL_BAR, AttackAccuracy, ProbeResult, pair_accuracy, positive_control, train_probe
 from .random_streams import own_torch_stream
 from .splits import hold_out_patients
+from .tagger_finish import finish_tagger, rate_factor
 from .three_part import train_three_part
 
 __all__ = [
@@ -47,6 +48,7 @@ __all__ = [
     "chance_deviation",
     "calibrate_noise",
     "deid_scores",
+    "finish_tagger",
     "fit_adversaries",
     "frozen",
     "hold_out_patients",
@@ -55,12 +57,13 @@ __all__ = [
     "noise_aware_groups",
     "pair_distances",
     "privacy_bound",
-    "train_bounded",
     "noise_figures",
     "own_torch_stream",
     "pair_accuracy",
     "positive_control",
+    "rate_factor",
     "release_pairs",
+    "train_bounded",
     "train_dann",
     "train_probe",
     "train_three_part",

@@ -22,12 +22,12 @@ from .certificate import PrivacyBound, pair_distances, privacy_bound
 from .moving_average import MovingAverage
 from .pair_batches import PairBatch, PairBatches
 from .private_model import BestState, PrivateModel, TrainingLog, deid_scores, noise_aware_groups
+from .tagger_finish import finish_tagger, rate_factor
 
 __all__ = ["BoundPrices", "BoundedResult", "BoundedSettings", "calibrate_noise", "train_bounded"]
 
 _LARGEST_STEP = 1.0  # of a log price in one epoch, in units of the rate: one bad epoch must not decide
 _LOG_PRICES = (math.log(1e-4), math.log(1e2))
-_FULL_RATE = 0.5  # share of the epochs at the full learning rate; then it falls to a fiftieth
 _DRAWS = 4  # twins of each sentence that the noise is scaled for
 _CONFIDENCE, _UPPER = 0.95, 1.645  # of one-sided limits, and the same as a quantile of the normal distribution
 _LARGEST_QUANTILE = 0.98  # few sentences would ask for noise that suits the most extreme of them
@@ -46,6 +46,8 @@ class BoundedSettings:
         Bound that all but ``1 - quantile`` of the pairs keep; None asks for the mean alone.
     quantile : float, default=0.95
     n_epochs : int, default=60
+    n_finish_epochs : int, default=30
+        Of the tagger alone, afterwards.
     lr, noise_lr : float, default=2e-3, 2e-2
     gradient_clip : float, default=1.0
     price : float, default=0.05
@@ -65,6 +67,7 @@ class BoundedSettings:
     quantile_attack_accuracy: float | None = 0.60
     quantile: float = 0.95
     n_epochs: int = 60
+    n_finish_epochs: int = 30
     lr: float = 2e-3
     noise_lr: float = 2e-2
     gradient_clip: float = 1.0
@@ -165,6 +168,7 @@ def train_bounded(
     rng: np.random.Generator,
     generator: torch.Generator,
     log: TrainingLog | None = None,
+    notes: PairBatches | None = None,
 ) -> BoundedResult:
     """Train representer and tagger under a bound on every attacker's accuracy.
 
@@ -181,6 +185,9 @@ def train_bounded(
     generator : torch.Generator
         Noise and twins; on the device of the batches.
     log : TrainingLog, optional
+    notes : PairBatches, optional
+        All sentences, for the tagger to learn from at last, when ``valid`` has decided what it had to; by default
+        ``train``.
 
     Returns
     -------
@@ -193,7 +200,8 @@ def train_bounded(
 
     Notes
     -----
-    Not part of Friedrich et al. (2019). Ctrl-C ends the training; the best epoch so far is kept and its noise scaled.
+    Not part of Friedrich et al. (2019). Ctrl-C ends the training; the best epoch so far is kept and its noise scaled,
+    and the tagger does not learn on.
     """
     _check(model, train)
     log = log or TrainingLog()
@@ -223,6 +231,9 @@ def train_bounded(
     bound = None
     if pairs is valid:
         bound = privacy_bound(pair_distances(model.representer, pairs, generator), quantile=settings.quantile)
+    if not interrupted:
+        own = rng.spawn(1)[0]  # What is drawn after the training does not depend on how long the tagger learns.
+        interrupted = finish_tagger(model, notes or train, settings=settings, rng=own, generator=generator, log=log)
     return BoundedResult(bound, factor, selected, interrupted)
 
 
@@ -305,8 +316,7 @@ def _state(prices: BoundPrices, distances: Tensor, model: PrivateModel) -> dict[
 
 
 def _set_rate(optimizer: torch.optim.Optimizer, settings: BoundedSettings, epoch: int) -> None:
-    left = (1.0 - epoch / settings.n_epochs) / (1.0 - _FULL_RATE)
-    factor = min(1.0, max(0.02, left))
+    factor = rate_factor(epoch, settings.n_epochs)
     for group, rate in zip(optimizer.param_groups, (settings.lr, settings.noise_lr), strict=False):
         group["lr"] = rate * factor
 
