@@ -21,6 +21,7 @@ _NAMES = {
     "P3": ("P3: one against the other", "P3\nalternating", "P3"),
     "DANN": ("gradient reversal", "gradient\nreversal", "DANN"),
     "bounded": ("bounded training", "bounded\ntraining", "bounded"),
+    "finish": ("tagger alone", "tagger\nalone", "tagger"),
 }
 _GRAYS = ("0.93", "1.0")
 _GAP = 6.0  # pixels that stay free beside a name
