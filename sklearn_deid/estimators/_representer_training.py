@@ -58,10 +58,14 @@ class TrainingRun:
         train_rows, valid_rows = rows
         self.train = PairBatches(data.take(train_rows), batch_size, device)
         self.valid = None if valid_rows is None else PairBatches(data.take(valid_rows), batch_size, device)
-        self.notes = self.train if valid_rows is None else PairBatches(data, batch_size, device)
+        self._data, self._batch_size = data, batch_size
         self.rng, self.device = rng, device
         self.generator = torch.Generator(device).manual_seed(int(rng.integers(2**62)))
         self.log = TrainingLog(verbose)
+
+    def all_notes(self) -> PairBatches:
+        """Sentences of both, which only bounded training asks for."""
+        return self.train if self.valid is None else PairBatches(self._data, self._batch_size, self.device)
 
 
 def build_representer(estimator: PrivateRepresenter, input_size: int) -> Representer:
@@ -112,7 +116,7 @@ def train_representer(estimator: PrivateRepresenter, model: PrivateModel, run: T
     common: dict[str, Any] = {"rng": run.rng, "generator": run.generator, "log": run.log}
     if estimator.training == "bounded":
         settings = _bounded_settings(estimator)
-        bounded = train_bounded(model, run.train, run.valid, settings=settings, notes=run.notes, **common)
+        bounded = train_bounded(model, run.train, run.valid, settings=settings, notes=run.all_notes(), **common)
         return Outcome(bounded.bound, bounded.interrupted, None, None, bounded.selected_epoch)
     train = train_three_part if estimator.training == "three_part" else train_dann
     found = train(model, run.train, run.valid, settings=_adversarial_settings(estimator), **common)

@@ -44,8 +44,8 @@ def finish_tagger(
     """Train the tagger alone, on fresh noise in every epoch; returns whether it was interrupted.
 
     While both learn, the tagger runs after a representation that changes at each step, and at the end the noise is
-    scaled. What the representer releases is not touched here, and so is its bound; the notes on which that was
-    measured may therefore be among those that the tagger learns from.
+    scaled. What the representer releases is not touched here, and neither is its bound; the notes on which that
+    was measured may therefore be among those that the tagger learns from.
 
     Parameters
     ----------
