@@ -25,7 +25,8 @@ class SiteSettings:
     state : str
         Folder for the worker's state, its log and its model; holds more than the site shares.
     random_state : int
-        Of training and of what is sent. Secret with ``privacy``: who knows it can take the noise off.
+        Of training and of what is sent. Secret with ``privacy``: whoever knows it, or finds it by trying, can take the
+        noise off. The command line of version 0.1.0 drew 32 bits, which were found in minutes (``docs/security.md``).
     format, encoding : str or None, default=None
         As for `read_corpus`.
     upload_fraction, download_fraction, clip, threshold, selection, half, error_feedback

@@ -91,8 +91,9 @@ class DSSGDEnsemble(EnsembleTraining):
         Norm bound of updates: "fedavg" shrinks longer ones, "dssgd" refuses them.
     privacy : None, GaussianUpload or SparseVectorUpload, default=None
         Randomises what workers send ("dssgd"). The promise covers what the server gets, thus the global network; the
-        workers' own taggers and ``history_`` have seen their data without noise. It needs ``random_state=None``: who
-        knows the seed can take the noise off.
+        workers' own taggers and ``history_`` have seen their data without noise. It needs ``random_state=None``:
+        whoever knows the seed can take the noise off. It protects a worker as a whole, and supposes noise that
+        cannot be predicted.
     delta : float in (0, 1), default=1e-5
         Of ``epsilon_`` with Gaussian noise.
     validation_fraction : float in (0, 1) or None, default=None

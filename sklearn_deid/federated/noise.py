@@ -5,8 +5,9 @@ compose over the epochs of that worker (`PrivacyLedger`). Neither covers what el
 history, times, or a model that is published in another way.
 
 Noise is drawn in floating point by NumPy's generators. They are not cryptographic, and the gaps between floating point
-numbers leak in theory (Mironov 2012): the promise holds for real numbers and a secret seed, so leave ``random_state``
-of the worker at None outside of experiments.
+numbers leak in theory (Mironov 2012): the promise holds for real numbers and a seed that cannot be found, so leave
+``random_state`` of the worker at None outside of experiments. Sites that ``sklearn-deid federate site`` of version
+0.1.0 set up have a seed of 32 bits, whose noise was taken off (``docs/security.md``).
 """
 
 from __future__ import annotations

@@ -98,7 +98,8 @@ class Worker:
     privacy : GaussianUpload or SparseVectorUpload, default=None
         Randomises the update; None sends it as selected, which promises nothing formal.
     random_state : int or Generator, default=None
-        Decides what is sent. None draws from the operating system.
+        Decides what is sent, and the noise. None seeds NumPy's generator, which is not cryptographic, from the
+        operating system.
 
     Attributes
     ----------
