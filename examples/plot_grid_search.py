@@ -5,7 +5,7 @@ Choose N, d and the noise by grid search
 A representer and a tagger in a Pipeline are one estimator to scikit-learn: ``GridSearchCV`` tries values of N (how many
 words a PHI token hides among), d (width of the vectors) and the noise, each time on other patients. Two scores are
 wanted at once: how well PHI is found in the vectors, and how far the best possible attacker stays from knowing which
-sentence he sees.
+of two sentences that differ in one token they see.
 
 Notes and epochs are few, so that the example is quick.
 """

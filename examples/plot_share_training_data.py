@@ -55,7 +55,8 @@ test = make_clinical_notes(60, random_state=11).to_sentences()
 # The provider trains and publishes a representer
 # -----------------------------------------------
 # The bound says how often the best possible attacker is right who sees one released sentence and has to say whether it
-# is this sentence or the one in which one PHI token was moved to one of its 20 nearest words. 50 % is guessing.
+# is this sentence or the one in which one PHI token was moved to one of its 20 nearest words. 50 % is guessing. It is a
+# mean over random tokens, not a figure for a patient, and holds if the noise cannot be predicted (docs/security.md).
 
 representer = PrivateRepresenter(embeddings="glove-6b-50d", n_neighbors=20, max_epochs=35)
 representer.fit(provider.X, provider.y, groups=provider.groups)

@@ -1,7 +1,8 @@
 """The certified bound as a row beside the attacks, and the check that no attack exceeds it.
 
-The bound is no attack: it says what no attacker can exceed, see `sklearn_deid.nn.pair_distance`. An attack that does
-exceed it shows that one of the two is wrong, and the audit with them.
+The bound is no attack: it says how well the best possible attacker does on random pairs, if the noise cannot be
+predicted, see `sklearn_deid.nn.pair_distance`. An attack that does exceed it shows that one of the two is wrong, and
+the audit with them.
 """
 
 from __future__ import annotations
@@ -55,10 +56,10 @@ class CertifiedBound:
     """
 
     threat = "representation"
-    measure = "mean accuracy that no attacker exceeds who tells a sentence from one with a moved token"
+    measure = "mean accuracy of the best possible attacker who tells a sentence from one with a moved token"
     attacker = (
         "Anyone who holds the published representer, knows both candidate sentences and the noise at the input, and "
-        "sees the released vectors; casing, tags and what he knows beforehand are not covered."
+        "sees the released vectors, but cannot predict the noise; casing, tags and prior knowledge are not covered."
     )
 
     def __init__(

@@ -73,7 +73,11 @@ _WORDS = (
     ),
     ("casing, labels", "Capital letters, and what kind of PHI a word is: both are handed out beside the vectors."),
     ("linkage", "Telling whether two sentences are about one patient."),
-    ("bound", "What no attacker can exceed, whoever he is, for what it covers."),
+    (
+        "bound",
+        "How often the best possible attacker is right, in the mean over random pairs of sentences that differ in one "
+        "word, if the noise cannot be predicted. It is about single words, not about patients.",
+    ),
 )
 _LIMITS = (
     "An attack that fails does not show that all attacks fail; a stronger one may be found tomorrow.",

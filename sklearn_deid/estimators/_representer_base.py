@@ -45,7 +45,9 @@ class SentenceRepresenter(TransformerMixin, BaseEstimator):
     def certify(
         self, X: Any, y: Any, *, n_releases: int = 1, quantile: float = 0.95, random_state: Any = None
     ) -> PrivacyBound:
-        """Bound on every attacker over the PHI sentences of X, each with one token moved at random.
+        """Accuracy of the best attacker over the PHI sentences of X, each with one token moved at random.
+
+        For ideal noise and single tokens that can move, not for patients; see the notes of `PrivateRepresenter`.
 
         Parameters
         ----------
@@ -85,8 +87,8 @@ class SentenceRepresenter(TransformerMixin, BaseEstimator):
         Returns
         -------
         WorstCase
-            One release of a sentence is mu-Gaussian differentially private with its ``gdp_mu``, for sentences that
-            differ in one token moved to one of its N nearest words. k such tokens: root of k times mu.
+            With ideal noise, one release of a sentence is mu-Gaussian differentially private with its ``gdp_mu``, for
+            sentences that differ in one token moved to one of its N nearest words. k such tokens: root of k times mu.
 
         Raises
         ------

@@ -61,7 +61,8 @@ class NeighborPseudonymizer(TokenPerturber):
     verbose : int, default=0
         Above 0 the search shows its progress.
     random_state : int, RandomState or None, default=None
-        None draws from the operating system at each call; an integer gives the same draw at each call.
+        None seeds NumPy's generator from the operating system at each call (128 bits; the generator is not
+        cryptographic); an integer gives the same draw at each call.
 
     Attributes
     ----------

@@ -25,9 +25,10 @@ class PrivateRepresenter(SentenceRepresenter):
     """Turn tokens into noisy vectors from which a tagger can be trained, and PHI words hardly be read.
 
     A network reads the word vectors of a sentence and returns a vector for each token, to which noise is added. It is
-    trained so that a tagger finds PHI in the noisy vectors while nobody can tell a sentence from one in which a PHI
-    token was moved to one of its N nearest words. Whoever holds annotated notes can hand out these vectors with their
-    tags; a tagger trained on vectors of many hospitals tags notes of all of them.
+    trained so that a tagger finds PHI in the noisy vectors while it is hard to tell a sentence from one in which a PHI
+    token was moved to one of its N nearest words. **Vectors made on a CPU by version 0.1.0 are as readable as without
+    noise** (``docs/security.md``). Whoever holds annotated notes can hand out these vectors with their tags; a tagger
+    trained on vectors of many hospitals tags notes of all of them.
 
     Parameters
     ----------
@@ -52,13 +53,13 @@ class PrivateRepresenter(SentenceRepresenter):
     hidden_size : int, default=128
         Units of each direction of the LSTM.
     training : {"bounded", "three_part", "dann"}, default="bounded"
-        "bounded" keeps a bound on every attacker; "three_part" is the paper's training against an adversary; "dann"
-        trains both at once by gradient reversal, which the paper found to fail.
+        "bounded" keeps a bound on the best attacker, for ideal noise and single tokens; "three_part" is the paper's
+        training against an adversary; "dann" trains both at once by gradient reversal, which the paper found to fail.
     max_attack_accuracy : float in (0.5, 1), default=0.54
         Bounded training: mean accuracy of the best possible attacker who is to tell a sentence from one with a moved
-        token; 0.5 is chance.
+        token; 0.5 is chance. A mean over random pairs of PHI tokens that can move; no figure for a patient.
     quantile_attack_accuracy : float in (0.5, 1) or None, default=0.6
-        Bounded training: accuracy that he may have for 95 % of the pairs; None asks for the mean alone.
+        Bounded training: accuracy that they may have for 95 % of the pairs; None asks for the mean alone.
     adversary : {"strong", "paper"}, default="strong"
         Three-part training and DANN: which networks attack while training. The paper's are much weaker. Against strong
         ones the noise starts anew at 0.3 after the first phase, which shrinks it.
@@ -105,16 +106,17 @@ class PrivateRepresenter(SentenceRepresenter):
     verbose : int, default=0
         1 prints a line for each epoch of each phase.
     random_state : int, RandomState or None, default=None
-        Seeds training, and the noise of `transform` in this process. **Who knows the seed can remove the noise**, so
-        seeded representations are for experiments and cannot be saved for sharing. None takes all numbers from the
-        operating system.
+        Seeds training, and the noise of `transform` in this process. **Whoever knows the seed can remove the noise**,
+        so seeded representations are for experiments and cannot be saved for sharing. With None the generator of the
+        noise is seeded by the operating system; on a CPU it keeps 32 bits of the seed, which can be found by trying.
 
     Attributes
     ----------
     adversaries_ : PairAdversaries or None
         Of three-part training and DANN, as they were in the round that was kept.
     bound_ : PrivacyBound or None
-        Bound on every attacker, on held-out patients. None without output noise, or without held-out PHI.
+        Bound on the best attacker, in the mean and at a quantile over pairs of held-out patients. None without output
+        noise, or without held-out PHI.
     control_accuracy_ : float or None
         Three-part training and DANN: how often T2 was right before anything was hidden. Under 0.9 the adversary was
         too weak to prove anything.
@@ -140,17 +142,20 @@ class PrivateRepresenter(SentenceRepresenter):
     Notes
     -----
     **What the bound says.** Before its length is made 1, the representation is Gaussian with a known mean mu and
-    standard deviation sigma. The best attacker who knows the network and two sentences x, x', and sees one release of
-    one of them, is right with probability Phi(d'/2), ``d'^2 = sum((mu(x) - mu(x'))^2 / sigma^2)`` over tokens and
-    dimensions. ``bound_`` is the mean, and a quantile, of this over sentences x of held-out patients and x' with one
-    PHI token moved to one of its N nearest words. It is no statement about pairs beyond the quantile, moves of several
-    tokens, words that are further away or have no vector (these all look alike, but can be told from words with one),
-    r releases of a sentence (d' grows by the root of r), casing, tags, the number of tokens, or what the weights
-    themselves keep of the notes. `certify` computes it for other data and r.
+    standard deviation sigma. If the noise cannot be predicted, the best attacker who knows the network and two
+    sentences x, x', and sees one release of one of them, is right with probability Phi(d'/2), ``d'^2 = sum((mu(x) -
+    mu(x'))^2 / sigma^2)`` over tokens and dimensions. ``bound_`` is the mean, and a quantile, of this over sentences x
+    of held-out patients and x' with one PHI token moved to one of its N nearest words, token and word drawn at random.
+    About two thirds of PHI tokens can move; stop words, punctuation and words without a vector cannot. It is no
+    statement about pairs beyond the quantile, attackers who pick the pair, moves of several tokens (all PHI of a
+    patient: 0.87 where the mean for one token is 0.53), words that are further away or have no vector (these
+    all look alike, but can be told from words with one), r releases of a sentence (d' grows by the root of r), casing,
+    tags, the number of tokens, or what the weights themselves keep of the notes. `certify` computes it for other data
+    and r.
 
-    **Noise.** It is drawn anew at every call of `transform`, from the operating system unless ``random_state`` is
-    given, and never stored: copies of a pickled representer draw independently. Equal sentences of one call share their
-    draw, since each further release of a sentence gives more of it away.
+    **Noise.** It is drawn anew at every call of `transform`, by a generator that the operating system seeds unless
+    ``random_state`` is given, and never stored: copies of a pickled representer draw independently. Equal sentences of
+    one call share their draw, since each further release of a sentence gives more of it away.
 
     **Where the paper and its code differ**, see `nn.Representer`.
 

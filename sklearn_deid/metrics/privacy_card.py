@@ -22,21 +22,25 @@ _COVERED = """\
 - **The question.** An attacker holds one released sentence and two candidates for its original, which differ in the
   PHI tokens that were moved to one of their {n_neighbors} nearest words. Which of the two was it? Guessing is right in
   50 % of the cases.
-- **The attacker** may compute as long as he likes, owns this network and its weights, and knows both candidates.
+- **The attacker** owns this network and its weights, knows both candidates, and may compute without limit, but cannot
+  predict the noise: the noise is held for exactly Gaussian.
 - **One release** of the sentence. With r releases, each with new noise, the distance on which the bound rests grows by
   the square root of r: four releases double it.
-- **An average** over pairs of held-out sentences, and the share of them that is named with the quantile. Single pairs
-  may be told apart better. The interval is about other pairs of the same kind."""
+- **An average** over random pairs of held-out sentences that differ in one PHI token of those that can move, and the
+  share of them that is named with the quantile. It is about single tokens, not about patients. Single pairs may be told
+  apart better, above all if the attacker picks them. The interval is about other pairs of the same kind."""
 
 _NOT_COVERED = """\
-- Pairs beyond the quantile; moves of more tokens than were moved here; words further away than the N nearest.
+- Pairs beyond the quantile; moves of more tokens than were moved here, such as all PHI of a patient in one release;
+  words further away than the N nearest; PHI tokens that cannot move (stop words, punctuation, words without a vector).
 - What stands beside the vectors without noise: {casing}the tags, the number of tokens of each sentence, and which
   sentences belong to one patient, if that is published.
 - Several sentences about one person: what each of them gives away adds up.
 - What the attacker knows beforehand. If one candidate is the likelier one anyway, guessing is right more often than
   half of the time, and the release adds to that.
 - The weights of the network. They were trained on private notes and may hold some of them; no noise was added to them.
-- Vectors that were made with another network, without noise, or from a seed that somebody knows.
+- Vectors that were made with another network, without noise, or from a seed that somebody knows or finds. Releases of
+  format version 1 made on a CPU are such: 32 bits of a seed were found in minutes, and the noise was taken off.
 - The arithmetic of computers: noise is held for exactly Gaussian, and numbers have finite precision."""
 
 _LIMITS = """\

@@ -7,16 +7,21 @@ Nothing is trained, nothing can be overlooked, and d' has a gradient, so it can 
 
 What the bound covers
 ---------------------
-An attacker with any amount of computation who owns the network and its weights, knows both candidate sentences, is told
-the input noise that was drawn, sees one release, and holds both candidates for equally likely: accuracy at most
+Noise that is exactly Gaussian and cannot be predicted, and an attacker with any amount of computation who owns the
+network and its weights, knows both candidate sentences, is told the input noise that was drawn, sees one release, and
+holds both candidates for equally likely: accuracy at most
 ``attack_accuracy(pair_distance(...))`` for this pair. Whoever is not told the input noise does no better than the
 average of this accuracy over its draws. Whatever is done to the released vectors afterwards, unit length above all,
 cannot raise it.
 
 What it does not cover
 ----------------------
-* Other pairs than those it was computed for. The candidates are sentences of equal length that differ in the tokens
-  that were moved, to the neighbours they were moved to. Moves of more tokens, or further away, have a larger d'.
+* Noise that can be computed anew. PyTorch's generator on a CPU keeps 32 bits of a seed: whoever tries all seeds takes
+  the noise off, and the bound says nothing (``docs/security.md``). Neither does it cover the low bits of floating-point
+  noise.
+* Other pairs than those it was computed for, such as those of an attacker who picks the token and the neighbour. The
+  candidates are sentences of equal length that differ in the tokens that were moved, to the neighbours they were moved
+  to. Moves of more tokens, such as all PHI of a patient, or further away, have a larger d'.
 * The worst case: a mean or a quantile over pairs says nothing about the pairs beyond it. A maximum is a guarantee
   (Gaussian differential privacy with mu = the largest d') only if it runs over all pairs that can occur and, as d'
   depends on it, over all draws of the input noise.
@@ -25,7 +30,6 @@ What it does not cover
 * What is known beforehand: if one candidate is more likely before anything is released, guessing it is right more often
   than half of the time, and the release adds to that.
 * The weights of the network, if it was trained on private text.
-* Numbers of finite precision and generators that are not cryptographic: the noise is held for exactly Gaussian.
 
 References
 ----------

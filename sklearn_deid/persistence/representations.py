@@ -46,9 +46,11 @@ def save_representation(
     """Write vectors of `PrivateRepresenter` and their tags as a folder that can be given to others.
 
     The folder holds the vectors, the tags, the lengths of the sentences, and a manifest with counts, tag names and the
-    settings of the representer; no token, no text, no document id. Sentences stand in random order, since their order
-    says which belong together. Sentences with the same vectors and tags are one release and are written once; release
-    the same notes only once, since each further draw of the noise gives more of them away.
+    settings of the representer; no token, no text, no document id. Sentences are written in random order, since their
+    order says which belong together. The order and everything else are hidden only as well as the noise is: what
+    version 0.1.0 released on a CPU is as readable as without noise (``docs/security.md``). Sentences with the same
+    vectors and tags are one release and are written once; release the same notes only once, since each further draw of
+    the noise gives more of them away.
 
     Parameters
     ----------
@@ -68,7 +70,8 @@ def save_representation(
     shuffle : bool, default=True
         Whether sentences are put in random order; False publishes which of them follow each other.
     random_state : int or RandomState, default=None
-        For tests; None takes the order from the operating system. Who knows the seed can restore the order.
+        For tests; None takes the order from the operating system. Whoever knows the seed can restore the order, and so
+        can whoever finds the seed of the noise, for sentences of equal length.
     overwrite : bool, default=False
         Whether something saved at ``path`` may be replaced.
 

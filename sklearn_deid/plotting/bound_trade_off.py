@@ -1,4 +1,4 @@
-"""F1 of a tagger against the bound on every attacker."""
+"""F1 of a tagger against the bound on the best attacker, for one moved token."""
 
 from __future__ import annotations
 
@@ -25,7 +25,8 @@ class BoundTradeOffPoint:
     n_neighbors : int
         N, at least 1.
     bound, bound_low, bound_high : float, float or None
-        Mean accuracy that no attacker exceeds, on held-out patients, and its interval over seeds; 0.5 is chance.
+        Mean accuracy of the best attacker over random pairs of held-out patients, for ideal noise, and its interval
+        over seeds; 0.5 is chance.
     f1, f1_low, f1_high : float, float or None
         F1 on raw notes and its interval over seeds, from 0 to 1.
 
@@ -52,7 +53,7 @@ class BoundTradeOffPoint:
 
 
 class BoundTradeOffDisplay:
-    """What privacy costs: F1 against the mean accuracy that no attacker exceeds, a line for each N.
+    """What privacy costs: F1 against the mean accuracy of the best attacker on one token, a line for each N.
 
     The best corner is at the upper left. N that share a bound do not promise the same: the bound of a larger N holds
     for more and farther words.
@@ -146,7 +147,7 @@ class BoundTradeOffDisplay:
         drawn.axvline(0.5, color=GRAY, linestyle=":", linewidth=1.4, label="chance", zorder=1)
         numbers = sorted({point.n_neighbors for point in self.points})
         self.lines_ = {n: self._draw_line(n, line_style(i)) for i, n in enumerate(numbers)}
-        drawn.set_xlabel("Bound: mean accuracy of any attacker (0 to 1; left: more private)")
+        drawn.set_xlabel("Bound: mean accuracy of the best attacker (0 to 1; left: more private)")
         drawn.set_ylabel("F1 on raw notes (0 to 1; up: more useful)")
         drawn.margins(0.06)
         grid_behind(drawn)

@@ -40,7 +40,8 @@ class TrainingCurvesDisplay:
     Phases are shaded and named. Solid lines are of held-out patients, dashed ones of the training data, while it was
     learned. Three-part training and gradient reversal show the adversaries that were trained along, their positive
     control and the fresh probes; an adversary near 0.5 that failed its control proves nothing. Bounded training has no
-    adversary: its accuracies are bounds on any attacker, the mean and the quantile over pairs that was asked for.
+    adversary: its accuracies are those of the best possible attacker on single tokens, for ideal noise, the mean and
+    the quantile over pairs that was asked for.
 
     Parameters
     ----------
@@ -229,7 +230,7 @@ class TrainingCurvesDisplay:
         ax.axhline(0.5, color=GRAY, linestyle=":", linewidth=1.2, label="chance")
         bounds = {"mean": self.max_attack_accuracy, "quantile": self.quantile_attack_accuracy}
         for style, (name, asked) in enumerate(bounds.items(), 1):
-            self._draw_curves("accuracy", [_Curve(f"{name}_accuracy", f"any attacker, {name} of pairs", style)])
+            self._draw_curves("accuracy", [_Curve(f"{name}_accuracy", f"best attacker, {name} of pairs", style)])
             if asked is not None:
                 color, dash = line_style(style)["color"], {"mean": "--", "quantile": "-."}[name]
                 ax.axhline(asked, color=color, linestyle=dash, linewidth=1.2, label=f"{name} asked for: {asked:g}")

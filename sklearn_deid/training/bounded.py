@@ -1,9 +1,10 @@
 """Bounded training: a private representation without an adversary.
 
-The accuracy of the best possible attacker on one release is known in closed form (`nn.pair_distance`), and it has a
-gradient. So representer and tagger are trained together on the tagger's loss plus a price on the distance d' of
-moved pairs. The user asks for a bound, and the prices follow it: they rise while it is not met and fall where there
-is room (dual ascent). At the end the noise is scaled so that the bound holds on held-out patients.
+If the noise cannot be predicted, the accuracy of the best possible attacker on one release is known in closed form
+(`nn.pair_distance`), and it has a gradient. So representer and tagger are trained together on the tagger's loss plus a
+price on the distance d' of moved pairs. The user asks for a bound, and the prices follow it: they rise while it is not
+met and fall where there is room (dual ascent). At the end the noise is scaled so that the bound holds on held-out
+pairs.
 """
 
 from __future__ import annotations
@@ -170,7 +171,7 @@ def train_bounded(
     log: TrainingLog | None = None,
     notes: PairBatches | None = None,
 ) -> BoundedResult:
-    """Train representer and tagger under a bound on every attacker's accuracy.
+    """Train representer and tagger under a bound on the best attacker's accuracy on random pairs of held-out sentences.
 
     Parameters
     ----------

@@ -18,10 +18,12 @@ __all__ = ["PrivacyBound", "pair_distances", "privacy_bound"]
 
 @dataclass(frozen=True)
 class PrivacyBound:
-    """Accuracy that no attacker on the releases of a representer exceeds, over the pairs it was computed for.
+    """Accuracy of the best possible attacker on the releases of a representer, over the pairs it was computed for.
 
     An attacker sees the releases of one of two sentences that differ in one moved token, knows both and the network,
-    and says which it was; 0.5 is chance. What this covers and what not is written in `nn.privacy_bound`.
+    and says which it was; 0.5 is chance. Pairs are drawn at random from PHI tokens that can move (about two thirds of
+    them); the figures are about tokens and not about patients, and hold for noise that is exactly Gaussian and cannot
+    be predicted. What this covers and what not is written in `nn.privacy_bound`.
 
     Attributes
     ----------
@@ -34,7 +36,7 @@ class PrivacyBound:
     quantile_accuracy, quantile_accuracy_low, quantile_accuracy_high : float
         This share of the pairs has at most this accuracy; interval from order statistics.
     largest_accuracy : float
-        Of the pair that is told apart best.
+        Of the pair that is told apart best among those that were drawn.
     mean_distance : float
         Mean d'.
     """
