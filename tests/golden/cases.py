@@ -341,6 +341,12 @@ def _():
     return model.decision_bias_, model.threshold_, numbers(vars(model.report_)), outputs(model)
 
 
+@case("around/recall with a fixed bias")
+def _():
+    model = RecallTunedTagger(tagger(), decision_bias=2.0).fit(X, Y, groups=GROUPS)
+    return model.decision_bias_, model.threshold_, outputs(model)
+
+
 @case("around/temperature scaled")
 def _():
     model = TemperatureScaledTagger(tagger(), random_state=0).fit(X, Y, groups=GROUPS)
