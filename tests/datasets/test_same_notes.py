@@ -1,6 +1,7 @@
 """A seed gives the same notes in every version: hashes of what version 0.1.0 wrote.
 
-A template or word that is added changes what a seed gives. The hashes then change on purpose, and the changelog says so.
+A template or word that is added changes what a seed gives. The hashes then change on purpose, and the
+changelog says so.
 """
 
 from __future__ import annotations
