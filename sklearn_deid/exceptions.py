@@ -94,7 +94,7 @@ class SequenceError(DeidError, ValueError):
 
 
 class CorpusFormatError(DeidError, ValueError):
-    """A corpus file that cannot be read without guessing."""
+    """A corpus file, or a file of note templates, that cannot be read without guessing."""
 
 
 class BundleError(DeidError, ValueError):

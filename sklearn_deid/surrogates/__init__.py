@@ -2,15 +2,18 @@
 
 from . import dates, identifiers, names, places
 from .chance import Chance
+from .data_file import Block, DataFile, Entry, read_data_file
 from .dates import DATE_FORMS, shift, years_between
 from .names import given_name, initials_of, misspell_name, surname
 from .placeholders import PlaceholderFiller, is_name_label
-from .professions import PROFESSIONS
+from .word_list import word_list
 
 __all__ = [
     "DATE_FORMS",
-    "PROFESSIONS",
+    "Block",
     "Chance",
+    "DataFile",
+    "Entry",
     "PlaceholderFiller",
     "dates",
     "given_name",
@@ -20,7 +23,9 @@ __all__ = [
     "misspell_name",
     "names",
     "places",
+    "read_data_file",
     "shift",
     "surname",
+    "word_list",
     "years_between",
 ]

@@ -6,11 +6,12 @@ from collections.abc import Callable
 from datetime import date, timedelta
 
 from .chance import Chance
+from .word_list import word_list
 
 __all__ = [
     "DATE_FORMS",
-    "HOLIDAYS",
     "clock",
+    "holiday",
     "month_form",
     "season_form",
     "short_form",
@@ -21,18 +22,6 @@ __all__ = [
 
 _MONTHS = tuple("January February March April May June July August September October November December".split())
 _WEEKDAYS = tuple("Monday Tuesday Wednesday Thursday Friday Saturday Sunday".split())
-HOLIDAYS = (
-    "Christmas",
-    "Thanksgiving",
-    "Easter",
-    "Labor Day",
-    "New Year's Eve",
-    "Memorial Day",
-    "Passover",
-    "Halloween",
-    "the 4th of July",
-    "Mother's Day",
-)
 
 
 def _name(day: date) -> str:
@@ -108,6 +97,11 @@ def weekday_name(day: date, chance: Chance) -> str:
     """``"Monday"``, now and then ``"Mon"``."""
     name = _WEEKDAYS[day.weekday()]
     return name[:3] if chance.happens(0.1) else name
+
+
+def holiday(chance: Chance) -> str:
+    """A holiday, such as ``"Labor Day"``."""
+    return chance.pick(word_list("holidays", "holidays"))
 
 
 def clock(minutes: int, form: int) -> str:

@@ -8,7 +8,7 @@ from datetime import date
 
 from . import identifiers, places
 from .chance import Chance
-from .dates import DATE_FORMS, HOLIDAYS, month_form, season_form, shift, short_form
+from .dates import DATE_FORMS, holiday, month_form, season_form, shift, short_form
 from .names import given_name, initials_of, surname
 
 __all__ = ["PlaceholderFiller", "is_name_label"]
@@ -47,11 +47,11 @@ _KINDS: tuple[tuple[str, str, Callable[[Chance], str]], ...] = (
     (r"hospital", "HOSPITAL", places.hospital_name),
     (r"street|address|po box", "STREET", places.street),
     (r"university|college|company|employer", "ORGANIZATION", places.employer),
-    (r"country", "COUNTRY", lambda c: c.pick(places.COUNTRIES)),
+    (r"country", "COUNTRY", places.country),
     (r"zip", "ZIP", lambda c: c.digits(5)),
-    (r"state", "STATE", lambda c: c.pick(places.STATES)[0]),
+    (r"state", "STATE", lambda c: places.state(c)[0]),
     (r"location|city|town", "CITY", places.town),
-    (r"holiday", "DATE", lambda c: c.pick(HOLIDAYS)),
+    (r"holiday", "DATE", holiday),
 )
 
 
@@ -116,7 +116,7 @@ class PlaceholderFiller:
         if dated is not None:
             return ((dated, "DATE"),)
         if "state/zip" in kind.replace(" ", ""):
-            return ((self._chance.pick(places.STATES)[-1], "STATE"), (" ", None), (self._chance.digits(5), "ZIP"))
+            return ((places.state(self._chance)[1], "STATE"), (" ", None), (self._chance.digits(5), "ZIP"))
         if _NAME.search(kind) and not _NAME_OF_A_PLACE.search(kind):
             return ((self._name(kind), "DOCTOR" if is_doctor or _DOCTOR.search(kind) else "PATIENT"),)
         for pattern, label, draw in _KINDS:

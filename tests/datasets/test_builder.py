@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sklearn_deid.datasets.notes.builder import NoteBuilder
-from sklearn_deid.datasets.notes.scene import Style
-from sklearn_deid.datasets.notes.untidy import make_untidy
+from sklearn_deid.datasets.notes.context import Style
+from sklearn_deid.datasets.notes.noise import add_noise
 from sklearn_deid.surrogates import Chance
 from sklearn_deid.text import I2B2_2014
 
@@ -38,7 +38,7 @@ def test_spans_cover_what_was_put_in(pieces):
 def test_spans_survive_an_untidy_writer(pieces, width, capitals, crlf, seed):
     style = Style("3/14/11", 0, 0, "Title", True, "- ", "\n", width, capitals, crlf, sloppy=True)
     note = fill(pieces)
-    make_untidy(note, style, Chance(seed))
+    add_noise(note, style, Chance(seed))
     document = note.build("n", patient_id="p")
 
     covered = [" ".join(document.text[s.start : s.end].split()) for s in document.spans]

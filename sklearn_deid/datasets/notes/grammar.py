@@ -1,9 +1,9 @@
 """A small template language, in which all generated notes are written.
 
 ======================  ==========================================================================================
-``{name}``              what ``name`` stands for: a word of the scene, PHI, or one alternative of a rule
+``{name}``              what ``name`` stands for: a word of the context, PHI, or one alternative of a phrase
 ``{Name}``, ``{NAME}``  the same, with a capital, or in capitals
-``{name:2-4}``          two to four different alternatives of a rule, with a space between
+``{name:2-4}``          two to four different alternatives of a phrase, with a space between
 ``{name:2-4:list}``     the same, joined as ``list`` (bullets), ``line``, ``comma`` or ``and``
 ``{#3-18}``             a number from 3 to 18; ``{#0.4-2.9}`` with as many decimals as the first bound has
 ``<a|b|c>``             one of the alternatives, which may be empty and may be nested
@@ -79,52 +79,56 @@ def compile_template(template: str) -> tuple[Node, ...]:
     """
     tokens = _TOKEN.findall(template)
     if "".join(tokens) != template:
-        raise ValueError(f"A brace is not closed in the template {template!r}.")
-    nodes, used = _parse(tokens, 0, nested=False, template=template)
+        raise ValueError("A brace of the template is not opened or not closed.")
+    nodes, used = _parse(tokens, 0, nested=False)
     assert used == len(tokens)
     return nodes
 
 
-def _parse(tokens: list[str], position: int, *, nested: bool, template: str) -> tuple[tuple[Node, ...], int]:
+def _parse(tokens: list[str], position: int, *, nested: bool) -> tuple[tuple[Node, ...], int]:
     nodes: list[Node] = []
     while position < len(tokens):
         token = tokens[position]
         if nested and token in "|>":
             return tuple(nodes), position
         if token == "<":
-            choice, position = _parse_choice(tokens, position + 1, template)
+            choice, position = _parse_choice(tokens, position + 1)
             nodes.append(choice)
             continue
         if token in ("|", ">"):
-            raise ValueError(f"{token!r} stands outside of a choice in the template {template!r}.")
-        nodes.append(_parse_slot(token[1:-1], template) if token.startswith("{") else token)
+            raise ValueError(f"{token!r} stands outside of a choice of a template.")
+        nodes.append(_parse_slot(token[1:-1]) if token.startswith("{") else token)
         position += 1
     if nested:
-        raise ValueError(f"A choice is not closed in the template {template!r}.")
+        raise ValueError("A choice of the template is not closed.")
     return tuple(nodes), position
 
 
-def _parse_choice(tokens: list[str], position: int, template: str) -> tuple[Choice, int]:
+def _parse_choice(tokens: list[str], position: int) -> tuple[Choice, int]:
     options = []
     while True:
-        option, position = _parse(tokens, position, nested=True, template=template)
+        option, position = _parse(tokens, position, nested=True)
         options.append(option)
         position += 1
         if tokens[position - 1] == ">":
             return Choice(tuple(options)), position
 
 
-def _parse_slot(body: str, template: str) -> Slot | Number:
+def _parse_slot(body: str) -> Slot | Number:
     number = _NUMBER.match(body)
     if number:
+        if float(number[1]) >= float(number[3]):
+            raise ValueError(f"The first bound must be the lower in the slot {body!r}.")
         return Number(float(number[1]), float(number[3]), len(number[2] or ""))
     slot = _SLOT.match(body)
     if not slot:
-        raise ValueError(f"{body!r} is no slot, in the template {template!r}.")
+        raise ValueError(f"{body!r} is no slot of a template.")
     name = slot[1]
     if len(name) > 1 and name == name.upper():
         case = "upper"
     else:
         case = "capital" if name[0].isupper() else "as is"
     low, high = int(slot[2] or 1), int(slot[3] or 1)
+    if not 1 <= low <= high:
+        raise ValueError(f"The numbers must be at least 1 and ascend in the slot {body!r}.")
     return Slot(name.lower(), case, low, high, slot[4] or "space")

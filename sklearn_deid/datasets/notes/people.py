@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from datetime import date
 
 from ...surrogates import (
-    PROFESSIONS,
     Chance,
     given_name,
     identifiers,
@@ -14,6 +13,7 @@ from ...surrogates import (
     places,
     shift,
     surname,
+    word_list,
 )
 
 __all__ = [
@@ -26,11 +26,6 @@ __all__ = [
     "make_patient",
     "make_person",
 ]
-
-_PRACTICES = ("Family Practice", "Medical Associates", "Health Center", "Primary Care", "Physicians", "Medical Group")
-_HOMES = ("Nursing Home", "Manor", "House", "Village", "Rehabilitation Center")
-_SCHOOLS = ("Elementary", "School", "Day School", "Academy")
-_SUPPLIERS = ("Medical Supply", "Home Care", "Oxygen", "& Co.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +65,7 @@ class Hospital:
     abbreviation: str
     street: str
     city: str
-    state: tuple[str, ...]
+    state: tuple[str, str]
     zip: str
     phone: str
     fax: str
@@ -95,7 +90,7 @@ class Patient:
     plate: str
     street: str
     city: str
-    state: tuple[str, ...]
+    state: tuple[str, str]
     zip: str
     phone: str
     work_phone: str
@@ -152,7 +147,7 @@ def make_hospital(chance: Chance, n_doctors: int = 0, name: str | None = None) -
         abbreviation=initials_of(*(word for word in words if word[0].isupper())),
         street=places.street(chance),
         city=places.town(chance),
-        state=chance.pick(places.STATES),
+        state=places.state(chance),
         zip=_zip(chance),
         phone=identifiers.phone(chance),
         fax=identifiers.phone(chance),
@@ -178,10 +173,10 @@ def make_patient(chance: Chance, hospital: Hospital) -> Patient:
         relative_phone=identifiers.phone(chance),
         partner=make_person(chance, "M"),
         baby=given_name(chance, chance.pick("MF")),
-        state=hospital.state if chance.happens(0.8) else chance.pick(places.STATES),
+        state=hospital.state if chance.happens(0.8) else places.state(chance),
         doctor=make_clinician(chance, hospital.domain),
-        clinic=make_hospital(chance, name=_house(chance, _PRACTICES)),
-        home=make_hospital(chance, name=_house(chance, _HOMES)),
+        clinic=make_hospital(chance, name=places.named_after(chance, "practices")),
+        home=make_hospital(chance, name=places.named_after(chance, "nursing homes")),
         problems=(chance.number(0, 999), chance.number(0, 999)),
         allergy=chance.number(0, 999),
         **_numbers(chance, person),
@@ -209,11 +204,11 @@ def _whereabouts(chance: Chance) -> dict[str, str]:
         "street": places.street(chance),
         "city": places.town(chance),
         "zip": _zip(chance),
-        "country": chance.pick(places.COUNTRIES),
-        "profession": chance.pick(PROFESSIONS),
+        "country": places.country(chance),
+        "profession": chance.pick(word_list("professions", "professions")),
         "employer": places.employer(chance),
-        "school": _house(chance, _SCHOOLS),
-        "supplier": _house(chance, _SUPPLIERS),
+        "school": places.named_after(chance, "schools"),
+        "supplier": places.named_after(chance, "suppliers"),
     }
 
 
@@ -233,12 +228,6 @@ def _relative(chance: Chance, person: Person, age: int) -> tuple[str, Person]:
         sex = chance.pick("MF")
     own = relation in ("mother", "father", "wife", "husband", "son", "brother") and chance.happens(0.8)
     return relation, make_person(chance, sex, person.family if own else None)
-
-
-def _house(chance: Chance, kinds: tuple[str, ...]) -> str:
-    """A practice, home, school or shop named after a town or a person."""
-    base = surname(chance) if chance.happens(0.3) else places.town(chance)
-    return f"{base} {chance.pick(kinds)}"
 
 
 def _zip(chance: Chance) -> str:

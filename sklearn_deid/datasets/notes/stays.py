@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
 
 from ...surrogates import Chance, identifiers, shift, years_between
-from .cases import ALL_CASES, STAY_FACTS, Case
+from .case import STAY_FACTS, Case
 from .grammar import Choice, Node, Number, Slot, compile_template
 from .people import Clinician, Hospital, Patient
 
-__all__ = ["KINDS", "Stay", "make_stay", "other_side", "plan_notes"]
+__all__ = ["Stay", "make_stay", "other_side", "plan_notes"]
 
 # Which notes a stay leaves behind, in order of writing; drawn until the patient has all notes.
-KINDS = ("admission", "nursing", "radiology", "discharge", "letter", "message")
 _BUNDLES = (
     (("admission", "nursing", "discharge"), 3.0),
     (("admission", "radiology", "nursing", "discharge", "letter"), 3.0),
@@ -62,18 +62,20 @@ class Stay:
         return shift(self.admitted, chance.number(0, (self.discharged - self.admitted).days))
 
 
-def make_stay(chance: Chance, patient: Patient, hospital: Hospital, other: Hospital, earliest: date) -> Stay:
-    """A stay of ``patient`` that begins some time after ``earliest``."""
+def make_stay(
+    chance: Chance, patient: Patient, hospital: Hospital, other: Hospital, earliest: date, cases: Sequence[Case]
+) -> Stay:
+    """A stay of ``patient``, with one of ``cases``, that begins some time after ``earliest``."""
     admitted = shift(earliest, chance.number(0, 40))
     age = years_between(patient.birth, admitted)
-    fitting = [case for case in ALL_CASES if case.fits(patient.person.sex, age)]
+    fitting = [case for case in cases if case.fits(patient.person.sex, age)]
     case = chance.pick(fitting)
     side = chance.pick(("left", "right"))
     doctors = chance.shuffled(hospital.doctors)
     return Stay(
         case=case,
         side=side,
-        facts={name: _settle(chance.pick(case.rules[name]), side, chance) for name in STAY_FACTS},
+        facts={name: _settle(chance.pick(case.phrases[name]), side, chance) for name in STAY_FACTS},
         hospital=hospital,
         other=other,
         admitted=admitted,

@@ -1,4 +1,4 @@
-"""The words of a scene: names that templates use and that stand for exactly one text.
+"""The words of a context: names that templates use and that stand for exactly one text.
 
 The labels follow the guidelines of the i2b2 2014 challenge: titles and credentials ("Dr.", "MD") lie outside of the
 span, relatives are PATIENT, nursing homes and practices are HOSPITAL, every age is AGE (also under 90), "yo" lies
@@ -11,53 +11,52 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ...surrogates import dates, identifiers
-from . import telling
-from .cases import STAY_FACTS
+from . import rendering
+from .case import STAY_FACTS
+from .context import NoteContext, Word
 from .people import Clinician, Hospital, Person
-from .rules import ALLERGIES, CHILD_PROBLEMS, PROBLEMS
-from .scene import Scene, Word
 from .stays import other_side
 
 __all__ = ["WORDS"]
 
 
-def _person_words(prefix: str, find: Callable[[Scene], Person]) -> dict[str, Word]:
+def _person_words(prefix: str, find: Callable[[NoteContext], Person]) -> dict[str, Word]:
     return {
         f"{prefix}.first": ("PATIENT", lambda s: find(s).given),
-        f"{prefix}.last": ("PATIENT", lambda s: telling.last_name(s, find(s))),
-        f"{prefix}.full": ("PATIENT", lambda s: telling.full_name(s, find(s))),
-        f"{prefix}.header": ("PATIENT", lambda s: telling.header_name(s, find(s))),
+        f"{prefix}.last": ("PATIENT", lambda s: rendering.last_name(s, find(s))),
+        f"{prefix}.full": ("PATIENT", lambda s: rendering.full_name(s, find(s))),
+        f"{prefix}.header": ("PATIENT", lambda s: rendering.header_name(s, find(s))),
         f"{prefix}.initials": ("PATIENT", lambda s: find(s).initials),
     }
 
 
-def _clinician_words(prefix: str, find: Callable[[Scene], Clinician]) -> dict[str, Word]:
+def _clinician_words(prefix: str, find: Callable[[NoteContext], Clinician]) -> dict[str, Word]:
     return {
         f"{prefix}.first": ("DOCTOR", lambda s: find(s).person.given),
-        f"{prefix}.last": ("DOCTOR", lambda s: telling.last_name(s, find(s).person)),
-        f"{prefix}.full": ("DOCTOR", lambda s: telling.full_name(s, find(s).person)),
-        f"{prefix}.header": ("DOCTOR", lambda s: telling.header_name(s, find(s).person)),
+        f"{prefix}.last": ("DOCTOR", lambda s: rendering.last_name(s, find(s).person)),
+        f"{prefix}.full": ("DOCTOR", lambda s: rendering.full_name(s, find(s).person)),
+        f"{prefix}.header": ("DOCTOR", lambda s: rendering.header_name(s, find(s).person)),
         f"{prefix}.initials": ("DOCTOR", lambda s: find(s).person.initials),
         f"{prefix}.cred": (None, lambda s: find(s).credential),
         f"{prefix}.user": ("USERNAME", lambda s: find(s).user),
         f"{prefix}.pager": ("PHONE", lambda s: find(s).pager),
-        f"{prefix}.phone": ("PHONE", lambda s: telling.phone_number(s, find(s).phone)),
+        f"{prefix}.phone": ("PHONE", lambda s: rendering.phone_number(s, find(s).phone)),
         f"{prefix}.email": ("EMAIL", lambda s: find(s).email),
         f"{prefix}.license": ("LICENSE", lambda s: find(s).license),
     }
 
 
-def _hospital_words(prefix: str, find: Callable[[Scene], Hospital]) -> dict[str, Word]:
+def _hospital_words(prefix: str, find: Callable[[NoteContext], Hospital]) -> dict[str, Word]:
     return {
-        prefix: ("HOSPITAL", lambda s: telling.hospital_name(s, find(s))),
+        prefix: ("HOSPITAL", lambda s: rendering.hospital_name(s, find(s))),
         f"{prefix}.name": ("HOSPITAL", lambda s: find(s).name),
         f"{prefix}.short": ("HOSPITAL", lambda s: find(s).short),
         f"{prefix}.street": ("STREET", lambda s: find(s).street),
         f"{prefix}.city": ("CITY", lambda s: find(s).city),
-        f"{prefix}.state": ("STATE", lambda s: telling.state_name(s, find(s).state)),
+        f"{prefix}.state": ("STATE", lambda s: rendering.state_name(s, find(s).state)),
         f"{prefix}.zip": ("ZIP", lambda s: find(s).zip),
-        f"{prefix}.phone": ("PHONE", lambda s: telling.phone_number(s, find(s).phone)),
-        f"{prefix}.fax": ("FAX", lambda s: telling.phone_number(s, find(s).fax)),
+        f"{prefix}.phone": ("PHONE", lambda s: rendering.phone_number(s, find(s).phone)),
+        f"{prefix}.fax": ("FAX", lambda s: rendering.phone_number(s, find(s).fax)),
         f"{prefix}.url": ("URL", lambda s: find(s).url),
     }
 
@@ -69,12 +68,17 @@ def _fact(name: str) -> Word:
 def _problem(number: int, part: int) -> Word:
     """The problem (part 0) or its drug (part 1); the numbers of a patient stay the same in all notes."""
 
-    def find(scene: Scene) -> str:
-        known = CHILD_PROBLEMS if telling.age_of(scene) < 18 else PROBLEMS
-        start, step = scene.patient.problems
+    def find(context: NoteContext) -> str:
+        known = context.library.child_problems if rendering.age_of(context) < 18 else context.library.problems
+        start, step = context.patient.problems
         return known[(start + number * (1 + 2 * (step % 3))) % len(known)][part]
 
     return (None, find)
+
+
+def _allergy(context: NoteContext) -> tuple[str, str]:
+    known = context.library.allergies
+    return known[context.patient.allergy % len(known)]
 
 
 def _by_sex(female: str, male: str) -> Word:
@@ -86,21 +90,24 @@ _PLAIN: dict[str, Word] = {
     "his": _by_sex("her", "his"),
     "him": _by_sex("her", "him"),
     "sex": _by_sex("F", "M"),
-    "noun": (None, telling.noun_of),
-    "mr": (None, telling.title_of),
+    "noun": (None, rendering.noun_of),
+    "mr": (None, rendering.title_of),
     "a": (None, lambda s: "an" if s.patient.profession[0] in "aeiou" else "a"),
     "rel.word": (None, lambda s: s.patient.relation),
-    "time": (None, telling.time_of_day),
-    "clock": (None, telling.next_entry),
+    "time": (None, rendering.time_of_day),
+    "clock": (None, rendering.next_entry),
     "office.time": (None, lambda s: dates.clock(15 * s.chance.number(32, 67), s.style.clock_form)),
-    "an": (None, lambda s: "an" if str(telling.age_of(s)).startswith("8") or telling.age_of(s) in (11, 18) else "a"),
-    "pt.title": (None, lambda s: "" if telling.age_of(s) < 18 else f"{telling.title_of(s)} "),
+    "an": (
+        None,
+        lambda s: "an" if str(rendering.age_of(s)).startswith("8") or rendering.age_of(s) in (11, 18) else "a",
+    ),
+    "pt.title": (None, lambda s: "" if rendering.age_of(s) < 18 else f"{rendering.title_of(s)} "),
     "side": (None, lambda s: s.stay.side),
     "other.side": (None, lambda s: other_side(s.stay.side)),
-    "kg": (None, lambda s: f"{telling.weight_of(s):.1f}"),
-    "lb": (None, lambda s: f"{2.2 * telling.weight_of(s):.0f}"),
-    "allergy": (None, lambda s: ALLERGIES[s.patient.allergy % len(ALLERGIES)][0]),
-    "reaction": (None, lambda s: ALLERGIES[s.patient.allergy % len(ALLERGIES)][1]),
+    "kg": (None, lambda s: f"{rendering.weight_of(s):.1f}"),
+    "lb": (None, lambda s: f"{2.2 * rendering.weight_of(s):.0f}"),
+    "allergy": (None, lambda s: _allergy(s)[0]),
+    "reaction": (None, lambda s: _allergy(s)[1]),
     **{name: _fact(name) for name in STAY_FACTS},
     "lt": (None, lambda s: "&lt;" if s.style.crlf else "<"),
     "gt": (None, lambda s: "&gt;" if s.style.crlf else ">"),
@@ -109,10 +116,10 @@ _PLAIN: dict[str, Word] = {
     **{f"drug.{n}": _problem(n, 1) for n in (1, 2, 3)},
 }
 _PATIENT: dict[str, Word] = {
-    "age": ("AGE", lambda s: str(telling.age_of(s))),
-    "age.words": ("AGE", telling.age_in_words),
+    "age": ("AGE", lambda s: str(rendering.age_of(s))),
+    "age.words": ("AGE", rendering.age_in_words),
     "kin.age": ("AGE", lambda s: str(s.chance.number(38, 94))),
-    "dob": ("DATE", lambda s: telling.written_day(s, s.patient.birth)),
+    "dob": ("DATE", lambda s: rendering.written_day(s, s.patient.birth)),
     "mrn": ("MEDICALRECORD", lambda s: s.patient.mrn),
     "ssn": ("SSN", lambda s: s.patient.ssn if s.chance.happens(0.8) else s.patient.ssn.replace("-", "")),
     "ssn.end": ("SSN", lambda s: s.patient.ssn[-4:]),
@@ -122,16 +129,16 @@ _PATIENT: dict[str, Word] = {
     "plate": ("VEHICLE", lambda s: s.patient.plate),
     "street": ("STREET", lambda s: s.patient.street),
     "city": ("CITY", lambda s: s.patient.city),
-    "state": ("STATE", lambda s: telling.state_name(s, s.patient.state)),
+    "state": ("STATE", lambda s: rendering.state_name(s, s.patient.state)),
     "zip": ("ZIP", lambda s: s.patient.zip),
     "country": ("COUNTRY", lambda s: s.patient.country),
-    "phone": ("PHONE", lambda s: telling.phone_number(s, s.patient.phone)),
-    "phone.work": ("PHONE", lambda s: telling.phone_number(s, s.patient.work_phone)),
-    "rel.phone": ("PHONE", lambda s: telling.phone_number(s, s.patient.relative_phone)),
+    "phone": ("PHONE", lambda s: rendering.phone_number(s, s.patient.phone)),
+    "phone.work": ("PHONE", lambda s: rendering.phone_number(s, s.patient.work_phone)),
+    "rel.phone": ("PHONE", lambda s: rendering.phone_number(s, s.patient.relative_phone)),
     "email": ("EMAIL", lambda s: s.patient.email),
     "pt.user": ("USERNAME", lambda s: s.patient.user),
     "profession": ("PROFESSION", lambda s: s.patient.profession),
-    "employer": ("ORGANIZATION", lambda s: s.patient.school if telling.age_of(s) < 18 else s.patient.employer),
+    "employer": ("ORGANIZATION", lambda s: s.patient.school if rendering.age_of(s) < 18 else s.patient.employer),
     "baby": ("PATIENT", lambda s: s.patient.baby),
 }
 _STAY: dict[str, Word] = {
@@ -146,21 +153,21 @@ _STAY: dict[str, Word] = {
     "employer2": ("ORGANIZATION", lambda s: s.patient.supplier),
 }
 _DATES: dict[str, Word] = {
-    "date": ("DATE", lambda s: telling.written_day(s, s.day)),
-    "date.adm": ("DATE", lambda s: telling.written_day(s, s.stay.admitted)),
-    "date.dc": ("DATE", lambda s: telling.written_day(s, s.stay.discharged)),
-    "date.stay": ("DATE", lambda s: telling.told_day(s, telling.during_stay(s), weekday=0.1)),
-    "date.recent": ("DATE", lambda s: telling.told_day(s, telling.earlier(s, 1, 14), weekday=0.15)),
-    "date.prior": ("DATE", lambda s: telling.told_day(s, telling.earlier(s, 30, 900), month=0.2)),
-    "date.month": ("DATE", lambda s: dates.month_form(telling.earlier(s, 40, 2000), s.chance)),
-    "date.year": ("DATE", lambda s: str(telling.earlier(s, 400, 9000, since_age=15).year)),
-    "date.next": ("DATE", lambda s: telling.told_day(s, telling.later(s, 3, 60), weekday=0.1)),
+    "date": ("DATE", lambda s: rendering.written_day(s, s.day)),
+    "date.adm": ("DATE", lambda s: rendering.written_day(s, s.stay.admitted)),
+    "date.dc": ("DATE", lambda s: rendering.written_day(s, s.stay.discharged)),
+    "date.stay": ("DATE", lambda s: rendering.told_day(s, rendering.during_stay(s), weekday=0.1)),
+    "date.recent": ("DATE", lambda s: rendering.told_day(s, rendering.earlier(s, 1, 14), weekday=0.15)),
+    "date.prior": ("DATE", lambda s: rendering.told_day(s, rendering.earlier(s, 30, 900), month=0.2)),
+    "date.month": ("DATE", lambda s: dates.month_form(rendering.earlier(s, 40, 2000), s.chance)),
+    "date.year": ("DATE", lambda s: str(rendering.earlier(s, 400, 9000, since_age=15).year)),
+    "date.next": ("DATE", lambda s: rendering.told_day(s, rendering.later(s, 3, 60), weekday=0.1)),
     "date.short": ("DATE", lambda s: dates.short_form(s.day, s.chance)),
     "date.mmdd": ("DATE", lambda s: f"{s.day.month:02d}{s.day.day:02d}"),
     "date.yymmdd": ("DATE", lambda s: f"{s.day.year % 100:02d}{s.day.month:02d}{s.day.day:02d}"),
-    "weekday": ("DATE", lambda s: dates.weekday_name(telling.earlier(s, 1, 7), s.chance)),
-    "holiday": ("DATE", lambda s: s.chance.pick(dates.HOLIDAYS)),
-    "season": ("DATE", lambda s: dates.season_form(telling.earlier(s, 60, 500), s.chance)),
+    "weekday": ("DATE", lambda s: dates.weekday_name(rendering.earlier(s, 1, 7), s.chance)),
+    "holiday": ("DATE", lambda s: dates.holiday(s.chance)),
+    "season": ("DATE", lambda s: dates.season_form(rendering.earlier(s, 60, 500), s.chance)),
 }
 
 WORDS: dict[str, Word] = {

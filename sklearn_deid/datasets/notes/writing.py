@@ -3,41 +3,50 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from datetime import date
+from functools import cache
+from pathlib import Path
 
 import numpy as np
 
-from ...surrogates import Chance, shift, years_between
+from ...surrogates import Chance, shift
 from ...text import Document
-from .kinds import KIND_RULES, KINDS_BY_NAME, write_kind
-from .people import Hospital, Patient, make_hospital, make_patient
-from .rules import CHILD_RULES, ELDER_RULES, SHARED_RULES
-from .scene import Scene
+from .context import NoteContext
+from .layout import write_kind
+from .library import TemplateLibrary
+from .noise import add_noise
+from .people import Hospital, make_hospital, make_patient
 from .stays import Stay, make_stay, plan_notes
-from .untidy import make_untidy
+from .template_files import read_library
 from .words import WORDS
 
-__all__ = ["write_notes"]
+__all__ = ["shipped_library", "write_notes"]
 
-_RULES = {**SHARED_RULES, **KIND_RULES}
-_RULES_FOR_CHILDREN = {**_RULES, **CHILD_RULES}
-_RULES_FOR_ELDERS = {**_RULES, **ELDER_RULES}
+_FOLDER = Path(__file__).parent / "templates"
 _N_SHARED_HOSPITALS = 6
 _N_DOCTORS = 8
 _SHARE_IN_SHARED_HOSPITALS = 0.35
 
 
-def write_notes(n_notes: int, n_patients: int, entropy: int) -> Iterator[Document]:
+@cache
+def shipped_library() -> TemplateLibrary:
+    """The templates of this package, read and checked on first use."""
+    return read_library(_FOLDER, WORDS)
+
+
+def write_notes(
+    n_notes: int, n_patients: int, entropy: int, library: TemplateLibrary | None = None
+) -> Iterator[Document]:
     """Write the notes of one corpus, one patient after the other, holding one patient in memory at a time.
 
     Every patient has an own stream of random numbers. A third of them are treated in hospitals that the corpus
-    shares, with the same doctors; the others bring their own.
+    shares, with the same doctors; the others bring their own. ``library`` None means the templates of this package.
     """
+    library = shipped_library() if library is None else library
     shared = [make_hospital(chance, _N_DOCTORS) for chance in _chances(entropy, 0, _N_SHARED_HOSPITALS)]
     written = 0
     for number, n_own in enumerate(_spread(n_notes, n_patients, entropy)):
         chance = Chance(np.random.SeedSequence(entropy, spawn_key=(2, number)))
-        yield from _notes_of_patient(chance, shared, n_own, f"patient-{number + 1:04d}", written)
+        yield from _notes_of_patient(library, chance, shared, n_own, f"patient-{number + 1:04d}", written)
         written += n_own
 
 
@@ -55,7 +64,7 @@ def _spread(n_notes: int, n_patients: int, entropy: int) -> list[int]:
 
 
 def _notes_of_patient(
-    chance: Chance, shared: list[Hospital], n_notes: int, patient_id: str, written: int
+    library: TemplateLibrary, chance: Chance, shared: list[Hospital], n_notes: int, patient_id: str, written: int
 ) -> Iterator[Document]:
     local = chance.happens(_SHARE_IN_SHARED_HOSPITALS)
     hospital = chance.pick(shared) if local else make_hospital(chance, _N_DOCTORS)
@@ -65,17 +74,11 @@ def _notes_of_patient(
     earliest = patient.first_stay
     for i, (number, kind) in enumerate(plan_notes(chance, n_notes)):
         if number == len(stays):
-            stays.append(make_stay(chance, patient, hospital, other, earliest))
+            stays.append(make_stay(chance, patient, hospital, other, earliest, library.cases))
             earliest = shift(stays[-1].discharged, chance.number(45, 700))
         stay = stays[number]
-        scene = _make_scene(chance, patient, stay, stay.day_of(kind, chance))
-        write_kind(scene, KINDS_BY_NAME[kind])
-        make_untidy(scene.note, scene.style, chance)
+        context = NoteContext(chance, patient, stay, stay.day_of(kind, chance), WORDS, library)
+        write_kind(context, library.kinds[kind])
+        add_noise(context.note, context.style, chance)
         meta = {"kind": kind, "case": stay.case.name}
-        yield scene.note.build(f"note-{written + i + 1:05d}", patient_id=patient_id, meta=meta)
-
-
-def _make_scene(chance: Chance, patient: Patient, stay: Stay, day: date) -> Scene:
-    age = years_between(patient.birth, day)
-    rules = _RULES_FOR_CHILDREN if age < 18 else _RULES_FOR_ELDERS if age > 66 else _RULES
-    return Scene(chance, patient, stay, day, WORDS, rules)
+        yield context.note.build(f"note-{written + i + 1:05d}", patient_id=patient_id, meta=meta)

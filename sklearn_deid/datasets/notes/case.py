@@ -1,0 +1,59 @@
+"""What a case is: the clinical thread that runs through all notes of one stay."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+__all__ = ["CASE_PHRASES", "MODALITY_PHRASES", "STAY_FACTS", "Case"]
+
+STAY_FACTS = ("complaint", "dx", "study", "impression")
+"""Phrases of a case that are answered once for the whole stay, so that its notes agree. They hold no PHI."""
+
+CASE_PHRASES = (
+    "complaint",  # noun phrases: why the patient came
+    "dx",  # the main diagnosis
+    "also",  # what else is on the problem list or was excluded
+    "story",  # sentences of the present illness, in any order
+    "findings",  # sentences or lines of the physical examination
+    "study",  # the imaging study, in several spellings
+    "imaging",  # sentences of its report
+    "impression",  # its conclusion
+    "course",  # sentences of the hospital course
+    "plan",  # items of assessment and plan
+    "drugs",  # lines of a medication list
+    "nursing",  # remarks of the nurses
+    "advice",  # sentences for the patient to take home
+    "clinic",  # where the follow-up takes place
+)
+"""Phrases that every case has; the kinds of notes ask for them."""
+
+MODALITY_PHRASES = ("technique", "extra")
+"""Phrases that every imaging modality has: how the study was made, and what else its report mentions."""
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """One clinical picture as templates.
+
+    Parameters
+    ----------
+    name : str
+        Short name; notes carry it in ``Document.meta``.
+    phrases : mapping of str to tuple of str
+        Alternatives for every name in ``CASE_PHRASES``, and, of the modality of its imaging study, for every name in
+        ``MODALITY_PHRASES``; in the language of ``grammar``.
+    sex : {"M", "F"} or None, default=None
+        Who can have it; None for everybody.
+    ages : tuple of int, default=(18, 110)
+        Youngest and oldest age in years.
+    """
+
+    name: str
+    phrases: Mapping[str, tuple[str, ...]]
+    sex: str | None = None
+    ages: tuple[int, int] = (18, 110)
+
+    def fits(self, sex: str, age: int) -> bool:
+        """Whether a patient of this sex and age can have it."""
+        return self.sex in (None, sex) and self.ages[0] <= age <= self.ages[1]

@@ -1,0 +1,49 @@
+"""All templates of the generator, as read from their files."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from .case import Case
+from .kind import Kind
+
+__all__ = ["Pairs", "Phrases", "TemplateLibrary"]
+
+Phrases = Mapping[str, tuple[str, ...]]
+"""Names that stand for one of several templates."""
+Pairs = tuple[tuple[str, str], ...]
+"""Two texts that belong together, such as a problem and its drug."""
+
+
+@dataclass(frozen=True, slots=True)
+class TemplateLibrary:
+    """Templates by what they are for.
+
+    Parameters
+    ----------
+    kinds : mapping of str to Kind
+        Every kind of note.
+    cases : tuple of Case
+        In the order in which a seed chooses among them.
+    phrases, child_phrases, elder_phrases : mapping of str to tuple of str
+        Alternatives by name for adults, children and people over 66.
+    problems, child_problems : tuple of (problem, drug)
+        What patients have besides.
+    allergies : tuple of (allergy, reaction)
+    """
+
+    kinds: Mapping[str, Kind]
+    cases: tuple[Case, ...]
+    phrases: Phrases
+    child_phrases: Phrases
+    elder_phrases: Phrases
+    problems: Pairs
+    child_problems: Pairs
+    allergies: Pairs
+
+    def phrases_for(self, age: int) -> Phrases:
+        """Phrases for a patient of this age in years."""
+        if age < 18:
+            return self.child_phrases
+        return self.elder_phrases if age > 66 else self.phrases

@@ -1,0 +1,99 @@
+"""Whether the template files fit together: every slot stands for something, and no phrase for two things."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from graphlib import CycleError, TopologicalSorter
+
+from ...surrogates import DataFile, Entry
+from .case import STAY_FACTS
+from .grammar import Choice, Node, Slot, compile_template
+
+__all__ = ["check_phrases", "check_slots", "slots_of", "template_of"]
+
+
+def template_of(file: DataFile, entry: Entry) -> str:
+    """The template of an entry, which must be one."""
+    template = entry.text.replace("{tab}", "\t")
+    try:
+        compile_template(template)
+    except ValueError as error:
+        raise file.error(str(error), entry.line) from None
+    return template
+
+
+def slots_of(nodes: tuple[Node, ...]) -> Iterator[Slot]:
+    """All slots of a template, in order, those of choices included."""
+    for node in nodes:
+        if isinstance(node, Slot):
+            yield node
+        elif isinstance(node, Choice):
+            for option in node.options:
+                yield from slots_of(option)
+
+
+def check_phrases(
+    files: Sequence[DataFile], replacing: Sequence[DataFile], taken: Collection[str], parts: Collection[str]
+) -> None:
+    """Refuse a phrase whose name is taken, and a replacing one that replaces nothing.
+
+    Parameters
+    ----------
+    files : sequence of DataFile
+        Files whose phrases every note may use.
+    replacing : sequence of DataFile
+        Files whose phrases replace those of ``files``.
+    taken : collection of str
+        Names of words, and of phrases of cases.
+    parts : collection of str
+        Names of blocks that are no phrases.
+    """
+    known: dict[str, str] = {}
+    for file in files:
+        for block in file.blocks:
+            if block.name in parts:
+                if block.name != "section" and sum(other.name == block.name for other in file.blocks) > 1:
+                    raise file.error(f"[{block.name}] stands here twice.", block.line)
+            elif block.name in taken:
+                raise file.error(f"'{block.name}' is a word or a phrase of cases. Choose another name.", block.line)
+            elif block.name in known:
+                raise file.error(f"[{block.name}] stands in {known[block.name]} as well.", block.line)
+            else:
+                known[block.name] = file.path.name
+    for file in replacing:
+        seen = set()
+        for block in file.blocks:
+            if block.name not in known or block.name in seen:
+                reason = "stands here twice" if block.name in seen else "replaces no phrase"
+                raise file.error(f"[{block.name}] {reason}.", block.line)
+            seen.add(block.name)
+
+
+def check_slots(files: Sequence[DataFile], words: Collection[str], phrases: Collection[str]) -> None:
+    """Refuse slots that stand for nothing, words that are repeated, PHI in facts, and phrases in a circle."""
+    uses: dict[str, set[str]] = {}
+    for file in files:
+        for block in file.blocks:
+            for entry in block.entries:
+                for slot in slots_of(compile_template(template_of(file, entry))):
+                    wrong = _what_is_wrong(slot, block.name, words, phrases)
+                    if wrong:
+                        raise file.error(wrong, entry.line)
+                    if slot.name not in words:
+                        uses.setdefault(block.name, set()).add(slot.name)
+    try:
+        TopologicalSorter(uses).prepare()
+    except CycleError as error:
+        circle = " -> ".join(reversed(error.args[1]))
+        file, line = next((f, b.line) for f in files for b in f.blocks if b.name == error.args[1][0])
+        raise file.error(f"A phrase must not stand for itself: {circle}.", line) from None
+
+
+def _what_is_wrong(slot: Slot, block: str, words: Collection[str], phrases: Collection[str]) -> str | None:
+    if slot.name not in words and slot.name not in phrases:
+        return f"{{{slot.name}}} stands for nothing: it is no word and no phrase."
+    if slot.name in words and slot.high > 1:
+        return f"{{{slot.name}}} is a word, of which a template can write one only."
+    if block in STAY_FACTS and slot.name not in ("side", "other.side"):
+        return f"[{block}] is settled once for a stay and holds no PHI: only {{side}} and {{other.side}}."
+    return None

@@ -1,0 +1,215 @@
+"""From a folder of template files to a library; what cannot be read is refused with file and line.
+
+=====================  ===========================================================================================
+``kinds/*.txt``        a kind of note: ``[head]``, ``[section]`` as often as needed, ``[foot]``, its own phrases
+``cases/*.txt``        a clinical case: the phrases that every case has; ``cases/order.txt`` lists the cases
+``modalities/*.txt``   how imaging studies are made
+``phrases/*.txt``      phrases for every note; those of ``children.txt`` and ``elders.txt`` replace others
+``patients.txt``       problems, drugs and allergies
+=====================  ===========================================================================================
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Mapping
+from pathlib import Path
+
+from ...surrogates import Block, DataFile, Entry, read_data_file
+from .case import CASE_PHRASES, MODALITY_PHRASES, Case
+from .kind import KINDS, Kind, Section
+from .library import Pairs, Phrases, TemplateLibrary
+from .template_checks import check_phrases, check_slots, template_of
+
+__all__ = ["read_library"]
+
+_PARTS = ("head", "section", "foot")
+_REPLACING = ("children", "elders")
+_OF_CASES = ("modality", "sex", "ages")
+_SHARE = re.compile(r"([1-9]\d?|100) %")
+_AGES = re.compile(r"(\d{1,3})-(\d{1,3})")
+
+
+def read_library(folder: Path, words: Collection[str]) -> TemplateLibrary:
+    """Read and check all templates of a folder.
+
+    Parameters
+    ----------
+    folder : Path
+        A folder with the files above.
+    words : collection of str
+        Names that templates may use and that stand for one text.
+
+    Returns
+    -------
+    TemplateLibrary
+
+    Raises
+    ------
+    CorpusFormatError
+        If a file is missing or a line of it cannot be read, a slot stands for nothing, or a phrase stands for itself;
+        with file and line.
+    """
+    order = _read(folder / "cases" / "order.txt", ())
+    kinds = {name: _read(folder / "kinds" / f"{name}.txt", ("headed",)) for name in KINDS}
+    cases = {name: _read(folder / "cases" / f"{_stem(name)}.txt", _OF_CASES) for name in _case_names(folder, order)}
+    modalities = {path.stem.replace("_", " "): _read(path, ()) for path in _files_of(folder / "modalities")}
+    phrases = [_read(path, ()) for path in _files_of(folder / "phrases") if path.stem not in _REPLACING]
+    replacing = [_read(folder / "phrases" / f"{name}.txt", ()) for name in _REPLACING]
+    _check_all([*phrases, *kinds.values()], replacing, [*cases.values(), *modalities.values()], words)
+    adults = _phrases_of([*phrases, *kinds.values()])
+    children, elders = (_phrases_of([file]) for file in replacing)
+    imaging = {name: _exactly(file, MODALITY_PHRASES) for name, file in modalities.items()}
+    return TemplateLibrary(
+        kinds={name: _kind(file) for name, file in kinds.items()},
+        cases=_check_that_everybody_fits([_case(name, file, imaging) for name, file in cases.items()], order),
+        phrases=adults,
+        child_phrases={**adults, **children},
+        elder_phrases={**adults, **elders},
+        **_patients(_read(folder / "patients.txt", ())),
+    )
+
+
+def _read(path: Path, settings: tuple[str, ...]) -> DataFile:
+    file = read_data_file(path)
+    file.check_settings(settings)
+    return file
+
+
+def _files_of(folder: Path) -> list[Path]:
+    return sorted(folder.glob("*.txt"))
+
+
+def _check_all(
+    shared: list[DataFile], replacing: list[DataFile], of_cases: list[DataFile], words: Collection[str]
+) -> None:
+    case_names = (*CASE_PHRASES, *MODALITY_PHRASES)
+    check_phrases(shared, replacing, (*words, *case_names), _PARTS)
+    known = {block.name for file in shared for block in file.blocks if block.name not in _PARTS}
+    check_slots([*shared, *replacing, *of_cases], words, {*known, *case_names})
+
+
+def _stem(name: str) -> str:
+    return name.replace(" ", "_")
+
+
+def _case_names(folder: Path, order: DataFile) -> list[str]:
+    """Names of the cases in their order; the list and the files must agree."""
+    entries = [entry for block in order.blocks for entry in block.entries]
+    names = [entry.text for entry in entries]
+    for i, entry in enumerate(entries):
+        if entry.text in names[:i]:
+            raise order.error(f"The case {entry.text!r} is listed twice.", entry.line)
+    unlisted = {path.stem for path in _files_of(folder / "cases")} - {"order", *map(_stem, names)}
+    if unlisted:
+        raise order.error(f"{min(unlisted)}.txt is in the folder and not listed here. Add it as the last case.")
+    return names
+
+
+def _phrases_of(files: list[DataFile]) -> dict[str, tuple[str, ...]]:
+    return {block.name: _templates(file, block) for file in files for block in file.blocks if block.name not in _PARTS}
+
+
+def _templates(file: DataFile, block: Block) -> tuple[str, ...]:
+    """Templates of a block, and of the blocks of the same file that its setting ``with`` names."""
+    file.check_settings(("titles", "share") if block.name == "section" else ("with",), block)
+    found = [template_of(file, entry) for entry in block.entries]
+    if "with" in block.settings:
+        line, names = block.settings["with"]
+        for name in names.split(", "):
+            others = [other for other in file.blocks if other.name == name and "with" not in other.settings]
+            if len(others) != 1:
+                raise file.error(f"[{name}] is no block of this file that stands by itself.", line)
+            found += _templates(file, others[0])
+    if not found:
+        raise file.error(f"[{block.name}] has no entry ('- ').", block.line)
+    return tuple(found)
+
+
+def _exactly(file: DataFile, names: tuple[str, ...]) -> dict[str, tuple[str, ...]]:
+    """Phrases of a file that has these blocks and no others."""
+    found: dict[str, tuple[str, ...]] = {}
+    for block in file.blocks:
+        if block.name not in names or block.name in found:
+            reason = "stands here twice" if block.name in found else "is not known here"
+            raise file.error(f"[{block.name}] {reason}. The blocks are {', '.join(names)}.", block.line)
+        found[block.name] = _templates(file, block)
+    for name in names:
+        if name not in found:
+            raise file.error(f"The block [{name}] is missing.")
+    return found
+
+
+def _kind(file: DataFile) -> Kind:
+    parts: dict[str, tuple[str, ...]] = {}
+    sections = []
+    for block in file.blocks:
+        if block.name == "section":
+            titles = block.settings.get("titles")
+            share = _share(file, block.settings.get("share"))
+            sections.append(
+                Section(tuple(titles.text.split(" | ")) if titles else ("",), _templates(file, block), share)
+            )
+        elif block.name in _PARTS:
+            parts[block.name] = _templates(file, block)
+    for name, found in (("head", "head" in parts), ("section", sections), ("foot", "foot" in parts)):
+        if not found:
+            raise file.error(f"The block [{name}] is missing.")
+    return Kind(parts["head"], tuple(sections), parts["foot"], _share(file, file.settings.get("headed")))
+
+
+def _share(file: DataFile, setting: Entry | None) -> float:
+    if setting is None:
+        return 1.0
+    found = _SHARE.fullmatch(setting.text)
+    if found is None:
+        raise file.error("A share is a whole number from 1 to 100, then ' %'.", setting.line)
+    return int(found[1]) / 100
+
+
+def _case(name: str, file: DataFile, imaging: Mapping[str, Phrases]) -> Case:
+    for setting in ("modality", "ages"):
+        if setting not in file.settings:
+            raise file.error(f"The setting '{setting}: ...' above the blocks is missing.")
+    modality, sex = file.settings["modality"], file.settings.get("sex")
+    if modality.text not in imaging:
+        raise file.error(f"There is no modality {modality.text!r}, only {', '.join(imaging)}.", modality.line)
+    if sex is not None and sex.text not in ("M", "F"):
+        raise file.error("The sex is M or F; leave the line out for both.", sex.line)
+    phrases = {**imaging[modality.text], **_exactly(file, CASE_PHRASES)}
+    return Case(name, phrases, None if sex is None else sex.text, _ages(file, file.settings["ages"]))
+
+
+def _ages(file: DataFile, setting: Entry) -> tuple[int, int]:
+    found = _AGES.fullmatch(setting.text)
+    if found is None or int(found[1]) > int(found[2]):
+        raise file.error("Ages are written as 18-110: the youngest, a hyphen, the oldest.", setting.line)
+    return int(found[1]), int(found[2])
+
+
+def _patients(file: DataFile) -> dict[str, Pairs]:
+    names = {"problems": "problems", "child problems": "child_problems", "allergies": "allergies"}
+    found: dict[str, Pairs] = {}
+    for block in file.blocks:
+        file.check_settings((), block)
+        if block.name not in names or names[block.name] in found or not block.entries:
+            raise file.error(f"Each of [{'], ['.join(names)}] appears once and has entries.", block.line)
+        found[names[block.name]] = tuple(_pair(file, entry) for entry in block.entries)
+    if len(found) < len(names):
+        raise file.error(f"Each of [{'], ['.join(names)}] appears once.")
+    return found
+
+
+def _pair(file: DataFile, entry: Entry) -> tuple[str, str]:
+    first, _, second = entry.text.partition(" | ")
+    if not first or not second or set("{}<>|\n") & set(first + second):
+        raise file.error("An entry is two texts with ' | ' between, without braces and '<'.", entry.line)
+    return first, second
+
+
+def _check_that_everybody_fits(cases: list[Case], order: DataFile) -> tuple[Case, ...]:
+    for sex in "MF":
+        for age in range(2, 111):
+            if not any(case.fits(sex, age) for case in cases):
+                raise order.error(f"No case fits a patient of sex {sex} and age {age}. Widen the ages of one.")
+    return tuple(cases)

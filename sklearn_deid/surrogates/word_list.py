@@ -1,0 +1,67 @@
+"""The word lists of surrogates: names, places, professions and holidays, kept in text files that can be edited."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+
+from .data_file import DataFile, read_data_file
+
+__all__ = ["read_word_lists", "word_list"]
+
+_FOLDER = Path(__file__).parent / "words"
+
+
+def read_word_lists(path: Path) -> dict[str, tuple[str, ...]]:
+    """Read a file of word lists: blocks, each with one entry of words separated by commas.
+
+    Parameters
+    ----------
+    path : Path
+        A file in the format of ``data_file``.
+
+    Returns
+    -------
+    dict of str to tuple of str
+        The words of each block, in order.
+
+    Raises
+    ------
+    CorpusFormatError
+        If a list is empty or appears twice, or a comma is missing or too many; with file and line.
+    """
+    file = read_data_file(path)
+    file.check_settings(())
+    lists: dict[str, tuple[str, ...]] = {}
+    for block in file.blocks:
+        file.check_settings((), block)
+        if block.name in lists or len(block.entries) != 1:
+            raise file.error(f"[{block.name}] must appear once and hold one entry ('- ').", block.line)
+        lists[block.name] = _words(file, block.entries[0].line, block.entries[0].text)
+    return lists
+
+
+def _words(file: DataFile, first_line: int, text: str) -> tuple[str, ...]:
+    lines = text.split("\n")
+    for i, line in enumerate(lines):
+        is_last = i == len(lines) - 1
+        if not is_last and not line.endswith(","):
+            raise file.error("A comma is missing at the end of the line.", first_line + i)
+        if not all(word.strip() for word in (line if is_last else line[:-1]).split(",")):
+            raise file.error("A word is missing before or after a comma.", first_line + i)
+    return tuple(word.strip() for word in " ".join(lines).split(","))
+
+
+_read_once = cache(read_word_lists)
+
+
+@cache
+def word_list(file: str, block: str) -> tuple[str, ...]:
+    """Words of one block of a file of this package, read on first use.
+
+    Examples
+    --------
+    >>> word_list("holidays", "holidays")[:2]
+    ('Christmas', 'Thanksgiving')
+    """
+    return _read_once(_FOLDER / f"{file}.txt")[block]
