@@ -13,10 +13,11 @@ else:
     import tomli as tomllib
 
 PACKAGE = Path(sklearn_deid.__file__).parent
+ROOT = Path(__file__).parents[2]
 
 
 def test_every_file_of_the_package_is_declared():
-    settings = tomllib.loads((PACKAGE.parent / "pyproject.toml").read_text(encoding="utf-8"))
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
     patterns = settings["tool"]["setuptools"]["package-data"]["sklearn_deid"]
     declared = {path for pattern in patterns for path in PACKAGE.glob(pattern)}
     others = {path for path in PACKAGE.rglob("*.*") if path.is_file() and path.suffix not in (".py", ".pyc")}

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -122,3 +124,15 @@ def test_phrases_by_age():
 def test_the_shipped_templates_are_read_once():
     assert shipped_library() is shipped_library()
     assert shipped_library() == LIBRARY
+
+
+def test_an_import_reads_no_file():
+    code = (
+        "import pathlib; read, opened = pathlib.Path.read_text, []\n"
+        "pathlib.Path.read_text = lambda self, *a, **k: opened.append(self.name) or read(self, *a, **k)\n"
+        "from sklearn_deid.datasets import iter_clinical_notes; notes = iter_clinical_notes(1, random_state=0)\n"
+        "import sklearn_deid.surrogates; print('order.txt' in opened or 'names.txt' in opened)\n"
+        "next(notes); print(opened.count('order.txt'), opened.count('names.txt'))"
+    )
+    out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert out.stdout.split() == ["False", "1", "1"]
