@@ -11,6 +11,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from .._compat import Interval, check_constraints
+from .._randomness import own_generator
 from .._sequences import RaggedArray, TokenSequences, check_groups, check_sequences, check_tags, object_rows
 from ..embeddings import WordVectors, resolve_embeddings
 from ..exceptions import SequenceError
@@ -25,7 +26,6 @@ from ..perturbation import (
     words_to_exclude,
 )
 from ..text import split_tag
-from ._randomness import own_generator
 
 __all__ = ["Moves", "PhiPerturber"]
 
