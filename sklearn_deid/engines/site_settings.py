@@ -24,8 +24,6 @@ class SiteSettings:
         File or folder with annotated notes.
     state : str
         Folder for the worker's state, its log and its model; holds more than the site shares.
-    random_state : int
-        Of training and of what is sent. Secret with ``privacy``: who knows it can take the noise off.
     format, encoding : str or None, default=None
         As for `read_corpus`.
     upload_fraction, download_fraction, clip, threshold, selection, half, error_feedback
@@ -38,6 +36,9 @@ class SiteSettings:
         Share of the patients held out to measure F1, for the site's own log.
     device : str, default="cpu"
     threads : int, default=1
+    random_state : int or None, default=None
+        Of training, and of which parameters are sent where there is no noise. Noise never comes from it: each upload
+        with noise is drawn under a key of its own.
 
     Examples
     --------
@@ -47,7 +48,6 @@ class SiteSettings:
 
     corpus: str
     state: str
-    random_state: int
     format: str | None = None
     encoding: str | None = None
     upload_fraction: float = 0.5
@@ -63,6 +63,7 @@ class SiteSettings:
     validation_fraction: float | None = None
     device: str = "cpu"
     threads: int = 1
+    random_state: int | None = None
 
     def __post_init__(self) -> None:
         try:
@@ -73,6 +74,8 @@ class SiteSettings:
             raise ExchangeError("'validation_fraction' must be between 0 and 1.")
         for name in ("random_state", "threads"):
             value = getattr(self, name)
+            if name == "random_state" and value is None:
+                continue
             if isinstance(value, bool) or not isinstance(value, int) or value < 0:
                 raise ExchangeError(f"'{name}' must be a whole number.")
 

@@ -97,6 +97,7 @@ class EnsembleTraining(BaseEstimator):
             privacy=self.privacy,
             aggregate=self.combine,
             n_trim=self.n_trim,
+            keyed=self.random_state is None,
             weights={f"worker-{i}": float(len(part.X)) for i, part in enumerate(parts)} if mean else None,
         )
 

@@ -22,6 +22,7 @@ from ..training import (
     PrivateModel,
     hold_out_patients,
     pair_distances,
+    pair_slack,
     privacy_bound,
 )
 from ._pair_data import make_pair_data
@@ -72,7 +73,8 @@ class SentenceRepresenter(TransformerMixin, BaseEstimator):
         seed = int(own_generator(random_state).integers(2**62))
         generator = torch.Generator(batches.device).manual_seed(seed)
         distances = pair_distances(self.network_.eval(), batches, generator)
-        return privacy_bound(distances, n_releases=n_releases, quantile=quantile)
+        slack = pair_slack(self.network_, batches)
+        return privacy_bound(distances, n_releases=n_releases, quantile=quantile, slack=slack)
 
     def worst_case(self, words: Any = None) -> WorstCase:
         """Exact worst case over words and their N nearest words; for ``representer="dense"`` with bounded training.

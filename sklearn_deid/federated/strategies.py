@@ -56,6 +56,8 @@ class StrategyPlan:
         "fedavg" only.
     n_trim : int, default=1
         "trimmed_mean" only.
+    keyed : bool, default=False
+        Whether each upload is drawn under a key of its own from the operating system, whatever ``random_state``.
     weights : mapping of worker name to float, default=None
         "fedavg" with the mean only: numbers of samples; None for equal ones.
     """
@@ -70,6 +72,7 @@ class StrategyPlan:
     aggregate: str = "mean"
     n_trim: int = 1
     weights: Mapping[str, float] | None = None
+    keyed: bool = False
 
     def __post_init__(self) -> None:
         if self.strategy not in STRATEGIES:
@@ -126,7 +129,7 @@ def run_strategy(
     model : str
         Fingerprint of the model.
     random_state : int or Generator, default=None
-        Of everything but the learners' own training.
+        Of everything but the learners' own training. None is as ``plan.keyed``.
     record, map_epochs, evaluate
         As in `run_rounds`; of "round_robin" each hand-over is recorded once, as a download of the next worker.
 
@@ -154,12 +157,14 @@ def run_strategy(
     """
     if plan.strategy == "centralized" and len(learners) != 1:
         raise ValueError(f"strategy='centralized' trains a single learner on all data. Got {len(learners)}.")
-    rng = np.random.default_rng(random_state)
+    is_keyed, rng = plan.keyed or random_state is None, np.random.default_rng(random_state)
     if parameters is None and plan.strategy != "local":
         raise ValueError(f"strategy={plan.strategy!r} needs parameters that all begin with.")
     first = np.array([] if parameters is None else parameters, dtype=np.float32)
     workers = [
-        Worker(name, learner, model, _settings_of(plan, name), privacy=plan.privacy, random_state=own)
+        Worker(
+            name, learner, model, _settings_of(plan, name), privacy=plan.privacy, random_state=None if is_keyed else own
+        )
         for (name, learner), own in zip(learners.items(), rng.spawn(len(learners)), strict=True)
     ]
     for worker in workers:

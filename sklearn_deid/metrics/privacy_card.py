@@ -37,7 +37,7 @@ _NOT_COVERED = """\
   half of the time, and the release adds to that.
 - The weights of the network. They were trained on private notes and may hold some of them; no noise was added to them.
 - Vectors that were made with another network, without noise, or from a seed that somebody knows.
-- The arithmetic of computers: noise is held for exactly Gaussian, and numbers have finite precision."""
+- Whoever breaks the cipher (ChaCha20) that the noise is drawn from."""
 
 _LIMITS = """\
 - This is no anonymisation in the sense of the law by itself. Whether a release is lawful must be decided for the case.
@@ -64,6 +64,7 @@ _BOUND_NAMES = {
     "quantile_accuracy": "best attacker, at this quantile",
     "largest_accuracy": "best attacker, on the pair told apart best",
     "mean_distance": "mean distance d' in units of the noise",
+    "slack": "of each of these, for the finite precision of the noise",
     "gdp_mu": "largest distance over the words looked at (mu of Gaussian differential privacy)",
 }
 
