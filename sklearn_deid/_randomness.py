@@ -72,13 +72,15 @@ def release_generator(random_state: Any = None) -> np.random.Generator:
     return np.random.Generator(ChaCha(key=secrets.randbits(256)))
 
 
-def grid_step(std: Any) -> float:
+def grid_step(std: Any, finest: float = FINEST_STEP) -> float:
     """Step of the public grid for noise of these standard deviations: a power of two, 32 to 64 times finer.
 
     Parameters
     ----------
     std : float or array-like
-        The smallest positive one decides. Below 2^-15 the grid stays at 2^-20.
+        The smallest positive one decides.
+    finest : float, default=2^-20
+        The grid is never finer than this power of two.
 
     Examples
     --------
@@ -87,10 +89,10 @@ def grid_step(std: Any) -> float:
     """
     positive = [value for value in np.asarray(std, dtype=np.float64).reshape(-1).tolist() if value > 0.0]
     if not positive:
-        return FINEST_STEP
+        return finest
     # frexp and not log2, which may round up to the next whole number: exponent - 1 is floor(log2)
     exponent = math.frexp(min(positive))[1] - 1 - _FINER
-    return max(math.ldexp(1.0, min(exponent, 96)), FINEST_STEP)  # 2^96 times 2^24 is still a float32
+    return max(math.ldexp(1.0, min(exponent, 96)), finest)  # 2^96 times 2^24 is still a float32
 
 
 def to_grid(values: np.ndarray, step: float) -> np.ndarray:

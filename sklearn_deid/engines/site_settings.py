@@ -24,6 +24,9 @@ class SiteSettings:
         File or folder with annotated notes.
     state : str
         Folder for the worker's state, its log and its model; holds more than the site shares.
+    random_state : int or None, default=None
+        Of training, and of which parameters are sent where there is no noise. Noise never comes from it: each upload
+        with noise is drawn under a key of its own.
     format, encoding : str or None, default=None
         As for `read_corpus`.
     upload_fraction, download_fraction, clip, threshold, selection, half, error_feedback
@@ -36,9 +39,6 @@ class SiteSettings:
         Share of the patients held out to measure F1, for the site's own log.
     device : str, default="cpu"
     threads : int, default=1
-    random_state : int or None, default=None
-        Of training, and of which parameters are sent where there is no noise. Noise never comes from it: each upload
-        with noise is drawn under a key of its own.
 
     Examples
     --------
@@ -48,6 +48,7 @@ class SiteSettings:
 
     corpus: str
     state: str
+    random_state: int | None = None
     format: str | None = None
     encoding: str | None = None
     upload_fraction: float = 0.5
@@ -63,7 +64,6 @@ class SiteSettings:
     validation_fraction: float | None = None
     device: str = "cpu"
     threads: int = 1
-    random_state: int | None = None
 
     def __post_init__(self) -> None:
         try:

@@ -157,15 +157,15 @@ def run_strategy(
     """
     if plan.strategy == "centralized" and len(learners) != 1:
         raise ValueError(f"strategy='centralized' trains a single learner on all data. Got {len(learners)}.")
-    is_keyed, rng = plan.keyed or random_state is None, np.random.default_rng(random_state)
+    rng = np.random.default_rng(random_state)
     if parameters is None and plan.strategy != "local":
         raise ValueError(f"strategy={plan.strategy!r} needs parameters that all begin with.")
     first = np.array([] if parameters is None else parameters, dtype=np.float32)
+    spawned = rng.spawn(len(learners))
+    streams = [None if plan.keyed or random_state is None else own for own in spawned]
     workers = [
-        Worker(
-            name, learner, model, _settings_of(plan, name), privacy=plan.privacy, random_state=None if is_keyed else own
-        )
-        for (name, learner), own in zip(learners.items(), rng.spawn(len(learners)), strict=True)
+        Worker(name, learner, model, _settings_of(plan, name), privacy=plan.privacy, random_state=own)
+        for (name, learner), own in zip(learners.items(), streams, strict=True)
     ]
     for worker in workers:
         if parameters is not None:
