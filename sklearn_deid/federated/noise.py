@@ -25,7 +25,6 @@ from .selection import Selected, check_finite_vector, n_shared
 __all__ = ["GaussianUpload", "SparseVectorUpload"]
 
 _BLOCK = 2**20
-_FINEST = 2.0**-100  # its multiples are float32 numbers still
 
 
 @dataclass(frozen=True)
@@ -72,9 +71,7 @@ class GaussianUpload:
 
     def grid(self) -> float:
         """Step of the grid on which sent values lie: a power of two, 32 to 64 times finer than the noise."""
-        # never finer than what float32 tells apart at the bound
-        finest = math.ldexp(1.0, math.frexp(self.norm_bound)[1] - 23)
-        return grid_step(self.noise_multiplier * self.norm_bound, finest)
+        return grid_step(self.noise_multiplier * self.norm_bound, _finest(self.norm_bound))
 
     def select(
         self, delta: np.ndarray, upload_fraction: float, threshold: float, clip: float, rng: np.random.Generator
@@ -156,7 +153,7 @@ class SparseVectorUpload:
 
     def grid(self, n_most: int, clip: float) -> float:
         """Step of the grid on which sent values lie, those at the clip aside: finer than noise and clip."""
-        return grid_step([self.scales(n_most, clip)[1], clip], finest=_FINEST)
+        return grid_step([self.scales(n_most, clip)[1], clip], _finest(clip))
 
     def exact_epsilon(self) -> float:
         """What an upload costs with the sensitivities of clipped magnitudes; does not depend on c and clip."""
@@ -182,6 +179,11 @@ class SparseVectorUpload:
         n_clipped = int(np.count_nonzero(np.abs(noisy) > clip))
         values = np.clip(noisy, -clip, clip).astype(np.float32)
         return Selected(indices, values, len(indices), n_clipped), event
+
+
+def _finest(bound: float) -> float:
+    """What float32 tells apart at a bound: a finer grid would not reach that far."""
+    return math.ldexp(1.0, math.frexp(bound)[1] - 23)
 
 
 def _above_threshold(
