@@ -25,6 +25,7 @@ __all__ = [
 ]
 
 FORMAT_VERSION = 1
+_KNOWN_FORMATS = (1, 2)  # 2 for representations, since their noise is drawn from a cipher
 ARRAYS_FILE = "arrays.safetensors"
 _MANIFEST = "manifest.json"
 _LARGEST_MANIFEST = 64 * 2**20
@@ -40,7 +41,7 @@ def write_bundle(
     path : path
         Folder to make.
     manifest : dict
-        JSON values.
+        JSON values; "format" is 1 if it does not say anything else.
     arrays : dict of str to ndarray
     overwrite : bool, default=False
         Whether an existing bundle may be replaced. Another kind of folder never is.
@@ -163,8 +164,8 @@ def _parsed_manifest(folder: Path) -> dict[str, Any]:
         damaged = digest != _manifest_digest(manifest)
     except (ValueError, RecursionError):
         raise BundleError("The manifest is no JSON.", path=str(folder)) from None
-    if not isinstance(manifest, dict) or manifest.get("format") != FORMAT_VERSION:
-        raise BundleError(f"Only format {FORMAT_VERSION} can be read by this version.", path=str(folder))
+    if not isinstance(manifest, dict) or manifest.get("format") not in _KNOWN_FORMATS:
+        raise BundleError("Only format 1 and 2 can be read by this version.", path=str(folder))
     if damaged:
         raise BundleError("The manifest is not as it was saved.", path=str(folder))
     return manifest

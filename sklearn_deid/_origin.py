@@ -12,7 +12,9 @@ import numpy as np
 from ._bundle import plain_json
 from .exceptions import BundleError
 
-__all__ = ["RepresentationOrigin"]
+__all__ = ["NOISE_LAW", "RepresentationOrigin"]
+
+NOISE_LAW = "Gaussian, rounded to the grid"  # of `PrivateRepresenter`, in manifests
 
 
 @dataclass(frozen=True)
@@ -30,7 +32,8 @@ class RepresentationOrigin:
     n_neighbors : int
         N: among how many neighbours a PHI token hides.
     noise : mapping of plain JSON values
-        Kind and size of the noise.
+        Kind and size of the noise, the generator it was drawn from, its law, and the steps of the grids: ``grid`` that
+        of the noisy vectors, ``released_grid`` that on which all released numbers lie.
     casing : bool
         Whether each vector is followed by the one-hot of the token's casing, which carries no noise.
     public_embeddings : bool

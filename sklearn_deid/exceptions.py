@@ -14,6 +14,7 @@ __all__ = [
     "DeidError",
     "EmbeddingsFormatError",
     "ExchangeError",
+    "InsecureReleaseWarning",
     "MissingDependencyError",
     "SequenceError",
     "SpanError",
@@ -123,6 +124,10 @@ class AlignmentWarning(UserWarning):
 
 class UnsafeToShareWarning(UserWarning):
     """Something learned from private notes is about to be used where only public things are safe to share."""
+
+
+class InsecureReleaseWarning(UserWarning):
+    """A release whose noise can be taken off: it is worth as much as the same vectors without noise."""
 
 
 class WithheldWarning(UserWarning):

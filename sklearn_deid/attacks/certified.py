@@ -15,7 +15,7 @@ from typing import Any
 import torch
 
 from ..nn import attack_accuracy, released_r_times
-from ..training import PairBatches, PrivacyBound, pair_distances, privacy_bound
+from ..training import PairBatches, PrivacyBound, pair_distances, pair_slack, privacy_bound
 from .pairs import PairKnowledge, PairRelease
 from .protocol import AttackResult, Estimate
 from .random_streams import random_streams
@@ -100,7 +100,8 @@ class CertifiedBound:
         _, generator = random_streams(self.random_state, device)
         batches = PairBatches(released.data, self.batch_size, device)
         distances = pair_distances(self._knowledge.representer, batches, generator, n_draws=self.n_draws)
-        self.bound_ = _of_sentences(distances, self.n_draws, self.n_releases, self.quantile)
+        slack = pair_slack(self._knowledge.representer, batches)
+        self.bound_ = _of_sentences(distances, self.n_draws, self.n_releases, self.quantile, slack)
         found = self.bound_
         return AttackResult(
             self.name,
@@ -171,11 +172,13 @@ def _reach(bound: AttackResult | PrivacyBound) -> tuple[int, float]:
     return bound.settings["n_releases"], bound.attack.high
 
 
-def _of_sentences(distances: torch.Tensor, n_draws: int, n_releases: int, quantile: float) -> PrivacyBound:
+def _of_sentences(
+    distances: torch.Tensor, n_draws: int, n_releases: int, quantile: float, slack: float
+) -> PrivacyBound:
     """Bound over all draws; its interval counts sentences, each of which was drawn several times."""
     accuracies = attack_accuracy(released_r_times(distances.double(), n_releases)).reshape(n_draws, -1).mean(0)
     n = len(accuracies)
     half = 1.96 * float(accuracies.std()) / math.sqrt(n) if n > 1 else math.inf
-    bound = privacy_bound(distances, n_releases=n_releases, quantile=quantile)
+    bound = privacy_bound(distances, n_releases=n_releases, quantile=quantile, slack=slack)
     mean = bound.mean_accuracy
     return replace(bound, n_pairs=n, mean_accuracy_low=max(0.5, mean - half), mean_accuracy_high=min(1.0, mean + half))

@@ -138,6 +138,7 @@ def site(arguments: argparse.Namespace) -> int:
     settings = SiteSettings(
         corpus=str(Path(arguments.corpus).resolve()),
         state=str(Path(arguments.state or Path(arguments.kit, STATE_FOLDER)).resolve()),
+        # of training alone; 32 bits are what scikit-learn allows, and noise does not come from it
         random_state=secrets.randbits(32),
         format=arguments.format,
         encoding=arguments.encoding,

@@ -1,10 +1,12 @@
-"""Numbers in the place of note ids, for outputs whose names must not tell whom they are about."""
+"""Random numbers in the place of note ids, for outputs whose names must not tell whom they are about."""
 
 from __future__ import annotations
 
 import csv
 import io
 import os
+import re
+import secrets
 from pathlib import Path
 
 from ..exceptions import CorpusFormatError, DeidError
@@ -12,13 +14,17 @@ from ..exceptions import CorpusFormatError, DeidError
 __all__ = ["OutputNumbers"]
 
 _HEADER = ["output", "note"]
+_NAME = re.compile("note-([0-9a-f]{12}|[0-9]{6,})")  # the second kind was counted, by earlier versions
 
 
 class OutputNumbers:
     """Numbered names, and the key file that says which note has which number.
 
+    Names are random: notes come in the order of their ids, so that a count would tell the rank of an id among all.
+    Where ids are names of patients, that is nearly their place in the alphabet.
+
     The key grows by one line before the output of a note is written, so an interrupted run goes on with the same
-    numbers. It is a CSV file with the columns ``output`` and ``note``.
+    numbers. It is a CSV file with the columns ``output`` and ``note``, which its owner alone can read.
 
     Parameters
     ----------
@@ -30,14 +36,16 @@ class OutputNumbers:
     >>> import pathlib, tempfile
     >>> numbers = OutputNumbers(pathlib.Path(tempfile.mkdtemp(), "key.csv"))
     >>> numbers.open()
-    >>> numbers.assign("Smith_John"), numbers.assign("Roe_Ann"), numbers.known("Smith_John")
-    ('note-000001', 'note-000002', 'note-000001')
+    >>> name, other = numbers.assign("Smith_John"), numbers.assign("Roe_Ann")
+    >>> len(name), name == other, numbers.known("Smith_John") == name
+    (17, False, True)
     >>> numbers.close()
     """
 
     def __init__(self, path: Path) -> None:
         self.path = path
         self._numbers: dict[str, str] = {}
+        self._taken: set[str] = set()
         self._stream: io.TextIOWrapper | None = None
 
     def open(self, keep: bool = False) -> None:
@@ -54,7 +62,8 @@ class OutputNumbers:
             )
         self.path.parent.mkdir(parents=True, exist_ok=True)
         lines = self._complete_lines() if self.path.exists() else 0
-        self._stream = self.path.open("a", encoding="utf-8", newline="")
+        descriptor = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+        self._stream = open(descriptor, "a", encoding="utf-8", newline="")
         if not lines:
             self._append(_HEADER)
 
@@ -69,9 +78,10 @@ class OutputNumbers:
         if doc_id not in self._numbers:
             if len(doc_id.splitlines()) > 1 or "\n" in doc_id or "\r" in doc_id:
                 raise CorpusFormatError("The key file cannot hold an id with a line break.", doc_id=doc_id)
-            name = f"note-{len(self._numbers) + 1:06d}"
+            name = self._new_name()
             self._append([name, doc_id])
             self._numbers[doc_id] = name
+            self._taken.add(name)
         return self._numbers[doc_id]
 
     def known(self, doc_id: str) -> str | None:
@@ -82,6 +92,11 @@ class OutputNumbers:
         """Close the key file."""
         if self._stream is not None:
             self._stream.close()
+
+    def _new_name(self) -> str:
+        while (name := f"note-{secrets.token_hex(6)}") in self._taken:
+            pass
+        return name
 
     def _append(self, row: list[str]) -> None:
         assert self._stream is not None
@@ -96,9 +111,10 @@ class OutputNumbers:
             rows = list(csv.reader(io.StringIO(complete.decode("utf-8"), newline=""), strict=True))
         except (UnicodeError, csv.Error):
             rows = [[]]
-        numbered = [[f"note-{number:06d}"] for number in range(1, len(rows))]
-        if rows and (rows[0] != _HEADER or [row[:1] for row in rows[1:]] != numbered or {len(r) for r in rows} != {2}):
+        names = [row[0] for row in rows[1:] if row]
+        is_key = rows[:1] == [_HEADER] and {len(row) for row in rows} == {2} and len(set(names)) == len(names)
+        if rows and not (is_key and all(map(_NAME.fullmatch, names))):
             raise DeidError("This is no key file of numbered outputs.", path=str(self.path))
         os.truncate(self.path, len(complete))
-        self._numbers = {doc_id: name for name, doc_id in rows[1:]}
+        self._numbers, self._taken = {doc_id: name for name, doc_id in rows[1:]}, set(names)
         return len(rows)

@@ -54,8 +54,8 @@ def add_command(commands: Any) -> None:
     parser.add_argument(
         "--number-outputs",
         metavar="KEY.csv",
-        help="call outputs note-000001, note-000002, ... and write into KEY.csv which note is which. KEY.csv must not "
-        "leave with the outputs. Messages still show the ids as they are given",
+        help="give outputs random names such as note-3f9c02a17be4, and write into KEY.csv which note is which. KEY.csv "
+        "must not leave with the outputs. Messages still show the ids as they are given",
     )
 
 

@@ -125,8 +125,7 @@ def harden_site(kit: str | os.PathLike[str], agreement: Agreement, settings: Sit
     roles = {"project_admin": _NOBODY, "org_admin": _NOBODY, "lead": {**_NOBODY, "submit_job": "any", "view": "any"}}
     write_json({"format_version": "1.0", "permissions": {**roles, "member": _NOBODY}}, local / "authorization.json")
     write_settings(agreement, local / AGREEMENT_FILE)
-    write_settings(settings, local / SITE_FILE)
-    os.chmod(local / SITE_FILE, 0o600)
+    write_settings(settings, local / SITE_FILE, private=True)
 
 
 def harden_server(kit: str | os.PathLike[str], agreement: Agreement) -> Path:

@@ -45,17 +45,19 @@ def read_settings(cls: type[T], path: str | os.PathLike[str]) -> T:
         raise DeidError(f"A setting is refused: {getattr(error, 'message', error)}", path=str(path)) from None
 
 
-def write_settings(settings: Any, path: str | os.PathLike[str]) -> None:
-    """Write a dataclass as the file that `read_settings` reads."""
-    write_json(asdict(settings), path)
+def write_settings(settings: Any, path: str | os.PathLike[str], *, private: bool = False) -> None:
+    """Write a dataclass as the file that `read_settings` reads; a private one for its owner alone."""
+    write_json(asdict(settings), path, private=private)
 
 
-def write_json(content: Any, path: str | os.PathLike[str]) -> None:
-    """Write readable JSON; the file is whole or not there."""
+def write_json(content: Any, path: str | os.PathLike[str], *, private: bool = False) -> None:
+    """Write readable JSON; the file is whole or not there, and others can never read a private one."""
     target = Path(path)
     work = target.with_name(f".{target.name}-{uuid4().hex}")
     try:
-        work.write_text(json.dumps(content, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+        descriptor = os.open(work, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600 if private else 0o666)
+        with open(descriptor, "w", encoding="utf-8") as stream:
+            stream.write(json.dumps(content, indent=2, ensure_ascii=False) + "\n")
         os.replace(work, target)
     finally:
         work.unlink(missing_ok=True)

@@ -24,9 +24,9 @@ class SiteSettings:
         File or folder with annotated notes.
     state : str
         Folder for the worker's state, its log and its model; holds more than the site shares.
-    random_state : int
-        Of training and of what is sent. Secret with ``privacy``: whoever knows it, or finds it by trying, can take the
-        noise off. The command line of version 0.1.0 drew 32 bits, which were found in minutes (``docs/security.md``).
+    random_state : int or None, default=None
+        Of training, and of which parameters are sent where there is no noise. Noise never comes from it: each upload
+        with noise is drawn under a key of its own.
     format, encoding : str or None, default=None
         As for `read_corpus`.
     upload_fraction, download_fraction, clip, threshold, selection, half, error_feedback
@@ -48,7 +48,7 @@ class SiteSettings:
 
     corpus: str
     state: str
-    random_state: int
+    random_state: int | None = None
     format: str | None = None
     encoding: str | None = None
     upload_fraction: float = 0.5
@@ -74,6 +74,8 @@ class SiteSettings:
             raise ExchangeError("'validation_fraction' must be between 0 and 1.")
         for name in ("random_state", "threads"):
             value = getattr(self, name)
+            if name == "random_state" and value is None:
+                continue
             if isinstance(value, bool) or not isinstance(value, int) or value < 0:
                 raise ExchangeError(f"'{name}' must be a whole number.")
 

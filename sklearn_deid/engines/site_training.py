@@ -71,7 +71,7 @@ class SiteTraining:
             self.learner.layout.fingerprint,
             settings.worker_settings(),
             privacy=settings.privacy(),
-            random_state=settings.random_state,
+            random_state=settings.random_state if settings.privacy() is None else None,
         )
         self._lock = StateLock(self.folder)
         if (self.folder / _WORKER).exists():

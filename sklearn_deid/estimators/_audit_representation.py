@@ -7,9 +7,9 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-import torch
 
 from .._compat import resolve_device
+from .._randomness import release_generator
 from .._sequences import Representation, TokenSequences
 from ..attacks import (
     AttackResult,
@@ -180,8 +180,8 @@ class ReleasedRepresenter(_VectorRelease):
     def _encoded(self, X: TokenSequences, part: str) -> np.ndarray:
         """As `PrivateRepresenter.transform`, with noise of the audit's seed."""
         seed = int(np.random.default_rng([self.data.seed, list(self.data.parts).index(part)]).integers(2**62))
-        generator, r = torch.Generator(self.device).manual_seed(seed), self.representer
-        return encode_sentences(r.network_, r._vectors, X, casing=False, generator=generator, memmap_dir=None)
+        r = self.representer
+        return encode_sentences(r.network_, r._vectors, X, casing=False, generator=release_generator(seed))
 
     @cached_property
     def _pairs(self) -> PairData:

@@ -11,10 +11,10 @@ import numpy as np
 from sklearn.base import BaseEstimator, clone
 
 from .._compat import check_constraints
+from .._randomness import own_generator
 from ..exceptions import SequenceError
 from ..federated import ExchangeRecord, ServerLimits, StrategyPlan, Training, WorkerSettings
 from ._public_inputs import public_embeddings
-from ._randomness import own_generator
 from ._tagger_learner import TaggerLearner, tagger_from_vector
 from ._training_together import Progress, begin, go_on
 from ._worker_data import WorkerData, agreed_labels, check_alike, checked_part, joined, split_patients
@@ -97,6 +97,7 @@ class EnsembleTraining(BaseEstimator):
             privacy=self.privacy,
             aggregate=self.combine,
             n_trim=self.n_trim,
+            keyed=self.random_state is None,
             weights={f"worker-{i}": float(len(part.X)) for i, part in enumerate(parts)} if mean else None,
         )
 

@@ -13,12 +13,12 @@ from sklearn.model_selection import GroupKFold, KFold, check_cv
 from sklearn.utils.validation import check_is_fitted
 
 from .._compat import HasMethods, Interval, StrOptions
+from .._randomness import own_generator
 from .._sequences import RaggedArray, TokenSequences
 from ..exceptions import SequenceError
 from ..text import split_tag
 from ..training import hold_out_patients
 from ._phi_marginals import PhiMarginals, read_marginals
-from ._randomness import own_generator
 from .note_deidentifier import _group_parameters
 
 __all__ = ["PLAN_CONSTRAINTS", "HeldOut", "HoldOutPlan", "labels_in", "marginals_on_held_out"]

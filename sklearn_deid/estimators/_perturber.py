@@ -11,6 +11,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from .._compat import Interval, check_constraints
+from .._randomness import own_generator, release_generator
 from .._sequences import RaggedArray, TokenSequences, check_groups, check_sequences, check_tags, object_rows
 from ..embeddings import WordVectors, resolve_embeddings
 from ..exceptions import SequenceError
@@ -25,7 +26,6 @@ from ..perturbation import (
     words_to_exclude,
 )
 from ..text import split_tag
-from ._randomness import own_generator
 
 __all__ = ["Moves", "PhiPerturber"]
 
@@ -135,7 +135,7 @@ class PhiPerturber(TransformerMixin, BaseEstimator):
             np.concatenate([self._untouched(X).data, perturbed.data]),
             np.concatenate([X.offsets, perturbed.offsets[1:] + X.offsets[-1]]),
         )
-        order = own_generator(self.random_state).permutation(len(both))
+        order = release_generator(self.random_state).permutation(len(both))
         rows = order % len(X)
         result = (both[order], object_rows(tags[rows]))
         return result if groups is None else (*result, groups[rows])
@@ -214,7 +214,7 @@ class PhiPerturber(TransformerMixin, BaseEstimator):
     # ---- the draw
 
     def _draw(self, X: TokenSequences, tags: TokenSequences, groups: np.ndarray | None) -> tuple[Any, dict]:
-        rng = own_generator(self.random_state)
+        rng = release_generator(self.random_state)
         phi = find_phi_tokens(X, tags, None if self.labels is None else set(self.labels))
         fates = self._fates(phi)[phi.word_ids]
         chosen = fates < EXCLUDED

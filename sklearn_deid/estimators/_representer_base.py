@@ -10,6 +10,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from .._compat import resolve_device
+from .._randomness import own_generator, release_generator
 from .._sequences import Representation, TokenSequences, check_sequences, check_tags
 from ..embeddings import WordVectors
 from ..exceptions import SequenceError
@@ -21,10 +22,10 @@ from ..training import (
     PrivateModel,
     hold_out_patients,
     pair_distances,
+    pair_slack,
     privacy_bound,
 )
 from ._pair_data import make_pair_data
-from ._randomness import own_generator
 from ._representer_encoding import encode_sentences
 from ._representer_state import origin_of
 from ._representer_training import TrainingRun, build_representer, build_tagger, train_representer
@@ -74,7 +75,8 @@ class SentenceRepresenter(TransformerMixin, BaseEstimator):
         seed = int(own_generator(random_state).integers(2**62))
         generator = torch.Generator(batches.device).manual_seed(seed)
         distances = pair_distances(self.network_.eval(), batches, generator)
-        return privacy_bound(distances, n_releases=n_releases, quantile=quantile)
+        slack = pair_slack(self.network_, batches)
+        return privacy_bound(distances, n_releases=n_releases, quantile=quantile, slack=slack)
 
     def worst_case(self, words: Any = None) -> WorstCase:
         """Exact worst case over words and their N nearest words; for ``representer="dense"`` with bounded training.
@@ -208,17 +210,13 @@ class SentenceRepresenter(TransformerMixin, BaseEstimator):
     def _released(self, X: TokenSequences, noise: bool) -> Representation:
         device = resolve_device(self.device)
         self.network_.to(device)
-        generator = torch.Generator(device)
-        if self._noise_seeds is None:
-            generator.seed()
-        else:
-            generator.manual_seed(int(self._noise_seeds.integers(2**62)))
+        seed = None if self._noise_seeds is None else int(self._noise_seeds.integers(2**62))
         data = encode_sentences(
             self.network_,
             self._vectors,
             X,
             casing=self.casing,
-            generator=generator if noise else None,
+            generator=release_generator(seed) if noise else None,
             memmap_dir=self.memmap_dir,
         )
         origin = origin_of(self) if noise and self._is_protected else None

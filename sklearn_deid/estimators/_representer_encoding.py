@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import tempfile
+from contextlib import ExitStack
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from ..embeddings import WordVectors
 from ..nn import LengthBucketSampler, Representer
 from ..text import CASING_CLASSES, casing_ids
 from ._pair_data import embedding_table
+from ._representer_noise import ReleaseNoise
 from ._tagger_data import distinct_words
 
 __all__ = ["encode_sentences"]
@@ -28,7 +30,7 @@ def encode_sentences(
     X: TokenSequences,
     *,
     casing: bool,
-    generator: torch.Generator | None,
+    generator: np.random.Generator | None,
     memmap_dir: Any = None,
 ) -> np.ndarray:
     """Vectors of all tokens, shape (n_tokens, d), followed by the casing one-hot if asked for; float32.
@@ -42,8 +44,8 @@ def encode_sentences(
     vectors : WordVectors
     X : TokenSequences
     casing : bool
-    generator : torch.Generator or None
-        On that device; None leaves the noise out.
+    generator : numpy Generator or None
+        Of the noise (`release_generator`); None leaves the noise out.
     memmap_dir : path, optional
         Folder of a new file that the vectors are mapped from.
     """
@@ -81,22 +83,32 @@ def _encode(
     representer: Representer,
     vectors: WordVectors,
     X: TokenSequences,
-    generator: torch.Generator | None,
+    generator: np.random.Generator | None,
     out: np.ndarray,
 ) -> np.ndarray:
     device = representer.project.weight.device
     words, distinct = distinct_words(X)
     table = torch.from_numpy(embedding_table(vectors, distinct)).to(device)
-    for rows in LengthBucketSampler(X.lengths, _CELLS, max_rows=_CELLS):
-        lengths = X.lengths[rows]
-        position = np.arange(lengths.max())
-        # shape: (batch, time)
-        mask = position < lengths[:, None]
-        item = np.where(mask, X.offsets[rows][:, None] + position, 0)
-        on = torch.from_numpy(mask).to(device)
-        embeddings = torch.nn.functional.embedding(torch.from_numpy(words[item]).to(device), table)
-        r = representer(embeddings, on, noise=generator is not None, generator=generator)
-        out[item[mask]] = r[on].cpu().numpy()
+    batches = list(LengthBucketSampler(X.lengths, _CELLS, max_rows=_CELLS))
+    silent = representer.input_noise.kind == representer.output_noise.kind == "none"
+    with ExitStack() as stack:
+        noise = None
+        if generator is not None and not silent:
+            n_tokens = [int(X.lengths[rows].sum()) for rows in batches]
+            noise = stack.enter_context(ReleaseNoise(representer, generator, n_tokens))
+        for rows in batches:
+            lengths = X.lengths[rows]
+            position = np.arange(lengths.max())
+            # shape: (batch, time)
+            mask = position < lengths[:, None]
+            item = np.where(mask, X.offsets[rows][:, None] + position, 0)
+            on = torch.from_numpy(mask).to(device)
+            embeddings = torch.nn.functional.embedding(torch.from_numpy(words[item]).to(device), table)
+            if noise is None:
+                out[item[mask]] = representer(embeddings, on, noise=False)[on].cpu().numpy()
+            else:
+                mean = representer.mean(embeddings, on, input_eps=noise.input_eps(embeddings, on))
+                out[item[mask]] = noise.released(mean[on].cpu().numpy())
     return out
 
 

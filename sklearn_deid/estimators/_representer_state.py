@@ -10,10 +10,12 @@ import numpy as np
 import torch
 
 from .. import __version__
-from .._origin import RepresentationOrigin
+from .._origin import NOISE_LAW, RepresentationOrigin
+from .._randomness import KEYED, SEEDED
 from ..embeddings import WordVectors, resolve_embeddings
 from ..exceptions import BundleError
 from ..training import PrivacyBound
+from ._representer_noise import noise_grid, released_grid
 from ._representer_training import build_representer
 
 if TYPE_CHECKING:
@@ -45,7 +47,8 @@ def fingerprint_of(representer: PrivateRepresenter) -> str:
 
 def origin_of(representer: PrivateRepresenter) -> RepresentationOrigin:
     """What travels with its vectors."""
-    noise = representer.network_.output_noise
+    network = representer.network_
+    noise = network.output_noise
     std = noise.std().detach().cpu()
     return RepresentationOrigin(
         fingerprint=representer.fingerprint_,
@@ -56,6 +59,10 @@ def origin_of(representer: PrivateRepresenter) -> RepresentationOrigin:
             "mean_std": float(std.mean()),
             "smallest_std": float(std.min()),
             "seeded": representer._noise_seeds is not None,
+            "generator": KEYED if representer._noise_seeds is None else SEEDED,
+            "law": NOISE_LAW,
+            "grid": noise_grid(network),
+            "released_grid": released_grid(network),
         },
         casing=bool(representer.casing),
         public_embeddings=representer._vectors.is_public,

@@ -21,6 +21,7 @@ from ..training import (
     ThreePartSettings,
     TrainingLog,
     pair_distances,
+    pair_slack,
     privacy_bound,
     train_bounded,
     train_dann,
@@ -142,7 +143,8 @@ def _bound(model: PrivateModel, run: TrainingRun) -> PrivacyBound | None:
     has_noise = bool((model.representer.output_std() > 0).all())
     if not has_noise or run.valid is None or not len(run.valid.pair_rows):
         return None
-    return privacy_bound(pair_distances(model.representer.eval(), run.valid, run.generator))
+    distances = pair_distances(model.representer.eval(), run.valid, run.generator)
+    return privacy_bound(distances, slack=pair_slack(model.representer, run.valid))
 
 
 def _bounded_settings(estimator: PrivateRepresenter) -> BoundedSettings:

@@ -9,7 +9,7 @@ import numpy as np
 import torch
 
 from ..embeddings import WordVectors
-from ..nn import Representer, attack_accuracy
+from ..nn import Representer, attack_accuracy, sampling_slack
 
 __all__ = ["WorstCase", "worst_case"]
 
@@ -26,7 +26,7 @@ class WorstCase:
         Largest d' over all words looked at and their N nearest words. One release is mu-Gaussian differentially
         private with this mu, for neighbouring sentences that differ in one token moved within these neighbours.
     accuracy : float
-        Of the best attacker on that pair, ``Phi(mu / 2)``.
+        Of the best attacker on that pair, ``Phi(mu / 2)`` and the slack of the one vector that differs.
     n_words, n_pairs : int
         Words looked at, and pairs.
     """
@@ -66,7 +66,9 @@ def worst_case(representer: Representer, vectors: WordVectors, moves: Any, rows:
                 squared = ((means[near] - means[row]) ** 2).sum(axis=1)
                 largest, n_pairs = max(largest, float(squared.max())), n_pairs + int((near != row).sum())
     mu = float(np.sqrt(largest))
-    return WorstCase(mu, float(attack_accuracy(torch.tensor(mu, dtype=torch.float64))), len(rows), n_pairs)
+    accuracy = float(attack_accuracy(torch.tensor(mu, dtype=torch.float64)))
+    accuracy = min(1.0, accuracy + sampling_slack(representer.output_std(), 1))
+    return WorstCase(mu, accuracy, len(rows), n_pairs)
 
 
 def _means(representer: Representer, vectors: WordVectors) -> np.ndarray:

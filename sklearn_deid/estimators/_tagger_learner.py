@@ -12,9 +12,9 @@ import torch
 from torch import Tensor
 
 from .._compat import resolve_device
+from .._randomness import own_generator
 from ..federated import ParameterLayout
 from ..training import hold_out_patients
-from ._randomness import own_generator
 from ._worker_data import WorkerData
 from .tagger import DeidTagger
 

@@ -17,6 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from .. import __version__
 from .._compat import Interval, StrOptions, check_constraints
+from .._randomness import own_generator
 from .._sequences import Representation, TokenSequences
 from ..attacks import AuditReport
 from ._audit_catalogue import ATTACKS, MODEL, PRESETS, AttackSettings
@@ -26,7 +27,6 @@ from ._audit_model import ReleasedModel
 from ._audit_plan import fingerprint_of_step, plan_attacks, release_of_data, release_of_step
 from ._audit_schedule import run_attacks
 from ._audited_step import UPDATES, AuditedStep, final_tagger, find_released_step
-from ._randomness import own_generator
 
 __all__ = ["AdversarialPrivacyAuditor"]
 

@@ -7,9 +7,9 @@ from typing import Any
 import torch
 
 from .._compat import check_constraints
+from .._randomness import own_generator
 from ..nn import TaggerModule
 from ..training import hold_out_patients
-from ._randomness import own_generator
 from ._sequence_net import NoCriterion
 from ._tagger_parameters import TAGGER_CONSTRAINTS
 from ._tagging_net import TaggingNet

@@ -4,10 +4,9 @@ Both protect *everything that a worker knows* in one upload (worker-level, hence
 compose over the epochs of that worker (`PrivacyLedger`). Neither covers what else leaves the house: figures of the
 history, times, or a model that is published in another way.
 
-Noise is drawn in floating point by NumPy's generators. They are not cryptographic, and the gaps between floating point
-numbers leak in theory (Mironov 2012): the promise holds for real numbers and a seed that cannot be found, so leave
-``random_state`` of the worker at None outside of experiments. Sites that ``sklearn-deid federate site`` of version
-0.1.0 set up have a seed of 32 bits, whose noise was taken off (``docs/security.md``).
+Noise is drawn in double precision, from the stream that it is given: a `Worker` without ``random_state`` gives one of
+ChaCha20 under a key of its own. Noisy values are rounded to a grid that follows from public settings alone, so that
+their low bits say nothing (Mironov 2012). The promise is that of real numbers up to a slack of about 2^-43 a value.
 """
 
 from __future__ import annotations
@@ -17,6 +16,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from .._randomness import grid_step, to_grid
 from .privacy_ledger import PrivacyEvent
 from .ranking import random_subset
 from .robust import clip_norm
@@ -69,6 +69,10 @@ class GaussianUpload:
                 f"selection='random'. Got threshold={threshold!r} and selection={selection!r}."
             )
 
+    def grid(self) -> float:
+        """Step of the grid on which sent values lie: a power of two, 32 to 64 times finer than the noise."""
+        return grid_step(self.noise_multiplier * self.norm_bound, _finest(self.norm_bound))
+
     def select(
         self, delta: np.ndarray, upload_fraction: float, threshold: float, clip: float, rng: np.random.Generator
     ) -> tuple[Selected, PrivacyEvent]:
@@ -81,7 +85,7 @@ class GaussianUpload:
         n_clipped = int(np.count_nonzero(np.abs(values) > clip))
         bounded = clip_norm(np.clip(values, -clip, clip), self.norm_bound)
         noise = rng.standard_normal(k) * (self.noise_multiplier * self.norm_bound)
-        noisy = (bounded.astype(np.float64) + noise).astype(np.float32)
+        noisy = to_grid(bounded.astype(np.float64) + noise, self.grid()).astype(np.float32)
         event = PrivacyEvent("gaussian", noise_multiplier=self.noise_multiplier)
         return Selected(indices, noisy, len(delta), n_clipped), event
 
@@ -147,6 +151,10 @@ class SparseVectorUpload:
         budget = 4 * n_most * clip / self.epsilon
         return budget / (8 / 9), budget / (2 / 9)
 
+    def grid(self, n_most: int, clip: float) -> float:
+        """Step of the grid on which sent values lie, those at the clip aside: finer than noise and clip."""
+        return grid_step([self.scales(n_most, clip)[1], clip], _finest(clip))
+
     def exact_epsilon(self) -> float:
         """What an upload costs with the sensitivities of clipped magnitudes; does not depend on c and clip."""
         n_most, clip = 1, 1.0
@@ -166,10 +174,16 @@ class SparseVectorUpload:
         threshold_scale, value_scale = self.scales(n_most, clip)
         bounded = np.clip(delta, -clip, clip)
         indices = np.sort(_above_threshold(np.abs(bounded), threshold, threshold_scale, n_most, rng))
-        noisy = bounded[indices] + rng.laplace(scale=value_scale, size=len(indices))
+        noise = rng.laplace(scale=value_scale, size=len(indices))
+        noisy = to_grid(bounded[indices].astype(np.float64) + noise, self.grid(n_most, clip))
         n_clipped = int(np.count_nonzero(np.abs(noisy) > clip))
         values = np.clip(noisy, -clip, clip).astype(np.float32)
         return Selected(indices, values, len(indices), n_clipped), event
+
+
+def _finest(bound: float) -> float:
+    """What float32 tells apart at a bound: a finer grid would not reach that far."""
+    return math.ldexp(1.0, math.frexp(bound)[1] - 23)
 
 
 def _above_threshold(

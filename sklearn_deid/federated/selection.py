@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from .._randomness import release_generator
 from ..exceptions import ExchangeError
 from .ranking import largest_mask, random_subset
 
@@ -90,7 +91,7 @@ def select_upload(
     selection : {"random", "largest"}, default="random"
         "random" as in Festag & Spreckelsen (2020); both are in Shokri & Shmatikov (2015).
     rng : Generator, optional
-        By default one seeded by the operating system.
+        By default one with a key from the operating system.
 
     Returns
     -------
@@ -121,7 +122,7 @@ def select_upload(
     if selection not in SELECTIONS:
         raise ValueError(f"The 'selection' parameter must be one of {', '.join(SELECTIONS)}. Got {selection!r}.")
     delta = check_finite_vector(delta)
-    rng = np.random.default_rng() if rng is None else rng
+    rng = release_generator(rng)
     k = n_shared(upload_fraction, len(delta))
     candidates = delta > threshold
     candidates |= delta < -threshold
@@ -157,7 +158,7 @@ def select_download(
     download_fraction : float
         The papers' theta_d, from 0 to 1, of all parameters.
     rng : Generator, optional
-        By default one seeded by the operating system.
+        By default one with a key from the operating system.
     selection : {"most-updated", "random", "most-changed"}, default="most-updated"
         "most-updated" as in the papers. Where most updates are above the threshold, counters tell luck, and the same
         parameters are fetched again and again; "random" draws from all that were ever updated. "most-changed" takes
@@ -182,7 +183,7 @@ def select_download(
     if selection not in DOWNLOAD_SELECTIONS:
         allowed = ", ".join(DOWNLOAD_SELECTIONS)
         raise ValueError(f"The 'download_selection' parameter must be one of {allowed}. Got {selection!r}.")
-    rng = np.random.default_rng() if rng is None else rng
+    rng = release_generator(rng)
     keys = np.asarray(counts)
     if selection == "random":
         keys = (keys > 0).astype(np.int8)

@@ -39,7 +39,8 @@ def write_state(path: str | os.PathLike[str], kind: str, state: Mapping[str, Any
     data = save({name: np.ascontiguousarray(array) for name, array in arrays.items()}, metadata={"state": content})
     work = target.with_name(f".{target.name}-{uuid4().hex}")
     try:
-        with work.open("wb") as stream:
+        # its owner alone, from the first byte on: such files tell more than what is shared
+        with open(os.open(work, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as stream:
             stream.write(data)
             stream.write(sha256(data).digest())  # against damage, not against forgery
             stream.flush()

@@ -56,6 +56,8 @@ class StrategyPlan:
         "fedavg" only.
     n_trim : int, default=1
         "trimmed_mean" only.
+    keyed : bool, default=False
+        Whether each upload is drawn under a key of its own from the operating system, whatever ``random_state``.
     weights : mapping of worker name to float, default=None
         "fedavg" with the mean only: numbers of samples; None for equal ones.
     """
@@ -70,6 +72,7 @@ class StrategyPlan:
     aggregate: str = "mean"
     n_trim: int = 1
     weights: Mapping[str, float] | None = None
+    keyed: bool = False
 
     def __post_init__(self) -> None:
         if self.strategy not in STRATEGIES:
@@ -126,7 +129,7 @@ def run_strategy(
     model : str
         Fingerprint of the model.
     random_state : int or Generator, default=None
-        Of everything but the learners' own training.
+        Of everything but the learners' own training. None is as ``plan.keyed``.
     record, map_epochs, evaluate
         As in `run_rounds`; of "round_robin" each hand-over is recorded once, as a download of the next worker.
 
@@ -158,9 +161,11 @@ def run_strategy(
     if parameters is None and plan.strategy != "local":
         raise ValueError(f"strategy={plan.strategy!r} needs parameters that all begin with.")
     first = np.array([] if parameters is None else parameters, dtype=np.float32)
+    spawned = rng.spawn(len(learners))
+    streams = [None if plan.keyed or random_state is None else own for own in spawned]
     workers = [
         Worker(name, learner, model, _settings_of(plan, name), privacy=plan.privacy, random_state=own)
-        for (name, learner), own in zip(learners.items(), rng.spawn(len(learners)), strict=True)
+        for (name, learner), own in zip(learners.items(), streams, strict=True)
     ]
     for worker in workers:
         if parameters is not None:

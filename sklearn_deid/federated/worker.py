@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from .._randomness import KEYED, own_generator, release_generator
 from ..exceptions import ExchangeError
 from .learner import Learner, train_one_epoch
 from .noise import GaussianUpload, SparseVectorUpload
@@ -98,8 +99,8 @@ class Worker:
     privacy : GaussianUpload or SparseVectorUpload, default=None
         Randomises the update; None sends it as selected, which promises nothing formal.
     random_state : int or Generator, default=None
-        Decides what is sent, and the noise. None seeds NumPy's generator, which is not cryptographic, from the
-        operating system.
+        Decides what is sent, noise included; for tests, since who knows it takes the noise off. None draws a new key
+        from the operating system for each upload (`_randomness.release_generator`), and none is kept or saved.
 
     Attributes
     ----------
@@ -157,7 +158,8 @@ class Worker:
         self.version: int | None = None
         self.pending: dict[int, bytes] = {}
         self.selected: Selected | None = None
-        self._rng = np.random.default_rng(random_state)
+        # None: a key for each upload, so that no copy, no forked process and no saved state shares one
+        self._rng = None if random_state is None else own_generator(random_state)
         self._before: np.ndarray | None = None
         self._delta: np.ndarray | None = None
         self._unsent: np.ndarray | None = None
@@ -261,16 +263,14 @@ class Worker:
         ExchangeError
             If no epoch has ended since the last call.
         """
-        delta, settings = self._update(), self.settings
+        delta, settings, rng = self._update(), self.settings, release_generator(self._rng)
         if self._unsent is not None:
             delta = check_finite_vector(delta + self._unsent)
         if self.privacy is None:
             options = (settings.upload_fraction, settings.threshold, settings.clip, settings.selection)
-            chosen = select_upload(delta, *options, self._rng)
+            chosen = select_upload(delta, *options, rng)
         else:
-            chosen, event = self.privacy.select(
-                delta, settings.upload_fraction, settings.threshold, settings.clip, self._rng
-            )
+            chosen, event = self.privacy.select(delta, settings.upload_fraction, settings.threshold, settings.clip, rng)
             self.ledger.add(event)
         version = 0 if self.version is None else self.version
         update = SparseUpdate(chosen.indices, chosen.values, len(delta), self.model, version)
@@ -292,7 +292,9 @@ class Worker:
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the state to one file, atomically. Save before sending: a repeated upload is then the same one.
 
-        The file holds the local parameters and unsent updates, thus more than the worker shares: it stays at home.
+        The file holds the local parameters and unsent updates, thus more than the worker shares: it stays at home, and
+        its owner alone can read it. Of a worker without a seed it holds no state of a generator: messages that were
+        not acknowledged are in it and stay as they are, later ones get keys of their own.
         """
         kept = {"delta": self._delta, "unsent": self._unsent}
         delta = {name: vector for name, vector in kept.items() if vector is not None}
@@ -304,7 +306,7 @@ class Worker:
             "sequence": self.sequence,
             "version": self.version,
             "ledger": self.ledger.to_list(),
-            "generator": generator_state(self._rng),
+            "generator": KEYED if self._rng is None else generator_state(self._rng),
         }
         vector = np.asarray(self.learner.get_flat(), dtype=np.float32)
         write_state(path, _KIND, state, {"parameters": vector, **delta, **pending})
@@ -327,4 +329,6 @@ class Worker:
         self.pending = {int(key.removeprefix("pending-")): data.tobytes() for key, data in arrays.items()}
         self.n_epochs, self.sequence, self.version = state["n_epochs"], state["sequence"], state["version"]
         self.ledger = PrivacyLedger.from_list(state["ledger"])
-        self._rng = generator_from(state["generator"])
+        # A worker without a seed stays so, whatever earlier versions saved.
+        is_keyed = self._rng is None or state["generator"] == KEYED
+        self._rng = None if is_keyed else generator_from(state["generator"])

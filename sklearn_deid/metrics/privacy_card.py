@@ -39,9 +39,9 @@ _NOT_COVERED = """\
 - What the attacker knows beforehand. If one candidate is the likelier one anyway, guessing is right more often than
   half of the time, and the release adds to that.
 - The weights of the network. They were trained on private notes and may hold some of them; no noise was added to them.
-- Vectors that were made with another network, without noise, or from a seed that somebody knows or finds. Releases of
-  format version 1 made on a CPU are such: 32 bits of a seed were found in minutes, and the noise was taken off.
-- The arithmetic of computers: noise is held for exactly Gaussian, and numbers have finite precision."""
+- Vectors that were made with another network, without noise, or from a random seed that somebody knows or finds.
+- Releases of format version 1 (before version 0.2.0): their noise can be taken off.
+- Whoever breaks the cipher (ChaCha20) that the noise is drawn from."""
 
 _LIMITS = """\
 - This is no anonymisation in the sense of the law by itself. Whether a release is lawful must be decided for the case.
@@ -68,6 +68,7 @@ _BOUND_NAMES = {
     "quantile_accuracy": "best attacker, at this quantile",
     "largest_accuracy": "best attacker, on the pair told apart best",
     "mean_distance": "mean distance d' in units of the noise",
+    "slack": "of each of these, for the finite precision of the noise",
     "gdp_mu": "largest distance over the words looked at (mu of Gaussian differential privacy)",
 }
 

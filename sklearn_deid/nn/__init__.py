@@ -13,7 +13,7 @@ from .dropout import LockedDropout
 from .noise import GaussianNoise
 from .partition import log_partition, log_partition_by_steps
 from .pretrained import PretrainedTokenEncoder, SpecialPieces, piece_windows
-from .privacy_bound import attack_accuracy, distance_of_accuracy, pair_distance, released_r_times
+from .privacy_bound import attack_accuracy, distance_of_accuracy, pair_distance, released_r_times, sampling_slack
 from .recall_weight import RECALL_FORMS, RecallWeight
 from .recurrent import BidirectionalRecurrent
 from .representer import Representer
@@ -62,6 +62,7 @@ __all__ = [
     "pair_distance",
     "piece_windows",
     "released_r_times",
+    "sampling_slack",
     "reverse_gradient",
     "viterbi_by_scan",
 ]

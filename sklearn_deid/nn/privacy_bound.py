@@ -30,11 +30,15 @@ What it does not cover
 * What is known beforehand: if one candidate is more likely before anything is released, guessing it is right more often
   than half of the time, and the release adds to that.
 * The weights of the network, if it was trained on private text.
+* Whoever can tell the keystream of ChaCha20 from chance. That numbers of a computer are no real numbers is covered:
+  `sampling_slack` is what it adds to the accuracy of an attacker.
 
 References
 ----------
 Dong, Roth & Su (2022), Gaussian differential privacy, section 2.2, for the trade-off of two Gaussians; the bound is not
 part of Friedrich et al. (2019).
+Mironov (2012), On significance of the least significant bits for differential privacy; Canonne, Kamath & Steinke
+(2020), The discrete Gaussian for differential privacy: why noise of floating point needs more care than its formula.
 """
 
 from __future__ import annotations
@@ -44,7 +48,12 @@ import math
 import torch
 from torch import Tensor
 
-__all__ = ["attack_accuracy", "distance_of_accuracy", "pair_distance", "released_r_times"]
+from .._randomness import grid_step
+
+__all__ = ["attack_accuracy", "distance_of_accuracy", "pair_distance", "released_r_times", "sampling_slack"]
+
+_SLACK = 2.0**-49  # of a coordinate and a boundary between cells of the grid, in docs/private_representation.md
+_FEWEST = 64.0  # boundaries in one standard deviation that count where there are fewer
 
 
 def pair_distance(mu: Tensor, mu_other: Tensor, std: Tensor, mask: Tensor) -> Tensor:
@@ -157,3 +166,28 @@ def released_r_times(distance: Tensor, n_releases: int) -> Tensor:
     if n_releases < 1:
         raise ValueError(f"The 'n_releases' parameter must be at least 1. Got {n_releases!r}.")
     return math.sqrt(n_releases) * distance
+
+
+def sampling_slack(std: Tensor, n_tokens: int) -> float:
+    """What finite precision adds to the accuracy of an attacker on one release of a sentence of so many tokens.
+
+    The noise that is sampled is not exactly Gaussian. Rounded to the public grid, a coordinate of it is at most
+    ``2^-49 max(64, std / step)`` away from rounded Gaussian noise (total variation); the coordinates of a release are
+    independent, so their distances add up, and no attacker's accuracy differs by more.
+
+    Parameters
+    ----------
+    std : Tensor of shape (d,)
+        Standard deviation of the output noise.
+    n_tokens : int
+        Of the longest sentence.
+
+    Examples
+    --------
+    >>> import torch
+    >>> from sklearn_deid.nn import sampling_slack
+    >>> sampling_slack(torch.ones(50), 20) < 1e-9
+    True
+    """
+    values = std.detach().double().cpu()
+    return n_tokens * _SLACK * float((values / grid_step(values.numpy())).clamp(min=_FEWEST).sum())

@@ -10,6 +10,7 @@ import numpy as np
 
 from .._sequences import Representation, RepresentationOrigin, TokenSequences
 from ..exceptions import BundleError
+from .noise_of_release import has_keyed_noise, warn_of_old_noise
 from .representations import load_representation
 from .shared import SharedRepresentation, label_scheme_of, row_digests, sorted_tags, tag_scheme_of
 
@@ -43,13 +44,20 @@ def pool_representations(
         If a file is damaged, or two of them come from different representers, differ in d, N, casing, tag scheme or
         label scheme, or hold the same release. The message names the files by position, from 1, and path.
 
+    Warns
+    -----
+    InsecureReleaseWarning
+        If one is of format 1, whose noise can be taken off. The pool cannot be saved again then.
+
     Examples
     --------
     >>> import numpy as np
     >>> from sklearn_deid import pool_representations, save_representation
     >>> from sklearn_deid._sequences import Representation, RepresentationOrigin
     >>> import tempfile
-    >>> origin = RepresentationOrigin("3f2a", 2, 100, {"kind": "trainable"}, False, True, "0.1.0", {})
+    >>> noise = {"kind": "trainable", "seeded": False, "generator": "chacha20-256"}
+    >>> noise.update(law="Gaussian, rounded to the grid", grid=0.125, released_grid=0.125)
+    >>> origin = RepresentationOrigin("3f2a", 2, 100, noise, False, True, "0.1.0", {})
     >>> folder = tempfile.TemporaryDirectory()
     >>> for name, vectors in [("a", np.eye(4, 2)), ("b", np.full((4, 2), 0.5))]:
     ...     R = Representation(vectors, [0, 3, 4], origin)
@@ -66,6 +74,8 @@ def pool_representations(
     files = [one if isinstance(one, SharedRepresentation) else load_representation(one) for one in given]
     names = [_name(number, one) for number, one in enumerate(given, start=1)]
     origin = _common_origin(files, names)
+    if any(isinstance(one, SharedRepresentation) and not has_keyed_noise(one.origin) for one in given):
+        warn_of_old_noise()  # `load_representation` says so of paths
     _check_releases_differ(files, names)
     X = files[0].X if len(files) == 1 else Representation.concatenate([file.X for file in files])
     X = Representation(X.data, X.offsets, origin)
@@ -90,8 +100,10 @@ def _common_origin(files: Sequence[SharedRepresentation], names: Sequence[str]) 
                     f"Representations can be pooled only if they have the same {what}: {known[0][1]} has "
                     f"{known[0][0]!r}, {name} has {value!r}."
                 )
-    assert files[0].origin is not None
-    return files[0].origin
+    # The weakest noise counts for the whole: a pool with old noise in it must not be saved as a new release.
+    origin = min((file.origin for file in files), key=has_keyed_noise)
+    assert origin is not None
+    return origin
 
 
 def _comparable(file: SharedRepresentation, name: str) -> dict[str, Any]:
@@ -108,6 +120,7 @@ def _comparable(file: SharedRepresentation, name: str) -> dict[str, Any]:
         "kind of word vectors (public)": origin.public_embeddings,
         "tag scheme": tag_scheme_of(distinct),
         "label scheme": label_scheme_of(distinct),
+        "grid of the noise": origin.noise.get("grid") if has_keyed_noise(origin) else None,
     }
 
 

@@ -7,13 +7,14 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from sklearn.utils import check_random_state
 
 from .. import __version__
 from .._bundle import ARRAYS_FILE, check_bundle_target, plain_json, read_manifest, write_bundle
+from .._randomness import release_generator
 from .._sequences import RaggedArray, Representation, RepresentationOrigin, TokenSequences, check_groups, check_tags
 from ..exceptions import BundleError, SequenceError
 from .mapped_arrays import map_arrays
+from .noise_of_release import check_noise, has_keyed_noise, refuse_open_noise, warn_of_old_noise
 from .shared import (
     SharedRepresentation,
     check_width,
@@ -28,6 +29,7 @@ from .shared import (
 __all__ = ["load_representation", "save_representation"]
 
 _CLASS = "SharedRepresentation"
+_FORMAT, _OLD_FORMAT = 2, 1  # since 2 noise is drawn from a cipher and rounded to a grid
 _TYPES = {"vectors": np.float32, "offsets": np.int64, "tags": np.uint16, "groups": np.int64}
 _COUNTS = ("n_sentences", "n_tokens", "d", "n_duplicates_removed")
 
@@ -79,7 +81,8 @@ def save_representation(
     ------
     BundleError
         If R was not made by a PrivateRepresenter, or must not be shared: word vectors that were trained on private
-        notes, no noise, or noise from a seed. If ``path`` exists.
+        notes, no noise, noise from a seed or of an earlier version, or vectors that are not on the grid of their
+        noise. If ``path`` exists.
     SequenceError
         If y or groups do not fit R, y holds anything but tags, or R holds NaN or infinity.
 
@@ -89,7 +92,9 @@ def save_representation(
     >>> import numpy as np
     >>> from sklearn_deid import load_representation, save_representation
     >>> from sklearn_deid._sequences import Representation, RepresentationOrigin
-    >>> origin = RepresentationOrigin("3f2a", 2, 100, {"kind": "trainable"}, False, True, "0.1.0", {})
+    >>> noise = {"kind": "trainable", "seeded": False, "generator": "chacha20-256"}
+    >>> noise.update(law="Gaussian, rounded to the grid", grid=0.125, released_grid=0.125)
+    >>> origin = RepresentationOrigin("3f2a", 2, 100, noise, False, True, "0.1.0", {})
     >>> R = Representation(np.eye(4, 2), [0, 3, 4], origin)  # PrivateRepresenter().fit(X, y).transform(X)
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     save_representation(f"{folder}/shared", R, [["O", "B-PATIENT", "O"], ["O"]])
@@ -101,8 +106,9 @@ def save_representation(
     tags, patients = check_tags(y, R), check_groups(groups, len(R))
     names = sorted_tags(tags.data)
     R, numbers = _as_float32(R), _tag_numbers(tags, names)
-    rng = None if random_state is None else check_random_state(random_state)
-    order = _random_order(len(R), rng) if shuffle else np.arange(len(R))
+    check_noise(R.data, origin)
+    rng = release_generator(random_state)
+    order = rng.permutation(len(R)) if shuffle else np.arange(len(R))
     kept = _first_releases(R, numbers, order)
     released = R[kept]
     facts = {
@@ -122,7 +128,7 @@ def save_representation(
     if patients is not None:
         arrays["groups"] = _random_numbers(patients[kept], rng)
         facts["n_groups"] = len(np.unique(arrays["groups"]))
-    manifest = {"class": _CLASS, "library_version": __version__, "representation": facts}
+    manifest = {"format": _FORMAT, "class": _CLASS, "library_version": __version__, "representation": facts}
     write_bundle(path, manifest, arrays, overwrite=overwrite)
 
 
@@ -145,7 +151,12 @@ def load_representation(path: str | os.PathLike[str]) -> SharedRepresentation:
     ------
     BundleError
         If the folder is damaged, incomplete, put together from several ones, of another format, or holds anything
-        that `save_representation` does not write.
+        that `save_representation` does not write, such as vectors off the grid of their noise.
+
+    Warns
+    -----
+    InsecureReleaseWarning
+        If the folder is of format 1: its noise can be taken off.
 
     Examples
     --------
@@ -153,7 +164,9 @@ def load_representation(path: str | os.PathLike[str]) -> SharedRepresentation:
     >>> import numpy as np
     >>> from sklearn_deid import load_representation, save_representation
     >>> from sklearn_deid._sequences import Representation, RepresentationOrigin
-    >>> origin = RepresentationOrigin("3f2a", 2, 100, {"kind": "trainable"}, False, True, "0.1.0", {})
+    >>> noise = {"kind": "trainable", "seeded": False, "generator": "chacha20-256"}
+    >>> noise.update(law="Gaussian, rounded to the grid", grid=0.125, released_grid=0.125)
+    >>> origin = RepresentationOrigin("3f2a", 2, 100, noise, False, True, "0.1.0", {})
     >>> R = Representation(np.eye(4, 2), [0, 3, 4], origin)  # PrivateRepresenter().fit(X, y).transform(X)
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     save_representation(f"{folder}/shared", R, [["O", "B-PATIENT", "O"], ["O"]])
@@ -173,8 +186,11 @@ def load_representation(path: str | os.PathLike[str]) -> SharedRepresentation:
             raise BundleError("The manifest names a tag scheme that is not that of its tags.")
         X = Representation(arrays["vectors"], offsets, origin)
         check_width(X.d, origin)
+        _check_noise_of_file(manifest, X, origin)
     except BundleError as error:
         raise BundleError(error.message, path=str(path)) from None
+    if manifest["format"] == _OLD_FORMAT:
+        warn_of_old_noise()
     groups = np.array(arrays["groups"]) if "groups" in arrays else None
     return SharedRepresentation(X, y, groups, {**facts, "library_version": manifest.get("library_version")})
 
@@ -195,13 +211,7 @@ def _shareable_origin(R: Any) -> RepresentationOrigin:
             "PrivateRepresenter with public ones: pip install 'sklearn-deid[glove]' and embeddings='glove-6b-50d', or "
             "WordVectors of public text."
         )
-    if origin.noise.get("kind") == "none":
-        raise BundleError("These vectors must not be shared: they carry no noise. Fit PrivateRepresenter with noise.")
-    if origin.noise.get("seeded"):
-        raise BundleError(
-            "These vectors must not be shared: who knows the seed can remove their noise. Fit PrivateRepresenter with "
-            "random_state=None."
-        )
+    refuse_open_noise(origin)
     check_width(R.d, origin)
     return origin
 
@@ -226,13 +236,6 @@ def _tag_numbers(tags: TokenSequences, names: list[str]) -> RaggedArray:
     return RaggedArray(flat, tags.offsets)
 
 
-def _random_order(n: int, rng: np.random.RandomState | None) -> np.ndarray:
-    """A permutation; without ``rng`` from the operating system, so that no state of a generator can be guessed."""
-    if rng is not None:
-        return rng.permutation(n)
-    return np.argsort(np.frombuffer(os.urandom(8 * n), dtype=np.uint64), kind="stable")
-
-
 def _first_releases(R: Representation, numbers: RaggedArray, order: np.ndarray) -> np.ndarray:
     """Rows in this order, each distinct one (vectors and tags) once."""
     digests = row_digests(R, numbers)
@@ -242,11 +245,11 @@ def _first_releases(R: Representation, numbers: RaggedArray, order: np.ndarray) 
     return np.fromiter(first.values(), dtype=np.int64, count=len(first))
 
 
-def _random_numbers(patients: np.ndarray, rng: np.random.RandomState | None) -> np.ndarray:
+def _random_numbers(patients: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     """Consecutive numbers instead of patient ids, which ids get which ones being random."""
     number: dict[Any, int] = {}
     consecutive = [number.setdefault(patient, len(number)) for patient in patients.tolist()]
-    return _random_order(len(number), rng)[np.asarray(consecutive, dtype=np.int64)].astype(np.int64)
+    return rng.permutation(len(number))[np.asarray(consecutive, dtype=np.int64)].astype(np.int64)
 
 
 # ---- loading
@@ -271,6 +274,13 @@ def _checked_facts(facts: Any) -> tuple[dict[str, Any], RepresentationOrigin]:
         return facts, RepresentationOrigin(**facts["origin"])
     except TypeError:  # no mapping, or of other names
         raise BundleError("The manifest does not say who made the representation.") from None
+
+
+def _check_noise_of_file(manifest: dict[str, Any], X: Representation, origin: RepresentationOrigin) -> None:
+    if manifest["format"] == _FORMAT:
+        check_noise(X.data, origin)
+    elif has_keyed_noise(origin):
+        raise BundleError("The manifest names noise that is younger than its format.")
 
 
 def _check_arrays(arrays: dict[str, np.ndarray], facts: dict[str, Any]) -> None:

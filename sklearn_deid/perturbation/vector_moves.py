@@ -8,6 +8,7 @@ from functools import lru_cache
 import numpy as np
 from scipy.special import logsumexp
 
+from .._randomness import FINEST_STEP, grid_step, to_grid
 from .policy import RANDOM, WordPolicy
 
 __all__ = ["AddedNoise", "RandomVectors", "VectorMechanism", "ZeroVectors", "direction_log_density"]
@@ -71,7 +72,7 @@ class RandomVectors(VectorMechanism):
 
     def moved(self, vectors: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         """Uniform on the unit sphere."""
-        return _unit(rng.standard_normal(vectors.shape, dtype=np.float32))
+        return _unit_on_grid(rng.standard_normal(vectors.shape), 1.0)
 
     def moved_log_likelihood(self, vectors: np.ndarray, releases: np.ndarray) -> np.ndarray:
         """Constant."""
@@ -112,7 +113,8 @@ class AddedNoise(VectorMechanism):
 
     def moved(self, vectors: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         """Noisy unit vectors."""
-        return _unit(vectors + self.scale * rng.standard_normal(vectors.shape, dtype=np.float32))
+        noise = self.scale * rng.standard_normal(vectors.shape)
+        return _unit_on_grid(vectors.astype(np.float64) + noise, self.scale)
 
     def moved_log_likelihood(self, vectors: np.ndarray, releases: np.ndarray) -> np.ndarray:
         """Log density of a direction, which depends on its cosine with the vector alone."""
@@ -144,9 +146,13 @@ def direction_log_density(dim: int, scale: float) -> tuple[np.ndarray, np.ndarra
     return cosines, logsumexp(exponent, axis=1)
 
 
-def _unit(vectors: np.ndarray) -> np.ndarray:
-    length = np.linalg.norm(vectors, axis=1, keepdims=True)
-    return vectors / np.where(length > 0, length, 1.0)
+def _unit_on_grid(noisy: np.ndarray, scale: float) -> np.ndarray:
+    """Unit vectors, float32, of noisy ones: rounded to the grid of the noise first, and to that of releases then."""
+    if scale > 0.0:  # without noise there is nothing that low bits could give away
+        noisy = to_grid(noisy, grid_step(scale))
+    length = np.linalg.norm(noisy, axis=1, keepdims=True)
+    unit = noisy / np.where(length > 0, length, 1.0)
+    return (to_grid(unit, FINEST_STEP) if scale > 0.0 else unit).astype(np.float32)
 
 
 def _equal_rows(vectors: np.ndarray, releases: np.ndarray) -> np.ndarray:

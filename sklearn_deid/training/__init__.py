@@ -5,7 +5,7 @@ from .adversary_fit import AdversarySettings, fit_adversaries, measure_pairs, ne
 from .adversary_steps import AdversaryOptimizer, RunningMeans, chance_deviation, frozen
 from .bounded import BoundedResult, BoundedSettings, BoundPrices, calibrate_noise, train_bounded
 from .callbacks import EarlyStoppingOnF1, LearningRateDecay, WeightAverage
-from .certificate import PrivacyBound, pair_distances, privacy_bound
+from .certificate import PrivacyBound, pair_distances, pair_slack, privacy_bound
 from .dann import train_dann
 from .moving_average import MovingAverage
 from .noise_figures import noise_figures
@@ -56,6 +56,7 @@ __all__ = [
     "new_adversaries",
     "noise_aware_groups",
     "pair_distances",
+    "pair_slack",
     "privacy_bound",
     "noise_figures",
     "own_torch_stream",

@@ -19,7 +19,7 @@ from scipy.stats import binom
 from torch import Tensor
 
 from ..nn import distance_of_accuracy, pair_distance
-from .certificate import PrivacyBound, pair_distances, privacy_bound
+from .certificate import PrivacyBound, pair_distances, pair_slack, privacy_bound
 from .moving_average import MovingAverage
 from .pair_batches import PairBatch, PairBatches
 from .private_model import BestState, PrivateModel, TrainingLog, deid_scores, noise_aware_groups
@@ -231,7 +231,8 @@ def train_bounded(
     factor = calibrate_noise(model, pairs, prices, generator)
     bound = None
     if pairs is valid:
-        bound = privacy_bound(pair_distances(model.representer, pairs, generator), quantile=settings.quantile)
+        distances, slack = pair_distances(model.representer, pairs, generator), pair_slack(model.representer, pairs)
+        bound = privacy_bound(distances, quantile=settings.quantile, slack=slack)
     if not interrupted:
         own = rng.spawn(1)[0]  # What is drawn after the training does not depend on how long the tagger learns.
         interrupted = finish_tagger(model, notes or train, settings=settings, rng=own, generator=generator, log=log)

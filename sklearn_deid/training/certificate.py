@@ -10,10 +10,10 @@ import torch
 from scipy.stats import binom
 from torch import Tensor
 
-from ..nn import Representer, attack_accuracy, pair_distance, released_r_times
+from ..nn import Representer, attack_accuracy, pair_distance, released_r_times, sampling_slack
 from .pair_batches import PairBatches
 
-__all__ = ["PrivacyBound", "pair_distances", "privacy_bound"]
+__all__ = ["PrivacyBound", "pair_distances", "pair_slack", "privacy_bound"]
 
 
 @dataclass(frozen=True)
@@ -39,6 +39,9 @@ class PrivacyBound:
         Of the pair that is told apart best among those that were drawn.
     mean_distance : float
         Mean d'.
+    slack : float
+        How much of each accuracy is for the finite precision of the noise (`nn.sampling_slack`), for the longest
+        sentence and all releases; 0 in what was saved before noise was rounded to a grid.
     """
 
     n_pairs: int
@@ -52,6 +55,7 @@ class PrivacyBound:
     quantile_accuracy_high: float
     largest_accuracy: float
     mean_distance: float
+    slack: float = 0.0
 
     def to_dict(self) -> dict[str, Any]:
         """Plain numbers, for JSON."""
@@ -84,7 +88,20 @@ def pair_distances(
     return torch.cat(found)
 
 
-def privacy_bound(distances: Tensor, *, n_releases: int = 1, quantile: float = 0.95) -> PrivacyBound:
+def pair_slack(representer: Representer, batches: PairBatches) -> float:
+    """Slack of one release of the longest sentence that has a pair, for `privacy_bound`.
+
+    Parameters
+    ----------
+    representer : Representer
+    batches : PairBatches
+    """
+    return sampling_slack(representer.output_std(), batches.longest_pair)
+
+
+def privacy_bound(
+    distances: Tensor, *, n_releases: int = 1, quantile: float = 0.95, slack: float = 0.0
+) -> PrivacyBound:
     """Summary of distances.
 
     Parameters
@@ -94,6 +111,9 @@ def privacy_bound(distances: Tensor, *, n_releases: int = 1, quantile: float = 0
     n_releases : int, default=1
         r; d' grows by its root.
     quantile : float in (0, 1), default=0.95
+    slack : float, default=0.0
+        Added to each accuracy for each release: what the sampled noise may differ from Gaussian noise
+        (`nn.sampling_slack`).
 
     Raises
     ------
@@ -111,7 +131,9 @@ def privacy_bound(distances: Tensor, *, n_releases: int = 1, quantile: float = 0
     if not len(distances):
         raise ValueError("There is no pair of sentences to compute the bound for.")
     n = len(distances)
+    added = n_releases * slack
     accuracies = attack_accuracy(released_r_times(distances.double(), n_releases)).sort().values.cpu()
+    accuracies = (accuracies + added).clamp(max=1.0)
     mean = float(accuracies.mean())
     half = 1.96 * float(accuracies.std()) / math.sqrt(n) if n > 1 else math.inf
     # Ranks between which the quantile lies with 95 % probability, whatever the distribution.
@@ -128,6 +150,7 @@ def privacy_bound(distances: Tensor, *, n_releases: int = 1, quantile: float = 0
         quantile_accuracy_high=float(accuracies[_rank(high + 1, n)]),
         largest_accuracy=float(accuracies[-1]),
         mean_distance=float(distances.mean()),
+        slack=added,
     )
 
 

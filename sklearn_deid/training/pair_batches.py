@@ -96,6 +96,11 @@ class PairBatches:
         self._n_alternatives = self._put((data.alternatives >= 0).sum(axis=1))
         self._read(data)
 
+    @property
+    def longest_pair(self) -> int:
+        """Tokens of the longest sentence that has a pair; 0 if none has."""
+        return int(self._lengths[self.pair_rows].max(initial=0))
+
     def _read(self, data: PairData) -> None:
         """Sentences, and which of their tokens move, over the same table and alternatives."""
         bounds = np.searchsorted(data.eligible, data.offsets)

@@ -50,7 +50,8 @@ def test_attack_beyond_it_is_an_error():
     lookup = LookupAttack(controls=False, random_state=0, measure="pairwise")
     found = lookup.fit(LookupKnowledge(raw(0.5))).attack(release())
     wrong = certified(Constant(6, 1.0))
-    assert wrong.attack.value == 0.5 and exceeds(found, wrong)
+    assert wrong.attack.value == pytest.approx(0.5, abs=1e-9) and exceeds(found, wrong)
+    assert wrong.attack.value > 0.5  # the noise is not exactly Gaussian
     assert check_against(found, wrong).status == "invalid"
     assert not exceeds(replace(found, attack=Estimate(0.52, 0.49, 0.55, 100)), wrong)
 

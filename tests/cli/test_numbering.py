@@ -1,8 +1,11 @@
 """Outputs without the names of the notes, and the key to them."""
 
 import csv
+import re
 
+import numpy as np
 import pytest
+from scipy.stats import kendalltau
 
 from sklearn_deid import load_model
 from sklearn_deid.cli.numbering import OutputNumbers
@@ -20,8 +23,11 @@ def test_names_are_numbers_and_the_key_says_whose(run, raw, model, notes, tmp_pa
     out, key = tmp_path / "out", tmp_path / "key.csv"
     assert run("redact", raw, "--model", model, "--output", out, "--number-outputs", key)[0] == 0
     ids = [document.doc_id for document in notes]
-    numbered = [f"note-{n:06d}" for n in range(1, len(ids) + 1)]
-    assert read_key(key) == [("output", "note"), *zip(numbered, ids, strict=True)]
+    head, *rows = read_key(key)
+    assert head == ("output", "note") and [note for _, note in rows] == ids
+    numbered = [name for name, _ in rows]
+    assert all(re.fullmatch("note-[0-9a-f]{12}", name) for name in numbered) and len(set(numbered)) == len(ids)
+    assert key.stat().st_mode & 0o777 == 0o600
     texts = load_model(model).redact([document.text for document in notes])
     assert contents(out) == {f"{name}.txt": text for name, text in zip(numbered, texts, strict=True)}
 
@@ -56,7 +62,8 @@ def test_key_in_the_output_is_refused(run, raw, model, tmp_path, key):
 
 
 def test_foreign_key_is_refused_and_left_alone(tmp_path):
-    for content in ("a,b\n1,2\n", "output,note\nnote-000002,x\n", "output,note\nnote-000001\n", "\xff\n"):
+    twice = "output,note\nnote-0123456789ab,x\nnote-0123456789ab,y\n"
+    for content in ("a,b\n1,2\n", "output,note\nnote-1,x\n", "output,note\nnote-000001\n", twice, "\xff\n"):
         path = tmp_path / "key.csv"
         path.write_text(content, encoding="latin-1")
         with pytest.raises(DeidError, match="no key file"):
@@ -76,5 +83,39 @@ def test_ids_come_back_from_the_key(tmp_path):
     again = OutputNumbers(tmp_path / "key.csv")
     again.open(keep=True)
     assert [again.known(doc_id) for doc_id in ids] == names
-    assert again.assign("new") == f"note-{len(ids) + 1:06d}"
+    assert re.fullmatch("note-[0-9a-f]{12}", again.assign("new")) and again.known("new") not in names
     again.close()
+
+
+def test_names_do_not_tell_the_order_of_the_ids(tmp_path):
+    def ranks(name):
+        numbers = OutputNumbers(tmp_path / name)
+        numbers.open()
+        names = [numbers.assign(f"note of {i:03d}") for i in range(300)]
+        numbers.close()
+        return np.argsort(np.argsort(names))
+
+    first, second = ranks("a.csv"), ranks("b.csv")
+    # Kendall's tau of 300 random ranks has a standard deviation of .039; counted names have 1
+    assert all(abs(kendalltau(order, range(300)).statistic) < 0.3 for order in (first, second))
+    assert abs(kendalltau(first, second).statistic) < 0.3
+
+
+def test_a_name_that_is_taken_is_not_given_again(tmp_path, monkeypatch):
+    drawn = iter(["0123456789ab", "0123456789ab", "ba9876543210"])
+    monkeypatch.setattr("secrets.token_hex", lambda n: next(drawn))
+    numbers = OutputNumbers(tmp_path / "key.csv")
+    numbers.open()
+    assert [numbers.assign("a"), numbers.assign("b")] == ["note-0123456789ab", "note-ba9876543210"]
+    numbers.close()
+
+
+def test_a_key_of_an_earlier_version_goes_on(tmp_path):
+    path = tmp_path / "key.csv"
+    path.write_text("output,note\nnote-000001,a\nnote-000002,b\n", encoding="utf-8")
+    numbers = OutputNumbers(path)
+    numbers.open(keep=True)
+    assert (numbers.known("a"), numbers.assign("b")) == ("note-000001", "note-000002")
+    added = numbers.assign("c")
+    numbers.close()
+    assert read_key(path)[1:] == [("note-000001", "a"), ("note-000002", "b"), (added, "c")]

@@ -179,7 +179,7 @@ def test_noise_of_the_settings():
     [
         ("{", "no JSON"),
         ("[]", "JSON object"),
-        ('{"corpus": "/n", "state": "/s"}', "need a field 'random_state'"),
+        ('{"corpus": "/n", "random_state": 0}', "need a field 'state'"),
         ('{"corpus": "/n", "state": "/s", "random_state": 0, "gamma": 1}', "no field 'gamma'"),
         ('{"corpus": "/n", "state": "/s", "random_state": 0, "clip": -1}', "refused"),
     ],

@@ -8,6 +8,8 @@ from hypothesis import strategies as st
 from sklearn_deid.exceptions import ExchangeError
 from sklearn_deid.federated import GaussianUpload, PrivacyEvent, PrivacyLedger, SparseVectorUpload
 from sklearn_deid.federated.noise import _above_threshold
+from sklearn_deid.federated.ranking import random_subset
+from sklearn_deid.federated.robust import clip_norm
 
 
 def rng(seed=0):
@@ -28,9 +30,15 @@ def test_places_do_not_depend_on_the_data():
         two, _ = mechanism.select(rng(1).normal(size=n).astype(np.float32), 0.3, 0.0, 1.0, rng())
         np.testing.assert_array_equal(one.indices, two.indices)
         assert len(one.indices) == 3 * n // 10
-        # and neither does the noise, up to rounding
-        bound = np.linalg.norm((two.values - one.values).astype(np.float64))
-        assert bound <= 1.0 + 1e-5
+        # and neither does the noise: without data there is nothing else
+        stream = rng()
+        np.testing.assert_array_equal(one.indices, np.flatnonzero(random_subset(np.ones(n, bool), 3 * n // 10, stream)))
+        noise = stream.standard_normal(3 * n // 10) * 0.5
+        step = mechanism.grid()
+        np.testing.assert_array_equal(one.values, np.rint(noise / step) * step)
+        # what was rounded is half a step at most
+        clipped = clip_norm(np.clip(rng(1).normal(size=n)[two.indices], -1, 1).astype(np.float32), 1.0)
+        assert np.abs(two.values - (clipped + noise)).max() <= step / 2
 
 
 @given(st.lists(st.floats(-100, 100, width=32), min_size=1, max_size=30), st.floats(0.1, 10), st.floats(0.1, 10))

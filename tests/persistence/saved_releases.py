@@ -9,6 +9,7 @@ from sklearn_deid import _bundle as bundle_module
 from sklearn_deid import (
     save_representation,
 )
+from sklearn_deid._randomness import to_grid
 from sklearn_deid._sequences import Representation, RepresentationOrigin
 
 MANIFEST, ARRAYS = "manifest.json", "arrays.safetensors"
@@ -16,7 +17,15 @@ ORIGIN = RepresentationOrigin(
     fingerprint="3f2a",
     n_components=3,
     n_neighbors=100,
-    noise={"kind": "trainable", "mean_std": 1.25, "seeded": False},
+    noise={
+        "kind": "trainable",
+        "mean_std": 1.25,
+        "seeded": False,
+        "generator": "chacha20-256",
+        "law": "Gaussian, rounded to the grid",
+        "grid": 2.0**-5,
+        "released_grid": 2.0**-20,
+    },
     casing=False,
     public_embeddings=True,
     library_version="0.1.0",
@@ -28,7 +37,7 @@ PATIENTS = ["Alder-77", "Alder-77", "Birch-12", "Alder-77", "Maple-90", "Birch-1
 
 
 def represented(seed=0, lengths=LENGTHS, origin=ORIGIN):
-    data = np.random.default_rng(seed).normal(size=(sum(lengths), 3)).astype(np.float32)
+    data = to_grid(np.random.default_rng(seed).normal(size=(sum(lengths), 3)), 2.0**-20).astype(np.float32)
     return Representation(data, np.cumsum([0, *lengths]), origin)
 
 

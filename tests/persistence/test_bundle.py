@@ -69,7 +69,7 @@ def test_manifest_that_is_no_json(bundle, content):
         load_model(bundle)
 
 
-@pytest.mark.parametrize("version", [0, 2, "1", None])
+@pytest.mark.parametrize("version", [0, 3, "1", None])
 def test_other_versions_of_the_format(bundle, version):
     manifest = json.loads((bundle / MANIFEST).read_bytes())
     (bundle / MANIFEST).write_text(json.dumps({**manifest, "format": version}), encoding="utf-8")

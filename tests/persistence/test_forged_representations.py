@@ -154,6 +154,10 @@ def in_manifest(**values):
     return lambda folder: forge(folder, lambda facts: facts.update(values))
 
 
+def in_noise(**values):
+    return lambda folder: forge(folder, lambda facts: facts["origin"]["noise"].update(values))
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [
@@ -208,6 +212,14 @@ def in_manifest(**values):
         (in_manifest(origin={**ORIGIN.to_dict(), "n_components": 4}), "3 columns, those of their representer 4"),
         (in_manifest(origin={**ORIGIN.to_dict(), "n_components": "4"}), "'n_components' of an origin must be"),
         (in_manifest(text="x"), "something else than this version writes"),
+        (in_noise(generator="seeded"), "names no noise that PrivateRepresenter draws"),
+        (in_noise(generator=None), "names no noise that PrivateRepresenter draws"),
+        (in_noise(seeded=True), "names no noise that PrivateRepresenter draws"),
+        (in_noise(law="none"), "names no noise that PrivateRepresenter draws"),
+        (in_noise(grid=0.1), "names a grid that is none"),
+        (in_noise(released_grid=2.0**-30), "names a grid that is none"),
+        (in_noise(released_grid=2.0**-12), "do not lie on the grid"),
+        (changed(vectors=np.full((11, 3), 0.1, dtype=np.float32)), "do not lie on the grid"),
     ],
 )
 def test_what_a_forger_could_write(tmp_path, change, message):

@@ -17,6 +17,7 @@ from sklearn_deid import (
     load_representation,
     save_representation,
 )
+from sklearn_deid._randomness import to_grid
 from sklearn_deid._sequences import Representation, TokenSequences
 from sklearn_deid.exceptions import BundleError, SequenceError, UnsafeToShareWarning
 
@@ -73,7 +74,8 @@ def test_any_sentences(tmp_path_factory, y, shuffle):
 
 def test_wider_vectors_and_other_numbers(tmp_path):
     origin = replace(ORIGIN, casing=True)
-    R = Representation(np.random.default_rng(0).normal(size=(11, 10)), represented().offsets, origin)
+    data = to_grid(np.random.default_rng(0).normal(size=(11, 10)), 2.0**-20)
+    R = Representation(data, represented().offsets, origin)
     save_representation(tmp_path / "a", R, TAGS, shuffle=False)
     X = load_representation(tmp_path / "a").X
     assert (X.d, X.data.dtype) == (10, np.float32)
@@ -152,6 +154,10 @@ def test_a_release_is_written_once(tmp_path):
     assert sorted(loaded.groups.tolist()) == [0, 1, 2, 3]
 
 
+def with_noise(**changed):
+    return represented(origin=replace(ORIGIN, noise={**ORIGIN.noise, **changed}))
+
+
 # --- what is refused --------------------------------------------------------------------------------------------------
 
 
@@ -163,6 +169,15 @@ def test_a_release_is_written_once(tmp_path):
         (represented(origin=replace(ORIGIN, public_embeddings=False)), "private notes.*pip install 'sklearn-deid"),
         (represented(origin=replace(ORIGIN, noise={"kind": "none"})), "they carry no noise"),
         (represented(origin=replace(ORIGIN, noise={"seeded": True})), "who knows the seed.*random_state=None"),
+        (with_noise(generator="seeded"), "who knows the seed.*random_state=None"),
+        (with_noise(generator="pcg64"), "an earlier version drew their noise.*Transform the notes again"),
+        (represented(origin=replace(ORIGIN, noise={"kind": "trainable", "seeded": False})), "an earlier version drew"),
+        (with_noise(law="Laplace"), "names no noise that PrivateRepresenter draws"),
+        (with_noise(seeded=None), "names no noise that PrivateRepresenter draws"),
+        (with_noise(grid=0.3), "names a grid that is none"),
+        (with_noise(released_grid="fine"), "names a grid that is none"),
+        (with_noise(released_grid=2.0**-19), "do not lie on the grid"),
+        (Representation(represented().data + 1e-7, represented().offsets, ORIGIN), "do not lie on the grid"),
     ],
 )
 def test_what_must_not_be_shared(tmp_path, R, message):

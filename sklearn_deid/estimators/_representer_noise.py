@@ -1,0 +1,96 @@
+"""The noise of a release: drawn on the host from one stream, in double precision, and rounded to a public grid."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from .._randomness import FINEST_STEP, grid_step, to_grid
+from ..nn import Representer
+
+__all__ = ["ReleaseNoise", "noise_grid", "released_grid"]
+
+
+class ReleaseNoise:
+    """Both noises of a representer, for the tokens of one release.
+
+    Whatever the device, noise is drawn on the host: PyTorch's generators are not cryptographic, and that of the CPU
+    keeps 32 bits of its seed. A thread draws the numbers of the next batch while the network computes; use it in a
+    ``with`` statement, and ask for `input_eps` and `released` once a batch, in this order.
+
+    Parameters
+    ----------
+    representer : Representer
+    generator : numpy Generator
+        Of `release_generator`; not kept beyond the release.
+    n_tokens : sequence of int
+        Tokens of each batch.
+    """
+
+    def __init__(self, representer: Representer, generator: np.random.Generator, n_tokens: Sequence[int]) -> None:
+        self._generator, self._unit_norm = generator, representer.unit_norm
+        self._std = representer.output_std().detach().cpu().numpy().astype(np.float64)
+        self._grid = noise_grid(representer)
+        has_input_noise = representer.input_noise.kind != "none"
+        self._widths = (representer.input_noise.size * has_input_noise, representer.output_noise.size)
+        self._left = iter(n_tokens)
+        self._thread = ThreadPoolExecutor(1)
+        self._ahead = self._draw_next()
+        self._eps: np.ndarray | None = None
+
+    def __enter__(self) -> ReleaseNoise:
+        return self
+
+    def __exit__(self, *raised: Any) -> None:
+        self._thread.shutdown()
+
+    def _draw_next(self) -> Future:
+        n = next(self._left, 0)
+        return self._thread.submit(lambda: [self._generator.standard_normal((n, width)) for width in self._widths])
+
+    def input_eps(self, embeddings: Tensor, mask: Tensor) -> Tensor:
+        """Standard normal numbers of the shape of the embeddings, for `Representer.mean`; zero at padded positions."""
+        drawn, self._eps = self._ahead.result()
+        self._ahead = self._draw_next()
+        eps = torch.zeros_like(embeddings)
+        if drawn.shape[1]:
+            eps[mask] = torch.from_numpy(drawn).to(eps)
+        return eps
+
+    def released(self, mean: np.ndarray) -> np.ndarray:
+        """What is released of means of shape (n_tokens, d): float32 numbers on the released grid.
+
+        The mean is split into whole steps and a rest, both exact, and the noise is added to the rest alone: what
+        double precision rounds away does not depend on the size of the mean then, which the slack of the bound needs.
+        """
+        mean = mean.astype(np.float64)
+        whole = np.rint(mean / self._grid)
+        assert self._eps is not None
+        noisy, self._eps = self._eps, None
+        noisy *= self._std
+        mean -= whole * self._grid
+        noisy += mean
+        noisy /= self._grid
+        np.rint(noisy, out=noisy)
+        noisy += whole
+        values = to_grid(noisy, 1.0)
+        values *= self._grid
+        if self._unit_norm:
+            length = np.sqrt(np.einsum("ij,ij->i", values, values))[:, None]
+            values = to_grid(values / np.where(length > 0.0, length, 1.0), FINEST_STEP)
+        return values.astype(np.float32)
+
+
+def noise_grid(representer: Representer) -> float:
+    """Step of the grid that noisy vectors are rounded to, before unit length."""
+    return grid_step(representer.output_std().detach().cpu().numpy())
+
+
+def released_grid(representer: Representer) -> float:
+    """Step of the grid on which all released numbers of a representer lie, casing aside."""
+    return FINEST_STEP if representer.unit_norm else noise_grid(representer)

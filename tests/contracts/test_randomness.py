@@ -1,0 +1,78 @@
+"""The stream behind everything that leaves, and the grid of its noise."""
+
+import math
+import secrets
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from randomgen import ChaCha
+
+from sklearn_deid._randomness import (
+    FINEST_STEP,
+    grid_step,
+    is_grid,
+    on_grid,
+    own_generator,
+    release_generator,
+    to_grid,
+)
+
+
+@pytest.mark.parametrize("key", [0, 1, 2**255 + 7, 0x123456789ABCDEF << 190])
+def test_the_stream_is_chacha20(key):
+    """Word for word that of another implementation."""
+    ciphers = pytest.importorskip("cryptography.hazmat.primitives.ciphers")
+    algorithm = ciphers.algorithms.ChaCha20(key.to_bytes(32, "little"), bytes(16))
+    stream = ciphers.Cipher(algorithm, None).encryptor().update(bytes(8 * 10_000))
+    words = ChaCha(key=key).random_raw(10_000)
+    assert words.astype("<u8").tobytes() == stream
+    # and NumPy's samplers run on these very words: a uniform number is the upper 53 bits of one
+    uniform = np.random.Generator(ChaCha(key=key)).random(10_000)
+    np.testing.assert_array_equal(uniform, (np.frombuffer(stream, "<u8") >> np.uint64(11)) * 2.0**-53)
+
+
+def test_each_call_takes_a_key_of_256_bits_from_the_operating_system(monkeypatch):
+    asked, system = [], secrets.randbits
+    monkeypatch.setattr("secrets.randbits", lambda n: asked.append((n, system(n))) or asked[-1][1])
+    words = [release_generator().bit_generator.random_raw(4).tolist() for _ in range(20)]
+    assert [n for n, _ in asked] == [256] * 20 and len({key for _, key in asked}) == 20
+    assert words == [ChaCha(key=key).random_raw(4).tolist() for _, key in asked]
+
+
+@pytest.mark.parametrize("seed", [0, 7, 2**62])
+def test_a_seed_gives_the_stream_of_training(seed):
+    assert release_generator(seed).random(5).tolist() == own_generator(seed).random(5).tolist()
+    given = np.random.default_rng(seed)
+    assert release_generator(given) is given
+    legacy = [np.random.RandomState(3) for _ in range(2)]
+    assert release_generator(legacy[0]).random(5).tolist() == own_generator(legacy[1]).random(5).tolist()
+
+
+@given(st.lists(st.floats(1e-30, 1e20), min_size=1, max_size=5))
+def test_the_step_follows_from_the_smallest_noise(stds):
+    step = grid_step([0.0, *stds])
+    assert is_grid(step) and step == grid_step(min(stds))
+    if min(stds) >= 2.0**-15:
+        assert 32 <= min(stds) / step < 64
+    else:
+        assert step == FINEST_STEP
+    assert grid_step(stds, finest=2.0**-10) == max(step, 2.0**-10)
+
+
+@given(st.floats(-(2.0**30), 2.0**30), st.integers(-20, 20))
+def test_numbers_on_the_grid(value, exponent):
+    step = 2.0**exponent
+    rounded = to_grid(np.array([value]), step)
+    assert on_grid(rounded, step) and float(rounded[0]) == float(rounded.astype(np.float32)[0])
+    if abs(value) < (2**24 - 1) * step:
+        assert abs(rounded[0] - value) <= step / 2
+    else:
+        assert abs(rounded[0]) == (2**24 - 1) * step
+    assert not on_grid(rounded + step / 2, step) or abs(value) / step > 2**23
+
+
+@pytest.mark.parametrize("step", [0.0, -0.5, 0.3, math.inf, math.nan, 2.0**-21, 2.0**97, 1, "0.5", None, [0.5]])
+def test_what_is_no_grid(step):
+    assert not is_grid(step)
