@@ -107,8 +107,8 @@ class PrivateRepresenter(SentenceRepresenter):
         1 prints a line for each epoch of each phase.
     random_state : int, RandomState or None, default=None
         Seeds training, and the noise of `transform` in this process. **Whoever knows the seed can remove the noise**,
-        so seeded representations are for experiments and cannot be saved for sharing. With None the generator of the
-        noise is seeded by the operating system; on a CPU it keeps 32 bits of the seed, which can be found by trying.
+        so seeded representations are for experiments and cannot be saved for sharing. With None each call
+        of `transform` draws its noise from ChaCha20 under a new key of 256 bits of the operating system.
 
     Attributes
     ----------
@@ -153,8 +153,9 @@ class PrivateRepresenter(SentenceRepresenter):
     tags, the number of tokens, or what the weights themselves keep of the notes. `certify` computes it for other data
     and r.
 
-    **Noise.** It is drawn anew at every call of `transform`, by a generator that the operating system seeds unless
-    ``random_state`` is given, and never stored: copies of a pickled representer draw independently. Equal sentences of
+    **Noise.** It is drawn anew at every call of `transform`, from ChaCha20 under a key of its own that is never stored
+    (unless ``random_state`` is given): copies of a pickled representer draw independently. Vectors are rounded to a
+    public grid. Equal sentences of
     one call share their draw, since each further release of a sentence gives more of it away.
 
     **Where the paper and its code differ**, see `nn.Representer`.

@@ -51,9 +51,8 @@ class GaussianNoise(nn.Module):
     The paper's code has no floor and a second trainable factor k for all dimensions, so ``std = |k w|``. It is left out
     here: it allows no other noise, only other step sizes. Signs of w do not matter, since eps is symmetric.
 
-    The numbers come from PyTorch's generators, which are not cryptographic, and are floats. The generator of the CPU
-    keeps 32 bits of a seed, so that the noise can be found by trying all seeds (``docs/security.md``): what is claimed
-    of Gaussian noise does not hold against an attacker who does.
+    This layer draws from PyTorch's generators, which are not cryptographic: its noise is for training. What leaves is
+    drawn on the host under a key of 256 bits, by `PrivateRepresenter.transform`.
 
     References
     ----------

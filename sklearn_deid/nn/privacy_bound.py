@@ -16,9 +16,8 @@ cannot raise it.
 
 What it does not cover
 ----------------------
-* Noise that can be computed anew. PyTorch's generator on a CPU keeps 32 bits of a seed: whoever tries all seeds takes
-  the noise off, and the bound says nothing (``docs/security.md``). Neither does it cover the low bits of floating-point
-  noise.
+* Noise that can be computed anew: noise from a random seed that somebody knows or finds, and all releases of format
+  version 1 (``docs/security.md``).
 * Other pairs than those it was computed for, such as those of an attacker who picks the token and the neighbour. The
   candidates are sentences of equal length that differ in the tokens that were moved, to the neighbours they were moved
   to. Moves of more tokens, such as all PHI of a patient, or further away, have a larger d'.
