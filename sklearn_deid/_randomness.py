@@ -12,6 +12,7 @@ from randomgen import ChaCha
 __all__ = [
     "FINEST_STEP",
     "KEYED",
+    "MOST_STEPS",
     "SEEDED",
     "grid_step",
     "is_grid",
@@ -24,7 +25,7 @@ __all__ = [
 KEYED, SEEDED = "chacha20-256", "seeded"  # names of the two kinds of streams in files
 FINEST_STEP = 2.0**-20  # of any grid; smaller noise than 2^-15 is rounded more coarsely
 _FINER = 5  # the step is 2^5 to 2^6 times smaller than the noise
-_MOST_STEPS = 2**24 - 1  # whole numbers that float32 holds
+MOST_STEPS = 2**24 - 1  # whole numbers that float32 holds
 _BLOCK = 2**16
 
 
@@ -104,7 +105,7 @@ def to_grid(values: np.ndarray, step: float) -> np.ndarray:
     [0.25, -0.5]
     """
     steps = np.rint(np.asarray(values, dtype=np.float64) / step)
-    return np.clip(steps, -_MOST_STEPS, _MOST_STEPS, out=steps) * step
+    return np.clip(steps, -MOST_STEPS, MOST_STEPS, out=steps) * step
 
 
 def is_grid(step: Any) -> bool:
@@ -128,6 +129,6 @@ def on_grid(values: np.ndarray, step: float) -> bool:
     """
     for start in range(0, len(values), _BLOCK):
         steps = values[start : start + _BLOCK].astype(np.float64) / step
-        if (steps != np.rint(steps)).any() or (np.abs(steps) > _MOST_STEPS).any():
+        if (steps != np.rint(steps)).any() or (np.abs(steps) > MOST_STEPS).any():
             return False
     return True

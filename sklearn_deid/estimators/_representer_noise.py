@@ -10,7 +10,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from .._randomness import FINEST_STEP, grid_step, to_grid
+from .._randomness import FINEST_STEP, MOST_STEPS, grid_step, to_grid
 from ..nn import Representer
 
 __all__ = ["ReleaseNoise", "noise_grid", "released_grid"]
@@ -78,11 +78,12 @@ class ReleaseNoise:
         noisy /= self._grid
         np.rint(noisy, out=noisy)
         noisy += whole
-        values = to_grid(noisy, 1.0)
+        values = np.clip(noisy, -MOST_STEPS, MOST_STEPS, out=noisy)
         values *= self._grid
         if self._unit_norm:
             length = np.sqrt(np.einsum("ij,ij->i", values, values))[:, None]
-            values = to_grid(values / np.where(length > 0.0, length, 1.0), FINEST_STEP)
+            values /= np.where(length > 0.0, length, 1.0)
+            values = to_grid(values, FINEST_STEP)
         return values.astype(np.float32)
 
 
