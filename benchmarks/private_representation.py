@@ -267,7 +267,8 @@ def draw(folder: str, rows: list[dict]) -> None:
     import matplotlib
 
     matplotlib.use("Agg")
-    from sklearn_deid.plotting import AdversaryOverNeighborsDisplay, BoundTradeOffDisplay
+    from benchmarks.figures.adversary_over_neighbors import AdversaryOverNeighborsDisplay
+    from benchmarks.figures.bound_trade_off import BoundTradeOffDisplay
 
     raw = next((row["shared_token_f1"] for row in rows if row["arm"] == "raw"), None)
     over_n, bounds = [], []

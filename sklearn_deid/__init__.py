@@ -24,7 +24,7 @@ _HOME = {
     "utility_report": "metrics",
     "DeidTagger": "estimators",
     "PretrainedEncoder": "estimators",
-    "TokenSequences": "_sequences",
+    "TokenSequences": "sequences",
     "DSSGDEnsemble": "estimators",
     "RuleTagger": "estimators",
     "RecallTunedTagger": "estimators",

@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from .._sequences import TokenSequences, check_sequences, check_tags
 from ..exceptions import SequenceError
+from ..sequences import TokenSequences, check_sequences, check_tags
 from .model_training import LossFunction, TrainingProcedure, losses_of, memorise
 from .protocol import CONTROL_CONFIDENCE, AttackResult, Estimate
 

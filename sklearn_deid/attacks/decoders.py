@@ -10,8 +10,9 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from .._torch_streams import own_torch_stream
 from ..nn import BidirectionalRecurrent, LengthBucketSampler, SentenceBatch, SentenceDataset
-from ..training import BestState, own_torch_stream
+from ..training import BestState
 from .word_guesses import Ranks
 
 __all__ = ["DecoderSettings", "EmbeddingDecoder", "TokenVectors", "ranks_of", "train_decoder"]

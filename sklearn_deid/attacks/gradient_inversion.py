@@ -12,7 +12,8 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from ..federated import ParameterLayout, SparseUpdate
+from ..federated.layout import ParameterLayout
+from ..federated.sparse import SparseUpdate
 from .protocol import CONTROL_CONFIDENCE, AttackResult, Estimate
 from .released_updates import ReleasedUpdates
 

@@ -11,7 +11,7 @@ from sklearn.metrics import roc_auc_score
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from .._sequences import Representation, TokenSequences
+from ..sequences import Representation, TokenSequences
 from .protocol import CONTROL_CONFIDENCE, AttackResult, Estimate
 from .sentence_pairs import PairFeatures, ReleasedSentences, SentencePairs, draw_pairs
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from sklearn.metrics import roc_auc_score
 
-from .._sequences import check_groups, check_sequences, check_tags
+from ..sequences import check_groups, check_sequences, check_tags
 from .membership_scores import best_threshold, membership_scores
 from .model_training import LossFunction, TrainingProcedure, losses_of, memorise, row_keys
 from .protocol import CONTROL_CONFIDENCE, AttackResult, Estimate

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from .._sequences import TokenSequences, check_sequences, check_tags
+from ..sequences import TokenSequences, check_sequences, check_tags
 from ..text import convert_tags
 
 __all__ = [

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_array
 
-from .._sequences import TokenSequences, check_groups, check_sequences, check_tags
 from ..exceptions import SequenceError
 from ..perturbation import SHAPE, TokenMechanism, find_phi_tokens
+from ..sequences import TokenSequences, check_groups, check_sequences, check_tags
 
 __all__ = ["COHERENCE", "Blind", "PseudonymKnowledge", "PseudonymisedText", "Trials", "Unmoved", "trials_of_text"]
 

@@ -9,7 +9,9 @@ from typing import Any
 import numpy as np
 
 from ..exceptions import ExchangeError
-from ..federated import ExchangeRecord, ParameterLayout, SparseUpdate
+from ..federated.layout import ParameterLayout
+from ..federated.record import ExchangeRecord
+from ..federated.sparse import SparseUpdate
 
 __all__ = ["ReleasedUpdates", "UpdateKnowledge"]
 

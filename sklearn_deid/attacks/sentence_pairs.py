@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from .._sequences import Representation, TokenSequences, check_groups, check_sequences, check_tags
 from ..exceptions import SequenceError
+from ..sequences import Representation, TokenSequences, check_groups, check_sequences, check_tags
 from ..text import CASING_CLASSES, casing_ids, split_tag
 
 __all__ = ["PairFeatures", "ReleasedSentences", "SentencePairs", "draw_pairs"]

@@ -172,9 +172,10 @@ def _add_model(steps: Any) -> None:
 
 def model(arguments: argparse.Namespace) -> int:
     """Save the server's network."""
+    from .._storage import check_bundle_target
     from ..engines import server_checkpoint
-    from ..federated import ParameterServer
-    from ..persistence import check_bundle_target, save_model
+    from ..federated.server import ParameterServer
+    from ..persistence import save_model
 
     check_bundle_target(arguments.output, arguments.overwrite)
     agreement, checkpoint = server_checkpoint(arguments.kit)

@@ -74,7 +74,8 @@ def add_command(commands: Any) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Train, score, save."""
     device = set_machine(arguments)
-    from ..persistence import check_bundle_target, save_model
+    from .._storage import check_bundle_target
+    from ..persistence import save_model
 
     check_bundle_target(arguments.model, arguments.overwrite)
     result = read_annotated(arguments)

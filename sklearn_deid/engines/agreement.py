@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 
 from ..exceptions import ExchangeError
-from ..federated import ParameterServer, ServerLimits
+from ..federated.limits import ServerLimits
+from ..federated.server import ParameterServer
 
 __all__ = ["Agreement"]
 
@@ -173,8 +174,8 @@ class Agreement:
 
     def first_learner(self) -> Any:
         """A learner with the first weights of the federation, and no notes: one made-up token to build it."""
-        from .._sequences import TokenSequences
         from ..estimators import make_learner
+        from ..sequences import TokenSequences
 
         note = TokenSequences.from_rows([["a"]]).with_documents(["made-up"])  # taggers with context ask for documents
         return make_learner(self.tagger_to_train(), note, [["O"]], None, self.labels, n_epochs=self.n_epochs)

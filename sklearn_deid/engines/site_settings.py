@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..exceptions import ExchangeError
-from ..federated import GaussianUpload, SparseVectorUpload, WorkerSettings
+from ..federated.noise import GaussianUpload, SparseVectorUpload
+from ..federated.worker import WorkerSettings
 
 __all__ = ["SiteSettings"]
 

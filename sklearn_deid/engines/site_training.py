@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from ..exceptions import DeidError, ExchangeError
-from ..federated import Worker, read_state, write_state
+from ..federated.state_file import read_state, write_state
+from ..federated.worker import Worker
 from .agreement import Agreement
 from .site_settings import SiteSettings
 from .state_lock import StateLock

@@ -9,7 +9,7 @@ from threading import Lock
 from typing import Any
 
 from ..exceptions import ExchangeError
-from ..federated import ParameterServer
+from ..federated.server import ParameterServer
 from .wire import pack, unpack
 
 __all__ = ["ExchangeService", "WindowRules"]

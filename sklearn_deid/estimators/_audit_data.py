@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from .._sequences import TokenSequences, check_groups, check_sequences, check_tags
 from ..attacks import three_patient_splits
 from ..exceptions import SequenceError
+from ..sequences import TokenSequences, check_groups, check_sequences, check_tags
 
 __all__ = ["AuditData", "audit_data", "digest_of", "whole_data"]
 

@@ -10,10 +10,10 @@ from typing import Any
 import joblib
 import numpy as np
 
-from .._sequences import Representation, check_sequences
 from ..attacks import THREATS, LinkageAttack
 from ..embeddings import resolve_embeddings
 from ..exceptions import SequenceError, UnsafeToShareWarning
+from ..sequences import Representation, check_sequences
 from ..text import CASING_CLASSES
 from ._audit_catalogue import ATTACKS, MODEL, AttackSettings, named_attacks
 from ._audit_data import AuditData

@@ -10,7 +10,6 @@ import numpy as np
 
 from .._compat import resolve_device
 from .._randomness import release_generator
-from .._sequences import Representation, TokenSequences
 from ..attacks import (
     AttackResult,
     CertifiedBound,
@@ -26,6 +25,7 @@ from ..attacks import (
     ReleasedSentences,
     ReleasedTokens,
 )
+from ..sequences import Representation, TokenSequences
 from ..text import casing_ids
 from ..training import PairData
 from ._audit_data import AuditData

@@ -10,7 +10,6 @@ import numpy as np
 import torch
 from sklearn.base import clone
 
-from .._sequences import TokenSequences
 from ..attacks import (
     AttackResult,
     LossFunction,
@@ -21,6 +20,7 @@ from ..attacks import (
 )
 from ..exceptions import UnsafeToShareWarning
 from ..nn import pair_distance
+from ..sequences import TokenSequences
 from ..training import PairBatches
 from ._audit_data import AuditData
 

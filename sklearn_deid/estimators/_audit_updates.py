@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from ..attacks import AttackResult, GradientInversionAttack, ReleasedUpdates, UpdateKnowledge, UpdateLeakageAttack
-from ..federated import ParameterLayout, SparseUpdate
+from ..federated.layout import ParameterLayout
+from ..federated.sparse import SparseUpdate
 from ..text import CASING_CLASSES, character_ids, shape_ids
 from ._audit_data import AuditData
 from ._tagger_data import distinct_words, encode_tags, inner_tags

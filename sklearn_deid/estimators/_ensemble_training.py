@@ -13,7 +13,10 @@ from sklearn.base import BaseEstimator, clone
 from .._compat import check_constraints
 from .._randomness import own_generator
 from ..exceptions import SequenceError
-from ..federated import ExchangeRecord, ServerLimits, StrategyPlan, Training, WorkerSettings
+from ..federated.limits import ServerLimits
+from ..federated.record import ExchangeRecord
+from ..federated.strategies import StrategyPlan, Training
+from ..federated.worker import WorkerSettings
 from ._public_inputs import public_embeddings
 from ._tagger_learner import TaggerLearner, tagger_from_vector
 from ._training_together import Progress, begin, go_on

@@ -14,8 +14,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._compat import HasMethods, Interval, StrOptions
 from .._randomness import own_generator
-from .._sequences import RaggedArray, TokenSequences
 from ..exceptions import SequenceError
+from ..sequences import RaggedArray, TokenSequences
 from ..text import split_tag
 from ..training import hold_out_patients
 from ._phi_marginals import PhiMarginals, read_marginals

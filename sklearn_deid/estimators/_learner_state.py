@@ -10,7 +10,7 @@ import torch
 from sklearn.base import clone
 
 from ..exceptions import ExchangeError
-from ..federated import generator_from, generator_state
+from ..federated.state_file import generator_from, generator_state
 from ._public_inputs import public_embeddings
 from ._tagger_learner import TaggerLearner
 from ._worker_data import agreed_labels, checked_part

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 import torch
 
-from .._sequences import TokenSequences
 from ..embeddings import WordVectors
 from ..exceptions import SequenceError
 from ..perturbation import DIGITS, MOVE, find_phi_tokens
+from ..sequences import TokenSequences
 from ..text import CASING_CLASSES, casing_ids
 from ..training import PairData
 from ._tagger_data import distinct_words, span_ranges

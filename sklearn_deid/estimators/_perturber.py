@@ -12,7 +12,6 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._compat import Interval, check_constraints
 from .._randomness import own_generator, release_generator
-from .._sequences import RaggedArray, TokenSequences, check_groups, check_sequences, check_tags, object_rows
 from ..embeddings import WordVectors, resolve_embeddings
 from ..exceptions import SequenceError
 from ..perturbation import (
@@ -25,6 +24,7 @@ from ..perturbation import (
     usable_words,
     words_to_exclude,
 )
+from ..sequences import RaggedArray, TokenSequences, check_groups, check_sequences, check_tags, object_rows
 from ..text import split_tag
 
 __all__ = ["Moves", "PhiPerturber"]

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from .._sequences import RaggedArray, TokenSequences, check_tags, object_rows
 from ..exceptions import SequenceError
+from ..sequences import RaggedArray, TokenSequences, check_tags, object_rows
 from ..text import split_tag
 from ._run_labels import label_runs
 

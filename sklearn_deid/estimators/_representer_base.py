@@ -11,9 +11,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._compat import resolve_device
 from .._randomness import own_generator, release_generator
-from .._sequences import Representation, TokenSequences, check_sequences, check_tags
 from ..embeddings import WordVectors
 from ..exceptions import SequenceError
+from ..sequences import Representation, TokenSequences, check_sequences, check_tags
 from ..text import CASING_CLASSES
 from ..training import (
     PairBatches,

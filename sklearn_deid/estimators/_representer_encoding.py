@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 import torch
 
-from .._sequences import TokenSequences
 from ..embeddings import WordVectors
 from ..nn import LengthBucketSampler, Representer
+from ..sequences import TokenSequences
 from ..text import CASING_CLASSES, casing_ids
 from ._pair_data import embedding_table
 from ._representer_noise import ReleaseNoise

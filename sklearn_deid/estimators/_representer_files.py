@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .. import __version__
-from .._bundle import read_bundle, write_bundle
+from .._storage import read_bundle, write_bundle
 from ..exceptions import BundleError
 from ..metrics import privacy_card
 from ._representer_state import origin_of, representer_from_state, representer_to_state

@@ -10,10 +10,10 @@ import numpy as np
 import torch
 
 from .. import __version__
-from .._origin import NOISE_LAW, RepresentationOrigin
 from .._randomness import KEYED, SEEDED
 from ..embeddings import WordVectors, resolve_embeddings
 from ..exceptions import BundleError
+from ..sequences import NOISE_LAW, RepresentationOrigin
 from ..training import PrivacyBound
 from ._representer_noise import noise_grid, released_grid
 from ._representer_training import build_representer

@@ -9,8 +9,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from .._sequences import TokenSequences
 from ..nn import SentenceDataset, SpanSwapper
+from ..sequences import TokenSequences
 from ..text import casing_ids, character_ids, convert_tags, repair_tags, shape_ids, split_tag
 
 __all__ = [

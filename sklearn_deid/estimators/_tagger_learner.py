@@ -13,7 +13,7 @@ from torch import Tensor
 
 from .._compat import resolve_device
 from .._randomness import own_generator
-from ..federated import ParameterLayout
+from ..federated.layout import ParameterLayout
 from ..training import hold_out_patients
 from ._worker_data import WorkerData
 from .tagger import DeidTagger

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from .._sequences import TokenSequences
 from ..embeddings import SubwordTable, resolve_embeddings, train_subword_table
+from ..sequences import TokenSequences
 
 __all__ = ["tagger_vectors"]
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from .._sequences import object_rows
 from ..metrics import phi_f1_score
+from ..sequences import object_rows
 from ._token_net import TokenNet
 
 __all__ = ["TaggingNet"]

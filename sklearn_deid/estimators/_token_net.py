@@ -9,10 +9,10 @@ import torch
 from sklearn.base import clone
 from torch import Tensor
 
-from .._sequences import RaggedArray, Representation, TokenSequences, check_groups, check_sequences, check_tags
 from ..exceptions import SequenceError
 from ..metrics import phi_f1_score
 from ..nn import ContextUnits, SentenceDataset
+from ..sequences import RaggedArray, Representation, TokenSequences, check_groups, check_sequences, check_tags
 from ..text import convert_tags, repair_tags, split_tag
 from ._layer_rates import layer_rates
 from ._sequence_net import SequenceNet

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from .._compat import StrOptions
-from .._sequences import TokenSequences
 from ..embeddings import NeighborIndex, WordVectors
 from ..perturbation import SHAPE, DigitsApart, PhiTokens, WordPolicy, shared_draws
+from ..sequences import TokenSequences
 from ._perturber import Moves, PhiPerturber
 
 __all__ = ["TOKEN_CONSTRAINTS", "TokenPerturber"]

@@ -7,16 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from ..federated import (
-    Evaluate,
-    ExchangeRecord,
-    MapEpochs,
-    StrategyPlan,
-    Training,
-    plan_steps,
-    run_rounds,
-    run_strategy,
-)
+from ..federated.record import ExchangeRecord
+from ..federated.rounds import Evaluate, MapEpochs, run_rounds
+from ..federated.schedules import plan_steps
+from ..federated.strategies import StrategyPlan, Training, run_strategy
 from ._tagger_learner import TaggerLearner
 
 __all__ = ["Progress", "begin", "go_on"]

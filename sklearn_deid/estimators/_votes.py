@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from .._sequences import RaggedArray, TokenSequences
+from ..sequences import RaggedArray, TokenSequences
 from ..text import repair_tags
 
 __all__ = ["majority_tags"]

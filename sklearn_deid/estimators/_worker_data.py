@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._sequences import Representation, TokenSequences
 from ..exceptions import SequenceError
+from ..sequences import Representation, TokenSequences
 from ..text import split_tag
 from .tagger import DeidTagger
 

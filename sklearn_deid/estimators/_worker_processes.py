@@ -8,7 +8,7 @@ from typing import Any
 
 from joblib import Parallel, delayed, effective_n_jobs
 
-from ..federated import MapEpochs
+from ..federated.rounds import MapEpochs
 from ._tagger_learner import TaggerLearner
 
 __all__ = ["map_in_processes"]

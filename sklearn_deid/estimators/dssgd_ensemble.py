@@ -11,17 +11,13 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from .._compat import Interval, StrOptions
-from .._sequences import object_rows
-from ..federated import (
-    AGGREGATES,
-    DOWNLOAD_SELECTIONS,
-    SCHEDULES,
-    SELECTIONS,
-    STRATEGIES,
-    GaussianUpload,
-    SparseVectorUpload,
-)
+from ..federated.noise import GaussianUpload, SparseVectorUpload
+from ..federated.robust import AGGREGATES
+from ..federated.schedules import SCHEDULES
+from ..federated.selection import DOWNLOAD_SELECTIONS, SELECTIONS
+from ..federated.strategies import STRATEGIES
 from ..metrics import phi_f1_score
+from ..sequences import object_rows
 from ._ensemble_training import EnsembleTraining
 from ._privacy_spent import spent_epsilon
 from ._votes import majority_tags

@@ -18,8 +18,8 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
 from .._compat import Interval, StrOptions, check_constraints
-from .._sequences import TokenSequences, check_tags
 from ..exceptions import DeidError, WithheldWarning
+from ..sequences import TokenSequences, check_tags
 from ..text import REDACTION_MODES, Corpus, Document, Segmentation, Span, redact, segment, tags_to_spans
 
 __all__ = ["NoteDeidentifier"]

@@ -18,8 +18,8 @@ from sklearn.utils.validation import check_is_fitted
 from .. import __version__
 from .._compat import Interval, StrOptions, check_constraints
 from .._randomness import own_generator
-from .._sequences import Representation, TokenSequences
 from ..attacks import AuditReport
+from ..sequences import Representation, TokenSequences
 from ._audit_catalogue import ATTACKS, MODEL, PRESETS, AttackSettings
 from ._audit_data import AuditData, audit_data, digest_of, whole_data
 from ._audit_memory import recent_reports

@@ -10,8 +10,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._compat import Interval, StrOptions, check_constraints
 from .._randomness import own_generator
-from .._sequences import Representation, check_groups, check_tags
 from ..embeddings import WordVectors, resolve_embeddings
+from ..sequences import Representation, check_groups, check_tags
 from ..text import CASING_CLASSES
 from ._representer_base import SentenceRepresenter, check_tokens
 from ._representer_files import load_representer, save_representer

@@ -11,8 +11,8 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from .._compat import HasMethods, Interval, StrOptions, check_constraints
-from .._sequences import RaggedArray, check_groups, check_sequences, check_tags, object_rows
 from ..metrics import missed_patient_threshold, recall_threshold
+from ..sequences import RaggedArray, check_groups, check_sequences, check_tags, object_rows
 from ._decision_report import (
     DecisionReport,
     direct_identifiers,

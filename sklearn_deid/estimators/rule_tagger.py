@@ -10,9 +10,9 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from .._compat import StrOptions, check_constraints
-from .._sequences import TokenSequences, check_sequences, check_tags, object_rows
 from ..exceptions import SequenceError
 from ..rules import LABEL_MAPS, Rule, find_phi, infer_label_map, rebuild_sentence, rule_label_map, select_rules
+from ..sequences import TokenSequences, check_sequences, check_tags, object_rows
 from ..text import Span, labels_of, spans_to_tags
 from ._span_score import SpanScore
 

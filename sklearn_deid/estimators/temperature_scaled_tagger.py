@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from .._compat import HasMethods, check_constraints
-from .._sequences import TokenSequences, check_groups, check_sequences, check_tags, object_rows
+from ..sequences import TokenSequences, check_groups, check_sequences, check_tags, object_rows
 from ..text import repair_tags
 from ._held_out_marginals import PLAN_CONSTRAINTS, HeldOut, HoldOutPlan, labels_in, marginals_on_held_out
 from ._phi_marginals import PhiMarginals, columns_of, read_marginals, tag_columns

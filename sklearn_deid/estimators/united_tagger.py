@@ -10,8 +10,8 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import check_is_fitted
 
 from .._compat import HasMethods, StrOptions, check_constraints
-from .._sequences import RaggedArray, TokenSequences, check_sequences, check_tags, object_rows
 from ..exceptions import SequenceError
+from ..sequences import RaggedArray, TokenSequences, check_sequences, check_tags, object_rows
 from ..text import labels_of, split_tag
 from ._span_score import SpanScore
 from .note_deidentifier import _group_parameters, _tag

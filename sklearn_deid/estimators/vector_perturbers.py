@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from .._compat import Interval, StrOptions
-from .._sequences import Representation, TokenSequences
 from ..perturbation import AddedNoise, RandomVectors, VectorMechanism, WordPolicy, ZeroVectors
+from ..sequences import Representation, TokenSequences
 from ..text import CASING_CLASSES, casing_ids
 from ._perturber import Moves, PhiPerturber
 

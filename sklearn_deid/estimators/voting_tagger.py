@@ -12,7 +12,7 @@ from sklearn.utils import Bunch
 from sklearn.utils.validation import check_is_fitted
 
 from .._compat import NamedEstimators, check_constraints
-from .._sequences import check_groups, check_sequences, check_tags, object_rows
+from ..sequences import check_groups, check_sequences, check_tags, object_rows
 from ._held_out_marginals import fit_on, labels_in
 from ._phi_marginals import PhiMarginals, read_marginals, tag_columns
 from ._span_score import SpanScore

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._sequences import RaggedArray, check_tags
+from ..sequences import RaggedArray, check_tags
 from ..text import labels_of
 
 __all__ = [

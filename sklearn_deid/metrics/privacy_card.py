@@ -9,7 +9,7 @@ from numbers import Integral, Real
 from statistics import NormalDist
 from typing import Any
 
-from .._sequences import RepresentationOrigin
+from ..sequences import RepresentationOrigin
 
 __all__ = ["privacy_card"]
 
@@ -106,7 +106,7 @@ def privacy_card(
 
     Examples
     --------
-    >>> from sklearn_deid._sequences import RepresentationOrigin
+    >>> from sklearn_deid.sequences import RepresentationOrigin
     >>> origin = RepresentationOrigin("3f2a", 50, 100, {"kind": "trainable"}, True, True, "0.1.0", {})
     >>> card = privacy_card(origin, training={"n_patients": 20}, bound={"mean_accuracy": 0.54}, audit=None)
     >>> [line for line in card.splitlines() if line.startswith("| best")]

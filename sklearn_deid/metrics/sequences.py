@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from .._sequences import TokenSequences, check_sequences
 from ..exceptions import SequenceError
+from ..sequences import TokenSequences, check_sequences
 from ..text import labels_of, split_tag
 from .counting import Counts
 

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from .._sequences import TokenSequences, check_sequences, check_tags
 from ..exceptions import SequenceError
+from ..sequences import TokenSequences, check_sequences, check_tags
 from ..text import split_tag
 
 __all__ = ["normalised_prior", "phi_word_prior"]

@@ -1,6 +1,5 @@
 """Models and shared representations on disk without pickle: a folder with a manifest and safetensors arrays."""
 
-from .._bundle import check_bundle_target, read_bundle, write_bundle
 from .models import load_model, save_model
 from .pooling import pool_representations
 from .representations import load_representation, save_representation
@@ -8,12 +7,9 @@ from .shared import SharedRepresentation
 
 __all__ = [
     "SharedRepresentation",
-    "check_bundle_target",
     "load_model",
     "load_representation",
     "pool_representations",
-    "read_bundle",
     "save_model",
     "save_representation",
-    "write_bundle",
 ]

@@ -10,7 +10,7 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.utils import Bunch
 from sklearn.utils.validation import check_is_fitted
 
-from .._bundle import plain_json
+from .._storage import plain_json
 from ..estimators import (
     DecisionReport,
     NoteDeidentifier,

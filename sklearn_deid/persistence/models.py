@@ -9,8 +9,8 @@ import numpy as np
 import torch
 
 from .. import __version__
-from .._bundle import plain_json, read_bundle, write_bundle
 from .._compat import check_constraints
+from .._storage import plain_json, read_bundle, write_bundle
 from ..estimators import DeidTagger, DSSGDEnsemble, tagger_from_state, tagger_to_state
 from ..exceptions import BundleError
 from .composites import COMPOSITES, unwrapped

@@ -6,9 +6,9 @@ import warnings
 
 import numpy as np
 
-from .._origin import NOISE_LAW, RepresentationOrigin
 from .._randomness import KEYED, SEEDED, is_grid, on_grid
 from ..exceptions import BundleError, InsecureReleaseWarning
+from ..sequences import NOISE_LAW, RepresentationOrigin
 
 __all__ = ["check_noise", "has_keyed_noise", "refuse_open_noise", "warn_of_old_noise"]
 

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from .._sequences import Representation, RepresentationOrigin, TokenSequences
 from ..exceptions import BundleError
+from ..sequences import Representation, RepresentationOrigin, TokenSequences
 from .noise_of_release import has_keyed_noise, warn_of_old_noise
 from .representations import load_representation
 from .shared import SharedRepresentation, label_scheme_of, row_digests, sorted_tags, tag_scheme_of
@@ -53,7 +53,7 @@ def pool_representations(
     --------
     >>> import numpy as np
     >>> from sklearn_deid import pool_representations, save_representation
-    >>> from sklearn_deid._sequences import Representation, RepresentationOrigin
+    >>> from sklearn_deid.sequences import Representation, RepresentationOrigin
     >>> import tempfile
     >>> noise = {"kind": "trainable", "seeded": False, "generator": "chacha20-256"}
     >>> noise.update(law="Gaussian, rounded to the grid", grid=0.125, released_grid=0.125)

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 from .. import __version__
-from .._bundle import ARRAYS_FILE, check_bundle_target, plain_json, read_manifest, write_bundle
 from .._randomness import release_generator
-from .._sequences import RaggedArray, Representation, RepresentationOrigin, TokenSequences, check_groups, check_tags
+from .._storage import ARRAYS_FILE, check_bundle_target, plain_json, read_manifest, write_bundle
 from ..exceptions import BundleError, SequenceError
+from ..sequences import RaggedArray, Representation, RepresentationOrigin, TokenSequences, check_groups, check_tags
 from .mapped_arrays import map_arrays
 from .noise_of_release import check_noise, has_keyed_noise, refuse_open_noise, warn_of_old_noise
 from .shared import (
@@ -91,7 +91,7 @@ def save_representation(
     >>> import tempfile
     >>> import numpy as np
     >>> from sklearn_deid import load_representation, save_representation
-    >>> from sklearn_deid._sequences import Representation, RepresentationOrigin
+    >>> from sklearn_deid.sequences import Representation, RepresentationOrigin
     >>> noise = {"kind": "trainable", "seeded": False, "generator": "chacha20-256"}
     >>> noise.update(law="Gaussian, rounded to the grid", grid=0.125, released_grid=0.125)
     >>> origin = RepresentationOrigin("3f2a", 2, 100, noise, False, True, "0.1.0", {})
@@ -163,7 +163,7 @@ def load_representation(path: str | os.PathLike[str]) -> SharedRepresentation:
     >>> import tempfile
     >>> import numpy as np
     >>> from sklearn_deid import load_representation, save_representation
-    >>> from sklearn_deid._sequences import Representation, RepresentationOrigin
+    >>> from sklearn_deid.sequences import Representation, RepresentationOrigin
     >>> noise = {"kind": "trainable", "seeded": False, "generator": "chacha20-256"}
     >>> noise.update(law="Gaussian, rounded to the grid", grid=0.125, released_grid=0.125)
     >>> origin = RepresentationOrigin("3f2a", 2, 100, noise, False, True, "0.1.0", {})

@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from .._sequences import Representation, RepresentationOrigin, TokenSequences
 from ..exceptions import BundleError, SequenceError
+from ..sequences import Representation, RepresentationOrigin, TokenSequences
 from ..text import BINARY, CASING_CLASSES, I2B2_2014, MEDDOCAN, split_tag
 
 __all__ = [

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .._sequences import TokenSequences
+from ..sequences import TokenSequences
 from ..text import split_tag
 
 __all__ = ["PhiTokens", "find_phi_tokens", "limit_per_sentence"]

@@ -11,8 +11,8 @@ from typing import Any, overload
 
 import numpy as np
 
-from .._sequences import TokenSequences, object_rows
 from ..exceptions import AlignmentWarning, SequenceError
+from ..sequences import TokenSequences, object_rows
 from .alignment import AlignmentReport, spans_to_tags, tags_to_spans
 from .documents import Document
 from .segmentation import Segmentation, segment

@@ -14,7 +14,6 @@ from .pair_batches import PairBatch, PairBatches
 from .pair_data import PairData
 from .private_model import BestState, PrivateModel, TrainingLog, deid_scores, noise_aware_groups
 from .probe import CONTROL_BAR, AttackAccuracy, ProbeResult, pair_accuracy, positive_control, train_probe
-from .random_streams import own_torch_stream
 from .splits import hold_out_patients
 from .tagger_finish import finish_tagger, rate_factor
 from .three_part import train_three_part
@@ -59,7 +58,6 @@ __all__ = [
     "pair_slack",
     "privacy_bound",
     "noise_figures",
-    "own_torch_stream",
     "pair_accuracy",
     "positive_control",
     "rate_factor",

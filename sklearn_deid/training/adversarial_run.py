@@ -9,6 +9,7 @@ from collections.abc import Iterator
 import numpy as np
 import torch
 
+from .._torch_streams import own_torch_stream
 from ..exceptions import UnsafeToShareWarning
 from .adversarial_settings import ThreePartResult, ThreePartSettings
 from .adversary_fit import fit_adversaries, measure_pairs, new_adversaries
@@ -18,7 +19,6 @@ from .pair_adversaries import PairAdversaries
 from .pair_batches import PairBatch, PairBatches
 from .private_model import BestState, PrivateModel, TrainingLog, deid_scores, noise_aware_groups
 from .probe import CONTROL_BAR, AttackAccuracy, ProbeResult, pair_accuracy, train_probe
-from .random_streams import own_torch_stream
 
 __all__ = ["AdversarialRun"]
 

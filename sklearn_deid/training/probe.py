@@ -15,13 +15,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 import torch
 
+from .._torch_streams import own_torch_stream
 from ..nn import GaussianNoise, Representer
 from .adversary_fit import AdversarySettings, fit_adversaries, new_adversaries
 from .adversary_steps import RunningMeans, check_pairs, frozen
 from .pair_adversaries import PairAdversaries
 from .pair_batches import PairBatches
 from .private_model import TrainingLog
-from .random_streams import own_torch_stream
 
 __all__ = ["CONTROL_BAR", "AttackAccuracy", "ProbeResult", "pair_accuracy", "positive_control", "train_probe"]
 

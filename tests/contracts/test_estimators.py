@@ -15,8 +15,8 @@ from sklearn.preprocessing import FunctionTransformer
 
 import sklearn_deid
 from sklearn_deid import DeidTagger, TokenSequences, load_model, save_model
-from sklearn_deid._sequences import object_rows
 from sklearn_deid.exceptions import BundleError
+from sklearn_deid.sequences import object_rows
 
 from .estimator_cases import CASES, DEVIATIONS, GROUPS, TEXTS, X, Y, tiny_tagger
 

@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 
 from sklearn_deid import Corpus, Document, RuleTagger, Span
-from sklearn_deid._sequences import RaggedArray, Representation, TokenSequences, check_sequences, check_tags
 from sklearn_deid.exceptions import AlignmentWarning, DeidError
 from sklearn_deid.metrics import (
     bayes_reidentification,
@@ -19,6 +18,7 @@ from sklearn_deid.metrics import (
     utility_report,
 )
 from sklearn_deid.rules import find_phi, rebuild_sentence
+from sklearn_deid.sequences import RaggedArray, Representation, TokenSequences, check_sequences, check_tags
 from sklearn_deid.text import (
     I2B2_2014,
     labels_of,

@@ -12,7 +12,8 @@ from sklearn.base import clone
 from sklearn.model_selection import GroupKFold, KFold, train_test_split
 from sklearn.utils import indexable, resample, shuffle
 
-from sklearn_deid._sequences import (
+from sklearn_deid.exceptions import BundleError, SequenceError
+from sklearn_deid.sequences import (
     RaggedArray,
     Representation,
     RepresentationOrigin,
@@ -22,7 +23,6 @@ from sklearn_deid._sequences import (
     check_tags,
     object_rows,
 )
-from sklearn_deid.exceptions import BundleError, SequenceError
 
 ROWS = [["Dr", "Ada"], [], ["left"], ["at", "3", "pm"], ["Home", "."]]
 VECTORS = [np.arange(2 * len(row), dtype=np.float32).reshape(-1, 2) + i for i, row in enumerate(ROWS)]

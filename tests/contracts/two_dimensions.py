@@ -6,7 +6,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from sklearn_deid import WordVectors
-from sklearn_deid._sequences import Representation, TokenSequences, object_rows
+from sklearn_deid.sequences import Representation, TokenSequences, object_rows
 
 N_WORDS = 24
 WORDS = WordVectors(

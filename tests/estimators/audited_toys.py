@@ -6,8 +6,8 @@ from sklearn_deid import (
     AdversarialPrivacyAuditor,
     PrivateRepresenter,
 )
-from sklearn_deid._sequences import TokenSequences
 from sklearn_deid.attacks import InversionAttack, PairAttack
+from sklearn_deid.sequences import TokenSequences
 
 from .conftest import SMALL, make_sentences
 from .test_private_representer import TINY

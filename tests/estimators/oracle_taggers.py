@@ -3,7 +3,7 @@
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from sklearn_deid._sequences import check_sequences, object_rows
+from sklearn_deid.sequences import check_sequences, object_rows
 
 
 class Oracle(BaseEstimator):

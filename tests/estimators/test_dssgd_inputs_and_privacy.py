@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 from sklearn_deid import DeidTagger, DSSGDEnsemble, WordVectors
-from sklearn_deid._sequences import Representation
 from sklearn_deid.embeddings import SubwordTable
 from sklearn_deid.estimators._privacy_spent import spent_epsilon
 from sklearn_deid.exceptions import ExchangeError, MissingDependencyError, SequenceError
 from sklearn_deid.federated import GaussianUpload, PrivacyEvent, PrivacyLedger, SparseVectorUpload
+from sklearn_deid.sequences import Representation
 
 from .conftest import make_sentences
 from .small_ensembles import FEW, TINY, ensemble_of

@@ -8,9 +8,9 @@ import pytest
 import torch
 
 from sklearn_deid import DeidTagger, NoteDeidentifier, PretrainedEncoder, load_model, make_clinical_notes, save_model
-from sklearn_deid._sequences import TokenSequences
 from sklearn_deid.estimators._word_pieces import PretrainedFiles
 from sklearn_deid.exceptions import SequenceError
+from sklearn_deid.sequences import TokenSequences
 
 from .conftest import SMALL, assert_rows_equal, make_sentences
 

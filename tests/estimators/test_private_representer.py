@@ -20,9 +20,9 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils._param_validation import InvalidParameterError
 
 from sklearn_deid import DeidTagger, PrivateRepresenter, WordVectors, save_model
-from sklearn_deid._sequences import Representation, TokenSequences
 from sklearn_deid.exceptions import BundleError, SequenceError, UnsafeToShareWarning
 from sklearn_deid.nn import pair_distance
+from sklearn_deid.sequences import Representation, TokenSequences
 
 from .conftest import SMALL, SURNAMES, TOWNS, make_sentences
 

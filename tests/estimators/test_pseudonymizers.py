@@ -23,8 +23,8 @@ from sklearn_deid import (
     ZeroVectorPerturber,
     make_clinical_notes,
 )
-from sklearn_deid._sequences import Representation, TokenSequences
 from sklearn_deid.exceptions import SequenceError
+from sklearn_deid.sequences import Representation, TokenSequences
 
 from .conftest import SMALL, SURNAMES, TOWNS, make_sentences
 

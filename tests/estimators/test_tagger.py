@@ -5,8 +5,8 @@ import pytest
 import torch
 
 from sklearn_deid import DeidTagger
-from sklearn_deid._sequences import Representation, TokenSequences
 from sklearn_deid.exceptions import SequenceError
+from sklearn_deid.sequences import Representation, TokenSequences
 
 from .conftest import SMALL, assert_rows_equal, make_sentences
 

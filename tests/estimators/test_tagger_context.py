@@ -17,9 +17,9 @@ from sklearn_deid import (
     load_model,
     save_model,
 )
-from sklearn_deid._sequences import Representation, TokenSequences
 from sklearn_deid.embeddings import WordVectors
 from sklearn_deid.exceptions import SequenceError
+from sklearn_deid.sequences import Representation, TokenSequences
 
 from .conftest import SMALL, SURNAMES, assert_rows_equal
 

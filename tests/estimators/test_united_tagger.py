@@ -12,8 +12,8 @@ from sklearn.model_selection import GridSearchCV, GroupKFold
 from sklearn.pipeline import Pipeline
 
 from sklearn_deid import Corpus, DeidTagger, NoteDeidentifier, RuleTagger, UnitedTagger, make_clinical_notes
-from sklearn_deid._sequences import object_rows
 from sklearn_deid.exceptions import SequenceError
+from sklearn_deid.sequences import object_rows
 from sklearn_deid.text import is_allowed, labels_of, repair_tags
 
 from .conftest import SMALL, assert_rows_equal

@@ -23,10 +23,10 @@ from sklearn_deid import (
     VotingTagger,
     make_clinical_notes,
 )
-from sklearn_deid._sequences import object_rows
 from sklearn_deid.estimators._phi_marginals import PhiMarginals, tag_columns
 from sklearn_deid.exceptions import SequenceError
 from sklearn_deid.metrics import expected_calibration_error, phi_confidences
+from sklearn_deid.sequences import object_rows
 from sklearn_deid.text import is_allowed
 
 from .conftest import SMALL, assert_rows_equal

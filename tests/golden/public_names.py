@@ -18,7 +18,7 @@ _ROOT = Path(sklearn_deid.__file__).parent
 def rooms():
     """Modules with names for users: the package, its folders at any depth, public modules at the top, and sequences.
 
-    Examples import containers of sentences from ``_sequences``, whatever its name says.
+    Examples import containers of sentences from ``sequences``, whatever its name says.
     """
     folders = [path.parent.relative_to(_ROOT).parts for path in _ROOT.rglob("__init__.py")]
     modules = [(path.stem,) for path in _ROOT.glob("*.py") if path.stem in ("_sequences",) or path.stem[0] != "_"]

@@ -5,7 +5,7 @@ import pytest
 from sklearn.base import BaseEstimator
 
 from sklearn_deid import DeidTagger, NoteDeidentifier, RuleTagger, save_model
-from sklearn_deid._sequences import object_rows
+from sklearn_deid.sequences import object_rows
 
 X = [["Mr", "Alder", "was", "seen"], ["No", "pain", "today"], ["Dr", "Birch", "left", "Northwick", "."]]
 Y = [["O", "B-PATIENT", "O", "O"], ["O", "O", "O"], ["O", "B-DOCTOR", "O", "B-CITY", "O"]]

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 import torch
 
-from sklearn_deid._sequences import RepresentationOrigin
 from sklearn_deid.metrics import privacy_card
 from sklearn_deid.nn import attack_accuracy, distance_of_accuracy, released_r_times
+from sklearn_deid.sequences import RepresentationOrigin
 from sklearn_deid.training import privacy_bound
 
 VALUES = {

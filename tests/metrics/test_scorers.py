@@ -10,8 +10,8 @@ from sklearn.metrics import check_scoring
 from sklearn.model_selection import GridSearchCV, GroupKFold, KFold, cross_val_score, cross_validate, learning_curve
 from sklearn.pipeline import Pipeline
 
-from sklearn_deid._sequences import TokenSequences, object_rows
 from sklearn_deid.metrics import PHI_SCORERS, make_phi_scorer, phi_f1_score, phi_recall_score
+from sklearn_deid.sequences import TokenSequences, object_rows
 
 X = [["Ana", "left"], ["Ben", "left", "Leeds"], ["left"], ["Ana", "saw", "Ben"], [], ["Sol", "left"]]
 Y = [["B-NAME", "O"], ["B-NAME", "O", "B-CITY"], ["O"], ["B-NAME", "O", "B-NAME"], [], ["B-NAME", "O"]]

@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sklearn_deid._sequences import TokenSequences, object_rows
 from sklearn_deid.exceptions import SequenceError
 from sklearn_deid.metrics import phi_f1_score, phi_precision_score, phi_recall_score
+from sklearn_deid.sequences import TokenSequences, object_rows
 from sklearn_deid.text import convert_tags
 
 SCORES = {"precision": phi_precision_score, "recall": phi_recall_score, "f1": phi_f1_score}

@@ -5,12 +5,12 @@ import json
 import numpy as np
 from safetensors.numpy import save
 
-from sklearn_deid import _bundle as bundle_module
+from sklearn_deid import _storage as bundle_module
 from sklearn_deid import (
     save_representation,
 )
 from sklearn_deid._randomness import to_grid
-from sklearn_deid._sequences import Representation, RepresentationOrigin
+from sklearn_deid.sequences import Representation, RepresentationOrigin
 
 MANIFEST, ARRAYS = "manifest.json", "arrays.safetensors"
 ORIGIN = RepresentationOrigin(

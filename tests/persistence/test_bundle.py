@@ -8,10 +8,10 @@ import stat
 import numpy as np
 import pytest
 
-from sklearn_deid import _bundle as bundle_module
+from sklearn_deid import _storage as bundle_module
 from sklearn_deid import load_model, save_model
+from sklearn_deid._storage import check_bundle_target, read_bundle, write_bundle
 from sklearn_deid.exceptions import BundleError
-from sklearn_deid.persistence import check_bundle_target, read_bundle, write_bundle
 
 MANIFEST, ARRAYS = "manifest.json", "arrays.safetensors"
 

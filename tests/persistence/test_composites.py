@@ -14,8 +14,8 @@ from sklearn_deid import (
     load_model,
     save_model,
 )
+from sklearn_deid._storage import read_bundle, write_bundle
 from sklearn_deid.exceptions import BundleError
-from sklearn_deid.persistence import read_bundle, write_bundle
 
 from .conftest import X, Y, fit_small
 

@@ -6,13 +6,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from safetensors.numpy import load_file
 
-from sklearn_deid import _bundle as bundle_module
+from sklearn_deid import _storage as bundle_module
 from sklearn_deid import (
     load_model,
     load_representation,
 )
-from sklearn_deid._sequences import RepresentationOrigin
 from sklearn_deid.exceptions import BundleError
+from sklearn_deid.sequences import RepresentationOrigin
 
 from .saved_releases import (
     ARRAYS,

@@ -20,8 +20,8 @@ from sklearn_deid import (
     load_model,
     save_model,
 )
+from sklearn_deid._storage import read_bundle, write_bundle
 from sklearn_deid.exceptions import BundleError
-from sklearn_deid.persistence import read_bundle, write_bundle
 
 from .conftest import SMALL, X, Y, fit_small
 

@@ -10,8 +10,8 @@ from sklearn_deid import (
     pool_representations,
     save_representation,
 )
-from sklearn_deid._sequences import Representation
 from sklearn_deid.exceptions import BundleError
+from sklearn_deid.sequences import Representation
 
 from .saved_releases import (
     ORIGIN,

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from sklearn_deid import _bundle as bundle_module
+from sklearn_deid import _storage as bundle_module
 from sklearn_deid import load_representation, pool_representations, save_representation
 from sklearn_deid.exceptions import BundleError, InsecureReleaseWarning
 

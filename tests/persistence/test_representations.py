@@ -18,8 +18,8 @@ from sklearn_deid import (
     save_representation,
 )
 from sklearn_deid._randomness import to_grid
-from sklearn_deid._sequences import Representation, TokenSequences
 from sklearn_deid.exceptions import BundleError, SequenceError, UnsafeToShareWarning
+from sklearn_deid.sequences import Representation, TokenSequences
 
 from .saved_releases import (
     ARRAYS,

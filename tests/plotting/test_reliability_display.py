@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from sklearn.base import BaseEstimator
 
-from sklearn_deid._sequences import object_rows
 from sklearn_deid.metrics import expected_calibration_error, phi_confidences, reliability_curve, span_confidences
 from sklearn_deid.plotting import ReliabilityDisplay
+from sklearn_deid.sequences import object_rows
 
 
 class Given(BaseEstimator):

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from sklearn.model_selection import GroupKFold, train_test_split
 
 from sklearn_deid import Corpus, Document, Span
-from sklearn_deid._sequences import TokenSequences, check_tags
 from sklearn_deid.exceptions import AlignmentWarning, SequenceError
+from sklearn_deid.sequences import TokenSequences, check_tags
 from sklearn_deid.text import segment
 
 KINDS = ("inside_token", "trimmed", "split_by_sentence", "collisions", "overlapping", "swallowed", "empty")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from sklearn_deid.plotting import AdversaryOverNeighborsDisplay, AdversaryOverNeighborsPoint
+from benchmarks.figures.adversary_over_neighbors import AdversaryOverNeighborsDisplay, AdversaryOverNeighborsPoint
 
 
 def result(method, n, adversary="T2", f1=0.97, accuracy=0.5, width=0.02):

@@ -8,9 +8,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._optional import import_optional
-from .drawing import GRAY, draw_reference, grid_behind, line_style, panels_or_new
-from .result_rows import check_measured, check_neighbors, error_lengths, read_points, read_reference
+from sklearn_deid._optional import import_optional
+from sklearn_deid.plotting.drawing import GRAY, draw_reference, grid_behind, line_style, panels_or_new
+from sklearn_deid.plotting.result_rows import (
+    check_measured,
+    check_neighbors,
+    error_lengths,
+    read_points,
+    read_reference,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

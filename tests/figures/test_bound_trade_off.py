@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from sklearn_deid.plotting import BoundTradeOffDisplay, BoundTradeOffPoint
+from benchmarks.figures.bound_trade_off import BoundTradeOffDisplay, BoundTradeOffPoint
 
 
 def result(n, bound, f1):

@@ -6,8 +6,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from .drawing import GRAY, axes_or_new, draw_reference, grid_behind, legend_beside, line_style
-from .result_rows import check_measured, check_neighbors, error_lengths, read_points, read_reference
+from sklearn_deid.plotting.drawing import GRAY, axes_or_new, draw_reference, grid_behind, legend_beside, line_style
+from sklearn_deid.plotting.result_rows import (
+    check_measured,
+    check_neighbors,
+    error_lengths,
+    read_points,
+    read_reference,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from ._bundle import plain_json
-from .exceptions import BundleError
+from .._storage import plain_json
+from ..exceptions import BundleError
 
 __all__ = ["NOISE_LAW", "RepresentationOrigin"]
 

@@ -27,7 +27,7 @@ def own_torch_stream(rng: np.random.Generator, device: torch.device) -> Iterator
     Examples
     --------
     >>> import numpy as np, torch
-    >>> from sklearn_deid.training import own_torch_stream
+    >>> from sklearn_deid._torch_streams import own_torch_stream
     >>> def number():
     ...     with own_torch_stream(np.random.default_rng(0), torch.device("cpu")):
     ...         return torch.rand(1).item()

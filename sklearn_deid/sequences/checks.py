@@ -1,0 +1,77 @@
+"""What X, y and groups must be, converted once."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..exceptions import SequenceError
+from .ragged_array import RaggedArray
+from .representation import Representation
+from .token_sequences import TokenSequences
+
+__all__ = ["check_groups", "check_sequences", "check_tags"]
+
+
+def check_sequences(X: Any, *, name: str = "X") -> TokenSequences | Representation:
+    """Convert X once to a ragged container.
+
+    Parameters
+    ----------
+    X : TokenSequences, Representation, or sequence of sentences
+        A sentence is a sequence of str, or an array of shape (n_tokens, d).
+    name : str, default="X"
+        How the argument is called in errors.
+
+    Raises
+    ------
+    SequenceError
+        If X is one sentence, one string, holds anything but strings, or mixes widths.
+
+    Examples
+    --------
+    >>> check_sequences([["a", "b"], []])
+    TokenSequences(n=2, items=2)
+    """
+    if isinstance(X, (TokenSequences, Representation)):
+        return X
+    if isinstance(X, (str, bytes)) or not hasattr(X, "__iter__"):
+        raise SequenceError(f"'{name}' must be a sequence of sentences. Got {type(X).__name__} instead.")
+    rows = list(X)
+    first = next((row for row in rows if not isinstance(row, str) and hasattr(row, "__len__") and len(row)), None)
+    vectors = first is not None and np.ndim(first[0]) == 1 and not isinstance(first[0], str)
+    return (Representation if vectors else TokenSequences).from_rows(rows, name=name)
+
+
+def check_tags(y: Any, X: RaggedArray) -> TokenSequences:
+    """Convert y and compare its row lengths with those of X.
+
+    Raises
+    ------
+    SequenceError
+        If y is missing, has another number of rows, or a row has another length than its sentence.
+    """
+    if y is None:
+        raise SequenceError("y is required: one tag sequence for each sentence of X.")
+    tags = y if isinstance(y, TokenSequences) else TokenSequences.from_rows(y, name="y")
+    if len(tags) != len(X):
+        raise SequenceError(f"X has {len(X)} sentences, y has {len(tags)}.")
+    wrong = np.flatnonzero(tags.lengths != X.lengths)
+    if wrong.size:
+        i = int(wrong[0])
+        raise SequenceError(
+            f"{wrong.size} rows of y have another length than their sentence; the first is row {i}: "
+            f"{X.lengths[i]} tokens, {tags.lengths[i]} tags."
+        )
+    return tags
+
+
+def check_groups(groups: Any, n: int) -> np.ndarray | None:
+    """One group (patient id) for each sentence, or None."""
+    if groups is None:
+        return None
+    array = np.asarray(groups)
+    if array.shape != (n,):
+        raise SequenceError(f"'groups' must hold one patient id for each of {n} sentences. Got shape {array.shape}.")
+    return array

@@ -1,0 +1,179 @@
+"""Rows of different lengths, stored as one flat array plus offsets."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..exceptions import SequenceError
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+__all__ = ["RaggedArray", "object_rows"]
+
+
+class RaggedArray:
+    """Rows of different lengths, stored as one flat array plus offsets.
+
+    Has ``shape == (n,)`` and takes ``X[key]`` and ``X[key, ...]``, the two forms in which scikit-learn indexes; without
+    ``shape`` it would turn into a plain list at the first split.
+
+    Parameters
+    ----------
+    data : ndarray of shape (n_items,) or (n_items, d)
+        All rows, one after the other.
+    offsets : ndarray of shape (n + 1,), dtype int64
+        Row ``i`` is ``data[offsets[i]:offsets[i + 1]]``.
+
+    Attributes
+    ----------
+    documents : ndarray of shape (n,), dtype int64, or None
+        Number of the document that each row comes from, where it is known (see `with_documents`). Kept by indexing,
+        copies and pickles; it is no part of equality.
+    """
+
+    __slots__ = ("data", "documents", "offsets")
+    __array_ufunc__ = None  # so that ``ndarray == self`` asks us instead of broadcasting
+
+    def __init__(self, data: np.ndarray, offsets: np.ndarray) -> None:
+        # A file stays mapped: np.asarray would turn np.memmap into a plain array.
+        self.data = data if isinstance(data, np.memmap) else np.asarray(data)
+        self.offsets = np.asarray(offsets, dtype=np.int64)
+        self.documents: np.ndarray | None = None
+        if self.offsets.ndim != 1 or not len(self.offsets) or self.offsets[0] != 0:
+            raise SequenceError("'offsets' must be one-dimensional and start at 0.")
+        if (np.diff(self.offsets) < 0).any() or self.offsets[-1] != len(self.data):
+            raise SequenceError("'offsets' must not decrease and must end at len(data).")
+
+    @property
+    def shape(self) -> tuple[int]:
+        """``(n,)``: the number of rows."""
+        return (len(self.offsets) - 1,)
+
+    @property
+    def ndim(self) -> int:
+        """Always 1."""
+        return 1
+
+    @property
+    def lengths(self) -> np.ndarray:
+        """Number of items in each row, shape (n,)."""
+        return np.diff(self.offsets)
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes held by the two arrays."""
+        return self.data.nbytes + self.offsets.nbytes
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+    def __iter__(self) -> Iterator[Any]:
+        bounds = self.offsets.tolist()
+        for start, stop in zip(bounds[:-1], bounds[1:], strict=True):
+            yield self._row(start, stop)
+
+    def _row(self, start: int, stop: int) -> Any:
+        return self.data[start:stop]
+
+    def __getitem__(self, key: Any) -> Any:
+        if isinstance(key, tuple):  # scikit-learn asks for X[key, ...]
+            if any(part is not Ellipsis for part in key[1:]):
+                raise IndexError(f"{type(self).__name__} has one dimension.")
+            key = key[0]
+        if isinstance(key, (int, np.integer)):
+            if not -len(self) <= key < len(self):
+                raise IndexError(f"Row {key} of {len(self)} rows.")
+            row = int(key) % len(self)
+            return self._row(int(self.offsets[row]), int(self.offsets[row + 1]))
+        return self._take(np.arange(len(self))[key if isinstance(key, slice) else _as_index(key, len(self))])
+
+    def _take(self, rows: np.ndarray) -> Self:
+        if isinstance(self.data, np.memmap) and len(rows) and (np.diff(rows) == 1).all():
+            bounds = self.offsets[rows[0] : rows[-1] + 2]  # neighbours in the file need no copy
+            part = self._with(self.data[bounds[0] : bounds[-1]], bounds - bounds[0])
+            return part.with_documents(None if self.documents is None else self.documents[rows])
+        lengths = self.lengths[rows]
+        offsets = np.concatenate(([0], np.cumsum(lengths)))
+        shift = np.repeat(self.offsets[rows] - offsets[:-1], lengths)
+        part = self._with(self.data[np.arange(offsets[-1]) + shift], offsets)
+        return part.with_documents(None if self.documents is None else self.documents[rows])
+
+    def with_documents(self, documents: Any) -> Self:
+        """The same rows, which know their documents.
+
+        Parameters
+        ----------
+        documents : array-like of shape (n,), or None
+            Document of each row, as numbers or as ids of any kind; only which rows have the same one is kept. Rows of
+            one document stand in its order.
+
+        Examples
+        --------
+        >>> from sklearn_deid.sequences import TokenSequences
+        >>> X = TokenSequences.from_rows([["Dr", "Who"], ["left"], ["No", "pain"]]).with_documents(["a", "a", "b"])
+        >>> X[1:].documents.tolist()
+        [0, 1]
+        """
+        new = self._with(self.data, self.offsets)
+        if documents is not None:
+            ids = np.asarray(documents)
+            if ids.shape != self.shape:
+                raise SequenceError(f"'documents' must hold one id for each of {len(self)} rows. Got {ids.shape}.")
+            new.documents = np.unique(ids, return_inverse=True)[1].astype(np.int64)
+        return new
+
+    def _with(self, data: np.ndarray, offsets: np.ndarray) -> Self:
+        """Some of the rows, with what else belongs to them."""
+        return type(self)(data, offsets)
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+        return object_rows(self)
+
+    def __reduce__(self) -> tuple:
+        # What is not known leaves no trace: hashes of joblib, and so its caches, stay valid.
+        if self.documents is None:
+            return (type(self), self._arguments())
+        return (_with_documents, (type(self), self._arguments(), self.documents))
+
+    def _arguments(self) -> tuple:
+        return (self.data, self.offsets)
+
+    def __eq__(self, other: object) -> bool:
+        if type(self) is not type(other):
+            return NotImplemented
+        return np.array_equal(self.offsets, other.offsets) and np.array_equal(self.data, other.data)
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:  # counts only: the items are note text
+        return f"{type(self).__name__}(n={len(self)}, items={len(self.data)})"
+
+    def tolist(self) -> list[list]:
+        """The rows as plain lists."""
+        return [list(row) for row in self]
+
+
+def object_rows(rows: Iterable[Any]) -> np.ndarray:
+    """A 1-D object array of rows; ``np.array`` would turn rows of equal length into two dimensions."""
+    items = list(rows)
+    out = np.empty(len(items), dtype=object)
+    for i, row in enumerate(items):
+        out[i] = row
+    return out
+
+
+def _with_documents(cls: type[RaggedArray], arguments: tuple, documents: np.ndarray) -> RaggedArray:
+    return cls(*arguments).with_documents(documents)
+
+
+def _as_index(key: Any, n: int) -> np.ndarray:
+    index = np.asarray(key)
+    if index.ndim != 1:
+        raise IndexError(f"An index needs one dimension. Got {index.ndim}.")
+    if index.dtype == bool and index.shape != (n,):
+        raise IndexError(f"A boolean index needs shape ({n},). Got {index.shape}.")
+    return index if index.size else index.astype(np.intp)

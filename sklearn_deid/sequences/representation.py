@@ -1,0 +1,97 @@
+"""Sentences of token vectors."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..exceptions import SequenceError
+from .origin import RepresentationOrigin
+from .ragged_array import RaggedArray
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+__all__ = ["Representation"]
+
+
+class Representation(RaggedArray):
+    """Sentences of token vectors: one flat float32 array of shape (n_tokens, d) plus offsets.
+
+    Parameters
+    ----------
+    data : ndarray or memmap of shape (n_tokens, d)
+        All vectors; a memmap stays one as long as no copy is needed.
+    offsets : ndarray of shape (n + 1,), dtype int64
+        Sentence ``i`` is ``data[offsets[i]:offsets[i + 1]]``.
+    origin : RepresentationOrigin, default=None
+        The representer that made the vectors. Kept by indexing, copies and pickles, part of equality; None where it is
+        not known, or where data of different origins are joined.
+    """
+
+    __slots__ = ("origin",)
+
+    def __init__(self, data: np.ndarray, offsets: np.ndarray, origin: RepresentationOrigin | None = None) -> None:
+        super().__init__(data, offsets)
+        if origin is not None and not isinstance(origin, RepresentationOrigin):
+            raise SequenceError(f"'origin' must be a RepresentationOrigin or None. Got {type(origin).__name__}.")
+        self.origin = origin
+
+    @classmethod
+    def concatenate(cls, parts: Sequence[Representation]) -> Representation:
+        """Join sentences of several representations of one d; the origin stays if all have the same.
+
+        Examples
+        --------
+        >>> part = Representation.from_rows([[[1.0, 2.0]], [[3.0, 4.0], [5.0, 6.0]]])
+        >>> Representation.concatenate([part, part[:1]]).lengths.tolist()
+        [1, 2, 1]
+        """
+        if not parts or len({part.data.shape[1:] for part in parts}) != 1:
+            raise SequenceError("Only representations of one dimension d can be joined, and at least one is needed.")
+        offsets = np.concatenate(([0], np.cumsum(np.concatenate([part.lengths for part in parts]))))
+        same = all(part.origin == parts[0].origin for part in parts)
+        return cls(np.concatenate([part.data for part in parts]), offsets, parts[0].origin if same else None)
+
+    def _with(self, data: np.ndarray, offsets: np.ndarray) -> Self:
+        return type(self)(data, offsets, self.origin)
+
+    def _arguments(self) -> tuple:
+        return super()._arguments() if self.origin is None else (self.data, self.offsets, self.origin)
+
+    def __eq__(self, other: object) -> bool:
+        same = super().__eq__(other)
+        if same is True and isinstance(other, Representation):
+            return self.origin == other.origin
+        return same
+
+    __hash__ = None
+
+    @classmethod
+    def from_rows(cls, rows: Iterable[Any], *, name: str = "X") -> Representation:
+        """Convert rows of 2-D arrays (n_tokens, d); raises SequenceError that names the row."""
+        arrays = [_as_vectors(row, name, number) for number, row in enumerate(rows)]
+        widths = {a.shape[1:] for a in arrays if a.size}
+        if len(widths) > 1 or any(len(w) != 1 for w in widths):
+            raise SequenceError(f"Every row of '{name}' must have shape (n_tokens, d) with one d.")
+        (d,) = widths.pop() if widths else (0,)
+        offsets = np.concatenate(([0], np.cumsum([len(a) for a in arrays], dtype=np.int64)))
+        kept = [a for a in arrays if a.size]
+        data = np.concatenate(kept) if kept else np.empty((0, d), dtype=np.float32)
+        if not np.isfinite(data).all():
+            raise SequenceError(f"'{name}' holds NaN or infinity.")
+        return cls(data, offsets)
+
+    @property
+    def d(self) -> int:
+        """Dimension of a token vector."""
+        return int(self.data.shape[1])
+
+
+def _as_vectors(row: Any, name: str, number: int) -> np.ndarray:
+    try:
+        return np.asarray(row, dtype=np.float32)
+    except (TypeError, ValueError):  # NumPy's own message quotes what is no number: a word of a note
+        raise SequenceError(f"Row {number} of '{name}' must be an array of numbers, shape (n_tokens, d).") from None

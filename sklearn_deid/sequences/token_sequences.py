@@ -1,0 +1,57 @@
+"""Sentences of tokens, and tag sequences."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from sys import intern
+from typing import Any
+
+import numpy as np
+
+from ..exceptions import SequenceError
+from .ragged_array import RaggedArray
+
+__all__ = ["TokenSequences"]
+
+
+class TokenSequences(RaggedArray):
+    """Sentences of tokens, or tag sequences: a flat object array of interned strings plus offsets.
+
+    Examples
+    --------
+    >>> X = TokenSequences.from_rows([["Dr", ".", "Who"], ["left"]])
+    >>> X.shape, X.lengths.tolist(), X[1]
+    ((2,), [3, 1], ['left'])
+    """
+
+    __slots__ = ()
+
+    @classmethod
+    def from_rows(cls, rows: Iterable[Sequence[str]], *, name: str = "X") -> TokenSequences:
+        """Convert rows of strings; raises SequenceError that names the row."""
+        flat: list[str] = []
+        offsets = [0]
+        for number, row in enumerate(rows):
+            if isinstance(row, (str, bytes)) or not hasattr(row, "__iter__"):
+                raise SequenceError(
+                    f"'{name}' must be a sequence of sentences, each a sequence of tokens. Row {number} is a "
+                    f"{type(row).__name__}. A single sentence must be wrapped: [tokens]."
+                )
+            tokens = list(row)  # a row may be an iterator, which a second look would find half empty
+            try:
+                flat.extend(list(map(intern, tokens)))
+            except TypeError:  # a str subclass such as numpy.str_, or no string at all
+                flat.extend([intern(_as_str(token, name, number)) for token in tokens])
+            offsets.append(len(flat))
+        data = np.empty(len(flat), dtype=object)
+        data[:] = flat
+        return cls(data, np.asarray(offsets))
+
+    def _row(self, start: int, stop: int) -> list[str]:
+        return self.data[start:stop].tolist()
+
+
+def _as_str(token: Any, name: str, row: int) -> str:
+    if not isinstance(token, str):
+        raise SequenceError(f"'{name}' must hold strings. Row {row} holds a {type(token).__name__}.")
+    return str(token)
