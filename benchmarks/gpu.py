@@ -18,7 +18,7 @@ from torch.profiler import ProfilerActivity, profile, record_function
 from torchcrf import CRF
 
 from sklearn_deid import DeidTagger
-from sklearn_deid.nn import LinearChainCRF
+from sklearn_deid.tagging import LinearChainCRF
 
 from .environment import describe
 

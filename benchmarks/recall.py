@@ -30,7 +30,6 @@ from sklearn_deid import (
     fetch_meddocan,
     make_clinical_notes,
 )
-from sklearn_deid.estimators import direct_identifiers
 from sklearn_deid.exceptions import AlignmentWarning
 from sklearn_deid.metrics import (
     expected_calibration_error,
@@ -40,6 +39,7 @@ from sklearn_deid.metrics import (
     phi_recall_score,
     span_confidences,
 )
+from sklearn_deid.tagging import direct_identifiers
 from sklearn_deid.text import SentenceData, split_tag
 
 from .environment import describe

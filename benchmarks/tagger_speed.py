@@ -20,9 +20,8 @@ from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 from torchcrf import CRF
 
 from sklearn_deid import DeidTagger, make_clinical_notes
-from sklearn_deid.estimators import NoteDeidentifier
-from sklearn_deid.estimators._tagger_data import word_features
-from sklearn_deid.nn import SentenceDataset
+from sklearn_deid.tagging import NoteDeidentifier, SentenceDataset
+from sklearn_deid.tagging.tagger_data import word_features
 
 from .environment import describe
 

@@ -11,7 +11,8 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from .._torch_streams import own_torch_stream
-from ..nn import BidirectionalRecurrent, LengthBucketSampler, SentenceBatch, SentenceDataset
+from ..tagging.batching import LengthBucketSampler, SentenceBatch, SentenceDataset
+from ..tagging.encoders import BidirectionalRecurrent
 from ..training import BestState
 from .word_guesses import Ranks
 

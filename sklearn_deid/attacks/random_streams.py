@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from ..training import hold_out_patients
+from ..tagging.splits import hold_out_patients
 
 __all__ = ["random_streams", "three_patient_splits"]
 

@@ -64,8 +64,8 @@ def add_note_options(parser: ArgumentParser) -> None:
 def load_deidentifier(arguments: Namespace) -> Any:
     """The model of ``--model``, set to withhold what it cannot process."""
     device = set_machine(arguments)
-    from ..estimators import NoteDeidentifier
-    from ..persistence import load_model
+    from ..tagging.note_deidentifier import NoteDeidentifier
+    from ..tagging.saving import load_model
 
     model = load_model(arguments.model, device=device)
     deidentifier = model if isinstance(model, NoteDeidentifier) else NoteDeidentifier(model)

@@ -68,7 +68,7 @@ def run(arguments: argparse.Namespace) -> int:
     device = set_machine(arguments)
     from ..datasets import make_clinical_notes
     from ..io import write_corpus
-    from ..persistence import save_model
+    from ..tagging.saving import save_model
 
     notes = make_clinical_notes(arguments.notes, random_state=arguments.seed)
     if len(notes.patients) < 2:

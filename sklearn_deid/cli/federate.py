@@ -175,7 +175,7 @@ def model(arguments: argparse.Namespace) -> int:
     from .._storage import check_bundle_target
     from ..engines import server_checkpoint
     from ..federated.server import ParameterServer
-    from ..persistence import save_model
+    from ..tagging.saving import save_model
 
     check_bundle_target(arguments.output, arguments.overwrite)
     agreement, checkpoint = server_checkpoint(arguments.kit)

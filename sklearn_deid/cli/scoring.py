@@ -61,7 +61,8 @@ def fit_deidentifier(corpus: Corpus, *, quiet: bool = False, verbose: bool = Fal
     KeyboardInterrupt
         If the training was interrupted: what is half trained is not to be used.
     """
-    from ..estimators import DeidTagger, NoteDeidentifier
+    from ..tagging.note_deidentifier import NoteDeidentifier
+    from ..tagging.tagger import DeidTagger
     from .epoch_progress import EpochProgress
 
     tagger = DeidTagger(callbacks=None if quiet else [("epoch_progress", EpochProgress(verbose))], **parameters)

@@ -75,7 +75,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Train, score, save."""
     device = set_machine(arguments)
     from .._storage import check_bundle_target
-    from ..persistence import save_model
+    from ..tagging.saving import save_model
 
     check_bundle_target(arguments.model, arguments.overwrite)
     result = read_annotated(arguments)

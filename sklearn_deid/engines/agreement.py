@@ -163,7 +163,7 @@ class Agreement:
             If a parameter is none of those that a tagger takes.
         """
         from .._compat import check_constraints
-        from ..estimators import DeidTagger
+        from ..tagging.tagger import DeidTagger
 
         tagger = DeidTagger(**self.tagger, random_state=self.seed)
         try:

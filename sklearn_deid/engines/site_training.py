@@ -177,7 +177,7 @@ class SiteTraining:
 
     def _save_model(self) -> None:
         """The tagger as it is now, with the average of its weights; the next window begins with the saved state."""
-        from ..persistence import save_model
+        from ..tagging.saving import save_model
 
         self.learner.finish()
         save_model(self.learner.tagger, self.folder / "model", overwrite=True)

@@ -26,13 +26,13 @@ from ..attacks import (
     ReleasedTokens,
 )
 from ..sequences import Representation, TokenSequences
+from ..tagging.tagger_data import distinct_words
 from ..text import casing_ids
 from ..training import PairData
 from ._audit_data import AuditData
 from ._audit_representer_memory import attack_memory
 from ._pair_data import embedding_table
 from ._representer_encoding import encode_sentences
-from ._tagger_data import distinct_words
 
 __all__ = ["ReleasedRepresenter", "ReleasedVectors"]
 

@@ -11,9 +11,9 @@ import numpy as np
 from ..attacks import AttackResult, GradientInversionAttack, ReleasedUpdates, UpdateKnowledge, UpdateLeakageAttack
 from ..federated.layout import ParameterLayout
 from ..federated.sparse import SparseUpdate
+from ..tagging.tagger_data import distinct_words, encode_tags, inner_tags
 from ..text import CASING_CLASSES, character_ids, shape_ids
 from ._audit_data import AuditData
-from ._tagger_data import distinct_words, encode_tags, inner_tags
 from ._tagger_learner import tagger_layout
 
 __all__ = ["CHARACTERS", "LABELS", "SHAPES", "WORDS", "ReleasedExchange"]

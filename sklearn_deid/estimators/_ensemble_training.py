@@ -17,12 +17,12 @@ from ..federated.limits import ServerLimits
 from ..federated.record import ExchangeRecord
 from ..federated.strategies import StrategyPlan, Training
 from ..federated.worker import WorkerSettings
+from ..tagging.tagger import DeidTagger
 from ._public_inputs import public_embeddings
 from ._tagger_learner import TaggerLearner, tagger_from_vector
 from ._training_together import Progress, begin, go_on
 from ._worker_data import WorkerData, agreed_labels, check_alike, checked_part, joined, split_patients
 from ._worker_processes import map_in_processes
-from .tagger import DeidTagger
 
 __all__ = ["EnsembleTraining"]
 

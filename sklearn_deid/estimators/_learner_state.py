@@ -11,10 +11,10 @@ from sklearn.base import clone
 
 from ..exceptions import ExchangeError
 from ..federated.state_file import generator_from, generator_state
+from ..tagging.tagger import DeidTagger
 from ._public_inputs import public_embeddings
 from ._tagger_learner import TaggerLearner
 from ._worker_data import agreed_labels, checked_part
-from .tagger import DeidTagger
 
 __all__ = ["learner_from_state", "learner_to_state", "make_learner"]
 

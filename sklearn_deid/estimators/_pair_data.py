@@ -11,9 +11,9 @@ from ..embeddings import WordVectors
 from ..exceptions import SequenceError
 from ..perturbation import DIGITS, MOVE, find_phi_tokens
 from ..sequences import TokenSequences
+from ..tagging.tagger_data import distinct_words, span_ranges
 from ..text import CASING_CLASSES, casing_ids
 from ..training import PairData
-from ._tagger_data import distinct_words, span_ranges
 
 __all__ = ["embedding_table", "make_pair_data"]
 

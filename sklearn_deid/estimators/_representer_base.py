@@ -14,23 +14,15 @@ from .._randomness import own_generator, release_generator
 from ..embeddings import WordVectors
 from ..exceptions import SequenceError
 from ..sequences import Representation, TokenSequences, check_sequences, check_tags
+from ..tagging.splits import hold_out_patients
+from ..tagging.tagger_data import inner_tags
 from ..text import CASING_CLASSES
-from ..training import (
-    PairBatches,
-    PairData,
-    PrivacyBound,
-    PrivateModel,
-    hold_out_patients,
-    pair_distances,
-    pair_slack,
-    privacy_bound,
-)
+from ..training import PairBatches, PairData, PrivacyBound, PrivateModel, pair_distances, pair_slack, privacy_bound
 from ._pair_data import make_pair_data
 from ._representer_encoding import encode_sentences
 from ._representer_state import origin_of
 from ._representer_training import TrainingRun, build_representer, build_tagger, train_representer
 from ._representer_worst_case import WorstCase, worst_case
-from ._tagger_data import inner_tags
 from .neighbor_pseudonymizer import NeighborPseudonymizer
 
 __all__ = ["SentenceRepresenter", "check_tokens"]

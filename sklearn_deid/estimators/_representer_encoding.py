@@ -11,12 +11,13 @@ import numpy as np
 import torch
 
 from ..embeddings import WordVectors
-from ..nn import LengthBucketSampler, Representer
+from ..nn import Representer
 from ..sequences import TokenSequences
+from ..tagging.batching import LengthBucketSampler
+from ..tagging.representer_noise import ReleaseNoise
+from ..tagging.tagger_data import distinct_words
 from ..text import CASING_CLASSES, casing_ids
 from ._pair_data import embedding_table
-from ._representer_noise import ReleaseNoise
-from ._tagger_data import distinct_words
 
 __all__ = ["encode_sentences"]
 

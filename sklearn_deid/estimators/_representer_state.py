@@ -14,8 +14,8 @@ from .._randomness import KEYED, SEEDED
 from ..embeddings import WordVectors, resolve_embeddings
 from ..exceptions import BundleError
 from ..sequences import NOISE_LAW, RepresentationOrigin
+from ..tagging.representer_noise import noise_grid, released_grid
 from ..training import PrivacyBound
-from ._representer_noise import noise_grid, released_grid
 from ._representer_training import build_representer
 
 if TYPE_CHECKING:

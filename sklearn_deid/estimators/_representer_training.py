@@ -9,7 +9,9 @@ import numpy as np
 import torch
 
 from ..exceptions import UnsafeToShareWarning
-from ..nn import BidirectionalRecurrent, GaussianNoise, Representer, TaggerModule
+from ..nn import GaussianNoise, Representer
+from ..tagging.encoders import BidirectionalRecurrent
+from ..tagging.network import TaggerModule
 from ..text import CASING_CLASSES
 from ..training import (
     BoundedSettings,

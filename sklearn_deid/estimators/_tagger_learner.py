@@ -14,9 +14,9 @@ from torch import Tensor
 from .._compat import resolve_device
 from .._randomness import own_generator
 from ..federated.layout import ParameterLayout
-from ..training import hold_out_patients
+from ..tagging.splits import hold_out_patients
+from ..tagging.tagger import DeidTagger
 from ._worker_data import WorkerData
-from .tagger import DeidTagger
 
 __all__ = ["TaggerLearner", "tagger_from_vector", "tagger_layout"]
 

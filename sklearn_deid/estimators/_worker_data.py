@@ -9,8 +9,8 @@ import numpy as np
 
 from ..exceptions import SequenceError
 from ..sequences import Representation, TokenSequences
+from ..tagging.tagger import DeidTagger
 from ..text import split_tag
-from .tagger import DeidTagger
 
 __all__ = ["WorkerData", "agreed_labels", "check_alike", "checked_part", "joined", "split_patients"]
 

@@ -18,11 +18,11 @@ from ..federated.selection import DOWNLOAD_SELECTIONS, SELECTIONS
 from ..federated.strategies import STRATEGIES
 from ..metrics import phi_f1_score
 from ..sequences import object_rows
+from ..tagging.tagger import DeidTagger
+from ..tagging.votes import majority_tags
 from ._ensemble_training import EnsembleTraining
 from ._privacy_spent import spent_epsilon
-from ._votes import majority_tags
 from ._worker_data import checked_part
-from .tagger import DeidTagger
 
 __all__ = ["DSSGDEnsemble"]
 

@@ -12,11 +12,11 @@ from .._compat import Interval, StrOptions, check_constraints
 from .._randomness import own_generator
 from ..embeddings import WordVectors, resolve_embeddings
 from ..sequences import Representation, check_groups, check_tags
+from ..tagging.tagger_data import inner_tags
 from ..text import CASING_CLASSES
 from ._representer_base import SentenceRepresenter, check_tokens
 from ._representer_files import load_representer, save_representer
 from ._representer_state import fingerprint_of
-from ._tagger_data import inner_tags
 
 __all__ = ["PrivateRepresenter"]
 

@@ -39,8 +39,8 @@ def as_deidentifier(model: Any, device: str | None = None) -> Any:
     >>> as_deidentifier(NoteDeidentifier(RuleTagger().fit([]), on_error="withhold")).on_error
     'raise'
     """
-    from ..estimators import NoteDeidentifier
-    from ..persistence import load_model
+    from ..tagging.note_deidentifier import NoteDeidentifier
+    from ..tagging.saving import load_model
 
     loaded = load_model(model, device=device) if isinstance(model, (str, os.PathLike)) else model
     if not isinstance(loaded, NoteDeidentifier) and not hasattr(loaded, "predict"):

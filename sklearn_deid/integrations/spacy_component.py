@@ -142,7 +142,7 @@ class DeidComponent(Pipe):
         UnsafeToShareWarning
             If this pipeline has read docs: spaCy saves every word that it has met with its vocabulary.
         """
-        from ..persistence import save_model
+        from ..tagging.saving import save_model
 
         if self._has_read:
             warnings.warn(

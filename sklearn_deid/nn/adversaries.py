@@ -17,7 +17,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from .recurrent import BidirectionalRecurrent
+from ..tagging.encoders import BidirectionalRecurrent
 
 __all__ = ["EmbeddingPairAdversary", "RepresentationPairAdversary", "average_adversaries"]
 

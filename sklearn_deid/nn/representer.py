@@ -6,8 +6,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from ..tagging.encoders import BidirectionalRecurrent
 from .noise import GaussianNoise
-from .recurrent import BidirectionalRecurrent
 
 __all__ = ["Representer"]
 

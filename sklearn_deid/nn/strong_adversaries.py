@@ -18,7 +18,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from .recurrent import BidirectionalRecurrent
+from ..tagging.encoders import BidirectionalRecurrent
 
 __all__ = ["StrongEmbeddingAdversary", "StrongRepresentationAdversary", "cosine_distance"]
 

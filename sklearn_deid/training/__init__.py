@@ -4,17 +4,14 @@ from .adversarial_settings import ThreePartResult, ThreePartSettings
 from .adversary_fit import AdversarySettings, fit_adversaries, measure_pairs, new_adversaries
 from .adversary_steps import AdversaryOptimizer, RunningMeans, chance_deviation, frozen
 from .bounded import BoundedResult, BoundedSettings, BoundPrices, calibrate_noise, train_bounded
-from .callbacks import EarlyStoppingOnF1, LearningRateDecay, WeightAverage
 from .certificate import PrivacyBound, pair_distances, pair_slack, privacy_bound
 from .dann import train_dann
-from .moving_average import MovingAverage
 from .noise_figures import noise_figures
 from .pair_adversaries import Judgement, PairAdversaries, ReleasedPairs, release_pairs, typical_norms
 from .pair_batches import PairBatch, PairBatches
 from .pair_data import PairData
 from .private_model import BestState, PrivateModel, TrainingLog, deid_scores, noise_aware_groups
 from .probe import CONTROL_BAR, AttackAccuracy, ProbeResult, pair_accuracy, positive_control, train_probe
-from .splits import hold_out_patients
 from .tagger_finish import finish_tagger, rate_factor
 from .three_part import train_three_part
 
@@ -27,10 +24,7 @@ __all__ = [
     "BoundPrices",
     "BoundedResult",
     "BoundedSettings",
-    "EarlyStoppingOnF1",
     "Judgement",
-    "LearningRateDecay",
-    "MovingAverage",
     "PairAdversaries",
     "PairBatch",
     "PairBatches",
@@ -43,14 +37,12 @@ __all__ = [
     "ThreePartResult",
     "ThreePartSettings",
     "TrainingLog",
-    "WeightAverage",
     "chance_deviation",
     "calibrate_noise",
     "deid_scores",
     "finish_tagger",
     "fit_adversaries",
     "frozen",
-    "hold_out_patients",
     "measure_pairs",
     "new_adversaries",
     "noise_aware_groups",

@@ -19,8 +19,8 @@ from scipy.stats import binom
 from torch import Tensor
 
 from ..nn import distance_of_accuracy, pair_distance
+from ..tagging.moving_average import MovingAverage
 from .certificate import PrivacyBound, pair_distances, pair_slack, privacy_bound
-from .moving_average import MovingAverage
 from .pair_batches import PairBatch, PairBatches
 from .private_model import BestState, PrivateModel, TrainingLog, deid_scores, noise_aware_groups
 from .tagger_finish import finish_tagger, rate_factor

@@ -97,7 +97,8 @@ def train_dann(
     --------
     >>> import warnings
     >>> import numpy as np, torch
-    >>> from sklearn_deid.nn import BidirectionalRecurrent, Representer, TaggerModule
+    >>> from sklearn_deid.nn import Representer
+    >>> from sklearn_deid.tagging import BidirectionalRecurrent, TaggerModule
     >>> from sklearn_deid.training import PairBatches, PairData, PrivateModel, ThreePartSettings, train_dann
     >>> data = PairData(torch.eye(4), np.array([0, 1, 2]), np.array([0, 1, 3]), np.array([0, 0, 1]),
     ...                 eligible=np.array([2]), alternatives=np.array([[2, 3]]))

@@ -15,7 +15,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from ..nn import LengthBucketSampler
+from ..tagging.batching import LengthBucketSampler
 from .pair_data import PairData
 
 __all__ = ["PairBatch", "PairBatches"]

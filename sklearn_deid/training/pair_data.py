@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from torch import Tensor
 
-from ..nn import SpanSwapper
+from ..tagging.span_swap import SpanSwapper
 
 __all__ = ["PairData"]
 

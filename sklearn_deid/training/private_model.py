@@ -11,7 +11,9 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from ..nn import Representer, SentenceBatch, TaggerModule
+from ..nn import Representer
+from ..tagging.batching import SentenceBatch
+from ..tagging.network import TaggerModule
 from .pair_batches import PairBatch, PairBatches
 
 __all__ = ["BestState", "PrivateModel", "TrainingLog", "deid_scores", "noise_aware_groups"]

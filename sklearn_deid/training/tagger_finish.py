@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import torch
 
+from ..tagging.moving_average import MovingAverage
 from .adversary_steps import frozen
-from .moving_average import MovingAverage
 from .pair_batches import PairBatches
 from .private_model import PrivateModel, TrainingLog
 

@@ -17,8 +17,8 @@ from sklearn_deid.metrics import (
     phi_word_prior,
     utility_report,
 )
-from sklearn_deid.rules import find_phi, rebuild_sentence
 from sklearn_deid.sequences import RaggedArray, Representation, TokenSequences, check_sequences, check_tags
+from sklearn_deid.tagging.rules import find_phi, rebuild_sentence
 from sklearn_deid.text import (
     I2B2_2014,
     labels_of,

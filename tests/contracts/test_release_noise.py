@@ -16,8 +16,8 @@ from sklearn_deid.estimators import GaussianNoisePerturber
 from sklearn_deid.estimators._pair_data import embedding_table
 from sklearn_deid.federated import GaussianUpload, Worker, WorkerSettings
 from sklearn_deid.federated.state_file import read_state
-from sklearn_deid.nn import LengthBucketSampler
 from sklearn_deid.sequences import TokenSequences
+from sklearn_deid.tagging import LengthBucketSampler
 
 WORDS = [f"word{i}" for i in range(60)]
 VECTORS = WordVectors(WORDS, np.random.default_rng(0).standard_normal((60, 6)), is_public=True)

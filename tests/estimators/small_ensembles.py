@@ -6,7 +6,7 @@ import numpy as np
 
 from sklearn_deid import DeidTagger, DSSGDEnsemble
 
-from .conftest import make_sentences
+from ..tagging.conftest import make_sentences
 
 TINY = {"hidden_size": 8, "batch_size": 40, "lr": 0.01, "embeddings": None, "characters": "cnn", "device": "cpu"}
 FEW = {"n_workers": 2, "n_epochs": 2, "random_state": 0}

@@ -12,12 +12,12 @@ from sklearn.model_selection import GridSearchCV, GroupKFold, cross_val_score
 
 from sklearn_deid import DeidTagger, DSSGDEnsemble, load_model, save_model
 from sklearn_deid.embeddings import SubwordTable
-from sklearn_deid.estimators._votes import majority_tags
 from sklearn_deid.estimators._worker_data import split_patients
 from sklearn_deid.exceptions import SequenceError
 from sklearn_deid.metrics import phi_f1_score
+from sklearn_deid.tagging.votes import majority_tags
 
-from .conftest import assert_rows_equal, make_sentences
+from ..tagging.conftest import assert_rows_equal, make_sentences
 from .small_ensembles import ALL, FEW, TINY, both_prefixes, ensemble_of, parts_of, weights
 
 

@@ -14,7 +14,7 @@ from sklearn_deid.exceptions import ExchangeError, MissingDependencyError, Seque
 from sklearn_deid.federated import GaussianUpload, PrivacyEvent, PrivacyLedger, SparseVectorUpload
 from sklearn_deid.sequences import Representation
 
-from .conftest import make_sentences
+from ..tagging.conftest import make_sentences
 from .small_ensembles import FEW, TINY, ensemble_of
 
 

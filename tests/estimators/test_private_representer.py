@@ -24,7 +24,7 @@ from sklearn_deid.exceptions import BundleError, SequenceError, UnsafeToShareWar
 from sklearn_deid.nn import pair_distance
 from sklearn_deid.sequences import Representation, TokenSequences
 
-from .conftest import SMALL, SURNAMES, TOWNS, make_sentences
+from ..tagging.conftest import SMALL, SURNAMES, TOWNS, make_sentences
 
 PLAIN = ["mr", "was", "seen", "lives", "in", "aged", "years", "no", "pain", ".", "12", "34", "56", "77"]
 WORDS = [*(name.lower() for name in SURNAMES), *(town.lower() for town in TOWNS), *PLAIN]

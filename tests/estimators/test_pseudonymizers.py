@@ -26,7 +26,7 @@ from sklearn_deid import (
 from sklearn_deid.exceptions import SequenceError
 from sklearn_deid.sequences import Representation, TokenSequences
 
-from .conftest import SMALL, SURNAMES, TOWNS, make_sentences
+from ..tagging.conftest import SMALL, SURNAMES, TOWNS, make_sentences
 
 PLAIN = ["mr", "was", "seen", "lives", "in", "aged", "years", "no", "pain", ".", "12", "34", "56", "77"]
 WORDS = [*(name.lower() for name in SURNAMES), *(town.lower() for town in TOWNS), *PLAIN]

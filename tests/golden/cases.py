@@ -58,8 +58,8 @@ from sklearn_deid.metrics import (
     phi_recall_score,
     phi_word_prior,
 )
-from sklearn_deid.rules import find_phi
 from sklearn_deid.surrogates import Chance, PlaceholderFiller
+from sklearn_deid.tagging.rules import find_phi
 from sklearn_deid.text import I2B2_2014, segment
 
 from ..digests import numbers, one_thread, weights

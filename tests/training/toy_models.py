@@ -3,7 +3,8 @@
 import numpy as np
 import torch
 
-from sklearn_deid.nn import BidirectionalRecurrent, GaussianNoise, Representer, TaggerModule
+from sklearn_deid.nn import GaussianNoise, Representer
+from sklearn_deid.tagging import BidirectionalRecurrent, TaggerModule
 from sklearn_deid.training import PairBatches, PrivateModel
 
 from .toy_pairs import SIZE, toy_pairs

@@ -1,0 +1,195 @@
+"""Marginals of any tagger in one form, and legal tags from them at any threshold."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ..exceptions import SequenceError
+from ..sequences import RaggedArray, TokenSequences, check_tags, object_rows
+from ..text import split_tag
+from .run_labels import label_runs
+
+__all__ = ["PhiMarginals", "columns_of", "read_marginals", "tag_columns"]
+
+
+class PhiMarginals:
+    """Probabilities of IOB2 tags at all tokens of some sentences.
+
+    Parameters
+    ----------
+    labels : sequence of str
+        L labels.
+    data : ndarray of shape (n_tokens, 1 + 2 L)
+        Probability of O, of B of each label, and of I of each label.
+    offsets : ndarray of shape (n + 1,)
+        Where sentences start, as in `RaggedArray`.
+
+    Examples
+    --------
+    >>> found = PhiMarginals(["AGE"], np.array([[0.9, 0.1, 0.0], [0.6, 0.1, 0.3]]), np.array([0, 2]))
+    >>> [found.decode(threshold)[0][0] for threshold in (0.5, 0.4, 0.1)]
+    [['O', 'O'], ['O', 'B-AGE'], ['B-AGE', 'I-AGE']]
+    """
+
+    def __init__(self, labels: Sequence[str], data: np.ndarray, offsets: np.ndarray) -> None:
+        self.labels = list(labels)
+        self.data = data
+        self.offsets = offsets
+        # Of the tags, not 1 - P(O): that has no digits left where a tagger is all but sure.
+        self.phi = data[:, 1:].sum(axis=1)
+
+    @property
+    def classes(self) -> np.ndarray:
+        """Names of the columns."""
+        return tag_columns(self.labels)
+
+    def rows(self) -> np.ndarray:
+        """One array of shape (n_tokens, 1 + 2 L) for each sentence, as ``predict_proba`` gives them."""
+        return object_rows(RaggedArray(self.data.astype(np.float32), self.offsets))
+
+    def of_tags(self, tags: TokenSequences) -> RaggedArray:
+        """Probability of the label of each tag (of B and I together), and of O."""
+        n_labels = len(self.labels)
+        column = columns_of(tags.data, self.labels)
+        here, label = np.arange(len(column)), (column - 1) % max(n_labels, 1)
+        found = self.data[here, column]
+        tagged = column > 0
+        found[tagged] = self.data[here, 1 + label][tagged] + self.data[here, label - n_labels][tagged]
+        return RaggedArray(found, self.offsets)
+
+    def decode(self, threshold: float) -> tuple[TokenSequences, RaggedArray]:
+        """Tags where the probability of PHI is not below the threshold, and how probable they are.
+
+        Runs of tokens that are more probably PHI than not get the legal tags with the largest product of marginals. A
+        token that is tagged all the same takes the most probable label, and goes on with the span of such a token
+        before it if that has the same label, unless B is more probable than I. So the tags are legal, labels do not
+        depend on the threshold, and a lower threshold never loses a token. The two kinds never share a span: what a low
+        threshold adds leaves the spans as they are, and can be told from them by its confidence.
+
+        Returns
+        -------
+        tags : TokenSequences
+        confidence : RaggedArray
+            Probability of the label at a tagged token, of O at another.
+        """
+        n, n_labels = len(self.data), len(self.labels)
+        if not n_labels:
+            tags = TokenSequences(np.full(n, "O", dtype=object), self.offsets)
+            return tags, RaggedArray(self.data[:, 0], self.offsets)
+        begins, goes_on = self.data[:, 1 : 1 + n_labels], self.data[:, 1 + n_labels :]
+        mass = begins + goes_on
+        here, first = np.arange(n), np.zeros(n, dtype=bool)
+        first[self.offsets[:-1][np.diff(self.offsets) > 0]] = True
+        sure, tagged = self.phi >= 0.5, self.phi >= threshold
+        label, inside = label_runs(begins, goes_on, *_runs(sure, first))
+        label = np.where(sure, label, mass.argmax(axis=1))
+        inside |= ~sure & (goes_on[here, label] >= begins[here, label])
+        joined = np.zeros(n, dtype=bool)
+        joined[1:] = tagged[:-1] & (sure[1:] == sure[:-1]) & (label[1:] == label[:-1])
+        inside &= joined & ~first
+        column = np.where(tagged, 1 + label + n_labels * inside, 0)
+        confidence = np.where(tagged, mass[here, label], self.data[:, 0])
+        return TokenSequences(self.classes[column], self.offsets), RaggedArray(confidence, self.offsets)
+
+    def best_tags(self) -> tuple[TokenSequences, RaggedArray]:
+        """The legal tags with the largest product of marginals, and how probable they are.
+
+        Returns
+        -------
+        tags : TokenSequences
+        confidence : RaggedArray
+            Probability of the label at a tagged token, of O at another.
+        """
+        n_labels = len(self.labels)
+        outside = self.data[:, :1]
+        begins = np.hstack([outside, self.data[:, 1 : 1 + n_labels]])  # O is a label that never goes on
+        goes_on = np.hstack([np.zeros_like(outside), self.data[:, 1 + n_labels :]])
+        lengths = np.diff(self.offsets)
+        label, inside = label_runs(begins, goes_on, self.offsets[:-1][lengths > 0], lengths[lengths > 0])
+        column = np.where(label > 0, label + n_labels * inside, 0)
+        tags = TokenSequences(self.classes[column], self.offsets)
+        return tags, self.of_tags(tags)
+
+
+def _runs(member: np.ndarray, first: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Starts and lengths of runs of members, which end with a sentence."""
+    starts = member & (first | ~np.concatenate(([False], member[:-1])))
+    number = np.cumsum(starts)[member] - 1
+    return np.flatnonzero(starts), np.bincount(number, minlength=int(starts.sum()))
+
+
+def tag_columns(labels: Sequence[str]) -> np.ndarray:
+    """O, then B of each label, then I of each label."""
+    return np.array(["O", *(f"{prefix}-{label}" for prefix in "BI" for label in labels)], dtype=object)
+
+
+def read_marginals(estimator: Any, X: Any, sentences: RaggedArray, labels: Sequence[str]) -> PhiMarginals:
+    """What a fitted tagger says, in columns of these labels.
+
+    Parameters
+    ----------
+    estimator : fitted estimator
+        With ``classes_`` and ``predict_proba``; IOB2 or BIOES, where S counts as B and E as I. One without
+        ``predict_proba`` is taken to be sure of the tags that it predicts.
+    X : sequence of n sentences
+        What the estimator gets.
+    sentences : RaggedArray
+        X as a container.
+    labels : sequence of str
+        All labels of the estimator, and maybe more.
+
+    Raises
+    ------
+    SequenceError
+        If the estimator gives another number of rows, tokens or columns, or a label that is not among ``labels``.
+    """
+    out = np.zeros((len(sentences.data), 1 + 2 * len(labels)))
+    if not len(sentences):
+        return PhiMarginals(labels, out, sentences.offsets)
+    if not hasattr(estimator, "predict_proba"):
+        tags = check_tags(estimator.predict(X), sentences)
+        out[np.arange(len(out)), columns_of(tags.data, labels)] = 1.0
+        return PhiMarginals(labels, out, sentences.offsets)
+    rows = estimator.predict_proba(X)
+    places = columns_of(estimator.classes_, labels)
+    right = len(rows) == len(sentences) and all(
+        np.shape(row) == (n, len(places)) for row, n in zip(rows, sentences.lengths, strict=True)
+    )
+    if not right:
+        raise SequenceError(
+            f"{type(estimator).__name__}.predict_proba must give one array of shape (n_tokens, {len(places)}) for "
+            "each sentence."
+        )
+    flat = np.concatenate([np.asarray(row, dtype=float) for row in rows])
+    for column, place in enumerate(places):
+        out[:, place] += flat[:, column]
+    return PhiMarginals(labels, out, sentences.offsets)
+
+
+def columns_of(tags: Any, labels: Sequence[str]) -> np.ndarray:
+    """Column of each tag, in IOB2 or BIOES.
+
+    Raises
+    ------
+    SequenceError
+        If a tag has another label.
+
+    Examples
+    --------
+    >>> columns_of(["O", "S-AGE", "E-AGE"], ["AGE"]).tolist()
+    [0, 1, 2]
+    """
+    columns = {tag: i for i, tag in enumerate(tag_columns(labels))}
+    places = {tag: columns.get(_outer(tag)) for tag in set(tags)}
+    unknown = sorted(tag for tag, place in places.items() if place is None)
+    if unknown:
+        raise SequenceError(f"There are {len(unknown)} tags of labels that are not known, such as {unknown[0]!r}.")
+    return np.array([places[tag] for tag in tags], dtype=np.intp)
+
+
+def _outer(tag: str) -> str:
+    prefix, label = split_tag(tag)
+    return tag if label is None else f"{'B' if prefix in 'BS' else 'I'}-{label}"

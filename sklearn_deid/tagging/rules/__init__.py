@@ -1,0 +1,23 @@
+"""Figures that only the benchmarks draw."""
+
+from .finding import DEFAULT_FAMILIES, FAMILIES, LANGUAGES, RULES, RuleSpan, find_phi, select_rules
+from .label_maps import KINDS, LABEL_MAPS, infer_label_map, rule_label_map
+from .rule import Rule
+from .sentence_text import SentenceText, rebuild_sentence
+
+__all__ = [
+    "DEFAULT_FAMILIES",
+    "FAMILIES",
+    "KINDS",
+    "LABEL_MAPS",
+    "LANGUAGES",
+    "RULES",
+    "Rule",
+    "RuleSpan",
+    "SentenceText",
+    "find_phi",
+    "infer_label_map",
+    "rebuild_sentence",
+    "rule_label_map",
+    "select_rules",
+]

@@ -1,0 +1,135 @@
+"""`find_phi`: all rules over a text, and which of their spans count where they overlap."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from ...text import Span
+from .ages import AGE_RULES
+from .dates import DATE_RULES
+from .net_addresses import NET_RULES
+from .phones import PHONE_RULES
+from .postal_codes import POSTAL_RULES
+from .record_numbers import NUMBER_RULES
+from .rule import Rule, compiled
+
+__all__ = ["DEFAULT_FAMILIES", "FAMILIES", "LANGUAGES", "RULES", "RuleSpan", "find_phi", "select_rules"]
+
+RULES: tuple[Rule, ...] = (*NET_RULES, *PHONE_RULES, *NUMBER_RULES, *DATE_RULES, *AGE_RULES, *POSTAL_RULES)
+FAMILIES = tuple(dict.fromkeys(rule.family for rule in RULES))
+DEFAULT_FAMILIES = tuple(family for family in FAMILIES if family != "age-over-89")  # "age" has them
+LANGUAGES = ("en", "es")
+_AROUND = " \t\n\r\x0b\x0c\x1c\x1d\x1e\x1f\x85\xa0"
+_AFTER = _AROUND + ".,;:"
+
+
+@dataclass(frozen=True, slots=True)
+class RuleSpan(Span):
+    """A span and the name of the rule that found it."""
+
+    rule: str = ""
+
+
+def select_rules(families: Iterable[str] | None = None, language: str | None = None) -> tuple[Rule, ...]:
+    """Rules of some families and of a language.
+
+    Parameters
+    ----------
+    families : iterable of str, optional
+        Of `FAMILIES`; by default all but "age-over-89", which is a part of "age".
+    language : {"en", "es"}, optional
+        By default both.
+
+    Raises
+    ------
+    ValueError
+        If a family or the language is not known.
+    """
+    if isinstance(families, str):
+        raise ValueError(f"'families' must be a sequence of names of families. Write ({families!r},) for one.")
+    chosen = DEFAULT_FAMILIES if families is None else tuple(families)
+    unknown = [family for family in chosen if family not in FAMILIES]
+    if unknown:
+        raise ValueError(f"There are the families {FAMILIES} of rules. Got {unknown[0]!r} instead.")
+    if language is not None and language not in LANGUAGES:
+        raise ValueError(f"The 'language' parameter must be one of {LANGUAGES} or None. Got {language!r} instead.")
+    return tuple(r for r in RULES if r.family in chosen and (language is None or language in r.languages))
+
+
+def find_phi(
+    text: str,
+    *,
+    families: Iterable[str] | None = None,
+    language: str | None = None,
+    rules: tuple[Rule, ...] | None = None,
+) -> list[RuleSpan]:
+    """What rules find in a text.
+
+    Rules know forms and telling words, not people and places: this is a complement of a tagger, not a de-identifier.
+    Time is linear in the length of the text.
+
+    Parameters
+    ----------
+    text : str
+        Raw text, or a sentence rebuilt from tokens (`rebuild_sentence`).
+    families : iterable of str, optional
+        Of `FAMILIES`: "email", "url", "ip", "phone" (with fax), "id", "ssn", "date", "age", "age-over-89", "zip". By
+        default all but "age-over-89", which is a part of "age".
+    language : {"en", "es"}, optional
+        By default the rules of both.
+    rules : tuple of Rule, optional
+        These rules instead.
+
+    Returns
+    -------
+    list of RuleSpan
+        Sorted, not overlapping. ``label`` is the kind (`KINDS`), ``rule`` the name of the rule. Of overlapping finds
+        the one of higher priority counts, of these the longest, of these the first; the others are dropped.
+
+    Raises
+    ------
+    TypeError
+        If ``text`` is no text.
+    ValueError
+        If a family or the language is not known.
+
+    Examples
+    --------
+    >>> text = "Seen on 12 May 2011, MRN 4408185, call (555) 010-0142."
+    >>> [(span.label, text[span.start : span.end], span.rule) for span in find_phi(text, language="en")]
+    [('DATE', '12 May 2011', 'date-day-month'), ('MEDICALRECORD', '4408185', 'medicalrecord-named-en'), \
+('PHONE', '(555) 010-0142', 'phone-us')]
+    """
+    if not isinstance(text, str):
+        raise TypeError(f"'text' must be a str. Got {type(text).__name__} instead.")
+    chosen = select_rules(families, language) if rules is None else rules
+    found = [
+        (-rule.priority, start - end, start, end, number)
+        for number, rule in enumerate(chosen)
+        if any(c in text for c in rule.needs)
+        for start, end in _matches(rule, text)
+    ]
+    taken = bytearray(len(text))
+    spans = []
+    for _, _, start, end, number in sorted(found):
+        if not any(taken[start:end]):
+            taken[start:end] = b"\x01" * (end - start)
+            spans.append(RuleSpan(start, end, chosen[number].kind, rule=chosen[number].name))
+    return sorted(spans, key=lambda span: span.start)
+
+
+def _matches(rule: Rule, text: str) -> Iterator[tuple[int, int]]:
+    """Spans of one rule, without space around and punctuation after them."""
+    pattern = compiled(rule.pattern)
+    group = "phi" if "phi" in pattern.groupindex else 0
+    for match in pattern.finditer(text):
+        start, end = match.span(group)
+        if rule.measure is not None:
+            end = start + rule.measure(text[start:end])
+        while end > start and text[end - 1] in _AFTER:
+            end -= 1
+        while start < end and text[start] in _AROUND:
+            start += 1
+        if start < end:
+            yield start, end

@@ -1,0 +1,96 @@
+"""What rules find, in the words of the label schemes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from ...text import BINARY, I2B2_2014, MEDDOCAN
+
+__all__ = ["KINDS", "LABEL_MAPS", "infer_label_map", "rule_label_map"]
+
+KINDS = (
+    "EMAIL URL IPADDR PHONE FAX SSN DATE AGE ZIP "
+    "MEDICALRECORD HEALTHPLAN ACCOUNT LICENSE VEHICLE DEVICE VISIT NATIONALID"
+).split()
+
+_I2B2 = {**{kind: kind for kind in KINDS}, "VISIT": "IDNUM", "NATIONALID": "IDNUM"}
+_MEDDOCAN = {
+    "EMAIL": "CORREO_ELECTRONICO",
+    "URL": "URL_WEB",
+    "IPADDR": "DIREC_PROT_INTERNET",
+    "PHONE": "NUMERO_TELEFONO",
+    "FAX": "NUMERO_FAX",
+    "SSN": "ID_ASEGURAMIENTO",
+    "DATE": "FECHAS",
+    "AGE": "EDAD_SUJETO_ASISTENCIA",
+    "ZIP": "TERRITORIO",
+    "MEDICALRECORD": "ID_SUJETO_ASISTENCIA",
+    "HEALTHPLAN": "NUMERO_BENEF_PLAN_SALUD",
+    "ACCOUNT": "OTRO_NUMERO_IDENTIF",
+    "LICENSE": "ID_TITULACION_PERSONAL_SANITARIO",
+    "VEHICLE": "IDENTIF_VEHICULOS_NRSERIE_PLACAS",
+    "DEVICE": "IDENTIF_DISPOSITIVOS_NRSERIE",
+    "VISIT": "ID_CONTACTO_ASISTENCIAL",
+    "NATIONALID": "ID_SUJETO_ASISTENCIA",
+}
+LABEL_MAPS: Mapping[str, Mapping[str, str]] = {
+    "i2b2-2014": _I2B2,
+    "meddocan": _MEDDOCAN,
+    "binary": {kind: "PHI" for kind in KINDS},
+}
+_SCHEMES = {"i2b2-2014": I2B2_2014, "meddocan": MEDDOCAN, "binary": BINARY}
+
+
+def rule_label_map(scheme: str | Mapping[str, str | None]) -> dict[str, str | None]:
+    """Label of each kind; None leaves it out.
+
+    Parameters
+    ----------
+    scheme : {"i2b2-2014", "meddocan", "binary"} or mapping of kind to label or None
+        A kind that the mapping does not have is left out.
+
+    Raises
+    ------
+    ValueError
+        If the scheme or a kind is not known, or a label is no text.
+
+    Examples
+    --------
+    >>> rule_label_map("meddocan")["DATE"], rule_label_map({"DATE": "WHEN"})["AGE"]
+    ('FECHAS', None)
+    """
+    if isinstance(scheme, str):
+        if scheme not in LABEL_MAPS:
+            raise ValueError(
+                f"The label scheme must be one of {sorted(LABEL_MAPS)} or a mapping. Got {scheme!r} instead."
+            )
+        return dict(LABEL_MAPS[scheme])
+    unknown = sorted(map(str, set(scheme) - set(KINDS)))
+    if unknown:
+        raise ValueError(f"Rules find no {unknown[0]!r}; they find {KINDS}.")
+    if not all(label is None or (isinstance(label, str) and label) for label in scheme.values()):
+        raise ValueError("Each label of a mapping must be a str or None.")
+    return {kind: scheme.get(kind) for kind in KINDS}
+
+
+def infer_label_map(labels: Iterable[str]) -> dict[str, str | None]:
+    """The map of the first scheme (i2b2 2014, MEDDOCAN, binary) that has all labels; i2b2 2014 without labels.
+
+    Raises
+    ------
+    ValueError
+        If no scheme has them.
+
+    Examples
+    --------
+    >>> infer_label_map(["FECHAS", "PAIS"])["EMAIL"]
+    'CORREO_ELECTRONICO'
+    """
+    given = set(labels)
+    for name, scheme in _SCHEMES.items():
+        if given <= set(scheme.labels):
+            return rule_label_map(name)
+    raise ValueError(
+        f"The labels of y are of none of the schemes {sorted(_SCHEMES)}. Give 'label_scheme' a mapping from what rules "
+        f"find to your labels, such as {{'DATE': 'MY_DATE'}}; rules find {KINDS}."
+    )

@@ -1,0 +1,186 @@
+"""`TemperatureScaledTagger`: probabilities that are as often right as they say."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy.optimize import minimize_scalar
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted
+
+from .._compat import HasMethods, check_constraints
+from ..sequences import TokenSequences, check_groups, check_sequences, check_tags, object_rows
+from ..text import repair_tags
+from .held_out import PLAN_CONSTRAINTS, HeldOut, HoldOutPlan, labels_in, marginals_on_held_out
+from .marginals import PhiMarginals, columns_of, read_marginals, tag_columns
+from .span_score import SpanScore
+
+__all__ = ["TemperatureScaledTagger"]
+
+
+class TemperatureScaledTagger(SpanScore, BaseEstimator):
+    """Scale the probabilities of a tagger by one number, chosen on patients that it did not see.
+
+    Marginals are raised to the power ``1 / temperature_`` and normalised: above 1 the tagger was too sure of itself,
+    below 1 not sure enough. Tags stay as they are. In the manner of scikit-learn's `CalibratedClassifierCV` with
+    ``method="temperature"``.
+
+    Parameters
+    ----------
+    estimator : estimator, default=DeidTagger()
+        Tagger with ``predict_proba``, or a pipeline that ends with one.
+    cv : float in (0, 1), int, splitter or "prefit", default=0.25
+        Who is held out, as in `RecallTunedTagger`.
+    refit : bool, default=False
+        Whether the tagger is trained again on all patients; needed with several folds.
+    n_jobs : int or None, default=None
+        Folds trained at the same time.
+    random_state : int, RandomState or None, default=None
+        Chooses who is held out.
+
+    Attributes
+    ----------
+    estimator_ : fitted estimator
+    temperature_ : float
+        Of the smallest mean negative log likelihood of the gold tags of held-out tokens.
+    classes_ : ndarray of str
+        IOB2 tags, the columns of `predict_proba`.
+
+    See Also
+    --------
+    metrics.expected_calibration_error : Whether it was worth it.
+    plotting.ReliabilityDisplay : The same as a figure.
+
+    References
+    ----------
+    Guo, Pleiss, Sun & Weinberger (2017), On calibration of modern neural networks, ICML, section 4.2.
+
+    Examples
+    --------
+    >>> from sklearn_deid import DeidTagger, TemperatureScaledTagger
+    >>> X = [["Mr", "Alder", "was", "seen"], ["No", "pain"]] * 20
+    >>> y = [["O", "B-PATIENT", "O", "O"], ["O", "O"]] * 20
+    >>> tagger = DeidTagger(hidden_size=16, batch_size=60, max_epochs=10, lr=0.01, random_state=0)
+    >>> scaled = TemperatureScaledTagger(tagger, random_state=0).fit(X, y)
+    >>> scaled.predict(X)[0]
+    ['O', 'B-PATIENT', 'O', 'O']
+    """
+
+    _parameter_constraints: dict[str, list] = {
+        "estimator": [HasMethods(["fit", "predict_proba"]), None],
+        **PLAN_CONSTRAINTS,
+    }
+
+    def __init__(
+        self,
+        estimator: Any = None,
+        *,
+        cv: Any = 0.25,
+        refit: bool = False,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+    ) -> None:
+        self.estimator = estimator
+        self.cv, self.refit, self.n_jobs, self.random_state = cv, refit, n_jobs, random_state
+
+    def fit(self, X: Any, y: Any, *, groups: Any = None) -> TemperatureScaledTagger:
+        """Train the tagger on some patients and choose the temperature on the others.
+
+        Parameters
+        ----------
+        X : sequence of n sentences, `TokenSequences` or `Representation`
+        y : sequence of n tag sequences
+        groups : array-like of shape (n,), optional
+            Patient of each sentence.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        SequenceError
+            If X and y do not match, or there are too few patients to hold some out.
+        """
+        check_constraints(self)
+        X = check_sequences(X)
+        tags = check_tags(y, X)
+        plan = HoldOutPlan(self.cv, self.refit, self.n_jobs, self.random_state)
+        estimator = self._default_estimator() if self.estimator is None else self.estimator
+        self.estimator_, held = marginals_on_held_out(estimator, X, tags, check_groups(groups, len(X)), plan)
+        self._labels = labels_in(self.estimator_.classes_)
+        self.temperature_ = _best_temperature(held)
+        self.classes_ = tag_columns(self._labels)
+        return self
+
+    def predict(self, X: Any, return_confidence: bool = False) -> Any:
+        """Tag sentences, as the tagger does.
+
+        Parameters
+        ----------
+        X : sequence of n sentences, as in `fit`
+        return_confidence : bool, default=False
+            Also return the scaled probability of the label at each tagged token, and of O at the others.
+
+        Returns
+        -------
+        y : ndarray of shape (n,), dtype object
+        confidence : ndarray of shape (n,), dtype object
+        """
+        check_is_fitted(self)
+        X = check_sequences(X)
+        tags = check_tags(self.estimator_.predict(X), X)
+        tags = TokenSequences.from_rows(repair_tags(row) for row in tags)
+        return (
+            (object_rows(tags), object_rows(self._marginals(X).of_tags(tags)))
+            if return_confidence
+            else object_rows(tags)
+        )
+
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """Scaled marginals; columns as in ``classes_``.
+
+        Returns
+        -------
+        ndarray of shape (n,), dtype object
+            Of float32 arrays of shape (n_tokens, n_classes).
+        """
+        check_is_fitted(self)
+        return self._marginals(check_sequences(X)).rows()
+
+    def _marginals(self, X: Any) -> PhiMarginals:
+        found = read_marginals(self.estimator_, X, X, self._labels)
+        return PhiMarginals(self._labels, _scaled(found.data, self.temperature_), found.offsets)
+
+    @staticmethod
+    def _default_estimator() -> Any:
+        from .tagger import DeidTagger
+
+        return DeidTagger()
+
+
+def _scaled(probabilities: np.ndarray, temperature: float) -> np.ndarray:
+    powers = _with_floor(probabilities) ** (1 / temperature)
+    return powers / powers.sum(axis=1, keepdims=True)
+
+
+def _with_floor(probabilities: np.ndarray) -> np.ndarray:
+    # float32 marginals reach 0, which no tag of y may have
+    return np.maximum(probabilities, float(np.finfo(np.float32).tiny))
+
+
+def _best_temperature(held: HeldOut) -> float:
+    """Temperature of the smallest negative log likelihood, between 0.05 and 20."""
+    gold = columns_of(held.tags.data, held.marginals.labels)
+    logs = np.log(_with_floor(held.marginals.data))
+    own = logs[np.arange(len(gold)), gold]
+
+    def loss(log_temperature: float) -> float:
+        power = float(np.exp(-log_temperature))
+        top = logs.max(axis=1)
+        norm = np.log(np.exp(power * (logs - top[:, None])).sum(axis=1))
+        return float((norm + power * (top - own)).mean())
+
+    found: Any = minimize_scalar(loss, bounds=(np.log(0.05), np.log(20.0)), method="bounded")
+    return float(np.exp(found.x))

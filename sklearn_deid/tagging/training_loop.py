@@ -1,0 +1,161 @@
+"""The skorch side of the tagger: batches in, loss out, callbacks around; nothing here knows of strings."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from typing import Any
+
+import torch
+from skorch.callbacks import GradientNormClipping, ProgressBar
+from torch import Tensor, nn
+from torch.utils.data import DataLoader
+
+from .._compat import SkorchEstimator, resolve_device
+from .batching import LengthBucketSampler, SentenceBatch, SentenceDataset
+from .callbacks import EarlyStoppingOnF1, LearningRateDecay, WeightAverage
+from .recall_weight import RecallWeight
+from .tagger_data import SwappingDataset
+
+__all__ = ["NoCriterion", "SequenceNet"]
+
+# Padded cells of a batch when tagging: large enough to keep the matrix products busy, small enough for the caches.
+_TAGGING_CELLS = 4096
+# What max_epochs="auto" means: so many epochs, more where the data are small so that enough batches are seen.
+_EPOCHS, _MOST_EPOCHS, _FEWEST_BATCHES = 20, 100, 2000
+
+
+class NoCriterion(nn.Module):
+    """skorch asks for a criterion; the loss is the module's own."""
+
+
+class SequenceNet(SkorchEstimator):
+    """skorch over ragged sentences: own batches, own loss, averaged weights, F1 on held-out sentences.
+
+    skorch's dataset, splitter and cached scoring take a list of token lists for one sample; what replaces them is here.
+    """
+
+    # ---- what skorch calls while training
+
+    @property
+    def _default_callbacks(self) -> list[tuple[str, Any]]:
+        own: list[tuple[str, Any]] = [("lr_decay", LearningRateDecay(None))]
+        if self.gradient_clip is not None:
+            own.append(("gradient_clip", GradientNormClipping(self.gradient_clip)))
+        if self.weight_average:
+            own.append(("weight_average", WeightAverage(self.weight_average)))
+        if self.train_split is not None:
+            own.append(("early_stopping", EarlyStoppingOnF1(self.patience)))
+        if self.verbose > 1:
+            own.append(("progress_bar", ProgressBar()))
+        first, last = super()._default_callbacks[:-1], super()._default_callbacks[-1:]
+        return first + own + last  # the log line comes last, when all columns are there
+
+    def get_split_datasets(self, X: Any, y: Any = None, **fit_params: Any) -> tuple[Any, Any]:
+        """The pair of data sets that `fit` made: patients are split before anything is learned from them."""
+        return X
+
+    def get_iterator(self, dataset: SentenceDataset, training: bool = False) -> DataLoader:
+        """Batches of sentences of similar length; shuffled anew in each epoch when training."""
+        rng = self._rng if training else None
+        cells = self.batch_size if training else max(self.batch_size, _TAGGING_CELLS)
+        sampler = LengthBucketSampler(dataset.unit_lengths, cells, max_rows=cells, rng=rng)
+        if training:
+            self.n_training_batches_ = len(sampler)
+        pin = resolve_device(self.device).type == "cuda"
+        return DataLoader(dataset, batch_sampler=sampler, collate_fn=dataset.collate, pin_memory=pin)
+
+    def on_epoch_begin(self, net: Any, dataset_train: Any = None, dataset_valid: Any = None, **kwargs: Any) -> None:
+        """Swap the spans of the training sentences anew."""
+        super().on_epoch_begin(net, dataset_train=dataset_train, dataset_valid=dataset_valid, **kwargs)
+        if isinstance(dataset_train, SwappingDataset):
+            dataset_train.redraw(self._rng)
+
+    def run_single_epoch(self, iterator: Any, training: bool, prefix: str, step_fn: Any, **fit_params: Any) -> None:
+        """One pass; held-out sentences are measured with the averaged weights."""
+        if training or iterator is None:
+            super().run_single_epoch(iterator, training, prefix, step_fn, **fit_params)
+            return
+        with self.averaged_weights():
+            super().run_single_epoch(iterator, training, prefix, step_fn, **fit_params)
+            self.history.record("valid_f1", self._held_out_f1(iterator.dataset))
+
+    def averaged_weights(self) -> AbstractContextManager[None]:
+        """Put the moving average into the module for a while."""
+        average = dict(self.callbacks_).get("weight_average")
+        return nullcontext() if average is None else average.averaged(self)
+
+    def infer(self, x: SentenceBatch, **fit_params: Any) -> Tensor:
+        """Emissions of a batch."""
+        with self._autocast():
+            return self.module_(x.to(resolve_device(self.device)), **fit_params)
+
+    def get_loss(self, y_pred: Tensor, y_true: Tensor, X: Any = None, training: bool = False) -> Tensor:
+        """Negative log likelihood of the gold tags."""
+        device = y_pred.device
+        weights = self._tag_weights if training else None
+        return self.module_.loss(
+            y_pred,
+            y_true.to(device, non_blocking=True),
+            X.mask.to(device, non_blocking=True),
+            None if weights is None else weights.to(device),
+            self._recall_weight() if training else None,
+        )
+
+    def _recall_weight(self) -> RecallWeight | None:
+        return None if self.recall_weight is None else RecallWeight(self.recall_weight, self.recall_form)
+
+    # ---- what `fit` and `predict` call
+
+    def _train(self, train: SentenceDataset, valid: SentenceDataset | None, epochs: int | None = None) -> None:
+        """skorch's training loop; Ctrl-C ends it and leaves the weights as they are.
+
+        Without ``epochs`` it is a whole training of ``max_epochs`` with a falling rate, else some epochs at a constant
+        one.
+        """
+        decay = dict(self.callbacks_).get("lr_decay")  # a user may have switched it off
+        if decay is not None:
+            decay.n_epochs = None if epochs else self._planned_epochs(train)
+        epochs = epochs or self._planned_epochs(train)
+        self.notify("on_train_begin", X=train, y=None)
+        try:
+            self.fit_loop((train, valid), epochs=epochs)
+        except KeyboardInterrupt:
+            pass
+        self.notify("on_train_end", X=train, y=None)
+
+    def _planned_epochs(self, train: SentenceDataset) -> int:
+        if self.max_epochs != "auto":
+            return self.max_epochs
+        n_batches = len(LengthBucketSampler(train.unit_lengths, self.batch_size, max_rows=self.batch_size))
+        return max(_EPOCHS, min(_MOST_EPOCHS, -(-_FEWEST_BATCHES // n_batches)))
+
+    def _outputs(
+        self, dataset: SentenceDataset, table: Tensor | None = None
+    ) -> Iterator[tuple[list[int], SentenceBatch, Tensor]]:
+        """Rows, batch and emissions, in order of length; sentences without tokens do not appear."""
+        device = resolve_device(self.device)
+        self._set_training(False)
+        for units in LengthBucketSampler(dataset.unit_lengths, _TAGGING_CELLS, max_rows=_TAGGING_CELLS):
+            batch = dataset.collate(units)[0].to(device)
+            with torch.no_grad(), self._autocast():  # not inference mode: marginals are gradients
+                emissions = self.module_(batch, table)
+            yield dataset.tagged_rows(units), batch, emissions
+
+    @contextmanager
+    def _own_random_stream(self) -> Iterator[None]:
+        """Seed torch for a while and give the generator back as it was."""
+        device = resolve_device(self.device)
+        with torch.random.fork_rng(devices=[device] if device.type == "cuda" else []):
+            torch.manual_seed(int(self._rng.integers(2**62)))
+            yield
+
+    def _autocast(self) -> AbstractContextManager[Any]:
+        device = resolve_device(self.device)
+        wanted = self.mixed_precision
+        if wanted == "auto":
+            wanted = device.type == "cuda" and torch.cuda.is_bf16_supported()
+        return torch.autocast(device.type, dtype=torch.bfloat16) if wanted else nullcontext()
+
+    def _held_out_f1(self, dataset: SentenceDataset) -> float:
+        raise NotImplementedError

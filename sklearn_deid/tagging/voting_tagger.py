@@ -1,0 +1,183 @@
+"""`VotingTagger`: the mean of several taggers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+from joblib import Parallel, delayed
+from sklearn.utils import Bunch
+from sklearn.utils.validation import check_is_fitted
+
+from .._compat import NamedEstimators, check_constraints
+from ..sequences import check_groups, check_sequences, check_tags, object_rows
+from .held_out import fit_on, labels_in
+from .marginals import PhiMarginals, read_marginals, tag_columns
+from .span_score import SpanScore
+
+__all__ = ["VotingTagger"]
+
+
+class VotingTagger(SpanScore, NamedEstimators):
+    """Tag by the mean of the marginals of several taggers.
+
+    The soft voting of scikit-learn's `VotingClassifier` for sequences. The tags are the legal ones with the largest
+    product of mean marginals.
+
+    Parameters
+    ----------
+    estimators : list of (str, estimator)
+        Taggers, or pipelines that end with one, with ``predict_proba``. One without it, such as a `RuleTagger`, is
+        taken to be sure of its tags. ``set_params(name="drop")`` leaves one out.
+    weights : sequence of float or None, default=None
+        Of the taggers, at least 0; None weighs them equally.
+    n_jobs : int or None, default=None
+        Taggers trained at the same time.
+
+    Attributes
+    ----------
+    estimators_ : list of fitted estimators
+        Without dropped ones.
+    named_estimators_ : Bunch
+        The same by name.
+    classes_ : ndarray of str
+        IOB2 tags, the columns of `predict_proba`.
+
+    See Also
+    --------
+    RecallTunedTagger : Takes this as it takes any tagger.
+    UnitedTagger : Adds the spans of rules to those of a tagger.
+
+    Examples
+    --------
+    >>> from sklearn_deid import DeidTagger, VotingTagger
+    >>> X = [["Mr", "Alder", "was", "seen"], ["No", "pain"]] * 8
+    >>> y = [["O", "B-PATIENT", "O", "O"], ["O", "O"]] * 8
+    >>> small = {"hidden_size": 16, "batch_size": 20, "lr": 0.01, "max_epochs": 15}
+    >>> seeds = [(f"seed{i}", DeidTagger(**small, random_state=i)) for i in range(2)]
+    >>> VotingTagger(seeds).fit(X, y).predict(X)[0]
+    ['O', 'B-PATIENT', 'O', 'O']
+    """
+
+    _parameter_constraints: dict[str, list] = {
+        "estimators": [list],
+        "weights": ["array-like", None],
+        "n_jobs": [Integral, None],
+    }
+
+    def __init__(
+        self,
+        estimators: Sequence[tuple[str, Any]],
+        *,
+        weights: Sequence[float] | None = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.estimators = estimators
+        self.weights = weights
+        self.n_jobs = n_jobs
+
+    def fit(self, X: Any, y: Any, *, groups: Any = None) -> VotingTagger:
+        """Train the taggers.
+
+        Parameters
+        ----------
+        X : sequence of n sentences, `TokenSequences` or `Representation`
+        y : sequence of n tag sequences
+        groups : array-like of shape (n,), optional
+            Patient of each sentence, for taggers that take it.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        SequenceError
+            If X and y do not match.
+        ValueError
+            If names or weights do not fit, or all taggers are dropped.
+        """
+        check_constraints(self)
+        kept = self._kept()
+        X = check_sequences(X)
+        tags = check_tags(y, X)
+        patients = check_groups(groups, len(X))
+        self.estimators_ = Parallel(n_jobs=self.n_jobs)(
+            delayed(fit_on)(estimator, X, tags, patients) for _, estimator in kept
+        )
+        self.named_estimators_ = Bunch(
+            **{name: fitted for (name, _), fitted in zip(kept, self.estimators_, strict=True)}
+        )
+        self._labels = labels_in(tags.data, *(getattr(estimator, "classes_", ()) for estimator in self.estimators_))
+        self.classes_ = tag_columns(self._labels)
+        return self
+
+    def predict(self, X: Any, return_confidence: bool = False) -> Any:
+        """Tag sentences.
+
+        Parameters
+        ----------
+        X : sequence of n sentences, as in `fit`
+        return_confidence : bool, default=False
+            Also return the mean probability of the label at each tagged token, and of O at the others.
+
+        Returns
+        -------
+        y : ndarray of shape (n,), dtype object
+            One list of legal IOB2 tags for each sentence.
+        confidence : ndarray of shape (n,), dtype object
+            One float array for each sentence; only with ``return_confidence``.
+        """
+        tags, confidence = self._mean(X).best_tags()
+        return (object_rows(tags), object_rows(confidence)) if return_confidence else object_rows(tags)
+
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """Mean marginals; columns as in ``classes_``.
+
+        Returns
+        -------
+        ndarray of shape (n,), dtype object
+            Of float32 arrays of shape (n_tokens, n_classes).
+        """
+        return self._mean(X).rows()
+
+    def _mean(self, X: Any) -> PhiMarginals:
+        check_is_fitted(self, "estimators_")
+        X = check_sequences(X)
+        weights = self._weights()
+        total = np.zeros((len(X.data), 1 + 2 * len(self._labels)))
+        for estimator, weight in zip(self.estimators_, weights / weights.sum(), strict=True):
+            total += weight * read_marginals(estimator, X, X, self._labels).data
+        return PhiMarginals(self._labels, total, X.offsets)
+
+    def _kept(self) -> list[tuple[str, Any]]:
+        if not self.estimators or not all(isinstance(pair, tuple) and len(pair) == 2 for pair in self.estimators):
+            raise ValueError("The 'estimators' parameter of VotingTagger must be a list of (name, estimator).")
+        self._validate_names([name for name, _ in self.estimators])
+        self._weights()
+        kept = [(name, estimator) for name, estimator in self.estimators if not _is_dropped(estimator)]
+        if not kept:
+            raise ValueError("All taggers of VotingTagger are dropped; at least one is needed.")
+        for name, estimator in kept:
+            if not (hasattr(estimator, "fit") and hasattr(estimator, "predict")):
+                raise ValueError(f"The tagger {name!r} of VotingTagger has no fit and predict.")
+        return kept
+
+    def _weights(self) -> np.ndarray:
+        """Weights of the taggers that are kept."""
+        weights = np.ones(len(self.estimators)) if self.weights is None else np.asarray(self.weights, dtype=float)
+        kept = np.array([not _is_dropped(estimator) for _, estimator in self.estimators], dtype=bool)
+        if weights.shape != kept.shape or (weights < 0).any() or not np.isfinite(weights).all():
+            raise ValueError(
+                f"The 'weights' parameter of VotingTagger must hold {len(kept)} numbers of at least 0, one for each "
+                "tagger."
+            )
+        if kept.any() and not weights[kept].sum():
+            raise ValueError("The 'weights' parameter of VotingTagger must not be 0 for all taggers.")
+        return weights[kept]
+
+
+def _is_dropped(estimator: Any) -> bool:
+    return isinstance(estimator, str) and estimator == "drop"

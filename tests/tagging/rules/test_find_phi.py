@@ -1,0 +1,178 @@
+"""What rules find: by hand, with all check digits computed here, and laws over any text."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sklearn_deid.tagging.rules import DEFAULT_FAMILIES, FAMILIES, KINDS, RULES, RuleSpan, find_phi, select_rules
+from sklearn_deid.text import Span, redact
+
+
+def found(text, **options):
+    return [(span.label, text[span.start : span.end]) for span in find_phi(text, **options)]
+
+
+@pytest.mark.parametrize(("text", "kind", "phi"), [
+    # addresses of the net
+    ("Mail maria.o-brien97@example.org, or", "EMAIL", "maria.o-brien97@example.org"),
+    ("DOUGLAS_D81@EXAMPLE.COM", "EMAIL", "DOUGLAS_D81@EXAMPLE.COM"),
+    ("see https://my.example.net/results?id=3.", "URL", "https://my.example.net/results?id=3"),
+    ("www.example.org/a)", "URL", "www.example.org/a"),
+    ("from 192.0.2.182 on", "IPADDR", "192.0.2.182"),
+    # telephones
+    ("call (555) 010-0142.", "PHONE", "(555) 010-0142"),
+    ("1-555-010-0142", "PHONE", "1-555-010-0142"),
+    ("+1 555.010.0142", "PHONE", "+1 555.010.0142"),
+    ("line 555-0142", "PHONE", "555-0142"),
+    ("RN x2050", "PHONE", "2050"),
+    ("pager #8932", "PHONE", "8932"),
+    ("Fax: 555.010.0142", "FAX", "555.010.0142"),
+    ("faxed to 555-0142", "FAX", "555-0142"),
+    ("Tlf. 609 518571", "PHONE", "609 518571"),
+    ("llame al 956 013 059", "PHONE", "956 013 059"),
+    ("Fax 93 2607982", "FAX", "93 2607982"),
+    # numbers of persons and records
+    ("SSN 905-54-6175", "SSN", "905-54-6175"),
+    ("SSN (last 4): 2473", "SSN", "2473"),
+    ("NASS: 90 78234615 13.", "SSN", "90 78234615 13"),
+    ("MRN88213pt", "MEDICALRECORD", "88213"),
+    ("(MRN 965-9380)", "MEDICALRECORD", "965-9380"),
+    ("NHC: 925546.", "MEDICALRECORD", "925546"),
+    ("Episodio: 2967890", "VISIT", "2967890"),
+    ("Acct: 3061091-4794", "ACCOUNT", "3061091-4794"),
+    ("Member ID: G9K4US3DS42", "HEALTHPLAN", "G9K4US3DS42"),
+    ("plate LUF-7146", "VEHICLE", "LUF-7146"),
+    ("serial SN9467-814,", "DEVICE", "SN9467-814"),
+    ("NºCol: 31 08 51204", "LICENSE", "31 08 51204"),
+    # dates
+    ("12/03/2019", "DATE", "12/03/2019"),
+    ("1.2.99,", "DATE", "1.2.99"),
+    ("on 2019-03-12 at", "DATE", "2019-03-12"),
+    ("20190312", "DATE", "20190312"),
+    ("06-Oct-1950", "DATE", "06-Oct-1950"),
+    ("D:05MAY11", "DATE", "05MAY11"),
+    ("May 23rd, 1997", "DATE", "May 23rd, 1997"),
+    ("the 3rd of March 2001", "DATE", "3rd of March 2001"),
+    ("since July of 1994", "DATE", "July of 1994"),
+    ("seen on 12/21.", "DATE", "12/21"),
+    ("in 2002,", "DATE", "2002"),
+    ("el 3 de mayo de 2011", "DATE", "3 de mayo de 2011"),
+    ("marzo de 2011", "DATE", "marzo de 2011"),
+    ("en el año 2010", "DATE", "año 2010"),
+    # ages
+    ("a 76-year-old man", "AGE", "76"),
+    ("43yo", "AGE", "43"),
+    ("an 83 y/o lady", "AGE", "83"),
+    ("Seventy-six year old", "AGE", "Seventy-six"),
+    ("Age: 37", "AGE", "37"),
+    ("Edad: 55 años", "AGE", "55 años"),
+    ("mujer de 8 meses", "AGE", "8 meses"),
+    ("Varón de cuatro años", "AGE", "cuatro años"),
+    ("tenía 4 años de edad", "AGE", "4 años"),
+    # postal codes
+    ("Plainton, MD 41823", "ZIP", "41823"),
+    ("Maryland 69033-2521", "ZIP", "69033-2521"),
+    ("CP: 28046", "ZIP", "28046"),
+    ("15. 50009 Zaragoza", "ZIP", "50009"),
+])  # fmt: skip
+def test_finds(text, kind, phi):
+    assert found(text) == [(kind, phi)]
+
+
+@pytest.mark.parametrize("text", [
+    "BP 120/80, 98.6 F, 12 mg, 5/5 strength, L4-5",
+    "300.1.2.3 and 1.2.3.4.5",
+    "99/99/2019 and 32/01/2019 and 13-13-13",
+    "12/21 as a score",
+    "of 2000 mL",
+    "user@host and @example.org",
+    "you may 3 times, march 5 miles",
+    "20191332",
+    "hace 3 años, evolución de 5 años, de 20 años de evolución",
+    "age 300",
+    "555-01421",
+])  # fmt: skip
+def test_leaves(text):
+    assert found(text) == []
+
+
+def with_nif_letter(number):
+    return f"{number:08d}{'TRWAGMYFPDXBNJZSQVHLCKE'[number % 23]}"
+
+
+class TestCheckDigits:
+    @given(number=st.integers(0, 99_999_999))
+    def test_nif(self, number):
+        right = with_nif_letter(number)
+        assert ("NATIONALID", right) in found(f"DNI {right}")
+        wrong = right[:-1] + ("B" if right[-1] == "A" else "A")
+        assert "NATIONALID" not in dict(found(f"DNI {wrong}"))
+
+    def test_nie_is_a_nif_with_its_letter_as_a_digit(self):
+        letter = with_nif_letter(11234567)[-1]
+        assert found(f"Y1234567{letter}") == [("NATIONALID", f"Y1234567{letter}")]
+
+    def test_nhs_number(self):
+        # 9 4 3 4 7 6 5 9 1 times 10 to 2 is 299; 299 modulus 11 is 2, the check digit 9
+        assert found("NHS no: 943 476 5919", families=["id"]) == [("NATIONALID", "943 476 5919")]
+        assert found("NHS no: 943 476 5918", families=["id"]) == []
+
+    def test_npi(self):
+        # The example of the US agency: 1234567893
+        assert found("NPI 1234567893", families=["id"]) == [("LICENSE", "1234567893")]
+        assert found("NPI 1234567894", families=["id"]) == []
+
+
+class TestChoice:
+    def test_families(self):
+        text = "ana@example.org, 12/03/2019, 95 years old"
+        assert found(text, families=["email"]) == [("EMAIL", "ana@example.org")]
+        assert found(text, families=["age-over-89"]) == [("AGE", "95")]
+        assert found("89 years old", families=["age-over-89"]) == []
+        assert found("mujer de 95 años y de 95 meses", families=["age-over-89"]) == [("AGE", "95 años")]
+
+    def test_languages(self):
+        assert found("mayo de 2011", language="en") == []
+        assert found("May 2011", language="es") == []
+
+    def test_the_word_in_front_decides(self):
+        assert found("MRN 965-9380") == [("MEDICALRECORD", "965-9380")]
+        assert found("965-9380") == [("PHONE", "965-9380")]
+
+    def test_spans_know_their_rule_and_are_spans(self):
+        (span,) = find_phi("12/03/2019")
+        assert isinstance(span, (Span, RuleSpan))
+        assert span.rule == "date-numeric"
+        assert redact("12/03/2019", [span]) == "[DATE]"
+
+    def test_default_is_all_but_a_part_of_another(self):
+        assert set(FAMILIES) - set(DEFAULT_FAMILIES) == {"age-over-89"}
+        assert select_rules() == select_rules(DEFAULT_FAMILIES)
+
+    def test_errors(self):
+        with pytest.raises(ValueError, match="Got 'name' instead"):
+            find_phi("", families=["name"])
+        with pytest.raises(ValueError, match=r"Write \('date',\) for one"):
+            find_phi("", families="date")
+        with pytest.raises(ValueError, match="'language' parameter must be one of"):
+            find_phi("", language="de")
+        with pytest.raises(TypeError, match="'text' must be a str. Got bytes"):
+            find_phi(b"")
+
+
+def test_rules_are_named_and_of_known_kinds():
+    assert len({rule.name for rule in RULES}) == len(RULES)
+    assert {rule.kind for rule in RULES} <= set(KINDS)
+
+
+PIECES = st.sampled_from(
+    ["12", "/", "03", "2019", "-", ".", " ", "ana", "@", "example", "org", "MRN", ":", "(", ")", "años", "de", "May",
+     "www", "٣", "\n", "\x1f", "\x1e", "X", "Edad", "NASS", "fax", "+34", "y", "old"]
+)  # fmt: skip
+
+
+@given(text=st.one_of(st.text(max_size=60), st.lists(PIECES, max_size=25).map("".join)))
+def test_any_text_gives_sorted_spans_within_it(text):
+    spans = find_phi(text, families=FAMILIES)
+    assert all(a.end <= b.start for a, b in zip(spans[:-1], spans[1:], strict=True))
+    assert all(text[s.start : s.end].strip() == text[s.start : s.end] != "" for s in spans)

@@ -1,0 +1,74 @@
+"""No pattern can backtrack without bound: the number of ways to match is computed from the pattern's own parts.
+
+Timing would say the same about one machine and some inputs; this says it about all inputs.
+"""
+
+import re
+
+import pytest
+
+from sklearn_deid.tagging.rules import RULES, find_phi
+
+try:
+    from re import _constants as constants
+    from re import _parser as parser
+except ImportError:  # Python 3.10
+    import sre_constants as constants
+    import sre_parse as parser
+
+LONGEST_MATCH, MOST_WAYS = 400, 300_000
+ONE_WAY = {constants.LITERAL, constants.NOT_LITERAL, constants.IN, constants.ANY, constants.AT, constants.GROUPREF}
+
+
+def ways(items, last=False):
+    """At most so many ways to match from one place; a repetition with nothing behind it is never taken back."""
+    total = 1
+    for position, (kind, value) in enumerate(items):
+        ends = last and position == len(items) - 1
+        if kind in (constants.MAX_REPEAT, constants.MIN_REPEAT):
+            least, most, part = value
+            assert most is not constants.MAXREPEAT, "a repetition without an upper bound"
+            one = ways(part)
+            total *= 1 if ends and one == 1 else sum(one**n for n in range(least, most + 1))
+        elif kind is constants.SUBPATTERN:
+            total *= ways(value[-1], ends)
+        elif kind is constants.BRANCH:
+            total *= sum(ways(branch) for branch in value[1])
+        elif kind in (constants.ASSERT, constants.ASSERT_NOT):
+            assert ways(value[1]) <= 200  # what is looked at is not taken back
+        else:
+            assert kind in ONE_WAY, kind
+    return total
+
+
+@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.name)
+def test_ways_and_length_are_bounded(rule):
+    parsed = parser.parse(rule.pattern)
+    assert parsed.getwidth()[1] <= LONGEST_MATCH
+    assert ways(parsed, last=True) <= MOST_WAYS
+
+
+@pytest.mark.parametrize("pattern", [r"(?:a|b)*c", r"a+", r"(?:\d{1,9}){1,9}x"])
+def test_the_measure_sees_what_it_should(pattern):
+    with pytest.raises(AssertionError):
+        assert ways(parser.parse(pattern), last=True) <= MOST_WAYS
+
+
+@pytest.mark.parametrize(
+    "piece",
+    ["1", "a", "a1", "1-", "1 ", "1/", "a@", "www.a", "MRN ", "Tel ", "a.", "1\x1f", "\x1e", "de 3 años ", "Dec "],
+)
+def test_long_repetitive_texts_are_worked_off(piece):
+    text = (piece * 20_000)[:20_000]
+    spans = find_phi(text)
+    assert sum(span.length for span in spans) <= len(text)
+    assert max((span.length for span in spans), default=0) <= LONGEST_MATCH
+
+
+def test_a_match_is_found_wherever_it_stands():
+    filler = "x " * 5_000
+    assert [s.start for s in find_phi(filler + "12/03/2019 " + filler + "ana@example.org")] == [10_000, 20_011]
+
+
+def test_patterns_compile_without_flags():
+    assert all(re.compile(rule.pattern).flags == re.compile("").flags for rule in RULES)

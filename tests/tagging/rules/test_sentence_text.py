@@ -1,0 +1,54 @@
+"""Sentences rebuilt from tokens: the way back, and how much of the rules survives it."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sklearn_deid.tagging.rules import find_phi, rebuild_sentence
+from sklearn_deid.text import tokenize
+
+
+@given(tokens=st.lists(st.text(min_size=1, max_size=4), max_size=12))
+def test_tokens_are_where_it_says(tokens):
+    sentence = rebuild_sentence(tokens)
+    assert [sentence.text[a:b] for a, b in zip(sentence.starts, sentence.ends, strict=True)] == tokens
+
+
+@given(text=st.text(alphabet="aB1 .-/@", max_size=30))
+def test_only_space_and_marks_differ(text):
+    rebuilt = rebuild_sentence(tokenize(text).texts).text
+    assert "".join(rebuilt.split()) == "".join(text.split())
+
+
+@pytest.mark.parametrize("text", [
+    "white97@example.org", "J.Smith97@mail.example.org", "https://my.example.net/results", "192.0.2.182",
+    "(555) 010-0142", "MRN88213pt", "905-54-6175", "12/03/2019", "05MAY11", "May 23rd, 1997", "06-Oct-1950",
+    "a 76-year-old man", "43yo", "Unit No: 5776771", "Member ID: G9K4US3DS42", "NASS: 90 78234615 13",
+    "NºCol: 31 08 51204", "Tlf. 609 518571", "Plainton, MD 41823", "3 de mayo de 2011", "Edad: 55 años",
+])  # fmt: skip
+def test_same_finds_as_on_raw_text(text):
+    tokens = tokenize(text)
+    sentence = rebuild_sentence(tokens.texts)
+    raw, rebuilt = find_phi(text), find_phi(sentence.text)
+    assert raw
+    # As token numbers, which both have in common.
+    as_tokens = [(s.label, tokens.starts.index(s.start), tokens.ends.index(s.end)) for s in raw]
+    assert as_tokens == [(s.label, sentence.starts.index(s.start), sentence.ends.index(s.end)) for s in rebuilt]
+
+
+@pytest.mark.parametrize(("text", "found"), [
+    ("Madrid. ana@example.org", "ana@example.org"),  # the full stop belongs to the sentence before
+    ("ana@example.org. Next", "ana@example.org"),
+    ("ana@example.org 33", "ana@example.org"),
+])  # fmt: skip
+def test_what_rebuilding_attaches_is_cut_off(text, found):
+    sentence = rebuild_sentence(tokenize(text).texts)
+    (span,) = find_phi(sentence.text, families=["email"])
+    assert sentence.text[span.start : span.end] == found
+
+
+def test_what_is_lost_is_as_documented():
+    lost = rebuild_sentence(tokenize("12 - 3/4/2019").texts).text
+    assert lost == "12-3/4/2019"
+    assert find_phi(lost) == []
+    assert repr(rebuild_sentence(["secret"])) == "SentenceText(6 characters, 1 tokens)"

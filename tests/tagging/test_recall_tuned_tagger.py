@@ -1,0 +1,327 @@
+"""RecallTunedTagger: what it promises on patients that nobody saw, legal tags, and scikit-learn's tools."""
+
+import pickle
+from itertools import product
+
+import numpy as np
+import pytest
+import sklearn
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+from sklearn.frozen import FrozenEstimator
+from sklearn.model_selection import GridSearchCV, GroupKFold
+from sklearn.pipeline import Pipeline
+
+from sklearn_deid import Corpus, DeidTagger, Document, NoteDeidentifier, RecallTunedTagger, RuleTagger, Span
+from sklearn_deid.exceptions import SequenceError
+from sklearn_deid.metrics import phi_precision_score, phi_recall_score
+from sklearn_deid.tagging.marginals import PhiMarginals
+from sklearn_deid.text import is_allowed, split_tag
+
+from .conftest import SMALL, assert_rows_equal
+from .oracle_taggers import Oracle, make_patients
+
+
+def prefit(**parameters):
+    return RecallTunedTagger(Oracle().fit([], []), cv="prefit", **parameters)
+
+
+@pytest.fixture(scope="module")
+def patients():
+    return make_patients(150, np.random.default_rng(0))
+
+
+@st.composite
+def marginals(draw):
+    lengths = draw(st.lists(st.integers(0, 6), min_size=1, max_size=5))
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    data = rng.dirichlet(np.full(7, 0.3), size=sum(lengths))
+    return PhiMarginals(["A", "C", "D"], data, np.concatenate(([0], np.cumsum(lengths))))
+
+
+class TestDecoding:
+    @given(marginals(), st.floats(0, 1), st.floats(0, 1))
+    def test_laws(self, found, one, other):
+        """Legal; exactly the tokens above the threshold; labels stay, and sure spans too, as the threshold falls."""
+        low, high = sorted((one, other))
+        more, fewer = found.decode(low)[0], found.decode(high)[0]
+        for row in more:
+            assert all(is_allowed(a, b) for a, b in zip([None, *row], [*row, None], strict=True))
+        assert ((more.data != "O") == (found.phi >= low)).all()
+        for a, b in zip(more.data, fewer.data, strict=True):
+            assert b == "O" or split_tag(a)[1] == split_tag(b)[1]
+        if high <= 0.5:
+            sure = found.phi >= 0.5
+            assert (more.data[sure] == found.decode(0.5)[0].data[sure]).all()
+
+    @given(marginals())
+    def test_sure_runs_have_the_best_legal_tags(self, found):
+        """Against every sequence of tags."""
+        logs = np.log(found.data[:, 1:] + 1e-12)
+        tags = list(found.classes[1:])
+        for start, stop in zip(found.offsets[:-1], found.offsets[1:], strict=True):
+            row = found.decode(0.5)[0].data[start:stop]
+            position = 0
+            while position < len(row):
+                end = position
+                while end < len(row) and row[end] != "O":
+                    end += 1
+                if 0 < end - position <= 3:
+                    run = range(start + position, start + end)
+                    every = [
+                        (sum(logs[t, tags.index(tag)] for t, tag in zip(run, choice, strict=True)), choice)
+                        for choice in product(tags, repeat=end - position)
+                        if all(is_allowed(a, b) for a, b in zip([None, *choice], [*choice, None], strict=True))
+                    ]
+                    chosen = sum(logs[t, tags.index(tag)] for t, tag in zip(run, row[position:end], strict=True))
+                    assert chosen == pytest.approx(max(score for score, _ in every))
+                position = max(end, position + 1)
+
+    @given(marginals(), st.floats(0, 1))
+    def test_confidence_is_the_probability_of_the_label(self, found, threshold):
+        tags, sure = found.decode(threshold)
+        columns = [split_tag(tag)[1] for tag in found.classes]
+        for token, (tag, value) in enumerate(zip(tags.data, sure.data, strict=True)):
+            of_label = [i for i, label in enumerate(columns) if label == split_tag(tag)[1]]
+            assert value == pytest.approx(found.data[token, of_label].sum())
+        assert found.of_tags(tags).data == pytest.approx(sure.data)
+
+    def test_bioes_is_read_as_iob2(self, sentences):
+        X, y, _ = sentences
+        tagger = DeidTagger(**{**SMALL, "scheme": "bioes", "max_epochs": 1}).fit(X, y)
+        tuned = RecallTunedTagger(tagger, cv="prefit", decision_bias=0.0).fit(X, y)
+        assert {tag[0] for tag in tuned.classes_} == {"O", "B", "I"}
+        raw = np.concatenate(list(tagger.predict_proba(X)))
+        place = {tag: i for i, tag in enumerate(tuned.classes_)}
+        mine = np.concatenate(list(tuned.predict_proba(X)))
+        begins = raw[:, [i for i, tag in enumerate(tagger.classes_) if tag in ("B-CITY", "S-CITY")]].sum(1)
+        np.testing.assert_allclose(mine[:, place["B-CITY"]], begins, atol=1e-6)
+        np.testing.assert_allclose(mine.sum(1), 1, atol=1e-5)
+
+
+class TestPromises:
+    def test_recall_on_other_patients(self, patients):
+        X, y, groups = patients
+        tuned = prefit(target_recall=0.97).fit(X, y, groups=groups)
+        other_X, other_y, _ = make_patients(2000, np.random.default_rng(1))
+        found, plain = tuned.predict(other_X), Oracle().fit([], []).predict(other_X)
+        recall = {"level": "token", "binary": True}
+        assert phi_recall_score(other_y, plain, **recall) < 0.95
+        assert phi_recall_score(other_y, found, **recall) >= 0.97
+        # and not by tagging everything
+        assert phi_precision_score(other_y, found, **recall) > phi_precision_score(
+            other_y, [["B-NAME"] * len(row) for row in other_y], **recall
+        )
+
+    def test_share_of_patients_with_a_miss(self):
+        """The guarantee is a mean over draws; 30 draws of 60 patients, each with 60 others."""
+        rng = np.random.default_rng(2)
+        shares = []
+        for _ in range(30):
+            X, y, groups = make_patients(60, rng, n_tokens=8)
+            tuned = prefit(target_recall=None, max_missed_patients=0.2).fit(X, y, groups=groups)
+            other_X, other_y, _ = make_patients(60, rng, n_tokens=8)
+            missed = [
+                any(g != "O" and f == "O" for g, f in zip(gold, found, strict=True))
+                for gold, found in zip(other_y, tuned.predict(other_X), strict=True)
+            ]
+            shares.append(np.mean(missed))
+        # floor(0.2 * 61) / 61 is what is expected where the bias is above 0
+        assert np.mean(shares) <= 0.2 + 3 * np.std(shares) / np.sqrt(30)
+        assert np.mean(shares) > 0.1
+
+    def test_report_repeats_what_the_scores_say(self, patients):
+        X, y, groups = patients
+        tuned = prefit(target_recall=0.95).fit(X, y, groups=groups)
+        tags = tuned.predict(X)
+        report = tuned.report_
+        assert report.recall.value == pytest.approx(phi_recall_score(y, tags, level="token", binary=True))
+        assert report.precision.value == pytest.approx(phi_precision_score(y, tags, level="token", binary=True))
+        missed = [any(g != "O" and f == "O" for g, f in zip(*rows, strict=True)) for rows in zip(y, tags, strict=True)]
+        assert report.missed_patients.value == pytest.approx(np.mean(missed))
+        assert report.recall.low < report.recall.value < report.recall.high
+        assert report.untuned_recall.value < 0.95 <= report.recall.value
+        assert (report.n_patients, report.n_tokens) == (150, 3000)
+        assert "150 held-out patients" in str(report)
+        assert tuned.threshold_ == pytest.approx(1 / (1 + np.exp(tuned.decision_bias_)))
+
+    def test_both_aims_take_the_lower_threshold(self, patients):
+        X, y, groups = patients
+        biases = [
+            prefit(**aims).fit(X, y, groups=groups).decision_bias_
+            for aims in (
+                {"target_recall": 0.97},
+                {"target_recall": None, "max_missed_patients": 0.3},
+                {"target_recall": 0.97, "max_missed_patients": 0.3},
+            )
+        ]
+        assert biases[2] == max(biases[:2])
+
+    def test_a_target_that_is_met_changes_nothing(self, patients):
+        X, y, groups = patients
+        tuned = prefit(target_recall=0.3).fit(X, y, groups=groups)
+        assert tuned.decision_bias_ == 0.0
+        assert_rows_equal(tuned.predict(X), Oracle().fit([], []).predict(X))
+
+    def test_spans_and_labels_ask_for_more(self):
+        X, y = [["0.9", "0.3"], ["0.8", "0.1"]] * 50, [["B-NAME", "I-NAME"], ["B-AGE", "O"]] * 50
+        options = {"confidence": None, "target_recall": 0.5}
+        assert prefit(level="token", **options).fit(X, y).threshold_ == 0.5
+        assert prefit(level="span", **options).fit(X, y).threshold_ == 0.5  # the ages: their label does not count
+        assert prefit(level="span", binary=False, **options).fit(X, y).threshold_ == pytest.approx(0.3)
+        with pytest.raises(ValueError, match="out of reach"):
+            prefit(level="span", binary=False, confidence=None, target_recall=0.9).fit(X, y)
+
+
+class TestWhoIsHeldOut:
+    @pytest.mark.parametrize("cv", [0.25, 0.5])
+    def test_patients_are_on_one_side(self, cv):
+        X, y, groups = make_patients(40, np.random.default_rng(3))
+        tuned = RecallTunedTagger(Oracle(), target_recall=0.5, cv=cv, random_state=0).fit(
+            X * 2, y * 2, groups=groups * 2
+        )
+        assert tuned.report_.n_patients == 40 * cv
+        assert len(tuned.estimator_.groups_) == 40 * (1 - cv)
+        assert tuned.estimator_.n_seen_ == 80 * (1 - cv)
+
+    def test_folds_speak_about_everyone_and_the_last_tagger_sees_everyone(self):
+        X, y, groups = make_patients(30, np.random.default_rng(3))
+        for cv in (3, GroupKFold(5)):
+            tuned = RecallTunedTagger(Oracle(), target_recall=0.5, cv=cv, refit=True).fit(X, y, groups=groups)
+            assert (tuned.report_.n_patients, tuned.estimator_.n_seen_) == (30, 30)
+        # the oracle learns nothing, so that folds decide as the prefit one does
+        assert tuned.decision_bias_ == prefit(target_recall=0.5).fit(X, y, groups=groups).decision_bias_
+
+    def test_seeds(self):
+        X, y, groups = make_patients(30, np.random.default_rng(3))
+        held = [
+            RecallTunedTagger(Oracle(), target_recall=0.5, random_state=seed).fit(X, y, groups=groups).report_
+            for seed in (0, 0, 1)
+        ]
+        assert held[0] == held[1] != held[2]
+
+    def test_a_fixed_bias_holds_nobody_out(self):
+        X, y, groups = make_patients(30, np.random.default_rng(3))
+        tuned = RecallTunedTagger(Oracle(), decision_bias=1.5).fit(X, y, groups=groups)
+        assert (tuned.decision_bias_, tuned.report_, tuned.estimator_.n_seen_) == (1.5, None, 30)
+        shown = prefit(decision_bias=1.5).fit(X, y, groups=groups)
+        assert shown.report_.decision_bias == 1.5
+        assert_rows_equal(tuned.predict(X), shown.predict(X))
+
+
+class TestMistakes:
+    @pytest.mark.parametrize(
+        ("parameters", "message"),
+        [
+            ({"target_recall": 1.0}, "'target_recall' parameter of RecallTunedTagger must be a float"),
+            ({"max_missed_patients": 0}, "'max_missed_patients' parameter"),
+            ({"confidence": 0.4}, "'confidence' parameter"),
+            ({"level": "character"}, "'level' parameter"),
+            ({"cv": "fit"}, "'cv' parameter"),
+            ({"cv": 1}, "'cv' parameter"),
+            ({"estimator": RuleTagger()}, "'estimator' parameter"),
+            ({"target_recall": None}, "must not be None"),
+            ({"max_missed_patients": 0.1}, "needs the patient of each sentence"),
+            ({"cv": 3, "target_recall": 0.3}, "pass refit=True"),
+            ({"direct_labels": ["AGE"], "target_recall": 0.3}, "labels that y does not hold"),
+        ],
+    )
+    def test_parameters(self, parameters, message):
+        X, y, _ = make_patients(30, np.random.default_rng(0))
+        with pytest.raises(ValueError, match=message):
+            RecallTunedTagger(**{"estimator": Oracle(), **parameters}).fit(X, y)
+
+    def test_too_few_patients(self):
+        X, y, groups = make_patients(18, np.random.default_rng(0))
+        with pytest.raises(ValueError, match="at least 19 are needed"):
+            prefit(target_recall=None, max_missed_patients=0.05).fit(X, y, groups=groups)
+        with pytest.raises(ValueError, match="cannot be shown with confidence"):
+            prefit(target_recall=0.999).fit(X, y, groups=groups)
+        with pytest.raises(SequenceError, match="at least two patients"):
+            RecallTunedTagger(Oracle()).fit(X[:1], y[:1])
+        with pytest.raises(SequenceError, match="4 folds need as many patients"):
+            RecallTunedTagger(Oracle(), cv=4, refit=True).fit(X[:3], y[:3])
+
+    def test_unfitted(self):
+        with pytest.raises(NotFittedError):
+            RecallTunedTagger(Oracle()).predict([["0.5"]])
+        with pytest.raises(NotFittedError):
+            RecallTunedTagger(Oracle(), cv="prefit").fit([["0.5"]], [["O"]])
+
+    def test_a_tagger_that_gives_the_wrong_shape(self):
+        class Short(Oracle):
+            def predict_proba(self, X):
+                return super().predict_proba(X)[:-1]
+
+        X, y, _ = make_patients(5, np.random.default_rng(0))
+        with pytest.raises(SequenceError, match=r"Short\.predict_proba must give one array of shape \(n_tokens, 3\)"):
+            RecallTunedTagger(Short(), decision_bias=0.0).fit(X, y).predict(X)
+
+    def test_sample_weight(self, patients):
+        X, y, _ = patients
+        with pytest.raises(ValueError, match="does not take sample weights"):
+            prefit(decision_bias=0.0).fit(X, y).score(X, y, sample_weight=[1])
+
+
+class TestComposition:
+    def test_clone_and_search(self):
+        X, y, groups = make_patients(40, np.random.default_rng(0))
+        tuned = RecallTunedTagger(Oracle(), target_recall=0.5, random_state=0)
+        assert clone(tuned).get_params()["estimator__offset"] == 0.0
+        grid = {"estimator__offset": [0.0, 0.1], "decision_bias": [None, 2.0]}
+        search = GridSearchCV(tuned, grid, cv=GroupKFold(2), error_score="raise").fit(X, y, groups=groups)
+        assert search.predict(X).shape == (40,)
+
+    def test_around_and_inside_pipelines(self, sentences):
+        X, y, groups = sentences
+        pipe = Pipeline([("same", "passthrough"), ("tag", DeidTagger(**{**SMALL, "max_epochs": 5}))])
+        tuned = RecallTunedTagger(pipe, target_recall=0.6, random_state=0).fit(X, y, groups=groups)
+        outer = Pipeline([("same", "passthrough"), ("tag", tuned)]).fit(X, y, tag__groups=groups)
+        assert_rows_equal(outer.predict(X), tuned.predict(X))
+        assert 0 <= tuned.score(X, y) <= 1
+
+    def test_metadata_routing(self):
+        X, y, groups = make_patients(40, np.random.default_rng(0))
+        with sklearn.config_context(enable_metadata_routing=True):
+            inner = Oracle().set_fit_request(groups=True)
+            tuned = RecallTunedTagger(inner, target_recall=0.5).set_fit_request(groups=True)
+            pipe = Pipeline([("same", "passthrough"), ("tag", tuned)]).fit(X, y, groups=groups)
+            assert len(pipe[-1].estimator_.groups_) == 30
+
+    def test_in_a_note_deidentifier(self):
+        notes = Corpus([Document(f"n{i}", "often never seldom", (Span(0, 5, "NAME"),), f"p{i % 9}") for i in range(30)])
+        tagger = RecallTunedTagger(FrozenEstimator(Words().fit([], [])), cv="prefit", decision_bias=1.0)
+        deidentifier = NoteDeidentifier(tagger).fit(notes)
+        spans = deidentifier.annotate(["often never seldom"])[0]
+        assert [(span.start, span.confidence) for span in spans] == [(0, pytest.approx(0.9)), (12, pytest.approx(0.4))]
+        assert deidentifier.estimator_.report_.n_patients == 9
+
+    def test_pickle_and_repr(self, patients):
+        X, y, groups = patients
+        tuned = prefit(target_recall=0.9).fit(X, y, groups=groups)
+        assert_rows_equal(pickle.loads(pickle.dumps(tuned)).predict(X), tuned.predict(X))
+        assert X[0][0] not in repr(tuned) + tuned._repr_html_() + str(tuned.report_)
+
+    def test_empty_input(self, patients):
+        X, y, groups = patients
+        tuned = prefit(target_recall=0.9).fit(X, y, groups=groups)
+        assert tuned.predict([]).shape == (0,)
+        tags, sure = tuned.predict([[], ["0.9"]], return_confidence=True)
+        assert (tags.tolist(), [len(row) for row in sure]) == ([[], ["B-NAME"]], [0, 1])
+        assert_rows_equal(tuned.predict(object_lists(X)), tuned.predict(X))
+
+
+class Words(Oracle):
+    """Reads words instead of numbers, which the tokenizer would cut."""
+
+    def predict_proba(self, X):
+        numbers = {"often": "0.9", "seldom": "0.4"}
+        return super().predict_proba([[numbers.get(token, "0.1") for token in row] for row in X])
+
+
+def object_lists(X):
+    out = np.empty(len(X), dtype=object)
+    out[:] = [tuple(row) for row in X]
+    return out
