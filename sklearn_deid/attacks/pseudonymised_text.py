@@ -10,7 +10,9 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from ..exceptions import SequenceError
-from ..perturbation import SHAPE, TokenMechanism, find_phi_tokens
+from ..pseudonyms.phi_tokens import find_phi_tokens
+from ..pseudonyms.policy import SHAPE
+from ..pseudonyms.token_mechanism import TokenMechanism
 from ..sequences import TokenSequences, check_groups, check_sequences, check_tags
 
 __all__ = ["COHERENCE", "Blind", "PseudonymKnowledge", "PseudonymisedText", "Trials", "Unmoved", "trials_of_text"]

@@ -9,7 +9,8 @@ import torch
 
 from ..embeddings import WordVectors
 from ..exceptions import SequenceError
-from ..perturbation import DIGITS, MOVE, find_phi_tokens
+from ..pseudonyms.phi_tokens import find_phi_tokens
+from ..pseudonyms.policy import DIGITS, MOVE
 from ..sequences import TokenSequences
 from ..tagging.tagger_data import distinct_words, span_ranges
 from ..text import CASING_CLASSES, casing_ids

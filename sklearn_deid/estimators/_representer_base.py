@@ -13,6 +13,7 @@ from .._compat import resolve_device
 from .._randomness import own_generator, release_generator
 from ..embeddings import WordVectors
 from ..exceptions import SequenceError
+from ..pseudonyms.neighbor_pseudonymizer import NeighborPseudonymizer
 from ..sequences import Representation, TokenSequences, check_sequences, check_tags
 from ..tagging.splits import hold_out_patients
 from ..tagging.tagger_data import inner_tags
@@ -23,7 +24,6 @@ from ._representer_encoding import encode_sentences
 from ._representer_state import origin_of
 from ._representer_training import TrainingRun, build_representer, build_tagger, train_representer
 from ._representer_worst_case import WorstCase, worst_case
-from .neighbor_pseudonymizer import NeighborPseudonymizer
 
 __all__ = ["SentenceRepresenter", "check_tokens"]
 

@@ -14,18 +14,10 @@ from .._compat import Interval, check_constraints
 from .._randomness import own_generator, release_generator
 from ..embeddings import WordVectors, resolve_embeddings
 from ..exceptions import SequenceError
-from ..perturbation import (
-    EXCLUDED,
-    UNKNOWN,
-    PhiTokens,
-    WordPolicy,
-    find_phi_tokens,
-    limit_per_sentence,
-    usable_words,
-    words_to_exclude,
-)
 from ..sequences import RaggedArray, TokenSequences, check_groups, check_sequences, check_tags, object_rows
 from ..text import split_tag
+from .phi_tokens import PhiTokens, find_phi_tokens, limit_per_sentence
+from .policy import EXCLUDED, UNKNOWN, WordPolicy, usable_words, words_to_exclude
 
 __all__ = ["Moves", "PhiPerturber"]
 

@@ -8,9 +8,12 @@ import numpy as np
 
 from .._compat import StrOptions
 from ..embeddings import NeighborIndex, WordVectors
-from ..perturbation import SHAPE, DigitsApart, PhiTokens, WordPolicy, shared_draws
 from ..sequences import TokenSequences
-from ._perturber import Moves, PhiPerturber
+from .coherence import shared_draws
+from .perturber import Moves, PhiPerturber
+from .phi_tokens import PhiTokens
+from .policy import SHAPE, WordPolicy
+from .word_moves import DigitsApart
 
 __all__ = ["TOKEN_CONSTRAINTS", "TokenPerturber"]
 

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from scipy.integrate import quad
 
-from sklearn_deid.perturbation import AddedNoise, RandomVectors, WordPolicy, ZeroVectors, direction_log_density
+from sklearn_deid.pseudonyms import AddedNoise, RandomVectors, WordPolicy, ZeroVectors, direction_log_density
 
 
 @pytest.fixture

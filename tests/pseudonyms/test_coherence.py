@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sklearn_deid.perturbation import shared_draws, within_one_edit
+from sklearn_deid.pseudonyms import shared_draws, within_one_edit
 
 
 def levenshtein(a, b):

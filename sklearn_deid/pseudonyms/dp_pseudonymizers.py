@@ -8,15 +8,11 @@ from typing import Any
 import numpy as np
 
 from .._compat import Interval, StrOptions
-from ..perturbation import (
-    ExactTokenMechanism,
-    ExponentialNeighbors,
-    ExponentialVocabulary,
-    NoisyNearest,
-    NoisyTokenMechanism,
-    WordPolicy,
-)
-from ._token_perturber import TOKEN_CONSTRAINTS, TokenPerturber
+from .noisy_mechanism import NoisyTokenMechanism
+from .policy import WordPolicy
+from .token_mechanism import ExactTokenMechanism
+from .token_perturber import TOKEN_CONSTRAINTS, TokenPerturber
+from .word_moves import ExponentialNeighbors, ExponentialVocabulary, NoisyNearest
 
 __all__ = ["CusTextPseudonymizer", "MadlibPseudonymizer", "SanTextPseudonymizer"]
 

@@ -5,7 +5,7 @@ import pytest
 
 from sklearn_deid import WordVectors
 from sklearn_deid.embeddings import NeighborIndex
-from sklearn_deid.perturbation import (
+from sklearn_deid.pseudonyms import (
     DigitsApart,
     ExponentialNeighbors,
     ExponentialVocabulary,

@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 
 from .._compat import Interval, StrOptions
-from ..perturbation import AddedNoise, RandomVectors, VectorMechanism, WordPolicy, ZeroVectors
 from ..sequences import Representation, TokenSequences
 from ..text import CASING_CLASSES, casing_ids
-from ._perturber import Moves, PhiPerturber
+from .perturber import Moves, PhiPerturber
+from .policy import WordPolicy
+from .vector_moves import AddedNoise, RandomVectors, VectorMechanism, ZeroVectors
 
 __all__ = ["GaussianNoisePerturber", "RandomVectorPerturber", "ZeroVectorPerturber"]
 
