@@ -34,8 +34,7 @@ from sklearn_deid import (
 )
 from sklearn_deid.embeddings import load_glove, train_fasttext
 from sklearn_deid.metrics import phi_f1_score
-from sklearn_deid.text import SentenceData
-from sklearn_deid.training import (
+from sklearn_deid.representations import (
     AdversarySettings,
     PrivateModel,
     deid_scores,
@@ -43,6 +42,7 @@ from sklearn_deid.training import (
     positive_control,
     train_probe,
 )
+from sklearn_deid.text import SentenceData
 
 from .corpora import add_corpus_options, read_or_make, sentences
 from .environment import describe

@@ -33,7 +33,7 @@ _HOME = {
     "VotingTagger": "tagging",
     "NoteDeidentifier": "tagging",
     "NeighborPseudonymizer": "pseudonyms",
-    "PrivateRepresenter": "estimators",
+    "PrivateRepresenter": "representations",
     "AdversarialPrivacyAuditor": "estimators",
     "MadlibPseudonymizer": "pseudonyms",
     "SanTextPseudonymizer": "pseudonyms",
@@ -43,9 +43,9 @@ _HOME = {
     "ZeroVectorPerturber": "pseudonyms",
     "save_model": "tagging",
     "load_model": "tagging",
-    "save_representation": "persistence",
-    "load_representation": "persistence",
-    "pool_representations": "persistence",
+    "save_representation": "representations",
+    "load_representation": "representations",
+    "pool_representations": "representations",
 }
 
 __all__ = sorted(_HOME)

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..training import PairBatches, PairData
+from ..representations.pair_batches import PairBatches
+from ..representations.pair_data import PairData
 
 __all__ = ["CandidateSet", "one_token_candidates", "unrelated_candidates"]
 
@@ -55,7 +56,7 @@ def one_token_candidates(
     --------
     >>> import numpy as np, torch
     >>> from sklearn_deid.attacks.candidates import one_token_candidates
-    >>> from sklearn_deid.training import PairData
+    >>> from sklearn_deid.representations import PairData
     >>> data = PairData(torch.eye(4), np.array([0, 1, 2]), np.array([0, 1, 3]), np.array([0, 0, 1]),
     ...                 eligible=np.array([2]), alternatives=np.array([[2, 3]]))
     >>> [(c.row, sorted(c.words.tolist())) for c in one_token_candidates(data, 10, np.random.default_rng(0))]
@@ -96,7 +97,7 @@ def unrelated_candidates(data: PairData, n_candidates: int, rng: np.random.Gener
     --------
     >>> import numpy as np, torch
     >>> from sklearn_deid.attacks.candidates import unrelated_candidates
-    >>> from sklearn_deid.training import PairData
+    >>> from sklearn_deid.representations import PairData
     >>> data = PairData(torch.eye(4), np.array([0, 1, 2]), np.array([0, 1, 2, 3]), np.array([0, 0, 1]),
     ...                 eligible=np.array([2]), alternatives=np.array([[2, 3]]))
     >>> [c.words.shape for c in unrelated_candidates(data, 10, np.random.default_rng(0))]

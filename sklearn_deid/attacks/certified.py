@@ -1,8 +1,8 @@
 """The certified bound as a row beside the attacks, and the check that no attack exceeds it.
 
 The bound is no attack: it says how well the best possible attacker does on random pairs, if the noise cannot be
-predicted, see `sklearn_deid.nn.pair_distance`. An attack that does exceed it shows that one of the two is wrong, and
-the audit with them.
+predicted, see `sklearn_deid.representations.pair_distance`. An attack that does exceed it shows that one of the two is
+wrong, and the audit with them.
 """
 
 from __future__ import annotations
@@ -14,8 +14,9 @@ from typing import Any
 
 import torch
 
-from ..nn import attack_accuracy, released_r_times
-from ..training import PairBatches, PrivacyBound, pair_distances, pair_slack, privacy_bound
+from ..representations.bound import PrivacyBound, pair_distances, pair_slack, privacy_bound
+from ..representations.gaussian_bound import attack_accuracy, released_r_times
+from ..representations.pair_batches import PairBatches
 from .pairs import PairKnowledge, PairRelease
 from .protocol import AttackResult, Estimate
 from .random_streams import random_streams
@@ -45,8 +46,8 @@ class CertifiedBound:
     --------
     >>> import numpy as np, torch
     >>> from sklearn_deid.attacks import CertifiedBound, PairKnowledge, PairRelease
-    >>> from sklearn_deid.nn import Representer
-    >>> from sklearn_deid.training import PairData
+    >>> from sklearn_deid.representations import Representer
+    >>> from sklearn_deid.representations import PairData
     >>> data = PairData(torch.eye(4), np.array([0, 1, 2]), np.array([0, 1, 3]), np.array([0, 0, 1]),
     ...                 eligible=np.array([2]), alternatives=np.array([[2, 3]]))
     >>> knowledge = PairKnowledge(Representer(4, 3), data, data)
@@ -140,7 +141,7 @@ def exceeds(result: AttackResult, bound: AttackResult | PrivacyBound) -> bool:
     --------
     >>> import torch
     >>> from sklearn_deid.attacks import AttackResult, Estimate, exceeds
-    >>> from sklearn_deid.training import privacy_bound
+    >>> from sklearn_deid.representations import privacy_bound
     >>> found = AttackResult("pairs", "representation", "A recipient.", "share", Estimate.from_counts(70, 100), 0.5,
     ...                      settings={"pairwise": True, "n_releases": 1})
     >>> exceeds(found, privacy_bound(torch.full((100,), 0.2))), exceeds(found, privacy_bound(torch.full((100,), 2.0)))

@@ -11,7 +11,8 @@ from typing import Any
 
 from torch import Tensor
 
-from ..nn import GaussianNoise, Representer
+from ..representations.network import Representer
+from ..representations.noise import GaussianNoise
 
 __all__ = ["BlindRepresenter", "RawVectors", "slightly_noisy"]
 

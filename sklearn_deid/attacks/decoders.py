@@ -11,9 +11,9 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from .._torch_streams import own_torch_stream
+from ..representations.private_model import BestState
 from ..tagging.batching import LengthBucketSampler, SentenceBatch, SentenceDataset
 from ..tagging.encoders import BidirectionalRecurrent
-from ..training import BestState
 from .word_guesses import Ranks
 
 __all__ = ["DecoderSettings", "EmbeddingDecoder", "TokenVectors", "ranks_of", "train_decoder"]

@@ -11,8 +11,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from ..nn import Representer
-from ..training import PairData
+from ..representations.network import Representer
+from ..representations.pair_data import PairData
 from .candidates import CandidateSet, one_token_candidates, unrelated_candidates
 from .control_representers import BlindRepresenter, slightly_noisy
 from .lookup_ranks import MEASURES, LookupRanks
@@ -78,7 +78,7 @@ class LookupAttack:
     --------
     >>> import numpy as np, torch
     >>> from sklearn_deid.attacks import LookupAttack, LookupKnowledge, PairRelease, RawVectors
-    >>> from sklearn_deid.training import PairData
+    >>> from sklearn_deid.representations import PairData
     >>> data = PairData(torch.eye(4), np.array([0, 1, 2]), np.array([0, 1, 3]), np.array([0, 0, 1]),
     ...                 eligible=np.array([2]), alternatives=np.array([[2, 3]]))
     >>> attack = LookupAttack(random_state=0).fit(LookupKnowledge(RawVectors(4)))

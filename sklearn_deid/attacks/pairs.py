@@ -15,16 +15,13 @@ from typing import Any
 import numpy as np
 import torch
 
-from ..nn import GaussianNoise, Representer
-from ..training import (
-    CONTROL_BAR,
-    AdversarySettings,
-    PairAdversaries,
-    PairBatches,
-    PairData,
-    ProbeResult,
-    train_probe,
-)
+from ..representations.adversary_training import AdversarySettings
+from ..representations.network import Representer
+from ..representations.noise import GaussianNoise
+from ..representations.pair_adversaries import PairAdversaries
+from ..representations.pair_batches import PairBatches
+from ..representations.pair_data import PairData
+from ..representations.probe import CONTROL_BAR, ProbeResult, train_probe
 from .control_representers import BlindRepresenter, slightly_noisy
 from .protocol import CONTROL_CONFIDENCE, AttackResult, Estimate
 from .random_streams import random_streams
@@ -120,8 +117,8 @@ class PairAttack:
     --------
     >>> import numpy as np, torch
     >>> from sklearn_deid.attacks import PairAttack, PairKnowledge, PairRelease
-    >>> from sklearn_deid.nn import Representer
-    >>> from sklearn_deid.training import PairData
+    >>> from sklearn_deid.representations import Representer
+    >>> from sklearn_deid.representations import PairData
     >>> data = PairData(torch.eye(4), np.array([0, 1, 2]), np.array([0, 1, 3]), np.array([0, 0, 1]),
     ...                 eligible=np.array([2]), alternatives=np.array([[2, 3]]))
     >>> attack = PairAttack(n_epochs=1, control=None, random_state=0)

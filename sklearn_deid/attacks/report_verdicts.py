@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from ..training import CONTROL_BAR
+from ..representations.probe import CONTROL_BAR
 from .protocol import THREATS, AttackResult
 from .report_score import Exposure, counted, exposure, is_bound, is_paper, is_weak
 

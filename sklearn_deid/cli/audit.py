@@ -98,7 +98,8 @@ def run(arguments: argparse.Namespace) -> int:
         if path.exists() and not arguments.overwrite:
             raise DeidError("There is a report already; pass overwrite=True or name another file.", path=str(path))
     device = set_machine(arguments)
-    from ..estimators import AdversarialPrivacyAuditor, PrivateRepresenter
+    from ..estimators import AdversarialPrivacyAuditor
+    from ..representations.private_representer import PrivateRepresenter
 
     representer = PrivateRepresenter.load(arguments.representer, embeddings=arguments.embeddings, device=device)
     result = read_annotated(arguments)

@@ -4,12 +4,10 @@ from ._learner_state import learner_from_state, learner_to_state, make_learner
 from ._tagger_learner import TaggerLearner
 from .dssgd_ensemble import DSSGDEnsemble
 from .privacy_auditor import AdversarialPrivacyAuditor
-from .private_representer import PrivateRepresenter
 
 __all__ = [
     "AdversarialPrivacyAuditor",
     "DSSGDEnsemble",
-    "PrivateRepresenter",
     "TaggerLearner",
     "learner_from_state",
     "learner_to_state",

@@ -25,14 +25,14 @@ from ..attacks import (
     ReleasedSentences,
     ReleasedTokens,
 )
+from ..representations.encoding import encode_sentences
+from ..representations.pair_data import PairData
+from ..representations.table_pairs import embedding_table
 from ..sequences import Representation, TokenSequences
 from ..tagging.tagger_data import distinct_words
 from ..text import casing_ids
-from ..training import PairData
 from ._audit_data import AuditData
 from ._audit_representer_memory import attack_memory
-from ._pair_data import embedding_table
-from ._representer_encoding import encode_sentences
 
 __all__ = ["ReleasedRepresenter", "ReleasedVectors"]
 

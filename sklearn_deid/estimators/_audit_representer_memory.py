@@ -19,9 +19,9 @@ from ..attacks import (
     TrainingProcedure,
 )
 from ..exceptions import UnsafeToShareWarning
-from ..nn import pair_distance
+from ..representations.gaussian_bound import pair_distance
+from ..representations.pair_batches import PairBatches
 from ..sequences import TokenSequences
-from ..training import PairBatches
 from ._audit_data import AuditData
 
 __all__ = ["attack_memory", "distances_of", "training_of_representer"]

@@ -12,7 +12,6 @@ from .counting import RULES, Counts, Rule, compare, compare_by_label, merged_cou
 from .decision_thresholds import bootstrap_ratio, missed_patient_threshold, recall_threshold
 from .leaks import Leak, LeakList, leak_list
 from .pairing import Pairing, count_sentences, infer_label_scheme, pair_documents
-from .privacy_card import privacy_card
 from .reidentification import CategoryReidentification, Reidentification, bayes_reidentification
 from .report import deid_report
 from .scorers import PHI_SCORERS, make_phi_scorer
@@ -56,7 +55,6 @@ __all__ = [
     "phi_precision_score",
     "phi_recall_score",
     "phi_word_prior",
-    "privacy_card",
     "recall_threshold",
     "reliability_curve",
     "span_confidences",

@@ -14,7 +14,7 @@ from sklearn_deid.attacks import (
     PairRelease,
     RawVectors,
 )
-from tests.training.toy_pairs import N_PHI, SIZE, toy_pairs
+from tests.representations.toy_pairs import N_PHI, SIZE, toy_pairs
 
 from .toy_released import blind, tokens, toy_table
 

@@ -15,7 +15,7 @@ from sklearn_deid.attacks import (
     check_against,
     exceeds,
 )
-from tests.training.toy_pairs import N_PHI
+from tests.representations.toy_pairs import N_PHI
 
 from .toy_released import Constant, knowledge, raw, release
 

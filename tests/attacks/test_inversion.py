@@ -7,7 +7,7 @@ import pytest
 
 from sklearn_deid.attacks import InversionAttack, InversionKnowledge
 from sklearn_deid.attacks.word_guesses import Ranks, expected_hits, frequency_hits
-from tests.training.toy_pairs import N_PHI
+from tests.representations.toy_pairs import N_PHI
 
 from .toy_released import Constant, raw, tokens, toy_table
 

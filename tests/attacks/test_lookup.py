@@ -6,9 +6,8 @@ import torch
 
 from sklearn_deid.attacks import LookupAttack, LookupKnowledge, PairRelease
 from sklearn_deid.attacks.candidates import one_token_candidates, unrelated_candidates
-from sklearn_deid.nn import GaussianNoise, Representer
-from sklearn_deid.training import PairBatches, pair_distances, privacy_bound
-from tests.training.toy_pairs import N_PHI, toy_pairs
+from sklearn_deid.representations import GaussianNoise, PairBatches, Representer, pair_distances, privacy_bound
+from tests.representations.toy_pairs import N_PHI, toy_pairs
 
 from .toy_released import Constant, blind, raw, release
 

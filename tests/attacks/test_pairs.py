@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from sklearn_deid.attacks import PairAttack, PairRelease
-from tests.training.toy_pairs import toy_pairs
+from tests.representations.toy_pairs import toy_pairs
 
 from .toy_released import Constant, blind, knowledge, raw, release
 

@@ -4,7 +4,7 @@ import numpy as np
 import torch
 
 from sklearn_deid.attacks import BlindRepresenter, PairKnowledge, PairRelease, RawVectors, ReleasedTokens
-from tests.training.toy_pairs import N_PHI, SIZE, toy_pairs
+from tests.representations.toy_pairs import N_PHI, SIZE, toy_pairs
 
 
 class Constant(RawVectors):

@@ -9,8 +9,8 @@ from sklearn_deid import (
 from sklearn_deid.attacks import InversionAttack, PairAttack
 from sklearn_deid.sequences import TokenSequences
 
+from ..representations.test_private_representer import TINY
 from ..tagging.conftest import SMALL, make_sentences
-from .test_private_representer import TINY
 
 PAIRS = {"hidden_size": 16, "lr": 5e-3, "n_epochs": 30, "random_state": 0}
 READ = [

@@ -20,10 +20,10 @@ from sklearn_deid.estimators._audit_memory import recent_reports
 from sklearn_deid.estimators._audit_representer_memory import distances_of
 from sklearn_deid.exceptions import SequenceError
 from sklearn_deid.federated import ExchangeRecord, SparseUpdate
-from sklearn_deid.training import pair_distances
+from sklearn_deid.representations import pair_distances
 
+from ..representations.test_private_representer import TINY, VECTORS
 from .audited_toys import TAGGER, audited_sentences, auditor, leaky_representer
-from .test_private_representer import TINY, VECTORS
 
 
 @pytest.fixture(autouse=True)

@@ -27,8 +27,8 @@ from sklearn_deid.exceptions import SequenceError
 from sklearn_deid.federated import ExchangeRecord
 from sklearn_deid.metrics import make_phi_scorer
 
+from ..representations.test_private_representer import TINY, VECTORS
 from .audited_toys import PAIRS, READ, TAGGER, audited_sentences, auditor, leaky_representer
-from .test_private_representer import TINY, VECTORS
 
 
 @pytest.fixture(autouse=True)

@@ -12,7 +12,7 @@ from randomgen import ChaCha
 from scipy.stats import binom, chi2, norm
 
 from sklearn_deid._randomness import grid_step, on_grid, to_grid
-from sklearn_deid.nn import GaussianNoise, Representer, sampling_slack
+from sklearn_deid.representations import GaussianNoise, Representer, sampling_slack
 from sklearn_deid.tagging.representer_noise import ReleaseNoise
 
 ALPHA = 1e-6

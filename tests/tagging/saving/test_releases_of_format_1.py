@@ -14,7 +14,7 @@ from sklearn_deid import _storage as bundle_module
 from sklearn_deid import load_representation, pool_representations, save_representation
 from sklearn_deid.exceptions import BundleError, InsecureReleaseWarning
 
-from ...persistence.saved_releases import MANIFEST, ORIGIN, TAGS, represented, saved
+from ...representations.saved_releases import MANIFEST, ORIGIN, TAGS, represented, saved
 
 OLD = Path(__file__).parent / "fixtures" / "release_of_format_1"
 READABLE = "as readable as vectors without noise"

@@ -1,0 +1,212 @@
+"""What the three-part training and the one with gradient reversal have in common: P1, P2, and the choice of a round."""
+
+from __future__ import annotations
+
+import warnings
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+
+import numpy as np
+import torch
+
+from .._torch_streams import own_torch_stream
+from ..exceptions import UnsafeToShareWarning
+from .adversarial_settings import ThreePartResult, ThreePartSettings
+from .adversary_steps import RunningMeans, check_pairs, frozen, step
+from .adversary_training import fit_adversaries, measure_pairs, new_adversaries
+from .noise_metrics import noise_figures
+from .pair_adversaries import PairAdversaries
+from .pair_batches import PairBatch, PairBatches
+from .private_model import BestState, PrivateModel, TrainingLog, deid_scores, noise_aware_groups
+from .probe import CONTROL_BAR, AttackAccuracy, ProbeResult, pair_accuracy, train_probe
+
+__all__ = ["AdversarialRun"]
+
+# A round that a fresh probe reads must not be chosen for its losses: one point of accuracy is more than any loss.
+_READ = 1e4
+_UNPROBED = 0.5  # as if a probe had been right every time
+
+
+class AdversarialRun(ABC):
+    """State of one training: P1, P2, then rounds of which a subclass says what happens in them.
+
+    Parameters
+    ----------
+    model : PrivateModel
+        Trained in place.
+    train, valid : PairBatches
+        Without held-out patients the last state of each phase is kept.
+    settings : ThreePartSettings
+    rng, generator
+        Order of sentences; twins and noise.
+    log : TrainingLog
+    """
+
+    adversaries: PairAdversaries
+
+    def __init__(
+        self,
+        model: PrivateModel,
+        train: PairBatches,
+        valid: PairBatches | None,
+        settings: ThreePartSettings,
+        rng: np.random.Generator,
+        generator: torch.Generator,
+        log: TrainingLog,
+    ) -> None:
+        check_pairs(train=train, valid=valid)
+        self.model, self.representer, self.tagger = model, model.representer, model.tagger
+        self.train, self.valid, self.settings = train, valid, settings
+        self.rng, self.generator, self.log = rng, generator, log
+        self.noise_lr = settings.lr if settings.noise_lr is None else settings.noise_lr
+        self.after_p1, self.best = BestState(self.representer, self.tagger), BestState()
+        self.has_adversaries, self.n_rounds, self.selected_round = False, 0, 0
+        self.control: dict[str, AttackAccuracy] | None = None
+        self.probe: ProbeResult | None = None
+
+    def run(self) -> ThreePartResult:
+        """Train until the end, or until interrupted; the model is left in its best state either way."""
+        interrupted = False
+        try:
+            with own_torch_stream(self.rng, self.train.device):
+                self.model.train()
+                self.train_tagger()
+                self.train_adversaries()
+                self.start_rounds()
+                while self.n_rounds < self.settings.n_rounds and not self._waited_too_long():
+                    self.play_round(self.n_rounds + 1)
+                    self.n_rounds += 1
+        except KeyboardInterrupt:
+            interrupted = True
+        (self.best if self.selected_round else self.after_p1).restore()
+        return ThreePartResult(
+            self.adversaries if self.has_adversaries else None,
+            self.selected_round,
+            self.n_rounds,
+            self.best.score,
+            self.control,
+            self.probe,
+            interrupted,
+        )
+
+    @abstractmethod
+    def start_rounds(self) -> None:
+        """Make the optimizers of the rounds."""
+
+    @abstractmethod
+    def play_round(self, number: int) -> None:
+        """Train one round, `score` it at the right moment, log it."""
+
+    def train_tagger(self) -> None:
+        """P1: representer and tagger together, no adversary."""
+        optimizer = torch.optim.NAdam(noise_aware_groups(self.model, self.settings.lr, self.noise_lr))
+        best_epoch, patience = 0, self.settings.patience[0]
+        for epoch in range(1, self.settings.n_epochs_tagger + 1):
+            means = RunningMeans()
+            for batch in self.train.epoch(self.rng, self.generator, moved=False):
+                r = self.representer(batch.embeddings, batch.mask, generator=self.generator)
+                loss = self.model.deid_loss(r, batch)
+                step(optimizer, loss)
+                means.add(len(batch.mask), deid_loss=loss)
+            numbers = means.compute() | self._deid_scores()
+            if self.after_p1.offer(numbers.get("valid_deid_loss", -epoch)):
+                best_epoch = epoch
+            self.log.record("P1", **numbers, **noise_figures(self.representer, self.train))
+            if patience is not None and epoch - best_epoch >= patience:
+                break
+        self.after_p1.restore()
+
+    def train_adversaries(self) -> None:
+        """P2: fresh adversaries on the representer as P1 left it, and how well they do there: the positive control."""
+        settings = self.settings.of_adversaries()
+        with frozen(self.representer):
+            self.adversaries = new_adversaries(settings, self.representer, self.train, self.generator)
+            self.has_adversaries = True
+            fit_adversaries(
+                self.adversaries,
+                self.representer,
+                self.train,
+                self.valid,
+                settings=settings,
+                rng=self.rng,
+                generator=self.generator,
+                record=lambda **numbers: self.log.record("P2", **numbers),
+            )
+        self._measure_control()
+        self.best = BestState(self.representer, self.tagger, self.adversaries)
+
+    def restart_noise(self) -> None:
+        """Set trainable noise to where P3 should find it; after the control, which is of what P1 made."""
+        for noise in (self.representer.input_noise, self.representer.output_noise):
+            if self.settings.noise_restart is not None and noise.kind == "trainable":
+                noise.restart(self.settings.noise_restart)
+
+    def balanced_batches(self) -> Iterator[PairBatch]:
+        """An epoch of P3: half sentences with PHI, half others."""
+        return self.train.epoch(self.rng, self.generator, sentences="balanced", max_pairs=self.settings.max_pairs)
+
+    def score(self, number: int) -> dict[str, float]:
+        """Measure the state as it is on held-out patients, and keep it if it is the best."""
+        if self.valid is None:
+            numbers, score = {}, -float(number)
+        else:
+            numbers = self._deid_scores() | self._adversary_scores(self.valid)
+            deviations = [numbers[f"valid_{judge}_deviation"] for judge in self.adversaries.judges]
+            numbers["combined_loss"] = numbers["valid_deid_loss"] + self.settings.adversary_weight * sum(deviations)
+            score = numbers["combined_loss"]
+        probe = self._probe(number) if self.settings.stopping == "robust" else None
+        if self.settings.stopping == "robust":
+            accuracies = [] if probe is None else probe.accuracies.values()
+            score += _READ * max((max(0.0, found.low - 0.5) for found in accuracies), default=_UNPROBED)
+        if self.best.offer(score):
+            self.selected_round, self.probe = number, probe
+        return numbers
+
+    def _deid_scores(self) -> dict[str, float]:
+        scores = {} if self.valid is None else deid_scores(self.model, self.valid, self.generator)
+        return {f"valid_{k}": v for k, v in scores.items()}
+
+    def _adversary_scores(self, valid: PairBatches) -> dict[str, float]:
+        scores = measure_pairs(self.adversaries, self.representer, valid, self.generator, self.settings.deviation)
+        return {f"valid_{k}": v for k, v in scores.items()}
+
+    def _probe(self, number: int) -> ProbeResult | None:
+        if self.valid is None or (number % self.settings.probe_every and number != self.settings.n_rounds):
+            return None
+        result = train_probe(
+            self.representer,
+            self.train,
+            self.valid,
+            settings=self.settings.probe,
+            rng=self.rng,
+            generator=self.generator,
+        )
+        found = {f"{name}_accuracy": attack.accuracy for name, attack in result.accuracies.items()}
+        self.log.record("probe", round=number, **found)
+        return result
+
+    def _waited_too_long(self) -> bool:
+        patience = self.settings.patience[2]
+        return patience is not None and self.n_rounds - self.selected_round >= patience
+
+    def _measure_control(self) -> None:
+        if self.valid is None:
+            warnings.warn(
+                "Without held-out patients nobody knows whether the adversaries can tell pairs apart at all, so their "
+                "failure proves nothing. Give notes of more patients.",
+                UnsafeToShareWarning,
+                stacklevel=4,
+            )
+            return
+        self.control = pair_accuracy(self.adversaries, self.representer, self.valid, self.generator)
+        self.log.record("control", **{f"{k}_accuracy": v.accuracy for k, v in self.control.items()})
+        found = self.control["t2"].accuracy
+        if found < CONTROL_BAR:
+            warnings.warn(
+                f"Before anything was hidden, the adversary T2 told pairs apart in {found:.1%} of cases; under "
+                f"{CONTROL_BAR:.0%}, its failure on the trained representation proves nothing. Train it longer, give "
+                "it more notes or use strong adversaries; fixed noise, or noise with a floor, can hide pairs from the "
+                "start.",
+                UnsafeToShareWarning,
+                stacklevel=4,
+            )

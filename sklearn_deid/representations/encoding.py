@@ -1,0 +1,126 @@
+"""Sentences through a representer, each distinct sentence once."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from contextlib import ExitStack
+from typing import Any
+
+import numpy as np
+import torch
+
+from ..embeddings import WordVectors
+from ..sequences import TokenSequences
+from ..tagging.batching import LengthBucketSampler
+from ..tagging.representer_noise import ReleaseNoise
+from ..tagging.tagger_data import distinct_words
+from ..text import CASING_CLASSES, casing_ids
+from .network import Representer
+from .table_pairs import embedding_table
+
+__all__ = ["encode_sentences"]
+
+_CELLS = 4096  # padded tokens of a batch
+_ROWS_AT_ONCE = 2**18
+
+
+def encode_sentences(
+    representer: Representer,
+    vectors: WordVectors,
+    X: TokenSequences,
+    *,
+    casing: bool,
+    generator: np.random.Generator | None,
+    memmap_dir: Any = None,
+) -> np.ndarray:
+    """Vectors of all tokens, shape (n_tokens, d), followed by the casing one-hot if asked for; float32.
+
+    Equal sentences are encoded once and share their noise: several draws of one sentence would give more of it away.
+
+    Parameters
+    ----------
+    representer : Representer
+        On the device that computes.
+    vectors : WordVectors
+    X : TokenSequences
+    casing : bool
+    generator : numpy Generator or None
+        Of the noise (`release_generator`); None leaves the noise out.
+    memmap_dir : path, optional
+        Folder of a new file that the vectors are mapped from.
+    """
+    first, same_as = _distinct_sentences(X)
+    distinct = X[first]
+    d = representer.project.out_features
+    out = _new_array((len(X.data), d + len(CASING_CLASSES) * casing), memmap_dir)
+    encoded = _encode(representer, vectors, distinct, generator, _new_array((len(distinct.data), d), memmap_dir))
+    starts = distinct.offsets[:-1][same_as]
+    source = np.arange(len(X.data)) + np.repeat(starts - X.offsets[:-1], X.lengths)
+    for begin in range(0, len(out), _ROWS_AT_ONCE):
+        rows = slice(begin, begin + _ROWS_AT_ONCE)
+        out[rows, :d] = encoded[source[rows]]
+        if casing:
+            classes = casing_ids(X.data[rows].tolist())
+            out[begin + np.arange(len(classes)), d + classes] = 1.0
+    if isinstance(encoded, np.memmap):
+        path = str(encoded.filename)
+        del encoded
+        os.unlink(path)
+    return out
+
+
+def _new_array(shape: tuple[int, int], memmap_dir: Any) -> np.ndarray:
+    """Zeros, in memory or in a new file that its owner alone can read."""
+    if memmap_dir is None or not shape[0]:
+        return np.zeros(shape, dtype=np.float32)
+    file, path = tempfile.mkstemp(suffix=".npy", prefix="representation-", dir=memmap_dir)
+    os.close(file)
+    return np.lib.format.open_memmap(path, mode="w+", dtype=np.float32, shape=shape)
+
+
+@torch.no_grad()
+def _encode(
+    representer: Representer,
+    vectors: WordVectors,
+    X: TokenSequences,
+    generator: np.random.Generator | None,
+    out: np.ndarray,
+) -> np.ndarray:
+    device = representer.project.weight.device
+    words, distinct = distinct_words(X)
+    table = torch.from_numpy(embedding_table(vectors, distinct)).to(device)
+    batches = list(LengthBucketSampler(X.lengths, _CELLS, max_rows=_CELLS))
+    silent = representer.input_noise.kind == representer.output_noise.kind == "none"
+    with ExitStack() as stack:
+        noise = None
+        if generator is not None and not silent:
+            n_tokens = [int(X.lengths[rows].sum()) for rows in batches]
+            noise = stack.enter_context(ReleaseNoise(representer, generator, n_tokens))
+        for rows in batches:
+            lengths = X.lengths[rows]
+            position = np.arange(lengths.max())
+            # shape: (batch, time)
+            mask = position < lengths[:, None]
+            item = np.where(mask, X.offsets[rows][:, None] + position, 0)
+            on = torch.from_numpy(mask).to(device)
+            embeddings = torch.nn.functional.embedding(torch.from_numpy(words[item]).to(device), table)
+            if noise is None:
+                out[item[mask]] = representer(embeddings, on, noise=False)[on].cpu().numpy()
+            else:
+                mean = representer.mean(embeddings, on, input_eps=noise.input_eps(embeddings, on))
+                out[item[mask]] = noise.released(mean[on].cpu().numpy())
+    return out
+
+
+def _distinct_sentences(X: TokenSequences) -> tuple[np.ndarray, np.ndarray]:
+    """Row of the first occurrence of each distinct sentence, and which of these each row is."""
+    number: dict[tuple[str, ...], int] = {}
+    first: list[int] = []
+    same_as = np.empty(len(X), dtype=np.int64)
+    for row, tokens in enumerate(X):
+        key = tuple(tokens)
+        same_as[row] = number.setdefault(key, len(number))
+        if len(number) > len(first):
+            first.append(row)
+    return np.asarray(first, dtype=np.int64), same_as

@@ -1,0 +1,175 @@
+"""From embeddings to a private representation: noise, network, projection, noise, unit length."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from ..tagging.encoders import BidirectionalRecurrent
+from .noise import GaussianNoise
+
+__all__ = ["Representer"]
+
+
+class _TokenwiseDense(nn.Module):
+    """Dense layers with ReLU, as wide as their input; each token is processed on its own."""
+
+    def __init__(self, size: int, n_layers: int) -> None:
+        super().__init__()
+        self.layers = nn.ModuleList(nn.Linear(size, size) for _ in range(n_layers))
+        self.output_size = size
+
+    def forward(self, x: Tensor, lengths: Tensor) -> Tensor:
+        for layer in self.layers:
+            x = torch.relu(layer(x))
+        return x
+
+
+class Representer(nn.Module):
+    """Noisy vectors in place of tokens: ``R = unit(N_out + W f(E + N_in) + b)``.
+
+    f is a bidirectional LSTM or a stack of dense layers, N_in and N_out are drawn anew for each token, dimension and
+    call, in training as afterwards, and ``unit`` divides each token's vector by its length. With an LSTM a token's
+    vector depends on its sentence; with dense layers on the token alone, so a moved token changes no other vector.
+
+    Parameters
+    ----------
+    input_size : int
+        Width of the embeddings E.
+    n_components : int
+        d, width of the representation; the paper tries 50, 100 and 300.
+    kind : {"lstm", "dense"}, default="lstm"
+    hidden_size : int, default=128
+        Units of each direction of the LSTM. Dense layers are as wide as the input.
+    n_layers : int, optional
+        By default 1 for "lstm" and 2 for "dense".
+    input_noise, output_noise : GaussianNoise, optional
+        Of ``input_size`` and ``n_components`` dimensions; by default trainable noise as `GaussianNoise` makes it. For
+        no noise give one of kind "none".
+    unit_norm : bool, default=True
+        Scale each token's vector to length 1, after the noise. `mean` and `output_std` are before it.
+
+    Raises
+    ------
+    ValueError
+        If the kind is unknown or a noise has another number of dimensions.
+
+    Notes
+    -----
+    Equation 1 of the paper has neither the projection (which makes d free of the LSTM's width) nor the unit length; its
+    code has both. That code also lets padding reach the adversaries as random unit vectors; here padded positions
+    influence nothing and are zero in the result.
+
+    References
+    ----------
+    Friedrich et al. (2019), section 5.2, equation 1.
+
+    Examples
+    --------
+    >>> import torch
+    >>> from sklearn_deid.representations import Representer
+    >>> representer = Representer(4, 3, hidden_size=5)
+    >>> x, mask = torch.randn(2, 3, 4), torch.tensor([[True, True, True], [True, False, False]])
+    >>> r = representer(x, mask)
+    >>> r.shape, [round(n, 3) for n in r.norm(dim=2)[1].tolist()]
+    (torch.Size([2, 3, 3]), [1.0, 0.0, 0.0])
+    """
+
+    def __init__(
+        self,
+        input_size: int,
+        n_components: int,
+        *,
+        kind: str = "lstm",
+        hidden_size: int = 128,
+        n_layers: int | None = None,
+        input_noise: GaussianNoise | None = None,
+        output_noise: GaussianNoise | None = None,
+        unit_norm: bool = True,
+    ) -> None:
+        super().__init__()
+        self.body: nn.Module
+        if kind == "lstm":
+            self.body = body = BidirectionalRecurrent(input_size, hidden_size, n_layers or 1)
+            width = body.output_size
+        elif kind == "dense":
+            self.body, width = _TokenwiseDense(input_size, n_layers or 2), input_size
+        else:
+            raise ValueError(f"The 'kind' parameter must be lstm or dense. Got {kind!r}.")
+        self.project = nn.Linear(width, n_components)
+        self.input_noise = _checked("input_noise", input_noise, input_size)
+        self.output_noise = _checked("output_noise", output_noise, n_components)
+        self.unit_norm = unit_norm
+
+    def forward(
+        self,
+        x: Tensor,
+        mask: Tensor,
+        *,
+        noise: bool = True,
+        generator: torch.Generator | None = None,
+        input_eps: Tensor | None = None,
+    ) -> Tensor:
+        """Representation of (batch, time, input_size), shape (batch, time, d); zero at padded positions.
+
+        Parameters
+        ----------
+        x : Tensor of shape (batch, time, input_size)
+            Embeddings.
+        mask : BoolTensor of shape (batch, time)
+            True at tokens; padding is on the right.
+        noise : bool, default=True
+            False leaves out both noises: what an attacker computes who owns the network.
+        generator : torch.Generator, optional
+            On the device of x; by default PyTorch's own.
+        input_eps : Tensor of the shape of x, optional
+            Draw of the input noise (``input_noise.draw``).
+        """
+        mu = self.mean(x, mask, noise=noise, generator=generator, input_eps=input_eps)
+        return self.release(mu, mask, noise=noise, generator=generator)
+
+    def mean(
+        self,
+        x: Tensor,
+        mask: Tensor,
+        *,
+        noise: bool = True,
+        generator: torch.Generator | None = None,
+        input_eps: Tensor | None = None,
+    ) -> Tensor:
+        """Mean of the representation given its input noise, before output noise and unit length.
+
+        Two sentences of a pair share their input noise by the same ``input_eps``, as the bound on attacks asks for.
+        Parameters and result are those of `forward`; ``noise=False`` leaves out the input noise.
+        """
+        # Junk at padded positions would become NaN in gradients even where its weight is zero.
+        x = x.masked_fill(~mask.unsqueeze(2), 0.0)
+        x = self.input_noise(x, apply=noise, generator=generator, eps=input_eps)
+        hidden = self.body(x, mask.sum(1))
+        return self.project(hidden).masked_fill(~mask.unsqueeze(2), 0.0)
+
+    def release(
+        self, mu: Tensor, mask: Tensor, *, noise: bool = True, generator: torch.Generator | None = None
+    ) -> Tensor:
+        """What is shared, from the mean: output noise, then unit length; shapes as in `forward`."""
+        r = self.output_noise(mu, apply=noise, generator=generator)
+        if self.unit_norm:
+            r = F.normalize(r, dim=2)
+        return r.masked_fill(~mask.unsqueeze(2), 0.0)
+
+    def output_std(self) -> Tensor:
+        """Standard deviation of the output noise, shape (d,), with its gradient."""
+        return self.output_noise.std()
+
+    def noise_parameters(self) -> list[nn.Parameter]:
+        """Trainable weights of both noises, for an optimizer group with a learning rate of its own."""
+        return self.input_noise.noise_parameters() + self.output_noise.noise_parameters()
+
+
+def _checked(name: str, noise: GaussianNoise | None, size: int) -> GaussianNoise:
+    if noise is None:
+        return GaussianNoise(size)
+    if noise.size != size:
+        raise ValueError(f"The '{name}' parameter must have {size} dimensions. Got {noise.size}.")
+    return noise

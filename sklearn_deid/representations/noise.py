@@ -1,0 +1,164 @@
+"""Gaussian noise whose size is learned, with a floor under which it cannot shrink.
+
+The noise is the only thing between a representation and the text it was made from, so it is on in training and when
+representations are released: there is no train and test mode. It is switched off for one call only, with
+``apply=False``, to ask what an attacker sees who owns the network and needs no noise (templates, bounds).
+"""
+
+from __future__ import annotations
+
+import math
+
+import torch
+from torch import Tensor, nn
+
+__all__ = ["GaussianNoise"]
+
+_KINDS = ("trainable", "fixed", "none")
+_PAPER_SPREAD = 0.05  # standard deviation of the starting weights in the paper's code
+
+
+class GaussianNoise(nn.Module):
+    """Add noise with its own standard deviation for each dimension, drawn anew for each token and each call.
+
+    ``out = x + std * eps`` with ``eps ~ N(0, 1)`` and ``std = floor + |w|``, where w is one weight per dimension. The
+    derivative of the output by std is eps, so the noise can be learned together with the rest.
+
+    A loss that only wants to find PHI shrinks the noise to almost nothing, and an adversary at chance has no gradient
+    that would hold it up. Three things keep it: a floor, a large start (0.3 to 0.8 for features of about unit scale),
+    and a learning rate of its own, about ten times that of the other weights (`noise_parameters` is that group).
+
+    Parameters
+    ----------
+    size : int
+        Number of dimensions d.
+    kind : {"trainable", "fixed", "none"}, default="trainable"
+        "fixed" has the same numbers but learns nothing; "none" returns its input and holds no numbers.
+    init : float or "normal", default=0.3
+        Where each w starts, in units of the features, not negative. A w of exactly 0 has no gradient and stays there.
+        "normal" draws w from N(0, 0.05) as the paper's code does.
+    floor : float, default=0.0
+        Smallest standard deviation, not negative. It is saved with the weights: a reloaded layer is as noisy as the
+        saved one, whatever floor it was built with.
+
+    Raises
+    ------
+    ValueError
+        If a parameter is outside what is allowed, or a floor is asked of no noise.
+
+    Notes
+    -----
+    The paper's code has no floor and a second trainable factor k for all dimensions, so ``std = |k w|``. It is left out
+    here: it allows no other noise, only other step sizes. Signs of w do not matter, since eps is symmetric.
+
+    This layer draws from PyTorch's generators, which are not cryptographic: its noise is for training. What leaves is
+    drawn on the host under a key of 256 bits, by `PrivateRepresenter.transform`.
+
+    References
+    ----------
+    Friedrich et al. (2019), section 5.2, equation 1.
+
+    Examples
+    --------
+    >>> import torch
+    >>> from sklearn_deid.representations import GaussianNoise
+    >>> noise = GaussianNoise(3, init=0.5, floor=0.25)
+    >>> noise.std().tolist()
+    [0.75, 0.75, 0.75]
+    >>> x, _ = torch.zeros(2, 4, 3), torch.manual_seed(0)
+    >>> bool((noise(x) == noise(x)).any()), bool((noise(x, apply=False) == x).all())
+    (False, True)
+    """
+
+    floor: Tensor
+    weight: Tensor
+
+    def __init__(self, size: int, *, kind: str = "trainable", init: float | str = 0.3, floor: float = 0.0) -> None:
+        super().__init__()
+        if kind not in _KINDS:
+            raise ValueError(f"The 'kind' parameter must be trainable, fixed or none. Got {kind!r}.")
+        if not 0.0 <= floor < math.inf:
+            raise ValueError(f"The 'floor' parameter must be a number that is not negative. Got {floor!r}.")
+        if kind == "none" and floor > 0.0:
+            raise ValueError(f"A floor of {floor!r} needs noise: the 'kind' parameter must be trainable or fixed.")
+        self.size, self.kind = size, kind
+        noisy = kind != "none"
+        self.register_buffer("floor", torch.tensor(float(floor)), persistent=noisy)
+        weight = torch.zeros(size)
+        if kind == "trainable":
+            self.weight = nn.Parameter(weight)
+        else:
+            self.register_buffer("weight", weight, persistent=noisy)
+        if noisy:
+            self.restart(init)
+
+    @torch.no_grad()
+    def restart(self, init: float | str) -> None:
+        """Set the weights as at the start; for example after a first phase of training that shrank them.
+
+        Parameters
+        ----------
+        init : float or "normal"
+        """
+        if self.kind == "none":
+            raise ValueError("There is no noise to restart: the 'kind' parameter is none.")
+        if init == "normal":
+            self.weight.normal_(0.0, _PAPER_SPREAD)
+        elif isinstance(init, str) or not 0.0 <= init < math.inf:
+            raise ValueError(f"The 'init' parameter must be a number that is not negative, or normal. Got {init!r}.")
+        else:
+            self.weight.fill_(init)
+
+    @torch.no_grad()
+    def scale(self, factor: float) -> None:
+        """Multiply every standard deviation, and the floor.
+
+        Parameters
+        ----------
+        factor : float
+            Positive.
+        """
+        if not 0.0 < factor < math.inf:
+            raise ValueError(f"The 'factor' parameter must be a positive number. Got {factor!r}.")
+        self.floor *= factor
+        self.weight *= factor
+
+    def std(self) -> Tensor:
+        """Standard deviation of each dimension, shape (size,), with its gradient; zeros where there is no noise."""
+        return self.floor + self.weight.abs()
+
+    def noise_parameters(self) -> list[nn.Parameter]:
+        """The trainable weights, as a group for an optimizer; empty where nothing is learned."""
+        return list(self.parameters())
+
+    def draw(self, x: Tensor, generator: torch.Generator | None = None) -> Tensor:
+        """Standard normal numbers in the shape of x, for `forward`'s ``eps``."""
+        return torch.randn(x.shape, generator=generator, device=x.device, dtype=x.dtype)
+
+    def forward(
+        self,
+        x: Tensor,
+        *,
+        apply: bool = True,
+        generator: torch.Generator | None = None,
+        eps: Tensor | None = None,
+    ) -> Tensor:
+        """Add noise to (batch, time, size), in training and afterwards alike.
+
+        Parameters
+        ----------
+        x : Tensor of shape (batch, time, size)
+        apply : bool, default=True
+            False returns x itself.
+        generator : torch.Generator, optional
+            On the device of x; by default PyTorch's own.
+        eps : Tensor of the shape of x, optional
+            Standard normal numbers drawn beforehand (`draw`), so that two inputs can share them.
+        """
+        if not apply or self.kind == "none":
+            return x
+        return x + self.std() * (self.draw(x, generator) if eps is None else eps)
+
+    def extra_repr(self) -> str:
+        """What PyTorch prints between the brackets."""
+        return f"{self.size}, kind={self.kind!r}"

@@ -1,0 +1,241 @@
+"""Pairs that adversaries judge, and the adversaries T1 and T2 side by side.
+
+A pair is real (twice the same sentence) or fake (a sentence and its twin, in which one token was moved). Each member of
+each pair is represented with a noise draw of its own.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from .adversaries import EmbeddingPairAdversary, RepresentationPairAdversary, average_adversaries
+from .network import Representer
+from .pair_batches import PairBatch, PairBatches
+from .strong_adversaries import StrongEmbeddingAdversary, StrongRepresentationAdversary, cosine_distance
+
+__all__ = ["Judgement", "PairAdversaries", "ReleasedPairs", "release_pairs", "typical_norms"]
+
+_TASKS, _KINDS, _TEMPLATES = ("t1", "t2"), ("paper", "strong"), ("noisy", "noise_free")
+_NORM_SENTENCES = 1024  # enough for the mean length of vectors
+
+
+@dataclass(frozen=True, repr=False)
+class ReleasedPairs:
+    """n real pairs, then n fake ones, of the same n sentences.
+
+    Attributes
+    ----------
+    embeddings : Tensor of shape (2 n, time, e)
+        Of the first members: the sentence as it is.
+    source : Tensor of shape (2 n, time, e)
+        Of the second members: the sentence, then its twin.
+    first, second : Tensor of shape (2 n, time, d)
+        Representations of both members.
+    mask : BoolTensor of shape (2 n, time)
+    """
+
+    embeddings: Tensor
+    source: Tensor
+    first: Tensor
+    second: Tensor
+    mask: Tensor
+
+    def __len__(self) -> int:
+        return len(self.mask)
+
+    @property
+    def real(self) -> Tensor:
+        """What adversaries should say, (2 n,): True for real pairs."""
+        return torch.arange(len(self), device=self.mask.device) < len(self) // 2
+
+
+def release_pairs(
+    representer: Representer, batch: PairBatch, generator: torch.Generator | None, template: str = "noisy"
+) -> ReleasedPairs:
+    """One real and one fake pair for each sentence with a twin.
+
+    Parameters
+    ----------
+    representer : Representer
+    batch : PairBatch
+    generator : torch.Generator or None
+        Draws the noise; on the device of the batch.
+    template : {"noisy", "noise_free"}, default="noisy"
+        How first members are represented. "noise_free" is what an attacker computes who owns the network (T3): no
+        noise on his side, only on the released side.
+
+    Examples
+    --------
+    >>> import numpy as np, torch
+    >>> from sklearn_deid.representations import Representer
+    >>> from sklearn_deid.representations import PairBatches, PairData, release_pairs
+    >>> data = PairData(torch.eye(4), np.array([0, 1, 2]), np.array([0, 1, 3]), np.array([0, 0, 1]),
+    ...                 eligible=np.array([2]), alternatives=np.array([[2, 3]]))
+    >>> generator = torch.Generator().manual_seed(0)
+    >>> batch = next(PairBatches(data).epoch(None, generator))
+    >>> pairs = release_pairs(Representer(4, 3), batch, generator)
+    >>> pairs.first.shape, pairs.real.tolist()
+    (torch.Size([2, 2, 3]), [True, False])
+    """
+    x, mask = batch.embeddings[: batch.n_pairs], batch.pair_mask
+    embeddings, source, twice = torch.cat([x, x]), torch.cat([x, batch.moved]), torch.cat([mask, mask])
+    if template == "noisy":
+        both = representer(torch.cat([embeddings, source]), torch.cat([twice, twice]), generator=generator)
+        first, second = both.chunk(2)
+    else:
+        first = representer(x, mask, noise=False).repeat(2, 1, 1)
+        second = representer(source, twice, generator=generator)
+    return ReleasedPairs(embeddings, source, first, second, twice)
+
+
+@dataclass(frozen=True, repr=False)
+class Judgement:
+    """What adversaries say of pairs.
+
+    Attributes
+    ----------
+    logits : dict of str to Tensor of shape (2 n,)
+        "t1", "t2", and "average" where the paper's two are averaged; above 0 for "same sentence".
+    real : Tensor of shape (2 n,)
+        The right answers.
+    auxiliary : dict of str to Tensor
+        Further losses of an adversary, for its own training only.
+    """
+
+    logits: dict[str, Tensor]
+    real: Tensor
+    auxiliary: dict[str, Tensor] = field(default_factory=dict)
+
+    def cross_entropy(self, name: str) -> Tensor:
+        """l_adv of each pair, shape (2 n,): ln 2 for a guess."""
+        return F.binary_cross_entropy_with_logits(self.logits[name], self.real.to(self.logits[name]), reduction="none")
+
+    def accuracy(self, name: str) -> Tensor:
+        """Share of right answers."""
+        return ((self.logits[name] > 0.0) == self.real).float().mean()
+
+
+class PairAdversaries(nn.Module):
+    """T1 (embeddings and representation) and T2 (two representations) on the same pairs.
+
+    Parameters
+    ----------
+    embedding_size, n_components : int
+        Widths of embeddings and representation.
+    kind : {"paper", "strong"}, default="strong"
+        The paper's two have one loss together, on the mean of their probabilities. The strong ones have each its own,
+        since two that disagree average to chance.
+    tasks : tuple of {"t1", "t2"}, default=("t1", "t2")
+    template : {"noisy", "noise_free"}, default="noisy"
+        See `release_pairs`.
+    hidden_size : int, optional
+        By default 300 (paper) or 128 (strong).
+    norms : (float, float), default=(1.0, 1.0)
+        Typical lengths of an embedding and of a representation's vector (`typical_norms`); for the strong ones.
+
+    Attributes
+    ----------
+    judges : tuple of str
+        Names under which a loss is computed: ("average",), or the tasks.
+
+    Raises
+    ------
+    ValueError
+        If kind, tasks or template are unknown.
+
+    References
+    ----------
+    Friedrich et al. (2019), section 5.3.
+
+    Examples
+    --------
+    >>> from sklearn_deid.representations import PairAdversaries
+    >>> PairAdversaries(4, 3, kind="paper").judges, PairAdversaries(4, 3).judges
+    (('average',), ('t1', 't2'))
+    """
+
+    def __init__(
+        self,
+        embedding_size: int,
+        n_components: int,
+        *,
+        kind: str = "strong",
+        tasks: tuple[str, ...] = _TASKS,
+        template: str = "noisy",
+        hidden_size: int | None = None,
+        norms: tuple[float, float] = (1.0, 1.0),
+    ) -> None:
+        super().__init__()
+        if kind not in _KINDS:
+            raise ValueError(f"The 'kind' parameter must be paper or strong. Got {kind!r}.")
+        if template not in _TEMPLATES:
+            raise ValueError(f"The 'template' parameter must be noisy or noise_free. Got {template!r}.")
+        if not tasks or not set(tasks) <= set(_TASKS):
+            raise ValueError(f"The 'tasks' parameter must name t1, t2 or both. Got {tasks!r}.")
+        self.kind, self.template = kind, template
+        self.tasks = tuple(task for task in _TASKS if task in tasks)
+        self.judges = ("average",) if kind == "paper" and len(self.tasks) == 2 else self.tasks
+        size = hidden_size or (300 if kind == "paper" else 128)
+        e, d = embedding_size, n_components
+        members: dict[str, nn.Module] = {}
+        if kind == "paper":
+            members = {"t1": EmbeddingPairAdversary(e, d, size), "t2": RepresentationPairAdversary(d, size)}
+        else:
+            members["t1"] = StrongEmbeddingAdversary(e, d, size, embedding_norm=norms[0], norm=norms[1])
+            members["t2"] = StrongRepresentationAdversary(d, size, norm=norms[1])
+        self.members = nn.ModuleDict({task: members[task] for task in self.tasks})
+
+    def draw(self, representer: Representer, batch: PairBatch, generator: torch.Generator | None) -> ReleasedPairs:
+        """Pairs of a batch, represented as these adversaries see them."""
+        return release_pairs(representer, batch, generator, self.template)
+
+    def forward(self, pairs: ReleasedPairs) -> Judgement:
+        """Logits of every adversary, of their average, and auxiliary losses."""
+        logits, auxiliary = {}, {}
+        for task, member in self.members.items():
+            if task == "t2":
+                logits[task] = member(pairs.first, pairs.second, pairs.mask)
+            elif isinstance(member, StrongEmbeddingAdversary):
+                guess = member.invert(pairs.second, pairs.mask)
+                logits[task] = member.judge(pairs.embeddings, guess, pairs.mask)
+                # The guess is of what was represented: in a fake pair that is the twin.
+                auxiliary[task] = cosine_distance(guess, pairs.source, pairs.mask).mean()
+            else:
+                logits[task] = member(pairs.embeddings, pairs.second, pairs.mask)
+        if self.judges == ("average",):
+            logits["average"] = average_adversaries(*logits.values())
+        return Judgement(logits, pairs.real, auxiliary)
+
+    def modules_of(self, judge: str) -> list[nn.Module]:
+        """Networks that learn from the loss of a judge."""
+        return list(self.members.values()) if judge == "average" else [self.members[judge]]
+
+
+@torch.no_grad()
+def typical_norms(
+    representer: Representer, batches: PairBatches, generator: torch.Generator | None = None
+) -> tuple[float, float]:
+    """Mean length of an embedding and of a vector of the representation, over tokens; 1 where all are zero.
+
+    Examples
+    --------
+    >>> import numpy as np, torch
+    >>> from sklearn_deid.representations import Representer
+    >>> from sklearn_deid.representations import PairBatches, PairData, typical_norms
+    >>> data = PairData(3 * torch.eye(4), np.array([0, 1, 2]), np.array([0, 1, 3]), np.array([0, 0, 1]),
+    ...                 eligible=np.array([2]), alternatives=np.array([[2, 3]]))
+    >>> [round(norm, 4) for norm in typical_norms(Representer(4, 3), PairBatches(data))]
+    [3.0, 1.0]
+    """
+    sums = torch.zeros(3, dtype=torch.float64, device=batches.device)
+    own = generator or torch.Generator(batches.device).manual_seed(0)
+    for batch in batches.epoch(None, own, sentences="pairs", max_pairs=_NORM_SENTENCES, moved=False):
+        # Padded positions are zero in both.
+        r = representer(batch.embeddings, batch.mask, generator=own)
+        sums += torch.stack([batch.embeddings.norm(dim=2).sum(), r.norm(dim=2).sum(), batch.mask.sum()]).double()
+    embedding, representation, n = sums.tolist()
+    return embedding / max(n, 1) or 1.0, representation / max(n, 1) or 1.0

@@ -1,0 +1,156 @@
+"""Sentences as flat arrays of numbers, for the training of private representations."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from torch import Tensor
+
+from ..tagging.span_swap import SpanSwapper
+
+__all__ = ["PairData"]
+
+
+@dataclass(frozen=True, repr=False)
+class PairData:
+    """Sentences as flat arrays of numbers, and where each token of PHI may move.
+
+    Attributes
+    ----------
+    table : FloatTensor of shape (n_words, e)
+        Embedding of each distinct word; of the alternatives as well.
+    words : ndarray of shape (n_tokens,)
+        Row of ``table`` for each token.
+    offsets : ndarray of shape (n + 1,)
+        Sentence i holds the tokens ``offsets[i]:offsets[i + 1]``.
+    tags : ndarray of shape (n_tokens,)
+        Tag index of each token.
+    eligible : ndarray of shape (n_eligible,)
+        Positions of the tokens that may move, in ascending order.
+    alternatives : ndarray of shape (n_choices, N)
+        Rows of ``table`` to which tokens may move. Entries that are -1 or the token's own word are never drawn; a token
+        without any other entry is not eligible.
+    choices : ndarray of shape (n_eligible,) or None
+        Row of ``alternatives`` for each eligible token, so that tokens of one word share it; None stands for one row
+        each, in order.
+    casing : ndarray of shape (n_tokens,) or None
+        Casing class of each token, from 0 to ``n_casing - 1``.
+    n_casing : int, default=7
+    spans : ndarray of shape (n_tokens,) or None
+        Label number + 1 where a span of PHI begins, -1 where it goes on, 0 elsewhere; needed by `swapped` alone.
+
+    Raises
+    ------
+    ValueError
+        If the arrays do not fit together.
+    """
+
+    table: Tensor
+    words: np.ndarray
+    offsets: np.ndarray
+    tags: np.ndarray
+    eligible: np.ndarray
+    alternatives: np.ndarray
+    casing: np.ndarray | None = None
+    n_casing: int = 7
+    choices: np.ndarray | None = None
+    spans: np.ndarray | None = None
+
+    def __post_init__(self) -> None:
+        n_tokens, n_words = len(self.words), len(self.table)
+        if self.choices is None:
+            object.__setattr__(self, "choices", np.arange(len(self.eligible)))
+        if any(x is not None and len(x) != n_tokens for x in (self.tags, self.casing, self.spans)):
+            raise ValueError(f"Tags, casing and spans must be given for each of the {n_tokens} tokens.")
+        if not len(self.offsets) or self.offsets[0] != 0 or self.offsets[-1] != n_tokens:
+            raise ValueError(f"The 'offsets' must run from 0 to the number of tokens, {n_tokens}.")
+        if (np.diff(self.offsets) < 0).any() or (np.diff(self.eligible) <= 0).any():
+            raise ValueError("The 'offsets' and 'eligible' must ascend.")
+        if self.alternatives.ndim != 2 or len(self.choices_) != len(self.eligible):
+            raise ValueError(f"There must be 'choices' of 'alternatives' for each of {len(self.eligible)} tokens.")
+        _check_range("choices", self.choices_, 0, len(self.alternatives))
+        _check_range("eligible", self.eligible, 0, n_tokens)
+        _check_range("words", self.words, 0, n_words)
+        _check_range("alternatives", self.alternatives, -1, n_words)
+        _check_range("casing", np.empty(0) if self.casing is None else self.casing, 0, self.n_casing)
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+    @property
+    def choices_(self) -> np.ndarray:
+        """``choices``, which are never None once the object is made."""
+        assert self.choices is not None
+        return self.choices
+
+    def take(self, rows: np.ndarray) -> PairData:
+        """The sentences of these rows, in this order, over the same table: for example one side of a split by patient.
+
+        Examples
+        --------
+        >>> import numpy as np, torch
+        >>> from sklearn_deid.representations import PairData
+        >>> data = PairData(torch.eye(4), np.array([0, 1, 2]), np.array([0, 1, 3]), np.array([0, 0, 1]),
+        ...                 eligible=np.array([2]), alternatives=np.array([[2, 3]]))
+        >>> data.take(np.array([1])).words.tolist(), data.take(np.array([1])).eligible.tolist()
+        ([1, 2], [1])
+        """
+        rows = np.asarray(rows, dtype=np.int64)
+        lengths = np.diff(self.offsets)[rows]
+        offsets = np.concatenate([[0], np.cumsum(lengths)])
+        items = np.repeat(self.offsets[:-1][rows] - offsets[:-1], lengths) + np.arange(offsets[-1])
+        return self._gathered(items, offsets)
+
+    def swapped(self, share: float, rng: np.random.Generator) -> PairData:
+        """Sentences in which spans of PHI stand in each other's places (see `SpanSwapper`).
+
+        Parameters
+        ----------
+        share : float in [0, 1]
+            Probability that a span is replaced by one that is drawn from all spans of its label.
+        rng : numpy.random.Generator
+
+        Returns
+        -------
+        PairData
+            Itself where nothing can change.
+
+        Examples
+        --------
+        >>> import numpy as np, torch
+        >>> from sklearn_deid.representations import PairData
+        >>> data = PairData(torch.eye(4), np.array([0, 1, 2, 3]), np.array([0, 2, 4]), np.array([0, 1, 0, 1]),
+        ...                 np.array([1, 3]), np.array([[2, 3], [1, 2]]), spans=np.array([0, 1, 0, 1]))
+        >>> swapped = data.swapped(1.0, np.random.default_rng(0))
+        >>> swapped.words.tolist(), swapped.alternatives[swapped.choices].tolist()
+        ([0, 3, 2, 1], [[1, 2], [2, 3]])
+        """
+        if not share or self.spans is None or not self.spans.any():
+            return self
+        starts = np.flatnonzero(self.spans > 0)
+        # A span ends before the next token that does not go on with it; the end of all tokens counts as one.
+        stops = np.flatnonzero(np.append(self.spans >= 0, True))
+        ends = stops[np.searchsorted(stops, starts, side="right")]
+        return self._gathered(*SpanSwapper(self.offsets, starts, ends, self.spans[starts], share).draw(rng))
+
+    def _gathered(self, items: np.ndarray, offsets: np.ndarray) -> PairData:
+        """Sentences of these tokens."""
+        place = np.full(len(self.words), -1)
+        place[self.eligible] = np.arange(len(self.eligible))
+        kept = place[items]
+        return replace(
+            self,
+            words=self.words[items],
+            offsets=offsets,
+            tags=self.tags[items],
+            eligible=np.flatnonzero(kept >= 0),
+            choices=self.choices_[kept[kept >= 0]],
+            casing=None if self.casing is None else self.casing[items],
+            spans=None if self.spans is None else self.spans[items],
+        )
+
+
+def _check_range(name: str, values: np.ndarray, low: int, high: int) -> None:
+    if len(values) and values.size and not (values.min() >= low and values.max() < high):
+        raise ValueError(f"The '{name}' must be between {low} and {high - 1}.")

@@ -1,0 +1,164 @@
+"""What all trainings of private representations share: the two networks, a log of epochs, the best state so far."""
+
+from __future__ import annotations
+
+import math
+import sys
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from ..tagging.batching import SentenceBatch
+from ..tagging.network import TaggerModule
+from .network import Representer
+from .pair_batches import PairBatch, PairBatches
+
+__all__ = ["BestState", "PrivateModel", "TrainingLog", "deid_scores", "noise_aware_groups"]
+
+
+class PrivateModel(nn.Module):
+    """A representer and the tagger that reads what it releases.
+
+    Parameters
+    ----------
+    representer : Representer
+    tagger : TaggerModule
+        Of vectors as wide as the representation, and the casing one-hot where sentences have one. Tag 0 is "O".
+
+    References
+    ----------
+    Friedrich et al. (2019), figure 2: the upper two of its three parts.
+    """
+
+    def __init__(self, representer: Representer, tagger: TaggerModule) -> None:
+        super().__init__()
+        self.representer, self.tagger = representer, tagger
+
+    def emissions(self, r: Tensor, batch: PairBatch) -> Tensor:
+        """Emissions of the tagger for representations of shape (batch, time, d)."""
+        # The casing travels with the representation, without noise.
+        vectors = r if batch.casing is None else torch.cat([r, batch.casing], 2)
+        return self.tagger(SentenceBatch(lengths=batch.mask.sum(1), mask=batch.mask, vectors=vectors))
+
+    def deid_loss(self, r: Tensor, batch: PairBatch) -> Tensor:
+        """l_deid: the tagger's loss on representations of the sentences of a batch."""
+        return self.tagger.loss(self.emissions(r, batch), batch.tags, batch.mask)
+
+
+@torch.no_grad()
+def deid_scores(model: PrivateModel, batches: PairBatches, generator: torch.Generator) -> dict[str, float]:
+    """Loss a sentence and F1 of "this token is PHI" on representations with noise, without dropout.
+
+    Parameters
+    ----------
+    model : PrivateModel
+        Left in the mode it was in.
+    batches : PairBatches
+    generator : torch.Generator
+        On the device of the batches.
+
+    Returns
+    -------
+    dict
+        "deid_loss" and "token_f1" (NaN where no token is or is held for PHI).
+    """
+    was_training = model.training
+    model.eval()
+    n, counts = 0, torch.zeros(4, dtype=torch.float64, device=batches.device)
+    for batch in batches.epoch(None, generator, moved=False):
+        r = model.representer(batch.embeddings, batch.mask, generator=generator)
+        emissions = model.emissions(r, batch)
+        found = (model.tagger.best_tags(emissions, batch.mask) > 0) & batch.mask
+        gold = (batch.tags > 0) & batch.mask
+        loss = model.tagger.loss(emissions, batch.tags, batch.mask) * len(batch.mask)
+        counts += torch.stack([loss.double(), (found & gold).sum(), found.sum(), gold.sum()])
+        n += len(batch.mask)
+    model.train(was_training)
+    loss, hits, n_found, n_gold = counts.tolist()
+    f1 = 2 * hits / (n_found + n_gold) if n_found + n_gold else math.nan
+    return {"deid_loss": loss / max(n, 1), "token_f1": f1}
+
+
+def noise_aware_groups(model: PrivateModel, lr: float, noise_lr: float) -> list[dict[str, Any]]:
+    """Optimizer groups: the noise learns at a rate of its own, since its weights are few and large."""
+    noise = model.representer.noise_parameters()
+    ids = {id(p) for p in noise}
+    others = [p for p in model.parameters() if id(p) not in ids]
+    return [{"params": others, "lr": lr}] + ([{"params": noise, "lr": noise_lr}] if noise else [])
+
+
+class BestState:
+    """The weights with the lowest score so far.
+
+    Parameters
+    ----------
+    *modules : nn.Module
+
+    Attributes
+    ----------
+    score : float
+        Infinite until something was offered.
+
+    Examples
+    --------
+    >>> import torch
+    >>> from sklearn_deid.representations import BestState
+    >>> layer = torch.nn.Linear(1, 1)
+    >>> best = BestState(layer)
+    >>> best.offer(1.0), best.offer(2.0), best.offer(float("nan")), best.score
+    (True, False, False, 1.0)
+    """
+
+    def __init__(self, *modules: nn.Module) -> None:
+        self.modules, self.score = modules, math.inf
+        self._states: list[dict[str, Tensor]] | None = None
+
+    def offer(self, score: float) -> bool:
+        """Keep the weights as they are now if the score is lower than all before."""
+        if not score < self.score:
+            return False
+        self.score = score
+        self._states = [{k: v.detach().clone() for k, v in m.state_dict().items()} for m in self.modules]
+        return True
+
+    def restore(self) -> None:
+        """Put the best weights back; nothing where none was kept."""
+        for module, state in zip(self.modules, self._states or [], strict=False):
+            module.load_state_dict(state)
+
+
+class TrainingLog:
+    """One row of numbers for each epoch of each phase, printed while training if asked for.
+
+    Parameters
+    ----------
+    verbose : int, default=0
+        1 prints a line for each epoch to standard output.
+
+    Attributes
+    ----------
+    rows : list of dict
+        "phase", "epoch" (from 1 in each phase), "seconds", and the numbers of the epoch.
+    """
+
+    def __init__(self, verbose: int = 0) -> None:
+        self.verbose = verbose
+        self.rows: list[dict[str, Any]] = []
+        self._since = time.perf_counter()
+
+    def record(self, phase: str, **numbers: float) -> None:
+        """Add the row of an epoch."""
+        now = time.perf_counter()
+        epoch = 1 + sum(row["phase"] == phase for row in self.rows)
+        self.rows.append({"phase": phase, "epoch": epoch, "seconds": now - self._since, **numbers})
+        self._since = now
+        if self.verbose:
+            shown = "  ".join(f"{k} {v:.4g}" for k, v in numbers.items())
+            print(f"{phase:>10} {epoch:>4}  {shown}  ({self.rows[-1]['seconds']:.1f} s)", file=sys.stdout, flush=True)
+
+    def of_phase(self, phase: str) -> Iterator[dict[str, Any]]:
+        """Rows of one phase."""
+        return (row for row in self.rows if row["phase"] == phase)

@@ -1,0 +1,183 @@
+"""Bounded training: the prices, the losses, the scaling of the noise, and what is kept when it ends."""
+
+import copy
+import math
+
+import numpy as np
+import pytest
+import torch
+
+from sklearn_deid.representations import (
+    BoundedSettings,
+    BoundPrices,
+    PairBatches,
+    TrainingLog,
+    calibrate_noise,
+    pair_distance,
+    pair_distances,
+    privacy_bound,
+    train_bounded,
+)
+from sklearn_deid.representations.bounded import bounded_losses
+
+from .toy_models import chance, same_weights, small_model, toy_batches, weights
+from .toy_pairs import toy_pairs
+
+SHORT = BoundedSettings(n_epochs=4, n_finish_epochs=2, lr=1e-2)
+
+
+def test_cost_is_a_price_times_the_distance_in_units_of_what_is_allowed():
+    prices = BoundPrices(BoundedSettings(max_attack_accuracy=0.6, quantile_attack_accuracy=0.7, price=2.0))
+    a, q = prices.mean_allowed, prices.tail_allowed
+    assert 0.5 * (1 + math.erf(a / 2 / math.sqrt(2))) == pytest.approx(0.6)
+    distance = torch.tensor([0.0, q, 3 * q])
+    assert float(prices.cost(distance)) == pytest.approx(2.0 * (4 * q / 3) / a + 2.0 * (2 * q / 3) / q, rel=1e-5)
+
+
+def test_prices_rise_while_a_bound_is_missed_and_fall_where_there_is_room():
+    for distances, rises in ((torch.full((100,), 5.0), True), (torch.zeros(100), False)):
+        prices = BoundPrices(BoundedSettings(price=1.0))
+        prices.follow(distances)
+        assert (prices.mean > 1.0) is rises and (prices.tail > 1.0) is rises
+        # One epoch moves a price by at most its rate.
+        assert abs(math.log(prices.mean)) <= 0.4 + 1e-9
+
+
+def test_without_a_quantile_the_tail_costs_nothing():
+    prices = BoundPrices(BoundedSettings(quantile_attack_accuracy=None, price=1.0))
+    tail = torch.tensor([100.0] + [0.0] * 99)
+    prices.follow(tail)
+    assert prices.tail == 0.0 and float(prices.cost(tail)) == pytest.approx(prices.mean / prices.mean_allowed, rel=1e-5)
+
+
+def test_losses_are_those_of_sentence_and_twin():
+    model, (train, _) = small_model(noise=0.3).eval(), toy_batches()
+    batch = next(train.epoch(None, torch.Generator().manual_seed(0)))
+    with torch.no_grad():
+        loss, distance = bounded_losses(model, batch, torch.Generator().manual_seed(1))
+        representer, generator = model.representer, torch.Generator().manual_seed(1)
+        eps = representer.input_noise.draw(batch.embeddings, generator)
+        mu = representer.mean(batch.embeddings, batch.mask, input_eps=eps)
+        expected = model.deid_loss(representer.release(mu, batch.mask, generator=generator), batch)
+        moved = representer.mean(batch.moved, batch.pair_mask, input_eps=eps[: batch.n_pairs])
+    torch.testing.assert_close(loss, expected)
+    n = batch.n_pairs
+    torch.testing.assert_close(distance, pair_distance(mu[:n], moved, representer.output_std(), batch.pair_mask))
+
+
+@pytest.mark.parametrize("kind", ["trainable", "fixed"])
+def test_scaling_makes_held_out_pairs_keep_the_bound(kind):
+    model, (_, valid) = small_model(noise=0.05, kind=kind), toy_batches()
+    prices, generator = BoundPrices(BoundedSettings()), torch.Generator().manual_seed(0)
+    before, std = weights(model.representer), model.representer.output_std().clone()
+    factor = calibrate_noise(model, valid, prices, generator)
+    assert factor > 1.0
+    bound = privacy_bound(pair_distances(model.representer, valid, generator, n_draws=8))
+    assert bound.mean_accuracy <= 0.545 and bound.quantile_accuracy <= 0.61
+    if kind == "fixed":
+        assert torch.equal(model.representer.output_std(), std)
+    else:
+        torch.testing.assert_close(model.representer.output_std(), factor * std)
+    # Where the bound is kept already, nothing changes.
+    after = weights(model.representer)
+    assert calibrate_noise(model, valid, BoundPrices(BoundedSettings(0.9, None)), generator) == 1.0
+    assert same_weights(after, weights(model.representer)) and not same_weights(after, before)
+
+
+def test_noise_is_scaled_for_other_sentences_too():
+    """Of many draws of sentences, other sentences keep the quantile as often as the limit says."""
+    prices, rng = BoundPrices(BoundedSettings(max_attack_accuracy=0.9)), np.random.default_rng(0)
+    truth = float(np.quantile(rng.exponential(size=10**6), 0.95))
+    kept = []
+    for _ in range(400):
+        distances = torch.from_numpy(rng.exponential(size=600))
+        # Noise grown by the factor brings the true quantile down to what is allowed, or not.
+        kept.append(truth / prices.excess(distances, 600) <= prices.tail_allowed)
+    assert 0.92 <= np.mean(kept) <= 0.99
+    once = torch.from_numpy(rng.exponential(size=600))
+    assert prices.excess(once) < prices.excess(once, 600) == prices.excess(once.repeat(4), 600)
+
+
+def test_training_learns_the_tags_and_keeps_the_bound():
+    """PHI and other words differ in one number that no move changes, so both are possible at once."""
+    model, (train, valid) = small_model(noise=0.5), toy_batches(300)
+    log = TrainingLog()
+    settings = BoundedSettings(n_epochs=30, lr=1e-2, max_attack_accuracy=0.56, quantile_attack_accuracy=0.65)
+    result = train_bounded(model, train, valid, settings=settings, **chance(), log=log)
+    rows = list(log.of_phase("bounded"))
+    assert len(rows) == len(list(log.of_phase("finish"))) == 30 and not result.interrupted
+    assert rows[-1]["valid_deid_loss"] < 0.5 * rows[0]["valid_deid_loss"]
+    assert rows[-1]["valid_token_f1"] > 0.9
+    assert result.bound.mean_accuracy <= 0.575 and result.bound.quantile_accuracy <= 0.68
+
+
+def test_equal_seeds_give_equal_weights():
+    (train, valid), models = toy_batches(), [small_model() for _ in range(3)]
+    for model, seed in zip(models, (0, 0, 1), strict=True):
+        with torch.random.fork_rng([]):
+            torch.manual_seed(seed)
+            train_bounded(model, train, valid, settings=SHORT, **chance(seed))
+    assert same_weights(weights(models[0]), weights(models[1]))
+    assert not same_weights(weights(models[0]), weights(models[2]))
+
+
+def test_interruption_restores_the_best_epoch_and_scales_its_noise():
+    class Stopping(TrainingLog):
+        def record(self, phase, **numbers):
+            super().record(phase, **numbers)
+            if len(self.rows) == 3:
+                raise KeyboardInterrupt
+
+    model, (train, valid) = small_model(), toy_batches()
+    result = train_bounded(model, train, valid, settings=SHORT, **chance(), log=Stopping())
+    assert result.interrupted and result.bound.mean_accuracy < 0.56
+    assert all(torch.isfinite(v).all() for v in weights(model).values())
+
+
+def test_without_held_out_sentences_or_pairs_there_is_no_bound_to_report():
+    train, _ = toy_batches()
+    lonely = PairBatches(toy_pairs(20, seed=3, phi_share=0.0))
+    for valid in (None, lonely):
+        result = train_bounded(small_model(), train, valid, settings=SHORT, **chance())
+        assert result.bound is None
+
+
+def test_errors():
+    train, valid = toy_batches()
+    with pytest.raises(ValueError, match="needs output noise"):
+        train_bounded(small_model(kind="none"), train, valid, settings=SHORT, **chance())
+    lonely = PairBatches(toy_pairs(20, phi_share=0.0))
+    with pytest.raises(ValueError, match="nothing to bound"):
+        train_bounded(small_model(), lonely, valid, settings=SHORT, **chance())
+    with pytest.raises(ValueError, match="no pair"):
+        privacy_bound(torch.zeros(0))
+
+
+def test_bound_of_known_distances():
+    distances = torch.linspace(0, 2, 1001, dtype=torch.float64)
+    bound = privacy_bound(distances, n_releases=4, quantile=0.9)
+    accuracy = torch.special.ndtr(distances)  # r = 4 doubles the distance
+    assert bound.mean_accuracy == pytest.approx(float(accuracy.mean()))
+    assert bound.quantile_accuracy == pytest.approx(float(accuracy[900]), abs=1e-3)
+    assert bound.quantile_accuracy_low <= bound.quantile_accuracy <= bound.quantile_accuracy_high
+    assert bound.mean_accuracy_low < bound.mean_accuracy < bound.mean_accuracy_high
+    assert bound.largest_accuracy == pytest.approx(float(accuracy[-1])) and bound.mean_distance == pytest.approx(1.0)
+
+
+def test_intervals_cover_the_truth_about_as_often_as_they_say():
+    rng = np.random.default_rng(0)
+    truth = 0.5 * (1 + math.erf(1 / 2 / math.sqrt(2) * -math.log(0.05)))  # 95 % quantile of an exponential distance
+    covered = 0
+    for _ in range(200):
+        bound = privacy_bound(torch.from_numpy(rng.exponential(size=200)))
+        covered += bound.quantile_accuracy_low <= truth <= bound.quantile_accuracy_high
+    assert 180 <= covered <= 200
+
+
+def test_distances_are_of_twins_drawn_anew():
+    model, (train, _) = small_model(), toy_batches()
+    twice = pair_distances(model.representer, train, torch.Generator().manual_seed(0), n_draws=2)
+    n = len(train.pair_rows)
+    assert len(twice) == 2 * n and not torch.equal(twice[:n], twice[n:])
+    same = copy.deepcopy(model)
+    assert torch.equal(twice, pair_distances(same.representer, train, torch.Generator().manual_seed(0), n_draws=2))

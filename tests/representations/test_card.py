@@ -1,0 +1,148 @@
+"""The card says what is known and what is not, and nothing else."""
+
+import re
+
+import numpy as np
+import pytest
+import torch
+
+from sklearn_deid.representations import (
+    attack_accuracy,
+    distance_of_accuracy,
+    privacy_bound,
+    privacy_card,
+    released_r_times,
+)
+from sklearn_deid.sequences import RepresentationOrigin
+
+VALUES = {
+    "fingerprint": "3f2a",
+    "n_components": 50,
+    "n_neighbors": 137,
+    "noise": {"kind": "trainable", "mean_std": 1.25},
+    "casing": True,
+    "public_embeddings": True,
+    "library_version": "0.1.0",
+    "settings": {"training": "bounded", "labels": None, "sizes": [1, 2]},
+}
+TRAINING = {"n_patients": 20, "n_sentences": np.int64(54321), "share_of_phi": 0.125}
+DISTANCES = torch.linspace(0.0, 0.8, 401)
+BOUND = privacy_bound(DISTANCES).to_dict()
+AUDIT = {"T2": {"accuracy": 0.513, "low": 0.49, "n_pairs": 2000}, "lookup": 0.25}
+
+
+def card(bound=BOUND, audit=AUDIT, training=TRAINING, **values):
+    return privacy_card(RepresentationOrigin(**{**VALUES, **values}), training=training, bound=bound, audit=audit)
+
+
+def rows(text):
+    return {tuple(cell.strip() for cell in line.split("|")[1:-1]) for line in text.splitlines() if line[:1] == "|"}
+
+
+def test_figures_stand_in_tables():
+    found = rows(card())
+    for row in (
+        ("fingerprint", "`3f2a`"),
+        ("dimension of the vectors (d)", "50"),
+        ("words among which a PHI word hides (N)", "137"),
+        ("noise: kind", "trainable"),
+        ("noise: mean std", "1.25"),
+        ("number of patients", "20"),
+        ("number of sentences", "54,321"),
+        ("share of phi", "0.125"),
+        ("attack", "accuracy", "low", "number of pairs", "figure"),
+        ("T2", "51.3 %", "49.0 %", "2,000", ""),
+        ("lookup", "", "", "", "25.0 %"),
+        ("pairs of sentences", "401"),
+        ("training", "bounded"),
+        ("labels", "not given"),
+        ("casing of each word published beside its vector", "yes"),
+    ):
+        assert row in found
+
+
+def test_bound_has_its_interval_and_its_limits():
+    text = card()
+    low, high = (f"{100 * BOUND[f'mean_accuracy_{end}']:.1f} %" for end in ("low", "high"))
+    mean = f"{100 * BOUND['mean_accuracy']:.1f} %"
+    assert ("best attacker, mean over the pairs", f"{mean} (95 % interval {low} to {high})") in rows(text)
+    for words in (
+        "**One release**",
+        "square root of r",
+        "one of their 137 nearest words",
+        "Pairs beyond the quantile",
+        "the casing of each word, the tags, the number of tokens",
+        "weights of the network. They were trained on private notes",
+    ):
+        assert words in text
+    assert "the casing of each word, the tags" not in card(casing=False)
+
+
+def test_several_releases_are_bounded_from_above():
+    """The oracle is the mean over the pairs themselves, which the mean distance bounds."""
+    text = card()
+    stated = {int(r): float(share) for r, share in re.findall(r"(\d+) times ([\d.]+) %", text)}
+    assert stated.keys() == {2, 5, 10}
+    for r, share in stated.items():
+        exact = 100 * float(attack_accuracy(released_r_times(DISTANCES, r)).mean())
+        assert exact - 0.05 <= share <= exact + 2.0
+    assert "several times" not in card(bound={**BOUND, "n_releases": 4})
+    one = {"mean_distance": distance_of_accuracy(0.6)}
+    assert f"2 times {100 * float(attack_accuracy(torch.tensor(2**0.5 * one['mean_distance']))):.1f} %" in card(one)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "warning"),
+    [
+        ({"bound": None}, "**No bound.**"),
+        ({"audit": None}, "**Not audited.**"),
+        ({"audit": {}}, "**Not audited.**"),
+        ({"public_embeddings": False}, "**Do not share.** The word vectors"),
+        ({"noise": {"kind": "none"}}, "**Do not share.** This network adds no noise"),
+    ],
+)
+def test_warnings(arguments, warning):
+    assert warning in card(**arguments)
+    assert warning not in card()
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        {"training": {"n_notes": "Ada"}},
+        {"training": {"n_notes": ["Ada"]}},
+        {"training": {"n_notes": {"Ada": 1}}},
+        {"bound": {"n_notes": "Ada"}},
+        {"audit": {"n_notes": "Ada"}},
+        {"audit": {"T2": {"n_notes": "Ada"}}},
+    ],
+)
+def test_text_is_no_figure(arguments):
+    with pytest.raises(ValueError, match="of a privacy card must be a number. Got a") as caught:
+        card(**arguments)
+    assert "Ada" not in str(caught.value)
+
+
+def test_values_cannot_break_out_of_their_cell():
+    text = card(settings={"a|b": "x\n\n# y | <script> [z](http://z) `q`"}, audit={"|\n# a": 0.5}, fingerprint="a`|\nb")
+    plain = card(settings={"a": "x"}, audit={"a": 0.5})
+    assert len(text.splitlines()) == len(plain.splitlines())
+    assert not re.search("[<]script|^# y|http://z\\)\\]", text, re.MULTILINE)
+    assert ("a b", "x # y script z (http://z) q") in rows(text)
+
+
+def test_it_is_one_page_of_markdown():
+    text = card()
+    assert text.startswith("# ")
+    assert text.endswith("\n") and not text.endswith("\n\n")
+    assert "{" not in text
+    assert card() == text
+    heads = [line for line in text.splitlines() if line.startswith("## ")]
+    assert heads == [
+        "## What it is",
+        "## What it was trained on",
+        "## What is proved",
+        "## What was tried",
+        "## Known limits",
+    ]
+    assert "No counts are given." in card(training={})

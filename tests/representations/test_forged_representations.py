@@ -1,0 +1,242 @@
+"""Files of strangers: damaged, mixed up or forged, they are refused or sound."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from safetensors.numpy import load_file
+
+from sklearn_deid import _storage as bundle_module
+from sklearn_deid import (
+    load_model,
+    load_representation,
+)
+from sklearn_deid.exceptions import BundleError
+from sklearn_deid.sequences import RepresentationOrigin
+
+from .saved_releases import ARRAYS, MANIFEST, ORIGIN, PATIENTS, content, forge, saved
+
+
+def test_other_folders(tmp_path):
+    with pytest.raises(BundleError, match="nor a representation: manifest.json is missing"):
+        load_representation(tmp_path / "nothing")
+    with pytest.raises(BundleError, match="class that this version does not know"):
+        load_model(saved(tmp_path / "a"))
+    bundle_module.write_bundle(tmp_path / "b", {"class": "DeidTagger"}, {})
+    with pytest.raises(BundleError, match="something else than a representation"):
+        load_representation(tmp_path / "b")
+
+
+def test_files_of_two_folders(tmp_path):
+    a, b = saved(tmp_path / "a"), saved(tmp_path / "b", seed=1)
+    (a / ARRAYS).write_bytes((b / ARRAYS).read_bytes())
+    with pytest.raises(BundleError, match="not those that were saved with the manifest"):
+        load_representation(a)
+    (a / ARRAYS).unlink()
+    with pytest.raises(BundleError, match="arrays cannot be read"):
+        load_representation(a)
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory):
+    """A saved folder, its bytes, and what it says."""
+    folder = saved(tmp_path_factory.mktemp("whole") / "a", groups=PATIENTS, audit={"T2": 0.5})
+    loaded = load_representation(folder)
+    facts = content(loaded.X, loaded.y, loaded.groups), loaded.manifest
+    return folder, {name: (folder / name).read_bytes() for name in (MANIFEST, ARRAYS)}, facts
+
+
+@st.composite
+def damaged(draw, data):
+    """The bytes cut short, with some of them changed, or with others put in."""
+    if draw(st.booleans()):
+        return data[: draw(st.integers(0, len(data) - 1))]
+    changed = bytearray(data)
+    for _ in range(draw(st.integers(1, 3))):
+        position, value = draw(st.integers(0, len(data) - 1)), draw(st.integers(0, 255))
+        if draw(st.booleans()):
+            changed[position] = value
+        else:
+            changed.insert(position, value)
+    return bytes(changed)
+
+
+@pytest.mark.parametrize("name", [MANIFEST, ARRAYS])
+@given(data=st.data())
+@settings(max_examples=150, deadline=None)
+def test_damage_never_goes_unnoticed(whole, name, data):
+    folder, files, facts = whole
+    try:
+        (folder / name).write_bytes(data.draw(damaged(files[name])))
+        loaded = load_representation(folder)
+        assert (content(loaded.X, loaded.y, loaded.groups), loaded.manifest) == facts  # such as a changed line break
+    except BundleError as error:
+        assert error.path == str(folder)
+    finally:
+        (folder / name).write_bytes(files[name])
+
+
+@given(data=st.data())
+@settings(max_examples=150, deadline=None)
+def test_forged_arrays_are_refused_or_sound(whole, data):
+    """With the right digests: what loads then is at least a representation with tags."""
+    folder, files, _ = whole
+    try:
+        forge(folder, arrays=data.draw(damaged(files[ARRAYS])))
+        loaded = load_representation(folder)
+        assert np.isfinite(loaded.X.data).all()
+        assert (loaded.y.lengths == loaded.X.lengths).all()
+        assert loaded.groups.shape == (6,)
+        assert set(loaded.y.data) <= set(loaded.manifest["tags"])
+    except BundleError as error:
+        assert error.path == str(folder)
+    finally:
+        for name, content_of in files.items():
+            (folder / name).write_bytes(content_of)
+
+
+json_values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
+    max_leaves=5,
+)
+FACTS = [
+    *("n_sentences", "n_tokens", "d", "n_groups", "n_duplicates_removed", "shuffled"),
+    *("tags", "tag_scheme", "label_scheme", "origin", "new"),
+]
+
+
+@given(key=st.sampled_from(FACTS), value=json_values, inside=st.sampled_from([None, *ORIGIN.to_dict(), "new"]))
+@settings(max_examples=150, deadline=None)
+def test_forged_manifests_are_refused_or_sound(whole, key, value, inside):
+    folder, files, _ = whole
+
+    def change(facts):
+        if inside is None:
+            facts[key] = value
+        else:
+            facts["origin"][inside] = value
+
+    try:
+        forge(folder, change)
+        loaded = load_representation(folder)
+        assert isinstance(loaded.origin, RepresentationOrigin)
+        assert loaded.X.shape == (6,)
+    except BundleError as error:
+        assert error.path == str(folder)
+    finally:
+        (folder / MANIFEST).write_bytes(files[MANIFEST])
+
+
+def changed(**arrays):
+    """A forged array in the place of one that is there; None takes it away."""
+
+    def change(folder):
+        found = {**load_file(folder / ARRAYS), **arrays}
+        forge(folder, arrays={name: array for name, array in found.items() if array is not None})
+
+    return change
+
+
+def in_header(name, **entry):
+    return lambda folder: forge(folder, header=lambda entries: entries[name].update(entry))
+
+
+def in_manifest(**values):
+    return lambda folder: forge(folder, lambda facts: facts.update(values))
+
+
+def in_noise(**values):
+    return lambda folder: forge(folder, lambda facts: facts["origin"]["noise"].update(values))
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (changed(offsets=np.array([0, 5, 3, 4, 8, 10, 11])), "borders of the sentences decrease"),
+        (changed(offsets=np.array([0, 3, 3, 4, 8, 10, 12])), "do not fit the vectors"),
+        (changed(offsets=np.array([-1, 3, 3, 4, 8, 10, 11])), "do not fit the vectors"),
+        (changed(offsets=np.array([0, 2**63 - 1, -(2**63), 4, 8, 10, 11])), "borders of the sentences decrease"),
+        (changed(offsets=np.array([0, 11])), "not those that the manifest describes"),
+        (changed(tags=np.full(11, 5, dtype=np.uint16)), "a number that the manifest does not name"),
+        (changed(tags=np.zeros(11, dtype=np.int64)), "of other types"),
+        (changed(tags=np.zeros(11, dtype=np.float32)), "of other types"),
+        (changed(tags=np.zeros(11, dtype=np.float64)), "must be of the types F32, I64, U16"),
+        (changed(groups=np.array([0, 0, 0, 1, 1, 3])), "not consecutive"),
+        (changed(groups=np.full(6, -1)), "not consecutive"),
+        (changed(groups=None), "not those that the manifest describes"),
+        (changed(notes=np.zeros(3, dtype=np.int64)), "not those that the manifest describes"),
+        (changed(vectors=np.full((11, 3), np.nan, dtype=np.float32)), "NaN or infinity"),
+        (changed(vectors=np.full((11, 3), -np.inf, dtype=np.float32)), "NaN or infinity"),
+        (changed(vectors=np.zeros((11, 3))), "must be of the types"),
+        (changed(vectors=np.zeros((3, 11), dtype=np.float32)), "not those that the manifest describes"),
+        (changed(vectors=np.zeros((11, 3, 1), dtype=np.float32)), "a shape that cannot be"),
+        (in_header("vectors", shape=[11, 2**62]), "a shape that cannot be"),
+        (in_header("vectors", shape=[11, -3]), "a shape that cannot be"),
+        (in_header("vectors", shape=[11, True]), "a shape that cannot be"),
+        (in_header("vectors", shape=[11, 4]), "a shape and a place that do not fit"),
+        (in_header("vectors", shape=33), "a shape that cannot be"),
+        (in_header("vectors", dtype=["F32"]), "must be of the types"),
+        (in_header("vectors", dtype="O"), "must be of the types"),
+        (in_header("vectors", data_offsets=[0, 2**40]), "a place that is not in the file"),
+        (in_header("vectors", data_offsets=[0, 132]), "overlap, or leave gaps"),
+        (in_header("vectors", note="x"), "describes no array"),
+        (lambda f: forge(f, header=lambda e: {"__metadata__": {"note": "x"}, **e}), "describes no array"),
+        (lambda f: forge(f, header=lambda e: [e]), "does not name any"),
+        (lambda f: forge(f, header=lambda e: {k: v for k, v in e.items() if k != "tags"}), "longer or shorter|gaps"),
+        (lambda f: forge(f, arrays=b""), "no header of a possible length"),
+        (lambda f: forge(f, arrays=b"\xff" * 8), "no header of a possible length"),
+        (lambda f: forge(f, arrays=(4).to_bytes(8, "little") + b"nope"), "header of the arrays is no JSON"),
+        (lambda f: forge(f, arrays=(2).to_bytes(8, "little") + b"{}"), "not those that the manifest describes"),
+        (lambda f: forge(f, arrays=(f / ARRAYS).read_bytes() + b"\0"), "longer or shorter than its header says"),
+        (in_manifest(n_sentences=7), "not those that the manifest describes"),
+        (in_manifest(n_tokens=11.0), "a count that is none"),
+        (in_manifest(d=0), "a count that is none"),
+        (in_manifest(n_groups=-1), "a count that is none"),
+        (in_manifest(n_groups=2), "not consecutive"),
+        (in_manifest(tags=["O", "O"]), "names a tag twice"),
+        (in_manifest(tags=["O", "B-A", "B-B", "B-C", 3]), "names a tag twice, or one that is none"),
+        (in_manifest(tags=["O", "B-A", "B-B", "B-C", "Ada"]), "names a tag that is none"),
+        (in_manifest(tags=["O", "B-A", "B-B", "B-C", ["O"]]), "names a tag that is none"),
+        (in_manifest(tags=["O"]), "a number that the manifest does not name"),
+        (in_manifest(tag_scheme="bioes"), "a tag scheme that is not that of its tags"),
+        (in_manifest(origin=None), "does not say who made"),
+        (in_manifest(origin={**ORIGIN.to_dict(), "n_components": 4}), "3 columns, those of their representer 4"),
+        (in_manifest(origin={**ORIGIN.to_dict(), "n_components": "4"}), "'n_components' of an origin must be"),
+        (in_manifest(text="x"), "something else than this version writes"),
+        (in_noise(generator="seeded"), "names no noise that PrivateRepresenter draws"),
+        (in_noise(generator=None), "names no noise that PrivateRepresenter draws"),
+        (in_noise(seeded=True), "names no noise that PrivateRepresenter draws"),
+        (in_noise(law="none"), "names no noise that PrivateRepresenter draws"),
+        (in_noise(grid=0.1), "names a grid that is none"),
+        (in_noise(released_grid=2.0**-30), "names a grid that is none"),
+        (in_noise(released_grid=2.0**-12), "do not lie on the grid"),
+        (changed(vectors=np.full((11, 3), 0.1, dtype=np.float32)), "do not lie on the grid"),
+    ],
+)
+def test_what_a_forger_could_write(tmp_path, change, message):
+    folder = saved(tmp_path / "a", groups=PATIENTS)
+    change(folder)
+    with pytest.raises(BundleError, match=message) as caught:
+        load_representation(folder)
+    assert caught.value.path == str(folder)
+    assert "Ada" not in str(caught.value)
+
+
+def test_forging_itself_changes_nothing(tmp_path):
+    folder = saved(tmp_path / "a", groups=PATIENTS)
+    before = content(load_representation(folder).X, load_representation(folder).y)
+    changed()(folder)
+    in_header("vectors")(folder)
+    in_manifest()(folder)
+    assert content(load_representation(folder).X, load_representation(folder).y) == before
+
+
+def test_numbers_between_their_places(tmp_path):
+    """A header of another length puts the arrays where processors do not like to read them."""
+    folder = saved(tmp_path / "a")
+    data = (folder / ARRAYS).read_bytes()
+    length = int.from_bytes(data[:8], "little")
+    forge(folder, arrays=(length + 1).to_bytes(8, "little") + data[8 : 8 + length] + b" " + data[8 + length :])
+    with pytest.raises(BundleError, match="does not start at a multiple"):
+        load_representation(folder)

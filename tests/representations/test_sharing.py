@@ -1,0 +1,245 @@
+"""Shared representations: nothing but what is meant to be shared, whole or refused."""
+
+import pickle
+import warnings
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.model_selection import GroupKFold
+
+from sklearn_deid import (
+    DeidTagger,
+    PrivateRepresenter,
+    WordVectors,
+    load_representation,
+    save_representation,
+)
+from sklearn_deid._randomness import to_grid
+from sklearn_deid.exceptions import BundleError, SequenceError, UnsafeToShareWarning
+from sklearn_deid.sequences import Representation, TokenSequences
+
+from .saved_releases import ARRAYS, MANIFEST, ORIGIN, PATIENTS, TAGS, content, represented, saved
+
+# --- round trips ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("shuffle", [True, False])
+def test_what_was_saved_is_loaded(tmp_path, shuffle):
+    loaded = load_representation(saved(tmp_path / "a", shuffle=shuffle, audit={"T2": {"accuracy": 0.51}}))
+    assert content(loaded.X, loaded.y) == content(represented(), TAGS)
+    assert (loaded.X == represented()) == (not shuffle)
+    assert (loaded.origin, loaded.groups, loaded.audit) == (ORIGIN, None, {"T2": {"accuracy": 0.51}})
+    assert isinstance(loaded.y, TokenSequences)
+    assert len(loaded) == 6
+    assert repr(loaded) == "SharedRepresentation(n=6, tokens=11, d=3, patients=unknown)"
+    assert {key: loaded.manifest[key] for key in ("n_sentences", "n_tokens", "d", "shuffled", "tags")} == {
+        "n_sentences": 6,
+        "n_tokens": 11,
+        "d": 3,
+        "shuffled": shuffle,
+        "tags": ["O", "B-CITY", "B-DATE", "B-PATIENT", "I-PATIENT"],
+    }
+    assert (loaded.manifest["tag_scheme"], loaded.manifest["label_scheme"]) == ("iob2", "i2b2-2014")
+
+
+def test_vectors_stay_in_the_file(tmp_path):
+    X = load_representation(saved(tmp_path / "a")).X
+    for part in (X, X[:], X[2:5]):
+        assert isinstance(part.data, np.memmap)
+        assert np.shares_memory(part.data, X.data)
+    assert not X.data.flags.writeable
+    assert X[:].origin == ORIGIN
+
+
+@given(st.lists(st.lists(st.sampled_from(["O", "B-A", "I-A", "S-B"]), max_size=3), max_size=6), st.booleans())
+@settings(max_examples=30, deadline=None)
+def test_any_sentences(tmp_path_factory, y, shuffle):
+    folder = saved(tmp_path_factory.mktemp("any") / "a", y=y, shuffle=shuffle)
+    loaded = load_representation(folder)
+    wanted = dict.fromkeys(content(represented(0, [len(row) for row in y]), y))  # empty sentences are all the same
+    assert content(loaded.X, loaded.y) == sorted(wanted)
+
+
+def test_wider_vectors_and_other_numbers(tmp_path):
+    origin = replace(ORIGIN, casing=True)
+    data = to_grid(np.random.default_rng(0).normal(size=(11, 10)), 2.0**-20)
+    R = Representation(data, represented().offsets, origin)
+    save_representation(tmp_path / "a", R, TAGS, shuffle=False)
+    X = load_representation(tmp_path / "a").X
+    assert (X.d, X.data.dtype) == (10, np.float32)
+    assert np.array_equal(X.data, R.data.astype(np.float32))
+    for d, casing in ((10, False), (3, True)):
+        wrong = Representation(np.zeros((11, d)), R.offsets, replace(ORIGIN, casing=casing))
+        with pytest.raises(BundleError, match=f"have {d} columns, those of their representer {3 + 7 * casing}"):
+            save_representation(tmp_path / "b", wrong, TAGS)
+
+
+def test_a_mapped_file_can_be_saved_again(tmp_path):
+    first = load_representation(saved(tmp_path / "a", groups=PATIENTS))
+    save_representation(tmp_path / "b", first.X[:4], first.y[:4], first.groups[:4])
+    again = load_representation(tmp_path / "b")
+    assert content(again.X, again.y) == content(first.X[:4], first.y[:4])
+    kept = pickle.loads(pickle.dumps(first))
+    assert (kept.X, kept.y) == (first.X, first.y)
+
+
+def test_a_tagger_learns_from_the_file(tmp_path):
+    loaded = load_representation(saved(tmp_path / "a", y=[["B-PATIENT", "O"], ["O"]] * 8, groups=list("abcd") * 4))
+    tagger = DeidTagger(max_epochs=1, hidden_size=4, train_split=None, random_state=0, device="cpu")
+    for train, test in GroupKFold(2).split(loaded.X, groups=loaded.groups):
+        tagger.fit(loaded.X[train], loaded.y[train], groups=loaded.groups[train])
+        assert [len(tags) for tags in tagger.predict(loaded.X[test])] == loaded.X[test].lengths.tolist()
+
+
+# --- what is in the file, and what is not -----------------------------------------------------------------------------
+
+
+def test_no_patient_id_is_written(tmp_path):
+    folder = saved(tmp_path / "a", groups=PATIENTS)
+    everything = (folder / MANIFEST).read_bytes() + (folder / ARRAYS).read_bytes()
+    assert not [patient for patient in PATIENTS if patient.split("-")[0].encode() in everything]
+    assert {path.name for path in folder.iterdir()} == {MANIFEST, ARRAYS}
+    loaded = load_representation(folder)
+    assert sorted(np.unique(loaded.groups)) == [0, 1, 2]
+    # The numbers still say who belongs together.
+    patient_of = {row.tobytes(): patient for row, patient in zip(represented(), PATIENTS, strict=True) if len(row)}
+    pairs = {
+        (patient_of[row.tobytes()], g) for row, g in zip(loaded.X, loaded.groups.tolist(), strict=True) if len(row)
+    }
+    assert len(pairs) == 3
+
+
+def test_numbers_of_patients_and_order_are_random(tmp_path):
+    y = [["O"]] * 40
+    for options in ({}, {"random_state": 1}):
+        first, second = (
+            load_representation(saved(tmp_path / f"{name}{len(options)}", y=y, groups=range(40), **options))
+            for name in "ab"
+        )
+        same = bool(options)
+        assert (first.X == second.X) == same
+        assert (first.groups.tolist() == second.groups.tolist()) == same
+        assert first.X != represented(0, [1] * 40)
+    fixed = load_representation(saved(tmp_path / "c", y=y, groups=range(40), shuffle=False))
+    assert fixed.X == represented(0, [1] * 40)
+    assert fixed.groups.tolist() != list(range(40))
+    assert sorted(fixed.groups.tolist()) == list(range(40))
+
+
+def test_the_global_generator_is_left_alone(tmp_path):
+    np.random.seed(0)
+    before = np.random.get_state()[1].tolist()
+    saved(tmp_path / "a", groups=PATIENTS)
+    assert np.random.get_state()[1].tolist() == before
+
+
+def test_a_release_is_written_once(tmp_path):
+    R, y = represented()[[0, 2, 0, 2, 1, 1, 0]], [TAGS[0], TAGS[2], TAGS[0], ["O"], [], [], TAGS[0]]
+    save_representation(tmp_path / "a", R, y, groups=list("abcdefg"))
+    loaded = load_representation(tmp_path / "a")
+    assert content(loaded.X, loaded.y) == content(R[[0, 1, 3, 4]], [y[i] for i in (0, 1, 3, 4)])
+    assert loaded.manifest["n_duplicates_removed"] == 3
+    assert sorted(loaded.groups.tolist()) == [0, 1, 2, 3]
+
+
+def with_noise(**changed):
+    return represented(origin=replace(ORIGIN, noise={**ORIGIN.noise, **changed}))
+
+
+# --- what is refused --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("R", "message"),
+    [
+        (represented(origin=None), "Only representations that PrivateRepresenter.transform returned"),
+        ([[[0.0] * 3]], "Only representations that PrivateRepresenter.transform returned"),
+        (represented(origin=replace(ORIGIN, public_embeddings=False)), "private notes.*pip install 'sklearn-deid"),
+        (represented(origin=replace(ORIGIN, noise={"kind": "none"})), "they carry no noise"),
+        (represented(origin=replace(ORIGIN, noise={"seeded": True})), "who knows the seed.*random_state=None"),
+        (with_noise(generator="seeded"), "who knows the seed.*random_state=None"),
+        (with_noise(generator="pcg64"), "an earlier version drew their noise.*Transform the notes again"),
+        (represented(origin=replace(ORIGIN, noise={"kind": "trainable", "seeded": False})), "an earlier version drew"),
+        (with_noise(law="Laplace"), "names no noise that PrivateRepresenter draws"),
+        (with_noise(seeded=None), "names no noise that PrivateRepresenter draws"),
+        (with_noise(grid=0.3), "names a grid that is none"),
+        (with_noise(released_grid="fine"), "names a grid that is none"),
+        (with_noise(released_grid=2.0**-19), "do not lie on the grid"),
+        (Representation(represented().data + 1e-7, represented().offsets, ORIGIN), "do not lie on the grid"),
+    ],
+)
+def test_what_must_not_be_shared(tmp_path, R, message):
+    with pytest.raises(BundleError, match=message):
+        save_representation(tmp_path / "a", R, TAGS)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "message"),
+    [
+        ({"y": TAGS[:-1]}, SequenceError, "X has 6 sentences, y has 5"),
+        ({"y": [*TAGS[:-1], ["O", "O"]]}, SequenceError, "the first is row 5: 1 tokens, 2 tags"),
+        ({"y": None}, SequenceError, "y is required"),
+        ({"y": [*TAGS[:-1], ["Ada"]]}, SequenceError, "A tag must be"),
+        ({"groups": PATIENTS[:-1]}, SequenceError, "one patient id for each of 6 sentences"),
+        ({"audit": {"T2": np.nan}}, BundleError, "'audit' must hold plain JSON"),
+        ({"audit": {"T2": object()}}, BundleError, "'audit' must hold plain JSON"),
+    ],
+)
+def test_arguments_that_do_not_fit(tmp_path, arguments, error, message):
+    with pytest.raises(error, match=message) as caught:
+        save_representation(tmp_path / "a", represented(), **{"y": TAGS, **arguments})
+    assert "Ada" not in str(caught.value)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf, 1e300])
+def test_numbers_that_are_none(tmp_path, value):
+    data = np.zeros((11, 3))
+    data[10, 2] = value
+    with pytest.raises(SequenceError, match="R holds NaN or infinity"):
+        save_representation(tmp_path / "a", Representation(data, represented().offsets, ORIGIN), TAGS)
+    with pytest.raises(SequenceError, match="must hold floating point numbers"):
+        save_representation(tmp_path / "a", Representation(data.astype(object), represented().offsets, ORIGIN), TAGS)
+
+
+def test_what_is_there_is_kept(tmp_path):
+    folder = saved(tmp_path / "a")
+    with pytest.raises(BundleError, match="pass overwrite=True"):
+        saved(folder, seed=1)
+    assert content(load_representation(folder).X, TAGS)[0][0] in [row.tobytes() for row in represented()]
+    saved(folder, seed=1, overwrite=True, shuffle=False)
+    assert load_representation(folder).X == represented(1)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({}, None),
+        ({"random_state": 0}, "who knows the seed"),
+        ({"noise": None, "training": "dann"}, "they carry no noise"),
+    ],
+)
+def test_what_a_representer_makes(tmp_path, parameters, message):
+    words = ["alder", "birch", "maple", "dr", "pain"]
+    vectors = WordVectors(words, np.random.default_rng(0).normal(size=(5, 4)), is_public=True)
+    X, y = [["Dr", "Alder"], ["Maple"], ["Dr", "Birch"]] * 6, [["O", "B-DOCTOR"], ["B-DOCTOR"], ["O", "B-DOCTOR"]] * 6
+    small = {"n_neighbors": 2, "n_components": 4, "max_epochs": 1, "hidden_size": 4, "device": "cpu", **parameters}
+    with warnings.catch_warnings():
+        # Without a seed an adversary of one epoch is sometimes too weak, and fit says so.
+        warnings.simplefilter("ignore", UnsafeToShareWarning)
+        representer = PrivateRepresenter(embeddings=vectors, **small).fit(X, y)
+    R = representer.transform(X)
+    if message:
+        with pytest.raises(BundleError, match=message):
+            save_representation(tmp_path / "a", R, y)
+        return
+    save_representation(tmp_path / "a", R, y)
+    loaded = load_representation(tmp_path / "a")
+    assert len(loaded) == 3  # equal sentences of one call are one release
+    assert loaded.origin.fingerprint == representer.fingerprint_
+    with pytest.raises(BundleError, match="does not know who made it"):
+        save_representation(tmp_path / "b", representer.noise_free(X), y)
