@@ -25,7 +25,7 @@ _HOME = {
     "DeidTagger": "tagging",
     "PretrainedEncoder": "tagging",
     "TokenSequences": "sequences",
-    "DSSGDEnsemble": "estimators",
+    "DSSGDEnsemble": "federated",
     "RuleTagger": "tagging",
     "RecallTunedTagger": "tagging",
     "TemperatureScaledTagger": "tagging",

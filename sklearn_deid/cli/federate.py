@@ -70,7 +70,7 @@ def _add_plan(steps: Any) -> None:
 
 def plan(arguments: argparse.Namespace) -> int:
     """Write the folder of a federation."""
-    from ..engines import write_federation, write_window
+    from ..federated.sites import write_federation, write_window
 
     if Path(arguments.folder).exists():
         raise DeidError("There is something already; name another folder.", path=arguments.folder)
@@ -98,7 +98,7 @@ def _add_server(steps: Any) -> None:
 
 def server(arguments: argparse.Namespace) -> int:
     """Harden the server's kit."""
-    from ..engines import Agreement, harden_server, read_settings
+    from ..federated.sites import Agreement, harden_server, read_settings
 
     checkpoint = harden_server(arguments.kit, read_settings(Agreement, arguments.agreement))
     print(f"Server prepared; its state is in {checkpoint}")
@@ -132,7 +132,7 @@ training, and read the notes once to see that they can be trained on. The settin
 
 def site(arguments: argparse.Namespace) -> int:
     """Harden a site's kit and check its notes."""
-    from ..engines import STATE_FOLDER, Agreement, SiteSettings, harden_site, read_settings, read_site_corpus
+    from ..federated.sites import STATE_FOLDER, Agreement, SiteSettings, harden_site, read_settings, read_site_corpus
 
     agreement = read_settings(Agreement, arguments.agreement)
     settings = SiteSettings(
@@ -173,8 +173,8 @@ def _add_model(steps: Any) -> None:
 def model(arguments: argparse.Namespace) -> int:
     """Save the server's network."""
     from .._storage import check_bundle_target
-    from ..engines import server_checkpoint
     from ..federated.server import ParameterServer
+    from ..federated.sites import server_checkpoint
     from ..tagging.saving import save_model
 
     check_bundle_target(arguments.output, arguments.overwrite)

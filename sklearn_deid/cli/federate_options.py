@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from .options import LABEL_SCHEMES, count, seed, share
 
 if TYPE_CHECKING:
-    from ..engines import Agreement, WindowRules
+    from ..federated.sites import Agreement, WindowRules
 
 __all__ = ["add_agreement", "add_rules", "add_sharing", "agreement_of", "rules_of", "sharing_of"]
 
@@ -80,7 +80,7 @@ def add_agreement(parser: argparse.ArgumentParser) -> None:
 
 def agreement_of(arguments: argparse.Namespace) -> Agreement:
     """The agreement that the options describe."""
-    from ..engines import Agreement
+    from ..federated.sites import Agreement
     from ..text import get_label_scheme
 
     named = arguments.labels in LABEL_SCHEMES
@@ -123,7 +123,7 @@ def add_rules(parser: argparse.ArgumentParser) -> None:
 
 def rules_of(arguments: argparse.Namespace) -> WindowRules:
     """The rules that the options describe."""
-    from ..engines import WindowRules
+    from ..federated.sites import WindowRules
 
     return WindowRules(
         arguments.window_epochs, arguments.first_contact, arguments.silence, arguments.grace, arguments.longest

@@ -11,10 +11,10 @@ import numpy as np
 from ..attacks import AttackResult, GradientInversionAttack, ReleasedUpdates, UpdateKnowledge, UpdateLeakageAttack
 from ..federated.layout import ParameterLayout
 from ..federated.sparse import SparseUpdate
+from ..federated.tagger_learner import tagger_layout
 from ..tagging.tagger_data import distinct_words, encode_tags, inner_tags
 from ..text import CASING_CLASSES, character_ids, shape_ids
 from ._audit_data import AuditData
-from ._tagger_learner import tagger_layout
 
 __all__ = ["CHARACTERS", "LABELS", "SHAPES", "WORDS", "ReleasedExchange"]
 

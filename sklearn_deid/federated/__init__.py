@@ -13,72 +13,78 @@ References
 Shokri & Shmatikov (2015), Privacy-Preserving Deep Learning, CCS.
 Festag & Spreckelsen (2020), Privacy-Preserving Deep Learning for the Detection of Protected Health Information in
 Real-World Data, JMIR Formative Research 4(5).
+
+Names are resolved on first use (PEP 562): a file is loaded with the first name that is asked of it.
 """
 
-from .delivered import Delivered
-from .history import EpochRecord, History
-from .layout import ParameterLayout
-from .learner import Learner, train_one_epoch
-from .limits import ServerLimits
-from .noise import GaussianUpload, SparseVectorUpload
-from .privacy_ledger import PrivacyEvent, PrivacyLedger
-from .ranking import kth_largest, largest_mask, random_subset
-from .record import ExchangeRecord, RecordedMessage
-from .robust import AGGREGATES, aggregate, clip_norm, coordinate_median, trimmed_mean
-from .rounds import Evaluate, MapEpochs, run_rounds
-from .schedules import SCHEDULES, Step, plan_steps
-from .selection import DOWNLOAD_SELECTIONS, SELECTIONS, Selected, n_shared, select_download, select_upload
-from .server import ParameterServer, Refusal
-from .sparse import SparseUpdate
-from .state_file import generator_from, generator_state, read_state, write_state
-from .strategies import STRATEGIES, StrategyPlan, Training, run_strategy
-from .worker import Worker, WorkerSettings
+from __future__ import annotations
 
-__all__ = [
-    "AGGREGATES",
-    "Delivered",
-    "EpochRecord",
-    "Evaluate",
-    "ExchangeRecord",
-    "GaussianUpload",
-    "History",
-    "Learner",
-    "MapEpochs",
-    "ParameterLayout",
-    "ParameterServer",
-    "PrivacyEvent",
-    "PrivacyLedger",
-    "RecordedMessage",
-    "Refusal",
-    "SCHEDULES",
-    "DOWNLOAD_SELECTIONS",
-    "SELECTIONS",
-    "STRATEGIES",
-    "Selected",
-    "ServerLimits",
-    "SparseUpdate",
-    "SparseVectorUpload",
-    "Step",
-    "StrategyPlan",
-    "Training",
-    "Worker",
-    "WorkerSettings",
-    "aggregate",
-    "clip_norm",
-    "coordinate_median",
-    "generator_from",
-    "generator_state",
-    "kth_largest",
-    "largest_mask",
-    "n_shared",
-    "plan_steps",
-    "random_subset",
-    "read_state",
-    "run_rounds",
-    "run_strategy",
-    "select_download",
-    "select_upload",
-    "train_one_epoch",
-    "trimmed_mean",
-    "write_state",
-]
+from importlib import import_module
+from typing import Any
+
+# Where each public name lives.
+_HOME = {
+    "Delivered": "delivered",
+    "DSSGDEnsemble": "dssgd_ensemble",
+    "EpochRecord": "history",
+    "History": "history",
+    "ParameterLayout": "layout",
+    "Learner": "learner",
+    "train_one_epoch": "learner",
+    "learner_from_state": "learner_state",
+    "learner_to_state": "learner_state",
+    "make_learner": "learner_state",
+    "ServerLimits": "limits",
+    "GaussianUpload": "noise",
+    "SparseVectorUpload": "noise",
+    "PrivacyEvent": "privacy_ledger",
+    "PrivacyLedger": "privacy_ledger",
+    "kth_largest": "ranking",
+    "largest_mask": "ranking",
+    "random_subset": "ranking",
+    "ExchangeRecord": "record",
+    "RecordedMessage": "record",
+    "AGGREGATES": "robust",
+    "aggregate": "robust",
+    "clip_norm": "robust",
+    "coordinate_median": "robust",
+    "trimmed_mean": "robust",
+    "Evaluate": "rounds",
+    "MapEpochs": "rounds",
+    "run_rounds": "rounds",
+    "SCHEDULES": "schedules",
+    "Step": "schedules",
+    "plan_steps": "schedules",
+    "DOWNLOAD_SELECTIONS": "selection",
+    "SELECTIONS": "selection",
+    "Selected": "selection",
+    "n_shared": "selection",
+    "select_download": "selection",
+    "select_upload": "selection",
+    "ParameterServer": "server",
+    "Refusal": "server",
+    "SparseUpdate": "sparse",
+    "generator_from": "state_file",
+    "generator_state": "state_file",
+    "read_state": "state_file",
+    "write_state": "state_file",
+    "STRATEGIES": "strategies",
+    "StrategyPlan": "strategies",
+    "Training": "strategies",
+    "run_strategy": "strategies",
+    "TaggerLearner": "tagger_learner",
+    "Worker": "worker",
+    "WorkerSettings": "worker",
+}
+
+__all__ = sorted(_HOME)
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOME:
+        return getattr(import_module(f"{__name__}.{_HOME[name]}"), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *__all__])

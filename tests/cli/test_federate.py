@@ -6,7 +6,7 @@ import pytest
 
 from sklearn_deid import load_model, make_clinical_notes, write_corpus
 from sklearn_deid.cli import main
-from sklearn_deid.engines import Agreement, SiteSettings, read_settings
+from sklearn_deid.federated.sites import Agreement, SiteSettings, read_settings
 
 PLAN = ["federate", "plan", "--project", "lab", "--server", "deid.example.org", "--lead", "lead@example.org"]
 SMALL = ["--hidden-size", "4", "--embeddings", "none", "--epochs", "7", "--window-epochs", "3"]

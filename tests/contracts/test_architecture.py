@@ -97,7 +97,10 @@ def test_private_names_of_others_stay_in_one_file():
     [
         ("import sklearn_deid", HEAVY | {"sklearn"}),
         ("import sklearn_deid.cli", HEAVY),
-        ("from sklearn_deid.engines import Agreement, ExchangeService, SiteTraining", HEAVY | {"sklearn", "nvflare"}),
+        (
+            "from sklearn_deid.federated.sites import Agreement, ExchangeService, SiteTraining",
+            HEAVY | {"sklearn", "nvflare"},
+        ),
         ("from sklearn_deid.federated import ParameterServer, Worker, run_rounds", HEAVY | {"sklearn", "scipy"}),
         ("from sklearn_deid import Corpus, read_corpus, make_clinical_notes", HEAVY),
         # scikit-learn and skorch load pandas on their own where it is installed

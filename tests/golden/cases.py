@@ -41,7 +41,6 @@ from sklearn_deid import (
 )
 from sklearn_deid.datasets import iter_clinical_notes
 from sklearn_deid.embeddings import NeighborIndex, SubwordTable, noise_study, train_fasttext, train_subword_table
-from sklearn_deid.engines import Agreement, ExchangeService, SiteSettings, SiteTraining, WindowRules, pack, unpack
 from sklearn_deid.federated import (
     GaussianUpload,
     ParameterServer,
@@ -49,6 +48,15 @@ from sklearn_deid.federated import (
     Worker,
     WorkerSettings,
     plan_steps,
+)
+from sklearn_deid.federated.sites import (
+    Agreement,
+    ExchangeService,
+    SiteSettings,
+    SiteTraining,
+    WindowRules,
+    pack,
+    unpack,
 )
 from sklearn_deid.metrics import (
     bayes_reidentification,

@@ -25,7 +25,8 @@ from sklearn_deid import (
 )
 from sklearn_deid.cli.numbering import OutputNumbers
 from sklearn_deid.embeddings import NeighborIndex, forget_neighbors
-from sklearn_deid.engines import (
+from sklearn_deid.federated import ExchangeRecord, ParameterServer, SparseVectorUpload, Worker, WorkerSettings
+from sklearn_deid.federated.sites import (
     Agreement,
     ExchangeService,
     SiteSettings,
@@ -36,7 +37,6 @@ from sklearn_deid.engines import (
     server_checkpoint,
     unpack,
 )
-from sklearn_deid.federated import ExchangeRecord, ParameterServer, SparseVectorUpload, Worker, WorkerSettings
 from sklearn_deid.io import completed_ids
 
 from ..digests import digest, numbers, weights

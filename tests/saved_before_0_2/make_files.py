@@ -37,7 +37,6 @@ from sklearn_deid import (
 )
 from sklearn_deid.cli.numbering import OutputNumbers
 from sklearn_deid.embeddings import NeighborIndex, SubwordTable, train_fasttext
-from sklearn_deid.engines import Agreement, SiteSettings, server_checkpoint, write_settings
 from sklearn_deid.federated import (
     ExchangeRecord,
     ParameterServer,
@@ -45,6 +44,7 @@ from sklearn_deid.federated import (
     SparseVectorUpload,
     Worker,
 )
+from sklearn_deid.federated.sites import Agreement, SiteSettings, server_checkpoint, write_settings
 
 from ..digests import environment, one_thread
 from .loaded import FORMATS, LOADERS, MODEL, NOTE, SETTINGS, SITES, Halving, run_window

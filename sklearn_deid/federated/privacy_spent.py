@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from .._optional import import_optional
-from ..federated.privacy_ledger import PrivacyLedger
+from .privacy_ledger import PrivacyLedger
 
 __all__ = ["spent_epsilon"]
 

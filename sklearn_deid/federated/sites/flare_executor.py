@@ -18,7 +18,7 @@ from nvflare.fuel.f3.cellnet.defs import ReturnCode as CellReturnCode
 from nvflare.fuel.f3.cellnet.fqcn import FQCN
 from nvflare.fuel.f3.message import Message
 
-from ..exceptions import DeidError, ExchangeError
+from ...exceptions import DeidError, ExchangeError
 from .agreement import Agreement
 from .flare_kits import AGREEMENT_FILE, SITE_FILE
 from .flare_peer import CHANNEL, TOPIC

@@ -8,8 +8,8 @@ from typing import Any
 
 from joblib import Parallel, delayed, effective_n_jobs
 
-from ..federated.rounds import MapEpochs
-from ._tagger_learner import TaggerLearner
+from .rounds import MapEpochs
+from .tagger_learner import TaggerLearner
 
 __all__ = ["map_in_processes"]
 

@@ -13,8 +13,8 @@ import pytest
 pytest.importorskip("nvflare", reason="needs the extra 'federated' (NVIDIA FLARE)")
 
 from sklearn_deid import load_model, read_corpus
-from sklearn_deid.engines import Agreement, read_settings
 from sklearn_deid.federated import ParameterServer, read_state
+from sklearn_deid.federated.sites import Agreement, read_settings
 
 from .flare_lab import HOST, Lab
 

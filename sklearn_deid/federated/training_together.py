@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from ..federated.record import ExchangeRecord
-from ..federated.rounds import Evaluate, MapEpochs, run_rounds
-from ..federated.schedules import plan_steps
-from ..federated.strategies import StrategyPlan, Training, run_strategy
-from ._tagger_learner import TaggerLearner
+from .record import ExchangeRecord
+from .rounds import Evaluate, MapEpochs, run_rounds
+from .schedules import plan_steps
+from .strategies import StrategyPlan, Training, run_strategy
+from .tagger_learner import TaggerLearner
 
 __all__ = ["Progress", "begin", "go_on"]
 

@@ -6,7 +6,7 @@ import os
 import time
 from pathlib import Path
 
-from ..exceptions import ExchangeError
+from ...exceptions import ExchangeError
 
 __all__ = ["StateLock"]
 

@@ -13,16 +13,16 @@ from sklearn.base import BaseEstimator, clone
 from .._compat import check_constraints
 from .._randomness import own_generator
 from ..exceptions import SequenceError
-from ..federated.limits import ServerLimits
-from ..federated.record import ExchangeRecord
-from ..federated.strategies import StrategyPlan, Training
-from ..federated.worker import WorkerSettings
 from ..tagging.tagger import DeidTagger
-from ._public_inputs import public_embeddings
-from ._tagger_learner import TaggerLearner, tagger_from_vector
-from ._training_together import Progress, begin, go_on
-from ._worker_data import WorkerData, agreed_labels, check_alike, checked_part, joined, split_patients
-from ._worker_processes import map_in_processes
+from .limits import ServerLimits
+from .public_inputs import public_embeddings
+from .record import ExchangeRecord
+from .strategies import StrategyPlan, Training
+from .tagger_learner import TaggerLearner, tagger_from_vector
+from .training_together import Progress, begin, go_on
+from .worker import WorkerSettings
+from .worker_data import WorkerData, agreed_labels, check_alike, checked_part, joined, split_patients
+from .worker_processes import map_in_processes
 
 __all__ = ["EnsembleTraining"]
 

@@ -11,18 +11,18 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from .._compat import Interval, StrOptions
-from ..federated.noise import GaussianUpload, SparseVectorUpload
-from ..federated.robust import AGGREGATES
-from ..federated.schedules import SCHEDULES
-from ..federated.selection import DOWNLOAD_SELECTIONS, SELECTIONS
-from ..federated.strategies import STRATEGIES
 from ..metrics import phi_f1_score
 from ..sequences import object_rows
 from ..tagging.tagger import DeidTagger
 from ..tagging.votes import majority_tags
-from ._ensemble_training import EnsembleTraining
-from ._privacy_spent import spent_epsilon
-from ._worker_data import checked_part
+from .ensemble_training import EnsembleTraining
+from .noise import GaussianUpload, SparseVectorUpload
+from .privacy_spent import spent_epsilon
+from .robust import AGGREGATES
+from .schedules import SCHEDULES
+from .selection import DOWNLOAD_SELECTIONS, SELECTIONS
+from .strategies import STRATEGIES
+from .worker_data import checked_part
 
 __all__ = ["DSSGDEnsemble"]
 

@@ -7,9 +7,9 @@ import pytest
 
 from sklearn_deid import DeidTagger
 from sklearn_deid.cli import main
-from sklearn_deid.engines import Agreement, read_settings
-from sklearn_deid.engines.agreement import _NOT_SHARED, _SHARED
 from sklearn_deid.exceptions import ExchangeError
+from sklearn_deid.federated.sites import Agreement, read_settings
+from sklearn_deid.federated.sites.agreement import _NOT_SHARED, _SHARED
 
 PARAMETERS = [name for name, p in inspect.signature(DeidTagger.__init__).parameters.items() if p.kind is p.KEYWORD_ONLY]
 DERNONCOURT = {

@@ -14,7 +14,7 @@ from nvflare.fuel.f3.cellnet.defs import MessageHeaderKey
 from nvflare.fuel.f3.message import Message
 from nvflare.lighter.utils import sign_content
 
-from sklearn_deid.engines.flare_peer import PeerNames
+from sklearn_deid.federated.sites.flare_peer import PeerNames
 
 pytestmark = pytest.mark.federated
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 from uuid import uuid4
 
-from ..exceptions import DeidError
+from ...exceptions import DeidError
 
 __all__ = ["read_settings", "write_json", "write_settings"]
 

@@ -12,7 +12,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from ..exceptions import DeidError
+from ...exceptions import DeidError
 from .agreement import Agreement
 from .json_file import read_settings, write_json, write_settings
 from .site_settings import SiteSettings
@@ -35,8 +35,8 @@ SITE_FILE = "site.json"
 # With a hyphen: kits are working directories, and a folder with the name of a package could be taken for it.
 STATE_FOLDER = "deid-state"
 CHECKPOINT = Path(STATE_FOLDER, "server.state")
-_EXECUTOR = "sklearn_deid.engines.flare_executor.SiteExecutor"
-_CONTROLLER = "sklearn_deid.engines.flare_controller.WindowController"
+_EXECUTOR = "sklearn_deid.federated.sites.flare_executor.SiteExecutor"
+_CONTROLLER = "sklearn_deid.federated.sites.flare_controller.WindowController"
 _TASK = "sklearn_deid_window"
 _NOBODY = {
     right: "none"

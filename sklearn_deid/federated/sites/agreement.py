@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from ..exceptions import ExchangeError
-from ..federated.limits import ServerLimits
-from ..federated.server import ParameterServer
+from ...exceptions import ExchangeError
+from ..limits import ServerLimits
+from ..server import ParameterServer
 
 __all__ = ["Agreement"]
 
@@ -162,8 +162,8 @@ class Agreement:
         ExchangeError
             If a parameter is none of those that a tagger takes.
         """
-        from .._compat import check_constraints
-        from ..tagging.tagger import DeidTagger
+        from ..._compat import check_constraints
+        from ...tagging.tagger import DeidTagger
 
         tagger = DeidTagger(**self.tagger, random_state=self.seed)
         try:
@@ -174,8 +174,8 @@ class Agreement:
 
     def first_learner(self) -> Any:
         """A learner with the first weights of the federation, and no notes: one made-up token to build it."""
-        from ..estimators import make_learner
-        from ..sequences import TokenSequences
+        from ...sequences import TokenSequences
+        from ..learner_state import make_learner
 
         note = TokenSequences.from_rows([["a"]]).with_documents(["made-up"])  # taggers with context ask for documents
         return make_learner(self.tagger_to_train(), note, [["O"]], None, self.labels, n_epochs=self.n_epochs)

@@ -12,8 +12,8 @@ from sklearn.model_selection import GridSearchCV, GroupKFold, cross_val_score
 
 from sklearn_deid import DeidTagger, DSSGDEnsemble, load_model, save_model
 from sklearn_deid.embeddings import SubwordTable
-from sklearn_deid.estimators._worker_data import split_patients
 from sklearn_deid.exceptions import SequenceError
+from sklearn_deid.federated.worker_data import split_patients
 from sklearn_deid.metrics import phi_f1_score
 from sklearn_deid.tagging.votes import majority_tags
 
@@ -190,7 +190,7 @@ class TestSplit:
         assert known[99] in (0, 1, 2)
 
     def test_workers_get_their_part(self, data, monkeypatch):
-        from sklearn_deid.estimators._tagger_learner import TaggerLearner
+        from sklearn_deid.federated.tagger_learner import TaggerLearner
 
         seen = []
         plan = TaggerLearner.plan
@@ -203,8 +203,8 @@ class TestSplit:
         assert sum(len(set(part.groups)) for part in seen[:3]) == len(set(groups))
 
     def test_looking_at_a_learner_changes_nothing(self, data):
-        from sklearn_deid.estimators._tagger_learner import TaggerLearner
-        from sklearn_deid.estimators._worker_data import checked_part
+        from sklearn_deid.federated.tagger_learner import TaggerLearner
+        from sklearn_deid.federated.worker_data import checked_part
 
         X, y, groups = data
         # Vectors that all know, which a learner puts away while it trains.

@@ -7,10 +7,17 @@ import numpy as np
 import pytest
 
 from sklearn_deid import load_model, make_clinical_notes, write_corpus
-from sklearn_deid.engines import Agreement, ExchangeService, SiteSettings, SiteTraining, WindowRules, pack, unpack
-from sklearn_deid.estimators import learner_from_state, learner_to_state, make_learner
 from sklearn_deid.exceptions import DeidError, ExchangeError, SequenceError
-from sklearn_deid.federated import Worker
+from sklearn_deid.federated import Worker, learner_from_state, learner_to_state, make_learner
+from sklearn_deid.federated.sites import (
+    Agreement,
+    ExchangeService,
+    SiteSettings,
+    SiteTraining,
+    WindowRules,
+    pack,
+    unpack,
+)
 from sklearn_deid.text import I2B2_2014
 
 LABELS = list(I2B2_2014.labels)

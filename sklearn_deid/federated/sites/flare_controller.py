@@ -13,7 +13,7 @@ from nvflare.apis.impl.controller import Controller
 from nvflare.apis.shareable import Shareable
 from nvflare.fuel.f3.cellnet.utils import new_cell_message
 
-from ..federated.server import ParameterServer
+from ..server import ParameterServer
 from .agreement import Agreement
 from .flare_kits import AGREEMENT_FILE, CHECKPOINT
 from .flare_peer import CHANNEL, TOPIC, PeerNames

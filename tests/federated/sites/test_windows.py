@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from sklearn_deid.engines import ExchangeService, WindowRules, pack, unpack
 from sklearn_deid.exceptions import ExchangeError
 from sklearn_deid.federated import ParameterServer, SparseUpdate
+from sklearn_deid.federated.sites import ExchangeService, WindowRules, pack, unpack
 
 MODEL = "0" * 32
 RULES = WindowRules(n_epochs=3, first_contact=100.0, silence=20.0, grace=50.0, longest=1000.0)

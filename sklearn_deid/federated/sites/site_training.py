@@ -8,9 +8,9 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
-from ..exceptions import DeidError, ExchangeError
-from ..federated.state_file import read_state, write_state
-from ..federated.worker import Worker
+from ...exceptions import DeidError, ExchangeError
+from ..state_file import read_state, write_state
+from ..worker import Worker
 from .agreement import Agreement
 from .site_settings import SiteSettings
 from .state_lock import StateLock
@@ -48,7 +48,7 @@ class SiteTraining:
     """
 
     def __init__(self, agreement: Agreement, settings: SiteSettings, name: str) -> None:
-        from ..estimators import make_learner
+        from ..learner_state import make_learner
 
         if name not in agreement.sites:
             raise ExchangeError("The federation does not name this site.")
@@ -159,7 +159,7 @@ class SiteTraining:
 
     def _save(self) -> None:
         """The learner first; the worker's file says which of the learner's counts, so that both are of one epoch."""
-        from ..estimators import learner_to_state
+        from ..learner_state import learner_to_state
 
         worker = self.worker
         write_state(self._learner_file(worker.n_epochs), _KIND, *learner_to_state(self.learner))
@@ -169,7 +169,7 @@ class SiteTraining:
                 path.unlink()
 
     def _restore(self) -> None:
-        from ..estimators import learner_from_state
+        from ..learner_state import learner_from_state
 
         self.worker.restore(self.folder / _WORKER)
         state, arrays = read_state(self._learner_file(self.worker.n_epochs), _KIND)
@@ -177,7 +177,7 @@ class SiteTraining:
 
     def _save_model(self) -> None:
         """The tagger as it is now, with the average of its weights; the next window begins with the saved state."""
-        from ..tagging.saving import save_model
+        from ...tagging.saving import save_model
 
         self.learner.finish()
         save_model(self.learner.tagger, self.folder / "model", overwrite=True)
@@ -194,7 +194,7 @@ def read_site_corpus(settings: SiteSettings) -> Any:
     DeidError
         If they cannot be read, or nothing is annotated: training would teach to let all PHI through.
     """
-    from ..io import read_corpus
+    from ...io import read_corpus
 
     corpus = read_corpus(settings.corpus, settings.format, encoding=settings.encoding)
     if not corpus.n_spans:

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sklearn_deid.engines import pack, unpack
 from sklearn_deid.exceptions import ExchangeError
+from sklearn_deid.federated.sites import pack, unpack
 
 PLAIN = st.one_of(st.none(), st.booleans(), st.integers(-(2**53), 2**53), st.floats(allow_nan=False), st.text())
 

@@ -7,7 +7,7 @@ import struct
 from collections.abc import Mapping
 from typing import Any
 
-from ..exceptions import ExchangeError
+from ...exceptions import ExchangeError
 
 __all__ = ["LARGEST_FIELDS", "pack", "unpack"]
 

@@ -10,11 +10,11 @@ import torch
 from sklearn.base import clone
 
 from ..exceptions import ExchangeError
-from ..federated.state_file import generator_from, generator_state
 from ..tagging.tagger import DeidTagger
-from ._public_inputs import public_embeddings
-from ._tagger_learner import TaggerLearner
-from ._worker_data import agreed_labels, checked_part
+from .public_inputs import public_embeddings
+from .state_file import generator_from, generator_state
+from .tagger_learner import TaggerLearner
+from .worker_data import agreed_labels, checked_part
 
 __all__ = ["learner_from_state", "learner_to_state", "make_learner"]
 

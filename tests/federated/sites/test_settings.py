@@ -4,7 +4,9 @@ import json
 
 import pytest
 
-from sklearn_deid.engines import (
+from sklearn_deid.exceptions import DeidError, ExchangeError
+from sklearn_deid.federated import GaussianUpload, ParameterServer, SparseVectorUpload
+from sklearn_deid.federated.sites import (
     Agreement,
     SiteSettings,
     WindowRules,
@@ -16,8 +18,6 @@ from sklearn_deid.engines import (
     write_settings,
     write_window,
 )
-from sklearn_deid.exceptions import DeidError, ExchangeError
-from sklearn_deid.federated import GaussianUpload, ParameterServer, SparseVectorUpload
 
 AGREEMENT = Agreement("lab", ["site-1"], ["DATE", "PATIENT"], {"hidden_size": 4, "embeddings": None}, n_epochs=2)
 
@@ -53,7 +53,7 @@ def test_site_allows_one_class_and_nobody_anything_else(kits):
     harden_site(kits / "site", AGREEMENT, settings)
     local = kits / "site" / "local"
     resources = load(local / "resources.json")
-    assert resources["class_allow_list"] == ["sklearn_deid.engines.flare_executor.SiteExecutor"]
+    assert resources["class_allow_list"] == ["sklearn_deid.federated.sites.flare_executor.SiteExecutor"]
     assert resources["class_list_enforcement_mode"] == "enforce"
     assert resources["allow_log_streaming"] is False
     assert resources["client"] == {"retry_timeout": 30, "allow_log_streaming": False}
@@ -71,7 +71,7 @@ def test_server_keeps_its_jobs_in_the_kit_and_its_weights(kits):
     path = harden_server(kits / "server", AGREEMENT)
     resources = load(kits / "server" / "local" / "resources.json")
     assert "/elsewhere" not in json.dumps(resources)
-    assert resources["class_allow_list"] == ["sklearn_deid.engines.flare_controller.WindowController"]
+    assert resources["class_allow_list"] == ["sklearn_deid.federated.sites.flare_controller.WindowController"]
     assert load(kits / "server" / "local" / "authorization.json")["permissions"]["lead"]["byoc"] == "none"
     assert server_checkpoint(kits / "server") == (AGREEMENT, path)
     server = ParameterServer.load(path)
@@ -124,7 +124,7 @@ def test_federation_and_window_are_plain_files(tmp_path):
     assert load(tmp_path / "lab" / "profile.yml")["connection_security"] == "mtls"
     client = load(tmp_path / "lab" / "window" / "app" / "config" / "config_fed_client.json")
     assert client["executors"][0]["executor"] == {
-        "path": "sklearn_deid.engines.flare_executor.SiteExecutor",
+        "path": "sklearn_deid.federated.sites.flare_executor.SiteExecutor",
         "args": {},
     }
 

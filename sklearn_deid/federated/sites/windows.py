@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from threading import Lock
 from typing import Any
 
-from ..exceptions import ExchangeError
-from ..federated.server import ParameterServer
+from ...exceptions import ExchangeError
+from ..server import ParameterServer
 from .wire import pack, unpack
 
 __all__ = ["ExchangeService", "WindowRules"]

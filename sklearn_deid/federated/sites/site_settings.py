@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from ..exceptions import ExchangeError
-from ..federated.noise import GaussianUpload, SparseVectorUpload
-from ..federated.worker import WorkerSettings
+from ...exceptions import ExchangeError
+from ..noise import GaussianUpload, SparseVectorUpload
+from ..worker import WorkerSettings
 
 __all__ = ["SiteSettings"]
 

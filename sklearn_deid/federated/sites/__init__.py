@@ -1,9 +1,4 @@
-"""Training together across sites: who agrees on what, what stays at a site, and windows of the exchange.
-
-The parameter server and the workers are those of `federated`; here is what makes them last longer than a process, and
-what connects them. `ExchangeService` and `SiteTraining` know no network: the ``flare_*`` files connect them by NVIDIA
-FLARE (extra ``federated``) and are loaded by it, by name.
-"""
+"""Figures that only the benchmarks draw."""
 
 from .agreement import Agreement
 from .flare_kits import STATE_FOLDER, harden_server, harden_site, server_checkpoint, write_federation, write_window

@@ -13,10 +13,10 @@ from torch import Tensor
 
 from .._compat import resolve_device
 from .._randomness import own_generator
-from ..federated.layout import ParameterLayout
 from ..tagging.splits import hold_out_patients
 from ..tagging.tagger import DeidTagger
-from ._worker_data import WorkerData
+from .layout import ParameterLayout
+from .worker_data import WorkerData
 
 __all__ = ["TaggerLearner", "tagger_from_vector", "tagger_layout"]
 
