@@ -32,8 +32,9 @@ from sklearn_deid import (
     WordVectors,
     ZeroVectorPerturber,
 )
+from sklearn_deid.audit.bayes import bayes_reidentification
 from sklearn_deid.embeddings import load_glove, noise_study, train_fasttext
-from sklearn_deid.metrics import bayes_reidentification, phi_f1_score, phi_word_prior
+from sklearn_deid.metrics import phi_f1_score, phi_word_prior
 from sklearn_deid.text import SentenceData
 
 from .corpora import add_corpus_options, read_or_make, sentences

@@ -18,8 +18,9 @@ The notes are generated; the word vectors are the public GloVe vectors of the ex
 import matplotlib.pyplot as plt
 
 from sklearn_deid import DeidTagger, NeighborPseudonymizer, make_clinical_notes
+from sklearn_deid.audit.bayes import bayes_reidentification
 from sklearn_deid.embeddings import noise_study, resolve_embeddings
-from sklearn_deid.metrics import bayes_reidentification, phi_word_prior
+from sklearn_deid.metrics import phi_word_prior
 from sklearn_deid.plotting import NoiseStudyDisplay, PrivacyUsefulnessDisplay
 
 train = make_clinical_notes(60, random_state=0).to_sentences()

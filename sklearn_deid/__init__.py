@@ -34,7 +34,7 @@ _HOME = {
     "NoteDeidentifier": "tagging",
     "NeighborPseudonymizer": "pseudonyms",
     "PrivateRepresenter": "representations",
-    "AdversarialPrivacyAuditor": "estimators",
+    "AdversarialPrivacyAuditor": "audit",
     "MadlibPseudonymizer": "pseudonyms",
     "SanTextPseudonymizer": "pseudonyms",
     "CusTextPseudonymizer": "pseudonyms",

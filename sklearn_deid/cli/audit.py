@@ -13,7 +13,7 @@ from .options import add_command as add
 from .reading import add_skip_broken, read_annotated, show_left_out
 
 if TYPE_CHECKING:
-    from ..attacks import AuditReport
+    from ..audit.report import AuditReport
 
 __all__ = ["add_command"]
 
@@ -98,7 +98,7 @@ def run(arguments: argparse.Namespace) -> int:
         if path.exists() and not arguments.overwrite:
             raise DeidError("There is a report already; pass overwrite=True or name another file.", path=str(path))
     device = set_machine(arguments)
-    from ..estimators import AdversarialPrivacyAuditor
+    from ..audit.privacy_auditor import AdversarialPrivacyAuditor
     from ..representations.private_representer import PrivateRepresenter
 
     representer = PrivateRepresenter.load(arguments.representer, embeddings=arguments.embeddings, device=device)
@@ -141,7 +141,7 @@ def _show(report: AuditReport) -> None:
 
 def _attacks(written: str) -> Any:
     """A preset, or a list of names."""
-    from ..estimators import AdversarialPrivacyAuditor
+    from ..audit.privacy_auditor import AdversarialPrivacyAuditor
 
     if written in ("default", "quick", "all"):
         return written

@@ -12,7 +12,6 @@ from .counting import RULES, Counts, Rule, compare, compare_by_label, merged_cou
 from .decision_thresholds import bootstrap_ratio, missed_patient_threshold, recall_threshold
 from .leaks import Leak, LeakList, leak_list
 from .pairing import Pairing, count_sentences, infer_label_scheme, pair_documents
-from .reidentification import CategoryReidentification, Reidentification, bayes_reidentification
 from .report import deid_report
 from .scorers import PHI_SCORERS, make_phi_scorer
 from .sequences import phi_f1_score, phi_precision_score, phi_recall_score
@@ -23,19 +22,16 @@ from .utility_output import UtilityFigure, UtilityReport
 __all__ = [
     "PHI_SCORERS",
     "RULES",
-    "CategoryReidentification",
     "Counts",
     "Leak",
     "LeakList",
     "Pairing",
-    "Reidentification",
     "ReliabilityCurve",
     "Rule",
     "Share",
     "UtilityFigure",
     "UtilityReport",
     "UtilitySettings",
-    "bayes_reidentification",
     "bootstrap_ratio",
     "clustered_share",
     "compare",

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure, SubFigure
 
-    from ..attacks import AuditReport
+    from ..audit.report import AuditReport
 
 __all__ = ["AuditDisplay"]
 
@@ -55,7 +55,7 @@ class AuditDisplay:
     Examples
     --------
     >>> from matplotlib import pyplot
-    >>> from sklearn_deid.attacks import AttackResult, AuditReport, Estimate
+    >>> from sklearn_deid.audit import AttackResult, AuditReport, Estimate
     >>> found = AttackResult("pairs", "representation", "A recipient.", "share", Estimate.from_counts(62, 100), 0.5)
     >>> display = AuditDisplay.from_report(AuditReport([found])).plot()
     >>> [label.get_text() for label in display.axes_[0].get_yticklabels()]

@@ -70,7 +70,7 @@ class NeighborPseudonymizer(TokenPerturber):
     Attributes
     ----------
     mechanism_ : ExactTokenMechanism
-        What `sklearn_deid.metrics.bayes_reidentification` attacks. It holds the vectors and no word of X.
+        What `sklearn_deid.audit.bayes.bayes_reidentification` attacks. It holds the vectors and no word of X.
     statistics_ : dict
         For each label the number of ``tokens``, of those ``moved`` and ``kept`` (``kept_excluded``, ``kept_unknown``,
         ``kept_limit``), how many ``drew_itself``, and ``mean_rank``, the mean similarity rank of the surrogates.
@@ -79,7 +79,7 @@ class NeighborPseudonymizer(TokenPerturber):
     -----
     **What it gives.** With ``n_neighbors=N`` and no other knowledge than the vectors, the original of a moved token is
     one of those words that have the surrogate among their N neighbours; how often an attacker who also knows how
-    frequent words are names it is computed exactly by `sklearn_deid.metrics.bayes_reidentification`.
+    frequent words are names it is computed exactly by `sklearn_deid.audit.bayes.bayes_reidentification`.
 
     **What it does not give.** It is not differentially private, nor metric-differentially private: a word that is not
     among the N neighbours of another can be told from it with certainty. Tokens are drawn one by one, the surrounding

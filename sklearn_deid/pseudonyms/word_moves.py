@@ -1,6 +1,6 @@
 """Randomised maps from a word of a table to a word of the same table; rows in, rows out.
 
-Each class knows its probabilities, so that what it gives away can be computed (`metrics.bayes_reidentification`);
+Each class knows its probabilities, so that what it gives away can be computed (`audit.bayes.bayes_reidentification`);
 only `NoisyNearest` has none in closed form.
 """
 

@@ -7,16 +7,9 @@ import numpy as np
 import pytest
 
 from sklearn_deid import Corpus, Document, RuleTagger, Span
+from sklearn_deid.audit.bayes import bayes_reidentification
 from sklearn_deid.exceptions import AlignmentWarning, DeidError
-from sklearn_deid.metrics import (
-    bayes_reidentification,
-    deid_report,
-    leak_list,
-    pair_documents,
-    phi_f1_score,
-    phi_word_prior,
-    utility_report,
-)
+from sklearn_deid.metrics import deid_report, leak_list, pair_documents, phi_f1_score, phi_word_prior, utility_report
 from sklearn_deid.sequences import RaggedArray, Representation, TokenSequences, check_sequences, check_tags
 from sklearn_deid.tagging.rules import find_phi, rebuild_sentence
 from sklearn_deid.text import (

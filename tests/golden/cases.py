@@ -39,6 +39,7 @@ from sklearn_deid import (
     utility_report,
     write_corpus,
 )
+from sklearn_deid.audit.bayes import bayes_reidentification
 from sklearn_deid.datasets import iter_clinical_notes
 from sklearn_deid.embeddings import NeighborIndex, SubwordTable, noise_study, train_fasttext, train_subword_table
 from sklearn_deid.federated import (
@@ -58,14 +59,7 @@ from sklearn_deid.federated.sites import (
     pack,
     unpack,
 )
-from sklearn_deid.metrics import (
-    bayes_reidentification,
-    bootstrap_ratio,
-    phi_f1_score,
-    phi_precision_score,
-    phi_recall_score,
-    phi_word_prior,
-)
+from sklearn_deid.metrics import bootstrap_ratio, phi_f1_score, phi_precision_score, phi_recall_score, phi_word_prior
 from sklearn_deid.surrogates import Chance, PlaceholderFiller
 from sklearn_deid.tagging.rules import find_phi
 from sklearn_deid.text import I2B2_2014, segment

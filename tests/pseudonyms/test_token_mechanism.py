@@ -114,7 +114,7 @@ def test_repr_and_pickle_name_no_token(vectors):
 
 def test_noise_is_enclosed(vectors):
     """A large sample of the released words gives an attack between the two bounds, which are not far apart."""
-    from sklearn_deid.metrics import bayes_reidentification
+    from sklearn_deid.audit.bayes import bayes_reidentification
     from sklearn_deid.pseudonyms import NoisyNearest, NoisyTokenMechanism
 
     everyone = np.ones(len(vectors), dtype=bool)

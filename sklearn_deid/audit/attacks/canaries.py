@@ -1,0 +1,239 @@
+"""Planted canaries: does a tagger remember a rare name that it was trained on a few times?"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from math import log2
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+
+from ...exceptions import SequenceError
+from ...sequences import TokenSequences, check_sequences, check_tags
+from ..protocol import CONTROL_CONFIDENCE, AttackResult, Estimate
+from .model_training import LossFunction, TrainingProcedure, losses_of, memorise
+
+__all__ = ["CanaryAttack", "CanaryKnowledge", "TrainingSet", "exposure"]
+
+_POSITIVE_BAR = 0.99
+
+
+@dataclass(frozen=True, repr=False)
+class CanaryKnowledge:
+    """Names that may have been planted, and the sentence around them.
+
+    Attributes
+    ----------
+    candidates : sequence of str
+        Names of one kind, none of which occurs in the training set; more than the canaries.
+    write : callable
+        ``write(name)`` gives a sentence with it: tokens and tags.
+    """
+
+    candidates: Sequence[str]
+    write: Callable[[str], tuple[list[str], list[str]]]
+
+
+@dataclass(frozen=True, repr=False)
+class TrainingSet:
+    """What a tagger is trained on, and how.
+
+    Attributes
+    ----------
+    train : callable
+        ``train(X, y, seed)`` gives a function ``loss(X, y)`` with one number for each sentence.
+    X : sequence of n sentences of words
+    y : sequence of n tag sequences
+    """
+
+    train: TrainingProcedure
+    X: Any
+    y: Any
+
+    def __post_init__(self) -> None:
+        X = check_sequences(self.X)
+        if not isinstance(X, TokenSequences):
+            raise SequenceError("Names are planted among words; X holds vectors.")
+        object.__setattr__(self, "X", X)
+        object.__setattr__(self, "y", check_tags(self.y, X))
+
+    def __repr__(self) -> str:
+        return f"TrainingSet(n={len(self.X)})"
+
+
+def exposure(rank: float, n_candidates: int) -> float:
+    """Bits by which a model shortens the search for a name: log2 of the candidates minus log2 of the rank.
+
+    Parameters
+    ----------
+    rank : float
+        From 1, the candidate with the smallest loss.
+    n_candidates : int
+
+    References
+    ----------
+    Carlini et al. (2019), The secret sharer, USENIX Security, definition 4.
+
+    Examples
+    --------
+    >>> exposure(1, 64), exposure(64, 64)
+    (6.0, 0.0)
+    """
+    return log2(n_candidates) - log2(rank)
+
+
+class CanaryAttack:
+    """Plants names in the training set, repeated r times, and ranks them among names that were not planted.
+
+    The attacker fills candidate names into a sentence and takes that with the smallest loss for the one that was there.
+
+    Parameters
+    ----------
+    n_canaries : int, default=20
+        Names that are planted together.
+    repeats : sequence of int, default=(1, 8)
+        How often each is planted; one tagger is trained for each, and one without canaries. The result is that of the
+        largest, `details` has all.
+    confidence : float in (0, 1), default=0.95
+    random_state : int or None, default=None
+
+    References
+    ----------
+    Carlini et al. (2019), The secret sharer: evaluating and testing unintended memorization in neural networks, USENIX
+    Security, section 4.
+
+    Examples
+    --------
+    >>> from sklearn_deid.audit.attacks import CanaryAttack, CanaryKnowledge, TrainingSet, memorise
+    >>> names = [f"name{i}" for i in range(40)]
+    >>> knowledge = CanaryKnowledge(names, lambda name: (["Mr", name], ["O", "B-PATIENT"]))
+    >>> training = TrainingSet(memorise, [["no", "pain"]], [["O", "O"]])
+    >>> result = CanaryAttack(8, repeats=(1,), random_state=0).fit(knowledge).attack(training)
+    >>> result.attack.value, round(result.details["planted 1 times"]["exposure in bits"], 2)
+    (1.0, 4.64)
+    """
+
+    threat = "model"
+    measure = "share of other names than which a planted one has a smaller loss"
+
+    def __init__(
+        self,
+        n_canaries: int = 20,
+        *,
+        repeats: Sequence[int] = (1, 8),
+        confidence: float = 0.95,
+        random_state: Any = None,
+    ) -> None:
+        if n_canaries < 2 or not repeats or min(repeats) < 1:
+            raise ValueError("At least two canaries must be planted, each at least once.")
+        self.n_canaries, self.repeats = n_canaries, tuple(sorted(set(repeats)))
+        self.confidence, self.random_state = confidence, random_state
+
+    @property
+    def name(self) -> str:
+        """Which attack, in words."""
+        return f"planted names, repeated {self.repeats[-1]} times"
+
+    @property
+    def attacker(self) -> str:
+        """Who attacks, and what he holds."""
+        return (
+            "A user of the tagger who sees its probabilities, and holds the sentence around a name and a list of names "
+            "of which one was there."
+        )
+
+    def fit(self, knowledge: CanaryKnowledge) -> CanaryAttack:
+        """Choose the names to plant.
+
+        Parameters
+        ----------
+        knowledge : CanaryKnowledge
+
+        Raises
+        ------
+        ValueError
+            If there are not at least three candidates for each canary.
+        """
+        names = list(dict.fromkeys(knowledge.candidates))
+        if len(names) < 3 * self.n_canaries:
+            raise ValueError(
+                f"{self.n_canaries} canaries need at least {3 * self.n_canaries} distinct candidates. Got {len(names)}."
+            )
+        rng = np.random.default_rng(self.random_state)
+        self._order = rng.permutation(len(names))
+        self._seeds = rng.integers(2**31, size=len(self.repeats) + 2).tolist()
+        written = [knowledge.write(name) for name in names]
+        self._sentences = TokenSequences.from_rows([tokens for tokens, _ in written])
+        self._tags = check_tags([tags for _, tags in written], self._sentences)
+        return self
+
+    def attack(self, released: TrainingSet) -> AttackResult:
+        """Train with the names planted, and rank them.
+
+        Parameters
+        ----------
+        released : TrainingSet
+            Of the tagger that is to be released.
+        """
+        started = perf_counter()
+        planted, held_out, others = np.split(self._order, [self.n_canaries, 2 * self.n_canaries])
+        figures: dict[str, Any] = {"largest possible exposure in bits": log2(len(others) + 1)}
+        beaten = np.zeros(0)
+        for times, seed in zip(self.repeats, self._seeds, strict=False):
+            losses = self._losses(released, released.train, planted, times, seed)
+            beaten = _beaten(losses, planted, others)
+            figures[f"planted {times} times"] = _summary(beaten, len(others))
+        clean = self._losses(released, released.train, planted, 0, self._seeds[-1])
+        figures["not planted"] = _summary(_beaten(clean, held_out, others), len(others))
+        open_book = self._losses(released, memorise, planted, 1, self._seeds[-2])
+        return AttackResult(
+            self.name,
+            self.threat,
+            self.attacker,
+            self.measure,
+            Estimate.from_hits(beaten, confidence=self.confidence),
+            0.5,
+            Estimate.from_hits(_beaten(open_book, planted, others)),
+            _POSITIVE_BAR,
+            Estimate.from_hits(_beaten(clean, held_out, others), confidence=CONTROL_CONFIDENCE),
+            seconds=perf_counter() - started,
+            settings={"n_canaries": self.n_canaries, "repeats": self.repeats, "n_candidates": len(others) + 1},
+            details=figures,
+        )
+
+    def skip(self, reason: str) -> AttackResult:
+        """The result if it is left out."""
+        return AttackResult.skipped(self.name, self.threat, self.attacker, self.measure, reason)
+
+    def _losses(
+        self, released: TrainingSet, train: TrainingProcedure, planted: np.ndarray, times: int, seed: int
+    ) -> np.ndarray:
+        """Losses of all candidate sentences after training with some of them."""
+        rows = np.repeat(planted, times)
+        X = _joined(released.X, self._sentences[rows])
+        y = _joined(released.y, self._tags[rows])
+        model: LossFunction = train(X, y, seed)
+        return losses_of(model, self._sentences, self._tags)
+
+
+def _beaten(losses: np.ndarray, chosen: np.ndarray, others: np.ndarray) -> np.ndarray:
+    """For each chosen name the share of others with a larger loss; equal losses count one half."""
+    own, rest = losses[chosen][:, None], losses[others][None, :]
+    return (rest > own).mean(axis=1) + 0.5 * (rest == own).mean(axis=1)
+
+
+def _summary(beaten: np.ndarray, n_others: int) -> dict[str, float]:
+    ranks = 1.0 + (1.0 - beaten) * n_others
+    return {
+        "exposure in bits": float(np.mean([exposure(rank, n_others + 1) for rank in ranks])),
+        "ranked first": float((ranks < 1.5).mean()),
+        "others with a larger loss": float(beaten.mean()),
+    }
+
+
+def _joined(rows: TokenSequences, more: TokenSequences) -> TokenSequences:
+    return TokenSequences(
+        np.concatenate([rows.data, more.data]), np.concatenate([rows.offsets, more.offsets[1:] + rows.offsets[-1]])
+    )

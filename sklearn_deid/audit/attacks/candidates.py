@@ -1,0 +1,131 @@
+"""Candidate sentences among which a lookup attacker searches."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...representations.pair_batches import PairBatches
+from ...representations.pair_data import PairData
+
+__all__ = ["CandidateSet", "one_token_candidates", "unrelated_candidates"]
+
+
+@dataclass(frozen=True, repr=False)
+class CandidateSet:
+    """Sentences of equal length, one of which was released.
+
+    Attributes
+    ----------
+    row : int
+        Which sentence of the data was released.
+    words : ndarray of shape (C, time)
+        Rows of the table of word vectors, in random order.
+    truth : int
+        Which candidate was released.
+    casing : ndarray of shape (C, time) or None
+        Casing class of each token; -1 may be any.
+    """
+
+    row: int
+    words: np.ndarray
+    truth: int
+    casing: np.ndarray | None
+
+
+def one_token_candidates(
+    data: PairData, n_candidates: int, rng: np.random.Generator, word_casing: np.ndarray | None = None
+) -> Iterator[CandidateSet]:
+    """For each sentence with PHI that can move: itself, and variants in which one token went to a neighbour.
+
+    Which token is drawn uniformly, as for the pairs of adversaries and of the bound.
+
+    Parameters
+    ----------
+    data : PairData
+    n_candidates : int
+        Most candidates, the sentence included; more neighbours than that are drawn from.
+    rng : numpy Generator
+    word_casing : ndarray of shape (n_words,), optional
+        Casing class in which each word of the table stands in a candidate, -1 for any; by default a moved token keeps
+        the casing of its place, so that casing tells nothing.
+
+    Examples
+    --------
+    >>> import numpy as np, torch
+    >>> from sklearn_deid.audit.attacks.candidates import one_token_candidates
+    >>> from sklearn_deid.representations import PairData
+    >>> data = PairData(torch.eye(4), np.array([0, 1, 2]), np.array([0, 1, 3]), np.array([0, 0, 1]),
+    ...                 eligible=np.array([2]), alternatives=np.array([[2, 3]]))
+    >>> [(c.row, sorted(c.words.tolist())) for c in one_token_candidates(data, 10, np.random.default_rng(0))]
+    [(1, [[1, 2], [1, 3]])]
+    """
+    first = np.searchsorted(data.eligible, data.offsets)
+    for row in PairBatches(data).pair_rows:
+        start, stop = data.offsets[row], data.offsets[row + 1]
+        words = data.words[start:stop]
+        able = [k for k in range(first[row], first[row + 1]) if len(_others(data, k))]
+        which = able[rng.integers(len(able))]
+        others = _others(data, which)
+        others = rng.permutation(others)[: n_candidates - 1]
+        at = data.eligible[which] - start
+        candidates = np.tile(words, (len(others) + 1, 1))
+        candidates[1:, at] = others
+        casing = None
+        if data.casing is not None:
+            casing = np.tile(data.casing[start:stop], (len(candidates), 1))
+            if word_casing is not None:
+                casing[1:, at] = word_casing[others]
+        yield _shuffled(int(row), candidates, casing, rng)
+
+
+def unrelated_candidates(data: PairData, n_candidates: int, rng: np.random.Generator) -> Iterator[CandidateSet]:
+    """For each sentence: itself, and other sentences of the data with as many tokens.
+
+    The number of tokens is released, so that others are ruled out at once. Sentences without company are left out.
+
+    Parameters
+    ----------
+    data : PairData
+    n_candidates : int
+        Most candidates, the sentence included.
+    rng : numpy Generator
+
+    Examples
+    --------
+    >>> import numpy as np, torch
+    >>> from sklearn_deid.audit.attacks.candidates import unrelated_candidates
+    >>> from sklearn_deid.representations import PairData
+    >>> data = PairData(torch.eye(4), np.array([0, 1, 2]), np.array([0, 1, 2, 3]), np.array([0, 0, 1]),
+    ...                 eligible=np.array([2]), alternatives=np.array([[2, 3]]))
+    >>> [c.words.shape for c in unrelated_candidates(data, 10, np.random.default_rng(0))]
+    [(3, 1), (3, 1), (3, 1)]
+    """
+    lengths = np.diff(data.offsets)
+    for length in np.unique(lengths[lengths > 0]):
+        rows = np.flatnonzero(lengths == length)
+        at = data.offsets[rows][:, None] + np.arange(length)
+        # A sentence that occurs twice is one candidate: nobody could tell both apart.
+        distinct, first, same = np.unique(data.words[at], axis=0, return_index=True, return_inverse=True)
+        for row, own in zip(rows, same.reshape(-1), strict=True):
+            others = np.delete(np.arange(len(distinct)), own)
+            if len(others):
+                chosen = np.concatenate([[own], rng.permutation(others)[: n_candidates - 1]])
+                casing = None if data.casing is None else data.casing[at[first[chosen]]]
+                if casing is not None:
+                    casing[0] = data.casing[at[rows == row][0]]  # type: ignore[index]
+                yield _shuffled(int(row), distinct[chosen], casing, rng)
+
+
+def _others(data: PairData, which: int) -> np.ndarray:
+    """Words to which an eligible token may move, other than itself."""
+    found = np.unique(data.alternatives[data.choices_[which]])
+    return found[(found >= 0) & (found != data.words[data.eligible[which]])]
+
+
+def _shuffled(row: int, words: np.ndarray, casing: np.ndarray | None, rng: np.random.Generator) -> CandidateSet:
+    """Candidates in random order: rounding must not tell the first of a batch from the others."""
+    order = rng.permutation(len(words))
+    return CandidateSet(row, words[order], int(np.argmin(order)), None if casing is None else casing[order])

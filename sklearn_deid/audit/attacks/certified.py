@@ -1,0 +1,186 @@
+"""The certified bound as a row beside the attacks, and the check that no attack exceeds it.
+
+The bound is no attack: it says how well the best possible attacker does on random pairs, if the noise cannot be
+predicted, see `sklearn_deid.representations.pair_distance`. An attack that does exceed it shows that one of the two is
+wrong, and the audit with them.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from dataclasses import replace
+from typing import Any
+
+import torch
+
+from ...representations.bound import PrivacyBound, pair_distances, pair_slack, privacy_bound
+from ...representations.gaussian_bound import attack_accuracy, released_r_times
+from ...representations.pair_batches import PairBatches
+from ..protocol import AttackResult, Estimate
+from ..streams import random_streams
+from .pairs import PairKnowledge, PairRelease
+
+__all__ = ["CertifiedBound", "check_against", "exceeds"]
+
+
+class CertifiedBound:
+    """Mean accuracy of the best possible attacker who is to tell a sentence from one with a moved token.
+
+    Parameters
+    ----------
+    n_releases : int, default=1
+        r, how often each sentence is released.
+    quantile : float in (0, 1), default=0.95
+    n_draws : int, default=4
+        Moves drawn from each sentence, each with an input noise of its own.
+    batch_size : int, default=32
+    random_state : int, Generator, RandomState or None, default=None
+
+    Attributes
+    ----------
+    bound_ : PrivacyBound
+        After `attack`.
+
+    Examples
+    --------
+    >>> import numpy as np, torch
+    >>> from sklearn_deid.audit.attacks import CertifiedBound, PairKnowledge, PairRelease
+    >>> from sklearn_deid.representations import Representer
+    >>> from sklearn_deid.representations import PairData
+    >>> data = PairData(torch.eye(4), np.array([0, 1, 2]), np.array([0, 1, 3]), np.array([0, 0, 1]),
+    ...                 eligible=np.array([2]), alternatives=np.array([[2, 3]]))
+    >>> knowledge = PairKnowledge(Representer(4, 3), data, data)
+    >>> row = CertifiedBound(random_state=0).fit(knowledge).attack(PairRelease(data))
+    >>> 0.5 <= row.attack.value <= 1.0, row.details["largest_accuracy"] >= row.attack.value
+    (True, True)
+    """
+
+    threat = "representation"
+    measure = "mean accuracy of the best possible attacker who tells a sentence from one with a moved token"
+    attacker = (
+        "Anyone who holds the published representer, knows both candidate sentences and the noise at the input, and "
+        "sees the released vectors, but cannot predict the noise; casing, tags and prior knowledge are not covered."
+    )
+
+    def __init__(
+        self,
+        *,
+        n_releases: int = 1,
+        quantile: float = 0.95,
+        n_draws: int = 4,
+        batch_size: int = 32,
+        random_state: Any = None,
+    ) -> None:
+        self.n_releases, self.quantile, self.n_draws = n_releases, quantile, n_draws
+        self.batch_size, self.random_state = batch_size, random_state
+
+    @property
+    def name(self) -> str:
+        """For how many releases."""
+        times = "one release" if self.n_releases == 1 else f"{self.n_releases} releases"
+        return f"certified bound, {times}"
+
+    def fit(self, knowledge: PairKnowledge) -> CertifiedBound:
+        """Take the network.
+
+        Raises
+        ------
+        ValueError
+            If it has no noise at the output: then nothing bounds anyone.
+        """
+        if knowledge.representer.output_noise.kind == "none":
+            raise ValueError("Without noise at the output no attacker is bounded.")
+        self._knowledge = knowledge
+        return self
+
+    def attack(self, released: PairRelease) -> AttackResult:
+        """The bound for the sentences of a release, as a row beside the attacks on them."""
+        since = time.perf_counter()
+        device = self._knowledge.device
+        _, generator = random_streams(self.random_state, device)
+        batches = PairBatches(released.data, self.batch_size, device)
+        distances = pair_distances(self._knowledge.representer, batches, generator, n_draws=self.n_draws)
+        slack = pair_slack(self._knowledge.representer, batches)
+        self.bound_ = _of_sentences(distances, self.n_draws, self.n_releases, self.quantile, slack)
+        found = self.bound_
+        return AttackResult(
+            self.name,
+            self.threat,
+            self.attacker,
+            self.measure,
+            Estimate(found.mean_accuracy, found.mean_accuracy_low, found.mean_accuracy_high, found.n_pairs),
+            0.5,
+            seconds=time.perf_counter() - since,
+            settings={"n_releases": self.n_releases, "n_draws": self.n_draws, "pairwise": True, "bound": True},
+            details={k: v for k, v in found.to_dict().items() if k not in ("mean_accuracy", "n_releases")},
+        )
+
+    def skip(self, reason: str) -> AttackResult:
+        """The row if there is no bound."""
+        return AttackResult.skipped(self.name, self.threat, self.attacker, self.measure, reason)
+
+
+def exceeds(result: AttackResult, bound: AttackResult | PrivacyBound) -> bool:
+    """Whether an attack did better than the bound allows, by more than both intervals.
+
+    Parameters
+    ----------
+    result : AttackResult
+        Of an attack that tells one sentence from one other: `PairAttack`, or `LookupAttack` with
+        ``measure="pairwise"``.
+    bound : AttackResult of `CertifiedBound`, or PrivacyBound
+        For at least as many releases.
+
+    Raises
+    ------
+    ValueError
+        If the bound says nothing about this attack.
+
+    Examples
+    --------
+    >>> import torch
+    >>> from sklearn_deid.audit import AttackResult, Estimate
+    >>> from sklearn_deid.audit.attacks import exceeds
+    >>> from sklearn_deid.representations import privacy_bound
+    >>> found = AttackResult("pairs", "representation", "A recipient.", "share", Estimate.from_counts(70, 100), 0.5,
+    ...                      settings={"pairwise": True, "n_releases": 1})
+    >>> exceeds(found, privacy_bound(torch.full((100,), 0.2))), exceeds(found, privacy_bound(torch.full((100,), 2.0)))
+    (True, False)
+    """
+    if not result.settings.get("pairwise") or result.settings.get("bound") or result.attack is None:
+        raise ValueError("The bound is about telling one sentence from another; this result is not.")
+    if result.settings.get("casing"):
+        raise ValueError("The bound does not cover the casing, which is released without noise.")
+    covered, highest = _reach(bound)
+    if result.settings.get("n_releases", 1) > covered:
+        raise ValueError(f"The bound holds for {covered} releases, the attack saw more.")
+    return result.attack.low > highest
+
+
+def check_against(result: AttackResult, bound: AttackResult | PrivacyBound) -> AttackResult:
+    """The result, invalid if the attack exceeds the bound."""
+    if not exceeds(result, bound):
+        return result
+    return result.with_error("The attack exceeds the certified bound by more than its interval: one of both is wrong.")
+
+
+def _reach(bound: AttackResult | PrivacyBound) -> tuple[int, float]:
+    """For how many releases it holds, and the upper end of its interval."""
+    if isinstance(bound, PrivacyBound):
+        return bound.n_releases, bound.mean_accuracy_high
+    if bound.attack is None or not bound.settings.get("bound"):
+        raise ValueError("The 'bound' parameter must be the result of CertifiedBound. Got another one.")
+    return bound.settings["n_releases"], bound.attack.high
+
+
+def _of_sentences(
+    distances: torch.Tensor, n_draws: int, n_releases: int, quantile: float, slack: float
+) -> PrivacyBound:
+    """Bound over all draws; its interval counts sentences, each of which was drawn several times."""
+    accuracies = attack_accuracy(released_r_times(distances.double(), n_releases)).reshape(n_draws, -1).mean(0)
+    n = len(accuracies)
+    half = 1.96 * float(accuracies.std()) / math.sqrt(n) if n > 1 else math.inf
+    bound = privacy_bound(distances, n_releases=n_releases, quantile=quantile, slack=slack)
+    mean = bound.mean_accuracy
+    return replace(bound, n_pairs=n, mean_accuracy_low=max(0.5, mean - half), mean_accuracy_high=min(1.0, mean + half))

@@ -1,0 +1,89 @@
+"""Representers of which it is known what they hide: everything, or next to nothing.
+
+Attacks run on them as controls. On `RawVectors` an attack must succeed, or its failure elsewhere proves nothing; on
+`BlindRepresenter` it must fail, or it measures something else than what is released.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from torch import Tensor
+
+from ...representations.network import Representer
+from ...representations.noise import GaussianNoise
+
+__all__ = ["BlindRepresenter", "RawVectors", "slightly_noisy"]
+
+# Without any noise two representations of a sentence are equal, which every comparison sees.
+_LITTLE = 0.1
+
+
+class RawVectors(Representer):
+    """Releases the word vectors as they are, or with a little noise; not of unit length.
+
+    Parameters
+    ----------
+    size : int
+        Width of the word vectors.
+    std : float, default=0.0
+        Standard deviation of the noise.
+
+    Examples
+    --------
+    >>> import torch
+    >>> from sklearn_deid.audit.attacks import RawVectors
+    >>> x, mask = torch.tensor([[[3.0, 4.0]]]), torch.tensor([[True]])
+    >>> RawVectors(2)(x, mask).tolist()
+    [[[3.0, 4.0]]]
+    """
+
+    def __init__(self, size: int, std: float = 0.0) -> None:
+        noise = GaussianNoise(size, kind="none") if std == 0.0 else GaussianNoise(size, kind="fixed", init=std)
+        nothing = GaussianNoise(size, kind="none")
+        super().__init__(size, size, kind="dense", input_noise=nothing, output_noise=noise, unit_norm=False)
+
+    def mean(self, x: Tensor, mask: Tensor, **options: Any) -> Tensor:
+        """The word vectors, zero at padded positions."""
+        return x.masked_fill(~mask.unsqueeze(2), 0.0)
+
+
+class BlindRepresenter(Representer):
+    """Looks at nothing: every token's vector is a random direction.
+
+    Parameters
+    ----------
+    size, n_components : int
+        Widths of the word vectors, which are ignored, and of the representation.
+    unit_norm : bool, default=True
+
+    Examples
+    --------
+    >>> import torch
+    >>> from sklearn_deid.audit.attacks import BlindRepresenter
+    >>> x, mask = torch.ones(1, 2, 4), torch.tensor([[True, False]])
+    >>> BlindRepresenter(4, 3)(x, mask).norm(dim=2).round().tolist()
+    [[1.0, 0.0]]
+    """
+
+    def __init__(self, size: int, n_components: int, unit_norm: bool = True) -> None:
+        noise = GaussianNoise(n_components, kind="fixed", init=1.0)
+        nothing = GaussianNoise(size, kind="none")
+        super().__init__(size, n_components, kind="dense", input_noise=nothing, output_noise=noise, unit_norm=unit_norm)
+
+    def mean(self, x: Tensor, mask: Tensor, **options: Any) -> Tensor:
+        """Zero for every sentence."""
+        return x.new_zeros(*x.shape[:2], self.output_noise.size)
+
+
+def slightly_noisy(table: Tensor) -> RawVectors:
+    """`RawVectors` with noise a tenth as large as the numbers of the word vectors (root mean square).
+
+    Parameters
+    ----------
+    table : Tensor of shape (n_words, e)
+    """
+    size = float(table.double().square().mean().sqrt())
+    std = _LITTLE * size if math.isfinite(size) else 0.0
+    return RawVectors(table.shape[1], std).to(table.device)

@@ -1,0 +1,290 @@
+"""Inversion: read words back from released vectors with a decoder that the attacker trained on his own text."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+from torch.nn import functional as F
+
+from ..protocol import CONTROL_CONFIDENCE, AttackResult, Estimate
+from ..streams import random_streams
+from .decoders import DecoderSettings, EmbeddingDecoder, TokenVectors, ranks_of, train_decoder
+from .released_tokens import InversionKnowledge, ReleasedTokens, surroundings
+from .word_guesses import TOP, Ranks, expected_hits, frequency_hits
+
+__all__ = ["InversionAttack"]
+
+_N_CASING = 7
+
+
+class InversionAttack:
+    """Train a decoder from released vectors to word vectors, and rank the vocabulary by its guess for each PHI token.
+
+    The baseline is the better of two that do not read the PHI tokens' vectors: the most frequent PHI words of the
+    attacker's text, and the same decoder on the surroundings alone. The positive control are raw word vectors; in the
+    negative one vectors and PHI words are drawn at random.
+
+    Parameters
+    ----------
+    decoder : {"sequence", "token"}, default="sequence"
+        A bidirectional LSTM over the sentence, or dense layers on each token.
+    casing, labels : bool, default=False
+        Whether he uses what is released beside the vectors.
+    measure : {"top1", "top5"}, default="top1"
+        What the result is about; `attack_all` gives both.
+    hidden_size, n_epochs, patience, lr, n_negatives
+        See `DecoderSettings`.
+    controls : bool, default=True
+        Whether to run the positive and the negative control.
+    bar : float, default=0.99
+        What the positive control must reach. Words with equal vectors, as different spellings of a name, count as one.
+    confidence : float in (0, 1), default=0.95
+    random_state : int, Generator, RandomState or None, default=None
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn_deid.audit.attacks import InversionAttack, InversionKnowledge, ReleasedTokens
+    >>> table, rng = np.random.default_rng(0).normal(size=(20, 4)), np.random.default_rng(1)
+    >>> def sentences():
+    ...     words = rng.integers(0, 20, 60)
+    ...     return ReleasedTokens(table[words], np.arange(0, 61, 3), words, words < 8)
+    >>> attack = InversionAttack(n_epochs=1, random_state=0).fit(InversionKnowledge(table, sentences(), sentences()))
+    >>> result = attack.attack(sentences())
+    >>> result.attack.value, result.status
+    (1.0, 'ok')
+    """
+
+    threat = "representation"
+
+    def __init__(
+        self,
+        *,
+        decoder: str = "sequence",
+        casing: bool = False,
+        labels: bool = False,
+        measure: str = "top1",
+        hidden_size: int = 128,
+        n_epochs: int = 30,
+        patience: int | None = 5,
+        lr: float = 2e-3,
+        n_negatives: int = 2048,
+        controls: bool = True,
+        bar: float = 0.99,
+        confidence: float = 0.95,
+        random_state: Any = None,
+    ) -> None:
+        if decoder not in ("sequence", "token") or measure not in TOP:
+            raise ValueError(f"'decoder' must be sequence or token, 'measure' top1 or top5. Got {decoder}, {measure}.")
+        self.decoder, self.casing, self.labels, self.measure_name = decoder, casing, labels, measure
+        self.settings = DecoderSettings(decoder, hidden_size, n_epochs, patience, lr, n_negatives)
+        self.controls, self.bar = controls, bar
+        self.confidence, self.random_state = confidence, random_state
+        self._knowledge: InversionKnowledge | None = None
+
+    @property
+    def measure(self) -> str:
+        """What the figures mean."""
+        return _meaning(self.measure_name)
+
+    @property
+    def name(self) -> str:
+        """Which decoder, on what."""
+        beside = [word for word, on in (("casing", self.casing), ("labels", self.labels)) if on]
+        return f"inversion, {self.decoder} decoder{', with ' + ' and '.join(beside) if beside else ''}"
+
+    @property
+    def attacker(self) -> str:
+        """Who attacks, and what he holds."""
+        beside = [word for word, on in (("their casing", self.casing), ("their tags", self.labels)) if on]
+        return (
+            "A recipient who holds the published representer, public word vectors, annotated text of other patients, "
+            f"and the released vectors{' with ' + ' and '.join(beside) if beside else ''}, and reads words back."
+        )
+
+    def fit(self, knowledge: InversionKnowledge) -> InversionAttack:
+        """Train the decoder, and the one that sees the surroundings only.
+
+        Raises
+        ------
+        ValueError
+            If casing or labels are to be used and are missing, or his text holds no PHI token of the vocabulary.
+        """
+        since = time.perf_counter()
+        self._rng, _ = random_streams(self.random_state, knowledge.device)
+        device = torch.device(knowledge.device)
+        self._table = F.normalize(torch.as_tensor(np.asarray(knowledge.table, dtype=np.float32)), dim=1).to(device)
+        self._same_as = _first_with_that_vector(self._table.cpu().numpy())
+        train, valid = self._merged(knowledge.train), self._merged(knowledge.valid)
+        self._knowledge = replace(knowledge, train=train, valid=valid)
+        usable = self._table.any(dim=1).cpu()
+        rows = np.arange(len(self._table)) if knowledge.vocabulary is None else knowledge.vocabulary
+        rows = np.unique(self._same_as[rows])
+        self._vocabulary = torch.as_tensor(rows)[usable[torch.as_tensor(rows)]]
+        tags = [d.labels for d in self._own() if d.labels is not None]
+        self._n_labels = 1 + max((int(some.max()) for some in tags if some.size), default=0)
+        self._full = self._trained(*self._own())
+        self._context = self._trained(*(surroundings(d) for d in self._own()))
+        self._seconds = time.perf_counter() - since
+        return self
+
+    def attack(self, released: ReleasedTokens) -> AttackResult:
+        """Read the PHI tokens of a release.
+
+        Raises
+        ------
+        ValueError
+            If `fit` was not called, or no PHI token is in the vocabulary.
+        """
+        return self.attack_all(released)[self.measure_name]
+
+    def attack_all(self, released: ReleasedTokens) -> dict[str, AttackResult]:
+        """The results for "top1" and "top5", from one run."""
+        if self._knowledge is None:
+            raise ValueError("Call 'fit' first.")
+        since = time.perf_counter()
+        released = self._merged(released)
+        found = self._ranks(self._full, released)
+        context = self._ranks(self._context, surroundings(released))
+        controls = self._controls(released) if self.controls else None
+        seconds = self._seconds + time.perf_counter() - since
+        return {k: self._result(k, released, (found, context), controls, seconds) for k in TOP}
+
+    def skip(self, reason: str) -> AttackResult:
+        """The result if it is left out."""
+        return AttackResult.skipped(self.name, self.threat, self.attacker, self.measure, reason)
+
+    def _result(
+        self, measure: str, released: ReleasedTokens, found: Any, controls: Any, seconds: float
+    ) -> AttackResult:
+        k, groups = TOP[measure], self._groups(released)
+        full, context = (expected_hits(ranks, k) for ranks in found)
+        guesses = {
+            "context": Estimate.from_hits(context, groups, self.confidence),
+            "frequency": Estimate.from_hits(self._by_frequency(released, k), groups, self.confidence),
+        }
+        seen = np.isin(released.words[self._asked(released)], self._own()[0].words)
+        arms: dict[str, Any] = {}
+        if controls is not None:
+            open_ranks, blind_ranks = controls
+            arms = {
+                "positive_control": Estimate.from_hits(expected_hits(open_ranks, k), groups, self.confidence),
+                "positive_bar": self.bar,
+                "negative_control": Estimate.from_hits(expected_hits(blind_ranks, k), groups, CONTROL_CONFIDENCE),
+                "chance": min(1.0, k / len(self._vocabulary)),
+            }
+        details: dict[str, Any] = {name: _figures(e) for name, e in guesses.items()}
+        for name, which in (("seen", seen), ("unseen", ~seen)):
+            some = Estimate.from_hits(full[which], groups[which], self.confidence) if which.any() else None
+            details[name] = some and _figures(some)
+        return AttackResult(
+            self.name,
+            self.threat,
+            self.attacker,
+            _meaning(measure),
+            Estimate.from_hits(full, groups, self.confidence),
+            max(guesses.values(), key=lambda e: e.value),
+            **arms,
+            seconds=seconds,
+            settings={"decoder": self.decoder, "casing": self.casing, "labels": self.labels, "measure": measure}
+            | {k: v for k, v in vars(self.settings).items() if k != "kind"},
+            details=details | {"n_words": len(self._vocabulary)},
+        )
+
+    def _controls(self, released: ReleasedTokens) -> tuple[Ranks, Ranks]:
+        """Ranks where nothing is hidden, and where nothing can be learnt."""
+        table = self._table.cpu().numpy()
+        *own, there = (replace(d, vectors=table[d.words]) for d in (*self._own(), released))
+        open_ranks = self._ranks(self._trained(*own), there)
+        *own, there = (self._blinded(d) for d in (*self._own(), released))
+        return open_ranks, self._ranks(self._trained(*own), there)
+
+    def _blinded(self, data: ReleasedTokens) -> ReleasedTokens:
+        """PHI words and all vectors drawn at random; the same tokens are asked for."""
+        words, asked = data.words.copy(), self._asked(data)
+        words[asked] = self._rng.choice(self._vocabulary.numpy(), int(asked.sum()))
+        vectors = self._rng.normal(size=data.vectors.shape).astype(np.float32)
+        return replace(data, words=words, vectors=vectors)
+
+    def _merged(self, data: ReleasedTokens) -> ReleasedTokens:
+        """Words with equal vectors as one: nobody could tell them apart."""
+        return replace(data, words=self._same_as[data.words])
+
+    def _own(self) -> tuple[ReleasedTokens, ReleasedTokens]:
+        assert self._knowledge is not None
+        return self._knowledge.train, self._knowledge.valid
+
+    def _trained(self, train: ReleasedTokens, valid: ReleasedTokens) -> EmbeddingDecoder:
+        assert self._knowledge is not None
+        return train_decoder(
+            self._tensors(train),
+            self._tensors(valid),
+            self._table,
+            self._vocabulary,
+            self.settings,
+            self._rng,
+            self._knowledge.device,
+        )
+
+    def _ranks(self, decoder: EmbeddingDecoder, data: ReleasedTokens) -> Ranks:
+        return ranks_of(decoder, self._tensors(data), self._table, self._vocabulary)
+
+    def _asked(self, data: ReleasedTokens) -> np.ndarray:
+        return np.asarray(data.phi, dtype=bool) & np.isin(data.words, self._vocabulary.numpy())
+
+    def _tensors(self, data: ReleasedTokens) -> TokenVectors:
+        asked = self._asked(data)
+        if not asked.any():
+            raise ValueError("No PHI token has a word vector in the vocabulary: there is nothing to recover.")
+        extra = [torch.zeros(len(data.words), 0)]
+        for name, values, width in (("casing", data.casing, _N_CASING), ("labels", data.labels, self._n_labels)):
+            if getattr(self, name):
+                if values is None:
+                    raise ValueError(f"The attack is to use {name}, but none are given.")
+                # A tag that his text does not hold tells him nothing.
+                known = torch.as_tensor(np.where(values < width, values, width))
+                extra.append(F.one_hot(known, width + 1)[:, :width].float())
+        vectors = torch.as_tensor(np.asarray(data.vectors, dtype=np.float32))
+        words: Tensor = torch.as_tensor(np.asarray(data.words, dtype=np.int64))
+        return TokenVectors(vectors, torch.cat(extra, 1), np.asarray(data.offsets), words, torch.as_tensor(asked))
+
+    def _groups(self, data: ReleasedTokens) -> np.ndarray:
+        of_sentence = np.arange(len(data.offsets) - 1) if data.groups is None else np.asarray(data.groups)
+        return np.repeat(of_sentence, np.diff(data.offsets))[self._asked(data)]
+
+    def _by_frequency(self, released: ReleasedTokens, k: int) -> np.ndarray:
+        train = self._own()[0]
+        there, here = self._asked(train), self._asked(released)
+        keys = self._keys(train)[there], self._keys(released)[here]
+        return frequency_hits(train.words[there], released.words[here], k, *keys)
+
+    def _keys(self, data: ReleasedTokens) -> np.ndarray:
+        key = np.zeros(len(data.words), dtype=np.int64)
+        if self.casing and data.casing is not None:
+            key = key + data.casing
+        return key + _N_CASING * data.labels if self.labels and data.labels is not None else key
+
+
+def _first_with_that_vector(table: np.ndarray) -> np.ndarray:
+    """For each row the first one that equals it."""
+    rows = (
+        np.ascontiguousarray(table + np.float32(0))
+        .view(np.dtype((np.void, table.dtype.itemsize * table.shape[1])))
+        .ravel()
+    )
+    _, first, number = np.unique(rows, return_index=True, return_inverse=True)
+    return first[number]
+
+
+def _figures(estimate: Estimate) -> dict[str, float]:
+    return {"value": estimate.value, "low": estimate.low, "high": estimate.high, "n": estimate.n}
+
+
+def _meaning(measure: str) -> str:
+    first = "ranked first" if measure == "top1" else "among the first five"
+    return f"share of PHI tokens whose word is {first} in the vocabulary"

@@ -1,0 +1,287 @@
+"""Lookup: which of these candidate sentences was released? The attacker needs no training, only the public network."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from ...representations.network import Representer
+from ...representations.pair_data import PairData
+from ..protocol import CONTROL_CONFIDENCE, AttackResult
+from ..streams import random_streams
+from .candidates import CandidateSet, one_token_candidates, unrelated_candidates
+from .control_representers import BlindRepresenter, slightly_noisy
+from .lookup_ranks import MEASURES, LookupRanks
+from .pairs import PairRelease
+from .release_likelihood import cosine_score, log_likelihood_of_directions, log_likelihood_of_vectors
+
+__all__ = ["LookupAttack", "LookupKnowledge"]
+
+
+@dataclass(frozen=True, repr=False)
+class LookupKnowledge:
+    """What the attacker holds: the published representer with its table of word vectors.
+
+    Attributes
+    ----------
+    representer : Representer
+    word_casing : ndarray of shape (n_words,) or None
+        Casing class in which each word of the table would stand in a note, -1 for any.
+    device : torch.device or str, default="cpu"
+    """
+
+    representer: Representer
+    word_casing: np.ndarray | None = None
+    device: torch.device | str = "cpu"
+
+
+class LookupAttack:
+    """Compare a release with a template of each candidate sentence.
+
+    The release is that of the original; the attacker computes a template of each candidate with the same network. For
+    "pairwise" one other candidate of each sentence is released as well, so that both of two are equally likely, as the
+    certified bound takes them.
+
+    Parameters
+    ----------
+    candidates : {"one_token", "unrelated"}, default="one_token"
+        Sentences that differ by one PHI token, moved to one of its neighbours; or other sentences of equal length.
+    score : {"likelihood", "cosine"}, default="likelihood"
+        "likelihood" uses the standard deviations of the noise, which are published with the network: that of a Gaussian
+        vector or, for vectors of unit length, of its direction.
+    template : "noise_free" or int, default="noise_free"
+        Noise switched off, or the mean of K encodings with noise.
+    n_releases : int, default=1
+        r, how often each sentence is released.
+    casing : bool, default=False
+        Rule candidates out by the casing classes, which are released without noise.
+    measure : {"top1", "top5", "pairwise"}, default="top1"
+        What the result is about; the others are in the details, and `attack_all` gives all three.
+    n_candidates : int, default=100
+        Most candidates, the original included.
+    n_sentences : int or None, default=500
+        Most sentences that are looked up, drawn at random.
+    controls : bool, default=True
+    bar : float, default=0.90
+        What the positive control (word vectors with a little noise) must reach. Candidates with equal vectors cannot
+        be told apart, and lower what it can.
+    confidence : float in (0, 1), default=0.95
+    random_state : int, Generator, RandomState or None, default=None
+
+    Examples
+    --------
+    >>> import numpy as np, torch
+    >>> from sklearn_deid.audit.attacks import LookupAttack, LookupKnowledge, PairRelease, RawVectors
+    >>> from sklearn_deid.representations import PairData
+    >>> data = PairData(torch.eye(4), np.array([0, 1, 2]), np.array([0, 1, 3]), np.array([0, 0, 1]),
+    ...                 eligible=np.array([2]), alternatives=np.array([[2, 3]]))
+    >>> attack = LookupAttack(random_state=0).fit(LookupKnowledge(RawVectors(4)))
+    >>> result = attack.attack(PairRelease(data))
+    >>> result.attack.value, result.baseline.value, result.status
+    (1.0, 0.5, 'ok')
+    """
+
+    threat = "representation"
+
+    def __init__(
+        self,
+        *,
+        candidates: str = "one_token",
+        score: str = "likelihood",
+        template: str | int = "noise_free",
+        n_releases: int = 1,
+        casing: bool = False,
+        measure: str = "top1",
+        n_candidates: int = 100,
+        n_sentences: int | None = 500,
+        controls: bool = True,
+        bar: float = 0.90,
+        confidence: float = 0.95,
+        random_state: Any = None,
+    ) -> None:
+        if candidates not in ("one_token", "unrelated") or score not in ("likelihood", "cosine"):
+            raise ValueError(f"'candidates' must be one_token or unrelated, 'score' likelihood or cosine. Got {score}.")
+        if measure not in MEASURES:
+            raise ValueError(f"The 'measure' parameter must be top1, top5 or pairwise. Got {measure!r}.")
+        if template != "noise_free" and not (isinstance(template, int) and template >= 1):
+            raise ValueError(f"The 'template' parameter must be noise_free or a positive int. Got {template!r}.")
+        if n_candidates < 2 or n_releases < 1:
+            raise ValueError("There must be at least 2 candidates and 1 release.")
+        self.candidates, self.score, self.template, self.n_releases = candidates, score, template, n_releases
+        self.casing, self.measure_name, self.n_candidates = casing, measure, n_candidates
+        self.n_sentences, self.controls, self.bar = n_sentences, controls, bar
+        self.confidence, self.random_state = confidence, random_state
+        self._knowledge: LookupKnowledge | None = None
+
+    @property
+    def measure(self) -> str:
+        """What the figures mean."""
+        return MEASURES[self.measure_name]
+
+    @property
+    def name(self) -> str:
+        """Candidates, score, template, releases."""
+        kind = "sentences that differ by one token" if self.candidates == "one_token" else "unrelated sentences"
+        free = "noise-free template" if self.template == "noise_free" else f"template of {self.template} encodings"
+        times = "1 release" if self.n_releases == 1 else f"{self.n_releases} releases"
+        return f"lookup among {kind} by {self.score}, {free}, {times}{', with casing' if self.casing else ''}"
+
+    @property
+    def attacker(self) -> str:
+        """Who attacks, and what he holds."""
+        times = "one release" if self.n_releases == 1 else f"{self.n_releases} releases"
+        return (
+            f"A recipient who holds the published representer, {times} of a sentence{' with its casing' * self.casing} "
+            "and a list of candidate sentences, and is to say which one it is."
+        )
+
+    def fit(self, knowledge: LookupKnowledge) -> LookupAttack:
+        """Take the network; nothing is trained."""
+        self._knowledge = knowledge
+        return self
+
+    def attack(self, released: PairRelease) -> AttackResult:
+        """Look up the sentences of a release.
+
+        Raises
+        ------
+        ValueError
+            If `fit` was not called, or no sentence has candidates.
+        """
+        return self.attack_all(released)[self.measure_name]
+
+    def attack_all(self, released: PairRelease) -> dict[str, AttackResult]:
+        """The results for "top1", "top5" and "pairwise", from one run."""
+        if self._knowledge is None:
+            raise ValueError("Call 'fit' first.")
+        since = time.perf_counter()
+        own = self._knowledge.representer
+        found = self._run(released, own, own)
+        positive = negative = None
+        if self.controls:
+            raw = slightly_noisy(released.data.table.to(self._knowledge.device))
+            blind = BlindRepresenter(own.input_noise.size, own.output_noise.size, own.unit_norm)
+            positive = self._run(released, raw, raw, control=True)
+            negative = self._run(released, own, blind.to(self._knowledge.device), control=True, blind=True)
+        seconds = time.perf_counter() - since
+        return {k: self._result(k, found, positive, negative, seconds) for k in MEASURES}
+
+    def skip(self, reason: str) -> AttackResult:
+        """The result if it is left out."""
+        return AttackResult.skipped(self.name, self.threat, self.attacker, self.measure, reason)
+
+    def _result(
+        self,
+        measure: str,
+        found: LookupRanks,
+        positive: LookupRanks | None,
+        negative: LookupRanks | None,
+        seconds: float,
+    ) -> AttackResult:
+        baseline = found.chance(measure)
+        details: dict[str, Any] = {"mean_candidates": found.mean_candidates}
+        for other in MEASURES:
+            estimate = found.estimate(other, self.confidence)
+            details[other] = {"value": estimate.value, "low": estimate.low, "high": estimate.high}
+        if self.casing:
+            details["mean_candidates_of_that_casing"] = found.mean_compatible
+        return AttackResult(
+            self.name,
+            self.threat,
+            self.attacker,
+            MEASURES[measure],
+            found.estimate(measure, self.confidence),
+            baseline,
+            positive_control=None if positive is None else positive.estimate(measure, self.confidence),
+            positive_bar=None if positive is None else self.bar,
+            negative_control=None if negative is None else negative.estimate(measure, CONTROL_CONFIDENCE),
+            chance=baseline if negative is None else negative.chance(measure),
+            seconds=seconds,
+            settings=self._settings(measure),
+            details=details,
+        )
+
+    def _settings(self, measure: str) -> dict[str, Any]:
+        names = ("candidates", "score", "template", "n_releases", "casing", "n_candidates", "n_sentences")
+        pairwise = measure == "pairwise" and self.candidates == "one_token"
+        return {k: getattr(self, k) for k in names} | {"measure": measure, "pairwise": pairwise}
+
+    @torch.no_grad()
+    def _run(
+        self,
+        released: PairRelease,
+        own: Representer,
+        releasing: Representer,
+        control: bool = False,
+        blind: bool = False,
+    ) -> LookupRanks:
+        """Ranks of the originals; ``own`` makes the templates, ``releasing`` what is released.
+
+        Where nothing can be learnt, the truth is drawn at random: an original might be likelier than its variants
+        whatever was released.
+        """
+        assert self._knowledge is not None
+        rng, generator = random_streams(self.random_state, self._knowledge.device)
+        table = released.data.table.to(self._knowledge.device)
+        ranks = LookupRanks(released.groups)
+        for some in self._sets(released.data, rng):
+            truth = int(rng.integers(len(some.words))) if blind else some.truth
+            other = int((truth + rng.integers(1, len(some.words))) % len(some.words))
+            x = torch.nn.functional.embedding(torch.as_tensor(some.words, device=table.device), table)
+            template = self._template(own, x, generator)
+            scores = [self._scores(own, releasing, x[i], template, generator) for i in (truth, other)]
+            possible = np.ones((2, len(x)), dtype=bool)
+            if self.casing and not control and some.casing is not None:
+                possible = np.stack([_compatible(some.casing, i) for i in (truth, other)])
+            ranks.add(some.row, (truth, other), np.where(possible, np.stack(scores), -np.inf))
+        if not ranks.rows:
+            raise ValueError("No sentence that was released has candidates: there is nothing to look up.")
+        return ranks
+
+    def _sets(self, data: PairData, rng: np.random.Generator) -> Iterator[CandidateSet]:
+        assert self._knowledge is not None
+        rows = np.flatnonzero(np.diff(data.offsets) > 0)
+        if self.candidates == "one_token":
+            able = np.searchsorted(data.offsets, data.eligible, side="right") - 1
+            rows = np.unique(able)
+        keep = rng.permutation(rows)[: self.n_sentences] if self.n_sentences is not None else rows
+        if self.candidates == "one_token":
+            part = np.sort(keep)
+            for some in one_token_candidates(data.take(part), self.n_candidates, rng, self._knowledge.word_casing):
+                yield CandidateSet(int(part[some.row]), some.words, some.truth, some.casing)
+        else:
+            wanted = set(keep.tolist())
+            yield from (c for c in unrelated_candidates(data, self.n_candidates, rng) if c.row in wanted)
+
+    def _template(self, own: Representer, x: Tensor, generator: torch.Generator) -> Tensor:
+        """What the attacker expects of each candidate, (C, time, d)."""
+        mask = torch.ones(x.shape[:2], dtype=torch.bool, device=x.device)
+        encode = own.mean if self.score == "likelihood" else own
+        if self.template == "noise_free":
+            return encode(x, mask, noise=False)
+        total = sum(encode(x, mask, generator=generator).double() for _ in range(int(self.template)))
+        return torch.as_tensor(total) / int(self.template)
+
+    def _scores(
+        self, own: Representer, releasing: Representer, x: Tensor, template: Tensor, generator: torch.Generator
+    ) -> np.ndarray:
+        """Score of each candidate, given releases of the sentence with the embeddings x (time, e)."""
+        several = x.expand(self.n_releases, *x.shape)
+        mask = torch.ones(several.shape[:2], dtype=torch.bool, device=x.device)
+        seen = releasing(several, mask, generator=generator)
+        if self.score == "cosine":
+            return cosine_score(seen, template).cpu().numpy()
+        likelihood = log_likelihood_of_directions if own.unit_norm else log_likelihood_of_vectors
+        return likelihood(seen, template, own.output_std()).cpu().numpy()
+
+
+def _compatible(casing: np.ndarray, truth: int) -> np.ndarray:
+    """Candidates that may have the casing of one of them."""
+    known = casing[truth]
+    return ((casing == known) | (casing < 0) | (known < 0)).all(axis=1)

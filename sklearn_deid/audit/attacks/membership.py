@@ -1,0 +1,257 @@
+"""Membership inference: was a sentence among those that a tagger was trained on?"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+from sklearn.metrics import roc_auc_score
+
+from ...sequences import check_groups, check_sequences, check_tags
+from ..protocol import CONTROL_CONFIDENCE, AttackResult, Estimate
+from .membership_losses import best_threshold, membership_scores
+from .model_training import LossFunction, TrainingProcedure, losses_of, memorise, row_keys
+
+__all__ = ["MembershipAttack", "MembershipKnowledge", "ReleasedTagger"]
+
+_METHODS = {"threshold": "loss threshold", "shadow": "likelihood ratio over shadow models"}
+_POSITIVE_BAR = 0.9
+_FALSE_POSITIVES = 0.01
+
+
+@dataclass(frozen=True, repr=False)
+class MembershipKnowledge:
+    """What an attacker on a tagger holds: how it is trained, and sentences of which some may have been its own.
+
+    Attributes
+    ----------
+    train : callable
+        ``train(X, y, seed)`` gives a function ``loss(X, y)`` with one number for each sentence.
+    X : sequence of n sentences
+    y : sequence of n tag sequences
+    groups : array-like of shape (n,), optional
+        Patients, who are in a training set with all their sentences or with none.
+    """
+
+    train: TrainingProcedure
+    X: Any
+    y: Any
+    groups: Any = None
+
+    def __post_init__(self) -> None:
+        X = check_sequences(self.X)
+        groups = np.arange(len(X)) if self.groups is None else check_groups(self.groups, len(X))
+        for name, value in {"X": X, "y": check_tags(self.y, X), "groups": groups}.items():
+            object.__setattr__(self, name, value)
+
+    def __repr__(self) -> str:
+        return f"MembershipKnowledge(n={len(self.X)})"
+
+
+@dataclass(frozen=True, repr=False)
+class ReleasedTagger:
+    """A trained tagger that shows its losses, and for the measurement who was in its training set.
+
+    Attributes
+    ----------
+    loss : callable
+        ``loss(X, y)``: one number for each sentence.
+    members : array-like of bool, shape (n,)
+        Which sentences of the attacker's knowledge it was trained on.
+    """
+
+    loss: LossFunction
+    members: Any
+
+
+class MembershipAttack:
+    """Says of sentences whether a tagger was trained on them, from its losses.
+
+    The attacker trains taggers of his own ("shadows") in the same way, each on a random half of the sentences. With
+    "threshold" he learns from them one loss under which a sentence counts as a member; with "shadow" he learns for
+    each sentence which losses are usual with and without it, and takes the more likely of the two.
+
+    Parameters
+    ----------
+    method : {"shadow", "threshold"}, default="shadow"
+    n_shadows : int, default=8
+        Taggers that he trains; the time of the attack. At least 2.
+    confidence : float in (0, 1), default=0.95
+        Interval over patients.
+    random_state : int or None, default=None
+
+    Notes
+    -----
+    Half of the sentences that are judged are members. A sentence that occurs several times in the pool is not judged:
+    whether it is a member means nothing. `details` has the true positive rate at 1 % false positives, which says
+    whether some patients are exposed where most are not (Carlini et al. 2022, section III).
+
+    References
+    ----------
+    Yeom et al. (2018), Privacy risk in machine learning: analyzing the connection to overfitting, CSF, section 3
+    (threshold, advantage). Shokri et al. (2017), Membership inference attacks against machine learning models, S&P
+    (shadow models). Carlini et al. (2022), Membership inference attacks from first principles, S&P, algorithm 1 and
+    section VI (one variance for all sentences where shadows are few).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn_deid.audit.attacks import MembershipAttack, MembershipKnowledge, ReleasedTagger, memorise
+    >>> X, y = [[f"word{i}"] for i in range(80)], [["O"]] * 80
+    >>> members = np.arange(80) < 40
+    >>> model = memorise(X[:40], y[:40], 0)
+    >>> attack = MembershipAttack(n_shadows=4, random_state=0).fit(MembershipKnowledge(memorise, X, y))
+    >>> result = attack.attack(ReleasedTagger(model, members))
+    >>> result.attack.value, result.details["true positives at 1 % false positives"]
+    (1.0, 1.0)
+    """
+
+    threat = "model"
+    measure = "share of sentences rightly said to be of the training set or not, equally many of both"
+
+    def __init__(
+        self, method: str = "shadow", *, n_shadows: int = 8, confidence: float = 0.95, random_state: Any = None
+    ) -> None:
+        if method not in _METHODS:
+            raise ValueError(f"The 'method' parameter must be one of {tuple(_METHODS)}. Got {method!r} instead.")
+        if n_shadows < 2:
+            raise ValueError(f"The 'n_shadows' parameter must be at least 2. Got {n_shadows} instead.")
+        self.method, self.n_shadows = method, n_shadows
+        self.confidence, self.random_state = confidence, random_state
+
+    @property
+    def name(self) -> str:
+        """Which attack, in words."""
+        return f"membership inference, {_METHODS[self.method]}"
+
+    @property
+    def attacker(self) -> str:
+        """Who attacks, and what he holds."""
+        return (
+            "A user of the tagger who sees its probabilities, knows how it is trained, and holds annotated sentences, "
+            "some of which were used."
+        )
+
+    def fit(self, knowledge: MembershipKnowledge) -> MembershipAttack:
+        """Train the shadows.
+
+        Parameters
+        ----------
+        knowledge : MembershipKnowledge
+        """
+        self._knowledge = knowledge
+        self._shadows, self._inside = self._trained(knowledge.train)
+        return self
+
+    def attack(self, released: ReleasedTagger) -> AttackResult:
+        """Judge sentences by the losses of a released tagger.
+
+        Parameters
+        ----------
+        released : ReleasedTagger
+
+        Raises
+        ------
+        ValueError
+            If there are fewer than two distinct members, or four distinct others.
+        """
+        started = perf_counter()
+        members = np.asarray(released.members, dtype=bool)
+        pool = self._knowledge
+        if members.shape != (len(pool.X),):
+            raise ValueError(f"'members' must say of each of {len(pool.X)} sentences whether it was used.")
+        rng = np.random.default_rng(self.random_state)
+        judged = _distinct(pool)
+        inside, outside = judged[members[judged]], judged[~members[judged]]
+        if len(inside) < 2 or len(outside) < 4:
+            raise ValueError(f"Too few sentences: {len(inside)} members and {len(outside)} others, each distinct.")
+        scores = self._scores(losses_of(released.loss, pool.X, pool.y), self._shadows, self._inside)
+        estimate = self._estimate(scores, *_equally_many(inside, outside, rng), self.confidence)
+        # Nobody of either half was used: nothing can be told of them.
+        halves = np.array_split(rng.permutation(outside), 2)
+        negative = self._estimate(scores, *_equally_many(halves[0], halves[1], rng), CONTROL_CONFIDENCE)
+        return AttackResult(
+            self.name,
+            self.threat,
+            self.attacker,
+            self.measure,
+            estimate,
+            0.5,
+            self._positive(members, inside, outside, rng),
+            _POSITIVE_BAR,
+            negative,
+            chance=0.5,
+            seconds=perf_counter() - started,
+            settings={"method": self.method, "n_shadows": self.n_shadows},
+            details=_figures(scores[inside], scores[outside], self.confidence),
+        )
+
+    def skip(self, reason: str) -> AttackResult:
+        """The result if it is left out."""
+        return AttackResult.skipped(self.name, self.threat, self.attacker, self.measure, reason)
+
+    def _trained(self, train: TrainingProcedure) -> tuple[np.ndarray, np.ndarray]:
+        """Losses of all sentences under each shadow, and whether it was trained on them; both (n_shadows, n)."""
+        pool, rng = self._knowledge, np.random.default_rng(self.random_state)
+        patients = np.unique(pool.groups, return_inverse=True)[1]
+        losses, inside = [], []
+        for i in range(self.n_shadows):
+            if i % 2 == 0:  # the second of two has the other half, so that every sentence is in half of the shadows
+                chosen = rng.permutation(patients.max() + 1) < (patients.max() + 1) / 2
+            mask = chosen[patients] == (i % 2 == 0)
+            rows = np.flatnonzero(mask)
+            model = train(pool.X[rows], pool.y[rows], int(rng.integers(2**31)))
+            losses.append(losses_of(model, pool.X, pool.y))
+            inside.append(mask)
+        return np.stack(losses), np.stack(inside)
+
+    def _scores(self, losses: np.ndarray, shadows: np.ndarray, inside: np.ndarray) -> np.ndarray:
+        """How much each sentence looks like a member; above 0 it is said to be one."""
+        if self.method == "threshold":
+            return best_threshold(shadows, inside) - losses
+        return membership_scores(losses, shadows, inside)
+
+    def _estimate(self, scores: np.ndarray, yes: np.ndarray, no: np.ndarray, confidence: float) -> Estimate:
+        ties = np.where(scores == 0.0, 0.5, 0.0)
+        hits = np.concatenate([np.maximum(scores[yes] > 0, ties[yes]), np.maximum(scores[no] < 0, ties[no])])
+        return Estimate.from_hits(hits, self._knowledge.groups[np.concatenate([yes, no])], confidence)
+
+    def _positive(
+        self, members: np.ndarray, inside: np.ndarray, outside: np.ndarray, rng: np.random.Generator
+    ) -> Estimate:
+        """The same attack on a model that only remembers."""
+        pool, rows = self._knowledge, np.flatnonzero(members)
+        model = memorise(pool.X[rows], pool.y[rows], 0)
+        scores = self._scores(losses_of(model, pool.X, pool.y), *self._trained(memorise))
+        hits = np.concatenate([scores[inside] > 0, scores[outside] < 0])
+        return Estimate.from_hits(hits)
+
+
+def _distinct(pool: MembershipKnowledge) -> np.ndarray:
+    keys = row_keys(pool.X, pool.y)
+    counts: dict[tuple, int] = {}
+    for key in keys:
+        counts[key] = counts.get(key, 0) + 1
+    return np.array([i for i, key in enumerate(keys) if counts[key] == 1], dtype=np.int64)
+
+
+def _equally_many(a: np.ndarray, b: np.ndarray, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+    n = min(len(a), len(b))
+    return rng.choice(a, n, replace=False), rng.choice(b, n, replace=False)
+
+
+def _figures(inside: np.ndarray, outside: np.ndarray, confidence: float) -> dict[str, Any]:
+    """Advantage, area under the curve, and true positives where 1 % of the others are taken for members."""
+    allowed = int(_FALSE_POSITIVES * len(outside))
+    bar = np.sort(outside)[::-1][allowed]  # strictly above it are at most 1 % of the others
+    found = Estimate.from_hits(inside > bar, confidence=confidence)
+    truth = np.repeat([True, False], [len(inside), len(outside)])
+    return {
+        "true positives at 1 % false positives": found.value,
+        "true positives at 1 % false positives, low": found.low,
+        "true positives at 1 % false positives, high": found.high,
+        "area under the curve": float(roc_auc_score(truth, np.concatenate([inside, outside]))),
+        "advantage": float((inside > 0).mean() - (outside > 0).mean()),
+    }

@@ -1,0 +1,316 @@
+"""Pair discrimination, T1 and T2: is this the representation of that sentence, or of one with a moved token?
+
+One attack is one adversary: the paper's or a strong one, fresh or continued, and each is reported by itself, since the
+mean of two that disagree looks like chance.
+"""
+
+from __future__ import annotations
+
+import copy
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import torch
+
+from ...representations.adversary_training import AdversarySettings
+from ...representations.network import Representer
+from ...representations.noise import GaussianNoise
+from ...representations.pair_adversaries import PairAdversaries
+from ...representations.pair_batches import PairBatches
+from ...representations.pair_data import PairData
+from ...representations.probe import CONTROL_BAR, ProbeResult, train_probe
+from ..protocol import CONTROL_CONFIDENCE, AttackResult, Estimate
+from ..streams import random_streams
+from .control_representers import BlindRepresenter, slightly_noisy
+
+__all__ = ["PairAttack", "PairKnowledge", "PairRelease"]
+
+_TASKS = {"paper": ("average", "t1", "t2"), "strong": ("t1", "t2")}
+_HOLDS = {
+    "t1": "the word vectors of a sentence and one representation",
+    "t2": "a representation of a sentence that he knows and one that was released",
+    "average": "a sentence that he knows, with its word vectors, and one representation that was released",
+}
+
+
+@dataclass(frozen=True, repr=False)
+class PairKnowledge:
+    """What an attacker on a published representer holds.
+
+    Attributes
+    ----------
+    representer : Representer
+    train, valid : PairData
+        His own annotated sentences: those he learns from, and those of other patients by which he chooses.
+    adversaries : PairAdversaries or None
+        For ``start="continued"``: those that were trained together with the representer.
+    device : torch.device or str, default="cpu"
+    """
+
+    representer: Representer
+    train: PairData
+    valid: PairData
+    adversaries: PairAdversaries | None = None
+    device: torch.device | str = "cpu"
+
+
+@dataclass(frozen=True, repr=False)
+class PairRelease:
+    """Sentences whose representation is released; pairs are drawn from them.
+
+    Attributes
+    ----------
+    data : PairData
+        Of patients from whom the attacker neither learned nor chose.
+    groups : ndarray of shape (n_sentences,) or None
+        Patient of each sentence; without them each sentence counts as a patient.
+    """
+
+    data: PairData
+    groups: np.ndarray | None = None
+
+
+class PairAttack:
+    """Train an adversary on a representer, and count how often it is right on other patients' pairs.
+
+    Half of the pairs are twice the same sentence, half a sentence and its twin, in which one token of PHI went to one
+    of its neighbours; a guess is right for one half. The positive control is the same attack, trained anew, where
+    nothing is hidden; the negative one where the representation does not depend on the sentence.
+
+    Parameters
+    ----------
+    adversary : {"strong", "paper"}, default="strong"
+        See `PairAdversaries`; the paper's reads far less.
+    task : {"t1", "t2", "average"}, default="t2"
+        "t1" compares word vectors with a representation, "t2" two representations; "average" is the paper's mean of
+        both (for ``adversary="paper"``), which are then trained together and stand in the details.
+    start : {"fresh", "continued"}, default="fresh"
+        "continued" goes on with a copy of ``PairKnowledge.adversaries``, whatever kind they are, as the paper does.
+    template : {"noisy", "noise_free"}, default="noisy"
+        "noise_free" is T3: he switches the noise off on his side.
+    control : {"raw", "noise_off"} or None, default="raw"
+        Where nothing is hidden: word vectors with a little noise, or this representer without noise. The latter fails
+        where it hides by its network too. None runs no controls, for repeated runs of one setting.
+    bar : float, default=0.90
+        What the positive control must reach.
+    n_epochs, patience, max_pairs, hidden_size, lr
+        See `AdversarySettings`; 50 epochs by default.
+    batch_size : int, default=32
+    n_draws : int, default=1
+        Pairs of each kind drawn from each measured sentence.
+    confidence : float in (0, 1), default=0.95
+    random_state : int, Generator, RandomState or None, default=None
+
+    Attributes
+    ----------
+    probe_ : ProbeResult
+        The trained adversaries, and their accuracy on the sentences by which they were chosen.
+
+    References
+    ----------
+    Friedrich et al. (2019), sections 5.3 and 9. Strong adversaries, T3 and controls are not part of it.
+
+    Examples
+    --------
+    >>> import numpy as np, torch
+    >>> from sklearn_deid.audit.attacks import PairAttack, PairKnowledge, PairRelease
+    >>> from sklearn_deid.representations import Representer
+    >>> from sklearn_deid.representations import PairData
+    >>> data = PairData(torch.eye(4), np.array([0, 1, 2]), np.array([0, 1, 3]), np.array([0, 0, 1]),
+    ...                 eligible=np.array([2]), alternatives=np.array([[2, 3]]))
+    >>> attack = PairAttack(n_epochs=1, control=None, random_state=0)
+    >>> result = attack.fit(PairKnowledge(Representer(4, 3), data, data)).attack(PairRelease(data))
+    >>> result.attack.n, result.baseline.value, result.status
+    (2, 0.5, 'ok')
+    """
+
+    threat = "representation"
+    measure = "share of pairs, half of them real, of which the attacker says rightly whether they are"
+
+    def __init__(
+        self,
+        *,
+        adversary: str = "strong",
+        task: str = "t2",
+        start: str = "fresh",
+        template: str = "noisy",
+        control: str | None = "raw",
+        bar: float = CONTROL_BAR,
+        n_epochs: int = 50,
+        patience: int | None = None,
+        max_pairs: int | None = None,
+        hidden_size: int | None = None,
+        lr: float = 2e-3,
+        batch_size: int = 32,
+        n_draws: int = 1,
+        confidence: float = 0.95,
+        random_state: Any = None,
+    ) -> None:
+        if adversary not in _TASKS or task not in _TASKS[adversary]:
+            raise ValueError(f"The 'task' parameter must be t1, t2, or for the paper's average. Got {task!r}.")
+        if start not in ("fresh", "continued") or control not in ("raw", "noise_off", None):
+            raise ValueError(f"'start' must be fresh or continued, 'control' raw or noise_off. Got {start}, {control}.")
+        self.adversary, self.task, self.start, self.template = adversary, task, start, template
+        self.control, self.bar = control, bar
+        self.n_epochs, self.patience, self.max_pairs = n_epochs, patience, max_pairs
+        self.hidden_size, self.lr, self.batch_size = hidden_size, lr, batch_size
+        self.n_draws, self.confidence, self.random_state = n_draws, confidence, random_state
+        self.probe_: ProbeResult | None = None
+
+    @property
+    def name(self) -> str:
+        """Which adversary."""
+        which = {"t1": "T1", "t2": "T2", "average": "mean of T1 and T2"}[self.task]
+        free = ", noise-free template" if self.template == "noise_free" else ""
+        return f"pair discrimination, {self.adversary} {which}, {self.start}{free}"
+
+    @property
+    def attacker(self) -> str:
+        """Who attacks, and what he holds."""
+        return (
+            f"A recipient who holds the published representer, annotated sentences of other patients, and "
+            f"{_HOLDS[self.task]}, and is to say whether both are of the same sentence."
+        )
+
+    def fit(self, knowledge: PairKnowledge) -> PairAttack:
+        """Train the adversary.
+
+        Parameters
+        ----------
+        knowledge : PairKnowledge
+
+        Raises
+        ------
+        ValueError
+            If there are no pairs, or no adversaries to continue.
+        """
+        since = time.perf_counter()
+        self._rng, self._generator = random_streams(self.random_state, knowledge.device)
+        self._knowledge = knowledge
+        known = knowledge.adversaries if self.start == "continued" else None
+        if self.start == "continued" and (known is None or self.task not in (*known.tasks, *known.judges)):
+            raise ValueError(f"start='continued' needs trained adversaries that answer the task {self.task!r}.")
+        self.probe_ = self._train(knowledge.representer, known)
+        self._seconds = time.perf_counter() - since
+        return self
+
+    def attack(self, released: PairRelease) -> AttackResult:
+        """Measure it, and run the controls.
+
+        Parameters
+        ----------
+        released : PairRelease
+
+        Raises
+        ------
+        ValueError
+            If no sentence has a token that can move, or `fit` was not called.
+        """
+        if self.probe_ is None:
+            raise ValueError("Call 'fit' first.")
+        since = time.perf_counter()
+        found = self._measure(self.probe_, self._knowledge.representer, released, self.confidence)
+        controls: dict[str, Any] = {}
+        if self.control is not None:
+            positive, negative = self._controls()
+            on_open = self._measure(self._train(positive), positive, released, self.confidence)
+            on_blind = self._measure(self._train(negative), negative, released, CONTROL_CONFIDENCE)
+            controls = {
+                "positive_control": on_open[self.task],
+                "positive_bar": self.bar,
+                "negative_control": on_blind[self.task],
+            }
+        others = {k: {"value": v.value, "low": v.low, "high": v.high} for k, v in found.items() if k != self.task}
+        return AttackResult(
+            self.name,
+            self.threat,
+            self.attacker,
+            self.measure,
+            found[self.task],
+            0.5,
+            **controls,
+            seconds=self._seconds + time.perf_counter() - since,
+            settings=self._settings(),
+            details={"epoch": self._epoch(), **others},
+        )
+
+    def skip(self, reason: str) -> AttackResult:
+        """The result if it is left out."""
+        return AttackResult.skipped(self.name, self.threat, self.attacker, self.measure, reason)
+
+    def _train(self, representer: Representer, known: PairAdversaries | None = None) -> ProbeResult:
+        settings = AdversarySettings(
+            kind=self.adversary,
+            tasks=("t1", "t2") if self.task == "average" else (self.task,),
+            template=self.template,
+            hidden_size=self.hidden_size,
+            n_epochs=self.n_epochs,
+            patience=self.patience,
+            lr=self.lr,
+            max_pairs=self.max_pairs,
+        )
+        own = self._knowledge
+        train, valid = (PairBatches(data, self.batch_size, own.device) for data in (own.train, own.valid))
+        return train_probe(
+            representer,
+            train,
+            valid,
+            settings=settings,
+            continue_from=known,
+            rng=self._rng,
+            generator=self._generator,
+        )
+
+    def _controls(self) -> tuple[Representer, Representer]:
+        """Representers that hide nothing, and everything."""
+        own = self._knowledge.representer
+        e, d, device = own.input_noise.size, own.output_noise.size, self._knowledge.device
+        if self.control == "raw":
+            positive: Representer = slightly_noisy(self._knowledge.train.table)
+        else:
+            positive = copy.deepcopy(own)
+            positive.input_noise = GaussianNoise(e, kind="none")
+            positive.output_noise = GaussianNoise(d, kind="none")
+        return positive.to(device), BlindRepresenter(e, d, own.unit_norm).to(device)
+
+    def _measure(
+        self, probe: ProbeResult, representer: Representer, released: PairRelease, confidence: float
+    ) -> dict[str, Estimate]:
+        groups = np.arange(len(released.data)) if released.groups is None else np.asarray(released.groups)
+        rows, hits = [], []
+        for _ in range(self.n_draws):
+            for batch_rows, right in self._answers(probe.adversaries, representer, released.data):
+                rows.append(batch_rows)
+                hits.append(right)
+        if not rows:
+            raise ValueError("No sentence that was released has a token of PHI that can move: there are no pairs.")
+        where = groups[np.concatenate(rows)]
+        return {
+            name: Estimate.from_hits(np.concatenate([h[name] for h in hits]), where, confidence) for name in hits[0]
+        }
+
+    @torch.no_grad()
+    def _answers(
+        self, adversaries: PairAdversaries, representer: Representer, data: PairData
+    ) -> Iterator[tuple[np.ndarray, dict[str, np.ndarray]]]:
+        """Sentence of each pair, and whether each adversary was right."""
+        # Tags play no part here, and so can carry the number of the sentence through the batches.
+        numbered = replace(data, tags=np.repeat(np.arange(len(data)), np.diff(data.offsets)))
+        batches = PairBatches(numbered, self.batch_size, self._knowledge.device)
+        for batch in batches.epoch(None, self._generator, sentences="pairs"):
+            judgement = adversaries(adversaries.draw(representer, batch, self._generator))
+            number = batch.tags[: batch.n_pairs, 0].repeat(2).cpu().numpy()
+            right = {k: ((v > 0.0) == judgement.real).cpu().numpy() for k, v in judgement.logits.items()}
+            yield number, right
+
+    def _epoch(self) -> int | None:
+        assert self.probe_ is not None
+        return self.probe_.accuracies[self.task].epoch
+
+    def _settings(self) -> dict[str, Any]:
+        names = ("adversary", "task", "start", "template", "control", "n_epochs", "patience", "max_pairs")
+        more = ("hidden_size", "lr", "batch_size", "n_draws")
+        return {k: getattr(self, k) for k in (*names, *more)} | {"n_releases": 1, "pairwise": True}

@@ -1,0 +1,220 @@
+"""Pseudonymised text as attackers meet it: what they know of the mechanism, and the release beside its originals."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from ...exceptions import SequenceError
+from ...pseudonyms.phi_tokens import find_phi_tokens
+from ...pseudonyms.policy import SHAPE
+from ...pseudonyms.token_mechanism import TokenMechanism
+from ...sequences import TokenSequences, check_groups, check_sequences, check_tags
+
+__all__ = ["COHERENCE", "Blind", "PseudonymKnowledge", "PseudonymisedText", "Trials", "Unmoved", "trials_of_text"]
+
+COHERENCE = ("token", "sentence", "document", "patient")
+
+
+@dataclass(frozen=True, repr=False)
+class PseudonymKnowledge:
+    """What an attacker on pseudonymised text knows beforehand; it holds words and must not be shared.
+
+    Attributes
+    ----------
+    mechanism : fitted transformer with ``mechanism_``, or a mechanism
+        It is public: the vectors, N, the noise. As for `sklearn_deid.audit.bayes.bayes_reidentification`.
+    prior : mapping
+        How frequent words are: word to weight, or label to such a mapping (`sklearn_deid.metrics.phi_word_prior`).
+        With labels the attacker knows the label of each released token.
+    """
+
+    mechanism: Any
+    prior: Mapping[str, Any]
+
+
+@dataclass(frozen=True, repr=False)
+class PseudonymisedText:
+    """A release and, for the measurement only, what it was made of.
+
+    Attributes
+    ----------
+    released, original : sequence of n sentences
+        Word by word of one another.
+    tags : sequence of n tag sequences
+    groups : array-like of shape (n,), optional
+        Patients; None takes each sentence for one.
+    coherence : {"token", "sentence", "document", "patient"}, default="token"
+        Where a word has one surrogate: elsewhere it is drawn for anew, and each draw is one more release of it.
+    documents : array-like of shape (n,), optional
+        Needed for ``coherence="document"``.
+
+    Raises
+    ------
+    SequenceError
+        If rows do not match, or X holds vectors.
+    """
+
+    released: Any
+    original: Any
+    tags: Any
+    groups: Any = None
+    coherence: str = "token"
+    documents: Any = None
+
+    def __post_init__(self) -> None:
+        if self.coherence not in COHERENCE:
+            raise ValueError(f"The 'coherence' parameter must be one of {COHERENCE}. Got {self.coherence!r} instead.")
+        original, released = check_sequences(self.original), check_sequences(self.released, name="released")
+        if not isinstance(original, TokenSequences) or not isinstance(released, TokenSequences):
+            raise SequenceError("Pseudonymised text must hold words; it holds vectors.")
+        if not np.array_equal(original.offsets, released.offsets):
+            raise SequenceError("The released sentences must have the lengths of the original ones.")
+        n = len(original)
+        groups = np.arange(n) if self.groups is None else check_groups(self.groups, n)
+        documents = None if self.documents is None else check_groups(self.documents, n)
+        if self.coherence == "document" and documents is None:
+            raise ValueError("coherence='document' needs 'documents': the document of each sentence.")
+        checked = {"original": original, "released": released, "tags": check_tags(self.tags, original)}
+        for name, value in {**checked, "groups": groups, "documents": documents}.items():
+            object.__setattr__(self, name, value)
+
+    def __len__(self) -> int:
+        return len(self.original)
+
+    def __repr__(self) -> str:
+        return f"PseudonymisedText(n={len(self)}, coherence={self.coherence!r})"
+
+    def draws_of(self, sentences: np.ndarray) -> np.ndarray:
+        """For each token, given by its sentence, the unit within which its word has one surrogate."""
+        if self.coherence == "token":
+            return np.arange(len(sentences))
+        if self.coherence == "sentence":
+            return sentences
+        units = self.groups if self.coherence == "patient" else self.documents
+        return np.unique(units, return_inverse=True)[1][sentences]
+
+
+@dataclass(frozen=True, repr=False)
+class Trials:
+    """Words to be named, all of one label, each with all its releases.
+
+    Attributes
+    ----------
+    words : list of str
+    owner : ndarray of int64, shape (n_releases,)
+        Which word each release belongs to, not decreasing.
+    numbers : ndarray of int64, shape (n_releases,)
+        The releases, as the mechanism numbers them.
+    groups : ndarray of shape (n_words,) or None
+        Patients.
+    """
+
+    words: list[str]
+    owner: np.ndarray
+    numbers: np.ndarray
+    groups: np.ndarray | None = None
+
+    def first_releases(self) -> Trials:
+        """The same words, each with its first release only."""
+        _, first = np.unique(self.owner, return_index=True)
+        return Trials(self.words, self.owner[first], self.numbers[first], self.groups)
+
+    def released_by(self, mechanism: Any, rng: np.random.Generator) -> Trials:
+        """The same words, released as often by another mechanism."""
+        numbers = np.asarray(mechanism.sample([self.words[i] for i in self.owner.tolist()], rng))
+        return Trials(self.words, self.owner, numbers, self.groups)
+
+
+class Unmoved:
+    """A mechanism that releases every token as it is: nothing is hidden.
+
+    Parameters
+    ----------
+    tokens : sequence of str
+        All other tokens have one release together.
+    """
+
+    def __init__(self, tokens: Sequence[str]) -> None:
+        self._number = {token: i for i, token in enumerate(dict.fromkeys(tokens))}
+
+    def sample(self, tokens: Sequence[str], rng: np.random.Generator) -> np.ndarray:
+        """The number of each token."""
+        other = len(self._number)
+        return np.fromiter((self._number.get(token, other) for token in tokens), np.int64, count=len(tokens))
+
+    def probabilities(self, tokens: Sequence[str]) -> csr_array:
+        """One at the token's own number, shape (n_tokens, n_releases)."""
+        columns = self.sample(tokens, np.random.default_rng(0))
+        shape = (len(tokens), len(self._number) + 1)
+        return csr_array((np.ones(len(tokens)), (np.arange(len(tokens)), columns)), shape=shape)
+
+
+class Blind:
+    """A mechanism that looks at nothing: one of two releases, by a coin."""
+
+    def sample(self, tokens: Sequence[str], rng: np.random.Generator) -> np.ndarray:
+        """Heads or tails for each token."""
+        return rng.integers(2, size=len(tokens))
+
+    def probabilities(self, tokens: Sequence[str]) -> csr_array:
+        """One half everywhere, shape (n_tokens, 2)."""
+        return csr_array(np.full((len(tokens), 2), 0.5))
+
+
+def trials_of_text(mechanism: Any, text: PseudonymisedText, by_label: bool) -> dict[str, Trials]:
+    """The words behind a release with all releases of each: a word of a patient is one trial.
+
+    Tokens without letter and digit stay as they are and are no trial. That the releases of one word are known to belong
+    together is the worst case: a position in a form, or a phrase such as "Mr", tells it often.
+
+    Parameters
+    ----------
+    mechanism : TokenMechanism, or a mechanism with ``numbers(original, released)``
+    text : PseudonymisedText
+    by_label : bool
+        Whether trials are kept apart by label; else they are all under "all".
+    """
+    phi = find_phi_tokens(text.original, text.tags)
+    shown = np.flatnonzero([any(map(str.isalnum, word)) for word in phi.words])
+    kept = np.flatnonzero(np.isin(phi.word_ids, shown))
+    sentences, word_ids, label_ids = phi.sentences[kept], phi.word_ids[kept], phi.label_ids[kept]
+    original, released = (rows.data[phi.positions[kept]].tolist() for rows in (text.original, text.released))
+    patients = np.unique(text.groups, return_inverse=True)[1][sentences]
+    # Within a unit of coherence a word has one release, however often it stands there.
+    draws = np.stack([text.draws_of(sentences), patients, word_ids, label_ids], axis=1)
+    _, once = np.unique(draws, axis=0, return_index=True)
+    once.sort()
+    numbers = _release_numbers(mechanism, [original[i] for i in once], [released[i] for i in once])
+    trials = {}
+    for label in range(len(phi.labels)) if by_label else [None]:
+        mine = np.flatnonzero(label_ids[once] == label) if label is not None else np.arange(len(once))
+        if len(mine):
+            rows = once[mine]
+            name = "all" if label is None else phi.labels[label]
+            trials[name] = _gathered([original[i] for i in rows], patients[rows], word_ids[rows], numbers[mine])
+    return trials
+
+
+def _gathered(words: list[str], patients: np.ndarray, word_ids: np.ndarray, numbers: np.ndarray) -> Trials:
+    _, first, owner = np.unique(np.stack([patients, word_ids], axis=1), axis=0, return_index=True, return_inverse=True)
+    owner = owner.reshape(-1)
+    order = np.argsort(owner, kind="stable")
+    return Trials([words[i] for i in first], owner[order], numbers[order], patients[first])
+
+
+def _release_numbers(mechanism: Any, original: list[str], released: list[str]) -> np.ndarray:
+    """Releases as the mechanism numbers them."""
+    if hasattr(mechanism, "numbers"):
+        return np.asarray(mechanism.numbers(original, released))
+    if not isinstance(mechanism, TokenMechanism):
+        raise ValueError("Released text can be attacked if the mechanism moves words, or has 'numbers'.")
+    numbers = mechanism.releases().of_tokens(released)
+    # A random string of a shape tells the shape and nothing else: all of them are one release.
+    for i in np.flatnonzero(mechanism.policy.fates(original)[0] == SHAPE).tolist():
+        numbers[i] = mechanism.shape_release(original[i])
+    return numbers

@@ -1,0 +1,220 @@
+"""Pairs of released sentences: which are drawn, and what two sentences have in common."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ...exceptions import SequenceError
+from ...sequences import Representation, TokenSequences, check_groups, check_sequences, check_tags
+from ...text import CASING_CLASSES, casing_ids, split_tag
+
+__all__ = ["PairFeatures", "ReleasedSentences", "SentencePairs", "draw_pairs"]
+
+_N_CASINGS = len(CASING_CLASSES)
+
+
+@dataclass(frozen=True, repr=False)
+class ReleasedSentences:
+    """Sentences as they were released, and whose they are.
+
+    Attributes
+    ----------
+    X : sequence of n sentences
+        Pseudonymised words, or vectors.
+    groups : array-like of shape (n,)
+        Patients; the attacker knows them of the sentences that he learns from.
+    tags : sequence of n tag sequences, optional
+        Labels, if they are released too.
+    casing : sequence of n int sequences, optional
+        Casing classes (`sklearn_deid.text.casing_ids`) released beside vectors. Words show their own.
+    documents : array-like of shape (n,), optional
+        With it two sentences of a pair are never of the same document.
+    """
+
+    X: Any
+    groups: Any
+    tags: Any = None
+    casing: Any = None
+    documents: Any = None
+
+    def __post_init__(self) -> None:
+        X = check_sequences(self.X)
+        n = len(X)
+        groups = check_groups(self.groups, n)
+        if groups is None:
+            raise SequenceError("'groups' is required: the patient of each sentence.")
+        documents = np.arange(n) if self.documents is None else check_groups(self.documents, n)
+        casing = None
+        if isinstance(X, TokenSequences):
+            casing = casing_ids(X.data.tolist())
+        elif self.casing is not None:
+            casing = np.concatenate([np.asarray(row, dtype=np.int64) for row in self.casing] or [np.zeros(0, int)])
+            if len(casing) != len(X.data):
+                raise SequenceError("'casing' must hold one class for each token.")
+        tags = None if self.tags is None else check_tags(self.tags, X)
+        checked = {"X": X, "groups": groups, "tags": tags, "casing": casing, "documents": documents}
+        for name, value in checked.items():
+            object.__setattr__(self, name, value)
+
+    def __len__(self) -> int:
+        return len(self.X)
+
+    def __repr__(self) -> str:
+        return f"ReleasedSentences(n={len(self)})"
+
+    def with_groups(self, groups: np.ndarray) -> ReleasedSentences:
+        """The same sentences of other patients; pairs are drawn without regard to documents."""
+        rows = None if self.casing is None else np.split(self.casing, self.X.offsets[1:-1])
+        return ReleasedSentences(self.X, groups, self.tags, rows)
+
+
+@dataclass(frozen=True)
+class SentencePairs:
+    """Pairs of rows, as many of one patient as of two.
+
+    Attributes
+    ----------
+    first, second : ndarray of int64, shape (n,)
+    same : ndarray of bool, shape (n,)
+    patients : ndarray of int64, shape (n,)
+        Number of the patient of the first sentence, who is in as many pairs of one kind as of the other.
+    """
+
+    first: np.ndarray
+    second: np.ndarray
+    same: np.ndarray
+    patients: np.ndarray
+
+    def __len__(self) -> int:
+        return len(self.first)
+
+
+def draw_pairs(sentences: ReleasedSentences, n_pairs: int, rng: np.random.Generator) -> SentencePairs:
+    """For every patient equally many pairs within him and with sentences of others.
+
+    Parameters
+    ----------
+    sentences : ReleasedSentences
+    n_pairs : int
+        About how many in all; at least two for each patient who has any.
+
+    Raises
+    ------
+    ValueError
+        If fewer than two patients have two sentences (of different documents, where those are known).
+    """
+    patients = np.unique(sentences.groups, return_inverse=True)[1]
+    documents = np.unique(sentences.documents, return_inverse=True)[1]
+    with_pairs = [p for p in range(patients.max() + 1) if len(np.unique(documents[patients == p])) > 1]
+    if len(with_pairs) < 2:
+        raise ValueError("Linking needs at least two patients with two sentences each.")
+    each = max(1, n_pairs // (2 * len(with_pairs)))
+    # Strangers come from patients who have pairs too: else a patient of one sentence would give himself away.
+    usable = np.flatnonzero(np.isin(patients, with_pairs))
+    first, second, same, owner = [], [], [], []
+    for p in with_pairs:
+        own, others = np.flatnonzero(patients == p), usable[patients[usable] != p]
+        for _ in range(each):
+            a = int(rng.choice(own))
+            mine = own[documents[own] != documents[a]]
+            if len(mine):
+                first += [a, a]
+                second += [int(rng.choice(mine)), int(rng.choice(others))]
+                same += [True, False]
+                owner += [p, p]
+    return SentencePairs(np.array(first), np.array(second), np.array(same), np.array(owner))
+
+
+class PairFeatures:
+    """What two released sentences have in common, as numbers.
+
+    Parameters
+    ----------
+    sentences : ReleasedSentences
+    use_casing, use_tags : bool
+        Whether casing and labels are looked at; they are released without noise.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> sentences = ReleasedSentences([["Mr", "Alder"], ["Alder", "fell"], ["no", "pain"]], ["p", "p", "q"])
+    >>> pairs = SentencePairs(np.array([0, 0]), np.array([1, 2]), np.array([True, False]), np.array([0, 0]))
+    >>> shared = PairFeatures(sentences, use_casing=False, use_tags=False)(pairs)[:, 0]
+    >>> bool(shared[0] > shared[1])
+    True
+    """
+
+    def __init__(self, sentences: ReleasedSentences, use_casing: bool, use_tags: bool) -> None:
+        X, n = sentences.X, len(sentences)
+        bounds = list(zip(X.offsets[:-1].tolist(), X.offsets[1:].tolist(), strict=True))
+        self._lengths = np.maximum(X.lengths, 1)
+        self._vectors: list[np.ndarray] | None = None
+        self._words: list[tuple[set[str], set[str]]] = []
+        self._counts: list[np.ndarray] = []
+        labels = None
+        if use_tags and sentences.tags is not None:
+            labels = [split_tag(tag)[1] for tag in sentences.tags.data]
+            number = {label: i for i, label in enumerate(sorted({label for label in labels if label}))}
+            self._counts.append(_row_counts([number.get(label or "", -1) for label in labels], bounds, len(number)))
+        if use_casing and sentences.casing is not None:
+            self._counts.append(_row_counts(sentences.casing.tolist(), bounds, _N_CASINGS))
+        if isinstance(X, Representation):
+            self._vectors = [_unit(X.data[start:stop].astype(np.float64)) for start, stop in bounds]
+            return
+        folded = [word.casefold() for word in X.data.tolist()]
+        rows = [range(start, stop) for start, stop in bounds]
+        frequency = Counter(word for row in rows for word in {folded[i] for i in row})
+        self._weight = {word: float(np.log((1 + n) / k)) for word, k in frequency.items()}
+        marked = labels if labels is not None else ["" for _ in folded]  # without labels all words are alike
+        self._words = [
+            ({folded[i] for i in row if marked[i] is not None}, {folded[i] for i in row if marked[i] is None})
+            for row in rows
+        ]
+
+    def __call__(self, pairs: SentencePairs) -> np.ndarray:
+        """Features of shape (n_pairs, n_features)."""
+        a, b = pairs.first, pairs.second
+        of = self._of_words if self._vectors is None else self._of_vectors
+        columns = [np.array([of(i, j) for i, j in zip(a.tolist(), b.tolist(), strict=True)])]
+        for counts in self._counts:
+            shared, either = np.minimum(counts[a], counts[b]), np.maximum(counts[a], counts[b]).sum(1)
+            alike = np.where(either > 0, shared.sum(1) / np.maximum(either, 1.0), 1.0)  # two that have none are alike
+            columns.append(alike[:, None])
+            columns.append(shared)
+        columns.append(np.abs(np.log(self._lengths[a] / self._lengths[b]))[:, None])
+        return np.hstack(columns)
+
+    def _of_words(self, i: int, j: int) -> list[float]:
+        out: list[float] = []
+        for kind in (0, 1):
+            shared = [self._weight[word] for word in self._words[i][kind] & self._words[j][kind]]
+            # The rarest shared word counts for itself: one rare surrogate links, ten stop words do not.
+            out += [float(np.log1p(sum(shared))), max(shared, default=0.0)]
+        return out
+
+    def _of_vectors(self, i: int, j: int) -> list[float]:
+        assert self._vectors is not None
+        u, v = self._vectors[i], self._vectors[j]
+        if not len(u) or not len(v):
+            return [0.0, 0.0, 0.0, 0.0]
+        cosine = u @ v.T  # shape: (n_tokens of i, n_tokens of j)
+        means = _unit(np.stack([u.mean(0), v.mean(0)]))
+        best = cosine.max(1)
+        return [float(means[0] @ means[1]), float(best.max()), float(best.mean()), float((best > 0.999).sum())]
+
+
+def _row_counts(numbers: list[int], bounds: list[tuple[int, int]], n_kinds: int) -> np.ndarray:
+    out = np.zeros((len(bounds), n_kinds))
+    for i, (start, stop) in enumerate(bounds):
+        for number in numbers[start:stop]:
+            if number >= 0:
+                out[i, number] += 1.0
+    return out
+
+
+def _unit(vectors: np.ndarray) -> np.ndarray:
+    return vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-12)

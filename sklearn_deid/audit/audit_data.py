@@ -1,0 +1,138 @@
+"""The sentences of an audit: checked, limited by patient, and divided between an attacker's steps."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from hashlib import blake2b
+from typing import Any
+
+import numpy as np
+
+from ..exceptions import SequenceError
+from ..sequences import TokenSequences, check_groups, check_sequences, check_tags
+from .streams import three_patient_splits
+
+__all__ = ["AuditData", "audit_data", "digest_of", "whole_data"]
+
+
+@dataclass(frozen=True, repr=False)
+class AuditData:
+    """Annotated sentences, and who of an attack gets which.
+
+    Attributes
+    ----------
+    X, y : TokenSequences of n sentences
+    groups : ndarray of shape (n,) or None
+        Patients; None takes every sentence for one.
+    train, valid, test : ndarray
+        Rows from which the attacker learns, by which he chooses, and on which he is measured; no patient twice.
+    rows : ndarray of shape (n,)
+        Which of the given sentences these are.
+    seed : int
+        From which attacks take their randomness.
+    """
+
+    X: TokenSequences
+    y: TokenSequences
+    groups: np.ndarray | None
+    train: np.ndarray
+    valid: np.ndarray
+    test: np.ndarray
+    rows: np.ndarray
+    seed: int
+
+    @property
+    def parts(self) -> dict[str, np.ndarray]:
+        """Rows by the name of their part."""
+        return {"train": self.train, "valid": self.valid, "test": self.test}
+
+    def groups_of(self, rows: np.ndarray) -> np.ndarray | None:
+        """Patients of some rows."""
+        return None if self.groups is None else self.groups[rows]
+
+    @property
+    def n_measured_patients(self) -> int | None:
+        """Patients on whom attacks are measured; None if patients are not known."""
+        groups = self.groups_of(self.test)
+        return None if groups is None else len(np.unique(groups))
+
+    @cached_property
+    def phi(self) -> np.ndarray:
+        """Which tokens are PHI, shape (n_tokens,)."""
+        return np.array([tag != "O" for tag in self.y.data], dtype=bool)
+
+
+def audit_data(X: Any, y: Any, groups: Any, max_sentences: int | None, rng: np.random.Generator) -> AuditData:
+    """Check, draw patients until there are enough sentences, and divide them.
+
+    Raises
+    ------
+    SequenceError
+        If y is missing or does not match X, X holds vectors, or there are fewer than three patients.
+    """
+    X, y, groups = _checked(X, y, groups)
+    rows = np.arange(len(X))
+    if max_sentences is not None and len(X) > max_sentences:
+        rows = _some_patients(len(X), groups, max_sentences, rng)
+        X, y, groups = X[rows], y[rows], None if groups is None else groups[rows]
+    seed = int(rng.integers(2**31))
+    if len(X) < 3 or (groups is not None and len(np.unique(groups)) < 3):
+        raise SequenceError("An audit needs at least three patients: to learn from, to choose by, and to measure on.")
+    return AuditData(X, y, groups, *three_patient_splits(len(X), groups, seed), rows, seed)
+
+
+def whole_data(X: Any, y: Any, groups: Any, rng: np.random.Generator) -> AuditData:
+    """All sentences to be measured on, for attackers that learn from no others.
+
+    Raises
+    ------
+    SequenceError
+        If y is missing or does not match X, or X holds vectors.
+    """
+    X, y, groups = _checked(X, y, groups)
+    rows, nobody = np.arange(len(X)), np.zeros(0, dtype=np.int64)
+    return AuditData(X, y, groups, nobody, nobody, rows, rows, int(rng.integers(2**31)))
+
+
+def digest_of(X: Any, y: Any, groups: Any) -> str:
+    """Hash of annotated sentences and their patients, by which an audit of them is found again.
+
+    Examples
+    --------
+    >>> digest_of([["a", "b"]], [["O", "O"]], None) == digest_of([["ab"]], [["O"]], None)
+    False
+    """
+    digest = blake2b(digest_size=16)
+    X = check_sequences(X)
+    for part in (X, check_tags(y, X)):
+        digest.update(part.offsets.tobytes())
+        if part.data.dtype != object:
+            digest.update(np.ascontiguousarray(part.data).tobytes())
+            continue
+        for item in part.data:
+            # With its length in front, so that no two sequences of tokens are the same bytes.
+            written = item.encode("utf-8", "surrogatepass")
+            digest.update(len(written).to_bytes(4, "little") + written)
+    if groups is not None:
+        numbers = np.unique(np.asarray(groups), return_inverse=True)[1]
+        digest.update(b"groups" + numbers.astype(np.int64).tobytes())
+    return digest.hexdigest()
+
+
+def _checked(X: Any, y: Any, groups: Any) -> tuple[TokenSequences, TokenSequences, np.ndarray | None]:
+    X = check_sequences(X)
+    if not isinstance(X, TokenSequences):
+        raise SequenceError("An audit compares what is released with the words behind it; X holds vectors.")
+    return X, check_tags(y, X), check_groups(groups, len(X))
+
+
+def _some_patients(n: int, groups: np.ndarray | None, limit: int, rng: np.random.Generator) -> np.ndarray:
+    """Rows of whole patients in random order, as many as fit; at least three patients."""
+    if groups is None:
+        return np.sort(rng.permutation(n)[:limit])
+    numbers = np.unique(groups, return_inverse=True)[1]
+    order = rng.permutation(numbers.max() + 1)
+    total = np.cumsum(np.bincount(numbers)[order])
+    kept = order[: max(3, int((total <= limit).sum()))]
+    return np.flatnonzero(np.isin(numbers, kept))

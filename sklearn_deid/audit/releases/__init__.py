@@ -1,0 +1,3 @@
+"""What an audit attacks: vectors, text, models and updates, one kind of release a file."""
+
+__all__: list[str] = []

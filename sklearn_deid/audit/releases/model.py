@@ -1,0 +1,88 @@
+"""Attacks on a tagger: it is trained anew on a part of the patients, as whoever trains taggers would."""
+
+from __future__ import annotations
+
+from collections import Counter
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from sklearn.frozen import FrozenEstimator
+from sklearn.pipeline import Pipeline
+
+from ..attacks.canaries import CanaryAttack, CanaryKnowledge, TrainingSet
+from ..attacks.membership import MembershipAttack, MembershipKnowledge, ReleasedTagger
+from ..attacks.model_training import TrainingProcedure, training_of
+from ..audit_data import AuditData
+from ..protocol import AttackResult
+from ..released_step import MARKER, REPRESENTATION, unwrapped
+
+__all__ = ["ReleasedModel"]
+
+_SYLLABLES = [a + b for a in "bdfgklmnprstvz" for b in "aeiou"]
+
+
+class ReleasedModel:
+    """A tagger, or a pipeline that ends with one.
+
+    Parameters
+    ----------
+    estimator : fitted tagger or Pipeline
+        Representers in it stay as they are; pseudonymizers and the tagger are fitted anew in each training.
+    data : AuditData
+    """
+
+    def __init__(self, estimator: Any, data: AuditData) -> None:
+        self.estimator, self.data = estimator, data
+
+    def run(self, attack: Any) -> list[AttackResult]:
+        """Results of one attack."""
+        if isinstance(attack, MembershipAttack):
+            return [attack.fit(self._knowledge).attack(self._released)]
+        if isinstance(attack, CanaryAttack):
+            data, rows = self.data, self.data.train
+            planted = CanaryKnowledge(self._names(3 * attack.n_canaries), self._write)
+            return [attack.fit(planted).attack(TrainingSet(self._train, data.X[rows], data.y[rows]))]
+        raise TypeError(f"{type(attack).__name__} cannot attack a tagger.")
+
+    @cached_property
+    def _train(self) -> TrainingProcedure:
+        return training_of(_retrainable(self.estimator))
+
+    @property
+    def _knowledge(self) -> MembershipKnowledge:
+        return MembershipKnowledge(self._train, self.data.X, self.data.y, self.data.groups)
+
+    @cached_property
+    def _released(self) -> ReleasedTagger:
+        """A tagger trained in the same way on half of the patients; whom the given one was trained on is not known."""
+        data, rng = self.data, np.random.default_rng(self.data.seed)
+        patients = np.arange(len(data.X)) if data.groups is None else np.unique(data.groups, return_inverse=True)[1]
+        members = (rng.permutation(patients.max() + 1) < (patients.max() + 1) / 2)[patients]
+        rows = np.flatnonzero(members)
+        return ReleasedTagger(self._train(data.X[rows], data.y[rows], data.seed), members)
+
+    def _names(self, n: int) -> list[str]:
+        """Invented names that do not occur in the sentences."""
+        rng, known = np.random.default_rng(self.data.seed), {word.casefold() for word in self.data.X.data}
+        names: dict[str, None] = {}
+        while len(names) < n:
+            name = "".join(rng.choice(_SYLLABLES, 4))
+            if name not in known:
+                names[name.capitalize()] = None
+        return list(names)
+
+    def _write(self, name: str) -> tuple[list[str], list[str]]:
+        starts = Counter(tag for tag in self.data.y.data if tag.startswith("B-"))
+        tag = min(starts, key=lambda label: (-starts[label], label))
+        return ["Seen", "today", ":", name, "."], ["O", "O", "O", tag, "O"]
+
+
+def _retrainable(estimator: Any) -> Any:
+    """The estimator with its representers frozen: those are published, and not trained anew."""
+    estimator = unwrapped(estimator)
+    if not isinstance(estimator, Pipeline):
+        is_representer = getattr(estimator, MARKER, None) == REPRESENTATION
+        return FrozenEstimator(estimator) if is_representer else estimator
+    steps = [(name, step if step in (None, "passthrough") else _retrainable(step)) for name, step in estimator.steps]
+    return Pipeline(steps)

@@ -1,0 +1,177 @@
+"""Attacks on the recorded exchange of a distributed training."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from ...federated.layout import ParameterLayout
+from ...federated.sparse import SparseUpdate
+from ...federated.tagger_learner import tagger_layout
+from ...tagging.tagger_data import distinct_words, encode_tags, inner_tags
+from ...text import CASING_CLASSES, character_ids, shape_ids
+from ..attacks.gradient_inversion import GradientInversionAttack
+from ..attacks.released_updates import ReleasedUpdates, UpdateKnowledge
+from ..attacks.updates import UpdateLeakageAttack
+from ..audit_data import AuditData
+from ..protocol import AttackResult
+
+__all__ = ["CHARACTERS", "LABELS", "SHAPES", "WORDS", "ReleasedExchange"]
+
+# Parameters of the tagger's network with one row for each label, character or word shape, and the numbers of its first
+# layer that read the fixed vectors of words.
+LABELS, CHARACTERS, SHAPES = "emit.bias", "words.characters.embedding.weight", "words.shapes.weight"
+WORDS = "word vectors"
+_OF = {CHARACTERS: "characters", SHAPES: "word shapes"}
+_FIRST_LAYER = "encoder.ahead.0.weight_ih_l0"
+_WHOLE_EPOCHS = (
+    "An upload of this exchange is a local epoch over many sentences. Gradient inversion rebuilds a single sentence "
+    "from one plain step on it, which nobody sent here."
+)
+
+
+class ReleasedExchange:
+    """What the workers of a `DSSGDEnsemble` sent, with the sentences that each of them trained on.
+
+    Every upload is attacked by itself; all uploads of a worker are about the same sentences.
+
+    Parameters
+    ----------
+    ensemble : fitted DSSGDEnsemble
+        With its ``exchange_``.
+    data : AuditData
+        All sentences that were trained on, in ``test``. Their groups are the patients as in `DSSGDEnsemble.fit`; where
+        the workers came with data of their own, names of workers.
+
+    Raises
+    ------
+    ValueError
+        If no update was sent, or it is not known who had which sentence.
+    """
+
+    def __init__(self, ensemble: Any, data: AuditData) -> None:
+        self._uploads = ensemble.exchange_.uploads()
+        if not self._uploads:
+            raise ValueError(
+                f"No worker sent an update with strategy={ensemble.strategy!r}: there is nothing to attack."
+            )
+        if ensemble.validation_fraction is not None:
+            raise ValueError(
+                "Which patients were held out from the updates is not known; fit the DSSGDEnsemble that is audited "
+                "with validation_fraction=None."
+            )
+        self._owner = _owners(ensemble, data.groups)
+        self.data = data if ensemble._patients is not None else replace(data, groups=None)
+        self._tagger = ensemble.estimators_[0]
+        self._layout = tagger_layout(self._tagger)
+
+    def run(self, attack: Any) -> list[AttackResult]:
+        """Results of one attack.
+
+        Raises
+        ------
+        TypeError
+            If the attack is not about updates.
+        """
+        if isinstance(attack, GradientInversionAttack):
+            return [attack.skip(_WHOLE_EPOCHS)]
+        if not isinstance(attack, UpdateLeakageAttack):
+            raise TypeError(f"{type(attack).__name__} cannot attack the updates of a distributed training.")
+        layout, updates, table = self._layout, list(self._uploads), None
+        if attack.kind == "span":
+            (layout, updates), table = self._first_layer(), self._readable[1]
+        elif attack.parameter not in layout.names:
+            return [attack.skip("The network of this exchange has no parameter of that kind.")]
+        rows = self._rows(attack.parameter)
+        # How frequent labels are in general is known to everybody; between updates it says nothing.
+        frequencies = np.bincount(np.concatenate(rows), minlength=self._n_rows(attack.parameter))
+        knowledge = UpdateKnowledge(layout, frequencies if attack.parameter == LABELS else None, table)
+        found = attack.fit(knowledge).attack(ReleasedUpdates(updates, self._present(rows)))
+        details = {"sites": len(np.unique(self._owner)), **found.details}
+        name = found.name.replace("which word vectors", f"which vectors of {_OF.get(attack.parameter, 'words')}")
+        return [replace(found, name=name, details=details)]
+
+    def _present(self, rows: list[np.ndarray]) -> list[set[int]]:
+        """For each upload the rows that occur in its worker's sentences."""
+        of_worker = {
+            name: {int(row) for i in np.flatnonzero(self._owner == name) for row in rows[i]}
+            for name in {upload.worker for upload in self._uploads}
+        }
+        return [of_worker[upload.worker] for upload in self._uploads]
+
+    def _rows(self, parameter: str) -> list[np.ndarray]:
+        """For each sentence the rows of a parameter that it touches."""
+        X, ids = self.data.X, self._word_ids
+        if parameter == LABELS:
+            tags = inner_tags(self.data.y, self._tagger.scheme)
+            return list(np.split(encode_tags(tags, self._tagger.classes_), X.offsets[1:-1]))
+        of_word: list[np.ndarray] = []
+        if parameter == WORDS:
+            of_word = [np.array([row] if row >= 0 else [], dtype=np.int64) for row in self._readable[0].tolist()]
+        elif parameter == CHARACTERS:
+            of_word = [row[row > 0] for row in character_ids(self._words)]
+        elif parameter == SHAPES:
+            of_word = [np.array([number]) for number in shape_ids(self._words)]
+        else:
+            raise ValueError(f"Which rows of {parameter!r} a sentence touches is not known here.")
+        none = np.zeros(0, dtype=np.int64)
+        return [np.concatenate([none, *(of_word[i] for i in part)]) for part in np.split(ids, X.offsets[1:-1])]
+
+    def _n_rows(self, parameter: str) -> int:
+        if parameter == WORDS:
+            return len(self._readable[1])
+        return self._layout.shapes[self._layout.names.index(parameter)][0]
+
+    @cached_property
+    def _readable(self) -> tuple[np.ndarray, np.ndarray]:
+        """Row of each word in a table of distinct vectors, -1 for words without one, and the table."""
+        vectors = self._tagger._vectors
+        if vectors is None or _FIRST_LAYER not in self._layout.names:
+            raise ValueError("The network of this exchange reads no fixed word vectors.")
+        # Nobody can tell words of one vector apart, and one without a vector leaves no trace.
+        table, rows = np.unique(np.asarray(vectors.vectors_for(self._words)), axis=0, return_inverse=True)
+        is_there = table.any(axis=1)
+        numbers = np.where(is_there, np.cumsum(is_there) - 1, -1)
+        return numbers[rows.reshape(-1)], table[is_there].astype(np.float64)
+
+    def _first_layer(self) -> tuple[ParameterLayout, list[SparseUpdate]]:
+        """The part of each update that belongs to the word vectors, as a model of its own."""
+        width, start = self._readable[1].shape[1], len(CASING_CLASSES)
+        whole = [self._layout.unflatten(one.decode().dense())[_FIRST_LAYER] for one in self._uploads]
+        parts = [np.ascontiguousarray(part[:, start : start + width]).reshape(-1) for part in whole]
+        layout = ParameterLayout.of({WORDS: np.zeros((len(whole[0]), width), dtype=np.float32)})
+        places = np.arange(layout.size)
+        return layout, [SparseUpdate(places, part, layout.size, layout.fingerprint) for part in parts]
+
+    @cached_property
+    def _distinct(self) -> tuple[np.ndarray, list[str]]:
+        return distinct_words(self.data.X)
+
+    @property
+    def _word_ids(self) -> np.ndarray:
+        return self._distinct[0]
+
+    @property
+    def _words(self) -> list[str]:
+        return self._distinct[1]
+
+
+def _owners(ensemble: Any, groups: np.ndarray | None) -> np.ndarray:
+    """Name of the worker that had each sentence."""
+    names = {upload.worker for upload in ensemble.exchange_.uploads()}
+    if groups is None:
+        raise ValueError("Pass as 'groups' the patients with which the DSSGDEnsemble was fitted, to know who had what.")
+    patients = ensemble._patients
+    given = np.asarray(groups).tolist()
+    found = given if patients is None else [f"worker-{patients[p]}" if p in patients else None for p in given]
+    if not set(found) <= names:
+        wanted = (
+            "names of workers, such as 'worker-0': the workers came with data of their own, or this is a copy"
+            if patients is None
+            else "patients with whom the DSSGDEnsemble was fitted: audit its updates on what it was trained on"
+        )
+        raise ValueError(f"All 'groups' must be {wanted}.")
+    return np.array(found)

@@ -1,0 +1,217 @@
+"""Attacks on private vectors, and what each of them needs."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from ..._compat import resolve_device
+from ..._randomness import release_generator
+from ...representations.encoding import encode_sentences
+from ...representations.pair_data import PairData
+from ...representations.table_pairs import embedding_table
+from ...sequences import Representation, TokenSequences
+from ...tagging.tagger_data import distinct_words
+from ...text import casing_ids
+from ..attacks.certified import CertifiedBound
+from ..attacks.inversion import InversionAttack
+from ..attacks.linkage import LinkageAttack
+from ..attacks.lookup import LookupAttack, LookupKnowledge
+from ..attacks.membership import MembershipAttack
+from ..attacks.pairs import PairAttack, PairKnowledge, PairRelease
+from ..attacks.released_tokens import InversionKnowledge, ReleasedTokens
+from ..attacks.sentence_pairs import ReleasedSentences
+from ..audit_data import AuditData
+from ..protocol import AttackResult
+from .audit_representer_memory import attack_memory
+
+__all__ = ["ReleasedRepresenter", "ReleasedVectors"]
+
+# In no vocabulary: what stands in the place of PHI when only the surroundings are represented.
+_BLOTTED = "\u2588"
+
+
+class _VectorRelease:
+    """What attacks on vectors share, made once."""
+
+    def __init__(self, data: AuditData, device: str = "cpu") -> None:
+        self.data, self.device = data, resolve_device(device)
+
+    def run(self, attack: Any) -> list[AttackResult]:
+        """Results of one attack.
+
+        Raises
+        ------
+        TypeError
+            If the attack is not about vectors.
+        """
+        if isinstance(attack, InversionAttack):
+            known = InversionKnowledge(self.table, self.tokens("train"), self.tokens("valid"), device=self.device)
+            return [attack.fit(known).attack(self.tokens("test"))]
+        if isinstance(attack, LinkageAttack):
+            return [attack.fit(self.sentences("train")).attack(self.sentences("test"))]
+        raise TypeError(f"{type(attack).__name__} cannot attack this release.")
+
+    def tokens(self, part: str) -> ReleasedTokens:
+        """Sentences of a part, with the words behind the vectors."""
+        rows = self.data.parts[part]
+        item = _items(self.data.X, rows)
+        return ReleasedTokens(
+            self.vectors(part),
+            np.concatenate([[0], np.cumsum(self.data.X.lengths[rows])]),
+            self.words[item],
+            self.data.phi[item],
+            self._casing[item],
+            self._labels[item],
+            self.data.groups_of(rows),
+            self.surroundings(part),
+        )
+
+    def sentences(self, part: str) -> ReleasedSentences:
+        """Sentences of a part as whoever links them sees them."""
+        rows, data = self.data.parts[part], self.data
+        vectors = Representation(self.vectors(part), np.concatenate([[0], np.cumsum(data.X.lengths[rows])]))
+        casing = np.split(self._casing, data.X.offsets[1:-1])
+        return ReleasedSentences(vectors, data.groups_of(rows), data.y[rows], [casing[row] for row in rows])
+
+    @property
+    def table(self) -> np.ndarray:
+        """Public word vectors, shape (n_words, e)."""
+        raise NotImplementedError
+
+    @property
+    def words(self) -> np.ndarray:
+        """Row of the table for each token."""
+        raise NotImplementedError
+
+    def vectors(self, part: str) -> np.ndarray:
+        """One release of the sentences of a part, without casing."""
+        raise NotImplementedError
+
+    def surroundings(self, part: str) -> np.ndarray | None:
+        """The same if PHI had been blotted out before; None if that cannot be made."""
+        return None
+
+    @cached_property
+    def _casing(self) -> np.ndarray:
+        return casing_ids(self.data.X.data.tolist())
+
+    @cached_property
+    def _labels(self) -> np.ndarray:
+        return np.unique(self.data.y.data.astype(str), return_inverse=True)[1].reshape(-1)
+
+
+class ReleasedRepresenter(_VectorRelease):
+    """A published representer and one release of the sentences.
+
+    Parameters
+    ----------
+    representer : fitted PrivateRepresenter
+    data : AuditData
+    """
+
+    def __init__(self, representer: Any, data: AuditData) -> None:
+        super().__init__(data, representer.device)
+        self.representer = representer
+        representer.network_.to(self.device)
+
+    def run(self, attack: Any) -> list[AttackResult]:
+        """Results of one attack; a lookup among two is told apart from one among all, and both are given."""
+        if isinstance(attack, (PairAttack, CertifiedBound)):
+            return [attack.fit(self.knowledge).attack(self.release)]
+        if isinstance(attack, LookupAttack):
+            network = self.representer.network_
+            found = attack.fit(LookupKnowledge(network, device=self.device)).attack_all(self.release)
+            asked = found[attack.measure_name]
+            if attack.candidates != "one_token" or attack.measure_name == "pairwise":
+                return [asked]
+            return [asked, replace(found["pairwise"], seconds=0.0)]  # one run, whose time is with the first
+        if isinstance(attack, MembershipAttack):
+            return attack_memory(self.representer, self.data, attack)
+        return super().run(attack)
+
+    @property
+    def is_bounded(self) -> bool:
+        """Whether there is noise at the output, so that attackers can be bounded."""
+        return self.representer.network_.output_noise.kind != "none"
+
+    @cached_property
+    def knowledge(self) -> PairKnowledge:
+        """What an attacker who trains holds."""
+        train, valid = (self._pairs.take(self.data.parts[part]) for part in ("train", "valid"))
+        r = self.representer
+        return PairKnowledge(r.network_, train, valid, getattr(r, "adversaries_", None), self.device)
+
+    @cached_property
+    def release(self) -> PairRelease:
+        """The measured sentences."""
+        return PairRelease(self._pairs.take(self.data.test), self.data.groups_of(self.data.test))
+
+    @property
+    def table(self) -> np.ndarray:
+        return self._pairs.table.numpy()
+
+    @property
+    def words(self) -> np.ndarray:
+        return self._pairs.words
+
+    def vectors(self, part: str) -> np.ndarray:
+        """One release of a part; each part has noise of its own.
+
+        Equal sentences of one release share their noise, by which an attacker would know a sentence that he holds too.
+        """
+        return self._encoded(self.data.X[self.data.parts[part]], part)
+
+    def surroundings(self, part: str) -> np.ndarray:
+        """The same with a word that nobody knows in the place of all PHI."""
+        rows, blotted = self.data.parts[part], self.data.X.data.copy()
+        blotted[self.data.phi] = _BLOTTED
+        return self._encoded(TokenSequences(blotted, self.data.X.offsets)[rows], part)
+
+    def _encoded(self, X: TokenSequences, part: str) -> np.ndarray:
+        """As `PrivateRepresenter.transform`, with noise of the audit's seed."""
+        seed = int(np.random.default_rng([self.data.seed, list(self.data.parts).index(part)]).integers(2**62))
+        r = self.representer
+        return encode_sentences(r.network_, r._vectors, X, casing=False, generator=release_generator(seed))
+
+    @cached_property
+    def _pairs(self) -> PairData:
+        return self.representer.pair_data(self.data.X, self.data.y)
+
+
+class ReleasedVectors(_VectorRelease):
+    """Word vectors that were released, perturbed or not; nothing is known of how they were made.
+
+    Parameters
+    ----------
+    vectors : ndarray of shape (n_tokens, d)
+        Of the sentences of ``data``, without casing columns.
+    public : WordVectors
+        In which the attacker looks for the words.
+    data : AuditData
+    """
+
+    def __init__(self, vectors: np.ndarray, public: Any, data: AuditData) -> None:
+        super().__init__(data)
+        self._released, self._public = vectors, public
+
+    def vectors(self, part: str) -> np.ndarray:
+        """The given vectors of a part."""
+        return self._released[_items(self.data.X, self.data.parts[part])]
+
+    @cached_property
+    def table(self) -> np.ndarray:
+        return embedding_table(self._public, distinct_words(self.data.X)[1])
+
+    @cached_property
+    def words(self) -> np.ndarray:
+        return distinct_words(self.data.X)[0]
+
+
+def _items(X: TokenSequences, rows: np.ndarray) -> np.ndarray:
+    """Positions of the tokens of some sentences, in order."""
+    parts = [np.arange(X.offsets[row], X.offsets[row + 1]) for row in rows]
+    return np.concatenate(parts) if parts else np.zeros(0, dtype=np.int64)

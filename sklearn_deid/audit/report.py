@@ -1,0 +1,286 @@
+"""What an audit found: every attack, what decides, and how to say it to a privacy officer."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from numbers import Real
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from .._optional import import_optional
+from .protocol import AttackResult
+from .report_cautions import cautions
+from .report_markdown import as_markdown
+from .report_parts import row_label
+from .report_score import Exposure, checked_against_bounds, counted, exposure, is_bound, is_weak, obstacles
+from .report_verdicts import verdicts
+from .report_writers import as_html
+
+__all__ = ["AuditReport"]
+
+_LONGEST_SETTING = 300
+_ARMS = ("attack", "baseline", "positive_control", "negative_control")
+
+
+@dataclass(frozen=True, repr=False)
+class AuditReport:
+    """What attackers learn from a release, with intervals and controls; figures and fixed sentences, no note text.
+
+    The **score** says what the data do not rule out. Each valid attack has an advantage: how far it gets from guessing
+    (0) to certainty (1). The attack whose interval reaches highest decides, and ``score`` is 1 minus the upper end of
+    its interval. Few trials give wide intervals and a low score: more sentences raise it, if nothing leaks. An attacker
+    who is wrong between two more often than by chance, by more than his interval, counts as if he had said the
+    opposite.
+
+    The score is 0 (and not NaN, which ``np.argmax`` takes for the largest value) if
+
+    - a result is invalid: a control failed, or the attack exceeds a certified bound that covers it. Only where the
+      paper's own adversary fails for lack of strength (its positive control), is that a finding and not an error;
+    - no attack was carried out with valid controls;
+    - only the paper's own adversary attacked a representation.
+
+    Attacks that were skipped do not change the score. They are named, and `passed` can ask for them by their threat.
+    Certified bounds are no attacks: they are shown beside them.
+
+    Parameters
+    ----------
+    results : iterable of AttackResult
+        At least one. Those that exceed a bound become invalid here.
+    bounds : mapping of str to mapping, or None, default=None
+        Name to ``PrivacyBound.to_dict()``, for the release that was attacked.
+    settings : mapping, default={}
+        How the audit was run: plain values and short names, seeds included.
+    versions : mapping of str to str, default={}
+    n_sentences, n_patients : int or None, default=None
+        That were attacked.
+    seconds : float, default=0.0
+
+    Attributes
+    ----------
+    results : tuple of AttackResult
+    score, score_interval, worst, verdicts, obstacles, cautions
+        See there.
+
+    Raises
+    ------
+    ValueError
+        If there is no result, or a setting, version or bound is not a plain value.
+
+    Examples
+    --------
+    >>> from sklearn_deid.audit import AttackResult, AuditReport, Estimate
+    >>> found = AttackResult("lookup", "representation", "A recipient.", "share of sentences found",
+    ...                      Estimate.from_counts(340, 1000), 0.01)
+    >>> report = AuditReport([found], settings={"random_state": 0}, n_sentences=1000, n_patients=80)
+    >>> report
+    AuditReport(score=0.64, 1 valid, 0 invalid, 0 skipped)
+    >>> report.passed(0.9), report.worst.name
+    (False, 'lookup')
+    """
+
+    results: tuple[AttackResult, ...]
+    bounds: Mapping[str, Mapping[str, Any]] | None = None
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    versions: Mapping[str, str] = field(default_factory=dict)
+    n_sentences: int | None = None
+    n_patients: int | None = None
+    seconds: float = 0.0
+
+    def __post_init__(self) -> None:
+        for name in ("bounds", "settings", "versions"):
+            value = getattr(self, name)
+            object.__setattr__(self, name, None if value is None else _checked(value, name))
+        object.__setattr__(self, "results", checked_against_bounds(_of_results(self.results), self.bounds))
+
+    def __repr__(self) -> str:
+        n = {status: len(self.with_status(status)) for status in ("ok", "weak", "invalid", "skipped")}
+        weak = f"{n['weak']} too weak, " if n["weak"] else ""
+        counts = f"{n['ok']} valid, {weak}{n['invalid']} invalid, {n['skipped']} skipped"
+        return f"AuditReport(score={self.score:.2f}, {counts})"
+
+    def with_status(self, status: str) -> tuple[AttackResult, ...]:
+        """Attacks that are "ok", "weak" (the paper's adversary, see above), "invalid" or "skipped"; without bounds."""
+        return tuple(r for r in self.results if not is_bound(r) and ("weak" if is_weak(r) else r.status) == status)
+
+    @property
+    def score(self) -> float:
+        """From 0 to 1, where attackers do no better than guessing; see the class for what decides."""
+        return self.score_interval[0]
+
+    @cached_property
+    def score_interval(self) -> tuple[float, float]:
+        """The score, and what it would be if each attack did as badly as its interval allows."""
+        if self.obstacles:
+            return 0.0, 0.0
+        found = [exposure(result) for result in counted(self.results)]
+        return 1.0 - max(e.high for e in found), 1.0 - max(e.low for e in found)
+
+    @cached_property
+    def obstacles(self) -> tuple[str, ...]:
+        """Why the audit cannot be passed whatever the figures, one sentence each; empty if it can."""
+        return tuple(obstacles(self.results))
+
+    @cached_property
+    def cautions(self) -> tuple[str, ...]:
+        """What weakens the audit without making it invalid, one sentence each, such as few patients."""
+        return tuple(cautions(self.results, patients_known=self.n_sentences is None or self.n_patients is not None))
+
+    @cached_property
+    def worst(self) -> AttackResult | None:
+        """The valid attack whose advantage reaches highest; None if there is no valid attack."""
+        return max(counted(self.results), key=_rank, default=None)
+
+    @cached_property
+    def verdicts(self) -> dict[str, str]:
+        """Threat to what its attackers learn, in plain words, in the order of `THREATS`."""
+        return verdicts(self.results)
+
+    def passed(self, threshold: float = 0.9, *, threats: Iterable[str] = ()) -> bool:
+        """Whether the score reaches a threshold.
+
+        Parameters
+        ----------
+        threshold : float in (0, 1], default=0.9
+        threats : iterable of str, default=()
+            Of `THREATS`: those of which at least one attack must have been carried out.
+
+        Raises
+        ------
+        ValueError
+            If the threshold is not above 0, so that everything would pass, or above 1.
+        """
+        if not 0.0 < threshold <= 1.0:
+            raise ValueError(f"The 'threshold' parameter must be above 0 and at most 1. Got {threshold!r} instead.")
+        attacked = {result.threat for result in counted(self.results)}
+        return not self.obstacles and set(threats) <= attacked and self.score >= threshold
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values, for JSON; no NaN."""
+        low, high = self.score_interval
+        return {
+            "score": low,
+            "score_high": high,
+            "obstacles": list(self.obstacles),
+            "cautions": list(self.cautions),
+            "worst": None if self.worst is None else self.worst.name,
+            "verdicts": dict(self.verdicts),
+            "n_sentences": self.n_sentences,
+            "n_patients": self.n_patients,
+            "seconds": self.seconds,
+            "settings": _plain(self.settings),
+            "versions": dict(self.versions),
+            "bounds": _plain(self.bounds),
+            "results": [result.to_dict() for result in self.results],
+        }
+
+    def to_rows(self) -> list[dict[str, Any]]:
+        """One flat dict for each result, bounds included.
+
+        Keys: name, label (name, and which rank counts), threat, measure, status, is_bound, weak, the four arms
+        (``attack``, ``attack_low``, ``attack_high``, and so on; NaN where there is none), advantage and its interval,
+        n, seconds, and why a result is skipped or invalid.
+        """
+        return [_row(result) for result in self.results]
+
+    def to_frame(self) -> Any:
+        """DataFrame (extra ``frames``), one row for each result, with the keys of `to_rows` as columns."""
+        pandas = import_optional("pandas", extra="frames", purpose="to_frame")
+        return pandas.DataFrame(self.to_rows())
+
+    def to_markdown(self) -> str:
+        """The report to read, as Markdown."""
+        return as_markdown(self)
+
+    def to_html(self) -> str:
+        """The report to read, as one HTML page: no script, nothing from elsewhere, figures drawn inline."""
+        return as_html(self)
+
+    def save(self, path: str | Path) -> None:
+        """Write the report; the suffix says how.
+
+        Parameters
+        ----------
+        path : str or Path
+            Ends in ``.json``, ``.md`` or ``.html``.
+
+        Raises
+        ------
+        ValueError
+            For another suffix.
+        """
+        path = Path(path)
+        forms = {".json": self._to_json, ".md": self.to_markdown, ".html": self.to_html}
+        if path.suffix not in forms:
+            raise ValueError(f"The 'path' must end in one of {', '.join(forms)}. Got {path.suffix!r} instead.")
+        path.write_text(forms[path.suffix](), encoding="utf-8")
+
+    def _to_json(self) -> str:
+        return json.dumps(self.to_dict(), indent=2, allow_nan=False, ensure_ascii=False) + "\n"
+
+
+def _rank(result: AttackResult) -> tuple[float, float]:
+    found: Exposure = exposure(result)
+    return found.high, found.value
+
+
+def _of_results(results: Iterable[AttackResult]) -> tuple[AttackResult, ...]:
+    found = tuple(results)
+    if not found or not all(isinstance(result, AttackResult) for result in found):
+        raise ValueError("The 'results' parameter must hold at least one AttackResult, and nothing else.")
+    return found
+
+
+def _checked(values: Mapping[str, Any], name: str) -> dict[str, Any]:
+    """A copy that holds plain values only, so that nothing of a note gets in by mistake."""
+    if not isinstance(values, Mapping):
+        raise ValueError(f"The {name!r} parameter must be a mapping. Got a {type(values).__name__}.")
+    return {str(key): _checked_value(value, f"{name}[{str(key)!r}]") for key, value in values.items()}
+
+
+def _checked_value(value: Any, where: str) -> Any:
+    if isinstance(value, Mapping):
+        return {str(key): _checked_value(v, f"{where}[{str(key)!r}]") for key, v in value.items()}
+    if isinstance(value, (tuple, list)):
+        return tuple(_checked_value(v, where) for v in value)
+    value = value.item() if isinstance(value, np.generic) else value
+    plain = (
+        value is None or isinstance(value, (bool, Real)) or (isinstance(value, str) and len(value) <= _LONGEST_SETTING)
+    )
+    if not plain:
+        raise ValueError(f"{where} must be a number, a short name or None. Got a {type(value).__name__}.")
+    return value
+
+
+def _plain(value: Any) -> Any:
+    """Tuples as lists, and numbers that JSON does not know as None."""
+    if isinstance(value, Mapping):
+        return {key: _plain(v) for key, v in value.items()}
+    if isinstance(value, tuple):
+        return [_plain(v) for v in value]
+    return None if isinstance(value, float) and not np.isfinite(value) else value
+
+
+def _row(result: AttackResult) -> dict[str, Any]:
+    row: dict[str, Any] = {
+        "name": result.name,
+        "label": row_label(result),
+        "threat": result.threat,
+        "measure": result.measure,
+        "status": result.status,
+        "is_bound": is_bound(result),
+        "weak": is_weak(result),
+    }
+    for arm in _ARMS:
+        found = getattr(result, arm)
+        for end, attribute in (("", "value"), ("_low", "low"), ("_high", "high")):
+            row[arm + end] = np.nan if found is None else getattr(found, attribute)
+    low, high = result.advantage_interval
+    why = result.reason if result.status == "skipped" else " ".join(result.failures)
+    n = 0 if result.attack is None else result.attack.n
+    row |= {"advantage": result.advantage, "advantage_low": low, "advantage_high": high, "n": n}
+    return row | {"seconds": result.seconds, "why": why}

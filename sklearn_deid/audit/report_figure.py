@@ -1,0 +1,134 @@
+"""Attacks of one threat as a drawing in SVG; no library is needed for it."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterator, Sequence
+from html import escape
+
+from .protocol import AttackResult, Estimate
+from .report_parts import row_label, status_of
+from .report_score import is_bound
+
+__all__ = ["draw_attacks"]
+
+_LEFT, _PLOT, _RIGHT, _TOP, _ROW, _LINE = 390, 500, 40, 64, 54, 16
+_CHARACTERS = 56
+_BLUE, _GREEN, _ORANGE, _GRAY, _BLACK = "#0072B2", "#00735a", "#b34a00", "#555555", "#000000"
+_TICKS = (0.0, 0.25, 0.5, 0.75, 1.0)
+_ABOVE = -9.0
+_KEYS = ("attack", "guessing", "nothing hidden", "nothing to learn", "bound")
+
+
+def draw_attacks(results: Sequence[AttackResult], caption: str, name: str) -> str:
+    """Each attack with its interval, guessing, and both controls; all shares on one axis from 0 to 1.
+
+    Marks differ in shape and not in colour alone. The title is read out by screen readers; the figures themselves are
+    in the table beside the drawing.
+
+    Parameters
+    ----------
+    results : sequence of AttackResult
+        Attacks that were carried out, and bounds.
+    caption, name : str
+        Title, and an id that occurs once on the page.
+
+    Returns
+    -------
+    str
+        One ``svg`` element.
+
+    Examples
+    --------
+    >>> from sklearn_deid.audit import AttackResult, Estimate
+    >>> found = AttackResult("pairs", "representation", "A recipient.", "share", Estimate.from_counts(62, 100), 0.5)
+    >>> drawing = draw_attacks([found], "Attacks on: representation", "figure-1")
+    >>> drawing.startswith("<svg"), drawing.count("<text")
+    (True, 9)
+    """
+    bottom = _TOP + _ROW * len(results)
+    width, height = _LEFT + _PLOT + _RIGHT, bottom + 44
+    body = [*_axis(bottom), *_legend(results)]
+    for number, result in enumerate(results):
+        body += _row(result, _TOP + _ROW * (number + 0.5))
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}" '
+        f'role="img" aria-labelledby="{name}-title {name}-text" font-family="system-ui, sans-serif" font-size="13">\n'
+        f'<title id="{name}-title">{escape(caption)}</title>\n'
+        f'<desc id="{name}-text">Share that each attack achieves, with its interval, beside guessing and controls; the '
+        "table below holds the numbers.</desc>\n" + "\n".join(body) + "\n</svg>"
+    )
+
+
+def _x(share: float) -> float:
+    return round(_LEFT + _PLOT * share, 1)
+
+
+def _axis(bottom: float) -> Iterator[str]:
+    for tick in _TICKS:
+        x = _x(tick)
+        yield f'<path d="M{x} {_TOP - 6}V{bottom}" stroke="#ddd"/>'
+        yield _text(x, bottom + 18, f"{100 * tick:.0f} %", "middle")
+    yield _text(_x(0.5), bottom + 36, "share that is right", "middle")
+
+
+def _row(result: AttackResult, y: float) -> Iterator[str]:
+    status = status_of(result)
+    label = row_label(result) + ("" if status in ("valid", "bound") else f" ({status})")
+    lines = textwrap.wrap(label, _CHARACTERS)[:3]
+    for number, line in enumerate(lines):
+        place = y + 4 + _LINE * (number - (len(lines) - 1) / 2)
+        yield _text(_LEFT - 14, place, line, "end", "#a40000" if status == "INVALID" else _BLACK)
+    if isinstance(result.baseline, Estimate):
+        yield _mark("guessing", result.baseline.value, y)
+    for control, kind in ((result.positive_control, "nothing hidden"), (result.negative_control, "nothing to learn")):
+        if control is not None:
+            yield _bar(control, y + _ABOVE, _color(kind), 1)
+            yield _mark(kind, control.value, y + _ABOVE)
+    attack = result.attack
+    if attack is not None:
+        kind = "bound" if is_bound(result) else "attack"
+        yield _bar(attack, y + 4, _color(kind), 3)
+        yield _mark(kind, attack.value, y + 4)
+
+
+def _legend(results: Sequence[AttackResult]) -> Iterator[str]:
+    shown = [key for key in _KEYS if any(_has(result, key) for result in results)]
+    x = 20.0
+    for key in shown:
+        yield _mark(key, (x - _LEFT) / _PLOT, 24)
+        yield _text(x + 14, 28, key, "start")
+        x += 40 + 8 * len(key)
+
+
+def _has(result: AttackResult, key: str) -> bool:
+    if key in ("attack", "bound"):
+        return is_bound(result) == (key == "bound")
+    arms = {"nothing hidden": "positive_control", "nothing to learn": "negative_control", "guessing": "baseline"}
+    return getattr(result, arms[key]) is not None
+
+
+def _color(kind: str) -> str:
+    colors = {"attack": _BLUE, "bound": _BLACK, "nothing hidden": _GREEN, "nothing to learn": _ORANGE}
+    return colors.get(kind, _GRAY)
+
+
+def _mark(kind: str, share: float, y: float) -> str:
+    """Dot, diamond, upward triangle, square, or a line for guessing."""
+    x, color = _x(share), _color(kind)
+    if kind == "attack":
+        return f'<circle cx="{x}" cy="{y}" r="5.5" fill="{color}"/>'
+    if kind == "guessing":
+        return f'<path d="M{x} {y - 16}V{y + 16}" stroke="{color}" stroke-width="2" stroke-dasharray="4 3"/>'
+    if kind == "bound":
+        return f'<path d="M{x} {y - 7}l7 7l-7 7l-7 -7Z" fill="{color}"/>'
+    shape = f"M{x} {y - 5.5}l5.5 9.5h-11Z" if kind == "nothing hidden" else f"M{x - 4.5} {y - 4.5}h9v9h-9Z"
+    return f'<path d="{shape}" fill="#fff" stroke="{color}" stroke-width="1.8"/>'
+
+
+def _bar(estimate: Estimate, y: float, color: str, width: int) -> str:
+    return f'<path d="M{_x(estimate.low)} {y}H{_x(estimate.high)}" stroke="{color}" stroke-width="{width}"/>'
+
+
+def _text(x: float, y: float, text: str, anchor: str, color: str = "#1a1a1a") -> str:
+    return f'<text x="{x}" y="{y:.1f}" text-anchor="{anchor}" fill="{color}">{escape(text)}</text>'

@@ -1,0 +1,128 @@
+"""One number of many attacks, and what keeps an audit from passing."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+from .protocol import AttackResult
+
+__all__ = [
+    "ABOVE_BOUND",
+    "Exposure",
+    "checked_against_bounds",
+    "counted",
+    "exposure",
+    "obstacles",
+    "is_bound",
+    "is_paper",
+]
+
+ABOVE_BOUND = "The attack exceeds the certified bound by more than its interval: one of both is wrong."
+
+
+class Exposure(NamedTuple):
+    """How far an attack gets from guessing (0) to certainty (1), with its interval.
+
+    Attributes
+    ----------
+    value, low, high : float
+    reversed : bool
+        Whether the attacker's answers were turned round: he was wrong more often than a guess, see `exposure`.
+    """
+
+    value: float
+    low: float
+    high: float
+    reversed: bool = False
+
+
+def exposure(result: AttackResult) -> Exposure:
+    """The advantage of an attack, or that of the opposite answers where those are right.
+
+    An attacker who must choose between two, and whose whole interval is below one half, has learnt something: turned
+    round, his answers are right. A representer trained against an adversary can end there.
+
+    Examples
+    --------
+    >>> from sklearn_deid.audit import AttackResult, Estimate
+    >>> wrong = AttackResult("pairs", "representation", "A recipient.", "share", Estimate.from_counts(20, 100), 0.5)
+    >>> found = exposure(wrong)
+    >>> wrong.advantage, round(found.value, 2), found.reversed
+    (0.0, 0.6, True)
+    """
+    attack, baseline = result.attack, result.baseline
+    if attack is None or baseline is None:
+        return Exposure(math.nan, math.nan, math.nan)
+    low, high = result.advantage_interval
+    two_way = baseline.value == baseline.low == baseline.high == 0.5 and result.best == 1.0  # type: ignore[union-attr]
+    if two_way and attack.high < 0.5:
+        return Exposure(1.0 - 2.0 * attack.value, 1.0 - 2.0 * attack.high, 1.0 - 2.0 * attack.low, True)
+    return Exposure(result.advantage, low, high)
+
+
+def is_bound(result: AttackResult) -> bool:
+    """Whether a row says what is proved, and not what an attacker found."""
+    return bool(result.settings.get("bound"))
+
+
+def is_paper(result: AttackResult) -> bool:
+    """Whether the attacker is the paper's own adversary."""
+    return result.settings.get("adversary") == "paper"
+
+
+def is_weak(result: AttackResult) -> bool:
+    """Whether it is the paper's adversary, and fails where nothing is hidden, but is sound otherwise.
+
+    That is a finding about the adversary and not an error of the audit: a pass never rests on it.
+    """
+    only_too_weak = (
+        result.status == "invalid" and replace(result, positive_control=None, positive_bar=None).status == "ok"
+    )
+    return is_paper(result) and only_too_weak
+
+
+def counted(results: Iterable[AttackResult]) -> list[AttackResult]:
+    """Attacks on which the score rests: the valid ones, without bounds; and weak ones, which can only lower it."""
+    return [r for r in results if not is_bound(r) and (r.status == "ok" or is_weak(r))]
+
+
+def obstacles(results: Sequence[AttackResult]) -> list[str]:
+    """Why no pass is possible, whatever the figures; empty if there is no reason."""
+    found = [f"{r.name}: {' '.join(r.failures)}" for r in results if r.status == "invalid" and not is_weak(r)]
+    valid = counted(results)
+    on_vectors = [r for r in valid if r.threat == "representation"]
+    if not valid:
+        found.append("No attack was carried out with valid controls.")
+    elif on_vectors and all(is_paper(r) for r in on_vectors):
+        found.append("Only the paper's own adversary attacked the representation; it proves nothing by itself.")
+    return found
+
+
+def checked_against_bounds(
+    results: Iterable[AttackResult], bounds: Mapping[str, Mapping[str, Any]] | None
+) -> tuple[AttackResult, ...]:
+    """The results, those invalid that exceed a bound which covers them.
+
+    A bound covers attacks that tell one sentence from one other without the casing, on at most as many releases.
+    """
+    results = tuple(results)
+    reach = [(r.settings.get("n_releases", 1), r.attack.high) for r in results if is_bound(r) and r.attack is not None]
+    reach += [
+        (bound.get("n_releases", 1), float(bound["mean_accuracy_high"]))
+        for bound in (bounds or {}).values()
+        if bound.get("mean_accuracy_high") is not None
+    ]
+    return tuple(r.with_error(ABOVE_BOUND) if _exceeds_any(r, reach) else r for r in results)
+
+
+def _exceeds_any(result: AttackResult, reach: list[tuple[int, float]]) -> bool:
+    settings = result.settings
+    if result.attack is None or ABOVE_BOUND in result.errors or is_bound(result):
+        return False
+    if not settings.get("pairwise") or settings.get("casing"):
+        return False
+    seen = settings.get("n_releases", 1)
+    return any(seen <= covered and result.attack.low > highest for covered, highest in reach)

@@ -1,0 +1,73 @@
+"""Where nothing can be learnt, each attack's interval covers chance: at least 93 of 100 small runs."""
+
+import numpy as np
+import pytest
+import torch
+
+from sklearn_deid.audit.attacks import (
+    InversionAttack,
+    InversionKnowledge,
+    LookupAttack,
+    LookupKnowledge,
+    PairAttack,
+    PairKnowledge,
+    PairRelease,
+    RawVectors,
+)
+from tests.representations.toy_pairs import N_PHI, SIZE, toy_pairs
+
+from .toy_released import blind, tokens, toy_table
+
+N_RUNS, ENOUGH = 100, 93
+
+
+class Unlinked(RawVectors):
+    """Templates tell candidates apart, but what is released has nothing to do with them."""
+
+    def release(self, mu, mask, *, noise=True, generator=None):
+        return torch.randn(mu.shape, generator=generator)
+
+    def output_std(self):
+        return torch.ones(SIZE)
+
+
+def pairs(adversary, task, seed):
+    own = PairKnowledge(blind(), toy_pairs(20, seed=seed), toy_pairs(20, seed=seed + 1000))
+    options = {"hidden_size": 4, "n_epochs": 1, "control": None, "random_state": seed}
+    attack = PairAttack(adversary=adversary, task=task, **options).fit(own)
+    return attack.attack(PairRelease(toy_pairs(100, seed=seed + 2000))), 0.5
+
+
+def lookup(score, measure, seed):
+    attack = LookupAttack(score=score, measure=measure, controls=False, random_state=seed)
+    found = attack.fit(LookupKnowledge(Unlinked(SIZE))).attack(PairRelease(toy_pairs(70, seed=seed)))
+    return found, {"top1": 1 / N_PHI, "top5": 5 / N_PHI, "pairwise": 0.5}[measure]
+
+
+def inversion(decoder, measure, seed):
+    own = [tokens(None, n=30, seed=3 * seed + i) for i in (0, 1)]
+    attack = InversionAttack(
+        decoder=decoder, measure=measure, hidden_size=4, n_epochs=1, controls=False, random_state=seed
+    )
+    attack.fit(InversionKnowledge(toy_table(), *own, vocabulary=np.arange(N_PHI)))
+    return attack.attack(tokens(None, n=70, seed=3 * seed + 2)), {"top1": 1, "top5": 5}[measure] / N_PHI
+
+
+@pytest.mark.parametrize(
+    ("run", "which"),
+    [
+        (pairs, ("strong", "t1")),
+        (pairs, ("strong", "t2")),
+        (pairs, ("paper", "average")),
+        (lookup, ("likelihood", "top1")),
+        (lookup, ("cosine", "top5")),
+        (lookup, ("likelihood", "pairwise")),
+        (inversion, ("token", "top1")),
+        (inversion, ("sequence", "top5")),
+    ],
+)
+def test_interval_covers_chance(run, which):
+    results = [run(*which, seed) for seed in range(N_RUNS)]
+    assert sum(found.attack.covers(chance) for found, chance in results) >= ENOUGH
+    # And it is an interval, not a blanket.
+    assert np.median([found.attack.high - found.attack.low for found, _ in results]) < 0.35

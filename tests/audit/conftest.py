@@ -1,0 +1,3 @@
+"""What the tests here have from others."""
+
+from tests.tagging.conftest import fitted, sentences  # noqa: F401

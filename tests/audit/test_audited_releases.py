@@ -1,0 +1,188 @@
+"""The auditor on each kind of release: text, vectors, recorded exchanges, models and representers."""
+
+import copy
+import pickle
+
+import numpy as np
+import pytest
+import torch
+from sklearn.pipeline import Pipeline
+
+from sklearn_deid import (
+    DeidTagger,
+    DSSGDEnsemble,
+    GaussianNoisePerturber,
+    NeighborPseudonymizer,
+    PrivateRepresenter,
+)
+from sklearn_deid.audit.attacks import InversionAttack, MembershipAttack
+from sklearn_deid.audit.audit_memory import recent_reports
+from sklearn_deid.audit.releases.audit_representer_memory import distances_of
+from sklearn_deid.exceptions import SequenceError
+from sklearn_deid.federated import ExchangeRecord, SparseUpdate
+from sklearn_deid.representations import pair_distances
+
+from ..representations.test_private_representer import TINY, VECTORS
+from .audited_toys import TAGGER, audited_sentences, auditor, leaky_representer
+
+
+@pytest.fixture(autouse=True)
+def nothing_remembered():
+    recent_reports.clear()
+
+
+@pytest.fixture(scope="module")
+def data():
+    return audited_sentences()
+
+
+@pytest.fixture(scope="module")
+def leaky(data):
+    return leaky_representer(data)
+
+
+@pytest.mark.parametrize("n_neighbors", [1, 12])
+def test_pseudonymised_text(data, n_neighbors):
+    X, y, groups = data
+    moved = NeighborPseudonymizer(embeddings=VECTORS, n_neighbors=n_neighbors, unknown="keep").fit(X, y)
+    report = auditor().set_params(attacks="default").audit(moved, X, y, groups)
+    names = {r.name: r for r in report.results}
+    exact, trained = (
+        names["re-identification, best attacker"],
+        names["re-identification, attacker trained on simulated releases"],
+    )
+    assert trained.attack.low - 0.01 <= exact.attack.value <= trained.attack.high + 0.03
+    assert "re-identification, best attacker, in the released text" in names and report.obstacles == ()
+    assert (exact.attack.value > 0.95) == (n_neighbors == 1)
+    assert report.n_sentences and set(report.verdicts) >= {"pseudonymised text"}
+
+
+def test_perturbed_vectors_are_read(data):
+    X, y, groups = data
+    noisy = GaussianNoisePerturber(embeddings=VECTORS, scale=0.01).fit(X, y)
+    attacks = [InversionAttack(decoder="token", n_epochs=2, random_state=0)]
+    assert auditor(attacks)(noisy, X, y, groups) < 0.2
+
+
+def test_released_data(leaky, data):
+    X, y, groups = data
+    report = auditor("linkage").audit(X, X, y, groups)
+    assert [r.threat for r in report.results] == ["pseudonymised text"]
+    report = auditor("linkage").audit(leaky.transform(X), X, y, groups)
+    assert [r.threat for r in report.results] == ["representation"]
+    with pytest.raises(SequenceError, match="must be those of X"):
+        auditor("linkage").audit(X[::-1], X, y, groups)
+
+
+@pytest.fixture(scope="module")
+def exchange(data):
+    """Three workers of patients whose sentences hold different characters."""
+    X, y, groups = (part[:120].tolist() for part in data)
+    marked = [[*row, chr(0x3B1 + int(group.split("-")[1]) % 20)] for row, group in zip(X, groups, strict=True)]
+    y = [[*row, "O"] for row in y]
+    tagger = DeidTagger(**{**TAGGER, "embeddings": VECTORS})
+    ensemble = DSSGDEnsemble(tagger, n_workers=3, n_epochs=6, keep_exchange=True, random_state=0)
+    return ensemble.fit(marked, y, groups=groups), (marked, y, groups)
+
+
+def test_recorded_exchange_is_attacked(exchange):
+    ensemble, told = exchange
+    report = auditor("default").audit(ensemble, *told)
+    by_name = {r.name.removeprefix("update leakage, "): r for r in report.results}
+    touched = by_name["which vectors of characters were touched, against other updates"]
+    assert touched.attack.value > 0.95 and touched.attack.low > 0.5 and touched.status == "ok"
+    assert by_name["labels from the gradient of the output layer"].baseline.n > 0
+    assert "many sentences" in by_name["gradient inversion, one sentence"].reason
+    assert report.obstacles == () and report.score < 0.3 and list(report.verdicts) == ["updates"]
+    assert (report.n_sentences, report.n_patients) == (120, len(set(told[2])))
+    assert report.settings["released"] == ("updates",)
+    assert auditor("default").audit(ensemble, *told) is report
+
+
+def test_exchange_without_uploads_tells_nothing(exchange):
+    """The same record with all values drawn at random: every attack is at chance."""
+    ensemble, told = exchange
+    noisy, rng = copy.deepcopy(ensemble), np.random.default_rng(0)
+    noisy._patients, noisy.exchange_ = ensemble._patients, ExchangeRecord()
+    for upload in ensemble.exchange_.uploads():
+        one = upload.decode()
+        vector = rng.standard_normal(one.size).astype(np.float32)
+        sent = SparseUpdate(np.arange(one.size), vector, one.size, one.model)
+        noisy.exchange_.add("up", upload.worker, upload.epoch, sent.to_bytes())
+    report = auditor("quick").audit(noisy, *told)
+    assert report.obstacles == () and len(report.with_status("ok")) >= 3
+    assert all(r.attack.covers(0.5) for r in report.with_status("ok"))
+
+
+def test_exchange_needs_to_know_who_had_what(exchange):
+    ensemble, (X, y, groups) = exchange
+    with pytest.raises(ValueError, match="Pass as 'groups' the patients"):
+        auditor("quick").audit(ensemble, X, y)
+    with pytest.raises(ValueError, match="patients with whom the DSSGDEnsemble was fitted"):
+        auditor("quick").audit(ensemble, X, y, ["nobody"] * len(X))
+    copied = pickle.loads(pickle.dumps(ensemble))
+    with pytest.raises(ValueError, match="names of workers, such as 'worker-0'"):
+        auditor("quick").audit(copied, X, y, groups)
+    owners = [f"worker-{ensemble._patients[group]}" for group in groups]
+    found, known = (auditor("quick").audit(e, X, y, g) for e, g in ((copied, owners), (ensemble, groups)))
+    assert [r.attack for r in found.results] == [r.attack for r in known.results] and found.n_patients is None
+    held_out = copy.copy(ensemble).set_params(validation_fraction=0.5)
+    with pytest.raises(ValueError, match="validation_fraction=None"):
+        auditor("updates_labels", random_state=5).audit(held_out, X, y, groups)
+    with pytest.raises(ValueError, match="'membership' is on model, and here is"):
+        auditor(["membership"]).audit(ensemble, X, y, groups)
+
+
+def test_taggers_are_attacked_if_asked_for(leaky, data):
+    X, y, groups = (part[:160] for part in data)
+    tagger = DeidTagger(**TAGGER).fit(X, y)
+    report = auditor(["membership_threshold", "canaries"]).audit(tagger, X, y, groups)
+    assert {r.threat for r in report.results} == {"model"} and report.with_status("ok")
+    pipe = Pipeline([("rep", leaky), ("tag", DeidTagger(**TAGGER).fit(leaky.transform(X), y))])
+    report = auditor("membership_threshold").audit(pipe, X, y, groups)
+    assert [r.attack.n > 0 for r in report.results] == [True]
+    with pytest.raises(ValueError, match="nothing is made to be released.*attacks='all'"):
+        auditor("quick").audit(tagger, X, y, groups)
+
+
+def test_distances_are_those_of_the_bound(leaky, data, monkeypatch):
+    X, y, _ = (part[:60] for part in data)
+    monkeypatch.setattr("sklearn_deid.audit.releases.audit_representer_memory._N_DRAWS", 1)
+    found = distances_of(leaky, X, y)
+    batches = leaky.pair_batches(X, y, 128)
+    oracle = pair_distances(leaky.network_, batches, torch.Generator().manual_seed(0))
+    movable = np.unique(np.searchsorted(leaky.pair_data(X, y).offsets, leaky.pair_data(X, y).eligible, "right") - 1)
+    assert set(np.flatnonzero(found)) <= set(movable)
+    assert np.sort(found[movable]) == pytest.approx(np.sort(oracle.numpy()), rel=1e-4)
+    assert (distances_of(leaky, X, y) == found).all()
+
+
+class Remembering(PrivateRepresenter):
+    """Keeps what it was fitted on."""
+
+    def fit(self, X, y=None, groups=None):
+        self.seen = set(map(tuple, X))
+        return super().fit(X, y, groups)
+
+
+def test_membership_on_a_representer(data, monkeypatch):
+    X, y, groups = (part[:160].tolist() for part in data)
+    X, y = [[*row, f"n{i}"] for i, row in enumerate(X)], [[*row, "O"] for row in y]  # no sentence twice
+    found_by_seed = []
+    for seed in range(3):
+        own = [MembershipAttack("threshold", n_shadows=2, random_state=seed)]
+        representer = Remembering(**{**TINY, "max_epochs": 1, "random_state": seed}).fit(X, y, groups)
+        (found,) = auditor(own, random_state=seed).audit(representer, X, y, groups).results
+        assert found.threat == "model" and found.name.endswith("of the representer") and "representer" in found.attacker
+        assert found.status == "ok"
+        found_by_seed.append(found.attack)
+    # An interval of one seed misses chance once in 20 times; that of the mean of three is narrower than any of them.
+    mean = np.mean([found.value for found in found_by_seed])
+    margin = np.sqrt(sum((found.high - found.low) ** 2 for found in found_by_seed)) / 2 / len(found_by_seed)
+    assert margin < min(found.high - found.low for found in found_by_seed) / 2
+    assert mean == pytest.approx(0.5, abs=margin)
+    # One whose distances tell what it has seen is found out.
+    where = "sklearn_deid.audit.releases.audit_representer_memory.distances_of"
+    monkeypatch.setattr(where, lambda model, X, y: np.array([0.1 if tuple(row) in model.seen else 1.0 for row in X]))
+    (found,) = auditor(own, random_state=1).audit(representer, X, y, groups).results
+    assert found.attack.value > 0.95

@@ -1,0 +1,149 @@
+"""Estimates cover what they estimate, and a result whose control failed is never a pass."""
+
+import json
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy.stats import binomtest
+
+from sklearn_deid.audit import Attack, AttackResult, Estimate, three_patient_splits
+from sklearn_deid.audit.attacks import CertifiedBound, InversionAttack, LookupAttack, PairAttack
+
+
+def result(value=0.7, **more):
+    return AttackResult("name", "model", "Someone.", "share", Estimate.from_counts(100 * value, 100), 0.5, **more)
+
+
+@pytest.mark.parametrize("n_right", [0, 1, 37, 100])
+@pytest.mark.parametrize("confidence", [0.9, 0.95, 0.999])
+def test_independent_trials_get_wilsons_interval(n_right, confidence):
+    expected = binomtest(n_right, 100).proportion_ci(confidence, method="wilson")
+    found = Estimate.from_hits(np.arange(100) < n_right, confidence=confidence)
+    np.testing.assert_allclose([found.low, found.high], expected, atol=1e-12)
+    assert (found.value, found.n) == (n_right / 100, 100)
+
+
+def test_interval_over_patients_is_never_narrower_and_grows_with_their_differences():
+    hits = np.arange(200) < 100
+    apart, together = np.arange(200) % 20, np.arange(200) // 10
+    alone, mixed, same = (Estimate.from_hits(hits, g) for g in (None, apart, together))
+    assert mixed.high - mixed.low >= alone.high - alone.low - 1e-12
+    assert same.high - same.low > 2 * (alone.high - alone.low)
+    assert Estimate.from_hits(hits, np.zeros(200)).covers(0.0)
+
+
+@pytest.mark.parametrize("n_patients", [6, 40])
+def test_interval_over_patients_covers_the_truth(n_patients):
+    """400 runs with 10 dependent trials of each patient; also where patients are few."""
+    rng, covered = np.random.default_rng(0), 0
+    for _ in range(400):
+        hits = rng.random((n_patients, 10)) < rng.beta(2, 2, size=n_patients)[:, None]
+        covered += Estimate.from_hits(hits.ravel(), np.repeat(np.arange(n_patients), 10)).covers(0.5)
+    assert covered >= 372
+
+
+@pytest.mark.parametrize("hits", [[], [2.0], [math.nan], [[1.0]]])
+def test_what_is_no_share_is_refused(hits):
+    with pytest.raises(ValueError, match="must hold at least one number, all from 0 to 1"):
+        Estimate.from_hits(hits)
+
+
+def test_groups_of_another_length_are_refused():
+    with pytest.raises(ValueError, match="one group for each of 2 trials"):
+        Estimate.from_hits([1, 0], ["p"])
+
+
+def test_advantage_runs_from_the_guess_to_the_perfect_attack():
+    assert result(0.75).advantage == 0.5
+    assert result(0.3).advantage == 0.0
+    assert result(1.0).advantage == 1.0
+    low, high = result(0.75).advantage_interval
+    assert low < 0.5 < high
+    assert replace(result(1.0), baseline=1.0).advantage == 0.0
+
+
+def test_positive_control_must_reach_its_bar():
+    weak = result(0.5, positive_control=Estimate.from_counts(89, 100), positive_bar=0.9)
+    assert weak.status == "invalid" and "0.890 where nothing is hidden" in weak.failures[0]
+    assert result(0.5, positive_control=Estimate.from_counts(90, 100), positive_bar=0.9).status == "ok"
+
+
+def test_negative_control_must_hold_chance():
+    biased = result(0.7, negative_control=Estimate.from_counts(80, 100))
+    assert biased.status == "invalid" and "chance is 0.500" in biased.failures[0]
+    assert result(0.7, negative_control=Estimate.from_counts(80, 100), chance=0.8).status == "ok"
+
+
+def test_a_lucky_hit_among_very_many_words_is_no_failed_control():
+    def read(n_hits, chance):
+        return result(0.7, negative_control=Estimate.from_counts(n_hits, 1000, 0.999), chance=chance).status
+
+    assert read(1, 5e-5) == "ok"  # one in twenty such controls has one
+    assert read(4, 5e-5) == "invalid" and read(1, 1e-7) == "invalid"  # one in a million, one in ten thousand
+    assert read(0, 0.005) == "ok" and read(0, 0.02) == "invalid"
+
+
+def test_controls_at_small_chances_rarely_fail():
+    """At a hundred chances from one in a million to one half, with 1,000 controls each."""
+    rng = np.random.default_rng(0)
+    for chance in np.geomspace(1e-6, 0.5, 100):
+        hits, counts = np.unique(rng.binomial(900, chance, size=1000), return_counts=True)
+        controls = [result(0.7, negative_control=Estimate.from_counts(k, 900, 0.999), chance=chance) for k in hits]
+        assert sum(n for found, n in zip(controls, counts, strict=True) if found.status != "ok") <= 6
+
+
+def test_skipped_and_erroneous_results_say_so():
+    skipped = AttackResult.skipped("name", "updates", "Someone.", "share", "no time")
+    assert skipped.status == "skipped" and math.isnan(skipped.advantage)
+    assert result().with_error("wrong").status == "invalid"
+
+
+@pytest.mark.parametrize(
+    "found",
+    [
+        result(positive_control=Estimate.from_counts(99, 100), positive_bar=0.9, settings={"k": (1, None)}),
+        result(details={"a": np.float64(0.5), "b": {"c": np.int64(2)}}),
+        AttackResult.skipped("name", "model", "Someone.", "share", "no time"),
+    ],
+)
+def test_results_are_plain(found):
+    plain = json.loads(json.dumps(found.to_dict(), allow_nan=False))
+    assert plain["status"] == found.status and plain["name"] == "name"
+    assert plain["advantage"] == (None if found.attack is None else found.advantage)
+
+
+def test_details_hold_no_words():
+    with pytest.raises(ValueError, match="Details are numbers. 'word' is a str"):
+        result(details={"deep": {"word": "Alder"}})
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"threat": "nonsense"}, "'threat' must be one of"),
+        ({"baseline": None}, "needs a baseline"),
+        ({"attack": None}, "needs the reason"),
+        ({"positive_bar": 0.9}, "needs the bar"),
+    ],
+)
+def test_incomplete_results_are_refused(change, message):
+    with pytest.raises(ValueError, match=message):
+        replace(result(), **change)
+
+
+@pytest.mark.parametrize("attack", [PairAttack(), LookupAttack(), InversionAttack(), CertifiedBound()])
+def test_attacks_follow_the_protocol(attack):
+    assert isinstance(attack, Attack)
+    left_out = attack.skip("no time was left")
+    assert (left_out.status, left_out.reason, left_out.threat) == ("skipped", "no time was left", "representation")
+    assert left_out.attacker.endswith(".")
+
+
+def test_splits_share_no_patient_and_lose_no_sentence():
+    groups = np.random.default_rng(0).integers(0, 30, 200)
+    parts = three_patient_splits(200, groups, seed=0)
+    assert sorted(np.concatenate(parts)) == list(range(200))
+    patients = [set(groups[rows]) for rows in parts]
+    assert not (patients[0] & patients[1] or patients[0] & patients[2] or patients[1] & patients[2])
