@@ -26,7 +26,7 @@ from scipy.special import ndtri
 
 from sklearn_deid import PrivateRepresenter, make_clinical_notes
 from sklearn_deid._randomness import release_generator
-from sklearn_deid.tagging.representer_noise import ReleaseNoise
+from sklearn_deid.representations.release_noise import ReleaseNoise
 
 from .environment import describe
 

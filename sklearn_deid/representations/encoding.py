@@ -13,10 +13,10 @@ import torch
 from ..embeddings import WordVectors
 from ..sequences import TokenSequences
 from ..tagging.batching import LengthBucketSampler
-from ..tagging.representer_noise import ReleaseNoise
 from ..tagging.tagger_data import distinct_words
 from ..text import CASING_CLASSES, casing_ids
 from .network import Representer
+from .release_noise import ReleaseNoise
 from .table_pairs import embedding_table
 
 __all__ = ["encode_sentences"]

@@ -14,9 +14,9 @@ from .._randomness import KEYED, SEEDED
 from ..embeddings import WordVectors, resolve_embeddings
 from ..exceptions import BundleError
 from ..sequences import NOISE_LAW, RepresentationOrigin
-from ..tagging.representer_noise import noise_grid, released_grid
 from .bound import PrivacyBound
 from .fitting import build_representer
+from .release_noise import noise_grid, released_grid
 
 if TYPE_CHECKING:
     from .private_representer import PrivateRepresenter

@@ -13,7 +13,7 @@ from scipy.stats import binom, chi2, norm
 
 from sklearn_deid._randomness import grid_step, on_grid, to_grid
 from sklearn_deid.representations import GaussianNoise, Representer, sampling_slack
-from sklearn_deid.tagging.representer_noise import ReleaseNoise
+from sklearn_deid.representations.release_noise import ReleaseNoise
 
 ALPHA = 1e-6
 STD, D, ROWS, BATCHES = 0.75, 50, 25_000, 8

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from .._randomness import FINEST_STEP, MOST_STEPS, grid_step, to_grid
-from ..representations.network import Representer
+from .network import Representer
 
 __all__ = ["ReleaseNoise", "noise_grid", "released_grid"]
 
