@@ -141,6 +141,7 @@ def represented(folder, name, words):
     exact = [model.fingerprint_, model.n_features_out_, model.training_counts_, list(map(str, model.classes_))]
     shapes = [list(row.shape) for row in model.transform(ROWS)]  # the noise itself is new each time
     certified = model.certify(ROWS, TAGS, random_state=0).to_dict()
+    bound.pop("slack", None), certified.pop("slack")  # the noise of 0.2.0 has one, of about 1e-12
     figures = [*map(float, numbers(bound)), *map(float, numbers(certified))]
     bits = [vectors, weights(model.network_)]
     return said([*exact, shapes], [*np.concatenate(vectors).ravel(), *figures], bits)
@@ -216,7 +217,7 @@ def _(folder):
     with tempfile.TemporaryDirectory() as copy:
         key = OutputNumbers(Path(shutil.copy(folder / "key.csv", copy)))
         key.open(keep=True)
-        found = key.known("Roe_Ann"), key.known("nobody"), key.assign("new")
+        found = key.known("Roe_Ann"), key.known("nobody")  # new numbers are random since 0.2.0
         key.close()
     return said(found)
 
