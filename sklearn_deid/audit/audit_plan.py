@@ -12,7 +12,7 @@ import numpy as np
 
 from ..embeddings import resolve_embeddings
 from ..exceptions import SequenceError, UnsafeToShareWarning
-from ..sequences import Representation, check_sequences
+from ..sequences import TokenVectors, check_sequences
 from ..text import CASING_CLASSES
 from .attacks.linkage import LinkageAttack
 from .audit_data import AuditData
@@ -57,7 +57,7 @@ def release_of_data(released: Any, data: AuditData) -> tuple[str, Any]:
     released = check_sequences(released, name="released data")[data.rows]
     if not np.array_equal(released.offsets, data.X.offsets):
         raise SequenceError("The released sentences must be those of X, token by token.")
-    if not isinstance(released, Representation):
+    if not isinstance(released, TokenVectors):
         return WORDS, ReleasedText(released, data)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UnsafeToShareWarning)  # they stay here
@@ -136,7 +136,7 @@ def _can_be_carried_out(name: str, release: Any) -> bool:
     return True
 
 
-def _without_casing(released: Representation) -> np.ndarray:
+def _without_casing(released: TokenVectors) -> np.ndarray:
     """The columns that are no casing."""
     data, n = np.asarray(released.data), len(CASING_CLASSES)
     if released.origin is not None:

@@ -18,7 +18,7 @@ from sklearn.utils.validation import check_is_fitted
 from .. import __version__
 from .._compat import Interval, StrOptions, check_constraints
 from .._randomness import own_generator
-from ..sequences import Representation, TokenSequences
+from ..sequences import TokenSequences, TokenVectors
 from .audit_data import AuditData, audit_data, digest_of, whole_data
 from .audit_memory import recent_reports
 from .audit_plan import fingerprint_of_step, plan_attacks, release_of_data, release_of_step
@@ -208,7 +208,7 @@ class AdversarialPrivacyAuditor(BaseEstimator):
         ----------
         released : fitted estimator, or sequence of n sentences
             An estimator with a step that makes what is shared; for attacks on models a tagger. Or what was released of
-            X: vectors (a `Representation`) or words; of those the mechanism is not known, and fewer attacks are
+            X: vectors (a `TokenVectors`) or words; of those the mechanism is not known, and fewer attacks are
             possible.
         X : sequence of n sentences
             The words behind the release.
@@ -313,7 +313,7 @@ def _releases(step: AuditedStep | None, tagger: Any, estimator: Any, data: Audit
 
 
 def _is_data(released: Any) -> bool:
-    return isinstance(released, (Representation, TokenSequences, list, tuple, np.ndarray))
+    return isinstance(released, (TokenVectors, TokenSequences, list, tuple, np.ndarray))
 
 
 def _path(step: AuditedStep | None) -> str:

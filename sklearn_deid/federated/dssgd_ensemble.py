@@ -122,7 +122,7 @@ class DSSGDEnsemble(EnsembleTraining):
     epsilon_ : ndarray of shape (n_workers,)
         With ``privacy``.
     n_features_in_ : int
-        Width of the vectors, where X was a `Representation`.
+        Width of the vectors, where X was a `TokenVectors`.
 
     References
     ----------
@@ -223,7 +223,7 @@ class DSSGDEnsemble(EnsembleTraining):
 
         Parameters
         ----------
-        X : sequence of n sentences, `TokenSequences` or `Representation`
+        X : sequence of n sentences, `TokenSequences` or `TokenVectors`
         y : sequence of n tag sequences
         groups : array-like of shape (n,), optional
             Patient of each sentence; a patient stays with one worker.

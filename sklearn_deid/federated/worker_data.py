@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..exceptions import SequenceError
-from ..sequences import Representation, TokenSequences
+from ..sequences import TokenSequences, TokenVectors
 from ..tagging.tagger import DeidTagger
 from ..text import split_tag
 
@@ -20,7 +20,7 @@ class WorkerData(NamedTuple):
 
     Parameters
     ----------
-    X : TokenSequences or Representation
+    X : TokenSequences or TokenVectors
     tags : TokenSequences
         In the scheme of the tagger.
     groups : ndarray of shape (n,) or None
@@ -61,7 +61,7 @@ def check_alike(parts: Sequence[WorkerData], model: DeidTagger | None = None) ->
     model : DeidTagger, optional
         Fitted; what it reads is compared too.
     """
-    widths = [part.X.d if isinstance(part.X, Representation) else 0 for part in parts]
+    widths = [part.X.d if isinstance(part.X, TokenVectors) else 0 for part in parts]
     wanted = widths[0] if model is None else getattr(model, "n_features_in_", 0)
     for number, width in enumerate(widths):
         if width != wanted:
@@ -150,8 +150,8 @@ def joined(parts: Sequence[WorkerData]) -> WorkerData:
         for number, part in enumerate(parts)
         for patient in (range(len(part.X)) if part.groups is None else part.groups.tolist())
     ]
-    if isinstance(parts[0].X, Representation):
-        X: Any = Representation.concatenate([part.X for part in parts])
+    if isinstance(parts[0].X, TokenVectors):
+        X: Any = TokenVectors.concatenate([part.X for part in parts])
     else:
         X = TokenSequences.from_rows(row for part in parts for row in part.X)
     return WorkerData(X, TokenSequences.from_rows(row for part in parts for row in part.tags), np.array(groups))

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from .._compat import Interval, StrOptions
-from ..sequences import Representation, TokenSequences
+from ..sequences import TokenSequences, TokenVectors
 from ..text import CASING_CLASSES, casing_ids
 from .perturber import Moves, PhiPerturber
 from .policy import WordPolicy
@@ -18,7 +18,7 @@ __all__ = ["GaussianNoisePerturber", "RandomVectorPerturber", "ZeroVectorPerturb
 
 
 class _VectorPerturber(PhiPerturber):
-    """Words in, a `Representation` out: word vectors, those of PHI tokens perturbed, and the casing beside them."""
+    """Words in, a `TokenVectors` out: word vectors, those of PHI tokens perturbed, and the casing beside them."""
 
     _releases = "vectors"  # for audits: what `fit_transform` makes is shared
     _parameter_constraints: dict[str, list] = {
@@ -44,21 +44,21 @@ class _VectorPerturber(PhiPerturber):
 
     def _perturbed(
         self, X: TokenSequences, moves: Moves, groups: np.ndarray | None, rng: np.random.Generator
-    ) -> tuple[Representation, np.ndarray]:
+    ) -> tuple[TokenVectors, np.ndarray]:
         released = self._untouched(X)
         positions = moves.phi.positions[moves.chosen]
         dim = self.mechanism_.policy.vectors.dim
         released.data[positions, :dim] = self.mechanism_.moved(released.data[positions, :dim], rng)
         return released, np.zeros(len(positions), dtype=np.int64)
 
-    def _untouched(self, X: TokenSequences) -> Representation:
+    def _untouched(self, X: TokenSequences) -> TokenVectors:
         """Vectors of all tokens, shape (n_tokens, dim) or (n_tokens, dim + 7) with the casing."""
         vectors = self.mechanism_.policy.vectors
         data = np.zeros((len(X.data), vectors.dim + len(CASING_CLASSES) * self.casing), dtype=np.float32)
         data[:, : vectors.dim] = vectors.vectors_for(X.data)
         if self.casing:
             data[np.arange(len(data)), vectors.dim + casing_ids(X.data.tolist())] = 1.0
-        return Representation(data, X.offsets).with_documents(X.documents)
+        return TokenVectors(data, X.offsets).with_documents(X.documents)
 
 
 class RandomVectorPerturber(_VectorPerturber):

@@ -9,7 +9,7 @@ from numbers import Integral, Real
 from statistics import NormalDist
 from typing import Any
 
-from ..sequences import RepresentationOrigin
+from ..sequences import Provenance
 
 __all__ = ["privacy_card"]
 
@@ -74,7 +74,7 @@ _BOUND_NAMES = {
 
 
 def privacy_card(
-    origin: RepresentationOrigin,
+    origin: Provenance,
     *,
     training: Mapping[str, Any],
     bound: Mapping[str, Any] | None,
@@ -84,7 +84,7 @@ def privacy_card(
 
     Parameters
     ----------
-    origin : RepresentationOrigin
+    origin : Provenance
     training : mapping of str to number
         What it was trained on, counts only, for example ``{"n_patients": 20, "n_sentences": 5000}``. Text is refused:
         the card travels with the representer.
@@ -106,8 +106,8 @@ def privacy_card(
 
     Examples
     --------
-    >>> from sklearn_deid.sequences import RepresentationOrigin
-    >>> origin = RepresentationOrigin("3f2a", 50, 100, {"kind": "trainable"}, True, True, "0.1.0", {})
+    >>> from sklearn_deid.sequences import Provenance
+    >>> origin = Provenance("3f2a", 50, 100, {"kind": "trainable"}, True, True, "0.1.0", {})
     >>> card = privacy_card(origin, training={"n_patients": 20}, bound={"mean_accuracy": 0.54}, audit=None)
     >>> [line for line in card.splitlines() if line.startswith("| best")]
     ['| best attacker, mean over the pairs | 54.0 % |']
@@ -123,12 +123,12 @@ def privacy_card(
     return "\n\n".join(parts) + "\n"
 
 
-def _warnings(origin: RepresentationOrigin) -> list[str]:
+def _warnings(origin: Provenance) -> list[str]:
     warnings = [] if origin.public_embeddings else [_UNSAFE]
     return [*warnings, _NO_NOISE] if origin.noise.get("kind") == "none" else warnings
 
 
-def _settings(origin: RepresentationOrigin) -> list[tuple[str, str]]:
+def _settings(origin: Provenance) -> list[tuple[str, str]]:
     rows = [
         ("fingerprint", f"`{_cell(origin.fingerprint)}`"),
         ("dimension of the vectors (d)", str(origin.n_components)),
@@ -146,7 +146,7 @@ def _counts(training: Mapping[str, Any]) -> str:
     return _table([("", ""), *rows]) if rows else "No counts are given."
 
 
-def _bound_part(origin: RepresentationOrigin, bound: Mapping[str, Any] | None) -> list[str]:
+def _bound_part(origin: Provenance, bound: Mapping[str, Any] | None) -> list[str]:
     if bound is None:
         return [_NO_BOUND]
     rows = []

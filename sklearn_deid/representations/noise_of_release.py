@@ -8,17 +8,17 @@ import numpy as np
 
 from .._randomness import KEYED, SEEDED, is_grid, on_grid
 from ..exceptions import BundleError, InsecureReleaseWarning
-from ..sequences import NOISE_LAW, RepresentationOrigin
+from ..sequences import NOISE_LAW, Provenance
 
 __all__ = ["check_noise", "has_keyed_noise", "refuse_open_noise", "warn_of_old_noise"]
 
 
-def has_keyed_noise(origin: RepresentationOrigin | None) -> bool:
+def has_keyed_noise(origin: Provenance | None) -> bool:
     """Whether the noise was drawn from a cipher, as since format 2 of the files."""
     return origin is not None and origin.noise.get("generator") == KEYED
 
 
-def refuse_open_noise(origin: RepresentationOrigin) -> None:
+def refuse_open_noise(origin: Provenance) -> None:
     """Raise BundleError where there is no noise, or somebody can compute it."""
     if origin.noise.get("kind") == "none":
         raise BundleError("These vectors must not be shared: they carry no noise. Fit PrivateRepresenter with noise.")
@@ -34,14 +34,14 @@ def refuse_open_noise(origin: RepresentationOrigin) -> None:
         )
 
 
-def check_noise(data: np.ndarray, origin: RepresentationOrigin) -> None:
+def check_noise(data: np.ndarray, origin: Provenance) -> None:
     """Raise BundleError where the origin names no known noise, or vectors do not lie on the grid that it names.
 
     Parameters
     ----------
     data : ndarray of shape (n_tokens, d)
         Finite; columns beyond ``n_components`` are casing.
-    origin : RepresentationOrigin
+    origin : Provenance
     """
     noise = origin.noise
     if noise.get("seeded") is not False or not has_keyed_noise(origin) or noise.get("law") != NOISE_LAW:

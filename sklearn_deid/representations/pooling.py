@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..exceptions import BundleError
-from ..sequences import Representation, RepresentationOrigin, TokenSequences
+from ..sequences import Provenance, TokenSequences, TokenVectors
 from .noise_of_release import has_keyed_noise, warn_of_old_noise
 from .shared import SharedRepresentation, label_scheme_of, row_digests, sorted_tags, tag_scheme_of
 from .sharing import load_representation
@@ -53,14 +53,14 @@ def pool_representations(
     --------
     >>> import numpy as np
     >>> from sklearn_deid import pool_representations, save_representation
-    >>> from sklearn_deid.sequences import Representation, RepresentationOrigin
+    >>> from sklearn_deid.sequences import TokenVectors, Provenance
     >>> import tempfile
     >>> noise = {"kind": "trainable", "seeded": False, "generator": "chacha20-256"}
     >>> noise.update(law="Gaussian, rounded to the grid", grid=0.125, released_grid=0.125)
-    >>> origin = RepresentationOrigin("3f2a", 2, 100, noise, False, True, "0.1.0", {})
+    >>> origin = Provenance("3f2a", 2, 100, noise, False, True, "0.1.0", {})
     >>> folder = tempfile.TemporaryDirectory()
     >>> for name, vectors in [("a", np.eye(4, 2)), ("b", np.full((4, 2), 0.5))]:
-    ...     R = Representation(vectors, [0, 3, 4], origin)
+    ...     R = TokenVectors(vectors, [0, 3, 4], origin)
     ...     save_representation(f"{folder.name}/{name}", R, [["O", "B-PATIENT", "O"], ["O"]], groups=["p1", "p2"])
     >>> pool_representations([f"{folder.name}/a", f"{folder.name}/b"])
     SharedRepresentation(n=4, tokens=8, d=2, patients=4)
@@ -77,8 +77,8 @@ def pool_representations(
     if any(isinstance(one, SharedRepresentation) and not has_keyed_noise(one.origin) for one in given):
         warn_of_old_noise()  # `load_representation` says so of paths
     _check_releases_differ(files, names)
-    X = files[0].X if len(files) == 1 else Representation.concatenate([file.X for file in files])
-    X = Representation(X.data, X.offsets, origin)
+    X = files[0].X if len(files) == 1 else TokenVectors.concatenate([file.X for file in files])
+    X = TokenVectors(X.data, X.offsets, origin)
     y = TokenSequences(np.concatenate([file.y.data for file in files]), X.offsets)
     groups = _joined_groups(files)
     return SharedRepresentation(X, y, groups, _manifest(X, y, groups, files))
@@ -88,7 +88,7 @@ def _name(number: int, one: Any) -> str:
     return f"number {number}" if isinstance(one, SharedRepresentation) else f"number {number} ({os.fspath(one)})"
 
 
-def _common_origin(files: Sequence[SharedRepresentation], names: Sequence[str]) -> RepresentationOrigin:
+def _common_origin(files: Sequence[SharedRepresentation], names: Sequence[str]) -> Provenance:
     """The origin of the first file, which the others must share in all that matters."""
     facts = [_comparable(file, name) for file, name in zip(files, names, strict=True)]
     # A file without PHI fits every scheme, so that the first one with a scheme is the measure.
@@ -156,7 +156,7 @@ def _joined_groups(files: Sequence[SharedRepresentation]) -> np.ndarray | None:
 
 
 def _manifest(
-    X: Representation, y: TokenSequences, groups: np.ndarray | None, files: Sequence[SharedRepresentation]
+    X: TokenVectors, y: TokenSequences, groups: np.ndarray | None, files: Sequence[SharedRepresentation]
 ) -> dict[str, Any]:
     names = sorted_tags(y.data)
     assert X.origin is not None

@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from .._compat import Interval, StrOptions, check_constraints
 from .._randomness import own_generator
 from ..embeddings import WordVectors, resolve_embeddings
-from ..sequences import Representation, check_groups, check_tags
+from ..sequences import TokenVectors, check_groups, check_tags
 from ..tagging.tagger_data import inner_tags
 from ..text import CASING_CLASSES
 from .representer_base import SentenceRepresenter, check_tokens
@@ -301,7 +301,7 @@ class PrivateRepresenter(SentenceRepresenter):
         self._noise_seeds = None if self.random_state is None else np.random.default_rng(int(rng.integers(2**62)))
         return self
 
-    def transform(self, X: Any) -> Representation:
+    def transform(self, X: Any) -> TokenVectors:
         """Noisy vectors of sentences; other noise at every call.
 
         Parameters
@@ -310,7 +310,7 @@ class PrivateRepresenter(SentenceRepresenter):
 
         Returns
         -------
-        Representation of n sentences
+        TokenVectors of n sentences
             Arrays of shape (n_tokens, n_components), with ``casing`` 7 columns more; equal for equal sentences.
 
         Raises
@@ -321,7 +321,7 @@ class PrivateRepresenter(SentenceRepresenter):
         check_is_fitted(self)
         return self._released(check_tokens(X), noise=True)
 
-    def sample(self, X: Any, n: int) -> list[Representation]:
+    def sample(self, X: Any, n: int) -> list[TokenVectors]:
         """Several independent releases of the same sentences, for audits; sharing more than one gives more away.
 
         Parameters
@@ -331,13 +331,13 @@ class PrivateRepresenter(SentenceRepresenter):
 
         Returns
         -------
-        list of n Representation
+        list of n TokenVectors
         """
         check_is_fitted(self)
         X = check_tokens(X)
         return [self._released(X, noise=True) for _ in range(n)]
 
-    def noise_free(self, X: Any) -> Representation:
+    def noise_free(self, X: Any) -> TokenVectors:
         """What the network returns with both noises switched off: the best template an attacker has. Never share it.
 
         Parameters
@@ -346,7 +346,7 @@ class PrivateRepresenter(SentenceRepresenter):
 
         Returns
         -------
-        Representation
+        TokenVectors
             Without origin, so that it cannot be saved for sharing.
         """
         check_is_fitted(self)

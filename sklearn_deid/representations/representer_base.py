@@ -14,7 +14,7 @@ from .._randomness import own_generator, release_generator
 from ..embeddings import WordVectors
 from ..exceptions import SequenceError
 from ..pseudonyms.neighbor_pseudonymizer import NeighborPseudonymizer
-from ..sequences import Representation, TokenSequences, check_sequences, check_tags
+from ..sequences import TokenSequences, TokenVectors, check_sequences, check_tags
 from ..tagging.splits import hold_out_patients
 from ..tagging.tagger_data import inner_tags
 from ..text import CASING_CLASSES
@@ -202,7 +202,7 @@ class SentenceRepresenter(TransformerMixin, BaseEstimator):
     def _pair_options(self) -> dict[str, Any]:
         return {"labels": None if self.labels is None else set(self.labels), "casing": self.casing}
 
-    def _released(self, X: TokenSequences, noise: bool) -> Representation:
+    def _released(self, X: TokenSequences, noise: bool) -> TokenVectors:
         device = resolve_device(self.device)
         self.network_.to(device)
         seed = None if self._noise_seeds is None else int(self._noise_seeds.integers(2**62))
@@ -215,7 +215,7 @@ class SentenceRepresenter(TransformerMixin, BaseEstimator):
             memmap_dir=self.memmap_dir,
         )
         origin = origin_of(self) if noise and self._is_protected else None
-        return Representation(data, X.offsets, origin).with_documents(X.documents)
+        return TokenVectors(data, X.offsets, origin).with_documents(X.documents)
 
 
 def check_tokens(X: Any) -> TokenSequences:

@@ -13,7 +13,7 @@ from .. import __version__
 from .._randomness import KEYED, SEEDED
 from ..embeddings import WordVectors, resolve_embeddings
 from ..exceptions import BundleError
-from ..sequences import NOISE_LAW, RepresentationOrigin
+from ..sequences import NOISE_LAW, Provenance
 from .bound import PrivacyBound
 from .fitting import build_representer
 from .release_noise import noise_grid, released_grid
@@ -45,12 +45,12 @@ def fingerprint_of(representer: PrivateRepresenter) -> str:
     return digest.hexdigest()
 
 
-def origin_of(representer: PrivateRepresenter) -> RepresentationOrigin:
+def origin_of(representer: PrivateRepresenter) -> Provenance:
     """What travels with its vectors."""
     network = representer.network_
     noise = network.output_noise
     std = noise.std().detach().cpu()
-    return RepresentationOrigin(
+    return Provenance(
         fingerprint=representer.fingerprint_,
         n_components=representer.n_components,
         n_neighbors=representer.n_neighbors,

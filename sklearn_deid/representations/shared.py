@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..exceptions import BundleError, SequenceError
-from ..sequences import Representation, RepresentationOrigin, TokenSequences
+from ..sequences import Provenance, TokenSequences, TokenVectors
 from ..text import BINARY, CASING_CLASSES, I2B2_2014, MEDDOCAN, split_tag
 
 __all__ = [
@@ -34,7 +34,7 @@ class SharedRepresentation:
 
     Attributes
     ----------
-    X : Representation of n sentences
+    X : TokenVectors of n sentences
         With its origin; mapped from the file as long as the file is the only one.
     y : TokenSequences of n tag sequences
         IOB2 or BIOES, as the hospital wrote them.
@@ -44,13 +44,13 @@ class SharedRepresentation:
         Counts, tag names, origin and audit as they stand in the file; for a pool also those of its ``files``.
     """
 
-    X: Representation
+    X: TokenVectors
     y: TokenSequences
     groups: np.ndarray | None
     manifest: dict[str, Any]
 
     @property
-    def origin(self) -> RepresentationOrigin | None:
+    def origin(self) -> Provenance | None:
         """The representer that made the vectors."""
         return self.X.origin
 
@@ -67,7 +67,7 @@ class SharedRepresentation:
         return f"SharedRepresentation(n={len(self)}, tokens={len(self.X.data)}, d={self.X.d}, patients={patients})"
 
 
-def check_width(d: int, origin: RepresentationOrigin) -> None:
+def check_width(d: int, origin: Provenance) -> None:
     """Raise BundleError where vectors are not as wide as those of their origin."""
     expected = origin.n_components + len(CASING_CLASSES) * origin.casing
     if d != expected:

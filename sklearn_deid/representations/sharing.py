@@ -12,7 +12,7 @@ from .. import __version__
 from .._randomness import release_generator
 from .._storage import ARRAYS_FILE, check_bundle_target, plain_json, read_manifest, write_bundle
 from ..exceptions import BundleError, SequenceError
-from ..sequences import RaggedArray, Representation, RepresentationOrigin, TokenSequences, check_groups, check_tags
+from ..sequences import Provenance, RaggedArray, TokenSequences, TokenVectors, check_groups, check_tags
 from .mapped_arrays import map_arrays
 from .noise_of_release import check_noise, has_keyed_noise, refuse_open_noise, warn_of_old_noise
 from .shared import (
@@ -36,7 +36,7 @@ _COUNTS = ("n_sentences", "n_tokens", "d", "n_duplicates_removed")
 
 def save_representation(
     path: str | os.PathLike[str],
-    R: Representation,
+    R: TokenVectors,
     y: Any,
     groups: Any = None,
     *,
@@ -58,7 +58,7 @@ def save_representation(
     ----------
     path : path
         Folder to make; written under a temporary name and renamed, so it is whole or not there.
-    R : Representation of n sentences
+    R : TokenVectors of n sentences
         Made by `PrivateRepresenter.transform`, with public word vectors and without a seed.
     y : sequence of n tag sequences
         IOB2 or BIOES.
@@ -91,11 +91,11 @@ def save_representation(
     >>> import tempfile
     >>> import numpy as np
     >>> from sklearn_deid import load_representation, save_representation
-    >>> from sklearn_deid.sequences import Representation, RepresentationOrigin
+    >>> from sklearn_deid.sequences import TokenVectors, Provenance
     >>> noise = {"kind": "trainable", "seeded": False, "generator": "chacha20-256"}
     >>> noise.update(law="Gaussian, rounded to the grid", grid=0.125, released_grid=0.125)
-    >>> origin = RepresentationOrigin("3f2a", 2, 100, noise, False, True, "0.1.0", {})
-    >>> R = Representation(np.eye(4, 2), [0, 3, 4], origin)  # PrivateRepresenter().fit(X, y).transform(X)
+    >>> origin = Provenance("3f2a", 2, 100, noise, False, True, "0.1.0", {})
+    >>> R = TokenVectors(np.eye(4, 2), [0, 3, 4], origin)  # PrivateRepresenter().fit(X, y).transform(X)
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     save_representation(f"{folder}/shared", R, [["O", "B-PATIENT", "O"], ["O"]])
     ...     load_representation(f"{folder}/shared")
@@ -163,11 +163,11 @@ def load_representation(path: str | os.PathLike[str]) -> SharedRepresentation:
     >>> import tempfile
     >>> import numpy as np
     >>> from sklearn_deid import load_representation, save_representation
-    >>> from sklearn_deid.sequences import Representation, RepresentationOrigin
+    >>> from sklearn_deid.sequences import TokenVectors, Provenance
     >>> noise = {"kind": "trainable", "seeded": False, "generator": "chacha20-256"}
     >>> noise.update(law="Gaussian, rounded to the grid", grid=0.125, released_grid=0.125)
-    >>> origin = RepresentationOrigin("3f2a", 2, 100, noise, False, True, "0.1.0", {})
-    >>> R = Representation(np.eye(4, 2), [0, 3, 4], origin)  # PrivateRepresenter().fit(X, y).transform(X)
+    >>> origin = Provenance("3f2a", 2, 100, noise, False, True, "0.1.0", {})
+    >>> R = TokenVectors(np.eye(4, 2), [0, 3, 4], origin)  # PrivateRepresenter().fit(X, y).transform(X)
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     save_representation(f"{folder}/shared", R, [["O", "B-PATIENT", "O"], ["O"]])
     ...     sorted(load_representation(f"{folder}/shared").y.tolist())
@@ -184,7 +184,7 @@ def load_representation(path: str | os.PathLike[str]) -> SharedRepresentation:
         y = tag_rows(facts["tags"], np.array(arrays["tags"]), offsets)
         if facts["tag_scheme"] != tag_scheme_of(facts["tags"]):
             raise BundleError("The manifest names a tag scheme that is not that of its tags.")
-        X = Representation(arrays["vectors"], offsets, origin)
+        X = TokenVectors(arrays["vectors"], offsets, origin)
         check_width(X.d, origin)
         _check_noise_of_file(manifest, X, origin)
     except BundleError as error:
@@ -198,8 +198,8 @@ def load_representation(path: str | os.PathLike[str]) -> SharedRepresentation:
 # ---- saving
 
 
-def _shareable_origin(R: Any) -> RepresentationOrigin:
-    if not isinstance(R, Representation) or R.origin is None:
+def _shareable_origin(R: Any) -> Provenance:
+    if not isinstance(R, TokenVectors) or R.origin is None:
         raise BundleError(
             "Only representations that PrivateRepresenter.transform returned can be saved for sharing, and parts of "
             "them. This one does not know who made it, so nothing says that it is private."
@@ -216,7 +216,7 @@ def _shareable_origin(R: Any) -> RepresentationOrigin:
     return origin
 
 
-def _as_float32(R: Representation) -> Representation:
+def _as_float32(R: TokenVectors) -> TokenVectors:
     """The same with vectors of float32; a mapped file of these stays mapped."""
     if R.data.dtype.kind != "f":
         raise SequenceError("R must hold floating point numbers.")
@@ -224,7 +224,7 @@ def _as_float32(R: Representation) -> Representation:
         data = R.data.astype(np.float32, copy=False)
     if not holds_only_finite(data):
         raise SequenceError("R holds NaN or infinity.")
-    return Representation(data, R.offsets, R.origin)
+    return TokenVectors(data, R.offsets, R.origin)
 
 
 def _tag_numbers(tags: TokenSequences, names: list[str]) -> RaggedArray:
@@ -236,7 +236,7 @@ def _tag_numbers(tags: TokenSequences, names: list[str]) -> RaggedArray:
     return RaggedArray(flat, tags.offsets)
 
 
-def _first_releases(R: Representation, numbers: RaggedArray, order: np.ndarray) -> np.ndarray:
+def _first_releases(R: TokenVectors, numbers: RaggedArray, order: np.ndarray) -> np.ndarray:
     """Rows in this order, each distinct one (vectors and tags) once."""
     digests = row_digests(R, numbers)
     first: dict[bytes, int] = {}
@@ -255,7 +255,7 @@ def _random_numbers(patients: np.ndarray, rng: np.random.Generator) -> np.ndarra
 # ---- loading
 
 
-def _checked_facts(facts: Any) -> tuple[dict[str, Any], RepresentationOrigin]:
+def _checked_facts(facts: Any) -> tuple[dict[str, Any], Provenance]:
     """The manifest's part on the representation, every value of which may be anything."""
     if not isinstance(facts, dict):
         raise BundleError("The manifest does not describe a representation.")
@@ -271,12 +271,12 @@ def _checked_facts(facts: Any) -> tuple[dict[str, Any], RepresentationOrigin]:
     if not isinstance(facts["label_scheme"], (str, type(None))):
         raise BundleError("The manifest names a label scheme that is none.")
     try:
-        return facts, RepresentationOrigin(**facts["origin"])
+        return facts, Provenance(**facts["origin"])
     except TypeError:  # no mapping, or of other names
         raise BundleError("The manifest does not say who made the representation.") from None
 
 
-def _check_noise_of_file(manifest: dict[str, Any], X: Representation, origin: RepresentationOrigin) -> None:
+def _check_noise_of_file(manifest: dict[str, Any], X: TokenVectors, origin: Provenance) -> None:
     if manifest["format"] == _FORMAT:
         check_noise(X.data, origin)
     elif has_keyed_noise(origin):

@@ -6,16 +6,16 @@ here look like a 1-D array of ``n`` sentences to scikit-learn's splitters, cache
 """
 
 from .checks import check_groups, check_sequences, check_tags
-from .origin import NOISE_LAW, RepresentationOrigin
+from .provenance import NOISE_LAW, Provenance
 from .ragged_array import RaggedArray, object_rows
-from .representation import Representation
 from .token_sequences import TokenSequences
+from .token_vectors import TokenVectors
 
 __all__ = [
     "NOISE_LAW",
     "RaggedArray",
-    "Representation",
-    "RepresentationOrigin",
+    "TokenVectors",
+    "Provenance",
     "TokenSequences",
     "check_groups",
     "check_sequences",

@@ -8,18 +8,18 @@ import numpy as np
 
 from ..exceptions import SequenceError
 from .ragged_array import RaggedArray
-from .representation import Representation
 from .token_sequences import TokenSequences
+from .token_vectors import TokenVectors
 
 __all__ = ["check_groups", "check_sequences", "check_tags"]
 
 
-def check_sequences(X: Any, *, name: str = "X") -> TokenSequences | Representation:
+def check_sequences(X: Any, *, name: str = "X") -> TokenSequences | TokenVectors:
     """Convert X once to a ragged container.
 
     Parameters
     ----------
-    X : TokenSequences, Representation, or sequence of sentences
+    X : TokenSequences, TokenVectors, or sequence of sentences
         A sentence is a sequence of str, or an array of shape (n_tokens, d).
     name : str, default="X"
         How the argument is called in errors.
@@ -34,14 +34,14 @@ def check_sequences(X: Any, *, name: str = "X") -> TokenSequences | Representati
     >>> check_sequences([["a", "b"], []])
     TokenSequences(n=2, items=2)
     """
-    if isinstance(X, (TokenSequences, Representation)):
+    if isinstance(X, (TokenSequences, TokenVectors)):
         return X
     if isinstance(X, (str, bytes)) or not hasattr(X, "__iter__"):
         raise SequenceError(f"'{name}' must be a sequence of sentences. Got {type(X).__name__} instead.")
     rows = list(X)
     first = next((row for row in rows if not isinstance(row, str) and hasattr(row, "__len__") and len(row)), None)
     vectors = first is not None and np.ndim(first[0]) == 1 and not isinstance(first[0], str)
-    return (Representation if vectors else TokenSequences).from_rows(rows, name=name)
+    return (TokenVectors if vectors else TokenSequences).from_rows(rows, name=name)
 
 
 def check_tags(y: Any, X: RaggedArray) -> TokenSequences:

@@ -73,7 +73,7 @@ def marginals_on_held_out(
     Parameters
     ----------
     estimator : estimator
-    X : TokenSequences or Representation
+    X : TokenSequences or TokenVectors
     tags : TokenSequences
     groups : ndarray of shape (n,) or None
         Patient of each sentence; None counts every sentence as a patient.

@@ -158,7 +158,7 @@ class RecallTunedTagger(SpanScore, BaseEstimator):
 
         Parameters
         ----------
-        X : sequence of n sentences, `TokenSequences` or `Representation`
+        X : sequence of n sentences, `TokenSequences` or `TokenVectors`
         y : sequence of n tag sequences
         groups : array-like of shape (n,), optional
             Patient of each sentence. Without it every sentence counts as a patient of its own, which is too

@@ -22,7 +22,7 @@ class DeidTagger(TaggingNet):
 
     A word is seen as its characters, its shape and its casing (and a vector, if ``embeddings`` are given); a
     bidirectional recurrent network reads the sentence; a conditional random field chooses the tag sequence. Where X is
-    a `Representation`, its vectors are read instead of words. The tagger is a `skorch.NeuralNet`: ``callbacks``,
+    a `TokenVectors`, its vectors are read instead of words. The tagger is a `skorch.NeuralNet`: ``callbacks``,
     ``optimizer__weight_decay``, ``history`` and the like work as documented there.
 
     By default no word of the training notes is stored: words are read by their characters and hashed n-grams.
@@ -45,7 +45,7 @@ class DeidTagger(TaggingNet):
         Tags that the network uses inside. X's tags and predictions are IOB2 in any case.
     characters : {"cnn", "bigru", "bilstm", None}, default="cnn"
         How the characters of a word are read; with None its shape is not read either. Ignored where X is a
-        `Representation`.
+        `TokenVectors`.
     embeddings : None, "auto", "corpus", "glove-6b-50d", path, WordVectors or KeyedVectors, default="auto"
         Fixed word vectors beside the characters. "auto" trains vectors of hashed character n-grams on X; they hold no
         word of X. "corpus" trains vectors of whole words and warns, since those hold the words of X.
@@ -118,7 +118,7 @@ class DeidTagger(TaggingNet):
     classes_ : ndarray of shape (n_classes,)
         Tags of the network; the columns of `predict_proba`.
     n_features_in_ : int
-        Width of the vectors, where X was a `Representation`.
+        Width of the vectors, where X was a `TokenVectors`.
     history_ : skorch.history.History
     module_ : TaggerModule
 
@@ -236,7 +236,7 @@ class DeidTagger(TaggingNet):
 
         Parameters
         ----------
-        X : sequence of n sentences, `TokenSequences` or `Representation`
+        X : sequence of n sentences, `TokenSequences` or `TokenVectors`
         y : sequence of n tag sequences
             IOB2 tags, as long as their sentences.
         groups : array-like of shape (n,), optional

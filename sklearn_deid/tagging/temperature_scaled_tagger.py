@@ -89,7 +89,7 @@ class TemperatureScaledTagger(SpanScore, BaseEstimator):
 
         Parameters
         ----------
-        X : sequence of n sentences, `TokenSequences` or `Representation`
+        X : sequence of n sentences, `TokenSequences` or `TokenVectors`
         y : sequence of n tag sequences
         groups : array-like of shape (n,), optional
             Patient of each sentence.

@@ -11,7 +11,7 @@ from torch import Tensor
 
 from ..exceptions import SequenceError
 from ..metrics import phi_f1_score
-from ..sequences import RaggedArray, Representation, TokenSequences, check_groups, check_sequences, check_tags
+from ..sequences import RaggedArray, TokenSequences, TokenVectors, check_groups, check_sequences, check_tags
 from ..text import convert_tags, repair_tags, split_tag
 from .batching import SentenceDataset
 from .context import ContextUnits
@@ -61,7 +61,7 @@ class TokenNet(SequenceNet):
         self._reads_words = isinstance(X, TokenSequences)
         self._vectors = None
         self._pretrained = None
-        if isinstance(X, Representation):
+        if isinstance(X, TokenVectors):
             self.n_features_in_ = X.d
             if self.encoder == "pretrained":
                 raise SequenceError("encoder='pretrained' reads words; X holds vectors.")

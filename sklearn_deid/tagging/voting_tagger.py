@@ -83,7 +83,7 @@ class VotingTagger(SpanScore, NamedEstimators):
 
         Parameters
         ----------
-        X : sequence of n sentences, `TokenSequences` or `Representation`
+        X : sequence of n sentences, `TokenSequences` or `TokenVectors`
         y : sequence of n tag sequences
         groups : array-like of shape (n,), optional
             Patient of each sentence, for taggers that take it.

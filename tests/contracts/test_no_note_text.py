@@ -10,7 +10,7 @@ from sklearn_deid import Corpus, Document, RuleTagger, Span
 from sklearn_deid.audit.bayes import bayes_reidentification
 from sklearn_deid.exceptions import AlignmentWarning, DeidError
 from sklearn_deid.metrics import deid_report, leak_list, pair_documents, phi_f1_score, phi_word_prior, utility_report
-from sklearn_deid.sequences import RaggedArray, Representation, TokenSequences, check_sequences, check_tags
+from sklearn_deid.sequences import RaggedArray, TokenSequences, TokenVectors, check_sequences, check_tags
 from sklearn_deid.tagging.rules import find_phi, rebuild_sentence
 from sklearn_deid.text import (
     I2B2_2014,
@@ -97,7 +97,7 @@ FAILURES = {
     "words instead of sentences": lambda: check_sequences([WORD]),
     "words among vectors": lambda: check_sequences([[[1.0]], [[WORD]]]),
     "vector of words": lambda: check_sequences([[[WORD]]]),
-    "vectors of words": lambda: Representation.from_rows([[WORD]]),
+    "vectors of words": lambda: TokenVectors.from_rows([[WORD]]),
     "tokens that are none": lambda: TokenSequences.from_rows([[WORD], [(WORD,)]]),
     "one tag too few": lambda: check_tags([[WORD]], check_sequences([[WORD, WORD]])),
     "tokens as tags": lambda: labels_of([WORD]),

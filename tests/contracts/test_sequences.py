@@ -14,10 +14,10 @@ from sklearn.utils import indexable, resample, shuffle
 
 from sklearn_deid.exceptions import BundleError, SequenceError
 from sklearn_deid.sequences import (
+    Provenance,
     RaggedArray,
-    Representation,
-    RepresentationOrigin,
     TokenSequences,
+    TokenVectors,
     check_groups,
     check_sequences,
     check_tags,
@@ -28,7 +28,7 @@ ROWS = [["Dr", "Ada"], [], ["left"], ["at", "3", "pm"], ["Home", "."]]
 VECTORS = [np.arange(2 * len(row), dtype=np.float32).reshape(-1, 2) + i for i, row in enumerate(ROWS)]
 BOTH = [
     pytest.param(lambda rows: TokenSequences.from_rows([ROWS[i] for i in rows]), id="tokens"),
-    pytest.param(lambda rows: Representation(*flat([VECTORS[i] for i in rows])), id="vectors"),
+    pytest.param(lambda rows: TokenVectors(*flat([VECTORS[i] for i in rows])), id="vectors"),
 ]
 token_rows = st.lists(st.lists(st.text(max_size=3), max_size=4), max_size=6)
 
@@ -102,13 +102,13 @@ def test_wrong_index(key):
 
 
 def test_vectors_keep_their_width_where_rows_are_empty():
-    X = Representation.from_rows(VECTORS)
+    X = TokenVectors.from_rows(VECTORS)
     assert (X.d, X.shape, X.data.dtype) == (2, (5,), np.float32)
     assert X[[1]].data.shape == (0, 2)
     assert all(np.array_equal(a, b) for a, b in zip(X, VECTORS, strict=True))
     assert check_sequences(VECTORS) == X
-    assert Representation.from_rows([[], []]).data.shape == (0, 0)
-    assert Representation.from_rows([[], [[1, 2, 3]]]).d == 3
+    assert TokenVectors.from_rows([[], []]).data.shape == (0, 0)
+    assert TokenVectors.from_rows([[], [[1, 2, 3]]]).d == 3
 
 
 def test_equality():
@@ -117,7 +117,7 @@ def test_equality():
     assert X != TokenSequences.from_rows([["Dr"], ["Ada"], *ROWS[2:]])  # the same items in other rows
     assert X != TokenSequences.from_rows([["Dr", "Bob"], *ROWS[1:]])
     assert X != ROWS
-    assert (X == Representation.from_rows(VECTORS)) is False
+    assert (X == TokenVectors.from_rows(VECTORS)) is False
     assert (np.zeros(5) == X) is False
     with pytest.raises(TypeError, match="unhashable"):
         hash(X)
@@ -234,12 +234,12 @@ VALUES = {
     "library_version": "0.1.0",
     "settings": {"training": "bounded", 7: None},
 }
-ORIGIN = RepresentationOrigin(**VALUES)
-OTHER = RepresentationOrigin(**{**VALUES, "fingerprint": "77aa"})
+ORIGIN = Provenance(**VALUES)
+OTHER = Provenance(**{**VALUES, "fingerprint": "77aa"})
 
 
 def represented(origin=ORIGIN):
-    return Representation(*flat(VECTORS), origin)
+    return TokenVectors(*flat(VECTORS), origin)
 
 
 @pytest.mark.parametrize(
@@ -254,14 +254,14 @@ def represented(origin=ORIGIN):
         deepcopy,
         lambda X: clone(X, safe=False),
         check_sequences,
-        lambda X: Representation.concatenate([X[:2], X[2:]]),
+        lambda X: TokenVectors.concatenate([X[:2], X[2:]]),
     ],
 )
 def test_origin_is_kept(same, tmp_path):
     X = represented()
     assert same(X).origin == ORIGIN
     assert same(X) == X
-    assert same(X) != Representation(X.data, X.offsets)
+    assert same(X) != TokenVectors(X.data, X.offsets)
     assert same(X) != represented(OTHER)
     assert joblib.hash(same(X)) == joblib.hash(X) != joblib.hash(represented(OTHER))
     assert joblib.load(joblib.dump(same(X), tmp_path / "X")[0]).origin == ORIGIN
@@ -270,22 +270,22 @@ def test_origin_is_kept(same, tmp_path):
 def test_origin_is_dropped_where_data_are_joined():
     X, unknown = represented(), represented(None)
     for parts in ([X, represented(OTHER)], [X, unknown], [unknown, X]):
-        joined = Representation.concatenate(parts)
+        joined = TokenVectors.concatenate(parts)
         assert joined.origin is None
-        assert joined == Representation.from_rows([*VECTORS, *VECTORS])
-    assert Representation.from_rows(list(X)).origin is None
-    for wrong in ([], [X, Representation.from_rows([[[1.0]]])]):
+        assert joined == TokenVectors.from_rows([*VECTORS, *VECTORS])
+    assert TokenVectors.from_rows(list(X)).origin is None
+    for wrong in ([], [X, TokenVectors.from_rows([[[1.0]]])]):
         with pytest.raises(SequenceError, match="of one dimension d can be joined"):
-            Representation.concatenate(wrong)
+            TokenVectors.concatenate(wrong)
 
 
 def test_origin_holds_plain_values_of_its_own():
     assert ORIGIN.settings == {"training": "bounded", "7": None}
     assert ORIGIN.noise == {"kind": "trainable", "std": [0.5, 1]}
-    assert RepresentationOrigin(**ORIGIN.to_dict()) == ORIGIN
+    assert Provenance(**ORIGIN.to_dict()) == ORIGIN
     ORIGIN.to_dict()["noise"].clear()
     assert ORIGIN.noise
-    assert RepresentationOrigin(**{**VALUES, "n_components": np.int64(2), "casing": np.bool_(False)}) == ORIGIN
+    assert Provenance(**{**VALUES, "n_components": np.int64(2), "casing": np.bool_(False)}) == ORIGIN
 
 
 @pytest.mark.parametrize(
@@ -306,19 +306,19 @@ def test_origin_holds_plain_values_of_its_own():
 )
 def test_origin_of_other_values(name, value, message):
     with pytest.raises(BundleError, match=message) as caught:
-        RepresentationOrigin(**{**VALUES, name: value})
+        Provenance(**{**VALUES, name: value})
     assert "Ada" not in str(caught.value)
 
 
 def test_origin_must_be_one():
-    with pytest.raises(SequenceError, match="must be a RepresentationOrigin or None. Got dict"):
+    with pytest.raises(SequenceError, match="must be a Provenance or None. Got dict"):
         represented(VALUES)
 
 
 def test_a_mapped_file_stays_mapped(tmp_path):
     flat(VECTORS)[0].tofile(tmp_path / "vectors")
     data = np.memmap(tmp_path / "vectors", dtype=np.float32, mode="r", shape=flat(VECTORS)[0].shape)
-    X, plain = Representation(data, flat(VECTORS)[1], ORIGIN), represented()
+    X, plain = TokenVectors(data, flat(VECTORS)[1], ORIGIN), represented()
     assert X == plain
     for key in (slice(None), slice(1, 4), [2, 3], np.array([0, 0, 1, 0, 0], dtype=bool)):
         assert isinstance(X[key].data, np.memmap)
@@ -367,7 +367,7 @@ def test_what_is_no_sequence_of_sentences(X, message):
 def test_vectors_of_more_dimensions():
     for rows in ([np.zeros((2, 3, 1))], [np.zeros(2)], [np.zeros((1, 2)), np.zeros((1, 3))]):
         with pytest.raises(SequenceError, match=r"Every row of 'X' must have shape \(n_tokens, d\) with one d"):
-            Representation.from_rows(rows)
+            TokenVectors.from_rows(rows)
 
 
 @pytest.mark.parametrize(
@@ -388,7 +388,7 @@ def test_tags_that_fit():
     X = TokenSequences.from_rows(ROWS)
     y = [["O"] * len(row) for row in ROWS]
     assert check_tags(y, X) == check_tags(object_rows(y), X) == check_tags(check_tags(y, X), X)
-    assert check_tags(y, Representation.from_rows(VECTORS)).tolist() == y
+    assert check_tags(y, TokenVectors.from_rows(VECTORS)).tolist() == y
 
 
 def test_groups():

@@ -6,7 +6,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from sklearn_deid import WordVectors
-from sklearn_deid.sequences import Representation, TokenSequences, object_rows
+from sklearn_deid.sequences import TokenSequences, TokenVectors, object_rows
 
 N_WORDS = 24
 WORDS = WordVectors(
@@ -37,7 +37,7 @@ class NearestTag(BaseEstimator):
         return object_rows([[str(self.classes_[i]) for i in row.argmax(axis=1)] for row in self.predict_proba(X)])
 
     def _data(self, X):
-        return X.data if isinstance(X, Representation) else WORDS.vectors_for(X.data)
+        return X.data if isinstance(X, TokenVectors) else WORDS.vectors_for(X.data)
 
 
 class RowsAsSentences(ClassifierMixin, BaseEstimator):
@@ -65,7 +65,7 @@ class RowsAsSentences(ClassifierMixin, BaseEstimator):
         return self.classes_[[0 if row[0] == "O" else int(row[0][3:]) for row in tags]]
 
     def _sentences(self, X):
-        return _words(X) if self.words else Representation.from_rows([row[None].astype(np.float32) for row in X])
+        return _words(X) if self.words else TokenVectors.from_rows([row[None].astype(np.float32) for row in X])
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -109,6 +109,6 @@ def _words(X):
 
 def _numbers(made):
     rows = list(made)
-    if isinstance(made, Representation):
+    if isinstance(made, TokenVectors):
         return np.stack([row.ravel() for row in rows])
     return np.array([[float(_INDEX[word]) for word in row] for row in rows])

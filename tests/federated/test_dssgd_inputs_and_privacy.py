@@ -12,7 +12,7 @@ from sklearn_deid.embeddings import SubwordTable
 from sklearn_deid.exceptions import ExchangeError, MissingDependencyError, SequenceError
 from sklearn_deid.federated import GaussianUpload, PrivacyEvent, PrivacyLedger, SparseVectorUpload
 from sklearn_deid.federated.privacy_spent import spent_epsilon
-from sklearn_deid.sequences import Representation
+from sklearn_deid.sequences import TokenVectors
 
 from ..tagging.conftest import make_sentences
 from .small_ensembles import FEW, TINY, ensemble_of
@@ -61,12 +61,12 @@ class TestInputs:
 
     def test_representations(self):
         rng = np.random.default_rng(0)
-        X = Representation.from_rows([rng.normal(size=(n, 4)) for n in rng.integers(1, 6, 80)])
+        X = TokenVectors.from_rows([rng.normal(size=(n, 4)) for n in rng.integers(1, 6, 80)])
         y = [["B-AGE" if v[0] > 0 else "O" for v in row] for row in X]
         ensemble = ensemble_of(strategy="fedavg", lr=0.03, n_epochs=10).fit(X, y, groups=np.arange(80) // 4)
         assert ensemble.n_features_in_ == 4
         assert ensemble.score(X, y) > 0.8
-        other = Representation.from_rows([np.ones((2, 3))])
+        other = TokenVectors.from_rows([np.ones((2, 3))])
         parts = [(X, y), (other, [["O", "O"]])]
         with pytest.raises(SequenceError, match="worker 0 has vectors of width 4, but worker 1 has vectors of width 3"):
             ensemble.fit_workers(parts)

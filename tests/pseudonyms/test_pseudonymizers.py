@@ -24,7 +24,7 @@ from sklearn_deid import (
     make_clinical_notes,
 )
 from sklearn_deid.exceptions import SequenceError
-from sklearn_deid.sequences import Representation, TokenSequences
+from sklearn_deid.sequences import TokenSequences, TokenVectors
 
 from ..tagging.conftest import SMALL, SURNAMES, TOWNS, make_sentences
 
@@ -68,7 +68,7 @@ def test_only_vectors_of_phi_tokens_change(data, cls):
     X, y, _ = data
     perturber = make(cls)
     made = perturber.fit_transform(X, y)
-    assert isinstance(made, Representation)
+    assert isinstance(made, TokenVectors)
     same = (made.data == perturber.transform(X).data).all(axis=1)
     assert same[~is_phi(y)].all()
     # A vector of zeros is what an unknown word has already.

@@ -10,10 +10,10 @@ from sklearn_deid import (
     save_representation,
 )
 from sklearn_deid._randomness import to_grid
-from sklearn_deid.sequences import Representation, RepresentationOrigin
+from sklearn_deid.sequences import Provenance, TokenVectors
 
 MANIFEST, ARRAYS = "manifest.json", "arrays.safetensors"
-ORIGIN = RepresentationOrigin(
+ORIGIN = Provenance(
     fingerprint="3f2a",
     n_components=3,
     n_neighbors=100,
@@ -38,7 +38,7 @@ PATIENTS = ["Alder-77", "Alder-77", "Birch-12", "Alder-77", "Maple-90", "Birch-1
 
 def represented(seed=0, lengths=LENGTHS, origin=ORIGIN):
     data = to_grid(np.random.default_rng(seed).normal(size=(sum(lengths), 3)), 2.0**-20).astype(np.float32)
-    return Representation(data, np.cumsum([0, *lengths]), origin)
+    return TokenVectors(data, np.cumsum([0, *lengths]), origin)
 
 
 def saved(path, seed=0, y=TAGS, groups=None, origin=ORIGIN, **options):

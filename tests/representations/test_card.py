@@ -13,7 +13,7 @@ from sklearn_deid.representations import (
     privacy_card,
     released_r_times,
 )
-from sklearn_deid.sequences import RepresentationOrigin
+from sklearn_deid.sequences import Provenance
 
 VALUES = {
     "fingerprint": "3f2a",
@@ -32,7 +32,7 @@ AUDIT = {"T2": {"accuracy": 0.513, "low": 0.49, "n_pairs": 2000}, "lookup": 0.25
 
 
 def card(bound=BOUND, audit=AUDIT, training=TRAINING, **values):
-    return privacy_card(RepresentationOrigin(**{**VALUES, **values}), training=training, bound=bound, audit=audit)
+    return privacy_card(Provenance(**{**VALUES, **values}), training=training, bound=bound, audit=audit)
 
 
 def rows(text):

@@ -12,7 +12,7 @@ from sklearn_deid import (
     load_representation,
 )
 from sklearn_deid.exceptions import BundleError
-from sklearn_deid.sequences import RepresentationOrigin
+from sklearn_deid.sequences import Provenance
 
 from .saved_releases import ARRAYS, MANIFEST, ORIGIN, PATIENTS, content, forge, saved
 
@@ -120,7 +120,7 @@ def test_forged_manifests_are_refused_or_sound(whole, key, value, inside):
     try:
         forge(folder, change)
         loaded = load_representation(folder)
-        assert isinstance(loaded.origin, RepresentationOrigin)
+        assert isinstance(loaded.origin, Provenance)
         assert loaded.X.shape == (6,)
     except BundleError as error:
         assert error.path == str(folder)

@@ -11,7 +11,7 @@ from sklearn_deid import (
     save_representation,
 )
 from sklearn_deid.exceptions import BundleError
-from sklearn_deid.sequences import Representation
+from sklearn_deid.sequences import TokenVectors
 
 from .saved_releases import ORIGIN, PATIENTS, content, saved
 
@@ -22,7 +22,7 @@ def test_pool(tmp_path):
     b = load_representation(saved(tmp_path / "b", seed=1, groups=PATIENTS))
     pool = pool_representations([a, b])
     first = load_representation(a)
-    assert pool.X == Representation.concatenate([first.X, b.X])
+    assert pool.X == TokenVectors.concatenate([first.X, b.X])
     assert pool.y.tolist() == [*first.y.tolist(), *b.y.tolist()]
     assert pool.groups.tolist() == [*first.groups, *(b.groups + 3)]
     assert pool.origin == ORIGIN
@@ -81,7 +81,7 @@ def test_files_of_another_width(tmp_path):
     a = saved(tmp_path / "a")
     for d, casing, message in ((4, False, "same dimension d"), (3, True, "same casing: .*has False.*has True")):
         origin = replace(ORIGIN, n_components=d, casing=casing)
-        R = Representation(np.ones((1, d + 7 * casing)), [0, 1], origin)
+        R = TokenVectors(np.ones((1, d + 7 * casing)), [0, 1], origin)
         save_representation(tmp_path / f"{d}", R, [["O"]])
         with pytest.raises(BundleError, match=message):
             pool_representations([a, tmp_path / f"{d}"])
@@ -111,6 +111,6 @@ def test_nothing_to_pool(tmp_path):
             pool_representations(one)
     loaded = load_representation(a)
     with pytest.raises(BundleError, match="which representer made number 1"):
-        pool_representations([replace(loaded, X=Representation(loaded.X.data, loaded.X.offsets))])
+        pool_representations([replace(loaded, X=TokenVectors(loaded.X.data, loaded.X.offsets))])
     with pytest.raises(BundleError, match="manifest.json is missing"):
         pool_representations([a, tmp_path / "nothing"])

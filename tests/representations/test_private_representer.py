@@ -22,7 +22,7 @@ from sklearn.utils._param_validation import InvalidParameterError
 from sklearn_deid import DeidTagger, PrivateRepresenter, WordVectors, save_model
 from sklearn_deid.exceptions import BundleError, SequenceError, UnsafeToShareWarning
 from sklearn_deid.representations import pair_distance
-from sklearn_deid.sequences import Representation, TokenSequences
+from sklearn_deid.sequences import TokenSequences, TokenVectors
 
 from ..tagging.conftest import SMALL, SURNAMES, TOWNS, make_sentences
 
@@ -59,7 +59,7 @@ def fitted(data):
 def test_shape_casing_and_unit_length(data, fitted):
     X, _, _ = data
     R = fitted.transform(X)
-    assert isinstance(R, Representation) and R.data.dtype == np.float32
+    assert isinstance(R, TokenVectors) and R.data.dtype == np.float32
     assert R.offsets.tolist() == X.offsets.tolist() and R.d == fitted.n_features_out_ == 4 + 7
     assert len(fitted.get_feature_names_out()) == R.d
     np.testing.assert_allclose(np.linalg.norm(R.data[:, :4], axis=1), 1.0, rtol=1e-5)

@@ -19,7 +19,7 @@ from sklearn_deid import (
 )
 from sklearn_deid._randomness import to_grid
 from sklearn_deid.exceptions import BundleError, SequenceError, UnsafeToShareWarning
-from sklearn_deid.sequences import Representation, TokenSequences
+from sklearn_deid.sequences import TokenSequences, TokenVectors
 
 from .saved_releases import ARRAYS, MANIFEST, ORIGIN, PATIENTS, TAGS, content, represented, saved
 
@@ -66,13 +66,13 @@ def test_any_sentences(tmp_path_factory, y, shuffle):
 def test_wider_vectors_and_other_numbers(tmp_path):
     origin = replace(ORIGIN, casing=True)
     data = to_grid(np.random.default_rng(0).normal(size=(11, 10)), 2.0**-20)
-    R = Representation(data, represented().offsets, origin)
+    R = TokenVectors(data, represented().offsets, origin)
     save_representation(tmp_path / "a", R, TAGS, shuffle=False)
     X = load_representation(tmp_path / "a").X
     assert (X.d, X.data.dtype) == (10, np.float32)
     assert np.array_equal(X.data, R.data.astype(np.float32))
     for d, casing in ((10, False), (3, True)):
-        wrong = Representation(np.zeros((11, d)), R.offsets, replace(ORIGIN, casing=casing))
+        wrong = TokenVectors(np.zeros((11, d)), R.offsets, replace(ORIGIN, casing=casing))
         with pytest.raises(BundleError, match=f"have {d} columns, those of their representer {3 + 7 * casing}"):
             save_representation(tmp_path / "b", wrong, TAGS)
 
@@ -168,7 +168,7 @@ def with_noise(**changed):
         (with_noise(grid=0.3), "names a grid that is none"),
         (with_noise(released_grid="fine"), "names a grid that is none"),
         (with_noise(released_grid=2.0**-19), "do not lie on the grid"),
-        (Representation(represented().data + 1e-7, represented().offsets, ORIGIN), "do not lie on the grid"),
+        (TokenVectors(represented().data + 1e-7, represented().offsets, ORIGIN), "do not lie on the grid"),
     ],
 )
 def test_what_must_not_be_shared(tmp_path, R, message):
@@ -201,9 +201,9 @@ def test_numbers_that_are_none(tmp_path, value):
     data = np.zeros((11, 3))
     data[10, 2] = value
     with pytest.raises(SequenceError, match="R holds NaN or infinity"):
-        save_representation(tmp_path / "a", Representation(data, represented().offsets, ORIGIN), TAGS)
+        save_representation(tmp_path / "a", TokenVectors(data, represented().offsets, ORIGIN), TAGS)
     with pytest.raises(SequenceError, match="must hold floating point numbers"):
-        save_representation(tmp_path / "a", Representation(data.astype(object), represented().offsets, ORIGIN), TAGS)
+        save_representation(tmp_path / "a", TokenVectors(data.astype(object), represented().offsets, ORIGIN), TAGS)
 
 
 def test_what_is_there_is_kept(tmp_path):

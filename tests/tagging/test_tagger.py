@@ -6,7 +6,7 @@ import torch
 
 from sklearn_deid import DeidTagger
 from sklearn_deid.exceptions import SequenceError
-from sklearn_deid.sequences import Representation, TokenSequences
+from sklearn_deid.sequences import TokenSequences, TokenVectors
 
 from .conftest import SMALL, assert_rows_equal, make_sentences
 
@@ -238,7 +238,7 @@ class TestRepresentation:
     def test_vectors_instead_of_tokens(self):
         rng = np.random.default_rng(0)
         lengths = rng.integers(1, 6, 80)
-        X = Representation.from_rows([rng.normal(size=(n, 4)) for n in lengths])
+        X = TokenVectors.from_rows([rng.normal(size=(n, 4)) for n in lengths])
         y = [["B-AGE" if v[0] > 0 else "O" for v in row] for row in X]
         tagger = DeidTagger(**SMALL).fit(X, y)
         assert tagger.n_features_in_ == 4
@@ -248,7 +248,7 @@ class TestRepresentation:
 
     def test_tokens_only_tagger_refuses_vectors(self, fitted):
         with pytest.raises(SequenceError, match="trained on tokens"):
-            fitted.predict(Representation.from_rows([np.ones((2, 3))]))
+            fitted.predict(TokenVectors.from_rows([np.ones((2, 3))]))
 
 
 class TestRefusals:

@@ -19,7 +19,7 @@ from sklearn_deid import (
 )
 from sklearn_deid.embeddings import WordVectors
 from sklearn_deid.exceptions import SequenceError
-from sklearn_deid.sequences import Representation, TokenSequences
+from sklearn_deid.sequences import TokenSequences, TokenVectors
 
 from .conftest import SMALL, SURNAMES, assert_rows_equal
 
@@ -109,7 +109,7 @@ def test_in_a_pipeline_behind_a_pseudonymizer_and_as_its_augmenter(notes):
 def test_vectors_keep_their_documents(notes):
     data = notes.to_sentences()
     vectors = np.random.default_rng(0).standard_normal((len(data.X.data), 4)).astype(np.float32)
-    X = Representation(vectors, data.X.offsets).with_documents(data.doc_ids)
+    X = TokenVectors(vectors, data.X.offsets).with_documents(data.doc_ids)
     tagger = DeidTagger(**{**SMALL, "max_epochs": 1}, context="window").fit(X, data.y)
     assert len(tagger.predict(X[3:9])) == 6
 

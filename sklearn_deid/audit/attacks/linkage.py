@@ -11,7 +11,7 @@ from sklearn.metrics import roc_auc_score
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from ...sequences import Representation, TokenSequences
+from ...sequences import TokenSequences, TokenVectors
 from ..protocol import CONTROL_CONFIDENCE, AttackResult, Estimate
 from .sentence_pairs import PairFeatures, ReleasedSentences, SentencePairs, draw_pairs
 
@@ -120,7 +120,7 @@ class LinkageAttack:
         blind_hits, blind_pairs, _ = self._told_apart(_shuffled(both[0], rng), _shuffled(both[1], rng), rng)
         return AttackResult(
             self.name,
-            "representation" if isinstance(released.X, Representation) else self.threat,
+            "representation" if isinstance(released.X, TokenVectors) else self.threat,
             self.attacker,
             self.measure,
             Estimate.from_hits(hits, pairs.patients, self.confidence),
@@ -167,7 +167,7 @@ def _joined(known: ReleasedSentences, released: ReleasedSentences) -> ReleasedSe
     if known.tags is not None and released.tags is not None:
         tags = TokenSequences(np.concatenate([known.tags.data, released.tags.data]), offsets)
     casing = None
-    if isinstance(X, Representation) and known.casing is not None and released.casing is not None:
+    if isinstance(X, TokenVectors) and known.casing is not None and released.casing is not None:
         casing = np.split(np.concatenate([known.casing, released.casing]), offsets[1:-1])
     return ReleasedSentences(X, np.zeros(len(X), dtype=np.int64), tags, casing)
 
@@ -175,7 +175,7 @@ def _joined(known: ReleasedSentences, released: ReleasedSentences) -> ReleasedSe
 def _marked(sentences: ReleasedSentences, rng: np.random.Generator) -> ReleasedSentences:
     """The same sentences, each with one more token that is its patient's alone: the positive control."""
     X, patients = sentences.X, np.unique(sentences.groups, return_inverse=True)[1]
-    if isinstance(X, Representation):
+    if isinstance(X, TokenVectors):
         marks: np.ndarray = rng.standard_normal((patients.max() + 1, X.d)).astype(np.float32)
         # The longest vectors of all, so that their direction is that of the sentence.
         marks *= 10.0 * max(1.0, float(np.abs(X.data).max(initial=0.0)))
@@ -189,7 +189,7 @@ def _marked(sentences: ReleasedSentences, rng: np.random.Generator) -> ReleasedS
         # A label that is there already: the mark is to be found by what it is.
         label = next((tag for tag in sentences.tags.data.tolist() if tag != "O"), "O")
         tags = TokenSequences(np.insert(sentences.tags.data, X.offsets[:-1], label), marked.offsets)
-    if isinstance(X, Representation) and sentences.casing is not None:
+    if isinstance(X, TokenVectors) and sentences.casing is not None:
         casing = np.split(np.insert(sentences.casing, X.offsets[:-1], 0), marked.offsets[1:-1])
     return ReleasedSentences(marked, sentences.groups, tags, casing, sentences.documents)
 

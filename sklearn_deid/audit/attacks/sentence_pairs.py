@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ...exceptions import SequenceError
-from ...sequences import Representation, TokenSequences, check_groups, check_sequences, check_tags
+from ...sequences import TokenSequences, TokenVectors, check_groups, check_sequences, check_tags
 from ...text import CASING_CLASSES, casing_ids, split_tag
 
 __all__ = ["PairFeatures", "ReleasedSentences", "SentencePairs", "draw_pairs"]
@@ -162,7 +162,7 @@ class PairFeatures:
             self._counts.append(_row_counts([number.get(label or "", -1) for label in labels], bounds, len(number)))
         if use_casing and sentences.casing is not None:
             self._counts.append(_row_counts(sentences.casing.tolist(), bounds, _N_CASINGS))
-        if isinstance(X, Representation):
+        if isinstance(X, TokenVectors):
             self._vectors = [_unit(X.data[start:stop].astype(np.float64)) for start, stop in bounds]
             return
         folded = [word.casefold() for word in X.data.tolist()]

@@ -13,7 +13,7 @@ from ..._randomness import release_generator
 from ...representations.encoding import encode_sentences
 from ...representations.pair_data import PairData
 from ...representations.table_pairs import embedding_table
-from ...sequences import Representation, TokenSequences
+from ...sequences import TokenSequences, TokenVectors
 from ...tagging.tagger_data import distinct_words
 from ...text import casing_ids
 from ..attacks.certified import CertifiedBound
@@ -73,7 +73,7 @@ class _VectorRelease:
     def sentences(self, part: str) -> ReleasedSentences:
         """Sentences of a part as whoever links them sees them."""
         rows, data = self.data.parts[part], self.data
-        vectors = Representation(self.vectors(part), np.concatenate([[0], np.cumsum(data.X.lengths[rows])]))
+        vectors = TokenVectors(self.vectors(part), np.concatenate([[0], np.cumsum(data.X.lengths[rows])]))
         casing = np.split(self._casing, data.X.offsets[1:-1])
         return ReleasedSentences(vectors, data.groups_of(rows), data.y[rows], [casing[row] for row in rows])
 

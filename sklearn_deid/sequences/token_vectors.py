@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..exceptions import SequenceError
-from .origin import RepresentationOrigin
+from .provenance import Provenance
 from .ragged_array import RaggedArray
 
 if TYPE_CHECKING:
     from typing_extensions import Self
 
-__all__ = ["Representation"]
+__all__ = ["TokenVectors"]
 
 
-class Representation(RaggedArray):
+class TokenVectors(RaggedArray):
     """Sentences of token vectors: one flat float32 array of shape (n_tokens, d) plus offsets.
 
     Parameters
@@ -26,27 +26,27 @@ class Representation(RaggedArray):
         All vectors; a memmap stays one as long as no copy is needed.
     offsets : ndarray of shape (n + 1,), dtype int64
         Sentence ``i`` is ``data[offsets[i]:offsets[i + 1]]``.
-    origin : RepresentationOrigin, default=None
+    origin : Provenance, default=None
         The representer that made the vectors. Kept by indexing, copies and pickles, part of equality; None where it is
         not known, or where data of different origins are joined.
     """
 
     __slots__ = ("origin",)
 
-    def __init__(self, data: np.ndarray, offsets: np.ndarray, origin: RepresentationOrigin | None = None) -> None:
+    def __init__(self, data: np.ndarray, offsets: np.ndarray, origin: Provenance | None = None) -> None:
         super().__init__(data, offsets)
-        if origin is not None and not isinstance(origin, RepresentationOrigin):
-            raise SequenceError(f"'origin' must be a RepresentationOrigin or None. Got {type(origin).__name__}.")
+        if origin is not None and not isinstance(origin, Provenance):
+            raise SequenceError(f"'origin' must be a Provenance or None. Got {type(origin).__name__}.")
         self.origin = origin
 
     @classmethod
-    def concatenate(cls, parts: Sequence[Representation]) -> Representation:
+    def concatenate(cls, parts: Sequence[TokenVectors]) -> TokenVectors:
         """Join sentences of several representations of one d; the origin stays if all have the same.
 
         Examples
         --------
-        >>> part = Representation.from_rows([[[1.0, 2.0]], [[3.0, 4.0], [5.0, 6.0]]])
-        >>> Representation.concatenate([part, part[:1]]).lengths.tolist()
+        >>> part = TokenVectors.from_rows([[[1.0, 2.0]], [[3.0, 4.0], [5.0, 6.0]]])
+        >>> TokenVectors.concatenate([part, part[:1]]).lengths.tolist()
         [1, 2, 1]
         """
         if not parts or len({part.data.shape[1:] for part in parts}) != 1:
@@ -63,14 +63,14 @@ class Representation(RaggedArray):
 
     def __eq__(self, other: object) -> bool:
         same = super().__eq__(other)
-        if same is True and isinstance(other, Representation):
+        if same is True and isinstance(other, TokenVectors):
             return self.origin == other.origin
         return same
 
     __hash__ = None
 
     @classmethod
-    def from_rows(cls, rows: Iterable[Any], *, name: str = "X") -> Representation:
+    def from_rows(cls, rows: Iterable[Any], *, name: str = "X") -> TokenVectors:
         """Convert rows of 2-D arrays (n_tokens, d); raises SequenceError that names the row."""
         arrays = [_as_vectors(row, name, number) for number, row in enumerate(rows)]
         widths = {a.shape[1:] for a in arrays if a.size}

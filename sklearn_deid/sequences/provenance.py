@@ -12,14 +12,14 @@ import numpy as np
 from .._storage import plain_json
 from ..exceptions import BundleError
 
-__all__ = ["NOISE_LAW", "RepresentationOrigin"]
+__all__ = ["NOISE_LAW", "Provenance"]
 
 NOISE_LAW = "Gaussian, rounded to the grid"  # of `PrivateRepresenter`, in manifests
 
 
 @dataclass(frozen=True)
-class RepresentationOrigin:
-    """The representer that made the vectors of a `Representation`, in plain values.
+class Provenance:
+    """The representer that made the vectors of a `TokenVectors`, in plain values.
 
     All of it is written into files that are shared: it must hold no token, no document id and no path.
 
@@ -50,8 +50,8 @@ class RepresentationOrigin:
 
     Examples
     --------
-    >>> origin = RepresentationOrigin("3f2a", 50, 100, {"kind": "trainable"}, True, True, "0.1.0", {"training": "dann"})
-    >>> origin.n_neighbors, RepresentationOrigin(**origin.to_dict()) == origin
+    >>> origin = Provenance("3f2a", 50, 100, {"kind": "trainable"}, True, True, "0.1.0", {"training": "dann"})
+    >>> origin.n_neighbors, Provenance(**origin.to_dict()) == origin
     (100, True)
     """
 
