@@ -20,7 +20,7 @@ from typing import Any
 
 import torch
 
-from sklearn_deid import DeidTagger, RuleTagger, UnitedTagger, fetch_meddocan, make_clinical_notes
+from sklearn_deid import DeidTagger, HybridTagger, RuleTagger, fetch_meddocan, make_clinical_notes
 from sklearn_deid.exceptions import AlignmentWarning
 from sklearn_deid.metrics import phi_f1_score, phi_precision_score, phi_recall_score
 from sklearn_deid.text import SentenceData
@@ -95,10 +95,10 @@ def measure(language: str, train: SentenceData, test: SentenceData, arguments: a
     }
     for seed in arguments.seeds:
         tagger = DeidTagger(max_epochs=arguments.epochs, random_state=seed)
-        both = UnitedTagger(rules, tagger).fit(train.X, train.y, groups=train.groups)
+        both = HybridTagger(rules, tagger).fit(train.X, train.y, groups=train.groups)
         run: dict[str, Any] = {"seed": seed, "tagger": scores(test.y, both.tagger_.predict(test.X))}
-        for unite in ("rules_first", "tagger_first", "union"):
-            run[unite] = scores(test.y, both.set_params(unite=unite).predict(test.X))
+        for on_conflict in ("rules_first", "tagger_first", "union"):
+            run[on_conflict] = scores(test.y, both.set_params(on_conflict=on_conflict).predict(test.X))
         run["rules_precision_"] = round(both.rules_precision_, 4)
         result["runs"].append(run)
         print(language, seed, {k: v["f1"] for k, v in run.items() if isinstance(v, dict)}, file=sys.stderr)

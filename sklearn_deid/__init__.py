@@ -29,7 +29,7 @@ _HOME = {
     "RuleTagger": "tagging",
     "RecallTunedTagger": "tagging",
     "TemperatureScaledTagger": "tagging",
-    "UnitedTagger": "tagging",
+    "HybridTagger": "tagging",
     "VotingTagger": "tagging",
     "NoteDeidentifier": "tagging",
     "NeighborPseudonymizer": "pseudonyms",

@@ -27,7 +27,7 @@ _HOME = {
     "direct_identifiers": "decision_report",
     "LockedDropout": "dropout",
     "BidirectionalRecurrent": "encoders",
-    "UnitedTagger": "hybrid_tagger",
+    "HybridTagger": "hybrid_tagger",
     "MovingAverage": "moving_average",
     "TaggerModule": "network",
     "NoteDeidentifier": "note_deidentifier",

@@ -14,14 +14,14 @@ from .._storage import plain_json
 from ..exceptions import BundleError
 from ..metrics import Share
 from .decision_report import DecisionReport
-from .hybrid_tagger import UnitedTagger
+from .hybrid_tagger import HybridTagger
 from .note_deidentifier import NoteDeidentifier
 from .recall_tuned_tagger import RecallTunedTagger
 from .rule_tagger import RuleTagger
 from .temperature_scaled_tagger import TemperatureScaledTagger
 from .voting_tagger import VotingTagger
 
-__all__ = ["COMPOSITES", "Composite", "unwrapped"]
+__all__ = ["COMPOSITES", "OLD_CLASSES", "Composite", "unwrapped"]
 
 
 class Composite(NamedTuple):
@@ -78,14 +78,14 @@ def _rule_tagger_together(state: Mapping[str, Any], taggers: list[Any]) -> RuleT
     return model.set_params(label_scheme=state["scheme"])
 
 
-def _united_tagger_apart(model: UnitedTagger) -> tuple[dict[str, Any], list[Any]]:
+def _hybrid_tagger_apart(model: HybridTagger) -> tuple[dict[str, Any], list[Any]]:
     check_is_fitted(model)
-    return {"unite": model.unite, "precision": model.rules_precision_}, [model.rules_, model.tagger_]
+    return {"on_conflict": model.on_conflict, "precision": model.rules_precision_}, [model.rules_, model.tagger_]
 
 
-def _united_tagger_together(state: Mapping[str, Any], taggers: list[Any]) -> UnitedTagger:
+def _hybrid_tagger_together(state: Mapping[str, Any], taggers: list[Any]) -> HybridTagger:
     rules, tagger = taggers
-    model = UnitedTagger(rules, tagger, unite=state["unite"])
+    model = HybridTagger(rules, tagger, on_conflict=_renamed(state, "on_conflict"))
     model.rules_, model.tagger_, model.rules_precision_ = rules, tagger, _probability(state["precision"])
     return model
 
@@ -148,18 +148,27 @@ def _temperature_scaled_tagger_together(state: Mapping[str, Any], taggers: list[
 
 _AIMS = ("target_recall", "max_missed_patients", "decision_bias", "confidence", "level", "binary")
 
+# What 0.1.0 called them: classes and entries of models that it saved.
+OLD_CLASSES = {"UnitedTagger": "HybridTagger"}
+_OLD_ENTRIES = {"on_conflict": "unite"}
+
 #: By the name in the manifest.
 COMPOSITES: dict[str, Composite] = {
     composite.kind.__name__: composite
     for composite in (
         Composite(NoteDeidentifier, _note_deidentifier_apart, _note_deidentifier_together),
         Composite(RuleTagger, _rule_tagger_apart, _rule_tagger_together),
-        Composite(UnitedTagger, _united_tagger_apart, _united_tagger_together),
+        Composite(HybridTagger, _hybrid_tagger_apart, _hybrid_tagger_together),
         Composite(VotingTagger, _voting_tagger_apart, _voting_tagger_together),
         Composite(RecallTunedTagger, _recall_tuned_tagger_apart, _recall_tuned_tagger_together),
         Composite(TemperatureScaledTagger, _temperature_scaled_tagger_apart, _temperature_scaled_tagger_together),
     )
 }
+
+
+def _renamed(state: Mapping[str, Any], name: str) -> Any:
+    """An entry, under its name or the one of 0.1.0."""
+    return state[name] if name in state else state[_OLD_ENTRIES[name]]
 
 
 def _with_labels(model: Any, labels: Any) -> Any:

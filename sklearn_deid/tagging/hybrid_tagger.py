@@ -1,4 +1,4 @@
-"""`UnitedTagger`: rules and a trained tagger together."""
+"""`HybridTagger`: rules and a trained tagger together."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ from .note_deidentifier import _group_parameters, _tag
 from .rule_tagger import RuleTagger
 from .span_score import SpanScore
 
-__all__ = ["UnitedTagger"]
+__all__ = ["HybridTagger"]
 
 _TokenSpan = tuple[int, int, str]
 
 
-class UnitedTagger(SpanScore, BaseEstimator):
+class HybridTagger(SpanScore, BaseEstimator):
     """Unite the spans of rules with those of a tagger.
 
-    Whatever ``unite`` says, every token that either of them tags is tagged: the setting decides which label and which
-    borders count where the two disagree.
+    Whatever ``on_conflict`` says, every token that either of them tags is tagged: the setting decides which label and
+    which borders count where the two disagree.
 
     Parameters
     ----------
@@ -34,7 +34,7 @@ class UnitedTagger(SpanScore, BaseEstimator):
         Anything that tags tokens.
     tagger : estimator, default=DeidTagger()
         Tagger or pipeline that ends with one.
-    unite : {"rules_first", "tagger_first", "union"}, default="rules_first"
+    on_conflict : {"rules_first", "tagger_first", "union"}, default="rules_first"
         Where a span of the rules and one of the tagger share tokens, those of the rules, of the tagger, or of the
         longer one (of equally long ones the tagger's) keep them. What is left of the other goes to its neighbour if
         that has the same label, and is a span of its own if not.
@@ -53,26 +53,26 @@ class UnitedTagger(SpanScore, BaseEstimator):
 
     Examples
     --------
-    >>> from sklearn_deid import DeidTagger, RuleTagger, UnitedTagger
+    >>> from sklearn_deid import DeidTagger, RuleTagger, HybridTagger
     >>> X = [["Mr", "Alder", ",", "a", "@", "b", ".", "org"], ["No", "pain"]] * 8
     >>> y = [["O", "B-PATIENT", "O", "O", "O", "O", "O", "O"], ["O", "O"]] * 8
     >>> tagger = DeidTagger(hidden_size=16, batch_size=20, lr=0.01, random_state=0)
-    >>> UnitedTagger(RuleTagger(families=["email"]), tagger).fit(X, y).predict(X)[0]
+    >>> HybridTagger(RuleTagger(families=["email"]), tagger).fit(X, y).predict(X)[0]
     ['O', 'B-PATIENT', 'O', 'B-EMAIL', 'I-EMAIL', 'I-EMAIL', 'I-EMAIL', 'I-EMAIL']
     """
 
     _parameter_constraints: dict[str, list] = {
         "rules": [HasMethods(["fit", "predict"]), None],
         "tagger": [HasMethods(["fit", "predict"]), None],
-        "unite": [StrOptions({"rules_first", "tagger_first", "union"})],
+        "on_conflict": [StrOptions({"rules_first", "tagger_first", "union"})],
     }
 
-    def __init__(self, rules: Any = None, tagger: Any = None, *, unite: str = "rules_first") -> None:
+    def __init__(self, rules: Any = None, tagger: Any = None, *, on_conflict: str = "rules_first") -> None:
         self.rules = rules
         self.tagger = tagger
-        self.unite = unite
+        self.on_conflict = on_conflict
 
-    def fit(self, X: Any, y: Any, *, groups: Any = None) -> UnitedTagger:
+    def fit(self, X: Any, y: Any, *, groups: Any = None) -> HybridTagger:
         """Train the tagger; the rules see y for its labels only.
 
         Parameters
@@ -136,8 +136,8 @@ class UnitedTagger(SpanScore, BaseEstimator):
 
     def _united(self, by_rules: list[str], by_tagger: list[str]) -> list[str]:
         rules, tagger = labels_of(by_rules), labels_of(by_tagger)
-        first, second = (rules, tagger) if self.unite == "rules_first" else (tagger, rules)
-        if self.unite == "union":
+        first, second = (rules, tagger) if self.on_conflict == "rules_first" else (tagger, rules)
+        if self.on_conflict == "union":
             first, second = sorted([*tagger, *rules], key=lambda span: span[0] - span[1]), []
         return _painted([*first, *second], len(by_rules))
 
@@ -153,7 +153,7 @@ class UnitedTagger(SpanScore, BaseEstimator):
             return X
         if len(X.data):
             raise SequenceError(
-                "UnitedTagger reads tokens; X holds vectors. Give it the whole pipeline as its 'tagger'."
+                "HybridTagger reads tokens; X holds vectors. Give it the whole pipeline as its 'tagger'."
             )
         return TokenSequences.from_rows([[]] * len(X))
 

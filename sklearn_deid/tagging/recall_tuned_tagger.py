@@ -101,7 +101,7 @@ class RecallTunedTagger(SpanScore, BaseEstimator):
     See Also
     --------
     VotingTagger : The mean of several taggers, which can be tuned by this.
-    UnitedTagger : Adds rules to this.
+    HybridTagger : Adds rules to this.
 
     References
     ----------

@@ -23,7 +23,7 @@ class RuleTagger(SpanScore, BaseEstimator):
     """Tag e-mail addresses, phone numbers, dates, ages and identifiers by rules.
 
     For what has a form of its own or a telling word in front of it, English and Spanish. It knows no names and no
-    places: unite it with a trained tagger (`UnitedTagger`), or take it as a baseline.
+    places: unite it with a trained tagger (`HybridTagger`), or take it as a baseline.
 
     Rules are matched on each sentence, rebuilt from its tokens. Against `tagging.rules.find_phi` on raw text, line
     ends, runs of spaces, and the spaces after full stops and around dashes are lost, as is everything that a rule would
@@ -51,7 +51,7 @@ class RuleTagger(SpanScore, BaseEstimator):
 
     See Also
     --------
-    UnitedTagger : Rules and a trained tagger together.
+    HybridTagger : Rules and a trained tagger together.
     rules.find_phi : The same rules on raw text.
 
     Examples
@@ -127,7 +127,7 @@ class RuleTagger(SpanScore, BaseEstimator):
         if not isinstance(sentences, TokenSequences) and len(sentences.data):
             raise SequenceError(
                 "RuleTagger reads tokens; X holds vectors. Put it before the step that turns tokens into vectors: "
-                "UnitedTagger(RuleTagger(), pipeline)."
+                "HybridTagger(RuleTagger(), pipeline)."
             )
         return object_rows(self._tags(row) for row in sentences)
 

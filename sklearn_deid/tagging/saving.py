@@ -12,7 +12,7 @@ from .. import __version__
 from .._compat import check_constraints
 from .._storage import plain_json, read_bundle, write_bundle
 from ..exceptions import BundleError
-from .composites import COMPOSITES, unwrapped
+from .composites import COMPOSITES, OLD_CLASSES, unwrapped
 from .tagger import DeidTagger
 from .tagger_state import tagger_from_state, tagger_to_state
 
@@ -27,7 +27,7 @@ def save_model(model: Any, path: str | os.PathLike[str], *, overwrite: bool = Fa
 
     Parameters
     ----------
-    model : DeidTagger, RuleTagger, UnitedTagger, VotingTagger, RecallTunedTagger, TemperatureScaledTagger
+    model : DeidTagger, RuleTagger, HybridTagger, VotingTagger, RecallTunedTagger, TemperatureScaledTagger
         Fitted, or a NoteDeidentifier around one. Taggers inside of them are of these classes too. Of a `DSSGDEnsemble`
         save ``global_estimator_`` or one of ``estimators_``.
     path : path
@@ -115,6 +115,7 @@ def _instead(model: Any) -> str:
 
 def _from_state(manifest: Any, arrays: dict[str, np.ndarray], device: str | None) -> Any:
     kind, state = (manifest.get(key) if isinstance(manifest, dict) else None for key in ("class", "state"))
+    kind = OLD_CLASSES.get(kind, kind) if isinstance(kind, str) else kind
     if kind == "DeidTagger":
         return _tagger(state, arrays, device)
     if not isinstance(kind, str) or kind not in COMPOSITES:

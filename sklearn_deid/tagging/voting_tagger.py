@@ -48,7 +48,7 @@ class VotingTagger(SpanScore, NamedEstimators):
     See Also
     --------
     RecallTunedTagger : Takes this as it takes any tagger.
-    UnitedTagger : Adds the spans of rules to those of a tagger.
+    HybridTagger : Adds the spans of rules to those of a tagger.
 
     Examples
     --------

@@ -17,6 +17,7 @@ from sklearn_deid import (
     DeidTagger,
     DSSGDEnsemble,
     GaussianNoisePerturber,
+    HybridTagger,
     MadlibPseudonymizer,
     NeighborPseudonymizer,
     PrivateRepresenter,
@@ -25,7 +26,6 @@ from sklearn_deid import (
     RuleTagger,
     SanTextPseudonymizer,
     TemperatureScaledTagger,
-    UnitedTagger,
     VotingTagger,
     ZeroVectorPerturber,
 )
@@ -42,7 +42,7 @@ ADAPTED = {
     "DeidTagger": RowsAsSentences(DeidTagger(**TINY)),
     "DSSGDEnsemble": RowsAsSentences(DSSGDEnsemble(DeidTagger(**TINY), n_workers=2, n_epochs=1, random_state=0)),
     "RuleTagger": RowsAsSentences(RULES, words=True),
-    "UnitedTagger": RowsAsSentences(UnitedTagger(RULES, NearestTag()), words=True),
+    "HybridTagger": RowsAsSentences(HybridTagger(RULES, NearestTag()), words=True),
     "VotingTagger": RowsAsSentences(VotingTagger([("one", NearestTag()), ("two", NearestTag())])),
     "RecallTunedTagger": RowsAsSentences(
         RecallTunedTagger(NearestTag(), target_recall=0.5, confidence=None, random_state=0)

@@ -1,4 +1,4 @@
-"""UnitedTagger: which spans count, and its behaviour among scikit-learn's tools."""
+"""HybridTagger: which spans count, and its behaviour among scikit-learn's tools."""
 
 import pickle
 
@@ -11,7 +11,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV, GroupKFold
 from sklearn.pipeline import Pipeline
 
-from sklearn_deid import Corpus, DeidTagger, NoteDeidentifier, RuleTagger, UnitedTagger, make_clinical_notes
+from sklearn_deid import Corpus, DeidTagger, HybridTagger, NoteDeidentifier, RuleTagger, make_clinical_notes
 from sklearn_deid.exceptions import SequenceError
 from sklearn_deid.sequences import object_rows
 from sklearn_deid.text import is_allowed, labels_of, repair_tags
@@ -41,9 +41,13 @@ class Sure(Fixed):
         return (tags, object_rows(np.full(len(row), 0.5) for row in tags)) if return_confidence else tags
 
 
-def united(rules, tagger, unite):
+def united(rules, tagger, on_conflict):
     X = [["x"] * len(rules)]
-    return UnitedTagger(Fixed([rules]), Fixed([tagger]), unite=unite).fit(X, [["O"] * len(rules)]).predict(X)[0]
+    return (
+        HybridTagger(Fixed([rules]), Fixed([tagger]), on_conflict=on_conflict)
+        .fit(X, [["O"] * len(rules)])
+        .predict(X)[0]
+    )
 
 
 def short(tags):
@@ -67,7 +71,7 @@ def short(tags):
 def test_by_hand(rules, tagger, rules_first, tagger_first, union):
     sides = [[f"{t[0]}-{t[1]}" if t != "O" else t for t in side.split()] for side in (rules, tagger)]
     wanted = {"rules_first": rules_first, "tagger_first": tagger_first, "union": union}
-    assert {unite: short(united(*sides, unite)) for unite in wanted} == wanted
+    assert {on_conflict: short(united(*sides, on_conflict)) for on_conflict in wanted} == wanted
 
 
 rows = st.integers(1, 8).flatmap(
@@ -75,17 +79,17 @@ rows = st.integers(1, 8).flatmap(
 )
 
 
-@given(sides=rows, unite=st.sampled_from(["rules_first", "tagger_first", "union"]))
-def test_laws(sides, unite):
+@given(sides=rows, on_conflict=st.sampled_from(["rules_first", "tagger_first", "union"]))
+def test_laws(sides, on_conflict):
     """Legal; no tagged token is lost, none invented; the first side's spans keep their tokens and labels."""
     rules, tagger = map(repair_tags, sides)
-    tags = united(rules, tagger, unite)
+    tags = united(rules, tagger, on_conflict)
     assert all(is_allowed(a, b) for a, b in zip([None, *tags], [*tags, None], strict=True))
     assert [t != "O" for t in tags] == [a != "O" or b != "O" for a, b in zip(rules, tagger, strict=True)]
-    first = {"rules_first": rules, "tagger_first": tagger}.get(unite, [])
+    first = {"rules_first": rules, "tagger_first": tagger}.get(on_conflict, [])
     for start, end, label in labels_of(first):
         assert all(tags[i][2:] == label for i in range(start, end))
-    assert united(tagger, tagger, unite) == tagger
+    assert united(tagger, tagger, on_conflict) == tagger
 
 
 @pytest.fixture(scope="module")
@@ -98,7 +102,7 @@ FAST = {**SMALL, "max_epochs": 1}
 
 @pytest.fixture(scope="module")
 def fitted(data):
-    return UnitedTagger(tagger=DeidTagger(**FAST)).fit(data.X, data.y, groups=data.groups)
+    return HybridTagger(tagger=DeidTagger(**FAST)).fit(data.X, data.y, groups=data.groups)
 
 
 class TestComposition:
@@ -116,19 +120,19 @@ class TestComposition:
         assert_rows_equal(pickle.loads(pickle.dumps(fitted)).predict(data.X), fitted.predict(data.X))
 
     def test_search(self, data):
-        united_tagger = UnitedTagger(RuleTagger(), DeidTagger(**FAST))
-        grid = {"unite": ["rules_first", "union"], "rules__families": [["date"], None]}
+        united_tagger = HybridTagger(RuleTagger(), DeidTagger(**FAST))
+        grid = {"on_conflict": ["rules_first", "union"], "rules__families": [["date"], None]}
         search = GridSearchCV(united_tagger, grid, cv=GroupKFold(2), error_score="raise")
         search.fit(data.X, data.y, groups=data.groups)
         assert search.best_params_["rules__families"] is None
 
     def test_within_and_around_a_pipeline(self, data):
-        inside = Pipeline([("same", Same()), ("tag", UnitedTagger(tagger=DeidTagger(**FAST)))]).fit(data.X, data.y)
-        around = UnitedTagger(tagger=Pipeline([("same", Same()), ("tag", DeidTagger(**FAST))])).fit(data.X, data.y)
+        inside = Pipeline([("same", Same()), ("tag", HybridTagger(tagger=DeidTagger(**FAST)))]).fit(data.X, data.y)
+        around = HybridTagger(tagger=Pipeline([("same", Same()), ("tag", DeidTagger(**FAST))])).fit(data.X, data.y)
         assert_rows_equal(inside.predict(data.X), around.predict(data.X))
 
     def test_in_a_note_deidentifier(self, data):
-        tagger = UnitedTagger(tagger=DeidTagger(**FAST))
+        tagger = HybridTagger(tagger=DeidTagger(**FAST))
         deidentifier = NoteDeidentifier(tagger).fit(data.corpus)
         (spans,) = deidentifier.annotate(["Mail ana97@example.org"])
         assert spans[-1].label == "EMAIL"
@@ -136,7 +140,7 @@ class TestComposition:
         assert deidentifier.redact(["Mail ana97@example.org"])[0].endswith("[EMAIL]")
 
     def test_a_tagger_without_confidence_in_a_note_deidentifier(self):
-        plain = UnitedTagger(RuleTagger(), RuleTagger(families=["email"])).fit([["a"]], [["O"]])
+        plain = HybridTagger(RuleTagger(), RuleTagger(families=["email"])).fit([["a"]], [["O"]])
         (spans,) = NoteDeidentifier(plain).annotate(["12/03/2019"])
         assert (spans[0].label, spans[0].confidence) == ("DATE", None)
 
@@ -159,7 +163,7 @@ class Same(TransformerMixin, BaseEstimator):
 
 def test_confidence():
     rules, tagger = ["B-A", "B-A", "O", "O"], ["O", "B-A", "B-C", "O"]
-    both = UnitedTagger(Fixed([rules]), Sure([tagger])).fit([["x"] * 4], [["O", "B-A", "O", "O"]])
+    both = HybridTagger(Fixed([rules]), Sure([tagger])).fit([["x"] * 4], [["O", "B-A", "O", "O"]])
     assert both.rules_precision_ == (1 + 1) / (2 + 2)  # one of two tokens is right
     both.rules_precision_ = 0.75
     tags, confidence = both.predict([["x"] * 4], return_confidence=True)
@@ -168,14 +172,14 @@ def test_confidence():
 
 
 def test_errors():
-    with pytest.raises(ValueError, match="'unite' parameter of UnitedTagger must be"):
-        UnitedTagger(unite="both").fit([["a"]], [["O"]])
-    with pytest.raises(ValueError, match="'tagger' parameter of UnitedTagger must be"):
-        UnitedTagger(tagger="lstm").fit([["a"]], [["O"]])
-    with pytest.raises(SequenceError, match="UnitedTagger reads tokens; X holds vectors"):
-        UnitedTagger().fit([[[1.0]]], [["O"]])
+    with pytest.raises(ValueError, match="'on_conflict' parameter of HybridTagger must be"):
+        HybridTagger(on_conflict="both").fit([["a"]], [["O"]])
+    with pytest.raises(ValueError, match="'tagger' parameter of HybridTagger must be"):
+        HybridTagger(tagger="lstm").fit([["a"]], [["O"]])
+    with pytest.raises(SequenceError, match="HybridTagger reads tokens; X holds vectors"):
+        HybridTagger().fit([[[1.0]]], [["O"]])
     with pytest.raises(ValueError, match="does not take sample weights"):
-        UnitedTagger().score([], [], sample_weight=[1])
+        HybridTagger().score([], [], sample_weight=[1])
 
 
 def test_reprs_hold_no_token(fitted, data):

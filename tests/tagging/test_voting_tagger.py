@@ -15,11 +15,11 @@ from sklearn.pipeline import Pipeline
 
 from sklearn_deid import (
     DeidTagger,
+    HybridTagger,
     NoteDeidentifier,
     RecallTunedTagger,
     RuleTagger,
     TemperatureScaledTagger,
-    UnitedTagger,
     VotingTagger,
     make_clinical_notes,
 )
@@ -103,7 +103,7 @@ class TestVoting:
         tuned = RecallTunedTagger(VotingTagger(TWO), target_recall=0.6, random_state=0).fit(X, y, groups=groups)
         assert tuned.predict(X).shape == (40,)
         notes = make_clinical_notes(3, random_state=0)
-        rules = UnitedTagger(RuleTagger(), VotingTagger([("a", DeidTagger(**TINY)), ("r", RuleTagger())]))
+        rules = HybridTagger(RuleTagger(), VotingTagger([("a", DeidTagger(**TINY)), ("r", RuleTagger())]))
         assert NoteDeidentifier(rules).fit(notes).annotate(["Seen on 3 May 2019."])[0] is not None
 
     @pytest.mark.parametrize(

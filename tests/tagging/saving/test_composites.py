@@ -5,11 +5,11 @@ import pytest
 from sklearn.frozen import FrozenEstimator
 
 from sklearn_deid import (
+    HybridTagger,
     NoteDeidentifier,
     RecallTunedTagger,
     RuleTagger,
     TemperatureScaledTagger,
-    UnitedTagger,
     VotingTagger,
     load_model,
     save_model,
@@ -31,14 +31,14 @@ def models():
     tuned.estimator = voting.fit(X, Y)
     fixed = RecallTunedTagger(tagger, decision_bias=2.0)
     scaled = TemperatureScaledTagger(tagger, cv="prefit")
-    united = UnitedTagger(RuleTagger(), RecallTunedTagger(scaled, decision_bias=1.0), unite="union")
+    united = HybridTagger(RuleTagger(), RecallTunedTagger(scaled, decision_bias=1.0), on_conflict="union")
     every = {"rules": rules, "voting": voting, "tuned": tuned, "fixed": fixed, "scaled": scaled, "united": united}
     return {name: model.fit(X, Y) for name, model in every.items()}
 
 
 def outputs(model):
     found = [model.predict(SEEN)]
-    if not isinstance(model, (RuleTagger, UnitedTagger)):
+    if not isinstance(model, (RuleTagger, HybridTagger)):
         found += [*model.predict(SEEN, return_confidence=True), model.predict_proba(SEEN)]
     return found
 
@@ -78,7 +78,7 @@ def test_around_notes(models, tmp_path):
 def test_unfitted_and_foreign_taggers_are_refused(tmp_path):
     from sklearn.exceptions import NotFittedError
 
-    for model in (RuleTagger(), VotingTagger([("r", RuleTagger())]), UnitedTagger(), RecallTunedTagger()):
+    for model in (RuleTagger(), VotingTagger([("r", RuleTagger())]), HybridTagger(), RecallTunedTagger()):
         with pytest.raises(NotFittedError):
             save_model(model, tmp_path / "m")
 
@@ -105,7 +105,7 @@ def test_unfitted_and_foreign_taggers_are_refused(tmp_path):
         ("tuned", lambda m: m["state"]["report"].update({"nonsense": 1})),
         ("scaled", lambda m: m["state"].update({"temperature": 0})),
         ("united", lambda m: m["state"].update({"precision": 2})),
-        ("united", lambda m: m["state"].update({"unite": "none"})),
+        ("united", lambda m: m["state"].update({"on_conflict": "none"})),
     ],
 )
 def test_what_does_not_fit_together_is_refused(models, name, change, tmp_path):
