@@ -58,7 +58,7 @@ def labels_of_model(deidentifier: Any) -> list[str]:
     Examples
     --------
     >>> from sklearn_deid import RuleTagger
-    >>> labels_of_model(as_deidentifier(RuleTagger(families=["date"]).fit([])))
+    >>> labels_of_model(as_deidentifier(RuleTagger(recognizers=["date"]).fit([])))
     ['DATE']
     """
     tagger = deidentifier.fitted_estimator()

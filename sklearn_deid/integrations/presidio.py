@@ -54,7 +54,7 @@ class DeidRecognizer(_presidio.EntityRecognizer):  # type: ignore[name-defined]
     Examples
     --------
     >>> from sklearn_deid import RuleTagger
-    >>> recognizer = DeidRecognizer(RuleTagger(families=["date"]).fit([]))
+    >>> recognizer = DeidRecognizer(RuleTagger(recognizers=["date"]).fit([]))
     >>> [(found.entity_type, found.start, found.end) for found in recognizer.analyze("Seen on 3/5/2019.", None)]
     [('DATE_TIME', 8, 16)]
     """

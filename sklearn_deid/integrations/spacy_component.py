@@ -56,7 +56,7 @@ class DeidComponent(Pipe):
     >>> from sklearn_deid import RuleTagger, save_model
     >>> import tempfile
     >>> folder = tempfile.mkdtemp()
-    >>> save_model(RuleTagger(families=["date"]).fit([]), f"{folder}/model")
+    >>> save_model(RuleTagger(recognizers=["date"]).fit([]), f"{folder}/model")
     >>> nlp = spacy.blank("en")
     >>> _ = nlp.add_pipe("sklearn_deid", config={"model": f"{folder}/model"})
     >>> doc = nlp("Seen on 3/5/2019 again")

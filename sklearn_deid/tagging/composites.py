@@ -67,14 +67,16 @@ def _note_deidentifier_together(state: Mapping[str, Any], taggers: list[Any]) ->
 
 def _rule_tagger_apart(model: RuleTagger) -> tuple[dict[str, Any], list[Any]]:
     check_is_fitted(model)
-    families = None if model.families is None else sorted(model.families)
+    recognizers = None if model.recognizers is None else sorted(model.recognizers)
     scheme = model.label_scheme if isinstance(model.label_scheme, str) else dict(model.label_scheme)
-    return {"families": families, "language": model.language, "scheme": scheme, "labels": model.label_map_}, []
+    return {"recognizers": recognizers, "language": model.language, "scheme": scheme, "labels": model.label_map_}, []
 
 
 def _rule_tagger_together(state: Mapping[str, Any], taggers: list[Any]) -> RuleTagger:
     # "auto" has chosen its labels; they are given as a mapping, and the parameter put back
-    model = RuleTagger(state["families"], language=state["language"], label_scheme=dict(state["labels"])).fit([])
+    model = RuleTagger(
+        _renamed(state, "recognizers"), language=state["language"], label_scheme=dict(state["labels"])
+    ).fit([])
     return model.set_params(label_scheme=state["scheme"])
 
 
@@ -150,7 +152,7 @@ _AIMS = ("target_recall", "max_missed_patients", "decision_bias", "confidence", 
 
 # What 0.1.0 called them: classes and entries of models that it saved.
 OLD_CLASSES = {"UnitedTagger": "HybridTagger"}
-_OLD_ENTRIES = {"on_conflict": "unite"}
+_OLD_ENTRIES = {"recognizers": "families", "on_conflict": "unite"}
 
 #: By the name in the manifest.
 COMPOSITES: dict[str, Composite] = {

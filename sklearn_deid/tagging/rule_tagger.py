@@ -32,7 +32,7 @@ class RuleTagger(SpanScore, BaseEstimator):
 
     Parameters
     ----------
-    families : sequence of str or None, default=None
+    recognizers : sequence of str or None, default=None
         Which rules: of "email", "url", "ip", "phone" (with fax), "id", "ssn", "date", "age", "age-over-89", "zip".
         None means all but "age-over-89", which is a part of "age".
     language : {"en", "es"} or None, default=None
@@ -58,18 +58,18 @@ class RuleTagger(SpanScore, BaseEstimator):
     --------
     >>> from sklearn_deid import RuleTagger
     >>> X = [["Seen", "on", "12", "/", "03", "/", "2019", "."]]
-    >>> RuleTagger(families=["date"]).fit(X).predict(X)[0]
+    >>> RuleTagger(recognizers=["date"]).fit(X).predict(X)[0]
     ['O', 'O', 'B-DATE', 'I-DATE', 'I-DATE', 'I-DATE', 'I-DATE', 'O']
     """
 
     _parameter_constraints: dict[str, list] = {
-        "families": ["array-like", set, None],
+        "recognizers": ["array-like", set, None],
         "language": [StrOptions({"en", "es"}), None],
         "label_scheme": [StrOptions({"auto", *LABEL_MAPS}), Mapping],
     }
 
-    def __init__(self, families: Any = None, *, language: str | None = None, label_scheme: Any = "auto") -> None:
-        self.families = families
+    def __init__(self, recognizers: Any = None, *, language: str | None = None, label_scheme: Any = "auto") -> None:
+        self.recognizers = recognizers
         self.language = language
         self.label_scheme = label_scheme
 
@@ -94,7 +94,7 @@ class RuleTagger(SpanScore, BaseEstimator):
             If a family is not known, or no scheme has the labels of y.
         """
         check_constraints(self)
-        self._rules: tuple[Rule, ...] = select_rules(self.families, self.language)
+        self._rules: tuple[Rule, ...] = select_rules(self.recognizers, self.language)
         labels: set[str] = set()
         if y is not None:
             labels = {label for row in check_tags(y, check_sequences(X)) for _, _, label in labels_of(row)}

@@ -121,10 +121,10 @@ class TestComposition:
 
     def test_search(self, data):
         united_tagger = HybridTagger(RuleTagger(), DeidTagger(**FAST))
-        grid = {"on_conflict": ["rules_first", "union"], "rules__families": [["date"], None]}
+        grid = {"on_conflict": ["rules_first", "union"], "rules__recognizers": [["date"], None]}
         search = GridSearchCV(united_tagger, grid, cv=GroupKFold(2), error_score="raise")
         search.fit(data.X, data.y, groups=data.groups)
-        assert search.best_params_["rules__families"] is None
+        assert search.best_params_["rules__recognizers"] is None
 
     def test_within_and_around_a_pipeline(self, data):
         inside = Pipeline([("same", Same()), ("tag", HybridTagger(tagger=DeidTagger(**FAST)))]).fit(data.X, data.y)
@@ -140,7 +140,7 @@ class TestComposition:
         assert deidentifier.redact(["Mail ana97@example.org"])[0].endswith("[EMAIL]")
 
     def test_a_tagger_without_confidence_in_a_note_deidentifier(self):
-        plain = HybridTagger(RuleTagger(), RuleTagger(families=["email"])).fit([["a"]], [["O"]])
+        plain = HybridTagger(RuleTagger(), RuleTagger(recognizers=["email"])).fit([["a"]], [["O"]])
         (spans,) = NoteDeidentifier(plain).annotate(["12/03/2019"])
         assert (spans[0].label, spans[0].confidence) == ("DATE", None)
 

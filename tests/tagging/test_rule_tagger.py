@@ -64,9 +64,9 @@ def test_clone_pickle_pipeline_and_search():
     assert_rows_equal(pickle.loads(pickle.dumps(tagger)).predict(X), tagger.predict(X))
     data = make_clinical_notes(6, random_state=0).to_sentences()
     pipe = Pipeline([("rules", RuleTagger())])
-    grid = {"rules__families": [["date"], ["email"]], "rules__language": ["en", None]}
+    grid = {"rules__recognizers": [["date"], ["email"]], "rules__language": ["en", None]}
     search = GridSearchCV(pipe, grid, cv=2, error_score="raise").fit(data.X, data.y)
-    assert search.best_params_["rules__families"] == ["date"]
+    assert search.best_params_["rules__recognizers"] == ["date"]
     assert 0 < search.best_score_ < 1
 
 

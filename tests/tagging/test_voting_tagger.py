@@ -66,7 +66,7 @@ class TestVoting:
         members = [
             ("iob2", DeidTagger(**TINY)),
             ("bioes", DeidTagger(**TINY, scheme="bioes")),
-            ("rules", RuleTagger(families=["age"])),
+            ("rules", RuleTagger(recognizers=["age"])),
         ]
         voting = VotingTagger(members).fit(X, y, groups=groups)
         proba = voting.predict_proba(X)

@@ -1,13 +1,13 @@
 """Figures that only the benchmarks draw."""
 
-from .finding import DEFAULT_FAMILIES, FAMILIES, LANGUAGES, RULES, RuleSpan, find_phi, select_rules
+from .finding import DEFAULT_RECOGNIZERS, LANGUAGES, RECOGNIZERS, RULES, RuleSpan, find_phi, select_rules
 from .label_maps import KINDS, LABEL_MAPS, infer_label_map, rule_label_map
 from .rule import Rule
 from .sentence_text import SentenceText, rebuild_sentence
 
 __all__ = [
-    "DEFAULT_FAMILIES",
-    "FAMILIES",
+    "DEFAULT_RECOGNIZERS",
+    "RECOGNIZERS",
     "KINDS",
     "LABEL_MAPS",
     "LANGUAGES",

@@ -14,11 +14,11 @@ from .postal_codes import POSTAL_RULES
 from .record_numbers import NUMBER_RULES
 from .rule import Rule, compiled
 
-__all__ = ["DEFAULT_FAMILIES", "FAMILIES", "LANGUAGES", "RULES", "RuleSpan", "find_phi", "select_rules"]
+__all__ = ["DEFAULT_RECOGNIZERS", "RECOGNIZERS", "LANGUAGES", "RULES", "RuleSpan", "find_phi", "select_rules"]
 
 RULES: tuple[Rule, ...] = (*NET_RULES, *PHONE_RULES, *NUMBER_RULES, *DATE_RULES, *AGE_RULES, *POSTAL_RULES)
-FAMILIES = tuple(dict.fromkeys(rule.family for rule in RULES))
-DEFAULT_FAMILIES = tuple(family for family in FAMILIES if family != "age-over-89")  # "age" has them
+RECOGNIZERS = tuple(dict.fromkeys(rule.family for rule in RULES))
+DEFAULT_RECOGNIZERS = tuple(family for family in RECOGNIZERS if family != "age-over-89")  # "age" has them
 LANGUAGES = ("en", "es")
 _AROUND = " \t\n\r\x0b\x0c\x1c\x1d\x1e\x1f\x85\xa0"
 _AFTER = _AROUND + ".,;:"
@@ -31,13 +31,13 @@ class RuleSpan(Span):
     rule: str = ""
 
 
-def select_rules(families: Iterable[str] | None = None, language: str | None = None) -> tuple[Rule, ...]:
+def select_rules(recognizers: Iterable[str] | None = None, language: str | None = None) -> tuple[Rule, ...]:
     """Rules of some families and of a language.
 
     Parameters
     ----------
-    families : iterable of str, optional
-        Of `FAMILIES`; by default all but "age-over-89", which is a part of "age".
+    recognizers : iterable of str, optional
+        Of `RECOGNIZERS`; by default all but "age-over-89", which is a part of "age".
     language : {"en", "es"}, optional
         By default both.
 
@@ -46,12 +46,12 @@ def select_rules(families: Iterable[str] | None = None, language: str | None = N
     ValueError
         If a family or the language is not known.
     """
-    if isinstance(families, str):
-        raise ValueError(f"'families' must be a sequence of names of families. Write ({families!r},) for one.")
-    chosen = DEFAULT_FAMILIES if families is None else tuple(families)
-    unknown = [family for family in chosen if family not in FAMILIES]
+    if isinstance(recognizers, str):
+        raise ValueError(f"'recognizers' must be a sequence of names of families. Write ({recognizers!r},) for one.")
+    chosen = DEFAULT_RECOGNIZERS if recognizers is None else tuple(recognizers)
+    unknown = [family for family in chosen if family not in RECOGNIZERS]
     if unknown:
-        raise ValueError(f"There are the families {FAMILIES} of rules. Got {unknown[0]!r} instead.")
+        raise ValueError(f"There are the families {RECOGNIZERS} of rules. Got {unknown[0]!r} instead.")
     if language is not None and language not in LANGUAGES:
         raise ValueError(f"The 'language' parameter must be one of {LANGUAGES} or None. Got {language!r} instead.")
     return tuple(r for r in RULES if r.family in chosen and (language is None or language in r.languages))
@@ -60,7 +60,7 @@ def select_rules(families: Iterable[str] | None = None, language: str | None = N
 def find_phi(
     text: str,
     *,
-    families: Iterable[str] | None = None,
+    recognizers: Iterable[str] | None = None,
     language: str | None = None,
     rules: tuple[Rule, ...] | None = None,
 ) -> list[RuleSpan]:
@@ -73,8 +73,8 @@ def find_phi(
     ----------
     text : str
         Raw text, or a sentence rebuilt from tokens (`rebuild_sentence`).
-    families : iterable of str, optional
-        Of `FAMILIES`: "email", "url", "ip", "phone" (with fax), "id", "ssn", "date", "age", "age-over-89", "zip". By
+    recognizers : iterable of str, optional
+        Of `RECOGNIZERS`: "email", "url", "ip", "phone" (with fax), "id", "ssn", "date", "age", "age-over-89", "zip". By
         default all but "age-over-89", which is a part of "age".
     language : {"en", "es"}, optional
         By default the rules of both.
@@ -103,7 +103,7 @@ def find_phi(
     """
     if not isinstance(text, str):
         raise TypeError(f"'text' must be a str. Got {type(text).__name__} instead.")
-    chosen = select_rules(families, language) if rules is None else rules
+    chosen = select_rules(recognizers, language) if rules is None else rules
     found = [
         (-rule.priority, start - end, start, end, number)
         for number, rule in enumerate(chosen)

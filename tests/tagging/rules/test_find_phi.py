@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sklearn_deid.tagging.rules import DEFAULT_FAMILIES, FAMILIES, KINDS, RULES, RuleSpan, find_phi, select_rules
+from sklearn_deid.tagging.rules import DEFAULT_RECOGNIZERS, KINDS, RECOGNIZERS, RULES, RuleSpan, find_phi, select_rules
 from sklearn_deid.text import Span, redact
 
 
@@ -114,22 +114,22 @@ class TestCheckDigits:
 
     def test_nhs_number(self):
         # 9 4 3 4 7 6 5 9 1 times 10 to 2 is 299; 299 modulus 11 is 2, the check digit 9
-        assert found("NHS no: 943 476 5919", families=["id"]) == [("NATIONALID", "943 476 5919")]
-        assert found("NHS no: 943 476 5918", families=["id"]) == []
+        assert found("NHS no: 943 476 5919", recognizers=["id"]) == [("NATIONALID", "943 476 5919")]
+        assert found("NHS no: 943 476 5918", recognizers=["id"]) == []
 
     def test_npi(self):
         # The example of the US agency: 1234567893
-        assert found("NPI 1234567893", families=["id"]) == [("LICENSE", "1234567893")]
-        assert found("NPI 1234567894", families=["id"]) == []
+        assert found("NPI 1234567893", recognizers=["id"]) == [("LICENSE", "1234567893")]
+        assert found("NPI 1234567894", recognizers=["id"]) == []
 
 
 class TestChoice:
     def test_families(self):
         text = "ana@example.org, 12/03/2019, 95 years old"
-        assert found(text, families=["email"]) == [("EMAIL", "ana@example.org")]
-        assert found(text, families=["age-over-89"]) == [("AGE", "95")]
-        assert found("89 years old", families=["age-over-89"]) == []
-        assert found("mujer de 95 años y de 95 meses", families=["age-over-89"]) == [("AGE", "95 años")]
+        assert found(text, recognizers=["email"]) == [("EMAIL", "ana@example.org")]
+        assert found(text, recognizers=["age-over-89"]) == [("AGE", "95")]
+        assert found("89 years old", recognizers=["age-over-89"]) == []
+        assert found("mujer de 95 años y de 95 meses", recognizers=["age-over-89"]) == [("AGE", "95 años")]
 
     def test_languages(self):
         assert found("mayo de 2011", language="en") == []
@@ -146,14 +146,14 @@ class TestChoice:
         assert redact("12/03/2019", [span]) == "[DATE]"
 
     def test_default_is_all_but_a_part_of_another(self):
-        assert set(FAMILIES) - set(DEFAULT_FAMILIES) == {"age-over-89"}
-        assert select_rules() == select_rules(DEFAULT_FAMILIES)
+        assert set(RECOGNIZERS) - set(DEFAULT_RECOGNIZERS) == {"age-over-89"}
+        assert select_rules() == select_rules(DEFAULT_RECOGNIZERS)
 
     def test_errors(self):
         with pytest.raises(ValueError, match="Got 'name' instead"):
-            find_phi("", families=["name"])
+            find_phi("", recognizers=["name"])
         with pytest.raises(ValueError, match=r"Write \('date',\) for one"):
-            find_phi("", families="date")
+            find_phi("", recognizers="date")
         with pytest.raises(ValueError, match="'language' parameter must be one of"):
             find_phi("", language="de")
         with pytest.raises(TypeError, match="'text' must be a str. Got bytes"):
@@ -173,6 +173,6 @@ PIECES = st.sampled_from(
 
 @given(text=st.one_of(st.text(max_size=60), st.lists(PIECES, max_size=25).map("".join)))
 def test_any_text_gives_sorted_spans_within_it(text):
-    spans = find_phi(text, families=FAMILIES)
+    spans = find_phi(text, recognizers=RECOGNIZERS)
     assert all(a.end <= b.start for a, b in zip(spans[:-1], spans[1:], strict=True))
     assert all(text[s.start : s.end].strip() == text[s.start : s.end] != "" for s in spans)

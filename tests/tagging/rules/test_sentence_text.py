@@ -43,7 +43,7 @@ def test_same_finds_as_on_raw_text(text):
 ])  # fmt: skip
 def test_what_rebuilding_attaches_is_cut_off(text, found):
     sentence = rebuild_sentence(tokenize(text).texts)
-    (span,) = find_phi(sentence.text, families=["email"])
+    (span,) = find_phi(sentence.text, recognizers=["email"])
     assert sentence.text[span.start : span.end] == found
 
 

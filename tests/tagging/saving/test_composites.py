@@ -99,7 +99,7 @@ def test_unfitted_and_foreign_taggers_are_refused(tmp_path):
         ("voting", lambda m: m["taggers"][1].update({"class": "Popen"})),
         ("voting", lambda m: m["taggers"].__setitem__(1, None)),
         ("rules", lambda m: m["state"].pop("labels")),
-        ("rules", lambda m: m["state"].update({"families": ["nonsense"]})),
+        ("rules", lambda m: m["state"].update({"recognizers": ["nonsense"]})),
         ("fixed", lambda m: m["state"].update({"level": "character"})),
         ("fixed", lambda m: m["state"].update({"bias": float("nan")})),
         ("tuned", lambda m: m["state"]["report"].update({"nonsense": 1})),
