@@ -146,13 +146,13 @@ class NeighborPseudonymizer(TokenPerturber):
         moves = self._neighbor_moves(UniformNeighbors, policy, candidates, self.guard_substring)
         return ExactTokenMechanism(moves, policy, candidates, self.keep_casing)
 
-    def _fates(self, phi: PhiTokens) -> np.ndarray:
-        fates = super()._fates(phi)
+    def _actions(self, phi: PhiTokens) -> np.ndarray:
+        actions = super()._actions(phi)
         if self.guard_substring:
-            moving = np.flatnonzero(fates == MOVE)
-            rows = self.mechanism_.policy.fates([phi.words[i] for i in moving])[1]
-            short = np.zeros(len(fates), dtype=bool)
+            moving = np.flatnonzero(actions == MOVE)
+            rows = self.mechanism_.policy.actions([phi.words[i] for i in moving])[1]
+            short = np.zeros(len(actions), dtype=bool)
             short[moving] = self.mechanism_.moves.n_without_enough(rows) if len(rows) else False
             if short.any():
                 self._refuse(phi, short[phi.word_ids], f"have fewer than {self.n_neighbors} usable neighbours")
-        return fates
+        return actions

@@ -46,29 +46,29 @@ class NoisyVectors:
 
     def sample(self, tokens: Sequence[str], rng: np.random.Generator) -> np.ndarray:
         """A release of each token, shape (n_tokens, 1 + dim)."""
-        fates, rows = self.mechanism.policy.fates(tokens)
+        actions, rows = self.mechanism.policy.actions(tokens)
         out = np.zeros((len(tokens), 1 + self.mechanism.policy.vectors.dim))
-        out[:, 0] = self._codes(tokens, fates, rows)
-        moving = np.flatnonzero(fates == MOVE)
+        out[:, 0] = self._codes(tokens, actions, rows)
+        moving = np.flatnonzero(actions == MOVE)
         moves: Any = self.mechanism.moves
         out[moving, 1:] = moves.noisy(rows[moving], rng)
         return out
 
     def log_likelihood(self, tokens: Sequence[str], releases: np.ndarray) -> np.ndarray:
         """Log density of each release for each token, shape (n_tokens, n_releases)."""
-        fates, rows = self.mechanism.policy.fates(tokens)
-        out = np.where(self._codes(tokens, fates, rows)[:, None] == releases[:, 0], 0.0, -np.inf)
-        moving = np.flatnonzero(fates == MOVE)
+        actions, rows = self.mechanism.policy.actions(tokens)
+        out = np.where(self._codes(tokens, actions, rows)[:, None] == releases[:, 0], 0.0, -np.inf)
+        moving = np.flatnonzero(actions == MOVE)
         out[moving] += self.mechanism.log_density(rows[moving], releases[:, 1:])
         return out
 
-    def _codes(self, tokens: Sequence[str], fates: np.ndarray, rows: np.ndarray) -> np.ndarray:
+    def _codes(self, tokens: Sequence[str], actions: np.ndarray, rows: np.ndarray) -> np.ndarray:
         words = self.mechanism.vocabulary
         keys: list[Any] = []
         patterns = self.mechanism.patterns(tokens).tolist()
-        for token, fate, row, pattern in zip(tokens, fates.tolist(), rows.tolist(), patterns, strict=True):
-            regular = fate < SHAPE and (fate != MOVE or token == apply_casing(words[row], pattern))
-            keys.append((fate, pattern) if regular else (fate, pattern, token))
+        for token, action, row, pattern in zip(tokens, actions.tolist(), rows.tolist(), patterns, strict=True):
+            regular = action < SHAPE and (action != MOVE or token == apply_casing(words[row], pattern))
+            keys.append((action, pattern) if regular else (action, pattern, token))
         return np.array([self._numbers.setdefault(key, len(self._numbers)) for key in keys], dtype=np.float64)
 
 
@@ -88,11 +88,11 @@ class WordsTakenForVectors:
     def log_likelihood(self, tokens: Sequence[str], releases: np.ndarray) -> np.ndarray:
         """What the attacker takes for the log likelihood, shape (n_tokens, n_releases)."""
         mechanism, space = self.mechanism, self.mechanism.releases()
-        fates, rows = mechanism.policy.fates(tokens)
+        actions, rows = mechanism.policy.actions(tokens)
         seen = space.rows_of(releases)
         known = np.flatnonzero(seen >= 0)
         own = space.of_tokens(tokens)
-        for i in np.flatnonzero(fates == SHAPE).tolist():
+        for i in np.flatnonzero(actions == SHAPE).tolist():
             own[i] = mechanism.shape_release(tokens[i])
         points = np.zeros((len(releases), mechanism.policy.vectors.dim))
         points[known] = mechanism.policy.vectors.vectors_at(seen[known])
@@ -102,11 +102,11 @@ class WordsTakenForVectors:
             written = np.full(len(releases), -1)
             # A token in another casing than the three gets a word as it is stored, which may be any of them.
             written[known] = space.of_rows(seen[known], pattern) if pattern else releases[known]
-            which = np.flatnonzero((patterns == pattern) & (fates < SHAPE))
-            moved = np.flatnonzero(fates[which] == MOVE)
+            which = np.flatnonzero((patterns == pattern) & (actions < SHAPE))
+            moved = np.flatnonzero(actions[which] == MOVE)
             score = np.full((len(which), len(releases)), -np.log(len(mechanism.vocabulary)))
             score[moved] = mechanism.log_density(rows[which[moved]], points)
             out[which] = np.where((written == releases) | (own[which][:, None] == releases), score, -np.inf)
-        stays = fates >= SHAPE
+        stays = actions >= SHAPE
         out[stays] = np.where(own[stays][:, None] == releases, 0.0, -np.inf)
         return out

@@ -28,13 +28,13 @@ class Moves(NamedTuple):
     Attributes
     ----------
     phi : PhiTokens
-    fates : ndarray of int8, shape (n_phi,)
+    actions : ndarray of int8, shape (n_phi,)
     chosen : ndarray of bool, shape (n_phi,)
         Tokens that are replaced.
     """
 
     phi: PhiTokens
-    fates: np.ndarray
+    actions: np.ndarray
     chosen: np.ndarray
 
 
@@ -208,22 +208,22 @@ class PhiPerturber(TransformerMixin, BaseEstimator):
     def _draw(self, X: TokenSequences, tags: TokenSequences, groups: np.ndarray | None) -> tuple[Any, dict]:
         rng = release_generator(self.random_state)
         phi = find_phi_tokens(X, tags, None if self.labels is None else set(self.labels))
-        fates = self._fates(phi)[phi.word_ids]
-        chosen = fates < EXCLUDED
+        actions = self._actions(phi)[phi.word_ids]
+        chosen = actions < EXCLUDED
         if self.max_replacements is None:
             chosen = self._with_other_spellings(phi, chosen, groups)
         else:
             chosen[chosen] = limit_per_sentence(phi.sentences[chosen], self.max_replacements, rng)
-        moves = Moves(phi, fates, chosen)
+        moves = Moves(phi, actions, chosen)
         perturbed, ranks = self._perturbed(X, moves, groups, rng)
         return perturbed, _statistics(moves, ranks)
 
-    def _fates(self, phi: PhiTokens) -> np.ndarray:
+    def _actions(self, phi: PhiTokens) -> np.ndarray:
         """Fate of each distinct word; raises where an unknown word may not be."""
-        fates, _ = self.mechanism_.policy.fates(phi.words)
-        if self.unknown == "raise" and (fates == UNKNOWN).any():
-            self._refuse(phi, (fates == UNKNOWN)[phi.word_ids], "are not among the word vectors")
-        return fates
+        actions, _ = self.mechanism_.policy.actions(phi.words)
+        if self.unknown == "raise" and (actions == UNKNOWN).any():
+            self._refuse(phi, (actions == UNKNOWN)[phi.word_ids], "are not among the word vectors")
+        return actions
 
     def _refuse(self, phi: PhiTokens, wrong: np.ndarray, why: str) -> None:
         counts = np.bincount(phi.label_ids[wrong], minlength=len(phi.labels))
@@ -247,9 +247,9 @@ def _statistics(moves: Moves, ranks: np.ndarray) -> dict[str, dict[str, float]]:
         out[label] = {
             "tokens": int(mine.sum()),
             "moved": int((mine & moves.chosen).sum()),
-            "kept_excluded": int((mine & ~moves.chosen & (moves.fates == EXCLUDED)).sum()),
-            "kept_unknown": int((mine & ~moves.chosen & (moves.fates == UNKNOWN)).sum()),
-            "kept_limit": int((mine & (moves.fates < EXCLUDED) & ~moves.chosen).sum()),
+            "kept_excluded": int((mine & ~moves.chosen & (moves.actions == EXCLUDED)).sum()),
+            "kept_unknown": int((mine & ~moves.chosen & (moves.actions == UNKNOWN)).sum()),
+            "kept_limit": int((mine & (moves.actions < EXCLUDED) & ~moves.chosen).sum()),
             "drew_itself": int((known == 1).sum()),
             "mean_rank": float(known.mean()) if len(known) and (ranked >= 0).all() else float("nan"),
         }

@@ -34,19 +34,19 @@ class WordPolicy:
     def __init__(self, vectors: WordVectors, exclude: frozenset[str], digits: str, unknown: str) -> None:
         self.vectors, self.exclude, self.digits, self.unknown = vectors, exclude, digits, unknown
 
-    def fates(self, words: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
+    def actions(self, words: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
         """Fate of each word (int8) and its row in the vectors (-1 where unknown), both of shape (n_words,)."""
         rows = self.vectors.indices(words)
         known = np.flatnonzero(rows >= 0)
         rows[known[~self.vectors.vectors_at(rows[known]).any(axis=1)]] = -1
         otherwise = {"shape": SHAPE, "random": RANDOM}.get(self.unknown, UNKNOWN)
-        fates = np.where(rows >= 0, MOVE, otherwise).astype(np.int8)
+        actions = np.where(rows >= 0, MOVE, otherwise).astype(np.int8)
         for i, word in enumerate(words):
             if word in self.exclude or not any(map(str.isalnum, word)):
-                fates[i] = EXCLUDED
+                actions[i] = EXCLUDED
             elif self.digits == "random" and word.isdigit():
-                fates[i] = DIGITS
-        return fates, rows
+                actions[i] = DIGITS
+        return actions, rows
 
 
 def words_to_exclude(exclude: Any) -> frozenset[str]:

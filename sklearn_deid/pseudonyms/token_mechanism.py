@@ -25,12 +25,12 @@ class Replacements(NamedTuple):
     words : ndarray of object, shape (n_draws,)
     ranks : ndarray of int64, shape (n_draws,)
         Similarity rank of the new word, 1 for the word itself, 0 where there is none, -1 where it is not known.
-    fates : ndarray of int8, shape (n_draws,)
+    actions : ndarray of int8, shape (n_draws,)
     """
 
     words: np.ndarray
     ranks: np.ndarray
-    fates: np.ndarray
+    actions: np.ndarray
 
 
 class TokenMechanism:
@@ -64,22 +64,22 @@ class TokenMechanism:
         ValueError
             If a random all-digit word is asked for and the vectors have none.
         """
-        fates, rows = self.policy.fates(words)
-        if (fates == DIGITS).any() and not len(self._digits):
+        actions, rows = self.policy.actions(words)
+        if (actions == DIGITS).any() and not len(self._digits):
             raise ValueError("digits='random' needs an all-digit word among the word vectors, and there is none.")
         own = np.array(words, dtype=object)
-        new, fate = own[drawn], fates[drawn]
+        new, action = own[drawn], actions[drawn]
         ranks = np.zeros(len(drawn), dtype=np.int64)
-        moving = np.flatnonzero(fate == MOVE)
+        moving = np.flatnonzero(action == MOVE)
         targets, ranks[moving] = self.moves.draw(rows[drawn[moving]], rng)
         new[moving] = np.where(ranks[moving] == 1, new[moving], self.vocabulary[targets])
         for kind, choices in ((DIGITS, self._digits), (RANDOM, self._candidates)):
-            which = np.flatnonzero(fate == kind)
+            which = np.flatnonzero(action == kind)
             if len(which):
                 new[which] = self.vocabulary[rng.choice(choices, size=len(which))]
-        shaped = np.flatnonzero(fate == SHAPE)
+        shaped = np.flatnonzero(action == SHAPE)
         new[shaped] = random_of_shape(new[shaped].tolist(), rng)
-        return Replacements(new, ranks, fate)
+        return Replacements(new, ranks, action)
 
     def write(self, new: str, token: str, unmoved: bool) -> str:
         """The surrogate for a token; a token whose word stays is left as it is written."""
@@ -93,13 +93,13 @@ class TokenMechanism:
         drawn = np.fromiter((number.setdefault(token, len(number)) for token in tokens), np.int64, count=len(tokens))
         words = list(number)
         made = self.replace(words, drawn, rng)
-        moved = made.fates < SHAPE
+        moved = made.actions < SHAPE
         released = [
             self.write(new, token, rank == 1) if moves else token
             for new, token, rank, moves in zip(made.words, tokens, made.ranks.tolist(), moved.tolist(), strict=True)
         ]
         ids = self.releases().of_tokens(released)
-        for i in np.flatnonzero(made.fates == SHAPE).tolist():
+        for i in np.flatnonzero(made.actions == SHAPE).tolist():
             ids[i] = self.shape_release(tokens[i])
         return ids
 
@@ -127,17 +127,17 @@ class ExactTokenMechanism(TokenMechanism):
     def probabilities(self, tokens: Sequence[str]) -> csr_array:
         """Probability of each release of each token, shape (n_tokens, n_releases)."""
         space = self.releases()
-        fates, rows = self.policy.fates(tokens)
+        actions, rows = self.policy.actions(tokens)
         patterns = np.array([casing_pattern(t) if self.keep_casing else 0 for t in tokens], dtype=np.int64)
         own = space.of_tokens(tokens)
-        kept, shaped = np.flatnonzero(fates > SHAPE), np.flatnonzero(fates == SHAPE)
+        kept, shaped = np.flatnonzero(actions > SHAPE), np.flatnonzero(actions == SHAPE)
         shapes = np.array([self.shape_release(tokens[i]) for i in shaped.tolist()], dtype=np.int64)
         parts = [(kept, own[kept], np.ones(len(kept))), (shaped, shapes, np.ones(len(shaped)))]
         for pattern in np.unique(patterns).tolist():
             here = patterns == pattern
-            parts.append(self._moved(np.flatnonzero(here & (fates == MOVE)), rows, own, pattern))
-            for fate, choices in ((DIGITS, self._digits), (RANDOM, self._candidates)):
-                which = np.flatnonzero(here & (fates == fate))
+            parts.append(self._moved(np.flatnonzero(here & (actions == MOVE)), rows, own, pattern))
+            for action, choices in ((DIGITS, self._digits), (RANDOM, self._candidates)):
+                which = np.flatnonzero(here & (actions == action))
                 columns = space.of_rows(choices, pattern)
                 index = np.repeat(which, len(columns))
                 parts.append((index, np.tile(columns, len(which)), np.full(len(index), 1.0 / max(1, len(columns)))))

@@ -38,7 +38,7 @@ class TokenPerturber(PhiPerturber):
         phi, chosen = moves.phi, moves.chosen
         word_ids = phi.word_ids[chosen]
         shared = self._group_ids(phi.sentences[chosen], groups)
-        draws, drawn = shared_draws(shared, word_ids, phi.words, self._fates(phi) < SHAPE)
+        draws, drawn = shared_draws(shared, word_ids, phi.words, self._actions(phi) < SHAPE)
         made = self.mechanism_.replace(phi.words, drawn, rng)
         data = X.data.copy()
         positions = phi.positions[chosen]

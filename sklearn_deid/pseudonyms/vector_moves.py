@@ -39,7 +39,7 @@ class VectorMechanism:
 
     def moves(self, words: Sequence[str]) -> np.ndarray:
         """Which words move; shape (n_words,), bool."""
-        return self.policy.fates(words)[0] <= RANDOM
+        return self.policy.actions(words)[0] <= RANDOM
 
     def sample(self, tokens: Sequence[str], rng: np.random.Generator) -> np.ndarray:
         """A release of each token, shape (n_tokens, dim), float32."""

@@ -49,9 +49,9 @@ def make_pair_data(
     policy = mechanism.policy
     words, distinct = distinct_words(X)
     phi = find_phi_tokens(X, tags, labels)
-    fates, rows = policy.fates(phi.words)
+    actions, rows = policy.actions(phi.words)
     # Unknown words all look the same to the network: there is nothing to tell apart.
-    able = ((fates == MOVE) | (fates == DIGITS)) & (rows >= 0)
+    able = ((actions == MOVE) | (actions == DIGITS)) & (rows >= 0)
     if not able[phi.word_ids].any():
         raise SequenceError(
             "No PHI token of X can move to a neighbour, so there is nothing to protect or to train on: y has "

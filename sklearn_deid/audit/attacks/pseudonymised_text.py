@@ -215,6 +215,6 @@ def _release_numbers(mechanism: Any, original: list[str], released: list[str]) -
         raise ValueError("Released text can be attacked if the mechanism moves words, or has 'numbers'.")
     numbers = mechanism.releases().of_tokens(released)
     # A random string of a shape tells the shape and nothing else: all of them are one release.
-    for i in np.flatnonzero(mechanism.policy.fates(original)[0] == SHAPE).tolist():
+    for i in np.flatnonzero(mechanism.policy.actions(original)[0] == SHAPE).tolist():
         numbers[i] = mechanism.shape_release(original[i])
     return numbers
