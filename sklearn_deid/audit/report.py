@@ -14,11 +14,11 @@ import numpy as np
 
 from .._optional import import_optional
 from .protocol import AttackResult
-from .report_cautions import cautions
 from .report_markdown import as_markdown
 from .report_parts import row_label
-from .report_score import Exposure, checked_against_bounds, counted, exposure, is_bound, is_weak, obstacles
+from .report_score import Exposure, blocking_issues, checked_against_bounds, counted, exposure, is_bound, is_weak
 from .report_verdicts import verdicts
+from .report_warnings import find_warnings
 from .report_writers import as_html
 
 __all__ = ["AuditReport"]
@@ -63,7 +63,7 @@ class AuditReport:
     Attributes
     ----------
     results : tuple of AttackResult
-    score, score_interval, worst, verdicts, obstacles, cautions
+    score, score_interval, worst, verdicts, blocking_issues, warnings
         See there.
 
     Raises
@@ -115,20 +115,22 @@ class AuditReport:
     @cached_property
     def score_interval(self) -> tuple[float, float]:
         """The score, and what it would be if each attack did as badly as its interval allows."""
-        if self.obstacles:
+        if self.blocking_issues:
             return 0.0, 0.0
         found = [exposure(result) for result in counted(self.results)]
         return 1.0 - max(e.high for e in found), 1.0 - max(e.low for e in found)
 
     @cached_property
-    def obstacles(self) -> tuple[str, ...]:
+    def blocking_issues(self) -> tuple[str, ...]:
         """Why the audit cannot be passed whatever the figures, one sentence each; empty if it can."""
-        return tuple(obstacles(self.results))
+        return tuple(blocking_issues(self.results))
 
     @cached_property
-    def cautions(self) -> tuple[str, ...]:
+    def warnings(self) -> tuple[str, ...]:
         """What weakens the audit without making it invalid, one sentence each, such as few patients."""
-        return tuple(cautions(self.results, patients_known=self.n_sentences is None or self.n_patients is not None))
+        return tuple(
+            find_warnings(self.results, patients_known=self.n_sentences is None or self.n_patients is not None)
+        )
 
     @cached_property
     def worst(self) -> AttackResult | None:
@@ -157,7 +159,7 @@ class AuditReport:
         if not 0.0 < threshold <= 1.0:
             raise ValueError(f"The 'threshold' parameter must be above 0 and at most 1. Got {threshold!r} instead.")
         attacked = {result.threat for result in counted(self.results)}
-        return not self.obstacles and set(threats) <= attacked and self.score >= threshold
+        return not self.blocking_issues and set(threats) <= attacked and self.score >= threshold
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, for JSON; no NaN."""
@@ -165,8 +167,8 @@ class AuditReport:
         return {
             "score": low,
             "score_high": high,
-            "obstacles": list(self.obstacles),
-            "cautions": list(self.cautions),
+            "blocking_issues": list(self.blocking_issues),
+            "warnings": list(self.warnings),
             "worst": None if self.worst is None else self.worst.name,
             "verdicts": dict(self.verdicts),
             "n_sentences": self.n_sentences,

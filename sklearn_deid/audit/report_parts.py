@@ -165,10 +165,10 @@ def status_of(result: AttackResult) -> str:
 def _summary(report: AuditReport) -> Iterator[Block]:
     yield Heading(f"Score: {report.score:.2f}, where 1 is best")
     yield Paragraph(_SCORE)
-    if report.obstacles:
+    if report.blocking_issues:
         yield Alert("This audit cannot be passed, whatever the figures:")
-        yield Items(tuple(("", text) for text in report.obstacles))
-    yield from map(Alert, report.cautions)
+        yield Items(tuple(("", text) for text in report.blocking_issues))
+    yield from map(Alert, report.warnings)
     worst = report.worst
     if worst is not None and worst.attack is not None:
         found = exposure(worst)

@@ -15,7 +15,7 @@ __all__ = [
     "checked_against_bounds",
     "counted",
     "exposure",
-    "obstacles",
+    "blocking_issues",
     "is_bound",
     "is_paper",
 ]
@@ -89,7 +89,7 @@ def counted(results: Iterable[AttackResult]) -> list[AttackResult]:
     return [r for r in results if not is_bound(r) and (r.status == "ok" or is_weak(r))]
 
 
-def obstacles(results: Sequence[AttackResult]) -> list[str]:
+def blocking_issues(results: Sequence[AttackResult]) -> list[str]:
     """Why no pass is possible, whatever the figures; empty if there is no reason."""
     found = [f"{r.name}: {' '.join(r.failures)}" for r in results if r.status == "invalid" and not is_weak(r)]
     valid = counted(results)

@@ -119,7 +119,7 @@ def run(arguments: argparse.Namespace) -> int:
     for path in arguments.output:
         print(f"Report saved in {path}")
     show_left_out(result.errors)
-    failed = bool(report.obstacles) or (arguments.fail_under is not None and report.score < arguments.fail_under)
+    failed = bool(report.blocking_issues) or (arguments.fail_under is not None and report.score < arguments.fail_under)
     return SOME_WITHHELD if failed or result.errors else DONE
 
 
@@ -131,10 +131,10 @@ def _show(report: AuditReport) -> None:
         print(one_line(f"Worst attack: {report.worst.name}."))
     for threat, verdict in report.verdicts.items():
         print(one_line(f"{threat}: {verdict}"))
-    for caution in report.cautions:
-        print(one_line(f"Caution: {caution}"))
-    for obstacle in report.obstacles:
-        print(one_line(f"The audit failed: {obstacle}"))
+    for warning in report.warnings:
+        print(one_line(f"Caution: {warning}"))
+    for issue in report.blocking_issues:
+        print(one_line(f"The audit failed: {issue}"))
     for result in report.with_status("skipped"):
         print(one_line(f"Skipped: {result.name}. {result.reason}"))
 

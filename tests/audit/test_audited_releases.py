@@ -52,7 +52,7 @@ def test_pseudonymised_text(data, n_neighbors):
         names["re-identification, attacker trained on simulated releases"],
     )
     assert trained.attack.low - 0.01 <= exact.attack.value <= trained.attack.high + 0.03
-    assert "re-identification, best attacker, in the released text" in names and report.obstacles == ()
+    assert "re-identification, best attacker, in the released text" in names and report.blocking_issues == ()
     assert (exact.attack.value > 0.95) == (n_neighbors == 1)
     assert report.n_sentences and set(report.verdicts) >= {"pseudonymised text"}
 
@@ -93,7 +93,7 @@ def test_recorded_exchange_is_attacked(exchange):
     assert touched.attack.value > 0.95 and touched.attack.low > 0.5 and touched.status == "ok"
     assert by_name["labels from the gradient of the output layer"].baseline.n > 0
     assert "many sentences" in by_name["gradient inversion, one sentence"].reason
-    assert report.obstacles == () and report.score < 0.3 and list(report.verdicts) == ["updates"]
+    assert report.blocking_issues == () and report.score < 0.3 and list(report.verdicts) == ["updates"]
     assert (report.n_sentences, report.n_patients) == (120, len(set(told[2])))
     assert report.settings["released"] == ("updates",)
     assert auditor("default").audit(ensemble, *told) is report
@@ -110,7 +110,7 @@ def test_exchange_without_uploads_tells_nothing(exchange):
         sent = SparseUpdate(np.arange(one.size), vector, one.size, one.model)
         noisy.exchange_.add("up", upload.worker, upload.epoch, sent.to_bytes())
     report = auditor("quick").audit(noisy, *told)
-    assert report.obstacles == () and len(report.with_status("ok")) >= 3
+    assert report.blocking_issues == () and len(report.with_status("ok")) >= 3
     assert all(r.attack.covers(0.5) for r in report.with_status("ok"))
 
 

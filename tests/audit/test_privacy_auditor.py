@@ -68,7 +68,7 @@ def counted(monkeypatch):
 
 def test_almost_no_noise_fails(leaky, data):
     report = auditor(READ).audit(leaky, *data)
-    assert report.score < 0.2 and not report.passed(0.5) and report.obstacles == ()
+    assert report.score < 0.2 and not report.passed(0.5) and report.blocking_issues == ()
     by_name = {(r.name.split(",")[0], r.settings.get("measure")): r for r in report.results}
     assert by_name["pair discrimination", None].attack.value > 0.9
     found = by_name["lookup among sentences that differ by one token by likelihood", "top1"]
@@ -79,7 +79,7 @@ def test_almost_no_noise_fails(leaky, data):
 
 def test_blind_representation_passes(blind, data):
     report = auditor(READ).audit(blind, *data)
-    assert report.obstacles == () and all(r.advantage_interval[0] == 0.0 for r in report.results)
+    assert report.blocking_issues == () and all(r.advantage_interval[0] == 0.0 for r in report.results)
     assert report.score > 0.5 and report.score_interval[1] == 1.0
 
 

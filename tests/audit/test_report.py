@@ -49,7 +49,7 @@ def test_score_is_one_minus_the_upper_end_of_the_largest_advantage():
     found = counts(340, 1000)
     assert report.score == pytest.approx(1 - (found.high - 0.01) / 0.99)
     assert report.score_interval == (report.score, pytest.approx(1 - (found.low - 0.01) / 0.99))
-    assert report.worst is lookup and not report.obstacles
+    assert report.worst is lookup and not report.blocking_issues
 
 
 def test_few_trials_do_not_pass_and_more_do():
@@ -84,7 +84,7 @@ def test_an_invalid_result_is_never_a_pass(why):
     assert report.score == 0.0 and report.score_interval == (0.0, 0.0)
     assert not report.passed(1e-9)
     assert report.worst.status == "ok" and "never a pass" in report.verdicts["representation"]
-    assert INVALID[why].failures[0] in report.obstacles[0]
+    assert INVALID[why].failures[0] in report.blocking_issues[0]
 
 
 def test_nothing_attacked_is_no_pass():
@@ -118,14 +118,14 @@ def test_the_papers_adversary_alone_proves_nothing(control):
     paper = pairs(50_000, 100_000, "paper", control)
     report = AuditReport([paper])
     assert report.score == 0.0 and not report.passed(1e-9)
-    assert "Only the paper's own adversary" in report.obstacles[0]
+    assert "Only the paper's own adversary" in report.blocking_issues[0]
     assert "Nothing follows" in report.verdicts["representation"]
 
 
 def test_a_weak_paper_adversary_is_a_finding_and_no_error():
     strong = pairs(50_000, 100_000)
     report = AuditReport([pairs(500, 1000, "paper", 620), strong])
-    assert not report.obstacles and report.with_status("weak")[0].name.startswith("pair discrimination, paper")
+    assert not report.blocking_issues and report.with_status("weak")[0].name.startswith("pair discrimination, paper")
     assert 0.9 < report.score < AuditReport([strong]).score  # weak ones can only lower it
     assert "Adversaries too weak to prove anything" in report.to_markdown()
     broken = AttackResult(**{**vars(pairs(500, 1000, "paper", 620)), "negative_control": counts(90, 100)})
@@ -153,7 +153,7 @@ def test_an_attack_above_a_bound_is_an_error():
         AuditReport([pairs(700), bound(0.6)]),
         AuditReport([pairs(700)], bounds={"one token": {"mean_accuracy_high": 0.6, "n_releases": 1}}),
     ):
-        assert report.score == 0.0 and "exceeds the certified bound" in report.obstacles[0]
+        assert report.score == 0.0 and "exceeds the certified bound" in report.blocking_issues[0]
         assert report.results[0].status == "invalid"
         again = AuditReport(report.results, report.bounds)
         assert again.results == report.results  # the error is said once
@@ -334,20 +334,20 @@ def on_patients(n, threat="representation"):
 
 def test_few_patients_are_said_and_many_are_not():
     few = AuditReport([on_patients(7), on_patients(19, "updates"), SKIPPED], n_sentences=400, n_patients=7)
-    assert [one[:75] for one in few.cautions] == [
+    assert [one[:75] for one in few.warnings] == [
         "Attacks on the representation were measured on only 7 patients: intervals a",
         "Attacks on the updates were measured on only 19 updates (or pairs of them):",
     ]
     for text in (few.to_markdown(), few.to_html(), json.dumps(few.to_dict())):
         assert "measured on only 7 patients" in text
     many = AuditReport([on_patients(20)], n_sentences=400, n_patients=20)
-    assert many.cautions == () and "measured on only" not in many.to_markdown()
+    assert many.warnings == () and "measured on only" not in many.to_markdown()
 
 
 def test_unknown_patients_are_said():
     unknown = AuditReport([on_patients(100)], n_sentences=400)
-    assert "which sentences are of one patient" in unknown.cautions[0] and unknown.cautions[0] in unknown.to_markdown()
-    assert AuditReport([on_patients(100, "updates")], n_sentences=400).cautions == ()
+    assert "which sentences are of one patient" in unknown.warnings[0] and unknown.warnings[0] in unknown.to_markdown()
+    assert AuditReport([on_patients(100, "updates")], n_sentences=400).warnings == ()
 
 
 def test_what_was_not_attacked_is_named_with_the_way_to_do_it():

@@ -7,14 +7,14 @@ from collections.abc import Iterable
 from .protocol import AttackResult
 from .report_score import counted
 
-__all__ = ["FEW_GROUPS", "cautions"]
+__all__ = ["FEW_GROUPS", "find_warnings"]
 
 FEW_GROUPS = 20
 _WHO = {"updates": ("updates (or pairs of them)", "Record more epochs or sites.")}
 _PATIENTS = ("patients", "Give more patients: of those that are given, three tenths are measured.")
 
 
-def cautions(results: Iterable[AttackResult], *, patients_known: bool = True) -> list[str]:
+def find_warnings(results: Iterable[AttackResult], *, patients_known: bool = True) -> list[str]:
     """Sentences that a reader must know beside the score; empty if there is nothing to say.
 
     Parameters
@@ -29,7 +29,7 @@ def cautions(results: Iterable[AttackResult], *, patients_known: bool = True) ->
     >>> hits, patients = [True] * 30 + [False] * 30, [i % 6 for i in range(60)]
     >>> estimate = Estimate.from_hits(hits, patients)
     >>> found = AttackResult("pairs", "representation", "A recipient.", "share", estimate, 0.5)
-    >>> cautions([found])[0][:70]
+    >>> find_warnings([found])[0][:70]
     'Attacks on the representation were measured on only 6 patients: interv'
     """
     fewest: dict[str, int] = {}
