@@ -136,7 +136,7 @@ class AttackResult:
     baseline : Estimate, float or None
         The same for a guess without the release; numbers become `Estimate.exact`.
     positive_control : Estimate or None
-        The same attack where nothing is hidden, and ``positive_bar``, what its value must reach.
+        The same attack where nothing is hidden, and ``min_positive_control``, what its value must reach.
     negative_control : Estimate or None
         The same attack where nothing can be learnt, and ``chance``, which its interval must hold. Measure it with
         ``confidence=CONTROL_CONFIDENCE``. ``chance`` is by default the baseline.
@@ -170,7 +170,7 @@ class AttackResult:
     attack: Estimate | None
     baseline: Estimate | float | None
     positive_control: Estimate | None = None
-    positive_bar: float | None = None
+    min_positive_control: float | None = None
     negative_control: Estimate | None = None
     chance: float | None = None
     seconds: float = 0.0
@@ -189,7 +189,7 @@ class AttackResult:
             raise ValueError("A result without figures needs the reason why it was skipped.")
         if self.attack is not None and self.baseline is None:
             raise ValueError("An attack needs a baseline: what is guessed without the release.")
-        if (self.positive_control is None) != (self.positive_bar is None):
+        if (self.positive_control is None) != (self.min_positive_control is None):
             raise ValueError("A positive control needs the bar that it must reach, and the bar a control.")
         _check_figures(self.details)
 
@@ -209,11 +209,11 @@ class AttackResult:
     def failures(self) -> tuple[str, ...]:
         """Why the result is invalid: one sentence for each failed control and each error."""
         found = []
-        if self.positive_control is not None and self.positive_bar is not None:
-            if self.positive_control.value < self.positive_bar:
+        if self.positive_control is not None and self.min_positive_control is not None:
+            if self.positive_control.value < self.min_positive_control:
                 found.append(
                     f"The positive control reached {self.positive_control.value:.3f} where nothing is hidden; at least "
-                    f"{self.positive_bar:.3f} is needed."
+                    f"{self.min_positive_control:.3f} is needed."
                 )
         if self.negative_control is not None and not _at_chance(self.negative_control, self._chance):
             found.append(

@@ -68,7 +68,7 @@ class AttackSettings:
 
     def paper(self, **options: Any) -> PairAttack:
         """The paper's adversary: the mean of T1 and T2."""
-        return self.pairs(adversary="paper", task="average", bar=_PAPER_BAR, **options)
+        return self.pairs(adversary="paper", task="average", min_positive_control=_PAPER_BAR, **options)
 
     def continued(self) -> PairAttack:
         """The adversary that was trained along, of whichever kind it is."""
@@ -125,7 +125,9 @@ ATTACKS: dict[str, NamedAttack] = {
     ),
     "lookup": NamedAttack(_R, lambda s: s.lookup(), 9.0, 7.0, quick=True),
     "lookup_releases": NamedAttack(_R, lambda s: s.lookup(**_many(s)), 9.0, 20.0, quick=True),
-    "lookup_averaged": NamedAttack(_R, lambda s: s.lookup(score="cosine", template=10, bar=_AVERAGED_BAR), 2.0, 46.0),
+    "lookup_averaged": NamedAttack(
+        _R, lambda s: s.lookup(score="cosine", template=10, min_positive_control=_AVERAGED_BAR), 2.0, 46.0
+    ),
     "lookup_unrelated": NamedAttack(_R, lambda s: s.lookup(candidates="unrelated"), 4.0, 4.0, quick=True),
     "lookup_casing": NamedAttack(_R, lambda s: s.lookup(candidates="unrelated", casing=True), 3.0, 4.0),
     "pairs": NamedAttack(_R, lambda s: s.pairs(), 5.0, 0.6),

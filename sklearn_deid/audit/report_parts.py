@@ -222,7 +222,7 @@ _HEAD = (
 def _cells(result: AttackResult) -> tuple[str, ...]:
     attack, found = result.attack, exposure(result)
     assert attack is not None  # of all in the table
-    bar = "" if result.positive_bar is None else f"; bar {percent(result.positive_bar)}"
+    bar = "" if result.min_positive_control is None else f"; bar {percent(result.min_positive_control)}"
     return (
         row_label(result),
         result.measure,

@@ -79,7 +79,7 @@ def is_weak(result: AttackResult) -> bool:
     That is a finding about the adversary and not an error of the audit: a pass never rests on it.
     """
     only_too_weak = (
-        result.status == "invalid" and replace(result, positive_control=None, positive_bar=None).status == "ok"
+        result.status == "invalid" and replace(result, positive_control=None, min_positive_control=None).status == "ok"
     )
     return is_paper(result) and only_too_weak
 

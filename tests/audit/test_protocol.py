@@ -65,9 +65,9 @@ def test_advantage_runs_from_the_guess_to_the_perfect_attack():
 
 
 def test_positive_control_must_reach_its_bar():
-    weak = result(0.5, positive_control=Estimate.from_counts(89, 100), positive_bar=0.9)
+    weak = result(0.5, positive_control=Estimate.from_counts(89, 100), min_positive_control=0.9)
     assert weak.status == "invalid" and "0.890 where nothing is hidden" in weak.failures[0]
-    assert result(0.5, positive_control=Estimate.from_counts(90, 100), positive_bar=0.9).status == "ok"
+    assert result(0.5, positive_control=Estimate.from_counts(90, 100), min_positive_control=0.9).status == "ok"
 
 
 def test_negative_control_must_hold_chance():
@@ -103,7 +103,7 @@ def test_skipped_and_erroneous_results_say_so():
 @pytest.mark.parametrize(
     "found",
     [
-        result(positive_control=Estimate.from_counts(99, 100), positive_bar=0.9, settings={"k": (1, None)}),
+        result(positive_control=Estimate.from_counts(99, 100), min_positive_control=0.9, settings={"k": (1, None)}),
         result(details={"a": np.float64(0.5), "b": {"c": np.int64(2)}}),
         AttackResult.skipped("name", "model", "Someone.", "share", "no time"),
     ],
@@ -125,7 +125,7 @@ def test_details_hold_no_words():
         ({"threat": "nonsense"}, "'threat' must be one of"),
         ({"baseline": None}, "needs a baseline"),
         ({"attack": None}, "needs the reason"),
-        ({"positive_bar": 0.9}, "needs the bar"),
+        ({"min_positive_control": 0.9}, "needs the bar"),
     ],
 )
 def test_incomplete_results_are_refused(change, message):

@@ -25,7 +25,7 @@ def pairs(n_right, n=1000, adversary="strong", control=950, **settings):
         n,
         f"pair discrimination, {adversary} T2, fresh",
         positive_control=counts(control, 1000),
-        positive_bar=0.9,
+        min_positive_control=0.9,
         negative_control=counts(500, 1000, CONTROL_CONFIDENCE),
         settings={"adversary": adversary, "pairwise": True, "n_releases": 1, **settings},
     )
@@ -72,7 +72,7 @@ def test_wrong_answers_among_many_candidates_tell_nothing():
 
 
 INVALID = {
-    "positive control": result(50, positive_control=counts(80, 100), positive_bar=0.9),
+    "positive control": result(50, positive_control=counts(80, 100), min_positive_control=0.9),
     "negative control": result(50, negative_control=counts(80, 100)),
     "error": result(50).with_error("The data do not fit."),
 }
@@ -140,7 +140,7 @@ def test_the_paper_beside_a_stronger_attacker():
     # Who sees ten releases is compared with nobody who sees one.
     ten = AuditReport([pairs(500, 1000, "paper", 620), pairs(940), pairs(999, n_releases=10)])
     assert "a stronger one at 94 %" in ten.verdicts["representation"]
-    learns = AttackResult(**{**vars(pairs(500, 1000, "paper", 620)), "positive_bar": 0.55})
+    learns = AttackResult(**{**vars(pairs(500, 1000, "paper", 620)), "min_positive_control": 0.55})
     assert "only at 62 % where nothing is hidden" in AuditReport([learns, pairs(940)]).verdicts["representation"]
     assert "does not hold" not in AuditReport([pairs(500, 1000, "paper"), pairs(505)]).verdicts["representation"]
 

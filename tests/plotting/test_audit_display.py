@@ -20,7 +20,7 @@ def result(name, threat="representation", value=0.62, control=0.5, **more):
         Estimate(value, value - 0.05, value + 0.05, 100),
         0.5,
         positive_control=Estimate(0.95, 0.9, 0.98, 100),
-        positive_bar=0.9,
+        min_positive_control=0.9,
         negative_control=Estimate(control, control - 0.1, control + 0.1, 100),
         **more,
     )

@@ -41,7 +41,7 @@ class InversionAttack:
         See `DecoderSettings`.
     controls : bool, default=True
         Whether to run the positive and the negative control.
-    bar : float, default=0.99
+    min_positive_control : float, default=0.99
         What the positive control must reach. Words with equal vectors, as different spellings of a name, count as one.
     confidence : float in (0, 1), default=0.95
     random_state : int, Generator, RandomState or None, default=None
@@ -75,7 +75,7 @@ class InversionAttack:
         lr: float = 2e-3,
         n_negatives: int = 2048,
         controls: bool = True,
-        bar: float = 0.99,
+        min_positive_control: float = 0.99,
         confidence: float = 0.95,
         random_state: Any = None,
     ) -> None:
@@ -83,7 +83,7 @@ class InversionAttack:
             raise ValueError(f"'decoder' must be sequence or token, 'measure' top1 or top5. Got {decoder}, {measure}.")
         self.decoder, self.casing, self.labels, self.measure_name = decoder, casing, labels, measure
         self.settings = DecoderSettings(decoder, hidden_size, n_epochs, patience, lr, n_negatives)
-        self.controls, self.bar = controls, bar
+        self.controls, self.min_positive_control = controls, min_positive_control
         self.confidence, self.random_state = confidence, random_state
         self._knowledge: InversionKnowledge | None = None
 
@@ -174,7 +174,7 @@ class InversionAttack:
             open_ranks, blind_ranks = controls
             arms = {
                 "positive_control": Estimate.from_hits(expected_hits(open_ranks, k), groups, self.confidence),
-                "positive_bar": self.bar,
+                "min_positive_control": self.min_positive_control,
                 "negative_control": Estimate.from_hits(expected_hits(blind_ranks, k), groups, CONTROL_CONFIDENCE),
                 "chance": min(1.0, k / len(self._vocabulary)),
             }

@@ -68,7 +68,7 @@ class LookupAttack:
     n_sentences : int or None, default=500
         Most sentences that are looked up, drawn at random.
     controls : bool, default=True
-    bar : float, default=0.90
+    min_positive_control : float, default=0.90
         What the positive control (word vectors with a little noise) must reach. Candidates with equal vectors cannot
         be told apart, and lower what it can.
     confidence : float in (0, 1), default=0.95
@@ -101,7 +101,7 @@ class LookupAttack:
         n_candidates: int = 100,
         n_sentences: int | None = 500,
         controls: bool = True,
-        bar: float = 0.90,
+        min_positive_control: float = 0.90,
         confidence: float = 0.95,
         random_state: Any = None,
     ) -> None:
@@ -115,7 +115,7 @@ class LookupAttack:
             raise ValueError("There must be at least 2 candidates and 1 release.")
         self.candidates, self.score, self.template, self.n_releases = candidates, score, template, n_releases
         self.casing, self.measure_name, self.n_candidates = casing, measure, n_candidates
-        self.n_sentences, self.controls, self.bar = n_sentences, controls, bar
+        self.n_sentences, self.controls, self.min_positive_control = n_sentences, controls, min_positive_control
         self.confidence, self.random_state = confidence, random_state
         self._knowledge: LookupKnowledge | None = None
 
@@ -199,7 +199,7 @@ class LookupAttack:
             found.estimate(measure, self.confidence),
             baseline,
             positive_control=None if positive is None else positive.estimate(measure, self.confidence),
-            positive_bar=None if positive is None else self.bar,
+            min_positive_control=None if positive is None else self.min_positive_control,
             negative_control=None if negative is None else negative.estimate(measure, CONTROL_CONFIDENCE),
             chance=baseline if negative is None else negative.chance(measure),
             seconds=seconds,

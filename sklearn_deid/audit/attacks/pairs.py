@@ -94,7 +94,7 @@ class PairAttack:
     control : {"raw", "noise_off"} or None, default="raw"
         Where nothing is hidden: word vectors with a little noise, or this representer without noise. The latter fails
         where it hides by its network too. None runs no controls, for repeated runs of one setting.
-    bar : float, default=0.90
+    min_positive_control : float, default=0.90
         What the positive control must reach.
     n_epochs, patience, max_pairs, hidden_size, lr
         See `AdversarySettings`; 50 epochs by default.
@@ -138,7 +138,7 @@ class PairAttack:
         start: str = "fresh",
         template: str = "noisy",
         control: str | None = "raw",
-        bar: float = CONTROL_BAR,
+        min_positive_control: float = CONTROL_BAR,
         n_epochs: int = 50,
         patience: int | None = None,
         max_pairs: int | None = None,
@@ -154,7 +154,7 @@ class PairAttack:
         if start not in ("fresh", "continued") or control not in ("raw", "noise_off", None):
             raise ValueError(f"'start' must be fresh or continued, 'control' raw or noise_off. Got {start}, {control}.")
         self.adversary, self.task, self.start, self.template = adversary, task, start, template
-        self.control, self.bar = control, bar
+        self.control, self.min_positive_control = control, min_positive_control
         self.n_epochs, self.patience, self.max_pairs = n_epochs, patience, max_pairs
         self.hidden_size, self.lr, self.batch_size = hidden_size, lr, batch_size
         self.n_draws, self.confidence, self.random_state = n_draws, confidence, random_state
@@ -220,7 +220,7 @@ class PairAttack:
             on_blind = self._measure(self._train(negative), negative, released, CONTROL_CONFIDENCE)
             controls = {
                 "positive_control": on_open[self.task],
-                "positive_bar": self.bar,
+                "min_positive_control": self.min_positive_control,
                 "negative_control": on_blind[self.task],
             }
         others = {k: {"value": v.value, "low": v.low, "high": v.high} for k, v in found.items() if k != self.task}

@@ -148,7 +148,7 @@ class ReidentificationAttack:
             (Estimate.from_hits(positive), Estimate.from_hits(negative, groups, CONTROL_CONFIDENCE)),
             details,
             # A word that he has never heard of cannot be named by anyone of his knowledge.
-            bar=_POSITIVE_BAR * float(np.mean(self._nameable(trials))),
+            min_positive_control=_POSITIVE_BAR * float(np.mean(self._nameable(trials))),
         )
 
     def skip(self, reason: str) -> AttackResult:
@@ -184,7 +184,7 @@ class ReidentificationAttack:
         baseline: Estimate,
         controls: tuple[Estimate, Estimate],
         details: dict[str, Any],
-        bar: float,
+        min_positive_control: float,
     ) -> AttackResult:
         return AttackResult(
             self.name,
@@ -194,7 +194,7 @@ class ReidentificationAttack:
             attack,
             baseline,
             controls[0],
-            bar,
+            min_positive_control,
             controls[1],
             seconds=perf_counter() - started,
             settings={"attacker": self.kind, "n_releases": self.n_releases, "n_simulated": self.n_simulated},

@@ -48,7 +48,7 @@ def test_a_little_noise_is_learnt_away():
 def test_all_three_arms(decoder):
     found = invert(None, decoder=decoder, controls=True, vocabulary=np.arange(N_PHI))
     assert found.status == "ok" and found.attack.covers(1 / N_PHI)
-    assert found.positive_control.value > 0.99 and found.positive_bar == 0.99
+    assert found.positive_control.value > 0.99 and found.min_positive_control == 0.99
     assert found.negative_control.covers(1 / N_PHI) and found.chance == 1 / N_PHI
 
 

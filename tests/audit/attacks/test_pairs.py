@@ -30,7 +30,7 @@ def test_raw_vectors_are_read_by_strong_t1_and_t2():
 def test_all_three_arms():
     found = PairAttack(**SMALL).fit(knowledge(blind(), 300)).attack(release(n_patients=25))
     assert found.status == "ok" and found.attack.low <= 0.5 and found.advantage < 0.1
-    assert found.positive_control.value > 0.95 and found.positive_bar == 0.9
+    assert found.positive_control.value > 0.95 and found.min_positive_control == 0.9
     assert found.negative_control.covers(0.5) and found.negative_control.confidence > 0.99
     assert found.attack.n == found.positive_control.n and found.seconds > 0
 
