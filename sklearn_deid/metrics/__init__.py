@@ -7,11 +7,11 @@ from .calibration import (
     reliability_curve,
     span_confidences,
 )
-from .clustered_shares import Share, clustered_share
 from .counting import RULES, Counts, Rule, compare, compare_by_label, merged_counts
 from .decision_thresholds import bootstrap_ratio, missed_patient_threshold, recall_threshold
 from .leaks import Leak, LeakList, leak_list
 from .pairing import Pairing, count_sentences, infer_label_scheme, pair_documents
+from .proportions import Proportion, clustered_share
 from .report import deid_report
 from .scorers import PHI_SCORERS, make_phi_scorer
 from .sequences import phi_f1_score, phi_precision_score, phi_recall_score
@@ -28,7 +28,7 @@ __all__ = [
     "Pairing",
     "ReliabilityCurve",
     "Rule",
-    "Share",
+    "Proportion",
     "UtilityFigure",
     "UtilityReport",
     "UtilitySettings",

@@ -7,7 +7,7 @@ from math import ceil, floor
 import numpy as np
 from scipy.stats import norm
 
-from .clustered_shares import Share
+from .proportions import Proportion
 
 __all__ = ["bootstrap_ratio", "missed_patient_threshold", "recall_threshold"]
 
@@ -114,7 +114,7 @@ def missed_patient_threshold(scores: np.ndarray, max_share: float) -> float:
 
 def bootstrap_ratio(
     hits: np.ndarray, totals: np.ndarray, confidence: float = 0.95, n_draws: int = 2000, seed: int = 0
-) -> Share:
+) -> Proportion:
     """Ratio of two sums over patients, with a percentile interval of a bootstrap over patients.
 
     Parameters
@@ -127,26 +127,26 @@ def bootstrap_ratio(
 
     Returns
     -------
-    Share
+    Proportion
         NaN without an interval if all totals are 0; without an interval if there is one patient.
 
     Examples
     --------
     >>> bootstrap_ratio(np.array([9.0, 9.0, 9.0]), np.array([10.0, 10.0, 10.0]))
-    Share(value=0.9, low=0.9, high=0.9)
+    Proportion(value=0.9, low=0.9, high=0.9)
     """
     hits, totals = np.asarray(hits, dtype=float), np.asarray(totals, dtype=float)
     hits, totals = hits[totals > 0], totals[totals > 0]
     n = len(totals)
     if not n:
-        return Share(float("nan"), None, None)
+        return Proportion(float("nan"), None, None)
     value = float(hits.sum() / totals.sum())
     if n < 2:
-        return Share(value, None, None)
+        return Proportion(value, None, None)
     draws = np.random.default_rng(seed).multinomial(n, np.full(n, 1 / n), size=n_draws)
     ratios = (draws @ hits) / (draws @ totals)
     low, high = np.quantile(ratios, [0.5 - confidence / 2, 0.5 + confidence / 2])
-    return Share(value, float(low), float(high))
+    return Proportion(value, float(low), float(high))
 
 
 def _ascending(scores: np.ndarray, patients: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

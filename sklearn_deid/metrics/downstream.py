@@ -13,7 +13,7 @@ from sklearn.model_selection import StratifiedGroupKFold
 from sklearn.pipeline import make_pipeline
 
 from ..exceptions import SequenceError
-from .clustered_shares import Share, clustered_share, paired_difference
+from .proportions import Proportion, clustered_share, paired_difference
 
 __all__ = ["Accuracy", "check_labels", "default_classifier", "downstream_accuracy"]
 
@@ -23,14 +23,14 @@ class Accuracy(NamedTuple):
 
     Attributes
     ----------
-    accuracy : Share
+    accuracy : Proportion
         With its interval over patients.
-    difference : Share
+    difference : Proportion
         To the classifier of the first version, note by note.
     """
 
-    accuracy: Share
-    difference: Share
+    accuracy: Proportion
+    difference: Proportion
 
 
 def default_classifier() -> Any:

@@ -15,8 +15,8 @@ from sklearn.utils import check_random_state
 
 from ..text import Document
 from .bleu import corpus_bleu
-from .clustered_shares import clustered_share
 from .downstream import check_labels, downstream_accuracy
+from .proportions import clustered_share
 from .redacted_notes import PLACEHOLDER, OriginalNotes, RedactedNotes, align_redacted, original_notes
 from .removed_terms import find_terms, removed_terms, removed_tokens
 from .topics import choose_n_topics, count_words, topic_agreement

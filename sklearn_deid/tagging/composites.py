@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._storage import plain_json
 from ..exceptions import BundleError
-from ..metrics import Share
+from ..metrics import Proportion
 from .decision_report import DecisionReport
 from .hybrid_tagger import HybridTagger
 from .note_deidentifier import NoteDeidentifier
@@ -184,14 +184,14 @@ def _with_labels(model: Any, labels: Any) -> Any:
 
 def _plain_figure(value: Any) -> Any:
     """NaN, of a share of nothing, as None: JSON has no NaN."""
-    return [None if end is None or np.isnan(end) else end for end in value] if isinstance(value, Share) else value
+    return [None if end is None or np.isnan(end) else end for end in value] if isinstance(value, Proportion) else value
 
 
 def _figure(value: Any) -> Any:
     if not isinstance(value, list):
         return value
     share, low, high = value
-    return Share(float("nan") if share is None else share, low, high)
+    return Proportion(float("nan") if share is None else share, low, high)
 
 
 def _probability(value: Any) -> float:

@@ -13,8 +13,8 @@ from sklearn.pipeline import make_pipeline
 
 from sklearn_deid import Document, Span, utility_report
 from sklearn_deid.exceptions import SequenceError
-from sklearn_deid.metrics.clustered_shares import clustered_share, paired_difference
 from sklearn_deid.metrics.downstream import check_labels, downstream_accuracy
+from sklearn_deid.metrics.proportions import clustered_share, paired_difference
 
 # tokens:      0    1  2   3   4     5    6 7     8   9
 TEXT = "Seen by Ana for chest pain and a Parkinson tremor"

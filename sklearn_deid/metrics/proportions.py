@@ -9,10 +9,10 @@ import numpy as np
 from scipy.stats import norm
 from scipy.stats import t as student
 
-__all__ = ["Share", "clustered_share", "paired_difference"]
+__all__ = ["Proportion", "clustered_share", "paired_difference"]
 
 
-class Share(NamedTuple):
+class Proportion(NamedTuple):
     """A figure and the ends of its interval, None where there is none."""
 
     value: float
@@ -20,7 +20,7 @@ class Share(NamedTuple):
     high: float | None
 
 
-def clustered_share(hits: np.ndarray, totals: np.ndarray, groups: np.ndarray, confidence: float = 0.95) -> Share:
+def clustered_share(hits: np.ndarray, totals: np.ndarray, groups: np.ndarray, confidence: float = 0.95) -> Proportion:
     """Share of hits over all notes, with an interval over patients.
 
     The interval is Wilson's for as many independent trials as the spread between patients is worth (design effect of
@@ -39,7 +39,7 @@ def clustered_share(hits: np.ndarray, totals: np.ndarray, groups: np.ndarray, co
 
     Returns
     -------
-    Share
+    Proportion
         NaN without an interval if all totals are 0; without an interval if there is one patient.
 
     Examples
@@ -56,19 +56,21 @@ def clustered_share(hits: np.ndarray, totals: np.ndarray, groups: np.ndarray, co
     n_hits, n = n_hits[n > 0], n[n > 0]
     total = float(n.sum())
     if not total:
-        return Share(float("nan"), None, None)
+        return Proportion(float("nan"), None, None)
     p = float(n_hits.sum()) / total
     if len(n) < 2:
-        return Share(p, None, None)
+        return Proportion(p, None, None)
     variance = len(n) / (len(n) - 1) * float(((n_hits - p * n) ** 2).sum()) / total**2
     if variance > 0 and 0 < p < 1:
         trials, z = min(total, p * (1 - p) / variance), student.ppf(0.5 + confidence / 2, len(n) - 1)
     else:
         trials, z = min(total, float(len(n))), norm.ppf(0.5 + confidence / 2)
-    return Share(p, *_wilson(p, trials, float(z)))
+    return Proportion(p, *_wilson(p, trials, float(z)))
 
 
-def paired_difference(values: np.ndarray, reference: np.ndarray, groups: np.ndarray, confidence: float = 0.95) -> Share:
+def paired_difference(
+    values: np.ndarray, reference: np.ndarray, groups: np.ndarray, confidence: float = 0.95
+) -> Proportion:
     """Mean difference of the notes' values, with Student's interval over patients.
 
     Parameters
@@ -79,7 +81,7 @@ def paired_difference(values: np.ndarray, reference: np.ndarray, groups: np.ndar
 
     Returns
     -------
-    Share
+    Proportion
         Without an interval if there is one patient.
 
     Examples
@@ -91,10 +93,10 @@ def paired_difference(values: np.ndarray, reference: np.ndarray, groups: np.ndar
     mean = float(difference.mean())
     sums = _by_group(difference - mean, groups)
     if len(sums) < 2:
-        return Share(mean, None, None)
+        return Proportion(mean, None, None)
     error = sqrt(len(sums) / (len(sums) - 1) * float((sums**2).sum())) / len(difference)
     half = float(student.ppf(0.5 + confidence / 2, len(sums) - 1)) * error
-    return Share(mean, mean - half, mean + half)
+    return Proportion(mean, mean - half, mean + half)
 
 
 def _by_group(values: np.ndarray, groups: np.ndarray) -> np.ndarray:
