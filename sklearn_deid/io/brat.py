@@ -21,7 +21,7 @@ from pathlib import Path
 
 from ..exceptions import CorpusFormatError
 from ..text import Document, Span
-from .checking import Place, check_covered, check_label, check_text, flatten, parse_offset
+from .checking import SourceLocation, check_covered, check_label, check_text, flatten, parse_offset
 from .files import decode, read_bytes, read_lines
 from .formats import Format, Item
 from .strict_json import dump_line, dump_meta, parse_meta, parse_patient
@@ -34,7 +34,7 @@ _SPAN_ID = re.compile(r"T[0-9]{1,9}[A-Za-z]?")
 def read(path: Path, encoding: str | None = None) -> Iterator[Item]:
     """Yield the one document of a pair of files, of which ``path`` is either."""
     note, annotations = partner_of(path, ".txt"), partner_of(path, ".ann")
-    place = Place(str(path), path.stem)
+    place = SourceLocation(str(path), path.stem)
     if note is None:
         raise place.error("There is no .txt beside this .ann.")
     if annotations is None:
@@ -50,7 +50,7 @@ def read(path: Path, encoding: str | None = None) -> Iterator[Item]:
 
 def write(document: Document, lossy: bool = False) -> dict[str, str]:
     """The note as it is, and one T line for each span."""
-    place, lines = Place(None, document.doc_id), []
+    place, lines = SourceLocation(None, document.doc_id), []
     for number, span in enumerate(document.spans, start=1):
         check_label(place, f"T{number}", span.label, spaces=False)
         covered = flatten(document.text[span.start : span.end])
@@ -69,7 +69,7 @@ def partner_of(path: Path, suffix: str) -> Path | None:
     return next((p for p in (path.with_suffix(suffix), path.with_suffix(suffix.upper())) if p.exists()), None)
 
 
-def _parse(place: Place, text: str, path: Path, encoding: str) -> Document:
+def _parse(place: SourceLocation, text: str, path: Path, encoding: str) -> Document:
     spans: list[Span] = []
     seen: set[str] = set()
     patient, meta = None, {}
@@ -89,7 +89,7 @@ def _parse(place: Place, text: str, path: Path, encoding: str) -> Document:
     return Document(path.stem, text, tuple(spans), patient, meta)
 
 
-def _parse_span(place: Place, text: str, line: str, number: int) -> tuple[str, Span]:
+def _parse_span(place: SourceLocation, text: str, line: str, number: int) -> tuple[str, Span]:
     annotation_id, *columns = line.removesuffix("\r").split("\t", 2)
     if not _SPAN_ID.fullmatch(annotation_id):
         raise place.error(f"Line {number} begins with T but not with an annotation id and a tab.")

@@ -13,7 +13,7 @@ from typing import NamedTuple
 from ..exceptions import CorpusFormatError
 
 __all__ = [
-    "Place",
+    "SourceLocation",
     "check_covered",
     "check_label",
     "check_text",
@@ -31,7 +31,7 @@ _OFFSET = re.compile(r"[0-9]{1,15}")
 _ID = re.compile(r"[A-Za-z]{1,3}[0-9]{1,6}")
 
 
-class Place(NamedTuple):
+class SourceLocation(NamedTuple):
     """Where a reader or writer is, so that an error can say it.
 
     Parameters
@@ -43,7 +43,7 @@ class Place(NamedTuple):
 
     Examples
     --------
-    >>> print(Place("notes/a.ann", "a").error("The span is empty.", "T3", 10, 10))
+    >>> print(SourceLocation("notes/a.ann", "a").error("The span is empty.", "T3", 10, 10))
     The span is empty. [file notes/a.ann, document a, annotation T3, characters 10-10]
     """
 
@@ -76,7 +76,7 @@ def known_id(written: str | None, number: int) -> str:
     return written if written is not None and _ID.fullmatch(written) else f"number {number}"
 
 
-def parse_offset(place: Place, annotation_id: str, written: str) -> int:
+def parse_offset(place: SourceLocation, annotation_id: str, written: str) -> int:
     """A character offset written in decimal digits; nothing else that ``int`` would take."""
     if not _OFFSET.fullmatch(written):
         raise place.error("An offset is no whole number in decimal digits.", annotation_id)
@@ -95,7 +95,7 @@ def flatten(text: str) -> str:
 
 
 def check_covered(
-    place: Place, annotation_id: str, text: str, start: int, end: int, covered: str | None = None
+    place: SourceLocation, annotation_id: str, text: str, start: int, end: int, covered: str | None = None
 ) -> None:
     """Check the offsets of a span and, if the file repeats the covered text, that it is the same.
 
@@ -122,7 +122,7 @@ def check_covered(
         raise place.error(problem, annotation_id, start, end)
 
 
-def check_label(place: Place, annotation_id: str, label: str, *, spaces: bool = True) -> None:
+def check_label(place: SourceLocation, annotation_id: str, label: str, *, spaces: bool = True) -> None:
     """Refuse an empty label and, where the format separates by white space (``spaces=False``), one with a space."""
     if not label:
         raise place.error("The annotation has no label.", annotation_id)
@@ -135,7 +135,7 @@ def has_surrogate(text: str) -> bool:
     return _SURROGATE.search(text) is not None
 
 
-def check_text(place: Place, text: str) -> None:
+def check_text(place: SourceLocation, text: str) -> None:
     """Refuse lone surrogates: they are halves of characters, and neither UTF-8 nor a tokenizer can take them."""
     found = _SURROGATE.search(text)
     if found:

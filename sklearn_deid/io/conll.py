@@ -35,7 +35,7 @@ from typing import NamedTuple
 
 from ..exceptions import CorpusFormatError
 from ..text import Document, Span, segment, spans_to_tags, tags_to_spans
-from .checking import Place, check_covered, check_label, check_text, flatten, parse_offset, without_traces
+from .checking import SourceLocation, check_covered, check_label, check_text, flatten, parse_offset, without_traces
 from .files import read_lines
 from .formats import Format, Item
 from .strict_json import dump_line, dump_meta, parse_json, parse_meta, parse_patient
@@ -71,7 +71,7 @@ class _Block(NamedTuple):
 def read(path: Path, encoding: str | None = None) -> Iterator[Item]:
     """Yield the documents of a file; a broken one yields an error and does not hide those after it."""
     for number, lines in enumerate(_split_documents(path, encoding or "utf-8"), start=1):
-        place = Place(str(path))
+        place = SourceLocation(str(path))
         try:
             block = _parse_block(place, path.stem, number, lines)
             place = place._replace(doc_id=block.doc_id)
@@ -87,7 +87,7 @@ def write(document: Document, lossy: bool = False) -> dict[str, str]:
     Spans that token tags cannot express (inside a token, overlapping, on white space only) raise; with ``lossy``
     they are written as far as tags can, widened to whole tokens or left out where another span is.
     """
-    place = Place(None, document.doc_id)
+    place = SourceLocation(None, document.doc_id)
     if flatten(document.doc_id) != document.doc_id:
         raise place.error("CoNLL cannot hold a document id with line breaks or tabs.")
     for number, span in enumerate(document.spans, start=1):
@@ -114,7 +114,7 @@ def _header_lines(document: Document) -> list[str]:
     return lines
 
 
-def _check_expressed(place: Place, document: Document, expressed: list[Span]) -> None:
+def _check_expressed(place: SourceLocation, document: Document, expressed: list[Span]) -> None:
     left = [(span.start, span.end, span.label) for span in expressed]
     for number, span in enumerate(document.spans, start=1):
         if (span.start, span.end, span.label) not in left:
@@ -142,7 +142,7 @@ def _split_documents(path: Path, encoding: str) -> Iterator[list[Line]]:
         yield lines
 
 
-def _parse_block(place: Place, stem: str, number: int, lines: list[Line]) -> _Block:
+def _parse_block(place: SourceLocation, stem: str, number: int, lines: list[Line]) -> _Block:
     block = _Block(stem, {}, [[]])
     for index, (line_number, line) in enumerate(lines):
         if isinstance(line, CorpusFormatError):
@@ -165,7 +165,7 @@ def _columns(line: str) -> list[str]:
     return line.split("\t") if "\t" in line else line.split()
 
 
-def _with_offsets(place: Place, block: _Block) -> Document:
+def _with_offsets(place: SourceLocation, block: _Block) -> Document:
     text = parse_json(place, block.header["text"], "The line with the text")
     if not isinstance(text, str):
         raise place.error("The line with the text must be a JSON string.")
@@ -188,7 +188,7 @@ def _with_offsets(place: Place, block: _Block) -> Document:
     return Document(block.doc_id, text, tuple(tags_to_spans(tags, starts, ends)), patient, meta)
 
 
-def _without_offsets(place: Place, block: _Block) -> Document:
+def _without_offsets(place: SourceLocation, block: _Block) -> Document:
     parts: list[str] = []
     spans: list[Span] = []
     position = 0
@@ -208,7 +208,7 @@ def _without_offsets(place: Place, block: _Block) -> Document:
     return Document(block.doc_id, text, tuple(spans))
 
 
-def _checked_tag(place: Place, where: str, tag: str) -> str:
+def _checked_tag(place: SourceLocation, where: str, tag: str) -> str:
     if not _TAG.fullmatch(tag):
         raise place.error("The last column must be a tag: O, or B-, I-, E- or S- and a label.", where)
     return tag

@@ -23,7 +23,7 @@ import numpy as np
 from ..exceptions import CorpusFormatError
 from ..text import Document, Span, tags_to_spans, tokenize
 from . import jsonl
-from .checking import Place, check_label, check_text, without_traces
+from .checking import SourceLocation, check_label, check_text, without_traces
 from .files import read_bytes
 from .formats import Format, Item
 from .packed_docs import PackedDocs, PackedGroup, parse_groups, unpack_docs
@@ -47,7 +47,7 @@ def read(path: Path, encoding: str | None = None) -> Iterator[Item]:
     """Yield the documents of a file; a broken one yields an error and does not hide those after it."""
     from spacy.attrs import ORTH
 
-    place = Place(str(path))
+    place = SourceLocation(str(path))
     packed = unpack_docs(place, read_bytes(place, path))
     if ORTH not in packed.columns:
         raise place.error("The file is no DocBin: its tokens have no text.")
@@ -62,7 +62,7 @@ def read(path: Path, encoding: str | None = None) -> Iterator[Item]:
 def write(document: Document, lossy: bool = False) -> dict[str, str]:
     """One line of JSON: documents are collected as JSON lines, and packed when the last one is there (`pack`)."""
     for number, span in enumerate(document.spans, start=1):
-        check_label(Place(None, document.doc_id), f"number {number}", span.label)
+        check_label(SourceLocation(None, document.doc_id), f"number {number}", span.label)
     return {".spacy": jsonl.write(document, lossy)[".jsonl"]}
 
 
@@ -102,7 +102,7 @@ def _doc(document: Document, vocab: Vocab) -> Doc:
 def _span(doc: Doc, span: Span) -> SpacySpan:
     found = doc.char_span(span.start, span.end, label=span.label)
     if found is None:  # cannot be: the tokens were cut there
-        raise Place(None).error("The tokens do not end where a span does.", None, span.start, span.end)
+        raise SourceLocation(None).error("The tokens do not end where a span does.", None, span.start, span.end)
     return found
 
 
@@ -125,7 +125,7 @@ def _words(document: Document) -> tuple[list[str], list[bool]]:
     return words, spaces
 
 
-def _document(place: Place, packed: PackedDocs, number: int) -> Document:
+def _document(place: SourceLocation, packed: PackedDocs, number: int) -> Document:
     text, starts, ends = _text(place, packed, number)
     groups = parse_groups(place, packed.groups[number])
     attrs = groups[SPANS_KEY].attrs if SPANS_KEY in groups else {}
@@ -141,7 +141,7 @@ def _document(place: Place, packed: PackedDocs, number: int) -> Document:
     return Document(doc_id, text, tuple(spans), patient, parse_meta(place, meta))
 
 
-def _text(place: Place, packed: PackedDocs, number: int) -> tuple[str, list[int], list[int]]:
+def _text(place: SourceLocation, packed: PackedDocs, number: int) -> tuple[str, list[int], list[int]]:
     """The text of a document, and where its tokens begin and end."""
     from spacy.attrs import ORTH
 
@@ -161,7 +161,7 @@ def _text(place: Place, packed: PackedDocs, number: int) -> tuple[str, list[int]
     return "".join(parts), starts, ends
 
 
-def _source(place: Place, groups: dict[str, PackedGroup], entities: list[Span] | None) -> str | None:
+def _source(place: SourceLocation, groups: dict[str, PackedGroup], entities: list[Span] | None) -> str | None:
     """The group that holds the PHI; None for the named entities."""
     if SPANS_KEY in groups:
         return SPANS_KEY
@@ -178,7 +178,9 @@ def _source(place: Place, groups: dict[str, PackedGroup], entities: list[Span] |
     raise place.error(f"There are several kinds of spans. Name the group with the PHI {SPANS_KEY!r}.")
 
 
-def _entities(place: Place, packed: PackedDocs, number: int, borders: tuple[list[int], list[int]]) -> list[Span] | None:
+def _entities(
+    place: SourceLocation, packed: PackedDocs, number: int, borders: tuple[list[int], list[int]]
+) -> list[Span] | None:
     """Spans of the named entities; None if not all tokens were looked at."""
     from spacy.attrs import ENT_IOB, ENT_TYPE
 
@@ -196,7 +198,9 @@ def _entities(place: Place, packed: PackedDocs, number: int, borders: tuple[list
     return tags_to_spans(tags, *borders)
 
 
-def _grouped(place: Place, packed: PackedDocs, group: PackedGroup, borders: tuple[list[int], list[int]]) -> list[Span]:
+def _grouped(
+    place: SourceLocation, packed: PackedDocs, group: PackedGroup, borders: tuple[list[int], list[int]]
+) -> list[Span]:
     starts, ends = borders
     categories = _noted(place, group, "categories", str)
     scores = _noted(place, group, "scores", float)
@@ -216,7 +220,7 @@ def _grouped(place: Place, packed: PackedDocs, group: PackedGroup, borders: tupl
     return spans
 
 
-def _noted(place: Place, group: PackedGroup, name: str, kind: type) -> list[Any]:
+def _noted(place: SourceLocation, group: PackedGroup, name: str, kind: type) -> list[Any]:
     """What is noted for each span of a group; None for all where nothing is."""
     values = group.attrs.get(name)
     if isinstance(values, dict):  # scores of spaCy's own components

@@ -11,7 +11,7 @@ from io import FileIO
 from pathlib import Path
 
 from ..exceptions import CorpusFormatError
-from .checking import Place
+from .checking import SourceLocation
 
 __all__ = ["already_there", "decode", "file_name", "open_part", "part_of", "read_bytes", "read_lines", "replace_file"]
 
@@ -21,7 +21,7 @@ _UNSAFE = re.compile(r"[/\\\x00-\x1f\x7f]|\.\.|^\.|^(con|prn|aux|nul|com[0-9]|lp
 _UNSAFE_ON_WINDOWS = re.compile(r'[:*?"<>|]')
 
 
-def read_bytes(place: Place, path: Path) -> bytes:
+def read_bytes(place: SourceLocation, path: Path) -> bytes:
     """A whole file; an error of the system becomes one of the corpus, so that it can be collected."""
     try:
         return path.read_bytes()
@@ -30,7 +30,7 @@ def read_bytes(place: Place, path: Path) -> bytes:
     raise place.error(f"The file cannot be read: {reason}.")
 
 
-def decode(place: Place, data: bytes, encoding: str) -> str:
+def decode(place: SourceLocation, data: bytes, encoding: str) -> str:
     """Bytes as text: no newline is translated, and a byte order mark stays unless the encoding drops it."""
     try:
         return data.decode(encoding)
@@ -39,7 +39,7 @@ def decode(place: Place, data: bytes, encoding: str) -> str:
     raise _wrong_encoding(place, encoding, f"byte {position}")
 
 
-def _wrong_encoding(place: Place, encoding: str, where: str) -> CorpusFormatError:
+def _wrong_encoding(place: SourceLocation, encoding: str, where: str) -> CorpusFormatError:
     return place.error(f"The file is not in the encoding {encoding} ({where}). Pass encoding=... to say which it is.")
 
 
@@ -50,7 +50,7 @@ def read_lines(path: Path, encoding: str) -> Iterator[tuple[int, str | CorpusFor
     part of a token. A byte order mark at the start is dropped. A line with bytes that do not decode comes as an
     error in its place, so that the lines after it are not lost.
     """
-    place = Place(str(path))
+    place = SourceLocation(str(path))
     try:
         with path.open(encoding=encoding, errors="surrogateescape", newline="\n") as stream:
             for number, line in enumerate(stream, start=1):
@@ -81,7 +81,7 @@ def file_name(doc_id: str, suffix: str) -> str:
     '110-01.xml'
     """
     if not doc_id or _UNSAFE.search(doc_id) or (os.name == "nt" and _UNSAFE_ON_WINDOWS.search(doc_id)):
-        raise Place(None, doc_id).error(
+        raise SourceLocation(None, doc_id).error(
             "The document id cannot be a file name: it must not be empty or reserved, start with a dot, or hold a "
             "path separator, '..' or a control character. Write into one file (format='jsonl') or change the id."
         )

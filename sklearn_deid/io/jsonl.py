@@ -15,7 +15,7 @@ from typing import Any
 
 from ..exceptions import CorpusFormatError
 from ..text import Document, Span
-from .checking import Place, check_covered, check_label, check_text, without_traces
+from .checking import SourceLocation, check_covered, check_label, check_text, without_traces
 from .files import decode, read_lines
 from .formats import Format, Item
 from .strict_json import dump_line, dump_meta, parse_json
@@ -33,7 +33,7 @@ def read(path: Path, encoding: str | None = None) -> Iterator[Item]:
             yield line
         elif line.strip():
             try:
-                item: Item = _parse(Place(str(path)), line, number)
+                item: Item = _parse(SourceLocation(str(path)), line, number)
             except CorpusFormatError as error:
                 item = without_traces(error)
             yield item
@@ -41,7 +41,7 @@ def read(path: Path, encoding: str | None = None) -> Iterator[Item]:
 
 def write(document: Document, lossy: bool = False) -> dict[str, str]:
     """One line; nothing of a document is lost."""
-    place = Place(None, document.doc_id)
+    place = SourceLocation(None, document.doc_id)
     record: dict[str, Any] = {"doc_id": document.doc_id, "text": document.text}
     record["spans"] = [_span_record(document.text, span) for span in document.spans]
     if document.patient_id is not None:
@@ -62,7 +62,7 @@ def finished_ids(path: Path, *, unfinished: bool = False) -> set[str]:
     with path.open("rb") as stream:
         for number, line in enumerate(stream, start=1):
             if line.endswith(b"\n") or not unfinished:
-                place = Place(str(path))
+                place = SourceLocation(str(path))
                 ids.add(_parse(place, decode(place, line, "utf-8"), number).doc_id)
     return ids
 
@@ -77,7 +77,7 @@ def _span_record(text: str, span: Span) -> dict[str, Any]:
     return record
 
 
-def _parse(place: Place, line: str, number: int) -> Document:
+def _parse(place: SourceLocation, line: str, number: int) -> Document:
     what = f"Line {number}"
     record = parse_json(place, line, what)
     if not isinstance(record, dict) or not record.keys() <= _KEYS:
@@ -94,7 +94,7 @@ def _parse(place: Place, line: str, number: int) -> Document:
     return Document(doc_id, text, tuple(parsed), patient, meta)
 
 
-def _parse_span(place: Place, text: str, record: Any, annotation_id: str) -> Span:
+def _parse_span(place: SourceLocation, text: str, record: Any, annotation_id: str) -> Span:
     if not isinstance(record, dict) or not record.keys() <= _SPAN_KEYS:
         raise place.error(
             f"A span must be a JSON object with no other keys than {', '.join(sorted(_SPAN_KEYS))}.", annotation_id

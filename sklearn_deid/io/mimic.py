@@ -24,7 +24,7 @@ import numpy as np
 from ..exceptions import CorpusFormatError
 from ..surrogates import Chance, PlaceholderFiller, is_name_label
 from ..text import I2B2_2014, Document, Span
-from .checking import Place, check_text, without_traces
+from .checking import SourceLocation, check_text, without_traces
 from .files import decode, read_bytes
 from .formats import Format, Item
 
@@ -44,19 +44,19 @@ def read(path: Path, encoding: str | None = None, seed: int = 0) -> Iterator[Ite
     if path.suffix.lower() == ".csv":
         yield from _read_table(path, encoding or "utf-8", seed)
         return
-    place = Place(str(path), path.stem)
+    place = SourceLocation(str(path), path.stem)
     yield _note(place, decode(place, read_bytes(place, path), encoding or "utf-8"), None, seed)
 
 
 def write(document: Document, lossy: bool = False) -> dict[str, str]:
     """Nothing: what was a placeholder and of which kind is gone."""
-    raise Place(None, document.doc_id).error(
+    raise SourceLocation(None, document.doc_id).error(
         "Notes cannot be written with placeholders of MIMIC. Use another format, such as 'jsonl'."
     )
 
 
 def _read_table(path: Path, encoding: str, seed: int) -> Iterator[Item]:
-    place = Place(str(path))
+    place = SourceLocation(str(path))
     csv.field_size_limit(max(csv.field_size_limit(), _LARGEST_CELL))
     failure = None
     try:
@@ -67,7 +67,7 @@ def _read_table(path: Path, encoding: str, seed: int) -> Iterator[Item]:
                 if not doc_id or text is None:
                     yield place.error(f"Row {number} needs a ROW_ID and a TEXT.")
                 else:
-                    yield _or_error(Place(str(path), doc_id), text, cells.get("SUBJECT_ID") or None, seed)
+                    yield _or_error(SourceLocation(str(path), doc_id), text, cells.get("SUBJECT_ID") or None, seed)
         return
     except OSError as error:
         failure = place.error(f"The file cannot be read: {error.strerror}.")
@@ -78,14 +78,14 @@ def _read_table(path: Path, encoding: str, seed: int) -> Iterator[Item]:
     raise failure
 
 
-def _or_error(place: Place, text: str, patient_id: str | None, seed: int) -> Item:
+def _or_error(place: SourceLocation, text: str, patient_id: str | None, seed: int) -> Item:
     try:
         return _note(place, text, patient_id, seed)
     except CorpusFormatError as error:
         return without_traces(error)
 
 
-def _note(place: Place, text: str, patient_id: str | None, seed: int) -> Document:
+def _note(place: SourceLocation, text: str, patient_id: str | None, seed: int) -> Document:
     """One note with its placeholders filled in.
 
     Raises
@@ -124,7 +124,7 @@ def _note(place: Place, text: str, patient_id: str | None, seed: int) -> Documen
     return Document(place.doc_id, "".join(pieces), tuple(spans), patient_id)
 
 
-def _checked(place: Place, text: str, start: int, end: int) -> str:
+def _checked(place: SourceLocation, text: str, start: int, end: int) -> str:
     """Text between placeholders, which must hold no half of one."""
     half = _REMAINS.search(text, start, end)
     if half is not None:

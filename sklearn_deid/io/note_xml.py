@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ..text import Document, Span
-from .checking import Place, check_covered, check_label, check_text, known_id, parse_offset
+from .checking import SourceLocation, check_covered, check_label, check_text, known_id, parse_offset
 from .files import read_bytes
 from .safe_xml import decode_xml, parse_xml
 from .strict_json import dump_meta, parse_meta
@@ -56,7 +56,7 @@ class Dialect:
 class _Elements:
     """Collects what stands in a file and refuses what has no business there."""
 
-    def __init__(self, place: Place, root: str) -> None:
+    def __init__(self, place: SourceLocation, root: str) -> None:
         self.place, self.root = place, root
         self.attributes: dict[str, str] = {}
         self.text: list[str] | None = None
@@ -89,7 +89,7 @@ class _Elements:
 
 def parse_note(path: Path, encoding: str | None, dialect: Dialect) -> Document:
     """Read a file; the CorpusFormatError says what is wrong and where."""
-    place = Place(str(path), path.stem)
+    place = SourceLocation(str(path), path.stem)
     found = _Elements(place, dialect.root)
     parse_xml(place, decode_xml(place, read_bytes(place, path), encoding), found.start, found.end, found.characters)
     if found.text is None:
@@ -105,7 +105,7 @@ def parse_note(path: Path, encoding: str | None, dialect: Dialect) -> Document:
 
 def render_note(document: Document, dialect: Dialect, lossy: bool) -> str:
     """The content of a document's file; with ``lossy``, a space stands for each character that XML cannot hold."""
-    place = Place(None, document.doc_id)
+    place = SourceLocation(None, document.doc_id)
     text = _check_characters(place, document.text, lossy)
     root = dialect.root + _root_attributes(place, document, dialect)
     lines = ['<?xml version="1.0" encoding="UTF-8"?>', f"<{root}>", f"<TEXT>{_cdata(text)}</TEXT>", "<TAGS>"]
@@ -114,7 +114,7 @@ def render_note(document: Document, dialect: Dialect, lossy: bool) -> str:
     return "\n".join([*lines, "</TAGS>", f"</{dialect.root}>", ""])
 
 
-def _check_ids(place: Place, tags: list[tuple[str, dict[str, str]]]) -> None:
+def _check_ids(place: SourceLocation, tags: list[tuple[str, dict[str, str]]]) -> None:
     seen: set[str] = set()
     for number, (_, attributes) in enumerate(tags, start=1):
         written = attributes.get("id")
@@ -123,7 +123,7 @@ def _check_ids(place: Place, tags: list[tuple[str, dict[str, str]]]) -> None:
         seen.add(written or "")
 
 
-def _parse_span(place: Place, text: str, number: int, category: str, attributes: dict[str, str]) -> Span:
+def _parse_span(place: SourceLocation, text: str, number: int, category: str, attributes: dict[str, str]) -> Span:
     annotation_id = known_id(attributes.get("id"), number)
     if not {"start", "end", "TYPE"} <= attributes.keys():
         raise place.error("The annotation needs the attributes start, end and TYPE.", annotation_id)
@@ -133,7 +133,7 @@ def _parse_span(place: Place, text: str, number: int, category: str, attributes:
     return Span(start, end, attributes["TYPE"], None if category == _NO_CATEGORY else category)
 
 
-def _root_attributes(place: Place, document: Document, dialect: Dialect) -> str:
+def _root_attributes(place: SourceLocation, document: Document, dialect: Dialect) -> str:
     attributes = ""
     if document.patient_id == "":
         raise place.error("The patient id is empty. Use None for an unknown patient.")
@@ -145,7 +145,7 @@ def _root_attributes(place: Place, document: Document, dialect: Dialect) -> str:
     return attributes
 
 
-def _render_span(place: Place, text: str, annotation_id: str, span: Span, dialect: Dialect) -> str:
+def _render_span(place: SourceLocation, text: str, annotation_id: str, span: Span, dialect: Dialect) -> str:
     check_label(place, annotation_id, span.label)
     category = span.category or dialect.category_of(span.label) or _NO_CATEGORY
     if not _NAME.fullmatch(category) or span.category == _NO_CATEGORY:
@@ -161,7 +161,7 @@ def _render_span(place: Place, text: str, annotation_id: str, span: Span, dialec
     return f'<{category} id="{annotation_id}" {offsets} text="{covered}" TYPE="{label}" comment=""/>'
 
 
-def _check_characters(place: Place, text: str, lossy: bool = False) -> str:
+def _check_characters(place: SourceLocation, text: str, lossy: bool = False) -> str:
     found = _FORBIDDEN.search(text)
     if found and not lossy:
         raise place.error(

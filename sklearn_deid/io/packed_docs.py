@@ -14,7 +14,7 @@ from typing import Any, NamedTuple, TypeGuard
 
 import numpy as np
 
-from .checking import Place
+from .checking import SourceLocation
 
 __all__ = ["PackedDocs", "PackedGroup", "parse_groups", "unpack_docs"]
 
@@ -68,7 +68,7 @@ class PackedGroup(NamedTuple):
         return f"PackedGroup({len(self.spans)} spans)"
 
 
-def unpack_docs(place: Place, data: bytes) -> PackedDocs:
+def unpack_docs(place: SourceLocation, data: bytes) -> PackedDocs:
     """Read the bytes of a DocBin.
 
     Raises
@@ -102,7 +102,7 @@ def unpack_docs(place: Place, data: bytes) -> PackedDocs:
     )
 
 
-def parse_groups(place: Place, packed: bytes) -> dict[str, PackedGroup]:
+def parse_groups(place: SourceLocation, packed: bytes) -> dict[str, PackedGroup]:
     """Groups of spans of one document by their key.
 
     Raises
@@ -130,7 +130,7 @@ def parse_groups(place: Place, packed: bytes) -> dict[str, PackedGroup]:
     return groups
 
 
-def _parse_group(place: Place, value: Any) -> tuple[str, PackedGroup]:
+def _parse_group(place: SourceLocation, value: Any) -> tuple[str, PackedGroup]:
     content = _unpack(place, value) if isinstance(value, bytes) else None
     if not isinstance(content, dict) or not isinstance(content.get("name"), str):
         raise place.error("A group of spans is damaged.")
@@ -140,7 +140,7 @@ def _parse_group(place: Place, value: Any) -> tuple[str, PackedGroup]:
     return content["name"], PackedGroup(attrs, [_SPAN.unpack(span)[2:] for span in packed])
 
 
-def _inflate(place: Place, data: bytes) -> bytes:
+def _inflate(place: SourceLocation, data: bytes) -> bytes:
     stream = zlib.decompressobj()
     limit = max(_ALWAYS_ALLOWED, _LARGEST_RATIO * len(data))
     try:
@@ -154,7 +154,7 @@ def _inflate(place: Place, data: bytes) -> bytes:
     raise place.error(f"The file {problem}.")
 
 
-def _unpack(place: Place, data: bytes) -> Any:
+def _unpack(place: SourceLocation, data: bytes) -> Any:
     """One msgpack value of plain types; spaCy's own decoders of arrays and extensions are not run."""
     from srsly import msgpack
 
@@ -176,7 +176,7 @@ def _no_extension(code: int, data: bytes) -> None:
     raise ValueError("an extension type")
 
 
-def _array(place: Place, data: Any, name: str) -> np.ndarray:
+def _array(place: SourceLocation, data: Any, name: str) -> np.ndarray:
     dtype = _ARRAYS[name]
     if not isinstance(data, bytes) or len(data) % dtype.itemsize:
         raise place.error(f"The file is no DocBin: '{name}' must be the bytes of an array.")

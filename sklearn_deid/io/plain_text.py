@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from ..text import Document
-from .checking import Place, check_text
+from .checking import SourceLocation, check_text
 from .files import decode, read_bytes
 from .formats import Format, Item
 
@@ -18,7 +18,7 @@ __all__ = ["PLAIN_TEXT"]
 
 def read(path: Path, encoding: str | None = None) -> Iterator[Item]:
     """Yield the note of a file, untouched, without spans."""
-    place = Place(str(path), path.stem)
+    place = SourceLocation(str(path), path.stem)
     text = decode(place, read_bytes(place, path), encoding or "utf-8")
     check_text(place, text)
     yield Document(path.stem, text)
@@ -27,7 +27,7 @@ def read(path: Path, encoding: str | None = None) -> Iterator[Item]:
 def write(document: Document, lossy: bool = False) -> dict[str, str]:
     """The note alone; spans, patient id and meta data only go if ``lossy`` says so."""
     if not lossy and (document.spans or document.patient_id is not None or document.meta):
-        raise Place(None, document.doc_id).error(
+        raise SourceLocation(None, document.doc_id).error(
             "Plain text cannot hold spans, patient id or meta data. Pass lossy=True to write the text alone, "
             "or use another format, such as 'jsonl'."
         )

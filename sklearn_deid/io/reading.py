@@ -11,7 +11,7 @@ from typing import Literal, NamedTuple, overload
 
 from ..exceptions import CorpusFormatError, DataNotFoundError
 from ..text import Corpus, Document, LabelScheme, get_label_scheme
-from .checking import Place, without_traces
+from .checking import SourceLocation, without_traces
 from .formats import Format, Item
 from .registry import get_format, guess_format, source_files
 
@@ -206,7 +206,7 @@ def _items(files: list[Path], fmt: Format, encoding: str | None) -> Iterator[Ite
         for item in _read(file, fmt, encoding):
             if isinstance(item, Document):
                 if item.doc_id in seen:
-                    item = Place(str(file), item.doc_id).error(
+                    item = SourceLocation(str(file), item.doc_id).error(
                         "The document id is there twice; this is the second one."
                     )
                 else:

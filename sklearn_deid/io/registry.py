@@ -8,7 +8,7 @@ from types import MappingProxyType
 
 from ..exceptions import CorpusFormatError, DataNotFoundError
 from .brat import BRAT, partner_of
-from .checking import Place
+from .checking import SourceLocation
 from .conll import CONLL
 from .docbin import DOCBIN
 from .files import read_bytes
@@ -65,7 +65,7 @@ def guess_format(path: Path) -> Format:
         found.append(BRAT)
     if ".xml" in suffixes:
         first = next(file for file in files if file.suffix.lower() == ".xml")
-        root = root_name(Place(str(first)), read_bytes(Place(str(first)), first))
+        root = root_name(SourceLocation(str(first)), read_bytes(SourceLocation(str(first)), first))
         found += [_ROOTS[root]] if root in _ROOTS else []
     if len(found) != 1:
         many = "They fit several formats" if found else "They fit no format"

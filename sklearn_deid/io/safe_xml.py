@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable
 from xml.parsers import expat
 
-from .checking import Place
+from .checking import SourceLocation
 from .files import decode
 
 __all__ = ["decode_xml", "parse_xml", "root_name"]
@@ -24,13 +24,13 @@ _ENCODINGS = re.compile(
 _HEAD_BYTES = 4096
 
 
-def decode_xml(place: Place, data: bytes, encoding: str | None = None) -> str:
+def decode_xml(place: SourceLocation, data: bytes, encoding: str | None = None) -> str:
     """The text of an XML file, in ``encoding``, or in what the file declares, or else in UTF-8."""
     return decode(place, data, encoding or _declared_encoding(place, data))
 
 
 def parse_xml(
-    place: Place,
+    place: SourceLocation,
     text: str,
     start: Callable[[str, dict[str, str]], None],
     end: Callable[[str], None],
@@ -56,7 +56,7 @@ def parse_xml(
     raise place.error(f"The file is no well-formed XML ({reason}).")
 
 
-def root_name(place: Place, data: bytes) -> str | None:
+def root_name(place: SourceLocation, data: bytes) -> str | None:
     """Name of the root element, or None if the file does not begin like XML."""
     names: list[str] = []
     parser = _parser(place)
@@ -69,7 +69,7 @@ def root_name(place: Place, data: bytes) -> str | None:
     return names[0] if names else None
 
 
-def _parser(place: Place) -> expat.XMLParserType:
+def _parser(place: SourceLocation) -> expat.XMLParserType:
     def refuse(*declaration: object) -> None:
         raise place.error("The file has a document type declaration. It is refused, because it could define entities.")
 
@@ -79,7 +79,7 @@ def _parser(place: Place) -> expat.XMLParserType:
     return parser
 
 
-def _declared_encoding(place: Place, data: bytes) -> str:
+def _declared_encoding(place: SourceLocation, data: bytes) -> str:
     if data.startswith((b"\xff\xfe", b"\xfe\xff")):
         return "utf-16"
     declared = _DECLARED.match(data)

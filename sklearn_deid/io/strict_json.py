@@ -9,7 +9,7 @@ import json
 from typing import Any
 
 from ..text import Document
-from .checking import Place
+from .checking import SourceLocation
 
 __all__ = ["dump_line", "dump_meta", "parse_json", "parse_meta", "parse_patient"]
 
@@ -51,14 +51,14 @@ def dump_meta(document: Document) -> str:
     except (TypeError, ValueError, RecursionError):
         same = False
     if not same:
-        raise Place(None, document.doc_id).error(
+        raise SourceLocation(None, document.doc_id).error(
             "The document's meta holds something that JSON would change. "
             "Use strings, finite numbers, booleans, None, lists, and dicts with string keys."
         )
     return line
 
 
-def parse_json(place: Place, line: str, what: str) -> Any:
+def parse_json(place: SourceLocation, line: str, what: str) -> Any:
     """Read one JSON value; ``what`` is how errors call it, such as ``"Line 3"``."""
     try:
         return json.loads(line, object_pairs_hook=_each_key_once, parse_constant=_refuse_constant)
@@ -69,7 +69,7 @@ def parse_json(place: Place, line: str, what: str) -> Any:
     raise place.error(f"{what} {reason}.")
 
 
-def parse_meta(place: Place, line: str) -> dict[str, Any]:
+def parse_meta(place: SourceLocation, line: str) -> dict[str, Any]:
     """Read what `dump_meta` wrote."""
     meta = parse_json(place, line, "The document's meta")
     if not isinstance(meta, dict):
@@ -77,7 +77,7 @@ def parse_meta(place: Place, line: str) -> dict[str, Any]:
     return meta
 
 
-def parse_patient(place: Place, line: str) -> str:
+def parse_patient(place: SourceLocation, line: str) -> str:
     """Read a patient id that was written as a JSON string."""
     patient = parse_json(place, line, "The patient id")
     if not isinstance(patient, str):

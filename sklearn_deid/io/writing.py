@@ -10,7 +10,7 @@ from pathlib import Path
 from types import TracebackType
 
 from ..text import Document
-from .checking import Place, check_text, has_surrogate
+from .checking import SourceLocation, check_text, has_surrogate
 from .files import already_there, file_name, open_part, part_of, replace_file
 from .formats import Format
 from .jsonl import finished_ids
@@ -197,7 +197,7 @@ class DocumentWriter:
             self._stream.close()
 
     def _render(self, document: Document, ids: set[str]) -> dict[str, bytes]:
-        place = Place(str(self.path), document.doc_id)
+        place = SourceLocation(str(self.path), document.doc_id)
         if not isinstance(document.doc_id, str) or not document.doc_id:
             raise place.error("A document id must be a string and not empty.")
         if document.doc_id in ids:
