@@ -98,9 +98,9 @@ def _add_server(steps: Any) -> None:
 
 def server(arguments: argparse.Namespace) -> int:
     """Harden the server's kit."""
-    from ..federated.sites import Agreement, harden_server, read_settings
+    from ..federated.sites import FederationConfig, harden_server, read_settings
 
-    checkpoint = harden_server(arguments.kit, read_settings(Agreement, arguments.agreement))
+    checkpoint = harden_server(arguments.kit, read_settings(FederationConfig, arguments.agreement))
     print(f"Server prepared; its state is in {checkpoint}")
     return DONE
 
@@ -132,9 +132,16 @@ training, and read the notes once to see that they can be trained on. The settin
 
 def site(arguments: argparse.Namespace) -> int:
     """Harden a site's kit and check its notes."""
-    from ..federated.sites import STATE_FOLDER, Agreement, SiteSettings, harden_site, read_settings, read_site_corpus
+    from ..federated.sites import (
+        STATE_FOLDER,
+        FederationConfig,
+        SiteSettings,
+        harden_site,
+        read_settings,
+        read_site_corpus,
+    )
 
-    agreement = read_settings(Agreement, arguments.agreement)
+    agreement = read_settings(FederationConfig, arguments.agreement)
     settings = SiteSettings(
         corpus=str(Path(arguments.corpus).resolve()),
         state=str(Path(arguments.state or Path(arguments.kit, STATE_FOLDER)).resolve()),

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from .options import LABEL_SCHEMES, count, seed, share
 
 if TYPE_CHECKING:
-    from ..federated.sites import Agreement, WindowRules
+    from ..federated.sites import FederationConfig, SessionRules
 
 __all__ = ["add_agreement", "add_rules", "add_sharing", "agreement_of", "rules_of", "sharing_of"]
 
@@ -78,9 +78,9 @@ def add_agreement(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def agreement_of(arguments: argparse.Namespace) -> Agreement:
+def agreement_of(arguments: argparse.Namespace) -> FederationConfig:
     """The agreement that the options describe."""
-    from ..federated.sites import Agreement
+    from ..federated.sites import FederationConfig
     from ..text import get_label_scheme
 
     named = arguments.labels in LABEL_SCHEMES
@@ -90,7 +90,7 @@ def agreement_of(arguments: argparse.Namespace) -> Agreement:
         if getattr(arguments, name) is not None:
             tagger[name] = getattr(arguments, name)
     tagger.update(arguments.set)
-    agreement = Agreement(
+    agreement = FederationConfig(
         project=arguments.project,
         sites=arguments.site,
         labels=labels,
@@ -121,11 +121,11 @@ def add_rules(parser: argparse.ArgumentParser) -> None:
         )
 
 
-def rules_of(arguments: argparse.Namespace) -> WindowRules:
+def rules_of(arguments: argparse.Namespace) -> SessionRules:
     """The rules that the options describe."""
-    from ..federated.sites import WindowRules
+    from ..federated.sites import SessionRules
 
-    return WindowRules(
+    return SessionRules(
         arguments.window_epochs, arguments.first_contact, arguments.silence, arguments.grace, arguments.longest
     )
 

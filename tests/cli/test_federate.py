@@ -6,7 +6,7 @@ import pytest
 
 from sklearn_deid import load_model, make_clinical_notes, write_corpus
 from sklearn_deid.cli import main
-from sklearn_deid.federated.sites import Agreement, SiteSettings, read_settings
+from sklearn_deid.federated.sites import FederationConfig, SiteSettings, read_settings
 
 PLAN = ["federate", "plan", "--project", "lab", "--server", "deid.example.org", "--lead", "lead@example.org"]
 SMALL = ["--hidden-size", "4", "--embeddings", "none", "--epochs", "7", "--window-epochs", "3"]
@@ -34,7 +34,7 @@ def site(*options):
 
 
 def test_plan_writes_what_was_asked_for(federation):
-    agreement = read_settings(Agreement, federation / "lab" / "federation.json")
+    agreement = read_settings(FederationConfig, federation / "lab" / "federation.json")
     assert agreement.sites == ["site-1", "site-2"]
     assert agreement.tagger == {"embeddings": None, "hidden_size": 4}
     rules = json.loads((federation / "lab/window/app/config/config_fed_server.json").read_text())["workflows"][0][

@@ -130,7 +130,7 @@ def test_private_names_of_others_stay_in_one_file():
         ("import sklearn_deid", HEAVY | {"sklearn"}),
         ("import sklearn_deid.cli", HEAVY),
         (
-            "from sklearn_deid.federated.sites import Agreement, ExchangeService, SiteTraining",
+            "from sklearn_deid.federated.sites import FederationConfig, ExchangeService, SiteTraining",
             HEAVY | {"sklearn", "nvflare"},
         ),
         ("from sklearn_deid.federated import ParameterServer, Worker, run_rounds", HEAVY | {"sklearn", "scipy"}),

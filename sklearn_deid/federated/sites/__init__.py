@@ -1,20 +1,20 @@
 """Figures that only the benchmarks draw."""
 
-from .agreement import Agreement
+from .federation_config import FederationConfig
 from .flare_kits import STATE_FOLDER, harden_server, harden_site, server_checkpoint, write_federation, write_window
 from .json_file import read_settings, write_settings
 from .site_settings import SiteSettings
 from .site_training import SiteTraining, read_site_corpus
-from .windows import ExchangeService, WindowRules
+from .windows import ExchangeService, SessionRules
 from .wire import pack, unpack
 
 __all__ = [
-    "Agreement",
+    "FederationConfig",
     "ExchangeService",
     "STATE_FOLDER",
     "SiteSettings",
     "SiteTraining",
-    "WindowRules",
+    "SessionRules",
     "harden_server",
     "harden_site",
     "pack",

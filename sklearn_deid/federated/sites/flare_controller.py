@@ -14,11 +14,11 @@ from nvflare.apis.shareable import Shareable
 from nvflare.fuel.f3.cellnet.utils import new_cell_message
 
 from ..server import ParameterServer
-from .agreement import Agreement
+from .federation_config import FederationConfig
 from .flare_kits import AGREEMENT_FILE, CHECKPOINT
 from .flare_peer import CHANNEL, TOPIC, PeerNames
 from .json_file import read_settings
-from .windows import ExchangeService, WindowRules
+from .windows import ExchangeService, SessionRules
 
 __all__ = ["WindowController"]
 
@@ -31,19 +31,19 @@ class WindowController(Controller):
     Parameters
     ----------
     n_epochs, first_contact, silence, grace, longest
-        As for `WindowRules`.
+        As for `SessionRules`.
     """
 
     def __init__(self, **rules: Any) -> None:
         super().__init__()
-        self.rules = WindowRules(**rules)
+        self.rules = SessionRules(**rules)
 
     def start_controller(self, fl_ctx: Any) -> None:
         """Load the checkpoint and listen."""
         engine = fl_ctx.get_engine()
         workspace = engine.get_workspace()
         root = Path(workspace.get_root_dir())
-        agreement = read_settings(Agreement, Path(workspace.get_site_config_dir()) / AGREEMENT_FILE)
+        agreement = read_settings(FederationConfig, Path(workspace.get_site_config_dir()) / AGREEMENT_FILE)
         server = ParameterServer.load(root / CHECKPOINT, keep=True)
         self._events = _EventFile((root / CHECKPOINT).with_name("events.jsonl"), str(fl_ctx.get_job_id()))
         self.service = ExchangeService(server, agreement.sites, self.rules, self._events)

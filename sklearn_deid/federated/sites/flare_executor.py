@@ -19,7 +19,7 @@ from nvflare.fuel.f3.cellnet.fqcn import FQCN
 from nvflare.fuel.f3.message import Message
 
 from ...exceptions import DeidError, ExchangeError
-from .agreement import Agreement
+from .federation_config import FederationConfig
 from .flare_kits import AGREEMENT_FILE, SITE_FILE
 from .flare_peer import CHANNEL, TOPIC
 from .json_file import read_settings
@@ -44,7 +44,7 @@ class SiteExecutor(Executor):
         quiet = threading.Event()
         try:
             settings = read_settings(SiteSettings, local / SITE_FILE)
-            agreement = read_settings(Agreement, local / AGREEMENT_FILE)
+            agreement = read_settings(FederationConfig, local / AGREEMENT_FILE)
             threading.Thread(target=_show_life, args=(line, quiet), daemon=True).start()
             with _OnlyKindAndPlace():
                 _use_threads(settings.threads)

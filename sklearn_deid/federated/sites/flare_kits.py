@@ -13,10 +13,10 @@ from pathlib import Path
 from typing import Any
 
 from ...exceptions import DeidError
-from .agreement import Agreement
+from .federation_config import FederationConfig
 from .json_file import read_settings, write_json, write_settings
 from .site_settings import SiteSettings
-from .windows import WindowRules
+from .windows import SessionRules
 
 __all__ = [
     "AGREEMENT_FILE",
@@ -44,7 +44,9 @@ _NOBODY = {
 }
 
 
-def write_federation(folder: str | os.PathLike[str], agreement: Agreement, host: str, port: int, lead: str) -> None:
+def write_federation(
+    folder: str | os.PathLike[str], agreement: FederationConfig, host: str, port: int, lead: str
+) -> None:
     """Write what the coordinator and each participant need to ask for certificates.
 
     Parameters
@@ -52,7 +54,7 @@ def write_federation(folder: str | os.PathLike[str], agreement: Agreement, host:
     folder : path
         New or empty; gets ``federation.json``, ``profile.yml``, and ``participants/NAME.yml`` for the server, each site
         and the person who starts windows.
-    agreement : Agreement
+    agreement : FederationConfig
     host : str
         Name of the server as sites reach it; also the name in its certificate.
     port : int
@@ -76,14 +78,14 @@ def write_federation(folder: str | os.PathLike[str], agreement: Agreement, host:
         write_json(participant, root / "participants" / f"{person['name']}.yml")
 
 
-def write_window(folder: str | os.PathLike[str], rules: WindowRules) -> None:
+def write_window(folder: str | os.PathLike[str], rules: SessionRules) -> None:
     """Write the job of a window: two JSON files that name two installed classes, and no code.
 
     Parameters
     ----------
     folder : path
         New; may be submitted as often as there are windows.
-    rules : WindowRules
+    rules : SessionRules
         Only the server reads them.
     """
     root = Path(folder)
@@ -98,7 +100,7 @@ def write_window(folder: str | os.PathLike[str], rules: WindowRules) -> None:
     write_json({"format_version": 2, "executors": [executor], "components": []}, config / "config_fed_client.json")
 
 
-def harden_site(kit: str | os.PathLike[str], agreement: Agreement, settings: SiteSettings) -> None:
+def harden_site(kit: str | os.PathLike[str], agreement: FederationConfig, settings: SiteSettings) -> None:
     """Let a site's kit run one class, and write its own settings.
 
     Nobody may ship code, run shell commands, or send the site a job of components other than the one executor; logs
@@ -108,7 +110,7 @@ def harden_site(kit: str | os.PathLike[str], agreement: Agreement, settings: Sit
     ----------
     kit : path
         The folder that ``nvflare package`` (or ``provision``) made.
-    agreement : Agreement
+    agreement : FederationConfig
     settings : SiteSettings
 
     Raises
@@ -128,7 +130,7 @@ def harden_site(kit: str | os.PathLike[str], agreement: Agreement, settings: Sit
     write_settings(settings, local / SITE_FILE, private=True)
 
 
-def harden_server(kit: str | os.PathLike[str], agreement: Agreement) -> Path:
+def harden_server(kit: str | os.PathLike[str], agreement: FederationConfig) -> Path:
     """Let the server's kit run one class, keep its jobs in the kit, and give it the first weights.
 
     Returns
@@ -161,10 +163,10 @@ def harden_server(kit: str | os.PathLike[str], agreement: Agreement) -> Path:
     return checkpoint
 
 
-def server_checkpoint(kit: str | os.PathLike[str]) -> tuple[Agreement, Path]:
+def server_checkpoint(kit: str | os.PathLike[str]) -> tuple[FederationConfig, Path]:
     """Agreement and checkpoint of a server's kit."""
     local = _local(kit, "fed_server.json")
-    return read_settings(Agreement, local / AGREEMENT_FILE), Path(kit) / CHECKPOINT
+    return read_settings(FederationConfig, local / AGREEMENT_FILE), Path(kit) / CHECKPOINT
 
 
 def _local(kit: str | os.PathLike[str], startup: str) -> Path:

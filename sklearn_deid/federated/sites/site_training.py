@@ -11,7 +11,7 @@ from typing import Any
 from ...exceptions import DeidError, ExchangeError
 from ..state_file import read_state, write_state
 from ..worker import Worker
-from .agreement import Agreement
+from .federation_config import FederationConfig
 from .site_settings import SiteSettings
 from .state_lock import StateLock
 
@@ -31,7 +31,7 @@ class SiteTraining:
 
     Parameters
     ----------
-    agreement : Agreement
+    agreement : FederationConfig
     settings : SiteSettings
     name : str
         Of the site, as in its certificate.
@@ -47,7 +47,7 @@ class SiteTraining:
     DSSGDEnsemble : The same training with all workers on one machine.
     """
 
-    def __init__(self, agreement: Agreement, settings: SiteSettings, name: str) -> None:
+    def __init__(self, agreement: FederationConfig, settings: SiteSettings, name: str) -> None:
         from ..learner_state import make_learner
 
         if name not in agreement.sites:

@@ -12,11 +12,11 @@ from ...exceptions import ExchangeError
 from ..server import ParameterServer
 from .wire import pack, unpack
 
-__all__ = ["ExchangeService", "WindowRules"]
+__all__ = ["ExchangeService", "SessionRules"]
 
 
 @dataclass(frozen=True)
-class WindowRules:
+class SessionRules:
     """When a window ends, in seconds. Who misses the end goes on in the next window, where he stopped.
 
     Parameters
@@ -54,7 +54,7 @@ class ExchangeService:
     server : ParameterServer
     sites : iterable of str
         Who takes part.
-    rules : WindowRules
+    rules : SessionRules
     record : callable
         Gets a dict of numbers and names for each event; never text of notes.
     clock : callable, default=time.monotonic
@@ -63,7 +63,7 @@ class ExchangeService:
     --------
     >>> import numpy as np
     >>> server = ParameterServer(np.zeros(4), model="0" * 32)
-    >>> service = ExchangeService(server, ["site-1"], WindowRules(n_epochs=3), record=lambda event: None)
+    >>> service = ExchangeService(server, ["site-1"], SessionRules(n_epochs=3), record=lambda event: None)
     >>> unpack(service.answer("site-1", pack({"ask": "hello"})))[0]["n_epochs"]
     3
     >>> unpack(service.answer("stranger", pack({"ask": "hello"})))[0]
@@ -74,7 +74,7 @@ class ExchangeService:
         self,
         server: ParameterServer,
         sites: Iterable[str],
-        rules: WindowRules,
+        rules: SessionRules,
         record: Callable[[dict[str, Any]], None],
         clock: Callable[[], float] = time.monotonic,
     ) -> None:

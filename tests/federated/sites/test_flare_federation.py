@@ -14,7 +14,7 @@ pytest.importorskip("nvflare", reason="needs the extra 'federated' (NVIDIA FLARE
 
 from sklearn_deid import load_model, read_corpus
 from sklearn_deid.federated import ParameterServer, read_state
-from sklearn_deid.federated.sites import Agreement, read_settings
+from sklearn_deid.federated.sites import FederationConfig, read_settings
 
 from .flare_lab import HOST, Lab
 
@@ -137,7 +137,7 @@ def test_both_ends_have_a_model(lab, trained):
     (How well so little training carries over to other notes is luck: each site draws its own seed.)
     """
     lab.command("sklearn-deid", "federate", "model", lab.kit(HOST), "--output", "global-model")
-    agreement, state = read_settings(Agreement, lab.kit(HOST) / "local" / "federation.json"), checkpoint(lab)
+    agreement, state = read_settings(FederationConfig, lab.kit(HOST) / "local" / "federation.json"), checkpoint(lab)
     untrained = agreement.tagger_with(agreement.new_server().parameters, state.model)
     common, shares = load_model(lab.root / "global-model"), []
     for site in SITES:

@@ -7,9 +7,9 @@ import pytest
 from sklearn_deid.exceptions import DeidError, ExchangeError
 from sklearn_deid.federated import GaussianUpload, ParameterServer, SparseVectorUpload
 from sklearn_deid.federated.sites import (
-    Agreement,
+    FederationConfig,
+    SessionRules,
     SiteSettings,
-    WindowRules,
     harden_server,
     harden_site,
     read_settings,
@@ -19,7 +19,7 @@ from sklearn_deid.federated.sites import (
     write_window,
 )
 
-AGREEMENT = Agreement("lab", ["site-1"], ["DATE", "PATIENT"], {"hidden_size": 4, "embeddings": None}, n_epochs=2)
+AGREEMENT = FederationConfig("lab", ["site-1"], ["DATE", "PATIENT"], {"hidden_size": 4, "embeddings": None}, n_epochs=2)
 
 
 @pytest.fixture
@@ -64,7 +64,7 @@ def test_site_allows_one_class_and_nobody_anything_else(kits):
     assert [role for role, rights in permissions.items() if rights["submit_job"] != "none"] == ["lead"]
     assert read_settings(SiteSettings, local / "site.json") == settings
     assert (local / "site.json").stat().st_mode & 0o077 == 0
-    assert read_settings(Agreement, local / "federation.json") == AGREEMENT
+    assert read_settings(FederationConfig, local / "federation.json") == AGREEMENT
 
 
 def test_server_keeps_its_jobs_in_the_kit_and_its_weights(kits):
@@ -93,7 +93,7 @@ def test_first_weights_are_the_same_everywhere():
 
 def test_parameters_that_no_tagger_takes_are_refused():
     with pytest.raises(ExchangeError, match="hidden_size"):
-        Agreement("lab", ["a"], ["A"], {"hidden_size": -1}).tagger_to_train()
+        FederationConfig("lab", ["a"], ["A"], {"hidden_size": -1}).tagger_to_train()
 
 
 def test_wrong_kits_are_refused(kits):
@@ -108,7 +108,7 @@ def test_wrong_kits_are_refused(kits):
 
 def test_federation_and_window_are_plain_files(tmp_path):
     write_federation(tmp_path / "lab", AGREEMENT, "deid.example.org", 8002, "lead@example.org")
-    write_window(tmp_path / "lab" / "window", WindowRules(n_epochs=2))
+    write_window(tmp_path / "lab" / "window", SessionRules(n_epochs=2))
     files = sorted(str(path.relative_to(tmp_path / "lab")) for path in (tmp_path / "lab").rglob("*") if path.is_file())
     assert files == [
         "federation.json",
@@ -120,7 +120,7 @@ def test_federation_and_window_are_plain_files(tmp_path):
         "window/app/config/config_fed_server.json",
         "window/meta.json",
     ]
-    assert read_settings(Agreement, tmp_path / "lab" / "federation.json") == AGREEMENT
+    assert read_settings(FederationConfig, tmp_path / "lab" / "federation.json") == AGREEMENT
     assert load(tmp_path / "lab" / "profile.yml")["connection_security"] == "mtls"
     client = load(tmp_path / "lab" / "window" / "app" / "config" / "config_fed_client.json")
     assert client["executors"][0]["executor"] == {
@@ -147,7 +147,7 @@ def test_federation_and_window_are_plain_files(tmp_path):
 )
 def test_agreements_that_are_refused(wrong, reason):
     with pytest.raises(ExchangeError, match=reason):
-        Agreement(**{"project": "lab", "sites": ["a"], "labels": ["A"], **wrong})
+        FederationConfig(**{"project": "lab", "sites": ["a"], "labels": ["A"], **wrong})
 
 
 @pytest.mark.parametrize(

@@ -10,11 +10,11 @@ from sklearn_deid import load_model, make_clinical_notes, write_corpus
 from sklearn_deid.exceptions import DeidError, ExchangeError, SequenceError
 from sklearn_deid.federated import Worker, learner_from_state, learner_to_state, make_learner
 from sklearn_deid.federated.sites import (
-    Agreement,
     ExchangeService,
+    FederationConfig,
+    SessionRules,
     SiteSettings,
     SiteTraining,
-    WindowRules,
     pack,
     unpack,
 )
@@ -38,7 +38,7 @@ def notes(tmp_path_factory):
 
 
 def agreement(n_epochs=4, **more):
-    return Agreement("lab", SITES, LABELS, TAGGER, n_epochs=n_epochs, **more)
+    return FederationConfig("lab", SITES, LABELS, TAGGER, n_epochs=n_epochs, **more)
 
 
 class Federation:
@@ -54,7 +54,7 @@ class Federation:
         return SiteSettings(str(self.notes / site), str(self.root / site), random_state=7, format="brat", **self.own)
 
     def window(self, n_epochs, ask=None):
-        service = ExchangeService(self.server, SITES, WindowRules(n_epochs), lambda event: None)
+        service = ExchangeService(self.server, SITES, SessionRules(n_epochs), lambda event: None)
         for site in SITES:
             training = SiteTraining(self.agreement, self.settings(site), site)
             training.run_window((ask or direct)(service, site))
@@ -129,7 +129,7 @@ def test_another_process_waits_for_the_one_that_trains(tmp_path, notes):
     """As where a site was suspended, and comes back after the next window has begun."""
     federation = Federation(tmp_path, notes, n_epochs=2)
     first = SiteTraining(federation.agreement, federation.settings("site-1"), "site-1")
-    service = ExchangeService(federation.server, SITES, WindowRules(1), lambda event: None)
+    service = ExchangeService(federation.server, SITES, SessionRules(1), lambda event: None)
     second = []
 
     def next_window():
@@ -156,7 +156,7 @@ def test_finished_site_takes_part_without_training(tmp_path, notes):
 
 def test_window_that_is_closed_or_stopped_ends_before_an_epoch(tmp_path, notes):
     federation = Federation(tmp_path, notes)
-    service = ExchangeService(federation.server, SITES, WindowRules(2), lambda event: None)
+    service = ExchangeService(federation.server, SITES, SessionRules(2), lambda event: None)
     training = SiteTraining(federation.agreement, federation.settings("site-1"), "site-1")
     assert training.run_window(direct(service, "site-1"), stopped=lambda: True) == 0
     service.close()
@@ -174,8 +174,8 @@ def test_noise_is_in_the_settings_of_the_site(tmp_path, notes):
 
 def test_server_of_another_agreement_is_left_alone(tmp_path, notes):
     federation = Federation(tmp_path, notes)
-    other = Agreement("lab", SITES, LABELS, {**TAGGER, "hidden_size": 5}).new_server()
-    service = ExchangeService(other, SITES, WindowRules(1), lambda event: None)
+    other = FederationConfig("lab", SITES, LABELS, {**TAGGER, "hidden_size": 5}).new_server()
+    service = ExchangeService(other, SITES, SessionRules(1), lambda event: None)
     training = SiteTraining(federation.agreement, federation.settings("site-1"), "site-1")
     with pytest.raises(ExchangeError, match="another model"):
         training.run_window(direct(service, "site-1"))
@@ -198,7 +198,7 @@ def test_notes_without_annotations_or_with_other_labels_are_refused(tmp_path, no
     (tmp_path / "n1.ann").write_text("")
     with pytest.raises(DeidError, match="No PHI is annotated"):
         SiteTraining(agreement(), SiteSettings(str(tmp_path), str(tmp_path / "s"), 0, format="brat"), "site-1")
-    few = Agreement("lab", SITES, ["DATE"], TAGGER)
+    few = FederationConfig("lab", SITES, ["DATE"], TAGGER)
     with pytest.raises(SequenceError, match="have not agreed on"):
         SiteTraining(few, SiteSettings(str(notes / "site-1"), str(tmp_path / "s"), 0, format="brat"), "site-1")
 

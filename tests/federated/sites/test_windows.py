@@ -5,10 +5,10 @@ import pytest
 
 from sklearn_deid.exceptions import ExchangeError
 from sklearn_deid.federated import ParameterServer, SparseUpdate
-from sklearn_deid.federated.sites import ExchangeService, WindowRules, pack, unpack
+from sklearn_deid.federated.sites import ExchangeService, SessionRules, pack, unpack
 
 MODEL = "0" * 32
-RULES = WindowRules(n_epochs=3, first_contact=100.0, silence=20.0, grace=50.0, longest=1000.0)
+RULES = SessionRules(n_epochs=3, first_contact=100.0, silence=20.0, grace=50.0, longest=1000.0)
 
 
 class Clock:
@@ -139,4 +139,4 @@ def test_closed_window_says_so_and_still_takes_uploads(desk):
 @pytest.mark.parametrize("wrong", [{"n_epochs": 0}, {"n_epochs": 1.5}, {"grace": 0.0}, {"silence": -1.0}])
 def test_rules_that_are_refused(wrong):
     with pytest.raises(ExchangeError, match=r"A window needs|must be positive"):
-        WindowRules(**wrong)
+        SessionRules(**wrong)

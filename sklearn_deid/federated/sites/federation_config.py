@@ -1,4 +1,4 @@
-"""What all places of a federation agree on before it starts: `Agreement`, the file federation.json."""
+"""What all places of a federation agree on before it starts: `FederationConfig`, the file federation.json."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ...exceptions import ExchangeError
 from ..limits import ServerLimits
 from ..server import ParameterServer
 
-__all__ = ["Agreement"]
+__all__ = ["FederationConfig"]
 
 # No dots: in the addresses of FLARE they divide a site from its processes.
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,62}")
@@ -63,7 +63,7 @@ _NOT_SHARED = {
 
 
 @dataclass(frozen=True)
-class Agreement:
+class FederationConfig:
     """The public part of a federation; every place has the same file, and nothing in it is secret.
 
     Parameters
@@ -98,7 +98,7 @@ class Agreement:
 
     Examples
     --------
-    >>> agreement = Agreement("lab", ["site-1", "site-2"], ["PATIENT", "DATE"], {"hidden_size": 8}, n_epochs=2)
+    >>> agreement = FederationConfig("lab", ["site-1", "site-2"], ["PATIENT", "DATE"], {"hidden_size": 8}, n_epochs=2)
     >>> agreement.tagger_to_train().hidden_size
     8
     """

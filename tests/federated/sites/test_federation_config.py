@@ -8,8 +8,8 @@ import pytest
 from sklearn_deid import DeidTagger
 from sklearn_deid.cli import main
 from sklearn_deid.exceptions import ExchangeError
-from sklearn_deid.federated.sites import Agreement, read_settings
-from sklearn_deid.federated.sites.agreement import _NOT_SHARED, _SHARED
+from sklearn_deid.federated.sites import FederationConfig, read_settings
+from sklearn_deid.federated.sites.federation_config import _NOT_SHARED, _SHARED
 
 PARAMETERS = [name for name, p in inspect.signature(DeidTagger.__init__).parameters.items() if p.kind is p.KEYWORD_ONLY]
 DERNONCOURT = {
@@ -26,7 +26,7 @@ DERNONCOURT = {
 
 
 def agreement(**tagger):
-    return Agreement(
+    return FederationConfig(
         "lab", ["site-1"], ["DATE", "PATIENT"], {"hidden_size": 4, "embeddings": None, **tagger}, n_epochs=1
     )
 
@@ -63,7 +63,7 @@ def test_what_is_no_parameter_is_refused():
 )
 def test_networks_that_are_agreed_on_come_back_from_the_file_and_make_a_server(tagger):
     first = agreement(**tagger)
-    second = Agreement(**json.loads(json.dumps(vars(first))))
+    second = FederationConfig(**json.loads(json.dumps(vars(first))))
     servers = [shared.new_server() for shared in (first, second)]
     assert servers[0].model == servers[1].model
     assert servers[0].parameters.tobytes() == servers[1].parameters.tobytes()
@@ -77,7 +77,7 @@ def test_plan_takes_any_shared_parameter(tmp_path, capsys):
     given = [f"{name}={json.dumps(value)}" for name, value in DERNONCOURT.items() if not isinstance(value, str)]
     given += [f"{name}={value}" for name, value in DERNONCOURT.items() if isinstance(value, str)]
     assert main([*command, *(word for one in given for word in ("--set", one))]) == 0
-    written = read_settings(Agreement, tmp_path / "lab" / "federation.json")
+    written = read_settings(FederationConfig, tmp_path / "lab" / "federation.json")
     assert written.tagger == {"embeddings": None, **DERNONCOURT}
     for wrong, reason in (("device=cuda", "setting of each site"), ("head=tail", "'head' parameter of DeidTagger")):
         other = [str(tmp_path / "other") if word == str(tmp_path / "lab") else word for word in command]
