@@ -45,7 +45,7 @@ ARMS: dict[str, dict[str, Any]] = {
     "C-0.5": {"download_fraction": 0.5},
     "C-0.1-sequential": {"schedule": "sequential"},
     "C-0.5-sequential": {"schedule": "sequential", "download_fraction": 0.5},
-    "D": {"strategy": "local", "aggregate": "vote"},
+    "D": {"strategy": "local", "predict_with": "vote"},
     "fedavg": {"strategy": "fedavg"},
     "C-0.1-upload-0.1": {"upload_fraction": 0.1},
     "C-0.1-upload-0.25": {"upload_fraction": 0.25},

@@ -45,7 +45,7 @@ arms = {
     "round robin": {"strategy": "round_robin"},
     "DSSGD": {"strategy": "dssgd", "upload_fraction": 0.5, "download_fraction": 0.1},
     "federated averaging": {"strategy": "fedavg"},
-    "everybody alone": {"strategy": "local", "aggregate": "vote"},
+    "everybody alone": {"strategy": "local", "predict_with": "vote"},
 }
 ensembles = {
     name: DSSGDEnsemble(tagger, **common, **arm).fit(notes.X, y, groups=notes.groups) for name, arm in arms.items()

@@ -73,12 +73,12 @@ class DSSGDEnsemble(EnsembleTraining):
         those that have changed most since the worker got them last.
     n_epochs : int, default=25
         Local epochs of each worker.
-    aggregate : {"global", "vote", "worker"}, default="global"
+    predict_with : {"global", "vote", "worker"}, default="global"
         Who predicts: the network of the server, the majority of the workers' taggers, or the tagger of one worker.
         "local" has no global network.
     worker : int, default=0
-        Which one, with ``aggregate="worker"``.
-    combine : {"mean", "median", "trimmed_mean"}, default="mean"
+        Which one, with ``predict_with="worker"``.
+    aggregation : {"mean", "median", "trimmed_mean"}, default="mean"
         How "fedavg" combines updates. The mean counts workers by their sentences; the other two bound what a
         malicious worker can do.
     n_trim : int, default=1
@@ -157,9 +157,9 @@ class DSSGDEnsemble(EnsembleTraining):
         "server_step": [Interval(Real, 0, None, closed="neither")],
         "download_selection": [StrOptions(set(DOWNLOAD_SELECTIONS))],
         "n_epochs": [Interval(Integral, 1, None, closed="left")],
-        "aggregate": [StrOptions({"global", "vote", "worker"})],
+        "predict_with": [StrOptions({"global", "vote", "worker"})],
         "worker": [Interval(Integral, 0, None, closed="left")],
-        "combine": [StrOptions(set(AGGREGATES))],
+        "aggregation": [StrOptions(set(AGGREGATES))],
         "n_trim": [Interval(Integral, 0, None, closed="left")],
         "max_norm": [Interval(Real, 0, None, closed="neither"), None],
         "privacy": [GaussianUpload, SparseVectorUpload, None],
@@ -190,9 +190,9 @@ class DSSGDEnsemble(EnsembleTraining):
         server_step: float = 1.0,
         download_selection: str = "most-updated",
         n_epochs: int = 25,
-        aggregate: str = "global",
+        predict_with: str = "global",
         worker: int = 0,
-        combine: str = "mean",
+        aggregation: str = "mean",
         n_trim: int = 1,
         max_norm: float | None = None,
         privacy: GaussianUpload | SparseVectorUpload | None = None,
@@ -210,8 +210,8 @@ class DSSGDEnsemble(EnsembleTraining):
         self.clip, self.threshold, self.selection, self.half = clip, threshold, selection, half
         self.schedule, self.mean_delay, self.server_step = schedule, mean_delay, server_step
         self.download_selection, self.error_feedback = download_selection, error_feedback
-        self.aggregate, self.worker = aggregate, worker
-        self.combine, self.n_trim, self.max_norm = combine, n_trim, max_norm
+        self.predict_with, self.worker = predict_with, worker
+        self.aggregation, self.n_trim, self.max_norm = aggregation, n_trim, max_norm
         self.privacy, self.delta = privacy, delta
         self.validation_fraction, self.labels, self.keep_exchange = validation_fraction, labels, keep_exchange
         self.n_jobs, self.verbose, self.random_state = n_jobs, verbose, random_state
@@ -295,7 +295,7 @@ class DSSGDEnsemble(EnsembleTraining):
     # ---- tagging
 
     def predict(self, X: Any, return_confidence: bool = False) -> Any:
-        """Tag sentences, by whom ``aggregate`` says.
+        """Tag sentences, by whom ``predict_with`` says.
 
         Parameters
         ----------
@@ -349,11 +349,11 @@ class DSSGDEnsemble(EnsembleTraining):
     def _taggers(self) -> list[DeidTagger]:
         """Who predicts."""
         check_is_fitted(self)
-        if self.aggregate == "vote":
+        if self.predict_with == "vote":
             return self.estimators_
-        if self.aggregate == "global":
+        if self.predict_with == "global":
             if not hasattr(self, "global_estimator_"):
-                raise ValueError("strategy='local' has no global network: set aggregate='vote' or 'worker'.")
+                raise ValueError("strategy='local' has no global network: set predict_with='vote' or 'worker'.")
             return [self.global_estimator_]
         if self.worker >= len(self.estimators_):
             raise ValueError(

@@ -39,8 +39,8 @@ class EnsembleTraining(BaseEstimator):
     def _checked_tagger(self) -> DeidTagger:
         """A tagger to clone for each worker, which reads nothing private."""
         check_constraints(self)
-        if self.aggregate == "global" and self.strategy == "local":
-            raise ValueError("strategy='local' has no global network: set aggregate='vote' or 'worker'.")
+        if self.predict_with == "global" and self.strategy == "local":
+            raise ValueError("strategy='local' has no global network: set predict_with='vote' or 'worker'.")
         tagger = DeidTagger() if self.estimator is None else clone(self.estimator)
         for name, reason in (
             ("train_split", "set 'validation_fraction' of the ensemble to measure F1"),
@@ -89,7 +89,7 @@ class EnsembleTraining(BaseEstimator):
         ]
 
     def _plan(self, parts: Sequence[WorkerData], n_epochs: int) -> StrategyPlan:
-        mean = self.strategy == "fedavg" and self.combine == "mean"
+        mean = self.strategy == "fedavg" and self.aggregation == "mean"
         return StrategyPlan(
             strategy=self.strategy,
             n_epochs=n_epochs,
@@ -98,7 +98,7 @@ class EnsembleTraining(BaseEstimator):
             mean_delay=self.mean_delay,
             limits=self._limits(),
             privacy=self.privacy,
-            aggregate=self.combine,
+            aggregation=self.aggregation,
             n_trim=self.n_trim,
             keyed=self.random_state is None,
             weights={f"worker-{i}": float(len(part.X)) for i, part in enumerate(parts)} if mean else None,

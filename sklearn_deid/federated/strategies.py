@@ -52,7 +52,7 @@ class StrategyPlan:
         Of "dssgd"; "fedavg" shrinks updates to ``max_norm`` instead of refusing them.
     privacy : GaussianUpload or SparseVectorUpload, default=None
         "dssgd" only.
-    aggregate : {"mean", "median", "trimmed_mean"}, default="mean"
+    aggregation : {"mean", "median", "trimmed_mean"}, default="mean"
         "fedavg" only.
     n_trim : int, default=1
         "trimmed_mean" only.
@@ -69,7 +69,7 @@ class StrategyPlan:
     mean_delay: float = 1.0
     limits: ServerLimits = field(default_factory=ServerLimits)
     privacy: GaussianUpload | SparseVectorUpload | None = None
-    aggregate: str = "mean"
+    aggregation: str = "mean"
     n_trim: int = 1
     weights: Mapping[str, float] | None = None
     keyed: bool = False
@@ -77,9 +77,9 @@ class StrategyPlan:
     def __post_init__(self) -> None:
         if self.strategy not in STRATEGIES:
             raise ValueError(f"The 'strategy' parameter must be one of {', '.join(STRATEGIES)}. Got {self.strategy!r}.")
-        if self.aggregate not in AGGREGATES:
+        if self.aggregation not in AGGREGATES:
             raise ValueError(
-                f"The 'aggregate' parameter must be one of {', '.join(AGGREGATES)}. Got {self.aggregate!r}."
+                f"The 'aggregation' parameter must be one of {', '.join(AGGREGATES)}. Got {self.aggregation!r}."
             )
         if self.privacy is not None and self.strategy != "dssgd":
             raise ValueError(f"Randomised uploads belong to strategy='dssgd'. Got strategy={self.strategy!r}.")
@@ -238,7 +238,7 @@ class _Run:
             line.sent_norm, line.staleness = line.update_norm, 0
         weights = None if self.plan.weights is None else [self.plan.weights[worker.name] for worker in self.workers]
         bounded = [clip_norm(update, self.plan.limits.max_norm) for update in updates]
-        mean = aggregate(bounded, self.plan.aggregate, self.plan.n_trim, weights)
+        mean = aggregate(bounded, self.plan.aggregation, self.plan.n_trim, weights)
         self.parameters = self.parameters + mean * np.float32(self.plan.limits.step)
 
     def _train(self, workers: Sequence[Worker], **fields: Any) -> list[np.ndarray]:

@@ -51,7 +51,7 @@ class TestPlainTraining:
     @pytest.mark.parametrize("strategy", ["dssgd", "fedavg", "round_robin", "local"])
     def test_one_worker_is_fit(self, strategy):
         X, y, groups = both_prefixes()
-        ensemble = ensemble_of(strategy=strategy, n_workers=1, n_epochs=4, aggregate="vote", **ALL)
+        ensemble = ensemble_of(strategy=strategy, n_workers=1, n_epochs=4, predict_with="vote", **ALL)
         ensemble.fit(X, y, groups=groups)
         plain = self.plain(ensemble, X, y).fit(X, y)
         # The server adds a difference to what it was taken from, which rounds in float32.
@@ -71,7 +71,7 @@ class TestPlainTraining:
 
     def test_without_uploads_dssgd_is_local(self, data):
         X, y, groups = data
-        alone = ensemble_of(strategy="local", aggregate="vote").fit(X, y, groups=groups)
+        alone = ensemble_of(strategy="local", predict_with="vote").fit(X, y, groups=groups)
         silent = ensemble_of(upload_fraction=0.0, download_fraction=0.0).fit(X, y, groups=groups)
         for a, b in zip(alone.estimators_, silent.estimators_, strict=True):
             np.testing.assert_array_equal(weights(a), weights(b))
@@ -89,7 +89,7 @@ class TestPlainTraining:
     def test_all_workers_begin_with_the_same_weights_and_own_seeds(self, data):
         X, y, groups = data
         still = DeidTagger(**{**TINY, "lr": 1e-30})
-        ensemble = DSSGDEnsemble(still, **FEW, strategy="local", aggregate="vote").fit(X, y, groups=groups)
+        ensemble = DSSGDEnsemble(still, **FEW, strategy="local", predict_with="vote").fit(X, y, groups=groups)
         first, second = ensemble.estimators_
         np.testing.assert_allclose(weights(first), weights(second), atol=1e-7)
         assert first.random_state != second.random_state
@@ -102,17 +102,17 @@ class TestStrategies:
             {"strategy": "centralized"},
             {"strategy": "round_robin"},
             {"strategy": "fedavg"},
-            {"strategy": "fedavg", "combine": "median", "n_workers": 3},
-            {"strategy": "local", "aggregate": "vote"},
-            {"strategy": "dssgd", "aggregate": "worker"},
-            {"strategy": "dssgd", "aggregate": "vote", "selection": "largest"},
+            {"strategy": "fedavg", "aggregation": "median", "n_workers": 3},
+            {"strategy": "local", "predict_with": "vote"},
+            {"strategy": "dssgd", "predict_with": "worker"},
+            {"strategy": "dssgd", "predict_with": "vote", "selection": "largest"},
             {
                 "upload_fraction": 0.1,
                 "selection": "largest",
                 "error_feedback": True,
                 "download_selection": "most-changed",
             },
-            {"strategy": "dssgd", "aggregate": "vote", "schedule": "random-delay", "mean_delay": 0.5},
+            {"strategy": "dssgd", "predict_with": "vote", "schedule": "random-delay", "mean_delay": 0.5},
             {"strategy": "dssgd", "schedule": "sequential", "upload_fraction": 1.0, "download_fraction": 1.0},
         ],
         ids=str,
@@ -125,7 +125,7 @@ class TestStrategies:
     def test_rounds(self, data):
         X, y, groups = data
         for strategy in ("centralized", "round_robin", "dssgd", "local", "fedavg"):
-            ensemble = ensemble_of(strategy=strategy, aggregate="vote")
+            ensemble = ensemble_of(strategy=strategy, predict_with="vote")
             for _ in range(2):
                 ensemble.partial_fit(X, y, groups=groups)
             n_workers = 1 if strategy == "centralized" else 2
@@ -135,7 +135,7 @@ class TestStrategies:
     def test_rounds_go_on_where_fit_ended(self, data):
         X, y, groups = data
         for strategy in ("dssgd", "local"):
-            ensemble = ensemble_of(strategy=strategy, aggregate="vote").fit(X, y, groups=groups)
+            ensemble = ensemble_of(strategy=strategy, predict_with="vote").fit(X, y, groups=groups)
             before = weights(ensemble.estimators_[0])
             ensemble.partial_fit(X, y, groups=groups)
             assert ensemble.history_.column("epoch")[-1] == 3
@@ -147,8 +147,10 @@ class TestStrategies:
         third = len(X) // 3
         parts = [(X, y), (X, y), (X[:third], wrong[:third])]
         f1 = {
-            combine: ensemble_of(strategy="fedavg", combine=combine, lr=0.03, n_epochs=8).fit_workers(parts).score(X, y)
-            for combine in ("median", "trimmed_mean")
+            aggregation: ensemble_of(strategy="fedavg", aggregation=aggregation, lr=0.03, n_epochs=8)
+            .fit_workers(parts)
+            .score(X, y)
+            for aggregation in ("median", "trimmed_mean")
         }
         assert min(f1.values()) > 0.8
 
@@ -196,7 +198,7 @@ class TestSplit:
         plan = TaggerLearner.plan
         monkeypatch.setattr(TaggerLearner, "plan", lambda self, part, *a: (seen.append(part), plan(self, part, *a))[1])
         X, y, groups = data
-        ensemble = ensemble_of(n_workers=3, n_epochs=1, strategy="local", aggregate="vote").fit(X, y, groups=groups)
+        ensemble = ensemble_of(n_workers=3, n_epochs=1, strategy="local", predict_with="vote").fit(X, y, groups=groups)
         ensemble.partial_fit(X, y, groups=groups)
         for first, second in zip(seen[:3], seen[3:], strict=True):
             assert set(first.groups) == set(second.groups)
@@ -278,7 +280,7 @@ class TestHistory:
 
     def test_held_out_patients_are_not_trained_on(self, data):
         X, y, groups = data
-        ensemble = ensemble_of(strategy="local", aggregate="vote", validation_fraction=0.5, n_epochs=1)
+        ensemble = ensemble_of(strategy="local", predict_with="vote", validation_fraction=0.5, n_epochs=1)
         full = clone(ensemble).set_params(validation_fraction=None).fit(X, y, groups=groups)
         assert not np.array_equal(
             weights(full.estimators_[0]), weights(ensemble.fit(X, y, groups=groups).estimators_[0])
@@ -297,7 +299,7 @@ class TestHistory:
 class TestWhoPredicts:
     def test_vote_is_the_majority(self, trained, data):
         X, _, _ = data
-        voting = clone_state(trained).set_params(aggregate="vote")
+        voting = clone_state(trained).set_params(predict_with="vote")
         answers = [tagger.predict(X) for tagger in trained.estimators_]
         for row, predicted in enumerate(voting.predict(X)):
             for place, tag in enumerate(predicted):
@@ -317,16 +319,16 @@ class TestWhoPredicts:
 
     def test_one_worker(self, trained, data):
         X, y, _ = data
-        one = clone_state(trained).set_params(aggregate="worker", worker=2)
+        one = clone_state(trained).set_params(predict_with="worker", worker=2)
         assert_rows_equal(one.predict(X), trained.estimators_[2].predict(X))
         assert one.score(X, y) == trained.score_workers(X, y)[2]
         with pytest.raises(ValueError, match="'worker' parameter must be from 0 to 2. Got 3"):
             one.set_params(worker=3).predict(X)
 
-    @pytest.mark.parametrize("aggregate", ["global", "vote", "worker"])
-    def test_confidence_and_empty_input(self, trained, data, aggregate):
+    @pytest.mark.parametrize("predict_with", ["global", "vote", "worker"])
+    def test_confidence_and_empty_input(self, trained, data, predict_with):
         X, _, _ = data
-        ensemble = clone_state(trained).set_params(aggregate=aggregate)
+        ensemble = clone_state(trained).set_params(predict_with=predict_with)
         tags, sure = ensemble.predict(X, return_confidence=True)
         assert_rows_equal(tags, ensemble.predict(X))
         assert [len(row) for row in sure] == [len(row) for row in X]
@@ -435,9 +437,9 @@ class TestScikitLearn:
             ("schedule", "parallel"),
             ("server_step", 0.0),
             ("n_epochs", 0),
-            ("aggregate", "mean"),
+            ("predict_with", "mean"),
             ("worker", -1),
-            ("combine", "sum"),
+            ("aggregation", "sum"),
             ("max_norm", 0.0),
             ("privacy", 1.0),
             ("delta", 1.0),

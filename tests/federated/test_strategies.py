@@ -98,7 +98,7 @@ def test_robust_fedavg_is_not_spoiled_by_one_worker(how):
     def team():
         return {f"site-{i}": Quadratic(np.full(DIM, 1e6 if i == 4 else 1.0)) for i in range(5)}
 
-    assert np.abs(run("fedavg", team(), aggregate=how).parameters - 1).max() < 0.2
+    assert np.abs(run("fedavg", team(), aggregation=how).parameters - 1).max() < 0.2
     assert run("fedavg", team()).parameters.min() > 1e5
 
 
@@ -177,7 +177,7 @@ def test_figures_are_those_after_each_local_epoch(strategy):
     ("fields", "match"),
     [
         ({"strategy": "all"}, "'strategy' parameter must be one of centralized, .*Got 'all'"),
-        ({"strategy": "fedavg", "aggregate": "mode"}, "'aggregate' parameter must be one of"),
+        ({"strategy": "fedavg", "aggregation": "mode"}, "'aggregation' parameter must be one of"),
         ({"strategy": "fedavg", "privacy": GaussianUpload(1.0, 1.0)}, "belong to strategy='dssgd'"),
     ],
 )

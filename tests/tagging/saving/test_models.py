@@ -118,8 +118,10 @@ def test_other_classes_are_refused(small, tmp_path):
 )
 def test_ensemble_names_what_can_be_saved(tmp_path, strategy, instead):
     tagger = DeidTagger(**{**SMALL, "max_epochs": 1, "embeddings": None})
-    aggregate = "vote" if strategy == "local" else "global"
-    ensemble = DSSGDEnsemble(tagger, n_workers=2, strategy=strategy, n_epochs=1, aggregate=aggregate, random_state=0)
+    predict_with = "vote" if strategy == "local" else "global"
+    ensemble = DSSGDEnsemble(
+        tagger, n_workers=2, strategy=strategy, n_epochs=1, predict_with=predict_with, random_state=0
+    )
     for model in (ensemble, ensemble.fit(X, Y, groups=range(len(X))), NoteDeidentifier(ensemble)):
         with pytest.raises(BundleError, match=f"A DSSGDEnsemble cannot be saved .* {instead}; each of them is a Deid"):
             save_model(model, tmp_path / "m")
