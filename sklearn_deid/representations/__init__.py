@@ -29,7 +29,7 @@ _HOME = {
     "pair_distances": "bound",
     "pair_slack": "bound",
     "privacy_bound": "bound",
-    "BoundPrices": "bounded",
+    "DualVariables": "bounded",
     "BoundedResult": "bounded",
     "BoundedSettings": "bounded",
     "calibrate_noise": "bounded",
@@ -72,8 +72,8 @@ _HOME = {
     "StrongEmbeddingAdversary": "strong_adversaries",
     "StrongRepresentationAdversary": "strong_adversaries",
     "cosine_distance": "strong_adversaries",
-    "finish_tagger": "tagger_finish",
-    "rate_factor": "tagger_finish",
+    "fine_tune_tagger": "fine_tuning",
+    "rate_factor": "fine_tuning",
     "train_three_part": "three_part",
 }
 

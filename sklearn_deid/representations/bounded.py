@@ -20,12 +20,12 @@ from torch import Tensor
 
 from ..tagging.moving_average import MovingAverage
 from .bound import PrivacyBound, pair_distances, pair_slack, privacy_bound
+from .fine_tuning import fine_tune_tagger, rate_factor
 from .gaussian_bound import distance_of_accuracy, pair_distance
 from .pair_batches import PairBatch, PairBatches
 from .private_model import BestState, PrivateModel, TrainingLog, deid_scores, noise_aware_groups
-from .tagger_finish import finish_tagger, rate_factor
 
-__all__ = ["BoundPrices", "BoundedResult", "BoundedSettings", "calibrate_noise", "train_bounded"]
+__all__ = ["DualVariables", "BoundedResult", "BoundedSettings", "calibrate_noise", "train_bounded"]
 
 _LARGEST_STEP = 1.0  # of a log price in one epoch, in units of the rate: one bad epoch must not decide
 _LOG_PRICES = (math.log(1e-4), math.log(1e2))
@@ -100,7 +100,7 @@ class BoundedResult:
     interrupted: bool
 
 
-class BoundPrices:
+class DualVariables:
     """Prices (lambda) of the two bounds, in units of the distances that are allowed.
 
     Parameters
@@ -110,10 +110,10 @@ class BoundPrices:
     Examples
     --------
     >>> import torch
-    >>> from sklearn_deid.representations import BoundPrices, BoundedSettings
-    >>> prices = BoundPrices(BoundedSettings(price=1.0))
-    >>> prices.follow(torch.full((100,), 9.0))
-    >>> prices.mean > 1.0 and prices.tail > 1.0
+    >>> from sklearn_deid.representations import DualVariables, BoundedSettings
+    >>> duals = DualVariables(BoundedSettings(price=1.0))
+    >>> duals.follow(torch.full((100,), 9.0))
+    >>> duals.mean > 1.0 and duals.tail > 1.0
     True
     """
 
@@ -206,41 +206,41 @@ def train_bounded(
     """
     _check(model, train)
     log = log or TrainingLog()
-    prices, best, selected, interrupted = BoundPrices(settings), BestState(model), 0, False
+    duals, best, selected, interrupted = DualVariables(settings), BestState(model), 0, False
     optimizer = torch.optim.NAdam(noise_aware_groups(model, settings.lr, settings.noise_lr))
     average = MovingAverage(model, settings.weight_average)
     try:
         for epoch in range(settings.n_epochs):
             _set_rate(optimizer, settings, epoch)
             batches = train.swapped(settings.span_swap, rng).epoch(rng, generator, varied=settings.varied)
-            numbers, distances = _run_epoch(model, batches, optimizer, average, prices, generator)
+            numbers, distances = _run_epoch(model, batches, optimizer, average, duals, generator)
             with average.in_place(model):
                 if valid is not None:
                     scores, distances = _validated(model, valid, generator, distances)
                     numbers.update(scores)
-                    score = scores["valid_deid_loss"] + _OUTSIDE * max(0.0, prices.excess(distances) - 1.1)
+                    score = scores["valid_deid_loss"] + _OUTSIDE * max(0.0, duals.excess(distances) - 1.1)
                 if valid is None or best.offer(score):
                     selected = epoch + 1
-                log.record("bounded", **numbers, **_state(prices, distances, model))
-            prices.follow(distances)
+                log.record("bounded", **numbers, **_state(duals, distances, model))
+            duals.follow(distances)
     except KeyboardInterrupt:
         interrupted = True
     average.keep(model)
     best.restore()  # if there is one
     pairs = valid if valid is not None and len(valid.pair_rows) else train
-    factor = calibrate_noise(model, pairs, prices, generator)
+    factor = calibrate_noise(model, pairs, duals, generator)
     bound = None
     if pairs is valid:
         distances, slack = pair_distances(model.representer, pairs, generator), pair_slack(model.representer, pairs)
         bound = privacy_bound(distances, quantile=settings.quantile, slack=slack)
     if not interrupted:
         own = rng.spawn(1)[0]  # What is drawn after the training does not depend on how long the tagger learns.
-        interrupted = finish_tagger(model, notes or train, settings=settings, rng=own, generator=generator, log=log)
+        interrupted = fine_tune_tagger(model, notes or train, settings=settings, rng=own, generator=generator, log=log)
     return BoundedResult(bound, factor, selected, interrupted)
 
 
 def calibrate_noise(
-    model: PrivateModel, batches: PairBatches, prices: BoundPrices, generator: torch.Generator
+    model: PrivateModel, batches: PairBatches, duals: DualVariables, generator: torch.Generator
 ) -> float:
     """Raise the noise, where it is too small, so that sentences like these keep the bounds; returns the factor.
 
@@ -252,7 +252,7 @@ def calibrate_noise(
     """
     representer = model.representer
     distances = pair_distances(representer, batches, generator, n_draws=_DRAWS)
-    factor = max(prices.excess(distances, len(batches.pair_rows)), 1.0)
+    factor = max(duals.excess(distances, len(batches.pair_rows)), 1.0)
     if representer.output_noise.kind == "trainable":
         representer.output_noise.scale(factor)
     else:
@@ -267,7 +267,7 @@ def _run_epoch(
     batches: Iterable[PairBatch],
     optimizer: torch.optim.Optimizer,
     average: MovingAverage,
-    prices: BoundPrices,
+    duals: DualVariables,
     generator: torch.Generator,
 ) -> tuple[dict[str, float], Tensor]:
     """One pass; mean loss, and the distances of all pairs as they were met."""
@@ -276,9 +276,9 @@ def _run_epoch(
     for batch in batches:
         optimizer.zero_grad(set_to_none=True)
         loss, distance = bounded_losses(model, batch, generator)
-        cost = prices.cost(distance) * (len(distance) / len(batch.mask)) if len(distance) else 0.0
+        cost = duals.cost(distance) * (len(distance) / len(batch.mask)) if len(distance) else 0.0
         (loss + cost).backward()
-        torch.nn.utils.clip_grad_norm_(model.parameters(), prices.settings.gradient_clip)
+        torch.nn.utils.clip_grad_norm_(model.parameters(), duals.settings.gradient_clip)
         optimizer.step()
         average.update(model)
         losses.append(loss.detach())
@@ -306,13 +306,13 @@ def _validated(
     return scores, distances if len(distances) else otherwise
 
 
-def _state(prices: BoundPrices, distances: Tensor, model: PrivateModel) -> dict[str, float]:
-    bound = privacy_bound(distances, quantile=prices.settings.quantile)
+def _state(duals: DualVariables, distances: Tensor, model: PrivateModel) -> dict[str, float]:
+    bound = privacy_bound(distances, quantile=duals.settings.quantile)
     return {
         "mean_accuracy": bound.mean_accuracy,
         "quantile_accuracy": bound.quantile_accuracy,
-        "price_mean": prices.mean,
-        "price_tail": prices.tail,
+        "price_mean": duals.mean,
+        "price_tail": duals.tail,
         "noise_std": float(model.representer.output_std().detach().mean()),
     }
 

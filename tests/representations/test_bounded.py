@@ -9,7 +9,7 @@ import torch
 
 from sklearn_deid.representations import (
     BoundedSettings,
-    BoundPrices,
+    DualVariables,
     PairBatches,
     TrainingLog,
     calibrate_noise,
@@ -27,27 +27,27 @@ SHORT = BoundedSettings(n_epochs=4, n_finish_epochs=2, lr=1e-2)
 
 
 def test_cost_is_a_price_times_the_distance_in_units_of_what_is_allowed():
-    prices = BoundPrices(BoundedSettings(max_attack_accuracy=0.6, quantile_attack_accuracy=0.7, price=2.0))
-    a, q = prices.mean_allowed, prices.tail_allowed
+    duals = DualVariables(BoundedSettings(max_attack_accuracy=0.6, quantile_attack_accuracy=0.7, price=2.0))
+    a, q = duals.mean_allowed, duals.tail_allowed
     assert 0.5 * (1 + math.erf(a / 2 / math.sqrt(2))) == pytest.approx(0.6)
     distance = torch.tensor([0.0, q, 3 * q])
-    assert float(prices.cost(distance)) == pytest.approx(2.0 * (4 * q / 3) / a + 2.0 * (2 * q / 3) / q, rel=1e-5)
+    assert float(duals.cost(distance)) == pytest.approx(2.0 * (4 * q / 3) / a + 2.0 * (2 * q / 3) / q, rel=1e-5)
 
 
 def test_prices_rise_while_a_bound_is_missed_and_fall_where_there_is_room():
     for distances, rises in ((torch.full((100,), 5.0), True), (torch.zeros(100), False)):
-        prices = BoundPrices(BoundedSettings(price=1.0))
-        prices.follow(distances)
-        assert (prices.mean > 1.0) is rises and (prices.tail > 1.0) is rises
+        duals = DualVariables(BoundedSettings(price=1.0))
+        duals.follow(distances)
+        assert (duals.mean > 1.0) is rises and (duals.tail > 1.0) is rises
         # One epoch moves a price by at most its rate.
-        assert abs(math.log(prices.mean)) <= 0.4 + 1e-9
+        assert abs(math.log(duals.mean)) <= 0.4 + 1e-9
 
 
 def test_without_a_quantile_the_tail_costs_nothing():
-    prices = BoundPrices(BoundedSettings(quantile_attack_accuracy=None, price=1.0))
+    duals = DualVariables(BoundedSettings(quantile_attack_accuracy=None, price=1.0))
     tail = torch.tensor([100.0] + [0.0] * 99)
-    prices.follow(tail)
-    assert prices.tail == 0.0 and float(prices.cost(tail)) == pytest.approx(prices.mean / prices.mean_allowed, rel=1e-5)
+    duals.follow(tail)
+    assert duals.tail == 0.0 and float(duals.cost(tail)) == pytest.approx(duals.mean / duals.mean_allowed, rel=1e-5)
 
 
 def test_losses_are_those_of_sentence_and_twin():
@@ -68,9 +68,9 @@ def test_losses_are_those_of_sentence_and_twin():
 @pytest.mark.parametrize("kind", ["trainable", "fixed"])
 def test_scaling_makes_held_out_pairs_keep_the_bound(kind):
     model, (_, valid) = small_model(noise=0.05, kind=kind), toy_batches()
-    prices, generator = BoundPrices(BoundedSettings()), torch.Generator().manual_seed(0)
+    duals, generator = DualVariables(BoundedSettings()), torch.Generator().manual_seed(0)
     before, std = weights(model.representer), model.representer.output_std().clone()
-    factor = calibrate_noise(model, valid, prices, generator)
+    factor = calibrate_noise(model, valid, duals, generator)
     assert factor > 1.0
     bound = privacy_bound(pair_distances(model.representer, valid, generator, n_draws=8))
     assert bound.mean_accuracy <= 0.545 and bound.quantile_accuracy <= 0.61
@@ -80,22 +80,22 @@ def test_scaling_makes_held_out_pairs_keep_the_bound(kind):
         torch.testing.assert_close(model.representer.output_std(), factor * std)
     # Where the bound is kept already, nothing changes.
     after = weights(model.representer)
-    assert calibrate_noise(model, valid, BoundPrices(BoundedSettings(0.9, None)), generator) == 1.0
+    assert calibrate_noise(model, valid, DualVariables(BoundedSettings(0.9, None)), generator) == 1.0
     assert same_weights(after, weights(model.representer)) and not same_weights(after, before)
 
 
 def test_noise_is_scaled_for_other_sentences_too():
     """Of many draws of sentences, other sentences keep the quantile as often as the limit says."""
-    prices, rng = BoundPrices(BoundedSettings(max_attack_accuracy=0.9)), np.random.default_rng(0)
+    duals, rng = DualVariables(BoundedSettings(max_attack_accuracy=0.9)), np.random.default_rng(0)
     truth = float(np.quantile(rng.exponential(size=10**6), 0.95))
     kept = []
     for _ in range(400):
         distances = torch.from_numpy(rng.exponential(size=600))
         # Noise grown by the factor brings the true quantile down to what is allowed, or not.
-        kept.append(truth / prices.excess(distances, 600) <= prices.tail_allowed)
+        kept.append(truth / duals.excess(distances, 600) <= duals.tail_allowed)
     assert 0.92 <= np.mean(kept) <= 0.99
     once = torch.from_numpy(rng.exponential(size=600))
-    assert prices.excess(once) < prices.excess(once, 600) == prices.excess(once.repeat(4), 600)
+    assert duals.excess(once) < duals.excess(once, 600) == duals.excess(once.repeat(4), 600)
 
 
 def test_training_learns_the_tags_and_keeps_the_bound():

@@ -15,7 +15,7 @@ from .private_model import PrivateModel, TrainingLog
 if TYPE_CHECKING:
     from .bounded import BoundedSettings
 
-__all__ = ["finish_tagger", "rate_factor"]
+__all__ = ["fine_tune_tagger", "rate_factor"]
 
 _FULL_RATE = 0.5  # share of the epochs at the full learning rate; then it falls to a fiftieth
 
@@ -32,7 +32,7 @@ def rate_factor(epoch: int, n_epochs: int) -> float:
     return min(1.0, max(0.02, (1.0 - epoch / n_epochs) / (1.0 - _FULL_RATE)))
 
 
-def finish_tagger(
+def fine_tune_tagger(
     model: PrivateModel,
     notes: PairBatches,
     *,

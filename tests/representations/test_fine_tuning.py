@@ -11,7 +11,7 @@ from sklearn_deid.representations import (
     PairBatches,
     TrainingLog,
     deid_scores,
-    finish_tagger,
+    fine_tune_tagger,
     rate_factor,
     train_bounded,
 )
@@ -25,7 +25,7 @@ SETTINGS = BoundedSettings(n_epochs=4, n_finish_epochs=10, lr=1e-2)
 def finished(model, notes, settings=SETTINGS, log=None, seed=0):
     with torch.random.fork_rng([]):
         torch.manual_seed(seed)
-        return finish_tagger(model, notes, settings=settings, log=log or TrainingLog(), **chance(seed))
+        return fine_tune_tagger(model, notes, settings=settings, log=log or TrainingLog(), **chance(seed))
 
 
 def test_only_the_tagger_changes_and_it_learns():
