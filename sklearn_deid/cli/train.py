@@ -22,7 +22,7 @@ Make a model from annotated notes.
 CORPUS is a file or folder of notes in which all PHI is annotated. The model is a folder with two
 files, data only, and holds no word of the notes; it still depends on them, so share it with care.
 
-With --validation-share, some of the patients are kept apart, the model is trained on the others, and
+With --validation-fraction, some of the patients are kept apart, the model is trained on the others, and
 a table shows how much it finds in the notes of those patients. What counts most is the recall, and
 the number of PHI tokens that were missed. Notes are kept apart by the patient id of their files;
 brat files of other tools have none, and then each note counts as a patient of its own.
@@ -32,7 +32,7 @@ up to 100, where there are few notes. 500 notes of 500 words take about 4 minute
 
 _EPILOG = """\
 example: train on brat files, with a fifth of the patients kept apart for the scores
-  sklearn-deid train my-notes/ --format brat --model my-model --validation-share 0.2
+  sklearn-deid train my-notes/ --format brat --model my-model --validation-fraction 0.2
 
 exit codes: 0 trained, 1 trained without the broken files (--skip-broken), 2 failed, 130 interrupted
 (then no model is saved)"""
@@ -58,7 +58,7 @@ def add_command(commands: Any) -> None:
     add_label_scheme(parser)
     add_skip_broken(parser)
     parser.add_argument(
-        "--validation-share",
+        "--validation-fraction",
         type=share,
         metavar="SHARE",
         help="share of the patients that is kept apart for the scores, between 0 and 1, such as 0.2 (default: none)",
@@ -101,9 +101,9 @@ def run(arguments: argparse.Namespace) -> int:
 def _split(corpus: Corpus, arguments: argparse.Namespace) -> tuple[Corpus, Corpus | None]:
     """Notes to train on and notes to score; a model that could learn nothing is refused."""
     held_out = None
-    if arguments.validation_share is not None:
+    if arguments.validation_fraction is not None:
         if len(corpus.patients) < 2:
-            raise DeidError("--validation-share needs notes of at least two patients.")
+            raise DeidError("--validation-fraction needs notes of at least two patients.")
         unknown = sum(document.patient_id is None for document in corpus)
         if unknown:
             print(
@@ -111,7 +111,7 @@ def _split(corpus: Corpus, arguments: argparse.Namespace) -> tuple[Corpus, Corpu
                 "and the scores be too good.",
                 file=sys.stderr,
             )
-        corpus, held_out = hold_out_patients(corpus, arguments.validation_share, arguments.seed)
+        corpus, held_out = hold_out_patients(corpus, arguments.validation_fraction, arguments.seed)
     if not corpus.n_spans:
         raise DeidError(
             "No PHI is annotated in the notes to train on. A model made of them would find nothing and let all PHI "

@@ -59,7 +59,7 @@ def test_help_of_a_command_has_an_example_that_parses(command, run):
         [],
         ["nonsense"],
         ["redact"],
-        ["train", "notes", "--model", "m", "--validation-share", "1.5"],
+        ["train", "notes", "--model", "m", "--validation-fraction", "1.5"],
         ["train", "notes", "--model", "m", "--epochs", "0"],
         ["train", "notes", "--model", "m", "--seed", "-1"],
         ["redact", "notes", "--model", "m", "--output", "o", "--resume", "--overwrite"],

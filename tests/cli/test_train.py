@@ -23,7 +23,7 @@ def test_same_seed_same_model(run, gold, tmp_path):
 
 def test_says_what_it_did(run, notes, tmp_path):
     write_corpus(notes, tmp_path / "notes.jsonl")
-    command = ["train", tmp_path / "notes.jsonl", "--model", tmp_path / "m", "--validation-share", "0.34", *QUICK]
+    command = ["train", tmp_path / "notes.jsonl", "--model", tmp_path / "m", "--validation-fraction", "0.34", *QUICK]
     code, out, err = run(*command)
     assert code == 0
     assert f"Model saved in {tmp_path / 'm'}" in out
@@ -46,7 +46,7 @@ def test_verbose_has_a_line_for_each_epoch(run, gold, tmp_path):
 
 def test_unknown_patients_are_mentioned(run, raw, notes, tmp_path):
     write_corpus([Document(d.doc_id, d.text, d.spans) for d in notes], tmp_path / "n.jsonl")
-    command = ["train", tmp_path / "n.jsonl", "--model", tmp_path / "m", "--validation-share", "0.2", "--quiet"]
+    command = ["train", tmp_path / "n.jsonl", "--model", tmp_path / "m", "--validation-fraction", "0.2", "--quiet"]
     _, _, err = run(*command, *QUICK)
     assert f"{len(notes)} of {len(notes)} notes have no patient id" in err
 
@@ -72,7 +72,7 @@ def test_notes_without_annotations_are_refused(run, notes, tmp_path):
 
 def test_one_patient_cannot_be_kept_apart(run, tmp_path):
     write_corpus([Document("a", "Ann left.", (Span(0, 3, "PATIENT"),), "p")], tmp_path / "n.jsonl")
-    code, _, err = run("train", tmp_path / "n.jsonl", "--model", tmp_path / "m", "--validation-share", "0.5")
+    code, _, err = run("train", tmp_path / "n.jsonl", "--model", tmp_path / "m", "--validation-fraction", "0.5")
     assert (code, "at least two patients" in err) == (2, True)
 
 
