@@ -27,9 +27,9 @@ from .corpora import read_or_make
 from .environment import describe
 from .resumable import by_arm, finish_runs, interval
 
-GRU: dict[str, Any] = {"encoder": "gru", "characters": "bigru", "scheme": "bioes"}
+GRU: dict[str, Any] = {"encoder": "gru", "characters": "bigru", "tag_scheme": "bioes"}
 ATTENTION: dict[str, Any] = {**GRU, "encoder": "transformer", "lr": 1e-3, "input_dropout": 0.1, "layer_dropout": 0.1}
-PRETRAINED: dict[str, Any] = {"encoder": "pretrained", "pretrained": {}, "scheme": "bioes"}
+PRETRAINED: dict[str, Any] = {"encoder": "pretrained", "pretrained": {}, "tag_scheme": "bioes"}
 NO_DROPOUT = {"input_dropout": 0.0, "layer_dropout": 0.0, "output_dropout": 0.0}
 
 # table -> arm -> parameters of DeidTagger; an arm of several tables is run once

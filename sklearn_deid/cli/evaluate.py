@@ -76,7 +76,7 @@ def run(arguments: argparse.Namespace) -> int:
     options = {"encoding": arguments.encoding, "label_scheme": arguments.label_scheme}
     gold = read_corpus(arguments.gold, arguments.format, **options)
     predicted = read_corpus(arguments.predicted, arguments.predicted_format or arguments.format, **options)
-    rules = {"scheme": arguments.label_scheme, "missing": arguments.missing}
+    rules = {"label_scheme": arguments.label_scheme, "missing": arguments.missing}
     form = "dict" if arguments.output == "json" else "table"
     report = deid_report(gold, predicted, form, **rules)
     leaks = leak_list(gold, predicted, **rules) if arguments.leaks else None

@@ -124,7 +124,7 @@ def _show_scores(deidentifier: Any, held_out: Corpus, label_scheme: str | None) 
     from ..metrics import deid_report
 
     print(f"\nScores on {_size(held_out)} that were kept apart:\n")
-    print(deid_report(held_out, predict_corpus(deidentifier, held_out), scheme=label_scheme), end="\n\n")
+    print(deid_report(held_out, predict_corpus(deidentifier, held_out), label_scheme=label_scheme), end="\n\n")
 
 
 def _size(corpus: Corpus) -> str:

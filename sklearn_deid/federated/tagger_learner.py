@@ -20,7 +20,19 @@ from .worker_data import WorkerData
 
 __all__ = ["TaggerLearner", "tagger_from_vector", "tagger_layout"]
 
-_AGREED = ("encoder", "head", "scheme", "characters", "hidden_size", "n_layers", "n_heads", "constrained", "context")
+_AGREED = (
+    "encoder",
+    "head",
+    "tag_scheme",
+    "characters",
+    "hidden_size",
+    "n_layers",
+    "n_heads",
+    "constrained",
+    "context",
+)
+# Fingerprints of running federations hold this name.
+_SENT_AS = {"tag_scheme": "scheme"}
 
 
 def tagger_layout(tagger: DeidTagger) -> ParameterLayout:
@@ -32,7 +44,7 @@ def tagger_layout(tagger: DeidTagger) -> ParameterLayout:
     vectors = tagger._vectors
     agreed = {
         "classes": tagger.classes_.tolist(),
-        "network": {name: getattr(tagger, name) for name in _AGREED},
+        "network": {_SENT_AS.get(name, name): getattr(tagger, name) for name in _AGREED},
         "width": getattr(tagger, "n_features_in_", None),
         "vectors": None if vectors is None else vectors.checksum,
     }

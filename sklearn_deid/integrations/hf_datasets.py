@@ -25,7 +25,7 @@ _LAYOUTS = ("spans", "tokens")
 
 
 def corpus_to_dataset(
-    corpus: Iterable[Document], layout: str = "spans", *, scheme: str = "iob2", lossy: bool = False
+    corpus: Iterable[Document], layout: str = "spans", *, tag_scheme: str = "iob2", lossy: bool = False
 ) -> Any:
     """A ``datasets.Dataset`` with the notes of a corpus.
 
@@ -37,7 +37,7 @@ def corpus_to_dataset(
         ``category``, ``confidence``) and ``meta`` (JSON), or a row for each sentence with ``doc_id``, ``patient_id``,
         ``meta``, ``text``, ``offset``, ``length``, ``tokens``, ``starts``, ``ends`` (in ``text``) and ``ner_tags``.
         The latter does not hold categories and confidences.
-    scheme : {"iob2", "bioes"}, default="iob2"
+    tag_scheme : {"iob2", "bioes"}, default="iob2"
         Of the tags; for the layout "tokens".
     lossy : bool, default=False
         Whether spans that token tags cannot express may be widened to tokens or dropped where another one is; for the
@@ -72,7 +72,7 @@ def corpus_to_dataset(
         names = {"label": text, "category": text, "confidence": datasets.Value("float64")}
         features = {**about, "spans": [{"start": number, "end": number, **names}]}
     else:
-        rows = [row for document in documents for row in _token_rows(document, scheme, lossy)]
+        rows = [row for document in documents for row in _token_rows(document, tag_scheme, lossy)]
         tags = sorted({tag for row in rows for tag in row["ner_tags"]} - {"O"})
         kind = datasets.ClassLabel(names=["O", *tags])
         offsets = {"offset": number, "length": number, "starts": [number], "ends": [number]}
@@ -146,7 +146,7 @@ def _span_row(document: Document) -> dict[str, Any]:
     return {**_about(document), "text": document.text, "spans": spans}
 
 
-def _token_rows(document: Document, scheme: str, lossy: bool) -> Iterator[dict[str, Any]]:
+def _token_rows(document: Document, tag_scheme: str, lossy: bool) -> Iterator[dict[str, Any]]:
     text, cut = document.text, segment(document.text)
     texts, starts, ends = cut.tokens
     tags, _ = spans_to_tags(document.spans, starts, ends, doc_id=document.doc_id)
@@ -165,7 +165,7 @@ def _token_rows(document: Document, scheme: str, lossy: bool) -> Iterator[dict[s
             "tokens": texts[first:stop],
             "starts": [start - begin for start in starts[first:stop]],
             "ends": [end - begin for end in ends[first:stop]],
-            "ner_tags": convert_tags(tags[first:stop], "iob2", scheme),
+            "ner_tags": convert_tags(tags[first:stop], "iob2", tag_scheme),
         }
 
 

@@ -127,7 +127,7 @@ def leak_list(
     gold: Iterable[Document],
     predicted: Iterable[Document],
     *,
-    scheme: str | LabelScheme | None = None,
+    label_scheme: str | LabelScheme | None = None,
     missing: str = "raise",
 ) -> LeakList:
     """Gold spans that predicted spans, of whatever label, do not cover wholly.
@@ -139,7 +139,7 @@ def leak_list(
     ----------
     gold, predicted : Corpus or sequence of Document
         Documents with the same ids and texts, in whatever order.
-    scheme : str or LabelScheme, optional
+    label_scheme : str or LabelScheme, optional
         Says which labels are direct identifiers: its HIPAA labels and everything of the categories ID and CONTACT
         (the official HIPAA counts leave some of these out). By default the known scheme that has all labels; a label
         that the scheme does not know, and every label where none is known, counts as direct.
@@ -164,19 +164,19 @@ def leak_list(
     (('p',), 1.0, 3)
     """
     pairs, without = pair_documents(gold, predicted, missing)
-    known = infer_label_scheme(scheme, [document for document, _ in pairs])
+    known = infer_label_scheme(label_scheme, [document for document, _ in pairs])
     leaks = [leak for document, other in pairs for leak in _leaks_of(document, other.spans, known)]
     patients = {patient_of(document) for document, _ in pairs}
     return LeakList(tuple(leaks), len(pairs), len(patients), without)
 
 
-def _leaks_of(document: Document, predicted: Iterable[Span], scheme: LabelScheme | None) -> Iterable[Leak]:
+def _leaks_of(document: Document, predicted: Iterable[Span], label_scheme: LabelScheme | None) -> Iterable[Leak]:
     covered = {i for span in predicted for i in range(span.start, span.end)}
     for span in document.spans:
         telling = _telling(document.text, span)
         left = sum(i not in covered for i in telling)
         if left:
-            direct = _is_direct(span.label, scheme)
+            direct = _is_direct(span.label, label_scheme)
             yield Leak(document.doc_id, patient_of(document), span, left, left < len(telling), direct)
 
 
@@ -186,10 +186,10 @@ def _telling(text: str, span: Span) -> Sequence[int]:
     return [i for i in places if not text[i].isspace() and character_category(text[i])[0] != "P"] or places
 
 
-def _is_direct(label: str, scheme: LabelScheme | None) -> bool:
-    if scheme is None or scheme.category(label) is None:
+def _is_direct(label: str, label_scheme: LabelScheme | None) -> bool:
+    if label_scheme is None or label_scheme.category(label) is None:
         return True
-    return scheme.is_hipaa(label) or scheme.category(label) in _DIRECT_CATEGORIES
+    return label_scheme.is_hipaa(label) or label_scheme.category(label) in _DIRECT_CATEGORIES
 
 
 def _grouped(leaks: Iterable[Leak], key: Callable[[Leak], str]) -> dict[str, tuple[Leak, ...]]:

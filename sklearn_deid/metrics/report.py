@@ -22,7 +22,7 @@ def deid_report(
     predicted: Iterable[Document],
     output: str = "table",
     *,
-    scheme: str | LabelScheme | None = None,
+    label_scheme: str | LabelScheme | None = None,
     missing: str = "raise",
     sentences: str | Mapping[str, int] | None = None,
 ) -> Any:
@@ -35,7 +35,7 @@ def deid_report(
     output : {"table", "dict", "frame"}, default="table"
         Text to print, which says first what was missed; nested dict; or pandas DataFrame (extra ``frames``) with the
         index levels ``rule``, ``part`` (micro, macro, category, label or document) and ``name``.
-    scheme : str or LabelScheme, optional
+    label_scheme : str or LabelScheme, optional
         Says which labels are HIPAA's and which category a label has; by default the known scheme that has all labels.
     missing : {"raise", "count"}, default="raise"
         Whether a gold document without a prediction is an error, or all its spans count as missed.
@@ -93,21 +93,23 @@ def deid_report(
     if output not in ("table", "dict", "frame"):
         raise ValueError(f"The 'output' parameter must be 'table', 'dict' or 'frame'. Got {output!r} instead.")
     pairing = pair_documents(gold, predicted, missing)
-    known = infer_label_scheme(scheme, [d for pair in pairing.pairs for d in pair])
+    known = infer_label_scheme(label_scheme, [d for pair in pairing.pairs for d in pair])
     report = _as_dict(pairing, known, count_sentences([d for d, _ in pairing.pairs], sentences))
     if output == "dict":
         return report
     return as_table(report) if output == "table" else as_frame(report)
 
 
-def _as_dict(pairing: Pairing, scheme: LabelScheme | None, sentences: dict[str, int] | None) -> dict[str, Any]:
-    category_of = _categories(pairing, scheme)
+def _as_dict(pairing: Pairing, label_scheme: LabelScheme | None, sentences: dict[str, int] | None) -> dict[str, Any]:
+    category_of = _categories(pairing, label_scheme)
     everything: Sides = [(d, d.spans, p.spans) for d, p in pairing.pairs]
     report: dict[str, Any] = {"n_documents": len(everything), "missing_documents": pairing.missing}
     for rule in RULES:
         report[rule] = _scores(rule, everything, category_of)
     for rule in RULES:
-        report[f"hipaa_{rule}"] = None if scheme is None else _scores(rule, _hipaa(everything, scheme), category_of)
+        report[f"hipaa_{rule}"] = (
+            None if label_scheme is None else _scores(rule, _hipaa(everything, label_scheme), category_of)
+        )
     report["merged"] = _summary([merged_counts(*side) for side in everything])
     report["by_document"] = {side[0].doc_id: compare("strict", *side).as_dict() for side in everything}
     report["leak"] = _leak(report, sentences)
@@ -115,21 +117,21 @@ def _as_dict(pairing: Pairing, scheme: LabelScheme | None, sentences: dict[str, 
     return report
 
 
-def _hipaa(sides: Sides, scheme: LabelScheme) -> Sides:
+def _hipaa(sides: Sides, label_scheme: LabelScheme) -> Sides:
     def kept(spans: Iterable[Span]) -> list[Span]:
-        return [span for span in spans if scheme.is_hipaa(span.label)]
+        return [span for span in spans if label_scheme.is_hipaa(span.label)]
 
     return [(document, kept(wanted), kept(given)) for document, wanted, given in sides]
 
 
-def _categories(pairing: Pairing, scheme: LabelScheme | None) -> Callable[[str], str]:
+def _categories(pairing: Pairing, label_scheme: LabelScheme | None) -> Callable[[str], str]:
     """The category of a label: the scheme's, else that of the first span that has one, gold spans first."""
     seen: dict[str, str] = {}
     for documents in zip(*pairing.pairs, strict=True):
         for span in (span for document in documents for span in document.spans):
             if span.category is not None:
                 seen.setdefault(span.label, span.category)
-    return lambda label: (scheme and scheme.category(label)) or seen.get(label, "(no category)")
+    return lambda label: (label_scheme and label_scheme.category(label)) or seen.get(label, "(no category)")
 
 
 def _scores(rule: str, sides: Sides, category_of: Callable[[str], str]) -> dict[str, Any]:

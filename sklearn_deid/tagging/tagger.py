@@ -41,7 +41,7 @@ class DeidTagger(TaggingNet):
     constrained : bool, default=True
         Whether the CRF knows which tags may follow one another: illegal sequences then have no probability and are
         never chosen. Without it such sequences are repaired after decoding. Nothing changes for ``head="softmax"``.
-    scheme : {"iob2", "bioes"}, default="iob2"
+    tag_scheme : {"iob2", "bioes"}, default="iob2"
         Tags that the network uses inside. X's tags and predictions are IOB2 in any case.
     characters : {"cnn", "bigru", "bilstm", None}, default="cnn"
         How the characters of a word are read; with None its shape is not read either. Ignored where X is a
@@ -166,7 +166,7 @@ class DeidTagger(TaggingNet):
         pretrained: Any = None,
         head: str = "crf",
         constrained: bool = True,
-        scheme: str = "iob2",
+        tag_scheme: str = "iob2",
         characters: str | None = "cnn",
         embeddings: Any = "auto",
         hidden_size: int = 128,
@@ -200,7 +200,7 @@ class DeidTagger(TaggingNet):
         **skorch_parameters: Any,
     ) -> None:
         self.pretrained = pretrained
-        self.encoder, self.head, self.constrained, self.scheme = encoder, head, constrained, scheme
+        self.encoder, self.head, self.constrained, self.tag_scheme = encoder, head, constrained, tag_scheme
         self.characters, self.embeddings = characters, embeddings
         self.hidden_size, self.n_layers, self.n_heads = hidden_size, n_layers, n_heads
         self.projection_size = projection_size

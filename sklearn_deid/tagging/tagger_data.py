@@ -46,10 +46,12 @@ def word_features(words: list[str], *, characters: bool, vectors: Any = None) ->
     return features
 
 
-def inner_tags(y: TokenSequences, scheme: str) -> TokenSequences:
+def inner_tags(y: TokenSequences, tag_scheme: str) -> TokenSequences:
     """Legal tag sequences in the network's scheme, from the user's IOB2 tags."""
     rows = [repair_tags(row) for row in y]
-    return TokenSequences.from_rows(rows if scheme == "iob2" else [convert_tags(r, "iob2", scheme) for r in rows])
+    return TokenSequences.from_rows(
+        rows if tag_scheme == "iob2" else [convert_tags(r, "iob2", tag_scheme) for r in rows]
+    )
 
 
 def encode_tags(tags: TokenSequences, classes: np.ndarray) -> np.ndarray:

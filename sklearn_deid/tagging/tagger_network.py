@@ -43,14 +43,14 @@ def build_tagger_module(tagger: TokenNet) -> TaggerModule:
         words,
         encoder,
         head=tagger.head,
-        legal=legal_tags(tagger.classes_, tagger.scheme) if tagger.constrained else None,
+        legal=legal_tags(tagger.classes_, tagger.tag_scheme) if tagger.constrained else None,
         projection_size=tagger.projection_size,
         input_dropout=tagger.input_dropout,
         output_dropout=tagger.output_dropout,
     )
 
 
-def legal_tags(classes: np.ndarray, scheme: str) -> LegalTags:
+def legal_tags(classes: np.ndarray, tag_scheme: str) -> LegalTags:
     """Which tags may follow one another, begin and end a sentence.
 
     Examples
@@ -60,9 +60,9 @@ def legal_tags(classes: np.ndarray, scheme: str) -> LegalTags:
     """
     tags = [str(tag) for tag in classes]
     return LegalTags(
-        start=torch.tensor([is_allowed(None, tag, scheme) for tag in tags]),
-        follow=torch.tensor([[is_allowed(before, tag, scheme) for tag in tags] for before in tags]),
-        end=torch.tensor([is_allowed(tag, None, scheme) for tag in tags]),
+        start=torch.tensor([is_allowed(None, tag, tag_scheme) for tag in tags]),
+        follow=torch.tensor([[is_allowed(before, tag, tag_scheme) for tag in tags] for before in tags]),
+        end=torch.tensor([is_allowed(tag, None, tag_scheme) for tag in tags]),
     )
 
 

@@ -14,7 +14,7 @@ __all__ = ["TAGGER_CONSTRAINTS"]
 TAGGER_CONSTRAINTS: dict[str, list] = {
     "encoder": [StrOptions({"lstm", "gru", "gru-gru", "lstm-gru", "transformer", "pretrained"})],
     "head": [StrOptions({"crf", "softmax"})],
-    "scheme": [StrOptions({"iob2", "bioes"})],
+    "tag_scheme": [StrOptions({"iob2", "bioes"})],
     "characters": [StrOptions({"cnn", "bigru", "bilstm"}), None],
     "hidden_size": [Interval(Integral, 1, None, closed="left")],
     "n_layers": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 __all__ = ["tagger_from_state", "tagger_to_state"]
 
 _PLAIN = (str, int, float, bool, type(None))
+_NEW_NAMES = {"scheme": "tag_scheme"}  # of parameters that 0.1.0 saved
 
 
 def tagger_to_state(tagger: DeidTagger) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
@@ -61,7 +62,7 @@ def tagger_from_state(cls: type[DeidTagger], state: dict[str, Any], arrays: dict
         If something is missing or does not fit together; nothing is guessed.
     """
     try:
-        parameters = dict(state["parameters"])
+        parameters = {_NEW_NAMES.get(k, k): v for k, v in state["parameters"].items()}
         optimizer = getattr(torch.optim, parameters.pop("optimizer"))
         if not issubclass(optimizer, torch.optim.Optimizer):
             raise BundleError("The saved tagger names an optimizer that is none.")

@@ -56,7 +56,7 @@ class TokenNet(SequenceNet):
         known = {"O", *tags.data}
         if classes is not None:
             labels = {split_tag(str(tag))[1] for tag in classes} - {None}
-            known |= {f"{prefix}-{label}" for label in labels for prefix in _PREFIXES[self.scheme]}
+            known |= {f"{prefix}-{label}" for label in labels for prefix in _PREFIXES[self.tag_scheme]}
         self.classes_ = np.array(sorted(known, key=lambda tag: (tag != "O", tag)), dtype=object)
         self._reads_words = isinstance(X, TokenSequences)
         self._vectors = None
@@ -75,7 +75,7 @@ class TokenNet(SequenceNet):
 
     def _checked(self, X: Any, y: Any, groups: Any) -> tuple[Any, TokenSequences, np.ndarray | None]:
         X = check_sequences(X)
-        tags = inner_tags(check_tags(y, X), self.scheme)
+        tags = inner_tags(check_tags(y, X), self.tag_scheme)
         if not len(X.data):
             raise SequenceError("X holds no token: there is nothing to train on.")
         return X, tags, check_groups(groups, len(X))
@@ -157,7 +157,7 @@ class TokenNet(SequenceNet):
 
     def _outer_tags(self, path: list[int]) -> list[str]:
         tags = self.classes_[path].tolist()
-        return repair_tags(tags if self.scheme == "iob2" else convert_tags(tags, self.scheme, "iob2"))
+        return repair_tags(tags if self.tag_scheme == "iob2" else convert_tags(tags, self.tag_scheme, "iob2"))
 
     def _held_out_f1(self, dataset: SentenceDataset) -> float:
         assert isinstance(dataset.tags, np.ndarray)

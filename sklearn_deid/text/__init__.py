@@ -10,7 +10,7 @@ from .rewriting import REDACTION_MODES, Rewriting, merge_spans, redact, rewrite
 from .segmentation import Segmentation, segment
 from .sentences import split_sentences
 from .spacy_bridge import make_spacy_tokenizer
-from .tags import SCHEMES, check_scheme, convert_tags, is_allowed, labels_of, repair_tags, split_tag
+from .tags import SCHEMES, check_tag_scheme, convert_tags, is_allowed, labels_of, repair_tags, split_tag
 from .tokens import Tokens, tokenize
 
 __all__ = [
@@ -37,7 +37,7 @@ __all__ = [
     "casing_ids",
     "casing_pattern",
     "character_ids",
-    "check_scheme",
+    "check_tag_scheme",
     "convert_tags",
     "get_label_scheme",
     "is_allowed",

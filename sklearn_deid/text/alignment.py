@@ -15,7 +15,7 @@ from typing import Any
 
 from ..exceptions import SequenceError
 from .documents import Span
-from .tags import check_scheme, labels_of, tags_of
+from .tags import check_tag_scheme, labels_of, tags_of
 
 __all__ = ["AlignmentReport", "Misfit", "spans_to_tags", "tags_to_spans"]
 
@@ -103,7 +103,7 @@ def spans_to_tags(
     spans: Sequence[Span],
     starts: Sequence[int],
     ends: Sequence[int],
-    scheme: str = "iob2",
+    tag_scheme: str = "iob2",
     *,
     doc_id: str | None = None,
     sentences: Sequence[tuple[int, int]] | None = None,
@@ -117,7 +117,7 @@ def spans_to_tags(
         tokens that are left, so that all of both stay hidden.
     starts, ends : sequences of int, length n_tokens
         Half-open character offsets of the tokens, in order, not overlapping.
-    scheme : {"iob2", "bioes"}, default="iob2"
+    tag_scheme : {"iob2", "bioes"}, default="iob2"
     doc_id : str, optional
         For the report.
     sentences : sequence of (first token, token past the last), optional
@@ -139,7 +139,7 @@ def spans_to_tags(
     >>> tags, report.n_exact, len(report.inside_token)
     (['B-PATIENT', 'I-PATIENT'], 0, 1)
     """
-    check_scheme(scheme)
+    check_tag_scheme(tag_scheme)
     _check_lengths(starts=starts, ends=ends)
     borders = [first for first, _ in sentences or ()]
     found: dict[str, list[Misfit]] = {}
@@ -166,14 +166,14 @@ def spans_to_tags(
         kind = "overlapping" if rest else "swallowed" if first < stop else "empty"
         found.setdefault(kind, []).append((doc_id, span.start, span.end, span.label))
     report = AlignmentReport(len(spans), n_exact, **{kind: tuple(misfits) for kind, misfits in found.items()})
-    return tags_of(pieces, len(starts), scheme), report
+    return tags_of(pieces, len(starts), tag_scheme), report
 
 
 def tags_to_spans(
     tags: Sequence[str],
     starts: Sequence[int],
     ends: Sequence[int],
-    scheme: str = "iob2",
+    tag_scheme: str = "iob2",
     *,
     confidences: Sequence[float] | None = None,
     category_of: Callable[[str], str | None] | None = None,
@@ -187,7 +187,7 @@ def tags_to_spans(
         Illegal sequences are read as `labels_of` reads them: no tagged token is dropped.
     starts, ends : sequences of int, length n_tokens
         Half-open character offsets of the tokens.
-    scheme : {"iob2", "bioes"}, default="iob2"
+    tag_scheme : {"iob2", "bioes"}, default="iob2"
     confidences : sequence of float, length n_tokens, optional
         Probability of the tag of each token. A span gets the smallest one of its tokens: it is as sure as its weakest
         token, and long spans are not punished as by a product.
@@ -211,7 +211,7 @@ def tags_to_spans(
     >>> tags_to_spans(["O", "B-AGE"], [0, 5], [4, 7], confidences=[1.0, 0.75])
     [Span(start=5, end=7, label='AGE', category=None, confidence=0.75)]
     """
-    check_scheme(scheme)
+    check_tag_scheme(tag_scheme)
     _check_lengths(tags=tags, starts=starts, ends=ends, confidences=tags if confidences is None else confidences)
     ranges = [(0, len(tags))] if sentences is None else sentences
     if sum(stop - first for first, stop in ranges) != len(tags):

@@ -112,12 +112,12 @@ class Corpus(Sequence[Document]):
     def __repr__(self) -> str:
         return f"Corpus({_counted(document=len(self), patient=len(self.patients), span=self.n_spans)})"
 
-    def to_sentences(self, scheme: str = "iob2") -> SentenceData:
+    def to_sentences(self, tag_scheme: str = "iob2") -> SentenceData:
         """Cut all notes into sentences with tags.
 
         Parameters
         ----------
-        scheme : {"iob2", "bioes"}, default="iob2"
+        tag_scheme : {"iob2", "bioes"}, default="iob2"
 
         Returns
         -------
@@ -137,7 +137,7 @@ class Corpus(Sequence[Document]):
                 document.spans,
                 cut.tokens.starts,
                 cut.tokens.ends,
-                scheme,
+                tag_scheme,
                 doc_id=document.doc_id,
                 sentences=cut.sentences,
             )
@@ -146,7 +146,7 @@ class Corpus(Sequence[Document]):
         report = AlignmentReport.total(reports)
         if report.n_lost or report.inside_token or report.trimmed or report.collisions or report.overlapping:
             warnings.warn(f"{report.summary()}. See SentenceData.report for where.", AlignmentWarning, stacklevel=2)
-        return SentenceData(self, scheme, pieces, tags, report)
+        return SentenceData(self, tag_scheme, pieces, tags, report)
 
 
 @dataclass(frozen=True, repr=False)
@@ -167,7 +167,7 @@ class SentenceData:
         What tokens could not express.
     corpus : Corpus
         The documents.
-    scheme : str
+    tag_scheme : str
         Scheme of ``y``.
 
     Examples
@@ -181,7 +181,7 @@ class SentenceData:
     """
 
     corpus: Corpus
-    scheme: str
+    tag_scheme: str
     _segmentations: list[Segmentation]
     _tags: list[list[str]]
     report: AlignmentReport
@@ -245,7 +245,7 @@ class SentenceData:
                 rows.data[position:stop].tolist(),
                 cut.tokens.starts,
                 cut.tokens.ends,
-                self.scheme,
+                self.tag_scheme,
                 confidences=None if sure is None else sure[position:stop],
                 category_of=categories.get,
                 sentences=cut.sentences,

@@ -15,13 +15,13 @@ from collections.abc import Iterable, Sequence
 
 from ..exceptions import SequenceError
 
-__all__ = ["SCHEMES", "check_scheme", "convert_tags", "is_allowed", "labels_of", "repair_tags", "split_tag"]
+__all__ = ["SCHEMES", "check_tag_scheme", "convert_tags", "is_allowed", "labels_of", "repair_tags", "split_tag"]
 
 SCHEMES = ("iob2", "bioes")
 _PREFIXES = {"iob2": "BI", "bioes": "BIES"}
 
 
-def check_scheme(scheme: str) -> str:
+def check_tag_scheme(tag_scheme: str) -> str:
     """Return the scheme if it is known.
 
     Raises
@@ -29,9 +29,9 @@ def check_scheme(scheme: str) -> str:
     ValueError
         If it is not, with the names of the known ones.
     """
-    if scheme not in SCHEMES:
-        raise ValueError(f"The 'scheme' parameter must be one of {SCHEMES}. Got {scheme!r} instead.")
-    return scheme
+    if tag_scheme not in SCHEMES:
+        raise ValueError(f"The 'tag_scheme' parameter must be one of {SCHEMES}. Got {tag_scheme!r} instead.")
+    return tag_scheme
 
 
 def split_tag(tag: str) -> tuple[str, str | None]:
@@ -59,7 +59,7 @@ def split_tag(tag: str) -> tuple[str, str | None]:
     return prefix, label
 
 
-def is_allowed(previous: str | None, following: str | None, scheme: str = "iob2") -> bool:
+def is_allowed(previous: str | None, following: str | None, tag_scheme: str = "iob2") -> bool:
     """Whether one tag may follow another, for a tagger that must not leave the grammar.
 
     A sequence is legal if and only if all its steps are, those from the start and to the end included.
@@ -68,7 +68,7 @@ def is_allowed(previous: str | None, following: str | None, scheme: str = "iob2"
     ----------
     previous, following : str or None
         Tags; None stands for the start and the end of the sentence.
-    scheme : {"iob2", "bioes"}, default="iob2"
+    tag_scheme : {"iob2", "bioes"}, default="iob2"
         A tag whose prefix the scheme does not have is allowed nowhere.
 
     Returns
@@ -80,14 +80,14 @@ def is_allowed(previous: str | None, following: str | None, scheme: str = "iob2"
     >>> is_allowed("O", "I-DATE"), is_allowed("B-DATE", "I-DATE"), is_allowed("B-DATE", None, "bioes")
     (False, True, False)
     """
-    check_scheme(scheme)
+    check_tag_scheme(tag_scheme)
     before, label = ("O", None) if previous is None else split_tag(previous)
     after, next_label = ("O", None) if following is None else split_tag(following)
-    if any(prefix not in _PREFIXES[scheme] + "O" for prefix in (before, after)):
+    if any(prefix not in _PREFIXES[tag_scheme] + "O" for prefix in (before, after)):
         return False
     if after in "IE":
         return before in "BI" and label == next_label
-    return scheme == "iob2" or before not in "BI"
+    return tag_scheme == "iob2" or before not in "BI"
 
 
 def labels_of(tags: Sequence[str]) -> list[tuple[int, int, str]]:
@@ -131,14 +131,14 @@ def labels_of(tags: Sequence[str]) -> list[tuple[int, int, str]]:
     return spans
 
 
-def repair_tags(tags: Sequence[str], scheme: str = "iob2") -> list[str]:
+def repair_tags(tags: Sequence[str], tag_scheme: str = "iob2") -> list[str]:
     """The legal sequence with the same spans, and so with the same labels at the same tokens.
 
     Parameters
     ----------
     tags : sequence of str
         Of either scheme, legal or not; in IOB2 the only change is that an I that continues nothing becomes B.
-    scheme : {"iob2", "bioes"}, default="iob2"
+    tag_scheme : {"iob2", "bioes"}, default="iob2"
         Scheme of the result.
 
     Returns
@@ -150,7 +150,7 @@ def repair_tags(tags: Sequence[str], scheme: str = "iob2") -> list[str]:
     >>> repair_tags(["O", "I-DATE", "I-DATE", "I-AGE"])
     ['O', 'B-DATE', 'I-DATE', 'B-AGE']
     """
-    return tags_of(labels_of(tags), len(tags), check_scheme(scheme))
+    return tags_of(labels_of(tags), len(tags), check_tag_scheme(tag_scheme))
 
 
 def convert_tags(tags: Sequence[str], source: str, target: str) -> list[str]:
@@ -170,11 +170,11 @@ def convert_tags(tags: Sequence[str], source: str, target: str) -> list[str]:
     >>> convert_tags(["B-DATE", "I-DATE", "B-AGE"], "iob2", "bioes")
     ['B-DATE', 'E-DATE', 'S-AGE']
     """
-    check_scheme(source)
+    check_tag_scheme(source)
     return repair_tags(tags, target)
 
 
-def tags_of(spans: Iterable[tuple[int, int, str]], n_tokens: int, scheme: str = "iob2") -> list[str]:
+def tags_of(spans: Iterable[tuple[int, int, str]], n_tokens: int, tag_scheme: str = "iob2") -> list[str]:
     """Tag sequence of token spans; the reverse of `labels_of`.
 
     Parameters
@@ -182,7 +182,7 @@ def tags_of(spans: Iterable[tuple[int, int, str]], n_tokens: int, scheme: str = 
     spans : iterable of (first token, token past the last, label)
         Not overlapping.
     n_tokens : int
-    scheme : {"iob2", "bioes"}, default="iob2"
+    tag_scheme : {"iob2", "bioes"}, default="iob2"
 
     Examples
     --------
@@ -193,6 +193,6 @@ def tags_of(spans: Iterable[tuple[int, int, str]], n_tokens: int, scheme: str = 
     for start, end, label in spans:
         tags[start] = f"B-{label}"
         tags[start + 1 : end] = [f"I-{label}"] * (end - start - 1)
-        if scheme == "bioes":
+        if tag_scheme == "bioes":
             tags[end - 1] = f"E-{label}" if end - start > 1 else f"S-{label}"
     return tags

@@ -22,7 +22,7 @@ def predicted(notes, tmp_path_factory):
 def test_table(run, gold, predicted, notes):
     code, out, err = run("evaluate", gold, predicted[0] / "brat", "--label-scheme", "i2b2-2014")
     assert (code, err) == (0, "")
-    assert out.strip() == deid_report(notes, predicted[1], scheme="i2b2-2014").strip()
+    assert out.strip() == deid_report(notes, predicted[1], label_scheme="i2b2-2014").strip()
 
 
 def test_json_with_leaks(run, gold, predicted, notes):
@@ -31,9 +31,9 @@ def test_json_with_leaks(run, gold, predicted, notes):
     assert code == 0
     printed = json.loads(out)
     leaks = printed.pop("leaks")
-    report = deid_report(notes, predicted[1], scheme="i2b2-2014", output="dict")
+    report = deid_report(notes, predicted[1], label_scheme="i2b2-2014", output="dict")
     assert printed == json.loads(json.dumps(report))
-    assert leaks["spans"] == leak_list(notes, predicted[1], scheme="i2b2-2014").records()
+    assert leaks["spans"] == leak_list(notes, predicted[1], label_scheme="i2b2-2014").records()
     assert leaks["share_of_patients"] == 1.0
 
 

@@ -64,7 +64,7 @@ OBJECTS = {
     "dict": lambda: deid_report([NOTE], [Document("n1", TEXT)], output="dict"),
     "pairs": lambda: pair_documents([NOTE], [Document("n1", TEXT)]),
     "rewriting": lambda: rewrite(TEXT, SPANS[:1], lambda span: WORD),
-    "scheme": lambda: I2B2_2014,
+    "label_scheme": lambda: I2B2_2014,
     "rebuilt sentence": lambda: rebuild_sentence([WORD]),
     "finds of rules": lambda: find_phi(f"{WORD}@example.org"),
     "usefulness": lambda: utility_report([NOTE], [NOTE], [WORD], n_topics=None, clinical_terms=[WORD]),

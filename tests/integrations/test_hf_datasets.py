@@ -49,8 +49,8 @@ def test_notes_come_back(corpus):
 
 @settings(max_examples=40, deadline=None)
 @given(corpora(on_tokens=True), st.sampled_from(["iob2", "bioes"]), st.integers(0, 9))
-def test_sentences_come_back_in_any_order(corpus, scheme, seed):
-    dataset = corpus_to_dataset(corpus, "tokens", scheme=scheme)
+def test_sentences_come_back_in_any_order(corpus, tag_scheme, seed):
+    dataset = corpus_to_dataset(corpus, "tokens", tag_scheme=tag_scheme)
     order = list(range(len(dataset)))
     random.Random(seed).shuffle(order)
     read = corpus_from_dataset(dataset.select(order))

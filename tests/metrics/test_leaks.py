@@ -130,7 +130,7 @@ class TestPatients:
 
 
 @pytest.mark.parametrize(
-    ("label", "scheme", "direct"),
+    ("label", "label_scheme", "direct"),
     [
         ("PATIENT", None, True),
         ("DOCTOR", None, False),
@@ -143,8 +143,8 @@ class TestPatients:
         ("PAIS", "meddocan", False),
     ],
 )
-def test_direct_identifiers(label, scheme, direct):
-    leaks = leaks_of([], gold=[Span(0, 3, label)], scheme=scheme)
+def test_direct_identifiers(label, label_scheme, direct):
+    leaks = leaks_of([], gold=[Span(0, 3, label)], label_scheme=label_scheme)
     assert [leak.direct for leak in leaks.leaks] == [direct]
     assert leaks.patients_with_direct_identifier == (("n",) if direct else ())
 

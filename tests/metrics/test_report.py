@@ -34,7 +34,7 @@ def report_of(gold, predicted, **options):
 
 @given(cases=corpora())
 def test_equals_the_official_scores(cases):
-    report = report_of(*both_sides(cases), scheme="i2b2-2014")
+    report = report_of(*both_sides(cases), label_scheme="i2b2-2014")
     for key in KEYS:
         each = [official(key, *case) for case in cases]
         tp, fp, fn = (sum(column) for column in zip(*each, strict=True))
@@ -54,7 +54,7 @@ def ratio(part, whole):
 
 @given(cases=corpora())
 def test_parts_add_up(cases):
-    report = report_of(*both_sides(cases), scheme="i2b2-2014")
+    report = report_of(*both_sides(cases), label_scheme="i2b2-2014")
     for measure in ("support", "tp", "fp", "fn"):
         for key in ("strict", "relaxed", "token", "hipaa_strict", "hipaa_relaxed", "hipaa_token"):
             for part in ("by_category", "by_label"):
@@ -83,7 +83,7 @@ def only_measures(scores):
 @given(cases=corpora())
 def test_gold_against_itself_and_order_of_documents(cases):
     gold, predicted = both_sides(cases)
-    report = report_of(gold, list(gold), scheme="i2b2-2014")
+    report = report_of(gold, list(gold), label_scheme="i2b2-2014")
     for key in KEYS:
         assert report[key]["f1"] == (1.0 if report[key]["support"] else 0.0)
     assert report_of(gold, predicted) == report_of(gold, list(predicted)[::-1])
@@ -133,7 +133,7 @@ class TestScheme:
     def test_a_scheme_of_ones_own(self):
         own = LabelScheme("own", {"SECRET": "HIDDEN"}, frozenset({"SECRET"}))
         gold = [note("abc", [Span(0, 1, "SECRET")])]
-        report = report_of(gold, gold, scheme=own)
+        report = report_of(gold, gold, label_scheme=own)
         assert report["hipaa_token"]["support"] == 1
         assert list(report["by_category"]) == ["HIDDEN"]
 
@@ -149,7 +149,7 @@ class TestScheme:
 
     def test_unknown_name(self):
         with pytest.raises(ValueError, match="label scheme must be one of"):
-            deid_report([], [], scheme="hipaa-2030")
+            deid_report([], [], label_scheme="hipaa-2030")
 
 
 class TestMissingDocuments:

@@ -90,7 +90,7 @@ class TestDecoding:
 
     def test_bioes_is_read_as_iob2(self, sentences):
         X, y, _ = sentences
-        tagger = DeidTagger(**{**SMALL, "scheme": "bioes", "max_epochs": 1}).fit(X, y)
+        tagger = DeidTagger(**{**SMALL, "tag_scheme": "bioes", "max_epochs": 1}).fit(X, y)
         tuned = RecallTunedTagger(tagger, cv="prefit", decision_bias=0.0).fit(X, y)
         assert {tag[0] for tag in tuned.classes_} == {"O", "B", "I"}
         raw = np.concatenate(list(tagger.predict_proba(X)))

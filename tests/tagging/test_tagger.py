@@ -96,7 +96,7 @@ class TestParameters:
             {"embeddings": "auto"},
             {"encoder": "gru"},
             {"head": "softmax"},
-            {"scheme": "bioes"},
+            {"tag_scheme": "bioes"},
             {"characters": None},
             {"n_layers": 2},
             {"span_swap": 0.0},
@@ -128,7 +128,7 @@ class TestParameters:
         [
             ("encoder", "cnn"),
             ("head", "hmm"),
-            ("scheme", "iob"),
+            ("tag_scheme", "iob"),
             ("hidden_size", 0),
             ("n_layers", 1.5),
             ("input_dropout", 1.0),

@@ -18,7 +18,7 @@ FAMILY = {
     "transformer": {"encoder": "transformer", "n_layers": 1, "n_heads": 2},
     "bigru": {"characters": "bigru"},
     "bilstm": {"characters": "bilstm"},
-    "bioes": {"scheme": "bioes"},
+    "bioes": {"tag_scheme": "bioes"},
     "dernoncourt": {"characters": "bilstm", "projection_size": 8, "head": "softmax"},
 }
 
@@ -70,20 +70,20 @@ def test_width_that_does_not_fit_the_heads(sentences):
 
 
 class TestConstrained:
-    @pytest.mark.parametrize("scheme", ["iob2", "bioes"])
-    def test_legal_tags_are_those_of_the_grammar(self, scheme):
-        prefixes = {"iob2": "BI", "bioes": "BIES"}[scheme]
+    @pytest.mark.parametrize("tag_scheme", ["iob2", "bioes"])
+    def test_legal_tags_are_those_of_the_grammar(self, tag_scheme):
+        prefixes = {"iob2": "BI", "bioes": "BIES"}[tag_scheme]
         classes = np.array(["O", *(f"{p}-{label}" for label in ("AGE", "CITY") for p in prefixes)], dtype=object)
-        legal = legal_tags(classes, scheme)
+        legal = legal_tags(classes, tag_scheme)
         for i, before in enumerate(classes):
-            assert legal.start[i] == is_allowed(None, before, scheme)
-            assert legal.end[i] == is_allowed(before, None, scheme)
+            assert legal.start[i] == is_allowed(None, before, tag_scheme)
+            assert legal.end[i] == is_allowed(before, None, tag_scheme)
             for j, after in enumerate(classes):
-                assert legal.follow[i, j] == is_allowed(before, after, scheme)
+                assert legal.follow[i, j] == is_allowed(before, after, tag_scheme)
 
     def test_untrained_tagger_decodes_legal_sequences_only(self, sentences):
         X, y, _ = sentences
-        settings = {**SMALL, "scheme": "bioes", "max_epochs": 1, "lr": 1e-6}
+        settings = {**SMALL, "tag_scheme": "bioes", "max_epochs": 1, "lr": 1e-6}
         for constrained in (True, False):
             tagger = DeidTagger(**settings, constrained=constrained).fit(X, y)
             with torch.no_grad():

@@ -65,7 +65,7 @@ class TestVoting:
         X, y, groups = (part[:24] for part in sentences)
         members = [
             ("iob2", DeidTagger(**TINY)),
-            ("bioes", DeidTagger(**TINY, scheme="bioes")),
+            ("bioes", DeidTagger(**TINY, tag_scheme="bioes")),
             ("rules", RuleTagger(recognizers=["age"])),
         ]
         voting = VotingTagger(members).fit(X, y, groups=groups)

@@ -114,13 +114,13 @@ def test_both_schemes_give_the_same_spans(spans, tokens):
     starts, ends, sentences = tokens
     both = [
         tags_to_spans(
-            spans_to_tags(spans, starts, ends, scheme, sentences=sentences)[0],
+            spans_to_tags(spans, starts, ends, tag_scheme, sentences=sentences)[0],
             starts,
             ends,
-            scheme,
+            tag_scheme,
             sentences=sentences,
         )
-        for scheme in ("iob2", "bioes")
+        for tag_scheme in ("iob2", "bioes")
     ]
     assert both[0] == both[1]
 
@@ -174,15 +174,15 @@ def test_a_span_over_a_sentence_border_starts_anew_and_is_counted():
 
 
 @pytest.mark.parametrize(
-    ("tags", "scheme", "whole", "by_sentence"),
+    ("tags", "tag_scheme", "whole", "by_sentence"),
     [
         ("B-x I-x I-x", "iob2", [(0, 16)], [(0, 2), (3, 16)]),
         ("B-x E-x I-x", "bioes", [(0, 10), (12, 16)], [(0, 2), (3, 10), (12, 16)]),
     ],
 )
-def test_no_span_runs_on_into_the_next_sentence(tags, scheme, whole, by_sentence):
+def test_no_span_runs_on_into_the_next_sentence(tags, tag_scheme, whole, by_sentence):
     for sentences, wanted in ((None, whole), ([(0, 1), (1, 3)], by_sentence)):
-        spans = tags_to_spans(tags.split(), STARTS, ENDS, scheme, sentences=sentences)
+        spans = tags_to_spans(tags.split(), STARTS, ENDS, tag_scheme, sentences=sentences)
         assert [(s.start, s.end) for s in spans] == wanted
 
 
@@ -233,5 +233,5 @@ def test_what_does_not_fit_together_raises(call, message):
 
 @pytest.mark.parametrize("call", [spans_to_tags, tags_to_spans])
 def test_unknown_scheme(call):
-    with pytest.raises(ValueError, match="'scheme' parameter must be one of"):
+    with pytest.raises(ValueError, match="'tag_scheme' parameter must be one of"):
         call([], [], [], "iob1")

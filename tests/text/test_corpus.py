@@ -43,15 +43,15 @@ def documents(draw, number=0):
 corpora = st.integers(0, 3).flatmap(lambda n: st.tuples(*[documents(number=i) for i in range(n)])).map(Corpus)
 
 
-def quietly(corpus, scheme):
+def quietly(corpus, tag_scheme):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", AlignmentWarning)
-        return corpus.to_sentences(scheme)
+        return corpus.to_sentences(tag_scheme)
 
 
 @given(corpora, st.sampled_from(["iob2", "bioes"]))
-def test_round_trip_equals_gold_except_what_the_report_lists(corpus, scheme):
-    data = quietly(corpus, scheme)
+def test_round_trip_equals_gold_except_what_the_report_lists(corpus, tag_scheme):
+    data = quietly(corpus, tag_scheme)
     back = data.to_documents(data.y)
     assert [(d.doc_id, d.text, d.patient_id) for d in back] == [(d.doc_id, d.text, d.patient_id) for d in corpus]
     misfits = {kind: set(getattr(data.report, kind)) for kind in KINDS}
@@ -74,8 +74,8 @@ def test_round_trip_equals_gold_except_what_the_report_lists(corpus, scheme):
 
 
 @given(corpora, st.sampled_from(["iob2", "bioes"]))
-def test_x_y_groups_and_ids_describe_the_same_sentences(corpus, scheme):
-    data = quietly(corpus, scheme)
+def test_x_y_groups_and_ids_describe_the_same_sentences(corpus, tag_scheme):
+    data = quietly(corpus, tag_scheme)
     check_tags(data.y, data.X)
     rows, ids, patients = [], [], []
     for document in corpus:
@@ -131,9 +131,9 @@ def test_a_label_keeps_its_category_where_some_spans_have_none():
     assert [s.category for s in data.to_documents(data.y)[0].spans] == ["NAME", "NAME"]
 
 
-@pytest.mark.parametrize(("scheme", "row"), [("iob2", ["I-A", "I-A", "O"]), ("bioes", ["E-A", "I-A", "O"])])
-def test_no_span_runs_on_over_a_sentence_border(scheme, row):
-    data = NOTES[:1].to_sentences(scheme)
+@pytest.mark.parametrize(("tag_scheme", "row"), [("iob2", ["I-A", "I-A", "O"]), ("bioes", ["E-A", "I-A", "O"])])
+def test_no_span_runs_on_over_a_sentence_border(tag_scheme, row):
+    data = NOTES[:1].to_sentences(tag_scheme)
     (found,) = data.to_documents([["O", "O", "B-A"], row])
     assert found.spans[0] == Span(8, 9, "A")
     assert found.spans[1].start == 11

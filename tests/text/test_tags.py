@@ -7,7 +7,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from sklearn_deid.exceptions import SequenceError
-from sklearn_deid.text import SCHEMES, check_scheme, convert_tags, is_allowed, labels_of, repair_tags, split_tag
+from sklearn_deid.text import SCHEMES, check_tag_scheme, convert_tags, is_allowed, labels_of, repair_tags, split_tag
 from sklearn_deid.text.tags import tags_of
 
 LABELS = ("AGE", "ID-NUMBER", "O")  # a label with a hyphen, and one that looks like the tag outside of spans
@@ -48,8 +48,8 @@ def runs_of(tags):
     return runs
 
 
-def is_legal(tags, scheme):
-    return all(is_allowed(a, b, scheme) for a, b in zip([None, *tags], [*tags, None], strict=True))
+def is_legal(tags, tag_scheme):
+    return all(is_allowed(a, b, tag_scheme) for a, b in zip([None, *tags], [*tags, None], strict=True))
 
 
 @given(any_tags)
@@ -74,30 +74,30 @@ def test_labels_of_by_hand(tags, spans):
     assert labels_of(tags) == spans
 
 
-@pytest.mark.parametrize("scheme", SCHEMES)
+@pytest.mark.parametrize("tag_scheme", SCHEMES)
 @given(case=token_spans())
-def test_spans_to_tags_and_back(scheme, case):
+def test_spans_to_tags_and_back(tag_scheme, case):
     n_tokens, spans = case
-    tags = tags_of(spans, n_tokens, scheme)
+    tags = tags_of(spans, n_tokens, tag_scheme)
     assert len(tags) == n_tokens
-    assert is_legal(tags, scheme)
+    assert is_legal(tags, tag_scheme)
     assert labels_of(tags) == spans
 
 
 @given(any_tags, schemes)
-def test_repair_is_legal_and_changes_no_label(tags, scheme):
-    repaired = repair_tags(tags, scheme)
-    assert is_legal(repaired, scheme)
+def test_repair_is_legal_and_changes_no_label(tags, tag_scheme):
+    repaired = repair_tags(tags, tag_scheme)
+    assert is_legal(repaired, tag_scheme)
     assert [split_tag(tag)[1] for tag in repaired] == [split_tag(tag)[1] for tag in tags]
     assert labels_of(repaired) == labels_of(tags)
-    assert repair_tags(repaired, scheme) == repaired
+    assert repair_tags(repaired, tag_scheme) == repaired
 
 
-@pytest.mark.parametrize("scheme", SCHEMES)
+@pytest.mark.parametrize("tag_scheme", SCHEMES)
 @given(data=st.data())
-def test_repair_changes_a_sequence_if_and_only_if_it_is_illegal(scheme, data):
-    tags = data.draw(st.lists(st.sampled_from(TAGS[scheme]), max_size=6))
-    assert (repair_tags(tags, scheme) == tags) == is_legal(tags, scheme)
+def test_repair_changes_a_sequence_if_and_only_if_it_is_illegal(tag_scheme, data):
+    tags = data.draw(st.lists(st.sampled_from(TAGS[tag_scheme]), max_size=6))
+    assert (repair_tags(tags, tag_scheme) == tags) == is_legal(tags, tag_scheme)
 
 
 @given(st.lists(st.sampled_from(TAGS["iob2"]), max_size=12))
@@ -136,12 +136,12 @@ ALLOWED_BY_HAND = {
 }
 
 
-@pytest.mark.parametrize("scheme", SCHEMES)
-def test_transitions_by_hand(scheme):
+@pytest.mark.parametrize("tag_scheme", SCHEMES)
+def test_transitions_by_hand(tag_scheme):
     following = ["O", "B-X", "I-X", "I-Y", "E-X", "E-Y", "S-X", None]
-    for before, row in ALLOWED_BY_HAND[scheme].items():
+    for before, row in ALLOWED_BY_HAND[tag_scheme].items():
         for after, mark in zip(following, row, strict=True):
-            assert is_allowed(before, after, scheme) == (mark == "y"), (before, after)
+            assert is_allowed(before, after, tag_scheme) == (mark == "y"), (before, after)
 
 
 def test_prefixes_of_the_other_scheme_are_allowed_nowhere():
@@ -181,17 +181,17 @@ def test_refusal_shows_no_word():
     assert "Rosamund" not in pickle.dumps(caught.value).decode("latin-1")
 
 
-@pytest.mark.parametrize("scheme", ["iob", "IOB2", "bilou", "", None])
-def test_unknown_scheme(scheme):
+@pytest.mark.parametrize("tag_scheme", ["iob", "IOB2", "bilou", "", None])
+def test_unknown_scheme(tag_scheme):
     calls = [
-        lambda: check_scheme(scheme),
-        lambda: is_allowed("O", "O", scheme),
-        lambda: repair_tags(["O"], scheme),
-        lambda: convert_tags(["O"], scheme, "iob2"),
-        lambda: convert_tags(["O"], "iob2", scheme),
+        lambda: check_tag_scheme(tag_scheme),
+        lambda: is_allowed("O", "O", tag_scheme),
+        lambda: repair_tags(["O"], tag_scheme),
+        lambda: convert_tags(["O"], tag_scheme, "iob2"),
+        lambda: convert_tags(["O"], "iob2", tag_scheme),
     ]
     for call in calls:
-        with pytest.raises(ValueError, match="'scheme' parameter must be one of .*iob2.*bioes.* Got"):
+        with pytest.raises(ValueError, match="'tag_scheme' parameter must be one of .*iob2.*bioes.* Got"):
             call()
 
 

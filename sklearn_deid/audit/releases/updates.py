@@ -106,7 +106,7 @@ class ReleasedExchange:
         """For each sentence the rows of a parameter that it touches."""
         X, ids = self.data.X, self._word_ids
         if parameter == LABELS:
-            tags = inner_tags(self.data.y, self._tagger.scheme)
+            tags = inner_tags(self.data.y, self._tagger.tag_scheme)
             return list(np.split(encode_tags(tags, self._tagger.classes_), X.offsets[1:-1]))
         of_word: list[np.ndarray] = []
         if parameter == WORDS:

@@ -24,7 +24,7 @@ _SHARED = (
     "encoder",
     "head",
     "constrained",
-    "scheme",
+    "tag_scheme",
     "characters",
     "embeddings",
     "hidden_size",
@@ -116,6 +116,9 @@ class FederationConfig:
     download_selection: str = "most-updated"
 
     def __post_init__(self) -> None:
+        if "scheme" in self.tagger:  # its name in files that 0.1.0 wrote
+            renamed = {"tag_scheme" if name == "scheme" else name: value for name, value in self.tagger.items()}
+            object.__setattr__(self, "tagger", renamed)
         for name in (self.project, *self.sites):
             if not isinstance(name, str) or not _NAME.fullmatch(name):
                 raise ExchangeError("Names of projects and sites are letters, digits, hyphens and underscores.")

@@ -55,7 +55,7 @@ def test_what_is_no_parameter_is_refused():
         DERNONCOURT,
         {"encoder": "lstm-gru", "n_layers": 1, "layer_dropout": 0.0},
         {"encoder": "transformer", "n_heads": 2, "n_layers": 1},
-        {"constrained": False, "scheme": "bioes"},
+        {"constrained": False, "tag_scheme": "bioes"},
         {"class_weight": {"O": 0.5}, "recall_weight": 4.0, "recall_form": "batch"},
         {"context": "window", "context_size": 1},
         {"context": "document", "lr": 0.01, "batch_size": 50},

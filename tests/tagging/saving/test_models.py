@@ -42,7 +42,7 @@ def assert_same(a, b, data):
         {},
         {"embeddings": "auto"},
         {"encoder": "gru", "head": "softmax", "n_layers": 2},
-        {"scheme": "bioes", "characters": None},
+        {"tag_scheme": "bioes", "characters": None},
         {"class_weight": {"B-PATIENT": 2}, "train_split": 0.3, "optimizer__weight_decay": 0.1},
     ],
 )
