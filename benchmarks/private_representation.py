@@ -63,7 +63,7 @@ ARMS: dict[str, dict[str, Any]] = {
         f"bounded-100-at-{a}": {"max_attack_accuracy": a, "quantile_attack_accuracy": None}
         for a in (0.51, 0.52, 0.6, 0.7)
     },
-    **{f"dense-{n}": {"n_neighbors": n, "representer": "dense"} for n in (10, 100, 1000)},
+    **{f"dense-{n}": {"n_neighbors": n, "encoder": "dense"} for n in (10, 100, 1000)},
     **{f"three-part-{n}": {"n_neighbors": n, **FAITHFUL} for n in NEIGHBORS},
     **{f"three-part-100-d{d}": {"n_components": d, **FAITHFUL} for d in (100, 300)},
     **{f"three-part-strong-{n}": {"n_neighbors": n, "training": "three_part", "max_epochs": 40} for n in NEIGHBORS},

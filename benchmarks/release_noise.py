@@ -130,7 +130,7 @@ def main(argv: list[str] | None = None) -> None:
                 "ns_a_number": {name: round(value, 1) for name, value in ns.items()},
                 "ratio_to_before": {name: round(value / ns["torch_float32_before"], 2) for name, value in ns.items()},
                 "lstm": transform_share(arguments.notes, arguments.repeats),
-                "dense": transform_share(arguments.notes, arguments.repeats, representer="dense"),
+                "dense": transform_share(arguments.notes, arguments.repeats, encoder="dense"),
                 **describe(),
             },
             indent=1,

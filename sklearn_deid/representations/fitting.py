@@ -82,7 +82,7 @@ def build_representer(estimator: PrivateRepresenter, input_size: int) -> Represe
     return Representer(
         size,
         d,
-        kind=estimator.representer,
+        kind=estimator.encoder,
         hidden_size=estimator.hidden_size,
         input_noise=GaussianNoise(size, kind=at_input, init=init, floor=floor if at_input != "none" else 0.0),
         output_noise=GaussianNoise(d, kind=kind, init=init, floor=floor),

@@ -47,7 +47,7 @@ class PrivateRepresenter(SentenceRepresenter):
         the paper's code.
     noise_floor : float, default=0.0
         Smallest standard deviation of trainable noise.
-    representer : {"lstm", "dense"}, default="lstm"
+    encoder : {"lstm", "dense"}, default="lstm"
         "lstm" reads the whole sentence; with "dense" a token's vector depends on its word alone, and `worst_case` can
         be computed.
     hidden_size : int, default=128
@@ -188,7 +188,7 @@ class PrivateRepresenter(SentenceRepresenter):
         "noise": [StrOptions({"trainable"}), Interval(Real, 0, None, closed="neither"), None],
         "noise_init": [StrOptions({"normal"}), Interval(Real, 0, None, closed="neither"), None],
         "noise_floor": [Interval(Real, 0, None, closed="left")],
-        "representer": [StrOptions({"lstm", "dense"})],
+        "encoder": [StrOptions({"lstm", "dense"})],
         "hidden_size": [Interval(Integral, 1, None, closed="left")],
         "training": [StrOptions({"bounded", "three_part", "dann"})],
         "max_attack_accuracy": [Interval(Real, 0.5, 1.0, closed="neither")],
@@ -222,7 +222,7 @@ class PrivateRepresenter(SentenceRepresenter):
         noise: Any = "trainable",
         noise_init: Any = None,
         noise_floor: float = 0.0,
-        representer: str = "lstm",
+        encoder: str = "lstm",
         hidden_size: int = 128,
         training: str = "bounded",
         max_attack_accuracy: float = 0.54,
@@ -251,7 +251,7 @@ class PrivateRepresenter(SentenceRepresenter):
     ) -> None:
         self.embeddings, self.n_components, self.n_neighbors = embeddings, n_components, n_neighbors
         self.noise, self.noise_init, self.noise_floor = noise, noise_init, noise_floor
-        self.representer, self.hidden_size, self.training = representer, hidden_size, training
+        self.encoder, self.hidden_size, self.training = encoder, hidden_size, training
         self.max_attack_accuracy, self.quantile_attack_accuracy = max_attack_accuracy, quantile_attack_accuracy
         self.adversary, self.stopping, self.adversary_weight = adversary, stopping, adversary_weight
         self.labels, self.exclude, self.digits = labels, exclude, digits

@@ -74,7 +74,7 @@ class SentenceRepresenter(TransformerMixin, BaseEstimator):
         return privacy_bound(distances, n_releases=n_releases, quantile=quantile, slack=slack)
 
     def worst_case(self, words: Any = None) -> WorstCase:
-        """Exact worst case over words and their N nearest words; for ``representer="dense"`` with bounded training.
+        """Exact worst case over words and their N nearest words; for ``encoder="dense"`` with bounded training.
 
         Parameters
         ----------
@@ -98,9 +98,9 @@ class SentenceRepresenter(TransformerMixin, BaseEstimator):
         """
         check_is_fitted(self)
         network = self.network_
-        if self.representer != "dense" or network.input_noise.kind != "none" or network.output_noise.kind == "none":
+        if self.encoder != "dense" or network.input_noise.kind != "none" or network.output_noise.kind == "none":
             raise ValueError(
-                "The exact worst case is known for representer='dense' and training='bounded' only: elsewhere it "
+                "The exact worst case is known for encoder='dense' and training='bounded' only: elsewhere it "
                 "depends on all words of the sentence, or on the noise at the input. See `certify`."
             )
         rows = np.arange(len(self._vectors)) if words is None else np.unique(self._vectors.indices(words))

@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 __all__ = ["fingerprint_of", "origin_of", "representer_from_state", "representer_to_state"]
 
 _PLAIN = (str, int, float, bool, type(None))
+# Parameters that 0.1.0 saved and hashed under another name.
+_OLD_NAMES = {"encoder": "representer"}
+_NEW_NAMES = {old: new for new, old in _OLD_NAMES.items()}
 _PRIVATE = ("embeddings", "labels", "exclude", "random_state", "n_jobs", "verbose", "device", "memmap_dir")
 
 
@@ -37,7 +40,8 @@ def plain_settings(representer: PrivateRepresenter) -> dict[str, Any]:
 def fingerprint_of(representer: PrivateRepresenter) -> str:
     """Hash of weights, settings and word vectors: 32 hexadecimal digits."""
     digest = blake2b(digest_size=16)
-    digest.update(json.dumps(plain_settings(representer), sort_keys=True).encode())
+    hashed = {_OLD_NAMES.get(name, name): value for name, value in plain_settings(representer).items()}
+    digest.update(json.dumps(hashed, sort_keys=True).encode())
     digest.update(representer._vectors.checksum.encode())
     for name, value in sorted(representer.network_.state_dict().items()):
         digest.update(name.encode())
@@ -117,7 +121,7 @@ def representer_from_state(
         If something is missing, does not fit together, or the word vectors are others than those it was trained with.
     """
     try:
-        representer = representer_class(**state["parameters"])
+        representer = representer_class(**{_NEW_NAMES.get(k, k): v for k, v in state["parameters"].items()})
         representer.embeddings = embeddings if embeddings is not None else state["embeddings"]
         representer._vectors = _same_vectors(representer.embeddings, state["embeddings_checksum"])
         representer.classes_ = np.array(state["classes"], dtype=object)

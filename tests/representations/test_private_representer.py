@@ -110,7 +110,7 @@ def test_any_sentences_are_encoded_token_by_token(fitted, rows):
 
 def test_moving_a_word_of_a_dense_representer_changes_that_token_only(data):
     X, y, groups = data
-    dense = PrivateRepresenter(**{**TINY, "representer": "dense"}).fit(X, y, groups)
+    dense = PrivateRepresenter(**{**TINY, "encoder": "dense"}).fit(X, y, groups)
     a, b = (dense.noise_free([["Mr", ".", name, "was", "seen"]]).data for name in ("Alder", "Elm"))
     assert ((a != b).any(1) == [False, False, True, False, False]).all()
 
@@ -259,7 +259,7 @@ def test_errors(data, fitted):
 @pytest.mark.parametrize(
     ("name", "value"),
     [("n_neighbors", 1), ("n_components", 0), ("noise", "loud"), ("noise", 0.0), ("training", "best")]
-    + [("max_attack_accuracy", 0.5), ("representer", "gru"), ("validation_fraction", 1.0), ("embeddings", 3)],
+    + [("max_attack_accuracy", 0.5), ("encoder", "gru"), ("validation_fraction", 1.0), ("embeddings", 3)],
 )
 def test_parameters_are_checked(data, name, value):
     X, y, groups = data
@@ -360,7 +360,7 @@ def test_fitted_on_cpu_used_on_cuda_and_back(data, fitted):
 @pytest.fixture(scope="module")
 def dense(data):
     X, y, groups = data
-    return PrivateRepresenter(**{**TINY, "representer": "dense", "digits": "same"}).fit(X, y, groups)
+    return PrivateRepresenter(**{**TINY, "encoder": "dense", "digits": "same"}).fit(X, y, groups)
 
 
 def test_worst_case_is_the_largest_over_all_words_and_their_neighbours(dense):
