@@ -18,6 +18,7 @@ from sklearn_deid import (
     Document,
     DSSGDEnsemble,
     GaussianNoisePerturber,
+    HybridTagger,
     MadlibPseudonymizer,
     NeighborPseudonymizer,
     NoteDeidentifier,
@@ -29,7 +30,6 @@ from sklearn_deid import (
     SanTextPseudonymizer,
     TemperatureScaledTagger,
     TokenSequences,
-    UnitedTagger,
     VotingTagger,
     WordVectors,
     ZeroVectorPerturber,
@@ -51,11 +51,11 @@ from sklearn_deid.federated import (
     plan_steps,
 )
 from sklearn_deid.federated.sites import (
-    Agreement,
     ExchangeService,
+    FederationConfig,
+    SessionRules,
     SiteSettings,
     SiteTraining,
-    WindowRules,
     pack,
     unpack,
 )
@@ -248,7 +248,7 @@ _TAGGERS = {
     "lstm-gru": {"encoder": "lstm-gru", "characters": "bilstm", "projection_size": 5},
     "transformer": {"encoder": "transformer", "n_heads": 2, "n_layers": 2, "lr": 1e-3},
     "no characters": {"characters": None, "embeddings": VECTORS, "n_layers": 2, "constrained": False},
-    "bioes": {"scheme": "bioes", "class_weight": "balanced", "weight_average": 0.0, "span_swap": 0.0},
+    "bioes": {"tag_scheme": "bioes", "class_weight": "balanced", "weight_average": 0.0, "span_swap": 0.0},
     "subwords": {"embeddings": SUBWORDS},
     "window": {"context": "window", "context_size": 1},
     "document": {"context": "document"},
@@ -356,7 +356,7 @@ def _():
 
 
 def united(unite):
-    model = UnitedTagger(RuleTagger(), tagger(), unite=unite).fit(X, Y, groups=GROUPS)
+    model = HybridTagger(RuleTagger(), tagger(), on_conflict=unite).fit(X, Y, groups=GROUPS)
     return model.rules_precision_, outputs(model)
 
 
@@ -448,7 +448,7 @@ _REPRESENTERS = {
     "bounded": {"training": "bounded"},
     "bounded, fixed noise": {"training": "bounded", "noise": 0.5, "quantile_attack_accuracy": None},
     "bounded, all sentences": {"training": "bounded", "validation_fraction": None, "casing": False, "unit_norm": False},
-    "dense": {"training": "bounded", "representer": "dense", "digits": "random"},
+    "dense": {"training": "bounded", "encoder": "dense", "digits": "random"},
     "three parts": {"training": "three_part"},
     "three parts of the paper": {"training": "three_part", "adversary": "paper", "stopping": "paper"},
     "dann": {"training": "dann"},
@@ -460,7 +460,7 @@ for _name, _parameters in _REPRESENTERS.items():
 
 @case("represented/worst case")
 def _():
-    model = PrivateRepresenter(**REPRESENTER, representer="dense").fit(X, Y, groups=GROUPS)
+    model = PrivateRepresenter(**REPRESENTER, encoder="dense").fit(X, Y, groups=GROUPS)
     return numbers(model.worst_case().to_dict())
 
 
@@ -534,11 +534,11 @@ _ENSEMBLES = {
     "dssgd, delayed": {"strategy": "dssgd", "schedule": "random-delay", "clip": 0.01},
     "centralized": {"strategy": "centralized"},
     "round robin": {"strategy": "round_robin"},
-    "local": {"strategy": "local", "aggregate": "vote"},
-    "one worker": {"strategy": "dssgd", "aggregate": "worker", "worker": 1},
+    "local": {"strategy": "local", "predict_with": "vote"},
+    "one worker": {"strategy": "dssgd", "predict_with": "worker", "worker": 1},
     "averaged": {"strategy": "fedavg"},
-    "averaged, median": {"strategy": "fedavg", "combine": "median"},
-    "averaged, trimmed": {"strategy": "fedavg", "combine": "trimmed_mean", "max_norm": 0.5},
+    "averaged, median": {"strategy": "fedavg", "aggregation": "median"},
+    "averaged, trimmed": {"strategy": "fedavg", "aggregation": "trimmed_mean", "max_norm": 0.5},
 }
 for _name, _parameters in _ENSEMBLES.items():
     case(f"together/{_name}", **_parameters)(together)
@@ -616,12 +616,12 @@ SITE_TAGGER = {"hidden_size": 4, "embeddings": None, "batch_size": 300}
 
 
 def agreement(n_epochs=2):
-    return Agreement("lab", SITES, list(I2B2_2014.labels), SITE_TAGGER, n_epochs=n_epochs)
+    return FederationConfig("lab", SITES, list(I2B2_2014.labels), SITE_TAGGER, n_epochs=n_epochs)
 
 
 def run_site(server, settings, site, terms, n_epochs):
     """One window of one site, without a network."""
-    service = ExchangeService(server, SITES, WindowRules(n_epochs), lambda event: None)
+    service = ExchangeService(server, SITES, SessionRules(n_epochs), lambda event: None)
     training = SiteTraining(terms, settings, site)
     training.run_window(lambda fields, body=b"": unpack(service.answer(site, pack(fields, body))))
     return training

@@ -27,11 +27,11 @@ from sklearn_deid.cli.numbering import OutputNumbers
 from sklearn_deid.embeddings import NeighborIndex, forget_neighbors
 from sklearn_deid.federated import ExchangeRecord, ParameterServer, SparseVectorUpload, Worker, WorkerSettings
 from sklearn_deid.federated.sites import (
-    Agreement,
     ExchangeService,
+    FederationConfig,
+    SessionRules,
     SiteSettings,
     SiteTraining,
-    WindowRules,
     pack,
     read_settings,
     server_checkpoint,
@@ -285,7 +285,7 @@ def _(folder):
 @loader("federation/settings")
 def _(folder):
     settings = read_settings(SiteSettings, folder / "federation" / "site.json")
-    agreement = read_settings(Agreement, folder / "federation" / "kit" / "local" / "federation.json")
+    agreement = read_settings(FederationConfig, folder / "federation" / "kit" / "local" / "federation.json")
     return said([dataclasses.asdict(settings), dataclasses.asdict(agreement)])
 
 
@@ -316,7 +316,7 @@ def _(folder):
 
 def run_window(server, agreement, settings, n_epochs=1):
     """One window of site-1, without a network."""
-    service = ExchangeService(server, SITES, WindowRules(n_epochs), lambda event: None)
+    service = ExchangeService(server, SITES, SessionRules(n_epochs), lambda event: None)
     training = SiteTraining(agreement, settings, "site-1")
     training.run_window(lambda fields, body=b"": unpack(service.answer("site-1", pack(fields, body))))
     return training
