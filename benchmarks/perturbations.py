@@ -143,11 +143,11 @@ def attack(arguments: argparse.Namespace, name: str) -> dict | None:
     perturber = cls(embeddings=vectors_of(arguments, train), random_state=0, **language, **parameters).fit(X, y)
     start = time.perf_counter()
     found = bayes_reidentification(perturber, phi_word_prior(X, y), random_state=0, n_samples=1_000)
-    by_label = {k: round(v.probability, 4) for k, v in found.by_category.items()}
+    by_label = {k: round(v.probability.value, 4) for k, v in found.by_category.items()}
     return {
-        "probability": found.probability,
-        "lower": found.lower,
-        "upper": found.upper,
+        "probability": found.probability.value,
+        "lower": found.probability.low,
+        "upper": found.probability.high,
         "worst_case": found.worst_case,
         "prior_guess": found.prior_guess,
         "method": found.method,

@@ -217,7 +217,7 @@ def audited(representer: PrivateRepresenter, test: SentenceData, seed: int) -> d
 
 def attacked(accuracies: dict) -> dict[str, list[float]]:
     """Accuracy with its 95 % interval for each adversary."""
-    return {name: [found.accuracy, found.low, found.high] for name, found in accuracies.items()}
+    return {name: [found.value, found.low, found.high] for name, found in accuracies.items()}
 
 
 def summarise(arguments: argparse.Namespace, runs: list[dict]) -> list[dict]:

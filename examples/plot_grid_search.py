@@ -42,7 +42,7 @@ def f1(pipeline, X, y):
 
 def privacy(pipeline, X, y):
     """2 (1 - accuracy of the best attacker), in the mean over the sentences of the held-out patients."""
-    return 2 * (1 - pipeline.named_steps["rep"].certify(X, y, random_state=0).mean_accuracy)
+    return 2 * (1 - pipeline.named_steps["rep"].certify(X, y, random_state=0).mean_accuracy.value)
 
 
 # %%

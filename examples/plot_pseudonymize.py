@@ -67,13 +67,14 @@ for n_neighbors in (1, 20, 1000):
             "f1": f1,
             "f1_low": None,
             "f1_high": None,
-            "reidentification": named.probability,
+            "reidentification": named.probability.value,
             "reidentification_low": None,
             "reidentification_high": None,
         }
     )
     print(
-        f"N={n_neighbors}: F1 {f1:.3f}, named {named.probability:.3f} (guess without a release {named.prior_guess:.3f})"
+        f"N={n_neighbors}: F1 {f1:.3f}, named {named.probability.value:.3f} "
+        f"(guess without a release {named.prior_guess:.3f})"
     )
 
 PrivacyUsefulnessDisplay.from_results(results).plot()
@@ -86,7 +87,7 @@ plt.show()
 mechanism = NeighborPseudonymizer(n_neighbors=100, random_state=0).fit(train.X, train.y)
 for n_releases in (1, 2, 5):
     named = bayes_reidentification(mechanism, prior, n_releases=n_releases, n_samples=500, random_state=0)
-    print(f"{n_releases} releases: {named.probability:.3f}, at most {named.upper:.3f}")
+    print(f"{n_releases} releases: {named.probability.value:.3f}, at most {named.probability.high:.3f}")
 
 # %%
 # Why not simply add noise to the vectors?

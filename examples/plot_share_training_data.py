@@ -60,8 +60,8 @@ test = make_clinical_notes(60, random_state=11).to_sentences()
 
 representer = PrivateRepresenter(embeddings="glove-6b-50d", n_neighbors=20, max_epochs=35)
 representer.fit(provider.X, provider.y, groups=provider.groups)
-print(f"best attacker, held-out patients: {representer.bound_.mean_accuracy:.3f} in the mean")
-print(f"and {representer.bound_.quantile_accuracy:.3f} or less for 95 % of the sentences")
+print(f"best attacker, held-out patients: {representer.bound_.mean_accuracy.value:.3f} in the mean")
+print(f"and {representer.bound_.quantile_accuracy.value:.3f} or less for 95 % of the sentences")
 
 TrainingCurvesDisplay.from_estimator(representer).plot()
 

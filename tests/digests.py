@@ -13,6 +13,8 @@ import sklearn
 import torch
 from threadpoolctl import threadpool_limits
 
+from sklearn_deid.metrics import Estimate
+
 # Seconds differ from run to run, versions from one release to the next; settings are parameters, which may be renamed.
 NOT_HASHED = ("seconds", "versions", "settings", "dur")
 
@@ -75,6 +77,8 @@ def _numbers_in(value):
     elif isinstance(value, (list, tuple, np.ndarray)):
         for inner in value:
             yield from _numbers_in(inner)
+    elif isinstance(value, Estimate):  # its ends only where there is an interval
+        yield from _numbers_in([value.value, *([value.low, value.high] if value.has_interval else [])])
     elif isinstance(value, Integral) and not isinstance(value, (bool, np.bool_)):
         yield int(value)
     elif isinstance(value, Real) and not isinstance(value, (bool, np.bool_)):

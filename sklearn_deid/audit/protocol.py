@@ -14,9 +14,9 @@ from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
-from scipy.stats import binom, norm
+from scipy.stats import binom
 
-from ..metrics import clustered_share
+from ..metrics import Estimate
 
 __all__ = ["CONTROL_CONFIDENCE", "THREATS", "Attack", "AttackResult", "Estimate"]
 
@@ -25,96 +25,6 @@ THREATS = ("representation", "pseudonymised text", "model", "updates")
 # A negative control is held for failed only outside an interval this wide: at 95 %, one sound control in twenty would
 # fail, and with ten attacks nearly every second audit.
 CONTROL_CONFIDENCE = 0.999
-
-
-@dataclass(frozen=True)
-class Estimate:
-    """A figure and its interval.
-
-    Attributes
-    ----------
-    value, low, high : float
-    n : int
-        Trials it was measured on; 0 for a figure that is known and not measured.
-    confidence : float, default=0.95
-        Of the interval.
-    n_groups : int or None, default=None
-        Patients, or whatever the trials were grouped by; None for trials that were not.
-
-    Examples
-    --------
-    >>> from sklearn_deid.audit import Estimate
-    >>> found = Estimate.from_hits([True] * 62 + [False] * 38)
-    >>> found.value, round(found.low, 3), round(found.high, 3), found.covers(0.5)
-    (0.62, 0.522, 0.709, False)
-    >>> Estimate.exact(0.5)
-    Estimate(value=0.5, low=0.5, high=0.5, n=0, confidence=0.95, n_groups=None)
-    """
-
-    value: float
-    low: float
-    high: float
-    n: int
-    confidence: float = 0.95
-    n_groups: int | None = None
-
-    def __post_init__(self) -> None:
-        if not self.low <= self.value <= self.high:  # also refuses NaN
-            raise ValueError(f"An estimate lies within its interval. Got {self.value} in [{self.low}, {self.high}].")
-        if not 0.0 < self.confidence < 1.0 or self.n < 0:
-            raise ValueError(f"'confidence' must be in (0, 1), 'n' not negative. Got {self.confidence}, {self.n}.")
-
-    @classmethod
-    def exact(cls, value: float) -> Estimate:
-        """A figure that is known, as one half for a guess between two."""
-        return cls(float(value), float(value), float(value), 0)
-
-    @classmethod
-    def from_hits(cls, hits: Any, groups: Any = None, confidence: float = 0.95) -> Estimate:
-        """Share of trials that succeeded: Wilson's interval, over groups where they are given.
-
-        Parameters
-        ----------
-        hits : array-like of shape (n,)
-            Booleans, or numbers in [0, 1] (one half for a tie of two); at least one.
-        groups : array-like of shape (n,), optional
-            Trials of one group are not independent: the patient, or the sentence that several trials are about. The
-            interval is then as wide as the spread between groups asks for, with Student's quantile since that spread
-            is itself estimated, and never narrower than for independent trials; with one group it is [0, 1].
-        confidence : float in (0, 1), default=0.95
-
-        Raises
-        ------
-        ValueError
-            If there is no trial, a number is not in [0, 1], or groups do not match.
-        """
-        hits = np.asarray(hits, dtype=float)
-        numbers = np.arange(len(hits)) if groups is None else np.unique(np.asarray(groups), return_inverse=True)[1]
-        if hits.ndim != 1 or not len(hits) or not ((hits >= 0.0) & (hits <= 1.0)).all():
-            raise ValueError("'hits' must hold at least one number, all from 0 to 1.")
-        if numbers.shape != hits.shape:
-            raise ValueError(f"'groups' must hold one group for each of {len(hits)} trials.")
-        if groups is None:
-            return cls.from_counts(float(hits.sum()), len(hits), confidence)
-        share = clustered_share(hits, np.ones(len(hits)), numbers, confidence)
-        low, high = share.low if share.low is not None else 0.0, share.high if share.high is not None else 1.0
-        # Rounding must not put a share of 0 or 1 outside its interval.
-        low, high = min(low, share.value), max(high, share.value)
-        return cls(share.value, low, high, len(hits), confidence, int(numbers.max()) + 1)
-
-    @classmethod
-    def from_counts(cls, n_right: float, n: int, confidence: float = 0.95) -> Estimate:
-        """Share of n independent trials; ties may count as fractions. Wilson's interval."""
-        if not 0 <= n_right <= n or n < 1:
-            raise ValueError(f"Of {n} trials {n_right} cannot have succeeded.")
-        z, p = float(norm.ppf(0.5 + confidence / 2)), n_right / n
-        middle = (p + z * z / (2 * n)) / (1 + z * z / n)
-        half = z / (1 + z * z / n) * math.sqrt(p * (1 - p) / n + z * z / (4 * n * n))
-        return cls(p, max(0.0, min(p, middle - half)), min(1.0, max(p, middle + half)), int(n), confidence)
-
-    def covers(self, value: float) -> bool:
-        """Whether a value lies in the interval."""
-        return self.low <= value <= self.high
 
 
 @dataclass(frozen=True)

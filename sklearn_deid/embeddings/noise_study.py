@@ -14,7 +14,6 @@ from .vectors import WordVectors
 __all__ = ["NoiseStudy", "noise_study"]
 
 _RANKS = (1, 5, 10)
-_NORMAL_97_5 = 1.959963984540054
 # Cosines this close are equal: vectors count as of unit length up to 1e-6, and copies of one vector must not compete.
 _SAME = 4e-6
 
@@ -93,6 +92,8 @@ def noise_study(
     """
     from sklearn.utils import check_random_state
 
+    from ..metrics.intervals import normal_quantile, wilson_interval
+
     asked, levels = distinct_rows(rows, vectors), _check_scales(scales)
     if not len(asked) or n_draws < 1:
         raise ValueError(f"The study needs at least one row and one draw. Got {len(asked)} rows, {n_draws} draws.")
@@ -109,7 +110,8 @@ def noise_study(
             counts[i] += [(rank <= limit).sum() for limit in _RANKS]
             cosines[i] += (noisy * unit).sum()
     n = len(asked) * n_draws
-    return NoiseStudy(levels, _RANKS, counts / n, *_wilson(counts, n), cosines / n, n)
+    low, high = wilson_interval(counts / n, n, normal_quantile(0.95))
+    return NoiseStudy(levels, _RANKS, counts / n, low, high, cosines / n, n)
 
 
 def _ranks(table: np.ndarray, ids: np.ndarray, noisy: np.ndarray, rows: np.ndarray) -> np.ndarray:
@@ -118,15 +120,6 @@ def _ranks(table: np.ndarray, ids: np.ndarray, noisy: np.ndarray, rows: np.ndarr
     nearest = np.searchsorted(ids, search_neighbors(table, ids, noisy, rows, n_neighbors))
     cosines = np.multiply(table[nearest], noisy[:, None, :], dtype=np.float64).sum(axis=2)
     return 1 + (cosines[:, 1:] > cosines[:, :1] + _SAME).sum(axis=1)
-
-
-def _wilson(counts: np.ndarray, n: int) -> tuple[np.ndarray, np.ndarray]:
-    """95 % score interval of a share (Wilson 1927)."""
-    share, z2 = counts / n, _NORMAL_97_5**2
-    center = (share + z2 / (2 * n)) / (1 + z2 / n)
-    half = _NORMAL_97_5 / (1 + z2 / n) * np.sqrt(share * (1 - share) / n + z2 / (4 * n * n))
-    # At 0 and n the interval ends there; rounding would miss it.
-    return np.where(counts == 0, 0.0, center - half), np.where(counts == n, 1.0, center + half)
 
 
 def _check_scales(scales: Any) -> np.ndarray:

@@ -9,9 +9,9 @@ from .calibration import (
 )
 from .counting import RULES, Counts, Rule, compare, compare_by_label, merged_counts
 from .decision_thresholds import bootstrap_ratio, missed_patient_threshold, recall_threshold
+from .estimate import Estimate
 from .leaks import Leak, LeakList, leak_list
 from .pairing import Pairing, count_sentences, infer_label_scheme, pair_documents
-from .proportions import Proportion, clustered_share
 from .report import deid_report
 from .scorers import PHI_SCORERS, make_phi_scorer
 from .sequences import phi_f1_score, phi_precision_score, phi_recall_score
@@ -23,17 +23,16 @@ __all__ = [
     "PHI_SCORERS",
     "RULES",
     "Counts",
+    "Estimate",
     "Leak",
     "LeakList",
     "Pairing",
     "ReliabilityCurve",
     "Rule",
-    "Proportion",
     "UtilityFigure",
     "UtilityReport",
     "UtilitySettings",
     "bootstrap_ratio",
-    "clustered_share",
     "compare",
     "compare_by_label",
     "count_sentences",

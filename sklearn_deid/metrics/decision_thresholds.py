@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from math import ceil, floor
 
 import numpy as np
 from scipy.stats import norm
 
-from .proportions import Proportion
+from .estimate import Estimate
+from .intervals import wilson_interval
 
 __all__ = ["bootstrap_ratio", "missed_patient_threshold", "recall_threshold"]
 
@@ -114,7 +116,7 @@ def missed_patient_threshold(scores: np.ndarray, max_share: float) -> float:
 
 def bootstrap_ratio(
     hits: np.ndarray, totals: np.ndarray, confidence: float = 0.95, n_draws: int = 2000, seed: int = 0
-) -> Proportion:
+) -> Estimate:
     """Ratio of two sums over patients, with a percentile interval of a bootstrap over patients.
 
     Parameters
@@ -127,26 +129,25 @@ def bootstrap_ratio(
 
     Returns
     -------
-    Proportion
+    Estimate
         NaN without an interval if all totals are 0; without an interval if there is one patient.
 
     Examples
     --------
-    >>> bootstrap_ratio(np.array([9.0, 9.0, 9.0]), np.array([10.0, 10.0, 10.0]))
-    Proportion(value=0.9, low=0.9, high=0.9)
+    >>> found = bootstrap_ratio(np.array([9.0, 9.0, 9.0]), np.array([10.0, 10.0, 10.0]))
+    >>> found.value, found.low, found.high
+    (0.9, 0.9, 0.9)
     """
     hits, totals = np.asarray(hits, dtype=float), np.asarray(totals, dtype=float)
     hits, totals = hits[totals > 0], totals[totals > 0]
     n = len(totals)
-    if not n:
-        return Proportion(float("nan"), None, None)
-    value = float(hits.sum() / totals.sum())
+    value, total = float(hits.sum() / totals.sum()) if n else math.nan, int(totals.sum())
     if n < 2:
-        return Proportion(value, None, None)
+        return Estimate(value, n=total, confidence=confidence, n_groups=n)
     draws = np.random.default_rng(seed).multinomial(n, np.full(n, 1 / n), size=n_draws)
     ratios = (draws @ hits) / (draws @ totals)
     low, high = np.quantile(ratios, [0.5 - confidence / 2, 0.5 + confidence / 2])
-    return Proportion(value, float(low), float(high))
+    return Estimate(value, min(float(low), value), max(float(high), value), total, confidence, n)
 
 
 def _ascending(scores: np.ndarray, patients: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -167,11 +168,8 @@ def _lower_bounds(scores: np.ndarray, patient: np.ndarray, target: float, z: flo
     k = np.arange(most + 1)
     trials = np.minimum(n, n / effect)
     p = 1 - k / n
-    centre = p + z * z / (2 * trials)
-    half = z * np.sqrt(p * (1 - p) / trials + z * z / (4 * trials * trials))
-    low = (centre - half) / (1 + z * z / trials)
     # a bound that fails at fewer misses fails at more
-    return np.minimum.accumulate(low)
+    return np.minimum.accumulate(wilson_interval(p, trials, z)[0])
 
 
 def _design_effects(patient: np.ndarray) -> np.ndarray:

@@ -13,7 +13,7 @@ from sklearn.model_selection import StratifiedGroupKFold
 from sklearn.pipeline import make_pipeline
 
 from ..exceptions import SequenceError
-from .proportions import Proportion, clustered_share, paired_difference
+from .estimate import Estimate
 
 __all__ = ["Accuracy", "check_labels", "default_classifier", "downstream_accuracy"]
 
@@ -23,14 +23,14 @@ class Accuracy(NamedTuple):
 
     Attributes
     ----------
-    accuracy : Proportion
+    accuracy : Estimate
         With its interval over patients.
-    difference : Proportion
+    difference : Estimate
         To the classifier of the first version, note by note.
     """
 
-    accuracy: Proportion
-    difference: Proportion
+    accuracy: Estimate
+    difference: Estimate
 
 
 def default_classifier() -> Any:
@@ -134,7 +134,8 @@ def downstream_accuracy(
     ones = np.ones(len(y))
     return {
         name: Accuracy(
-            clustered_share(hits, ones, groups, confidence), paired_difference(hits, first, groups, confidence)
+            Estimate.from_groups(hits, ones, groups, confidence),
+            Estimate.from_differences(hits - first, groups, confidence),
         )
         for name, hits in right.items()
     }

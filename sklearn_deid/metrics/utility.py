@@ -5,18 +5,16 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
-from math import sqrt
 from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
-from scipy.stats import t as student
 from sklearn.utils import check_random_state
 
 from ..text import Document
 from .bleu import corpus_bleu
 from .downstream import check_labels, downstream_accuracy
-from .proportions import clustered_share
+from .estimate import Estimate
 from .redacted_notes import PLACEHOLDER, OriginalNotes, RedactedNotes, align_redacted, original_notes
 from .removed_terms import find_terms, removed_terms, removed_tokens
 from .topics import choose_n_topics, count_words, topic_agreement
@@ -208,7 +206,7 @@ def _bleu(notes: OriginalNotes, systems: Mapping[str, RedactedNotes], n_grams: i
             if not (suffix and name == "gold"):
                 for n in range(1, n_grams + 1):
                     value = corpus_bleu(side.tokens, reference, n)
-                    yield UtilityFigure("bleu", name, f"bleu-{n}{suffix}", value)
+                    yield UtilityFigure("bleu", name, f"bleu-{n}{suffix}", Estimate(value))
 
 
 def _topics(
@@ -223,19 +221,11 @@ def _topics(
         n_topics = choose_n_topics(texts, words, vocabulary, chosen.candidates, chosen.n_words, seeds[0])
     figures = []
     for name, found in topic_agreement(counts, n_topics, chosen.n_words, seeds).items():
-        figures.append(UtilityFigure("topics", name, "mean", *_mean(found.means, chosen.confidence)))
+        mean = Estimate.from_repeats(found.means, chosen.confidence).within(0.0, 1.0)
+        figures.append(UtilityFigure("topics", name, "mean", mean))
         for number, share in enumerate(found.per_topic, 1):
-            figures.append(UtilityFigure("topics", name, f"topic {number}, first start", share))
+            figures.append(UtilityFigure("topics", name, f"topic {number}, first start", Estimate(share)))
     return n_topics, figures
-
-
-def _mean(values: Sequence[float], confidence: float) -> tuple[float, float | None, float | None]:
-    """Mean of the repetitions, with Student's interval within [0, 1]."""
-    mean = float(np.mean(values))
-    if len(values) < 2:
-        return mean, None, None
-    half = float(student.ppf(0.5 + confidence / 2, len(values) - 1) * np.std(values, ddof=1)) / sqrt(len(values))
-    return mean, max(0.0, mean - half), min(1.0, mean + half)
 
 
 def _classification(
@@ -251,9 +241,9 @@ def _classification(
     scores = downstream_accuracy(
         of_rows, y, groups[rows], classifier, n_splits=chosen.n_splits, confidence=chosen.confidence, seed=seed
     )
-    figures = [UtilityFigure("classification", name, "accuracy", *score.accuracy) for name, score in scores.items()]
+    figures = [UtilityFigure("classification", name, "accuracy", score.accuracy) for name, score in scores.items()]
     return figures + [
-        UtilityFigure("classification", name, "accuracy minus original", *score.difference)
+        UtilityFigure("classification", name, "accuracy minus original", score.difference)
         for name, score in scores.items()
         if name != "original"
     ]
@@ -262,14 +252,14 @@ def _classification(
 def _tokens(notes: OriginalNotes, systems: Mapping[str, RedactedNotes], confidence: float) -> Iterator[UtilityFigure]:
     for name, side in systems.items():
         counts = removed_tokens(notes, systems["gold"].kept, side.kept)
-        removed = clustered_share(counts.other_removed, counts.other, notes.groups, confidence)
-        left = clustered_share(counts.phi_left, counts.phi, notes.groups, confidence)
-        yield UtilityFigure("tokens", name, "n outside PHI", float(counts.other.sum()))
+        removed = Estimate.from_groups(counts.other_removed, counts.other, notes.groups, confidence)
+        left = Estimate.from_groups(counts.phi_left, counts.phi, notes.groups, confidence)
+        yield UtilityFigure("tokens", name, "n outside PHI", Estimate(float(counts.other.sum())))
         if name != "gold":  # right by definition
-            yield UtilityFigure("tokens", name, "removed outside PHI", *removed)
-        yield UtilityFigure("tokens", name, "n PHI", float(counts.phi.sum()))
+            yield UtilityFigure("tokens", name, "removed outside PHI", removed)
+        yield UtilityFigure("tokens", name, "n PHI", Estimate(float(counts.phi.sum())))
         if name != "gold":
-            yield UtilityFigure("tokens", name, "left of PHI", *left)
+            yield UtilityFigure("tokens", name, "left of PHI", left)
 
 
 def _terms(
@@ -283,7 +273,7 @@ def _terms(
     places = find_terms(notes, clinical_terms)
     for name, side in systems.items():
         n_terms, n_removed, by_term[name] = removed_terms(places, systems["gold"].kept, side.kept)
-        yield UtilityFigure("terms", name, "n outside PHI", float(n_terms.sum()))
+        yield UtilityFigure("terms", name, "n outside PHI", Estimate(float(n_terms.sum())))
         if name != "gold":
-            share = clustered_share(n_removed, n_terms, notes.groups, confidence)
-            yield UtilityFigure("terms", name, "removed", *share)
+            share = Estimate.from_groups(n_removed, n_terms, notes.groups, confidence)
+            yield UtilityFigure("terms", name, "removed", share)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from .._optional import import_optional
+from .estimate import Estimate
 
 __all__ = ["UtilityFigure", "UtilityReport"]
 
@@ -17,6 +18,7 @@ _TITLES = {
     "tokens": "Tokens removed and left",
     "terms": "Clinical terms",
 }
+_COLUMNS = ("value", "low", "high")
 
 
 class UtilityFigure(NamedTuple):
@@ -29,17 +31,14 @@ class UtilityFigure(NamedTuple):
         Which version of the notes: ``"original"``, ``"gold"``, ``"redacted"``, ``"baseline"``, or, for topics,
         ``"original, another seed"``.
     measure : str
-    value : float
-    low, high : float or None
-        Ends of the interval, where there is one.
+    estimate : Estimate
+        Without an interval where there is none.
     """
 
     part: str
     system: str
     measure: str
-    value: float
-    low: float | None = None
-    high: float | None = None
+    estimate: Estimate
 
 
 @dataclass(frozen=True, repr=False)
@@ -62,7 +61,7 @@ class UtilityReport:
 
     Examples
     --------
-    >>> report = UtilityReport((UtilityFigure("bleu", "gold", "bleu-1", 0.9),), 2, 1)
+    >>> report = UtilityReport((UtilityFigure("bleu", "gold", "bleu-1", Estimate(0.9)),), 2, 1)
     >>> report.value("bleu", "gold", "bleu-1")
     0.9
     >>> report
@@ -93,7 +92,7 @@ class UtilityReport:
         """
         for figure in self.figures:
             if figure[:3] == (part, system, measure):
-                return figure.value
+                return figure.estimate.value
         raise KeyError(f"There is no figure {(part, system, measure)}; see 'figures' for those there are.")
 
     def to_dict(self) -> dict[str, Any]:
@@ -105,17 +104,18 @@ class UtilityReport:
             "n_topics": self.n_topics,
             "confidence": self.confidence,
         }
-        for part, system, measure, value, low, high in self.figures:
-            systems = nested.setdefault(part, {})
-            systems.setdefault(system, {})[measure] = {"value": value, "low": low, "high": high}
+        for part, system, measure, estimate in self.figures:
+            systems, plain = nested.setdefault(part, {}), estimate.to_dict()
+            systems.setdefault(system, {})[measure] = {key: plain[key] for key in _COLUMNS}
         return nested
 
     def to_frame(self) -> Any:
         """DataFrame (extra ``frames``) with one row for each figure, index levels part, system and measure."""
         pandas = import_optional("pandas", extra="frames", purpose="to_frame")
         keys = ["part", "system", "measure"]
-        frame = pandas.DataFrame(list(self.figures), columns=[*keys, "value", "low", "high"])
-        return frame.astype(dict.fromkeys(["value", "low", "high"], "float64")).set_index(keys)
+        rows = [(*figure[:3], *(getattr(figure.estimate, column) for column in _COLUMNS)) for figure in self.figures]
+        frame = pandas.DataFrame(rows, columns=[*keys, *_COLUMNS])
+        return frame.astype(dict.fromkeys(_COLUMNS, "float64")).set_index(keys)
 
     def to_markdown(self) -> str:
         """One table for each part, a column for each version of the notes; intervals in brackets."""
@@ -135,6 +135,6 @@ class UtilityReport:
 
 def _cell(figure: UtilityFigure) -> str:
     if figure.measure.startswith("n "):
-        return f"{figure.value:.0f}"
-    interval = "" if figure.low is None or figure.high is None else f" [{figure.low:.4f}, {figure.high:.4f}]"
-    return f"{figure.value:.4f}{interval}"
+        return f"{figure.estimate.value:.0f}"
+    found = figure.estimate
+    return f"{found.value:.4f}" + (f" [{found.low:.4f}, {found.high:.4f}]" if found.has_interval else "")

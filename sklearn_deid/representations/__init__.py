@@ -59,7 +59,6 @@ _HOME = {
     "deid_scores": "private_model",
     "noise_aware_groups": "private_model",
     "PrivateRepresenter": "private_representer",
-    "AttackAccuracy": "probe",
     "CONTROL_BAR": "probe",
     "ProbeResult": "probe",
     "pair_accuracy": "probe",

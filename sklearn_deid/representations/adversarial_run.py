@@ -11,6 +11,7 @@ import torch
 
 from .._torch_streams import own_torch_stream
 from ..exceptions import UnsafeToShareWarning
+from ..metrics import Estimate
 from .adversarial_settings import ThreePartResult, ThreePartSettings
 from .adversary_steps import RunningMeans, check_pairs, frozen, step
 from .adversary_training import fit_adversaries, measure_pairs, new_adversaries
@@ -18,7 +19,7 @@ from .noise_metrics import noise_figures
 from .pair_adversaries import PairAdversaries
 from .pair_batches import PairBatch, PairBatches
 from .private_model import BestState, PrivateModel, TrainingLog, deid_scores, noise_aware_groups
-from .probe import CONTROL_BAR, AttackAccuracy, ProbeResult, pair_accuracy, train_probe
+from .probe import CONTROL_BAR, ProbeResult, pair_accuracy, train_probe
 
 __all__ = ["AdversarialRun"]
 
@@ -61,7 +62,7 @@ class AdversarialRun(ABC):
         self.noise_lr = settings.lr if settings.noise_lr is None else settings.noise_lr
         self.after_p1, self.best = BestState(self.representer, self.tagger), BestState()
         self.has_adversaries, self.n_rounds, self.selected_round = False, 0, 0
-        self.control: dict[str, AttackAccuracy] | None = None
+        self.control: dict[str, Estimate] | None = None
         self.probe: ProbeResult | None = None
 
     def run(self) -> ThreePartResult:
@@ -181,7 +182,7 @@ class AdversarialRun(ABC):
             rng=self.rng,
             generator=self.generator,
         )
-        found = {f"{name}_accuracy": attack.accuracy for name, attack in result.accuracies.items()}
+        found = {f"{name}_accuracy": attack.value for name, attack in result.accuracies.items()}
         self.log.record("probe", round=number, **found)
         return result
 
@@ -199,8 +200,8 @@ class AdversarialRun(ABC):
             )
             return
         self.control = pair_accuracy(self.adversaries, self.representer, self.valid, self.generator)
-        self.log.record("control", **{f"{k}_accuracy": v.accuracy for k, v in self.control.items()})
-        found = self.control["t2"].accuracy
+        self.log.record("control", **{f"{k}_accuracy": v.value for k, v in self.control.items()})
+        found = self.control["t2"].value
         if found < CONTROL_BAR:
             warnings.warn(
                 f"Before anything was hidden, the adversary T2 told pairs apart in {found:.1%} of cases; under "

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from ..metrics import Estimate
 from .adversary_training import AdversarySettings
 from .pair_adversaries import PairAdversaries
-from .probe import CONTROL_BAR, AttackAccuracy, ProbeResult
+from .probe import CONTROL_BAR, ProbeResult
 
 __all__ = ["ThreePartResult", "ThreePartSettings"]
 
@@ -121,7 +122,7 @@ class ThreePartResult:
     score : float
         Of the selected round by the stopping rule, lower is better: the combined loss, to which "robust" adds a large
         number for what a probe read. Infinite for round 0.
-    control : dict of str to AttackAccuracy, or None
+    control : dict of str to Estimate, or None
         How often the adversaries were right at the end of P2, where nothing was hidden yet; None if that was not
         measured.
     probe : ProbeResult or None
@@ -134,14 +135,14 @@ class ThreePartResult:
     selected_round: int
     n_rounds: int
     score: float
-    control: dict[str, AttackAccuracy] | None
+    control: dict[str, Estimate] | None
     probe: ProbeResult | None
     interrupted: bool
 
     @property
     def control_accuracy(self) -> float | None:
         """T2's accuracy at the end of P2."""
-        return None if self.control is None else self.control["t2"].accuracy
+        return None if self.control is None else self.control["t2"].value
 
     @property
     def control_passed(self) -> bool | None:

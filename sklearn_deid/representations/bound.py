@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import math
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
 from typing import Any
 
 import torch
 from scipy.stats import binom
 from torch import Tensor
 
+from ..metrics import Estimate
 from .gaussian_bound import attack_accuracy, pair_distance, released_r_times, sampling_slack
 from .network import Representer
 from .pair_batches import PairBatches
 
-__all__ = ["PrivacyBound", "pair_distances", "pair_slack", "privacy_bound"]
+__all__ = ["PrivacyBound", "mean_accuracy", "pair_distances", "pair_slack", "privacy_bound"]
 
 
 @dataclass(frozen=True)
@@ -30,11 +32,11 @@ class PrivacyBound:
     ----------
     n_pairs, n_releases : int
         Pairs, each of another sentence, and how often (r) each sentence is released.
-    mean_accuracy, mean_accuracy_low, mean_accuracy_high : float
+    mean_accuracy : Estimate
         Mean over the pairs of ``Phi(d' / 2)``, with a 95 % interval for other pairs of the same kind.
     quantile : float
-        Which quantile the next three are.
-    quantile_accuracy, quantile_accuracy_low, quantile_accuracy_high : float
+        Which quantile the next one is.
+    quantile_accuracy : Estimate
         This share of the pairs has at most this accuracy; interval from order statistics.
     largest_accuracy : float
         Of the pair that is told apart best among those that were drawn.
@@ -47,20 +49,32 @@ class PrivacyBound:
 
     n_pairs: int
     n_releases: int
-    mean_accuracy: float
-    mean_accuracy_low: float
-    mean_accuracy_high: float
+    mean_accuracy: Estimate
     quantile: float
-    quantile_accuracy: float
-    quantile_accuracy_low: float
-    quantile_accuracy_high: float
+    quantile_accuracy: Estimate
     largest_accuracy: float
     mean_distance: float
     slack: float = 0.0
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain numbers, for JSON."""
-        return asdict(self)
+        """Plain numbers, for JSON; an estimate is three of them: ``NAME``, ``NAME_low`` and ``NAME_high``."""
+        plain: dict[str, Any] = {}
+        for name in (f.name for f in fields(self)):
+            value = getattr(self, name)
+            if isinstance(value, Estimate):
+                plain |= {name: value.value, f"{name}_low": value.low, f"{name}_high": value.high}
+            else:
+                plain[name] = value
+        return plain
+
+    @classmethod
+    def from_dict(cls, plain: Mapping[str, Any]) -> PrivacyBound:
+        """The bound of which `to_dict` gave these numbers."""
+        numbers, n = dict(plain), plain["n_pairs"]
+        for name in ("mean_accuracy", "quantile_accuracy"):
+            value, low, high = (numbers.pop(name + end) for end in ("", "_low", "_high"))
+            numbers[name] = Estimate(value, low, high, n)
+        return cls(**numbers)
 
 
 @torch.no_grad()
@@ -126,7 +140,7 @@ def privacy_bound(
     >>> import torch
     >>> from sklearn_deid.representations import privacy_bound
     >>> bound = privacy_bound(torch.zeros(100))
-    >>> bound.mean_accuracy, bound.quantile_accuracy, bound.n_pairs
+    >>> bound.mean_accuracy.value, bound.quantile_accuracy.value, bound.n_pairs
     (0.5, 0.5, 100)
     """
     if not len(distances):
@@ -135,24 +149,33 @@ def privacy_bound(
     added = n_releases * slack
     accuracies = attack_accuracy(released_r_times(distances.double(), n_releases)).sort().values.cpu()
     accuracies = (accuracies + added).clamp(max=1.0)
-    mean = float(accuracies.mean())
-    half = 1.96 * float(accuracies.std()) / math.sqrt(n) if n > 1 else math.inf
     # Ranks between which the quantile lies with 95 % probability, whatever the distribution.
     low, high = (int(binom.ppf(p, n, quantile)) for p in (0.025, 0.975))
+    accuracy, least, most = (float(accuracies[_rank(at, n)]) for at in (quantile * n, low, high + 1))
     return PrivacyBound(
         n_pairs=n,
         n_releases=n_releases,
-        mean_accuracy=mean,
-        mean_accuracy_low=max(0.5, mean - half),
-        mean_accuracy_high=min(1.0, mean + half),
+        mean_accuracy=mean_accuracy(float(accuracies.mean()), accuracies),
         quantile=quantile,
-        quantile_accuracy=float(accuracies[_rank(quantile * n, n)]),
-        quantile_accuracy_low=float(accuracies[_rank(low, n)]),
-        quantile_accuracy_high=float(accuracies[_rank(high + 1, n)]),
+        quantile_accuracy=Estimate(accuracy, least, most, n),
         largest_accuracy=float(accuracies[-1]),
         mean_distance=float(distances.mean()),
         slack=added,
     )
+
+
+def mean_accuracy(mean: float, accuracies: Tensor) -> Estimate:
+    """Mean accuracy with a 95 % interval of the normal distribution over sentences, from one half to 1.
+
+    Parameters
+    ----------
+    mean : float
+    accuracies : Tensor of shape (n,)
+        Of each sentence, whose spread gives the interval.
+    """
+    n = len(accuracies)
+    half = 1.96 * float(accuracies.std()) / math.sqrt(n) if n > 1 else math.inf
+    return Estimate(mean, max(0.5, mean - half), min(1.0, mean + half), n)
 
 
 def _rank(position: float, n: int) -> int:

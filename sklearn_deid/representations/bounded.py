@@ -309,8 +309,8 @@ def _validated(
 def _state(duals: DualVariables, distances: Tensor, model: PrivateModel) -> dict[str, float]:
     bound = privacy_bound(distances, quantile=duals.settings.quantile)
     return {
-        "mean_accuracy": bound.mean_accuracy,
-        "quantile_accuracy": bound.quantile_accuracy,
+        "mean_accuracy": bound.mean_accuracy.value,
+        "quantile_accuracy": bound.quantile_accuracy.value,
         "price_mean": duals.mean,
         "price_tail": duals.tail,
         "noise_std": float(model.representer.output_std().detach().mean()),

@@ -8,14 +8,14 @@ stronger attackers. The bound of `sklearn_deid.representations.pair_distance` ho
 from __future__ import annotations
 
 import copy
-import math
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import torch
 
 from .._torch_streams import own_torch_stream
+from ..metrics import Estimate
 from .adversary_steps import RunningMeans, check_pairs, frozen
 from .adversary_training import AdversarySettings, fit_adversaries, new_adversaries
 from .network import Representer
@@ -24,54 +24,11 @@ from .pair_adversaries import PairAdversaries
 from .pair_batches import PairBatches
 from .private_model import TrainingLog
 
-__all__ = ["CONTROL_BAR", "AttackAccuracy", "ProbeResult", "pair_accuracy", "positive_control", "train_probe"]
+__all__ = ["CONTROL_BAR", "ProbeResult", "pair_accuracy", "positive_control", "train_probe"]
 
 # An adversary that compares two representations must be right this often where they hide nothing; one that is not
 # cannot show that they hide something.
 CONTROL_BAR = 0.90
-_Z = 1.959963984540054  # 97.5 % quantile of the normal distribution
-
-
-@dataclass(frozen=True)
-class AttackAccuracy:
-    """Share of pairs of which an adversary said rightly whether they are real; half of them are.
-
-    Attributes
-    ----------
-    accuracy, low, high : float
-        With its 95 % interval (Wilson). It takes pairs as independent: names that return in many sentences make it too
-        narrow, and it holds nothing of how the accuracy varies between trainings.
-    n : int
-        Number of pairs, real and fake.
-    epoch : int or None
-        Epoch of the adversary's weights; 0 if it was not trained further.
-
-    Examples
-    --------
-    >>> from sklearn_deid.representations import AttackAccuracy
-    >>> found = AttackAccuracy.from_counts(50, 100)
-    >>> round(found.low, 3), round(found.high, 3), found.at_chance
-    (0.404, 0.596, True)
-    """
-
-    accuracy: float
-    low: float
-    high: float
-    n: int
-    epoch: int | None = None
-
-    @classmethod
-    def from_counts(cls, n_right: int, n: int, epoch: int | None = None) -> AttackAccuracy:
-        """Accuracy of n answers, at least one."""
-        share, spread = n_right / n, _Z**2 / n
-        middle = (share + spread / 2) / (1 + spread)
-        half = _Z * math.sqrt(share * (1 - share) / n + spread / (4 * n)) / (1 + spread)
-        return cls(share, middle - half, middle + half, n, epoch)
-
-    @property
-    def at_chance(self) -> bool:
-        """Whether one half lies in the interval."""
-        return self.low <= 0.5 <= self.high
 
 
 @dataclass(frozen=True, repr=False)
@@ -80,32 +37,38 @@ class ProbeResult:
 
     Attributes
     ----------
-    accuracies : dict of str to AttackAccuracy
-        "t1", "t2", and for the paper's kind "average", on pairs drawn anew from the held-out sentences by which the
-        epoch was chosen. For sentences that chose nothing: `pair_accuracy`.
+    accuracies : dict of str to Estimate
+        Share of pairs, real and fake, that an adversary judged rightly; half of them are real. Keys are "t1", "t2", and
+        for the paper's kind "average". Measured on pairs drawn anew from the held-out sentences by which the epoch was
+        chosen; for sentences that chose nothing see `pair_accuracy`. The interval is Wilson's at 95 %. It takes pairs
+        as independent: names that return in many sentences make it too narrow, and it holds nothing of how the accuracy
+        varies between trainings.
     adversaries : PairAdversaries
         Each judge at its best epoch.
     continued : bool
         Whether they had been trained before.
+    epochs : dict of str to int
+        Epoch of the weights of each adversary; 0 for one that was not trained further.
     control : ProbeResult or None
         The same probe where nothing is hidden.
     """
 
-    accuracies: dict[str, AttackAccuracy]
+    accuracies: dict[str, Estimate]
     adversaries: PairAdversaries
     continued: bool
+    epochs: dict[str, int] = field(default_factory=dict)
     control: ProbeResult | None = None
 
     @property
-    def strongest(self) -> AttackAccuracy:
+    def strongest(self) -> Estimate:
         """The attack that was right most often."""
-        return max(self.accuracies.values(), key=lambda found: found.accuracy)
+        return max(self.accuracies.values(), key=lambda found: found.value)
 
     @property
     def control_accuracy(self) -> float | None:
         """T2's accuracy in the control; None without a control or without T2."""
         found = None if self.control is None else self.control.accuracies.get("t2")
-        return None if found is None else found.accuracy
+        return None if found is None else found.value
 
     @property
     def control_passed(self) -> bool | None:
@@ -117,7 +80,7 @@ class ProbeResult:
         return replace(self, control=control)
 
     def __repr__(self) -> str:
-        found = ", ".join(f"{k} {v.accuracy:.3f} [{v.low:.3f}, {v.high:.3f}]" for k, v in self.accuracies.items())
+        found = ", ".join(f"{k} {v.value:.3f} [{v.low:.3f}, {v.high:.3f}]" for k, v in self.accuracies.items())
         return (
             f"ProbeResult({found}, n={self.strongest.n}, continued={self.continued}, control={self.control_accuracy})"
         )
@@ -129,8 +92,7 @@ def pair_accuracy(
     representer: Representer,
     batches: PairBatches,
     generator: torch.Generator,
-    epochs: dict[str, int] | None = None,
-) -> dict[str, AttackAccuracy]:
+) -> dict[str, Estimate]:
     """How often trained adversaries are right on one real and one fake pair of each sentence with PHI.
 
     Parameters
@@ -142,12 +104,10 @@ def pair_accuracy(
         Best of patients that neither chose nor trained anything.
     generator : torch.Generator
         Draws twins and noise.
-    epochs : dict of str to int, optional
-        What to note as the epoch of each judge.
 
     Returns
     -------
-    dict of str to AttackAccuracy
+    dict of str to Estimate
 
     Raises
     ------
@@ -160,14 +120,9 @@ def pair_accuracy(
         judgement = adversaries(adversaries.draw(representer, batch, generator))
         means.add_judgement(judgement)
         n += len(judgement.real)
-    shares, epochs = means.compute(), epochs or {}
+    shares = means.compute()
     names = dict.fromkeys((*adversaries.tasks, *adversaries.judges))
-    return {
-        name: AttackAccuracy.from_counts(
-            round(shares[f"{name}_accuracy"] * n), n, epochs.get(name, epochs.get("average"))
-        )
-        for name in names
-    }
+    return {name: Estimate.from_counts(round(shares[f"{name}_accuracy"] * n), n) for name in names}
 
 
 def train_probe(
@@ -232,8 +187,10 @@ def train_probe(
             adversaries, representer, train, valid, settings=settings, rng=rng, generator=generator, record=record
         )
         # Measured anew: the best of many epochs on the same draws would look better than it is.
-        accuracies = pair_accuracy(adversaries, representer, valid, generator, epochs)
-    return ProbeResult(accuracies, adversaries, continue_from is not None)
+        accuracies = pair_accuracy(adversaries, representer, valid, generator)
+    # the paper's adversaries are trained and chosen together
+    chosen = {name: epochs.get(name, epochs.get("average", 0)) for name in accuracies}
+    return ProbeResult(accuracies, adversaries, continue_from is not None, chosen)
 
 
 def positive_control(

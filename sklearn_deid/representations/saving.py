@@ -129,7 +129,7 @@ def representer_from_state(
         weights = {k.removeprefix("network."): torch.from_numpy(v.copy()) for k, v in arrays.items()}
         representer.network_.load_state_dict(weights)
         representer.network_.eval()
-        representer.bound_ = None if state["bound"] is None else PrivacyBound(**state["bound"])
+        representer.bound_ = None if state["bound"] is None else PrivacyBound.from_dict(state["bound"])
         representer.history_, representer.interrupted_ = list(state["history"]), False
         representer.training_counts_ = dict(state["training_counts"])
         representer.n_features_out_ = representer.n_components + 7 * representer.casing

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
@@ -12,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._storage import plain_json
 from ..exceptions import BundleError
-from ..metrics import Proportion
+from ..metrics import Estimate
 from .decision_report import DecisionReport
 from .hybrid_tagger import HybridTagger
 from .note_deidentifier import NoteDeidentifier
@@ -183,15 +184,15 @@ def _with_labels(model: Any, labels: Any) -> Any:
 
 
 def _plain_figure(value: Any) -> Any:
-    """NaN, of a share of nothing, as None: JSON has no NaN."""
-    return [None if end is None or np.isnan(end) else end for end in value] if isinstance(value, Proportion) else value
+    """An estimate as a list of its attributes, with None for NaN, which JSON does not have."""
+    return list(value.to_dict().values()) if isinstance(value, Estimate) else value
 
 
 def _figure(value: Any) -> Any:
     if not isinstance(value, list):
         return value
-    share, low, high = value
-    return Proportion(float("nan") if share is None else share, low, high)
+    share, low, high = (math.nan if number is None else number for number in value[:3])
+    return Estimate(share, low, high, *value[3:])  # version 0.1.0 saved the first three alone
 
 
 def _probability(value: Any) -> float:

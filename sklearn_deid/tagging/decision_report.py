@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..metrics import Proportion, bootstrap_ratio
+from ..metrics import Estimate, bootstrap_ratio
 from ..text import BINARY, I2B2_2014, MEDDOCAN, labels_of, split_tag
 from .held_out import HeldOut
 
@@ -26,18 +26,18 @@ class DecisionReport:
     n_patients, n_tokens : int
         Held out.
     decision_bias : float
-    recall : Proportion
+    recall : Estimate
         Share of the PHI tokens (or spans) that are tagged, as ``level`` and ``binary`` of the tagger say.
-    precision : Proportion
+    precision : Estimate
         Share of the tagged tokens that are PHI, whatever their label.
-    untuned_recall, untuned_precision : Proportion
+    untuned_recall, untuned_precision : Estimate
         The same at a bias of 0.
-    missed_patients : Proportion
+    missed_patients : Estimate
         Share of the patients of whom at least one token of a direct identifier is not tagged.
 
     Examples
     --------
-    >>> share = Proportion(0.5, 0.25, 0.75)
+    >>> share = Estimate(0.5, 0.25, 0.75)
     >>> print(DecisionReport(4, 90, 1.5, share, share, share, share, share))
     4 held-out patients, 90 tokens, decision bias 1.50
     recall 50.00 % (25.00 to 75.00), without bias 50.00 % (25.00 to 75.00)
@@ -48,11 +48,11 @@ class DecisionReport:
     n_patients: int
     n_tokens: int
     decision_bias: float
-    recall: Proportion
-    precision: Proportion
-    untuned_recall: Proportion
-    untuned_precision: Proportion
-    missed_patients: Proportion
+    recall: Estimate
+    precision: Estimate
+    untuned_recall: Estimate
+    untuned_precision: Estimate
+    missed_patients: Estimate
 
     def __str__(self) -> str:
         return (
@@ -63,8 +63,8 @@ class DecisionReport:
         )
 
 
-def _percent(share: Proportion) -> str:
-    between = "" if share.low is None or share.high is None else f" ({100 * share.low:.2f} to {100 * share.high:.2f})"
+def _percent(share: Estimate) -> str:
+    between = f" ({100 * share.low:.2f} to {100 * share.high:.2f})" if share.has_interval else ""
     return f"{100 * share.value:.2f} %{between}"
 
 
@@ -144,10 +144,10 @@ def measure_decision(
     scores, owners = items[0], np.searchsorted(patient, items[1])
     n = len(patient)
 
-    def recall(threshold: float) -> Proportion:
+    def recall(threshold: float) -> Estimate:
         return bootstrap_ratio(np.bincount(owners[scores >= threshold], minlength=n), np.bincount(owners, minlength=n))
 
-    def precision(threshold: float) -> Proportion:
+    def precision(threshold: float) -> Estimate:
         tagged = held.marginals.phi >= threshold
         hits = np.bincount(number[tagged & gold], minlength=n)
         return bootstrap_ratio(hits, np.bincount(number[tagged], minlength=n))

@@ -6,7 +6,6 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from scipy.stats import binomtest
 
 from sklearn_deid.audit import Attack, AttackResult, Estimate, three_patient_splits
 from sklearn_deid.audit.attacks import CertifiedBound, InversionAttack, LookupAttack, PairAttack
@@ -14,45 +13,6 @@ from sklearn_deid.audit.attacks import CertifiedBound, InversionAttack, LookupAt
 
 def result(value=0.7, **more):
     return AttackResult("name", "model", "Someone.", "share", Estimate.from_counts(100 * value, 100), 0.5, **more)
-
-
-@pytest.mark.parametrize("n_right", [0, 1, 37, 100])
-@pytest.mark.parametrize("confidence", [0.9, 0.95, 0.999])
-def test_independent_trials_get_wilsons_interval(n_right, confidence):
-    expected = binomtest(n_right, 100).proportion_ci(confidence, method="wilson")
-    found = Estimate.from_hits(np.arange(100) < n_right, confidence=confidence)
-    np.testing.assert_allclose([found.low, found.high], expected, atol=1e-12)
-    assert (found.value, found.n) == (n_right / 100, 100)
-
-
-def test_interval_over_patients_is_never_narrower_and_grows_with_their_differences():
-    hits = np.arange(200) < 100
-    apart, together = np.arange(200) % 20, np.arange(200) // 10
-    alone, mixed, same = (Estimate.from_hits(hits, g) for g in (None, apart, together))
-    assert mixed.high - mixed.low >= alone.high - alone.low - 1e-12
-    assert same.high - same.low > 2 * (alone.high - alone.low)
-    assert Estimate.from_hits(hits, np.zeros(200)).covers(0.0)
-
-
-@pytest.mark.parametrize("n_patients", [6, 40])
-def test_interval_over_patients_covers_the_truth(n_patients):
-    """400 runs with 10 dependent trials of each patient; also where patients are few."""
-    rng, covered = np.random.default_rng(0), 0
-    for _ in range(400):
-        hits = rng.random((n_patients, 10)) < rng.beta(2, 2, size=n_patients)[:, None]
-        covered += Estimate.from_hits(hits.ravel(), np.repeat(np.arange(n_patients), 10)).covers(0.5)
-    assert covered >= 372
-
-
-@pytest.mark.parametrize("hits", [[], [2.0], [math.nan], [[1.0]]])
-def test_what_is_no_share_is_refused(hits):
-    with pytest.raises(ValueError, match="must hold at least one number, all from 0 to 1"):
-        Estimate.from_hits(hits)
-
-
-def test_groups_of_another_length_are_refused():
-    with pytest.raises(ValueError, match="one group for each of 2 trials"):
-        Estimate.from_hits([1, 0], ["p"])
 
 
 def test_advantage_runs_from_the_guess_to_the_perfect_attack():

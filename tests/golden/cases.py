@@ -680,7 +680,8 @@ def _():
 
 @case("measured/bootstrap")
 def _():
-    return tuple(bootstrap_ratio(np.arange(9), np.arange(9) + 3, n_draws=300, seed=1))
+    found = bootstrap_ratio(np.arange(9), np.arange(9) + 3, n_draws=300, seed=1)
+    return found.value, found.low, found.high
 
 
 # ---- word vectors

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sklearn_deid.metrics import bootstrap_ratio, missed_patient_threshold, recall_threshold
+from sklearn_deid.metrics import Estimate, bootstrap_ratio, missed_patient_threshold, recall_threshold
 from sklearn_deid.metrics.decision_thresholds import _design_effects
 
 items = st.lists(st.tuples(st.integers(0, 100), st.integers(0, 5)), min_size=1, max_size=40)
@@ -127,5 +127,5 @@ def test_bootstrap_covers_and_agrees_with_the_ratio():
         assert share.value == hits.sum() / totals.sum()
         covered += share.low <= 0.798 <= share.high  # mean of the clipped normal
     assert covered >= 175
-    assert bootstrap_ratio(np.array([1.0]), np.array([2.0])) == (0.5, None, None)
+    assert bootstrap_ratio(np.array([1.0]), np.array([2.0])) == Estimate(0.5, n=2, n_groups=1)
     assert np.isnan(bootstrap_ratio(np.zeros(2), np.zeros(2)).value)

@@ -4,7 +4,6 @@ import json
 
 import numpy as np
 import pytest
-from scipy.stats import binomtest
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedGroupKFold, cross_val_predict
@@ -14,7 +13,6 @@ from sklearn.pipeline import make_pipeline
 from sklearn_deid import Document, Span, utility_report
 from sklearn_deid.exceptions import SequenceError
 from sklearn_deid.metrics.downstream import check_labels, downstream_accuracy
-from sklearn_deid.metrics.proportions import clustered_share, paired_difference
 
 # tokens:      0    1  2   3   4     5    6 7     8   9
 TEXT = "Seen by Ana for chest pain and a Parkinson tremor"
@@ -93,7 +91,7 @@ class TestClassification:
         assert report.value("classification", "gold", "accuracy") == 1.0
         assert report.value("classification", "redacted", "accuracy") < 0.75
         figure = next(f for f in report.figures if f[1:3] == ("redacted", "accuracy minus original"))
-        assert figure.high < 0
+        assert figure.estimate.high < 0
 
     def test_equals_scikit_learns_cross_validation(self):
         notes, labels = many()
@@ -123,52 +121,6 @@ class TestClassification:
             check_labels(["a", "a", "a"], groups, 2)
         with pytest.raises(ValueError, match="at least n_splits=2 patients; 1 of 2 classes have fewer, the smallest 1"):
             check_labels(["a", "a", "b"], groups, 2)
-
-
-class TestIntervals:
-    def test_a_patient_with_one_note_each_is_wilsons_interval(self):
-        hits = np.array([1] * 300 + [0] * 100)
-        share = clustered_share(hits, np.ones(400), np.arange(400))
-        # n - 1 in the variance over patients makes 399 trials of 400, and Student's quantile is 1.966.
-        z = binomtest(300, 400).proportion_ci(method="wilson")
-        assert share.value == 0.75
-        assert share.low == pytest.approx(z.low, abs=4e-4)
-        assert share.high == pytest.approx(z.high, abs=4e-4)
-
-    @pytest.mark.parametrize("n_patients", [5, 8, 12])
-    def test_few_patients_are_covered_too(self, n_patients):
-        """1,000 runs with 20 dependent notes of each patient; the normal quantile covers 89 to 92 % of them."""
-        rng, covered = np.random.default_rng(0), 0
-        groups = np.repeat(np.arange(n_patients), 20)
-        for _ in range(1000):
-            hits = rng.random((n_patients, 20)) < rng.beta(2, 2, size=n_patients)[:, None]
-            share = clustered_share(hits.ravel(), np.ones(len(groups)), groups)
-            covered += share.low <= 0.5 <= share.high
-        assert covered >= 938
-
-    def test_notes_that_repeat_their_patient_tell_nothing_new(self):
-        hits, groups = np.array([1, 0, 1, 1, 0, 1]), np.arange(6)
-        once = clustered_share(hits, np.ones(6), groups)
-        thrice = clustered_share(np.repeat(hits, 3), np.ones(18), np.repeat(groups, 3))
-        assert thrice == pytest.approx(once)
-
-    def test_no_hit_counts_each_patient_once(self):
-        share = clustered_share(np.zeros(20), np.full(20, 100), np.repeat(np.arange(10), 2))
-        assert share.value == share.low == 0.0
-        assert share.high == pytest.approx(binomtest(0, 10).proportion_ci(method="wilson").high)
-
-    def test_one_patient_or_nothing_to_count(self):
-        assert clustered_share(np.array([1]), np.array([2]), np.array(["p"])) == (0.5, None, None)
-        assert np.isnan(clustered_share(np.zeros(2), np.zeros(2), np.arange(2)).value)
-
-    def test_difference_is_students_paired_interval(self):
-        from scipy.stats import ttest_rel
-
-        rng = np.random.default_rng(0)
-        a, b = rng.integers(0, 2, 30), rng.integers(0, 2, 30)
-        found = paired_difference(a, b, np.arange(30))
-        wanted = ttest_rel(a, b).confidence_interval()
-        assert found == pytest.approx(((a - b).mean(), wanted.low, wanted.high))
 
 
 @pytest.fixture(scope="module")

@@ -125,7 +125,7 @@ def test_noise_is_enclosed(vectors):
         enclosed = bayes_reidentification(m, prior, random_state=0)
         drawn = bayes_reidentification(m, prior, method="plug-in", n_samples=20_000, random_state=1)
         assert enclosed.method == "bracket"
-        assert enclosed.lower <= drawn.upper
-        assert drawn.lower <= enclosed.upper
-        assert enclosed.lower <= enclosed.probability <= enclosed.upper
-        assert enclosed.upper - enclosed.lower < 0.25
+        assert enclosed.probability.low <= drawn.probability.high
+        assert drawn.probability.low <= enclosed.probability.high
+        assert enclosed.probability.low <= enclosed.probability.value <= enclosed.probability.high
+        assert enclosed.probability.high - enclosed.probability.low < 0.25

@@ -73,7 +73,7 @@ def test_scaling_makes_held_out_pairs_keep_the_bound(kind):
     factor = calibrate_noise(model, valid, duals, generator)
     assert factor > 1.0
     bound = privacy_bound(pair_distances(model.representer, valid, generator, n_draws=8))
-    assert bound.mean_accuracy <= 0.545 and bound.quantile_accuracy <= 0.61
+    assert bound.mean_accuracy.value <= 0.545 and bound.quantile_accuracy.value <= 0.61
     if kind == "fixed":
         assert torch.equal(model.representer.output_std(), std)
     else:
@@ -108,7 +108,7 @@ def test_training_learns_the_tags_and_keeps_the_bound():
     assert len(rows) == len(list(log.of_phase("finish"))) == 30 and not result.interrupted
     assert rows[-1]["valid_deid_loss"] < 0.5 * rows[0]["valid_deid_loss"]
     assert rows[-1]["valid_token_f1"] > 0.9
-    assert result.bound.mean_accuracy <= 0.575 and result.bound.quantile_accuracy <= 0.68
+    assert result.bound.mean_accuracy.value <= 0.575 and result.bound.quantile_accuracy.value <= 0.68
 
 
 def test_equal_seeds_give_equal_weights():
@@ -130,7 +130,7 @@ def test_interruption_restores_the_best_epoch_and_scales_its_noise():
 
     model, (train, valid) = small_model(), toy_batches()
     result = train_bounded(model, train, valid, settings=SHORT, **chance(), log=Stopping())
-    assert result.interrupted and result.bound.mean_accuracy < 0.56
+    assert result.interrupted and result.bound.mean_accuracy.value < 0.56
     assert all(torch.isfinite(v).all() for v in weights(model).values())
 
 
@@ -157,10 +157,10 @@ def test_bound_of_known_distances():
     distances = torch.linspace(0, 2, 1001, dtype=torch.float64)
     bound = privacy_bound(distances, n_releases=4, quantile=0.9)
     accuracy = torch.special.ndtr(distances)  # r = 4 doubles the distance
-    assert bound.mean_accuracy == pytest.approx(float(accuracy.mean()))
-    assert bound.quantile_accuracy == pytest.approx(float(accuracy[900]), abs=1e-3)
-    assert bound.quantile_accuracy_low <= bound.quantile_accuracy <= bound.quantile_accuracy_high
-    assert bound.mean_accuracy_low < bound.mean_accuracy < bound.mean_accuracy_high
+    assert bound.mean_accuracy.value == pytest.approx(float(accuracy.mean()))
+    assert bound.quantile_accuracy.value == pytest.approx(float(accuracy[900]), abs=1e-3)
+    assert bound.quantile_accuracy.low <= bound.quantile_accuracy.value <= bound.quantile_accuracy.high
+    assert bound.mean_accuracy.low < bound.mean_accuracy.value < bound.mean_accuracy.high
     assert bound.largest_accuracy == pytest.approx(float(accuracy[-1])) and bound.mean_distance == pytest.approx(1.0)
 
 
@@ -170,7 +170,7 @@ def test_intervals_cover_the_truth_about_as_often_as_they_say():
     covered = 0
     for _ in range(200):
         bound = privacy_bound(torch.from_numpy(rng.exponential(size=200)))
-        covered += bound.quantile_accuracy_low <= truth <= bound.quantile_accuracy_high
+        covered += bound.quantile_accuracy.low <= truth <= bound.quantile_accuracy.high
     assert 180 <= covered <= 200
 
 

@@ -7,17 +7,16 @@ wrong, and the audit with them.
 
 from __future__ import annotations
 
-import math
 import time
 from dataclasses import replace
 from typing import Any
 
 import torch
 
-from ...representations.bound import PrivacyBound, pair_distances, pair_slack, privacy_bound
+from ...representations.bound import PrivacyBound, mean_accuracy, pair_distances, pair_slack, privacy_bound
 from ...representations.gaussian_bound import attack_accuracy, released_r_times
 from ...representations.pair_batches import PairBatches
-from ..protocol import AttackResult, Estimate
+from ..protocol import AttackResult
 from ..streams import random_streams
 from .pairs import PairKnowledge, PairRelease
 
@@ -109,7 +108,7 @@ class CertifiedBound:
             self.threat,
             self.attacker,
             self.measure,
-            Estimate(found.mean_accuracy, found.mean_accuracy_low, found.mean_accuracy_high, found.n_pairs),
+            found.mean_accuracy,
             0.5,
             seconds=time.perf_counter() - since,
             settings={"n_releases": self.n_releases, "n_draws": self.n_draws, "pairwise": True, "bound": True},
@@ -168,7 +167,7 @@ def check_against(result: AttackResult, bound: AttackResult | PrivacyBound) -> A
 def _reach(bound: AttackResult | PrivacyBound) -> tuple[int, float]:
     """For how many releases it holds, and the upper end of its interval."""
     if isinstance(bound, PrivacyBound):
-        return bound.n_releases, bound.mean_accuracy_high
+        return bound.n_releases, bound.mean_accuracy.high
     if bound.attack is None or not bound.settings.get("bound"):
         raise ValueError("The 'bound' parameter must be the result of CertifiedBound. Got another one.")
     return bound.settings["n_releases"], bound.attack.high
@@ -179,8 +178,6 @@ def _of_sentences(
 ) -> PrivacyBound:
     """Bound over all draws; its interval counts sentences, each of which was drawn several times."""
     accuracies = attack_accuracy(released_r_times(distances.double(), n_releases)).reshape(n_draws, -1).mean(0)
-    n = len(accuracies)
-    half = 1.96 * float(accuracies.std()) / math.sqrt(n) if n > 1 else math.inf
     bound = privacy_bound(distances, n_releases=n_releases, quantile=quantile, slack=slack)
-    mean = bound.mean_accuracy
-    return replace(bound, n_pairs=n, mean_accuracy_low=max(0.5, mean - half), mean_accuracy_high=min(1.0, mean + half))
+    mean = mean_accuracy(bound.mean_accuracy.value, accuracies)
+    return replace(bound, n_pairs=len(accuracies), mean_accuracy=mean)

@@ -308,7 +308,7 @@ class PairAttack:
 
     def _epoch(self) -> int | None:
         assert self.probe_ is not None
-        return self.probe_.accuracies[self.task].epoch
+        return self.probe_.epochs[self.task]
 
     def _settings(self) -> dict[str, Any]:
         names = ("adversary", "task", "start", "template", "control", "n_epochs", "patience", "max_pairs")

@@ -164,18 +164,16 @@ class ReidentificationAttack:
             bayes_reidentification(mechanism, self._prior, random_state=self.random_state, **options)
             for mechanism in (self._mechanism, Unmoved(everything), Blind())
         )
-        estimates = [Estimate(f.probability, f.lower, f.upper, f.n_samples) for f in (found, open_text, blind)]
         # Rounding of sums must not fail a control.
-        blind_estimate = Estimate(
-            blind.probability, blind.lower - 1e-9, blind.upper + 1e-9, blind.n_samples, CONTROL_CONFIDENCE
-        )
+        chance = blind.probability
+        blind_estimate = Estimate(chance.value, chance.low - 1e-9, chance.high + 1e-9, chance.n, CONTROL_CONFIDENCE)
         details = {
             "worst case": found.worst_case,
-            "by label": {name: c.probability for name, c in found.by_category.items()},
+            "by label": {name: c.probability.value for name, c in found.by_category.items()},
             "summed over all releases": found.method == "exact",
         }
-        controls = (estimates[1], blind_estimate)
-        return self._result(started, estimates[0], Estimate.exact(found.prior_guess), controls, details, _POSITIVE_BAR)
+        controls, guess = (open_text.probability, blind_estimate), Estimate.exact(found.prior_guess)
+        return self._result(started, found.probability, guess, controls, details, _POSITIVE_BAR)
 
     def _result(
         self,

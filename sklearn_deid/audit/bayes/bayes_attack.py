@@ -11,6 +11,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.sparse import csr_array, issparse
 
+from ...metrics import Estimate
+
 __all__ = ["LOG_TIE", "Attack", "ProbabilityBlocks", "Target", "bracket_attack", "monte_carlo_attack"]
 
 # Joint probabilities whose logarithms differ by less are equal: sums of logarithms are rounded.
@@ -28,15 +30,13 @@ class Attack(NamedTuple):
 
     Attributes
     ----------
-    probability, lower, upper : float
-        Of naming the token, and the interval of it.
+    probability : Estimate
+        Of naming the token.
     worst_case : float or None
         Of naming the most exposed token.
     """
 
-    probability: float
-    lower: float
-    upper: float
+    probability: Estimate
     worst_case: float | None
 
 
@@ -141,8 +141,10 @@ def monte_carlo_attack(target: Target, n_samples: int, rng: np.random.Generator)
     if not certainty.all():
         raise ValueError("The mechanism draws releases that its own probabilities exclude; nothing can be said of it.")
     # A guess without the release attains at least the largest prior; the mean of draws may fall short of it.
-    mean, half = max(float(certainty.mean()), guess), _bernstein(certainty, target.delta)
-    return Attack(mean, max(guess, mean - half), min(1.0, mean + half), _most_exposed(target, n_samples, rng))
+    mean, half = min(1.0, max(float(certainty.mean()), guess)), _bernstein(certainty, target.delta)
+    return Attack(
+        Estimate(mean, max(guess, mean - half), min(1.0, mean + half), n_samples), _most_exposed(target, n_samples, rng)
+    )
 
 
 def bracket_attack(target: Target, n_samples: int, rng: np.random.Generator) -> Attack:
@@ -158,7 +160,7 @@ def bracket_attack(target: Target, n_samples: int, rng: np.random.Generator) -> 
     _, named = _posterior(replace(target, mechanism=telling_less), truth, rng)
     hits = float(named.mean())
     lower = max(hits - _bernstein(named, target.delta), guess)
-    return Attack(max(hits, guess), lower, min(1.0, max(upper, hits)), None)
+    return Attack(Estimate(max(hits, guess), lower, min(1.0, max(upper, hits)), n_samples), None)
 
 
 def _posterior(target: Target, truth: np.ndarray, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:

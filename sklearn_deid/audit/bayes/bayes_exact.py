@@ -10,6 +10,7 @@ import numpy as np
 from scipy.sparse import csr_array
 from scipy.special import gammaln
 
+from ...metrics import Estimate
 from .bayes_attack import LOG_TIE, Attack, Target
 
 __all__ = ["exact_attack", "n_multisets"]
@@ -33,7 +34,7 @@ def n_multisets(target: Target, enough: int) -> int:
 def exact_attack(target: Target) -> Attack:
     """Sum over all releases of the largest joint probability, ``sum_r max_w prior(w) P(r | w)``."""
     value, worst = _exact_several(target) if target.n_releases > 1 else _exact_one(target)
-    return Attack(min(1.0, value), min(1.0, value), min(1.0, value), min(1.0, worst))
+    return Attack(Estimate.exact(min(1.0, value)), min(1.0, worst))
 
 
 def _exact_one(target: Target) -> tuple[float, float]:

@@ -6,8 +6,9 @@ from math import log, sqrt
 
 import numpy as np
 from scipy.sparse import coo_array, csr_array
-from scipy.stats import beta
 
+from ...metrics import Estimate
+from ...metrics.intervals import exact_interval
 from .bayes_attack import Attack, Target
 
 __all__ = ["plug_in_attack"]
@@ -31,8 +32,7 @@ def plug_in_attack(target: Target, n_samples: int, rng: np.random.Generator) -> 
     for start in range(0, n_samples, at_once):
         part = truth[start : start + at_once]
         hits += int((_guesses(target, table, part, rng) == part).sum())
-    # Fewer than k hits in n of probability p: beta(k, n - k + 1) below p.
-    low = float(beta.ppf(target.delta / 2, hits, n_samples - hits + 1)) if hits else 0.0
+    low, _ = exact_interval(hits, n_samples, 1 - target.delta)
     upper = 1.0
     if target.n_releases == 1:
         # Another draw for one token of prior p changes the sum by p / learned at most.
@@ -40,7 +40,7 @@ def plug_in_attack(target: Target, n_samples: int, rng: np.random.Generator) -> 
         upper = resubstituted + sqrt(log(2 / target.delta) / 2 * float((prior**2).sum()) / learned)
     # Who guesses without the release is right with the largest prior; the best attacker is no worse.
     value = max(guess, hits / n_samples)
-    return Attack(value, max(guess, low), min(1.0, max(upper, value)), None)
+    return Attack(Estimate(value, max(guess, low), min(1.0, max(upper, value)), n_samples), None)
 
 
 def _draw(target: Target, truth: np.ndarray, rng: np.random.Generator) -> np.ndarray:

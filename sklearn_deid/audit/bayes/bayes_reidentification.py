@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, fields
 from numbers import Real
 from typing import Any
 
 import numpy as np
 
-from ...metrics.token_prior import normalised_prior
+from ...metrics import Estimate, normalised_prior
 from .bayes_attack import Attack, Target, bracket_attack, monte_carlo_attack
 from .bayes_exact import exact_attack, n_multisets
 from .bayes_plug_in import plug_in_attack
@@ -31,8 +31,8 @@ class CategoryReidentification:
 
     Attributes
     ----------
-    probability, lower, upper : float
-        Probability that the best attacker names the token, and its interval (no width where it is exact).
+    probability : Estimate
+        Probability that the best attacker names the token; its interval has no width where it is exact.
     worst_case : float or None
         The same for the most exposed token. By Monte Carlo an estimate for the token that seemed most exposed in other
         draws, hence on average no more than the truth. None for "bracket" and "plug-in": their attacker is not the
@@ -45,9 +45,7 @@ class CategoryReidentification:
         Distinct tokens.
     """
 
-    probability: float
-    lower: float
-    upper: float
+    probability: Estimate
     worst_case: float | None
     prior_guess: float
     weight: float
@@ -60,7 +58,7 @@ class Reidentification:
 
     Attributes
     ----------
-    probability, lower, upper, worst_case, prior_guess
+    probability, worst_case, prior_guess
         As for a category: the mean over the categories by their weights, and the largest worst case, None where a
         category has none. By Monte Carlo that is the largest of one estimate a category, which may be a little large.
     by_category : mapping of str to CategoryReidentification
@@ -71,9 +69,7 @@ class Reidentification:
         Releases drawn for each category; 0 where the sum is exact.
     """
 
-    probability: float
-    lower: float
-    upper: float
+    probability: Estimate
     worst_case: float | None
     prior_guess: float
     by_category: Mapping[str, CategoryReidentification]
@@ -82,8 +78,9 @@ class Reidentification:
     n_samples: int
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values, for JSON."""
-        return asdict(self)
+        """Plain values, for JSON: each probability as ``probability``, ``lower`` and ``upper``."""
+        by_category = {name: _flat(category) for name, category in self.by_category.items()}
+        return {**_flat(self), "by_category": by_category}
 
 
 def bayes_reidentification(
@@ -157,7 +154,7 @@ def bayes_reidentification(
     ...     def probabilities(self, tokens):
     ...         return np.array([[0.5, 0.5, 0.0] if token != "oak" else [0.0, 0.0, 1.0] for token in tokens])
     >>> found = bayes_reidentification(Mix(), {"alder": 2, "birch": 1, "oak": 1})
-    >>> found.probability, found.worst_case, found.prior_guess, found.method
+    >>> found.probability.value, found.worst_case, found.prior_guess, found.method
     (0.75, 1.0, 0.5, 'exact')
     """
     mechanism = getattr(mechanism, "mechanism_", mechanism)
@@ -222,18 +219,23 @@ def _attack(method: str, target: Target, n_samples: int, rng: np.random.Generato
 def _total(
     found: dict[str, CategoryReidentification], n_releases: int, method: str, n_samples: int
 ) -> Reidentification:
-    def mean(name: str) -> float:
-        return float(sum(c.weight * getattr(c, name) for c in found.values()))
-
     worst = [c.worst_case for c in found.values() if c.worst_case is not None]
+    ends = ("value", "low", "high")
+    value, low, high = (float(sum(c.weight * getattr(c.probability, end) for c in found.values())) for end in ends)
     return Reidentification(
-        mean("probability"),
-        mean("lower"),
-        mean("upper"),
+        # rounding of the sums must not put the mean outside
+        Estimate(value, min(low, value), max(high, value), n_samples),
         max(worst) if len(worst) == len(found) else None,
-        mean("prior_guess"),
+        float(sum(c.weight * c.prior_guess for c in found.values())),
         found,
         n_releases,
         method,
         n_samples,
     )
+
+
+def _flat(found: Any) -> dict[str, Any]:
+    """Fields by name, the probability as three numbers."""
+    of, names = found.probability, [f.name for f in fields(found) if f.name != "probability"]
+    rest = {name: getattr(found, name) for name in names}
+    return {"probability": of.value, "lower": of.low, "upper": of.high, **rest}

@@ -50,7 +50,7 @@ def test_likelihood_of_gaussian_vectors_reaches_the_bound_and_no_more(n_releases
     """Without input noise the likelihood is the best test there is: its accuracy is the mean of Phi(sqrt(r) d'/2)."""
     representer, shown = raw(2.0), release(1000)
     distances = pair_distances(representer, PairBatches(shown.data), torch.Generator().manual_seed(0), n_draws=5)
-    bound = privacy_bound(distances, n_releases=n_releases).mean_accuracy
+    bound = privacy_bound(distances, n_releases=n_releases).mean_accuracy.value
     best = look_up(representer, shown, "pairwise", n_releases=n_releases, n_sentences=None).attack
     assert 0.6 < bound < 0.95 and best.value == pytest.approx(bound, abs=0.03)
     cosine = look_up(representer, shown, "pairwise", score="cosine", n_releases=n_releases, n_sentences=None).attack

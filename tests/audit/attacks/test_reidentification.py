@@ -127,7 +127,7 @@ def test_real_pseudonymizer_on_its_own_release():
     mover = NeighborPseudonymizer(embeddings=vectors, n_neighbors=5, exclude=None, random_state=1)
     released = mover.fit_transform(X, y)
     prior = phi_word_prior(X, y)
-    exact = bayes_reidentification(mover, prior).probability
+    exact = bayes_reidentification(mover, prior).probability.value
     text = PseudonymisedText(released, X, y)
     for kind in ("exact", "trained"):
         result = run(mover, kind, text, prior, confidence=0.999, random_state=0)

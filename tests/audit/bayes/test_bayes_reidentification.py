@@ -100,7 +100,7 @@ def test_exact_is_enumeration(name, k):
     found = bayes_reidentification(MECHANISMS[name], PRIOR, n_releases=k)
     total, worst = enumerate_all(MECHANISMS[name], PRIOR, k)
     assert found.method == "exact"
-    assert found.probability == found.lower == found.upper == pytest.approx(total, abs=1e-12)
+    assert found.probability.value == found.probability.low == found.probability.high == pytest.approx(total, abs=1e-12)
     assert found.worst_case == pytest.approx(worst, abs=1e-12)
     assert found.n_samples == 0
 
@@ -112,28 +112,28 @@ def test_monte_carlo_holds_the_exact_value(name, k, kind):
     mechanism = MECHANISMS[name]
     total, worst = enumerate_all(mechanism, PRIOR, k)
     found = bayes_reidentification(kind(mechanism), PRIOR, n_releases=k, method="monte carlo", random_state=0)
-    assert found.lower <= total + 1e-9
-    assert total - 1e-9 <= found.upper
-    assert found.upper - found.lower < 0.06
+    assert found.probability.low <= total + 1e-9
+    assert total - 1e-9 <= found.probability.high
+    assert found.probability.high - found.probability.low < 0.06
     assert found.worst_case <= worst + 0.1
 
 
 @pytest.mark.parametrize("name", MECHANISMS)
 def test_plug_in_brackets_the_exact_value(name):
-    exact = bayes_reidentification(MECHANISMS[name], PRIOR).probability
+    exact = bayes_reidentification(MECHANISMS[name], PRIOR).probability.value
     found = bayes_reidentification(OnlySamples(MECHANISMS[name]), PRIOR, random_state=0)
     assert found.method == "plug-in"
-    assert found.lower <= exact <= found.upper
-    assert found.upper - found.lower < 0.08
+    assert found.probability.low <= exact <= found.probability.high
+    assert found.probability.high - found.probability.low < 0.08
     assert found.worst_case is None
 
 
 def test_plug_in_with_several_releases_is_a_lower_bound():
-    exact = bayes_reidentification(MECHANISMS["3 neighbours"], PRIOR, n_releases=3).probability
+    exact = bayes_reidentification(MECHANISMS["3 neighbours"], PRIOR, n_releases=3).probability.value
     found = bayes_reidentification(OnlySamples(MECHANISMS["3 neighbours"]), PRIOR, n_releases=3, random_state=0)
-    assert found.lower <= exact
-    assert found.probability > exact - 0.03
-    assert found.upper == 1.0
+    assert found.probability.low <= exact
+    assert found.probability.value > exact - 0.03
+    assert found.probability.high == 1.0
 
 
 @pytest.mark.parametrize("k", [1, 24, 25, 26, 40, 500])
@@ -143,13 +143,13 @@ def test_many_releases_against_the_closed_form(k):
     truth = sum(comb(k, n) * max(0.6**n * 0.4 ** (k - n), 0.4**n * 0.6 ** (k - n)) for n in range(k + 1)) / 2
     found = bayes_reidentification(coin, {"alder": 1, "birch": 1}, n_releases=k)
     assert found.method == "exact"
-    assert found.probability == pytest.approx(truth, abs=1e-9)
+    assert found.probability.value == pytest.approx(truth, abs=1e-9)
     assert found.worst_case == pytest.approx(truth, abs=1e-9)
 
 
 def test_a_mechanism_with_one_release_tells_nothing():
     found = bayes_reidentification(Table(np.ones((6, 1))), PRIOR, n_releases=7)
-    assert found.probability == pytest.approx(found.prior_guess)
+    assert found.probability.value == pytest.approx(found.prior_guess)
     assert found.worst_case == pytest.approx(1.0)
 
 
@@ -159,10 +159,11 @@ def test_intervals_hold_for_all_categories_at_once():
     same = {name: PRIOR for name in "ABCDEFGH"}
     many = bayes_reidentification(MECHANISMS["3 neighbours"], same, method="monte carlo", random_state=0)
     first = many.by_category["A"]
-    assert first.probability == pytest.approx(one.probability)
-    assert first.upper - first.lower > one.upper - one.lower
-    for end in ("lower", "upper"):
-        assert getattr(many, end) == pytest.approx(np.mean([getattr(c, end) for c in many.by_category.values()]))
+    assert first.probability.value == pytest.approx(one.probability.value)
+    assert first.probability.high - first.probability.low > one.probability.high - one.probability.low
+    for end in ("low", "high"):
+        ends = [getattr(c.probability, end) for c in many.by_category.values()]
+        assert getattr(many.probability, end) == pytest.approx(np.mean(ends))
 
 
 def test_intervals_miss_seldom():
@@ -174,7 +175,7 @@ def test_intervals_miss_seldom():
             found = bayes_reidentification(
                 kind(MECHANISMS[name]), PRIOR, method=method, n_samples=100, random_state=seed
             )
-            assert found.lower <= total <= found.upper
+            assert found.probability.low <= total <= found.probability.high
 
 
 def test_a_plug_in_is_no_worse_than_a_guess():
@@ -183,7 +184,7 @@ def test_a_plug_in_is_no_worse_than_a_guess():
         constant = OnlySamples(Table(np.full((6, 200), 1 / 200)))
         found = bayes_reidentification(constant, prior, n_samples=200, random_state=seed)
         assert found.prior_guess == pytest.approx(1000 / 1005)
-        assert found.prior_guess <= found.lower <= found.probability <= found.upper <= 1
+        assert found.prior_guess <= found.probability.low <= found.probability.value <= found.probability.high <= 1
 
 
 def test_worst_case_of_many_tokens_is_not_the_largest_of_noisy_estimates():
@@ -200,7 +201,7 @@ def test_worst_case_of_many_tokens_is_not_the_largest_of_noisy_estimates():
 def test_disjoint_groups():
     """Within a group of words that all become each other, only the frequency tells."""
     table = np.kron(np.eye(2), np.full((3, 3), 1 / 3))
-    assert bayes_reidentification(Table(table), PRIOR).probability == pytest.approx((5 + 4) / 15)
+    assert bayes_reidentification(Table(table), PRIOR).probability.value == pytest.approx((5 + 4) / 15)
 
 
 @given(st.lists(st.integers(1, 9), min_size=6, max_size=6), st.integers(0, 2**31))
@@ -209,7 +210,7 @@ def test_laws(weights, seed):
     """More releases tell more; less is told than with the token itself, more than with nothing."""
     table = np.random.default_rng(seed).dirichlet(np.full(5, 0.5), size=6)
     prior = dict(zip(WORDS, weights, strict=True))
-    found = [bayes_reidentification(Table(table), prior, n_releases=k).probability for k in (1, 2, 3)]
+    found = [bayes_reidentification(Table(table), prior, n_releases=k).probability.value for k in (1, 2, 3)]
     guess = max(weights) / sum(weights)
     assert guess - 1e-12 <= found[0] <= found[1] + 1e-12 <= found[2] + 2e-12 <= 1 + 3e-12
 
@@ -220,11 +221,11 @@ def test_more_tokens_than_a_block_and_categories():
     prior = {"A": dict.fromkeys(words[:100], 1), "B": dict.fromkeys(words[100:], 4)}
     mechanism = Table(table, words)
     found = bayes_reidentification(mechanism, prior)
-    assert found.by_category["A"].probability == pytest.approx(table[:100].max(axis=0).sum() / 100)
-    assert found.by_category["B"].probability == pytest.approx(table[100:].max(axis=0).sum() / 50)
+    assert found.by_category["A"].probability.value == pytest.approx(table[:100].max(axis=0).sum() / 100)
+    assert found.by_category["B"].probability.value == pytest.approx(table[100:].max(axis=0).sum() / 50)
     assert found.by_category["A"].weight == pytest.approx(1 / 3)
-    mean = sum(c.weight * c.probability for c in found.by_category.values())
-    assert found.probability == pytest.approx(mean)
+    mean = sum(c.weight * c.probability.value for c in found.by_category.values())
+    assert found.probability.value == pytest.approx(mean)
     assert found.worst_case == max(c.worst_case for c in found.by_category.values())
     assert found.to_dict()["by_category"]["B"]["n_tokens"] == 50
 
@@ -239,8 +240,11 @@ def test_the_size_of_blocks_changes_nothing(name, parameters):
                 bayes_reidentification(mechanism, PRIOR, random_state=0, n_samples=300, max_block_mib=m, **parameters)
                 for m in (1e-5, 256)
             )
-            for figure in ("probability", "lower", "upper", "worst_case"):
-                assert getattr(small, figure) == pytest.approx(getattr(large, figure), abs=1e-12)
+            ends = [
+                (found.probability.value, found.probability.low, found.probability.high) for found in (small, large)
+            ]
+            assert ends[0] == pytest.approx(ends[1], abs=1e-12)
+            assert small.worst_case == pytest.approx(large.worst_case, abs=1e-12)
 
 
 def test_the_size_of_blocks_changes_nothing_for_a_plug_in():
@@ -248,7 +252,7 @@ def test_the_size_of_blocks_changes_nothing_for_a_plug_in():
     mechanism = OnlySamples(MECHANISMS["3 neighbours"])
     total, _ = enumerate_all(MECHANISMS["3 neighbours"], PRIOR, 1)
     found = bayes_reidentification(mechanism, PRIOR, random_state=0, n_samples=500, max_block_mib=1e-3)
-    assert found.lower <= total <= found.upper
+    assert found.probability.low <= total <= found.probability.high
 
 
 def test_a_fitted_transformer_is_taken_for_its_mechanism():
@@ -261,7 +265,7 @@ def test_a_fitted_transformer_is_taken_for_its_mechanism():
 def test_many_combinations_are_sampled():
     found = bayes_reidentification(Table(np.full((6, 200), 1 / 200)), PRIOR, n_releases=4, n_samples=200)
     assert found.method == "monte carlo"
-    assert found.probability == pytest.approx(5 / 15)
+    assert found.probability.value == pytest.approx(5 / 15)
 
 
 @pytest.mark.parametrize(
@@ -331,9 +335,9 @@ def test_too_many_combinations_are_refused_or_sampled():
 def test_huge_and_tiny_weights():
     huge = {word: weight * 1e307 for word, weight in PRIOR.items()}
     tiny = {word: weight * 1e-300 for word, weight in PRIOR.items()}
-    expected = bayes_reidentification(MECHANISMS["3 neighbours"], PRIOR).probability
+    expected = bayes_reidentification(MECHANISMS["3 neighbours"], PRIOR).probability.value
     for prior in (huge, tiny):
-        assert bayes_reidentification(MECHANISMS["3 neighbours"], prior).probability == pytest.approx(expected)
+        assert bayes_reidentification(MECHANISMS["3 neighbours"], prior).probability.value == pytest.approx(expected)
 
 
 def test_figures_can_be_written_as_json():
