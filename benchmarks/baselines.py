@@ -37,9 +37,9 @@ FRIEDRICH: dict[str, Any] = {
     "n_layers": 2,
     "hidden_size": 128,
     "characters": None,
-    "input_dropout": 0.1,
-    "layer_dropout": 0.25,
-    "output_dropout": 0.5,
+    "dropout__input": 0.1,
+    "dropout__layer": 0.25,
+    "dropout__output": 0.5,
     "span_swap": 0.0,
     "weight_average": 0.0,
 }
@@ -95,7 +95,7 @@ def tagged(arguments: argparse.Namespace, model: str, train: SentenceData, test:
     if model == "lstm":
         spanish = arguments.corpus == "meddocan"
         given |= {"embeddings": train_fasttext(train.X, random_state=0) if spanish else load_glove(), **FRIEDRICH}
-    tagger = DeidTagger(**{**given, **arguments.parameters}, random_state=seed)
+    tagger = DeidTagger(random_state=seed).set_params(**{**given, **arguments.parameters})
     return tagger.fit(train.X, train.y, groups=train.groups).predict(test.X)
 
 

@@ -69,10 +69,10 @@ NETWORKS: dict[str, dict[str, Any]] = {
     "dernoncourt": {
         "characters": "bilstm",
         "hidden_size": 100,
-        "projection_size": 100,
         "head": "softmax",
-        "input_dropout": 0.5,
-        "output_dropout": 0.0,
+        "head__projection_size": 100,
+        "dropout__input": 0.5,
+        "dropout__output": 0.0,
         "span_swap": 0.0,
     },
 }
@@ -153,7 +153,7 @@ def drawn(corpus: Corpus, n: int, seed: int) -> Corpus:
 
 def ensemble_of(arguments: argparse.Namespace, arm: str, seed: int) -> Watched:
     """What an arm trains."""
-    tagger = DeidTagger(**NETWORKS[arguments.network])
+    tagger = DeidTagger().set_params(**NETWORKS[arguments.network])
     tagger.set_params(**OPTIMIZERS[arguments.optimizer])
     tagger.set_params(**arguments.tagger)
     exchange = {**arguments.exchange, **ARMS[arm]} if arm.startswith("C") else ARMS[arm]

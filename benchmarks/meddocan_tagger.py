@@ -45,7 +45,7 @@ def load(arguments: argparse.Namespace, split: str) -> Corpus:
 def run_seed(arguments: argparse.Namespace, seed: int, train: Corpus, gold: Corpus) -> tuple[dict, Corpus]:
     """Train once; scores, speeds, and the predicted corpus."""
     data, target = train.to_sentences(), gold.to_sentences()
-    tagger = DeidTagger(random_state=seed, verbose=arguments.verbose, **arguments.parameters)
+    tagger = DeidTagger(random_state=seed, verbose=arguments.verbose).set_params(**arguments.parameters)
     (wall, cpu) = timed(lambda: tagger.fit(data.X, data.y, groups=data.groups))
     epochs = [row["dur"] for row in tagger.history]
     tags_time = timed(lambda: tagger.predict(target.X))

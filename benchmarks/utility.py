@@ -68,7 +68,7 @@ def run(arguments: argparse.Namespace, arm: str, seed: int) -> dict:
         tags = (linear_crf if arm == "crf" else word_list)(train, test)
     else:
         settings = {"max_epochs": arguments.epochs, "hidden_size": arguments.hidden_size, "device": arguments.device}
-        tagger = DeidTagger(**{**settings, **parameters}, random_state=seed)
+        tagger = DeidTagger(random_state=seed).set_params(**{**settings, **parameters})
         tags = tagger.fit(train.X, train.y, groups=train.groups).predict(test.X)
     row: dict[str, Any] = {"arm": arm, "seed": seed, "scores": official_scores(test, tags)}
     row |= left(arguments, test.corpus, test.to_documents(tags), seed)

@@ -12,7 +12,7 @@ import argparse
 import os
 from itertools import cycle
 
-from sklearn_deid import DeidTagger, NoteDeidentifier, VotingTagger, deid_report, fetch_meddocan, save_model
+from sklearn_deid import DeidTagger, NoteDeidentifier, VotingTagger, deid_report, fetch_meddocan, save
 
 
 def main() -> None:
@@ -40,7 +40,7 @@ def main() -> None:
     target = gold.to_sentences()
     print(deid_report(gold, target.to_documents(voting.predict(target.X))))
     if arguments.model:
-        save_model(NoteDeidentifier(voting), arguments.model)
+        save(NoteDeidentifier(voting), arguments.model)
 
 
 if __name__ == "__main__":

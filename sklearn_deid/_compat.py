@@ -7,12 +7,14 @@
 
 from __future__ import annotations
 
+import difflib
 import inspect
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
 import torch
+from sklearn.base import BaseEstimator
 from sklearn.utils._param_validation import (
     HasMethods,
     Interval,
@@ -33,6 +35,9 @@ __all__ = [
     "check_constraints",
     "resolve_device",
 ]
+
+# Dunder parameters of skorch; those of the module and the criterion are the estimator's own affair.
+_SKORCH_PREFIXES = ("optimizer", "callbacks", "iterator_train", "iterator_valid")
 
 
 def resolve_device(device: str | torch.device) -> torch.device:
@@ -77,17 +82,57 @@ class SkorchEstimator(NeuralNet):
     """
 
     _parameter_constraints: dict[str, list] = {}
+    #: Parameters of skorch that users may set though they are not in the signature, and their values by default.
+    _skorch_defaults: dict[str, Any] = {}
+
+    def __repr__(self, N_CHAR_MAX: int = 700) -> str:
+        # skorch shows its module instead, with all layers.
+        return BaseEstimator.__repr__(self, N_CHAR_MAX)
+
+    def _with_skorch_defaults(self, given: dict[str, Any]) -> dict[str, Any]:
+        """Parameters for skorch.
+
+        Raises
+        ------
+        TypeError
+            If there is no such parameter, with the name that was probably meant.
+        """
+        for name in given:
+            if not self._is_for_skorch(name):
+                raise TypeError(f"{type(self).__name__} has no parameter {name!r}.{self._guess(name)}")
+        return {**self._skorch_defaults, **given}
+
+    def _is_for_skorch(self, name: str) -> bool:
+        prefix, dunder, _ = name.partition("__")
+        return name in self._skorch_defaults or (bool(dunder) and prefix in _SKORCH_PREFIXES)
+
+    def _guess(self, name: str) -> str:
+        """The way out after a name that is not known."""
+        known = [*self._named_parameters(), *self._skorch_defaults]
+        before, dunder, rest = name.partition("__")
+        close = difflib.get_close_matches(before, [*known, *(_SKORCH_PREFIXES if dunder else ())], n=1)
+        if close == [before]:
+            return f" Settings of {before!r} are set by set_params, or by an object as {before!r}."
+        return f" Did you mean {close[0] + dunder + rest!r}?" if close else f" Parameters are {', '.join(known)}."
+
+    @classmethod
+    def _named_parameters(cls) -> list[str]:
+        parameters = inspect.signature(cls.__init__).parameters.items()
+        return [name for name, p in parameters if name != "self" and p.kind is not p.VAR_KEYWORD]
 
     def _get_param_names(self) -> list[str]:
         # skorch takes every public attribute for a parameter, scikit-learn's callback context and its own
         # bookkeeping among them; both would be passed on by clone.
-        named = [
-            name
-            for name, p in inspect.signature(type(self).__init__).parameters.items()
-            if name != "self" and p.kind is not p.VAR_KEYWORD
-        ]
+        defaults = self._skorch_defaults.items()
+        changed = [name for name, default in defaults if getattr(self, name, default) is not default]
         # What the user gave as a dunder keyword, such as optimizer__weight_decay.
-        return named + sorted(key for key in vars(self) if "__" in key and not key.startswith("_"))
+        dunder = sorted(key for key in vars(self) if "__" in key and not key.startswith("_"))
+        return [*self._named_parameters(), *changed, *dunder]
+
+    def get_params(self, deep: bool = True, **kwargs: Any) -> dict[str, Any]:
+        """Parameters; with ``deep`` also settings of objects, and parameters of skorch at their defaults."""
+        params = super().get_params(deep, **kwargs)
+        return {**{name: getattr(self, name) for name in self._skorch_defaults}, **params} if deep else params
 
     @contextmanager
     def _real_device(self) -> Iterator[torch.device]:
@@ -108,6 +153,9 @@ class SkorchEstimator(NeuralNet):
         """Set parameters; those of the optimizer are also kept for the next ``fit``."""
         # skorch would keep `augmenter__n_neighbors` as a parameter of its own instead of handing it on.
         nested = {key: value for key, value in params.items() if self._belongs_to_an_estimator(key, params)}
+        for key in params:
+            if key not in (*nested, *self._named_parameters()) and not self._is_for_skorch(key):
+                raise ValueError(f"{type(self).__name__} has no parameter {key!r}.{self._guess(key)}")
         super().set_params(**{key: value for key, value in params.items() if key not in nested})
         for key, value in nested.items():
             name, _, rest = key.partition("__")

@@ -21,6 +21,7 @@ __all__ = [
     "plain_json",
     "read_bundle",
     "read_manifest",
+    "saved_class",
     "write_bundle",
 ]
 
@@ -128,6 +129,18 @@ def read_manifest(path: str | os.PathLike[str]) -> dict[str, Any]:
     if manifest.get("arrays_sha256") != digest:
         raise BundleError("The arrays are not those that were saved with the manifest.", path=str(folder))
     return manifest
+
+
+def saved_class(path: str | os.PathLike[str]) -> str | None:
+    """Name of the class that a folder holds, from its manifest alone.
+
+    Raises
+    ------
+    BundleError
+        If the manifest is missing, damaged, or of a newer format.
+    """
+    name = _parsed_manifest(Path(path)).get("class")
+    return name if isinstance(name, str) else None
 
 
 def plain_json(value: Any, name: str) -> Any:

@@ -10,7 +10,7 @@ import argparse
 from html import escape
 from pathlib import Path
 
-from sklearn_deid import load_model, make_clinical_notes
+from sklearn_deid import load, make_clinical_notes
 from sklearn_deid.text import rewrite
 
 COLUMNS, CHARACTER, LINE, MARGIN = 56, 7.4, 19, 18  # characters a line; pixels
@@ -104,7 +104,7 @@ def main():
     options = parser.parse_args()
     notes = make_clinical_notes(60, random_state=2026)
     document = next(note for note in notes if 350 <= len(note.text) <= 800 and len(note.spans) >= 8)
-    spans = load_model(options.model).annotate([document])[0]
+    spans = load(options.model).annotate([document])[0]
     options.output.write_text(picture(document, spans), encoding="utf-8")
 
 

@@ -65,9 +65,9 @@ def load_deidentifier(arguments: Namespace) -> Any:
     """The model of ``--model``, set to withhold what it cannot process."""
     device = set_machine(arguments)
     from ..tagging.note_deidentifier import NoteDeidentifier
-    from ..tagging.saving import load_model
+    from ..tagging.saving import load_tagger
 
-    model = load_model(arguments.model, device=device)
+    model = load_tagger(arguments.model, device=device)
     deidentifier = model if isinstance(model, NoteDeidentifier) else NoteDeidentifier(model)
     return deidentifier.set_params(on_error="withhold")
 

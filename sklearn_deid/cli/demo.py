@@ -68,7 +68,7 @@ def run(arguments: argparse.Namespace) -> int:
     device = set_machine(arguments)
     from ..datasets import make_clinical_notes
     from ..io import write_corpus
-    from ..tagging.saving import save_model
+    from ..saving import save
 
     notes = make_clinical_notes(arguments.notes, random_state=arguments.seed)
     if len(notes.patients) < 2:
@@ -84,7 +84,7 @@ def run(arguments: argparse.Namespace) -> int:
 
     shutil.rmtree(folder / "notes", ignore_errors=True)
     write_corpus(held_out, folder / "notes", format="brat")
-    save_model(deidentifier, folder / "model", overwrite=True)
+    save(deidentifier, folder / "model", overwrite=True)
     print(f"Model saved in {folder / 'model'}")
     print(f"Notes of the patients that were kept apart: {folder / 'notes'}. To redact them all:")
     print(f"  sklearn-deid redact {folder / 'notes'} --model {folder / 'model'} --output redacted")

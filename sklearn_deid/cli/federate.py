@@ -182,12 +182,12 @@ def model(arguments: argparse.Namespace) -> int:
     from .._storage import check_bundle_target
     from ..federated.server import ParameterServer
     from ..federated.sites import server_checkpoint
-    from ..tagging.saving import save_model
+    from ..saving import save
 
     check_bundle_target(arguments.output, arguments.overwrite)
     agreement, checkpoint = server_checkpoint(arguments.kit)
     state = ParameterServer.load(checkpoint)
-    save_model(agreement.tagger_with(state.parameters, state.model), arguments.output, overwrite=arguments.overwrite)
+    save(agreement.tagger_with(state.parameters, state.model), arguments.output, overwrite=arguments.overwrite)
     print(f"Model saved in {arguments.output}, after {state.version} updates.")
     return DONE
 

@@ -75,7 +75,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Train, score, save."""
     device = set_machine(arguments)
     from .._storage import check_bundle_target
-    from ..tagging.saving import save_model
+    from ..saving import save
 
     check_bundle_target(arguments.model, arguments.overwrite)
     result = read_annotated(arguments)
@@ -92,7 +92,7 @@ def run(arguments: argparse.Namespace) -> int:
     print(f"Alignment: {deidentifier.alignment_report_.summary()}.")
     if held_out is not None:
         _show_scores(deidentifier, held_out, arguments.label_scheme)
-    save_model(deidentifier, arguments.model, overwrite=arguments.overwrite)
+    save(deidentifier, arguments.model, overwrite=arguments.overwrite)
     print(f"Model saved in {arguments.model}")
     show_left_out(result.errors)
     return SOME_WITHHELD if result.errors else DONE

@@ -13,8 +13,8 @@ from sklearn.utils.validation import check_is_fitted
 from .._compat import Interval, StrOptions
 from ..metrics import phi_f1_score
 from ..sequences import object_rows
+from ..tagging.marginals import majority_tags
 from ..tagging.tagger import DeidTagger
-from ..tagging.votes import majority_tags
 from .ensemble_training import EnsembleTraining
 from .noise import GaussianUpload, SparseVectorUpload
 from .privacy_spent import spent_epsilon
@@ -39,8 +39,8 @@ class DSSGDEnsemble(EnsembleTraining):
     estimator : DeidTagger, default=None
         The tagger of each worker; None is ``DeidTagger()``. Its ``embeddings`` must be public; "auto" is a table of
         random vectors of hashed character n-grams here, the same for all. Its ``max_epochs`` is replaced by
-        ``n_epochs``, its ``random_state`` by seeds drawn from the one of the ensemble. ``train_split``, ``patience``
-        and ``augmenter`` must be None.
+        ``n_epochs``, its ``random_state`` by seeds drawn from the one of the ensemble. ``validation_fraction``,
+        ``patience`` and ``augmenter`` must be None.
     n_workers : int, default=5
         Over which `fit` splits the patients; `fit_workers` takes as many as it gets.
     strategy : {"centralized", "round_robin", "dssgd", "local", "fedavg"}, default="dssgd"

@@ -43,7 +43,7 @@ class EnsembleTraining(BaseEstimator):
             raise ValueError("strategy='local' has no global network: set predict_with='vote' or 'worker'.")
         tagger = DeidTagger() if self.estimator is None else clone(self.estimator)
         for name, reason in (
-            ("train_split", "set 'validation_fraction' of the ensemble to measure F1"),
+            ("validation_fraction", "set 'validation_fraction' of the ensemble to measure F1"),
             ("patience", "all workers train 'n_epochs'"),
             ("augmenter", "it would learn from each worker's own notes; give it the sentences beforehand"),
         ):

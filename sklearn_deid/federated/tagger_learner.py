@@ -14,25 +14,12 @@ from torch import Tensor
 from .._compat import resolve_device
 from .._randomness import own_generator
 from ..tagging.splits import hold_out_patients
+from ..tagging.strategies import plain_parameters
 from ..tagging.tagger import DeidTagger
 from .layout import ParameterLayout
 from .worker_data import WorkerData
 
 __all__ = ["TaggerLearner", "tagger_from_vector", "tagger_layout"]
-
-_AGREED = (
-    "encoder",
-    "head",
-    "tag_scheme",
-    "characters",
-    "hidden_size",
-    "n_layers",
-    "n_heads",
-    "constrained",
-    "context",
-)
-# Fingerprints of running federations hold this name.
-_SENT_AS = {"tag_scheme": "scheme"}
 
 
 def tagger_layout(tagger: DeidTagger) -> ParameterLayout:
@@ -44,11 +31,27 @@ def tagger_layout(tagger: DeidTagger) -> ParameterLayout:
     vectors = tagger._vectors
     agreed = {
         "classes": tagger.classes_.tolist(),
-        "network": {_SENT_AS.get(name, name): getattr(tagger, name) for name in _AGREED},
+        "network": _network_settings(tagger),
         "width": getattr(tagger, "n_features_in_", None),
         "vectors": None if vectors is None else vectors.checksum,
     }
     return ParameterLayout.of(_parameters(tagger), json.dumps(agreed, sort_keys=True))
+
+
+def _network_settings(tagger: DeidTagger) -> dict[str, Any]:
+    """Settings that two networks must share, under the names that fingerprints of running federations hold."""
+    chosen = plain_parameters(tagger.get_params(deep=False))
+    return {
+        "encoder": chosen["encoder"],
+        "head": chosen["head"],
+        "scheme": chosen["tag_scheme"],
+        "characters": chosen["characters"],
+        "hidden_size": chosen["hidden_size"],
+        "n_layers": chosen["n_layers"],
+        "n_heads": chosen.get("encoder__n_heads", 4),
+        "constrained": chosen.get("head__constrained", True),
+        "context": chosen["context"],
+    }
 
 
 def tagger_from_vector(model: DeidTagger, tagger: DeidTagger, vector: np.ndarray) -> DeidTagger:

@@ -15,9 +15,9 @@ def as_deidentifier(model: Any, device: str | None = None) -> Any:
     Parameters
     ----------
     model : path, NoteDeidentifier, or tagger
-        What `save_model` has written, or something fitted.
+        What `save` has written, or something fitted.
     device : str, optional
-        As for `load_model`; only for a path.
+        As for `load_tagger`; only for a path.
 
     Returns
     -------
@@ -40,9 +40,9 @@ def as_deidentifier(model: Any, device: str | None = None) -> Any:
     'raise'
     """
     from ..tagging.note_deidentifier import NoteDeidentifier
-    from ..tagging.saving import load_model
+    from ..tagging.saving import load_tagger
 
-    loaded = load_model(model, device=device) if isinstance(model, (str, os.PathLike)) else model
+    loaded = load_tagger(model, device=device) if isinstance(model, (str, os.PathLike)) else model
     if not isinstance(loaded, NoteDeidentifier) and not hasattr(loaded, "predict"):
         raise TypeError(
             f"The model must be a tagger, a NoteDeidentifier or the path of one. Got {type(loaded).__name__}."

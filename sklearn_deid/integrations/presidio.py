@@ -32,13 +32,13 @@ class DeidRecognizer(_presidio.EntityRecognizer):  # type: ignore[name-defined]
     Parameters
     ----------
     model : path, NoteDeidentifier or tagger
-        What `save_model` has written, or something fitted.
+        What `save` has written, or something fitted.
     supported_language : str, default="en"
         Language in which the analyzer asks this recogniser.
     entities : mapping of str to str, optional
         Presidio's entity of each label; None is `PRESIDIO_ENTITIES`. A label that is not in it keeps its name.
     device : str, optional
-        As for `load_model`; only for a path.
+        As for `load`; only for a path.
     name : str, default="DeidRecognizer"
         Name in the analyzer's registry.
 

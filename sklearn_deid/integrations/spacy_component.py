@@ -40,7 +40,7 @@ class DeidComponent(Pipe):
     name : str, default="sklearn_deid"
         Name in the pipeline.
     model : path, NoteDeidentifier or tagger, optional
-        What `save_model` has written, loaded when the first doc comes, or something fitted. None if it comes later,
+        What `save` has written, loaded when the first doc comes, or something fitted. None if it comes later,
         by ``nlp.from_disk``.
     spans_key : str, default="phi"
         Key in ``doc.spans``; what is there is replaced.
@@ -48,15 +48,15 @@ class DeidComponent(Pipe):
         Whether ``doc.ents`` gets the spans too, overlapping ones joined. Entities of other components stay where they
         do not overlap with PHI.
     device : str, optional
-        As for `load_model`.
+        As for `load`.
 
     Examples
     --------
     >>> import spacy
-    >>> from sklearn_deid import RuleTagger, save_model
+    >>> from sklearn_deid import RuleTagger, save
     >>> import tempfile
     >>> folder = tempfile.mkdtemp()
-    >>> save_model(RuleTagger(recognizers=["date"]).fit([]), f"{folder}/model")
+    >>> save(RuleTagger(recognizers=["date"]).fit([]), f"{folder}/model")
     >>> nlp = spacy.blank("en")
     >>> _ = nlp.add_pipe("sklearn_deid", config={"model": f"{folder}/model"})
     >>> doc = nlp("Seen on 3/5/2019 again")
@@ -135,14 +135,14 @@ class DeidComponent(Pipe):
             number += len(docs)
 
     def to_disk(self, path: str | Path, *, exclude: Iterable[str] = SimpleFrozenList()) -> None:
-        """Save the model as `save_model` does; the other settings are in the configuration of the pipeline.
+        """Save the model as `save` does; the other settings are in the configuration of the pipeline.
 
         Warns
         -----
         UnsafeToShareWarning
             If this pipeline has read docs: spaCy saves every word that it has met with its vocabulary.
         """
-        from ..tagging.saving import save_model
+        from ..saving import save
 
         if self._has_read:
             warnings.warn(
@@ -151,7 +151,7 @@ class DeidComponent(Pipe):
                 UnsafeToShareWarning,
                 stacklevel=2,
             )
-        save_model(self.deidentifier, path, overwrite=True)
+        save(self.deidentifier, path, overwrite=True)
 
     def from_disk(self, path: str | Path, *, exclude: Iterable[str] = SimpleFrozenList()) -> "DeidComponent":
         """Load what `to_disk` has saved, whatever path the configuration names; nothing in it is executed."""
@@ -220,7 +220,7 @@ def make_component(
     nlp : Language
     name : str
     model : str or None
-        Path of what `save_model` has written; loaded when the first doc comes.
+        Path of what `save` has written; loaded when the first doc comes.
     spans_key, set_ents, device
         As for `DeidComponent`.
 

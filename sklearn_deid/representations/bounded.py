@@ -18,7 +18,7 @@ import torch
 from scipy.stats import binom
 from torch import Tensor
 
-from ..tagging.moving_average import MovingAverage
+from ..tagging.callbacks import MovingAverage
 from .bound import PrivacyBound, pair_distances, pair_slack, privacy_bound
 from .fine_tuning import fine_tune_tagger, rate_factor
 from .gaussian_bound import distance_of_accuracy, pair_distance

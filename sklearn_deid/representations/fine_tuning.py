@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import torch
 
-from ..tagging.moving_average import MovingAverage
+from ..tagging.callbacks import MovingAverage
 from .adversary_steps import frozen
 from .pair_batches import PairBatches
 from .private_model import PrivateModel, TrainingLog

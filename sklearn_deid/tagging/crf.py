@@ -8,16 +8,192 @@ Viterbi runs on the whole batch, back-tracing included.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
 from torchcrf import CRF
 
-from .partition import log_partition
-from .scan import viterbi_by_scan
+# Largest number of elements of one (pairs, K, K, K) block in the max-plus product.
+_BLOCK = 2**27
 
-__all__ = ["LegalTags", "LinearChainCRF"]
+
+def log_partition_by_scan(emissions: Tensor, transitions: Tensor, start: Tensor, end: Tensor, mask: Tensor) -> Tensor:
+    """As `log_partition`, for GPUs; arguments and result are the same.
+
+    Each matrix is kept as exponentials with a logarithmic scale per row, so that a row whose paths are all bad keeps
+    its precision beside a row whose paths are good.
+    """
+    # shape: (batch, time - 1, from, to)
+    steps = transitions + emissions[:, 1:, None, :]
+    scale = steps.detach().amax(3)
+    identity = torch.eye(transitions.shape[0], dtype=steps.dtype, device=steps.device)
+    on = mask[:, 1:, None]
+    product = torch.where(on.unsqueeze(3), (steps - scale.unsqueeze(3)).exp(), identity)
+    # shape: (batch, time - 1, from)
+    scale = torch.where(on, scale, torch.zeros_like(scale))
+    while product.shape[1] > 1:
+        odd_product, odd_scale = _odd_one_out(product), _odd_one_out(scale)
+        n = product.shape[1] // 2 * 2
+        left, right = product[:, 0:n:2], product[:, 1:n:2]
+        left_scale, right_scale = scale[:, 0:n:2], scale[:, 1:n:2]
+        peak = right_scale.detach().amax(2, keepdim=True)
+        joined = (left * (right_scale - peak).exp().unsqueeze(2)) @ right
+        largest = joined.detach().amax(3, keepdim=True)
+        product = torch.cat([joined / largest, odd_product], 1)
+        scale = torch.cat([left_scale + peak + largest.squeeze(3).log(), odd_scale], 1)
+    alpha = start + emissions[:, 0]
+    if product.shape[1] == 0:
+        return torch.logsumexp(alpha + end, 1)
+    end_peak = end.detach().max()
+    # shape: (batch, from)
+    to_end = (product[:, 0] @ (end - end_peak).exp()).log()
+    return torch.logsumexp(alpha + scale[:, 0] + to_end, 1) + end_peak
+
+
+def viterbi_by_scan(emissions: Tensor, transitions: Tensor, start: Tensor, end: Tensor, mask: Tensor) -> Tensor:
+    """Best tag at each position, shape (batch, time); padded positions repeat the last tag."""
+    batch, time, n_tags = emissions.shape
+    stay = torch.full_like(transitions, -torch.inf).fill_diagonal_(0.0)
+    levels = [torch.where(mask[:, 1:, None, None], transitions + emissions[:, 1:, None, :], stay)]
+    while levels[-1].shape[1] > 1:
+        below = levels[-1]
+        n = below.shape[1] // 2 * 2
+        joined = _max_plus(below[:, 0:n:2].reshape(-1, n_tags, n_tags), below[:, 1:n:2].reshape(-1, n_tags, n_tags))
+        levels.append(torch.cat([joined.view(batch, n // 2, n_tags, n_tags), _odd_one_out(below)], 1))
+    first = start + emissions[:, 0]
+    if time == 1:
+        return (first + end).argmax(1, keepdim=True)
+    # shape: (batch, K * K): score of the best path for each first and last tag
+    whole = (first.unsqueeze(2) + levels[-1][:, 0] + end).flatten(1).argmax(1)
+    # shape: (batch, 2): tags at the borders of the one piece of the highest level
+    border = torch.stack([whole // n_tags, whole % n_tags], 1)
+    for below in reversed(levels[:-1]):
+        border = _with_midpoints(border, below)
+    return border
+
+
+def _odd_one_out(x: Tensor) -> Tensor:
+    return x[:, x.shape[1] // 2 * 2 :]
+
+
+def _max_plus(left: Tensor, right: Tensor) -> Tensor:
+    """(pairs, from, via) and (pairs, via, to) to (pairs, from, to)."""
+    n_tags = left.shape[1]
+    pairs = max(1, _BLOCK // n_tags**3)
+    blocks = zip(left.split(pairs), right.split(pairs), strict=True)
+    return torch.cat([(a.unsqueeze(3) + b.unsqueeze(1)).amax(2) for a, b in blocks])
+
+
+def _with_midpoints(border: Tensor, below: Tensor) -> Tensor:
+    """Tags between the pieces of the level below, where those at the borders of pairs are known."""
+    batch, pieces, n_tags, _ = below.shape
+    n = pieces // 2 * 2
+    # shape: (batch, pairs, via)
+    ahead = below[:, 0:n:2].gather(2, border[:, : n // 2, None, None].expand(-1, -1, 1, n_tags)).squeeze(2)
+    after = below[:, 1:n:2].gather(3, border[:, 1 : n // 2 + 1, None, None].expand(-1, -1, n_tags, 1)).squeeze(3)
+    out = border.new_empty(batch, pieces + 1)
+    out[:, 0 : n + 1 : 2] = border[:, : n // 2 + 1]
+    out[:, 1:n:2] = (ahead + after).argmax(2)
+    out[:, n + 1 :] = border[:, n // 2 + 1 :]
+    return out
+
+
+def log_partition(emissions: Tensor, transitions: Tensor, start: Tensor, end: Tensor, mask: Tensor) -> Tensor:
+    """Log of the summed exponentiated scores of all tag sequences.
+
+    Parameters
+    ----------
+    emissions : Tensor of shape (batch, time, K)
+    transitions : Tensor of shape (K, K)
+        Score of moving from the row's tag to the column's.
+    start, end : Tensor of shape (K,)
+    mask : BoolTensor of shape (batch, time), padded on the right
+
+    Returns
+    -------
+    Tensor of shape (batch,), differentiable once.
+    """
+    # On a GPU every step would be a handful of kernel launches, each waiting for the one before.
+    algorithm = log_partition_by_scan if emissions.is_cuda else _ScaledForwardBackward.apply
+    log_z = algorithm(emissions, transitions, start, end, mask)
+    if torch.isfinite(log_z).all():
+        return log_z
+    return log_partition_by_steps(emissions, transitions, start, end, mask)
+
+
+def log_partition_by_steps(emissions: Tensor, transitions: Tensor, start: Tensor, end: Tensor, mask: Tensor) -> Tensor:
+    """The same in log space, step by step, by autograd: slower, never underflows, differentiable twice."""
+    # shape: (batch, K)
+    alpha = start + emissions[:, 0]
+    for t in range(1, emissions.shape[1]):
+        # shape: (batch, from, to) -> (batch, to)
+        moved = torch.logsumexp(alpha.unsqueeze(2) + transitions, dim=1) + emissions[:, t]
+        alpha = torch.where(mask[:, t].unsqueeze(1), moved, alpha)
+    return torch.logsumexp(alpha + end, dim=1)
+
+
+class _ScaledForwardBackward(torch.autograd.Function):
+    """Forward pass at forward, backward pass at backward; no graph in between."""
+
+    @staticmethod
+    def forward(ctx: Any, emissions: Tensor, transitions: Tensor, start: Tensor, end: Tensor, mask: Tensor) -> Tensor:
+        batch, time, n_tags = emissions.shape
+        peak = emissions.amax(2, keepdim=True)
+        # shape: (time, batch, K): each step is then one contiguous block
+        local = (emissions - peak).exp().transpose(0, 1).contiguous()
+        step_peak, start_peak, end_peak = transitions.max(), start.max(), end.max()
+        step, stop = (transitions - step_peak).exp(), (end - end_peak).exp()
+        on = mask.t().unsqueeze(2)
+        whole = mask.all(0).tolist()
+        alphas, scales = torch.empty_like(local), local.new_ones(time, batch, 1)
+        alpha = local[0] * (start - start_peak).exp()
+        for t in range(time):
+            moved = alpha if t == 0 else (alpha @ step) * local[t]
+            scale = moved.sum(1, keepdim=True)
+            moved = moved / scale
+            if t and not whole[t]:
+                moved, scale = (
+                    torch.where(on[t], moved, alpha),
+                    torch.where(on[t], scale, torch.ones_like(scale)),
+                )
+            alphas[t], scales[t] = moved, scale
+            alpha = moved
+        # shape: (batch,)
+        total = (alpha * stop).sum(1)
+        ctx.save_for_backward(local, step, alphas, scales, stop, total, on)
+        ctx.whole = whole
+        lengths = mask.sum(1)
+        shift = (peak.squeeze(2) * mask).sum(1) + start_peak + end_peak + step_peak * (lengths - 1)
+        return total.log() + scales.log().sum((0, 2)) + shift
+
+    @staticmethod
+    @torch.autograd.function.once_differentiable
+    def backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:
+        local, step, alphas, scales, stop, total, on = ctx.saved_tensors
+        time, _, n_tags = local.shape
+        # shape: (batch, K); carries the incoming gradient of each sentence
+        beta = (stop / total.unsqueeze(1)) * grad.unsqueeze(1)
+        expected = torch.empty_like(local)
+        messages = torch.empty_like(local)
+        back = step.t().contiguous()
+        expected[time - 1] = alphas[time - 1] * beta
+        to_end = expected[time - 1].sum(0)
+        for t in range(time - 1, 0, -1):
+            message = local[t] * beta / scales[t]
+            if ctx.whole[t]:
+                beta = message @ back
+            else:
+                message = message * on[t]
+                beta = torch.where(on[t], message @ back, beta)
+            messages[t] = message
+            expected[t - 1] = alphas[t - 1] * beta
+        by_emission = (expected * on).transpose(0, 1)
+        by_transition = torch.zeros_like(step)
+        if time > 1:
+            by_transition = (alphas[:-1].reshape(-1, n_tags).t() @ messages[1:].reshape(-1, n_tags)) * step
+        return by_emission, by_transition, expected[0].sum(0), to_end, None
+
 
 # Score of what is not legal in sums over sequences: its exponential is exactly 0, and unlike with -inf the gradients
 # stay numbers.

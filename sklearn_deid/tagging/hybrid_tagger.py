@@ -13,16 +13,16 @@ from .._compat import HasMethods, StrOptions, check_constraints
 from ..exceptions import SequenceError
 from ..sequences import RaggedArray, TokenSequences, check_sequences, check_tags, object_rows
 from ..text import labels_of, split_tag
+from .marginals import TokenTagger
 from .note_deidentifier import _group_parameters, _tag
 from .rule_tagger import RuleTagger
-from .span_score import SpanScore
 
 __all__ = ["HybridTagger"]
 
 _TokenSpan = tuple[int, int, str]
 
 
-class HybridTagger(SpanScore, BaseEstimator):
+class HybridTagger(TokenTagger, BaseEstimator):
     """Unite the spans of rules with those of a tagger.
 
     Whatever ``on_conflict`` says, every token that either of them tags is tagged: the setting decides which label and

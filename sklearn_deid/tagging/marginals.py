@@ -8,11 +8,137 @@ from typing import Any
 import numpy as np
 
 from ..exceptions import SequenceError
+from ..metrics import phi_f1_score
 from ..sequences import RaggedArray, TokenSequences, check_tags, object_rows
-from ..text import split_tag
-from .run_labels import label_runs
+from ..text import repair_tags, split_tag
 
-__all__ = ["PhiMarginals", "columns_of", "read_marginals", "tag_columns"]
+
+class TokenTagger:
+    """The parts of scikit-learn's interface that all taggers share: `score`, and what the data look like."""
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()  # type: ignore[misc]
+        # X is sentences of tokens, and not a table of numbers.
+        tags.input_tags.two_d_array, tags.input_tags.string = False, True
+        tags.target_tags.required = True
+        return tags
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Micro F1 of typed spans.
+
+        Parameters
+        ----------
+        X : sequence of n sentences, as in `fit`
+        y : sequence of n tag sequences
+        sample_weight : None
+            Not supported; here because scikit-learn's Pipeline passes it on.
+        """
+        if sample_weight is not None:
+            name = type(self).__name__
+            raise ValueError(f"{name}.score does not take sample weights: spans are counted, not averaged.")
+        return float(phi_f1_score(y, self.predict(X)))  # type: ignore[attr-defined]
+
+
+def majority_tags(
+    answers: Sequence[np.ndarray], confidences: Sequence[np.ndarray] | None = None
+) -> tuple[list[list[str]], RaggedArray]:
+    """At each token the tag that most taggers chose, made legal.
+
+    Of tags with equally many votes "O" loses, so that in doubt a token is hidden; among others the first in
+    alphabetical order wins.
+
+    Parameters
+    ----------
+    answers : sequence of ndarray of shape (n,)
+        Of each tagger: one list of IOB2 tags for each sentence.
+    confidences : sequence of ndarray of shape (n,), optional
+        Of each tagger: the probabilities of its tags.
+
+    Returns
+    -------
+    tags : list of list of str
+    confidence : RaggedArray
+        Summed confidence of those who voted for the tag, divided by the number of taggers; their share without
+        ``confidences``.
+
+    Examples
+    --------
+    >>> answers = [[["B-AGE", "O"]], [["O", "O"]], [["B-AGE", "B-AGE"]]]
+    >>> tags, confidence = majority_tags(answers)
+    >>> tags, confidence[0].round(2).tolist()
+    ([['B-AGE', 'O']], [0.67, 0.67])
+    """
+    rows = [TokenSequences.from_rows(answer) for answer in answers]
+    names = sorted(set().union(*(row.data for row in rows)), key=lambda tag: (tag == "O", tag))
+    number = {tag: i for i, tag in enumerate(names)}
+    offsets = rows[0].offsets
+    places = np.arange(int(offsets[-1]))
+    votes = np.zeros((len(places), max(1, len(names))))
+    sure = np.zeros_like(votes)
+    for i, row in enumerate(rows):
+        chosen = np.array([number[tag] for tag in row.data], dtype=np.intp)
+        votes[places, chosen] += 1
+        # one weight a token; concatenated lists, since rows may be empty
+        weight = 1.0 if confidences is None else np.concatenate([np.zeros(0), *confidences[i]])
+        sure[places, chosen] += weight
+    best = votes.argmax(1)
+    tags = TokenSequences(np.array([names[i] for i in best], dtype=object), offsets)
+    return [repair_tags(row) for row in tags], RaggedArray(sure[places, best] / len(answers), offsets)
+
+
+_FLOOR = 1e-12
+
+
+def label_runs(
+    begins: np.ndarray, goes_on: np.ndarray, starts: np.ndarray, lengths: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Legal IOB2 tags without O that have the largest product of marginals (Viterbi), for all runs at once.
+
+    Parameters
+    ----------
+    begins, goes_on : ndarray of shape (n_tokens, n_labels)
+        Probabilities of B and of I of each label.
+    starts, lengths : ndarray of shape (n_runs,)
+        Runs of tokens; they do not overlap.
+
+    Returns
+    -------
+    label : ndarray of shape (n_tokens,)
+        Number of the label; 0 outside of the runs.
+    inside : ndarray of shape (n_tokens,), of bool
+        Whether the tag is I; False outside of the runs.
+
+    Examples
+    --------
+    >>> begins, goes_on = np.array([[0.9, 0.1], [0.2, 0.3]]), np.array([[0.0, 0.0], [0.3, 0.2]])
+    >>> [part.tolist() for part in label_runs(begins, goes_on, np.array([0]), np.array([2]))]
+    [[0, 0], [False, True]]
+    """
+    label, inside = np.zeros(len(begins), dtype=np.intp), np.zeros(len(begins), dtype=bool)
+    if not len(starts):
+        return label, inside
+    order = np.argsort(-lengths, kind="stable")  # those that are not at their end yet then come first
+    starts, lengths = starts[order], lengths[order]
+    log_begins, log_goes_on = np.log(begins + _FLOOR), np.log(goes_on + _FLOOR)
+    best_b, best_i = log_begins[starts], np.full((len(starts), begins.shape[1]), -np.inf)
+    steps: list[tuple[np.ndarray, np.ndarray]] = []
+    for t in range(1, int(lengths[0])):
+        n = int((lengths > t).sum())
+        best, from_i = np.maximum(best_b[:n], best_i[:n]), best_i[:n] > best_b[:n]
+        steps.append((best.argmax(axis=1), from_i))
+        best_b[:n] = best.max(axis=1, keepdims=True) + log_begins[starts[:n] + t]
+        best_i[:n] = best + log_goes_on[starts[:n] + t]
+    here = np.arange(len(starts))
+    current = np.maximum(best_b, best_i).argmax(axis=1)
+    current_i = best_i[here, current] > best_b[here, current]
+    for t in range(int(lengths[0]) - 1, -1, -1):
+        n = int((lengths > t).sum())
+        label[starts[:n] + t], inside[starts[:n] + t] = current[:n], current_i[:n]
+        if t:
+            before, from_i = steps[t - 1]
+            current[:n] = np.where(current_i[:n], current[:n], before)
+            current_i[:n] = from_i[here[:n], current[:n]]
+    return label, inside
 
 
 class PhiMarginals:

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+import numpy as np
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from .batching import SentenceBatch
+from ..text import CASING_CLASSES, N_CHARACTER_CLASSES, N_SHAPE_CLASSES, is_allowed
+from .batching import CONTEXT_MARKS, SentenceBatch
 from .crf import LegalTags, LinearChainCRF
-from .dropout import LockedDropout
+from .encoders import BidirectionalRecurrent, LockedDropout, SelfAttentionEncoder
+from .pretrained_encoder import PretrainedFiles
 from .pretrained_network import PretrainedTokenEncoder
 from .recall_weight import RecallWeight
-from .words import WordEncoder
-
-__all__ = ["TaggerModule"]
+from .strategies import CRFHead, SelfAttention, strategy
+from .words import CharacterCNN, CharacterRNN, WordEncoder
 
 
 class TaggerModule(nn.Module):
@@ -141,3 +145,81 @@ class TaggerModule(nn.Module):
             table = self.words(batch.features)
         assert batch.words is not None
         return F.embedding(batch.words, table)
+
+
+# Layers where n_layers="auto".
+_RECURRENT_LAYERS, _ATTENTION_LAYERS = 1, 4
+
+
+def build_tagger_module(tagger: Any) -> TaggerModule:
+    """The network of a `DeidTagger` that knows its classes and the kind of its data."""
+    words = None
+    if tagger._pretrained is not None:
+        encoder = _pretrained_encoder(tagger, tagger._pretrained)
+    else:
+        words = _word_encoder(tagger) if tagger._reads_words else None
+        width = tagger.n_features_in_ if words is None else words.output_size
+        encoder = _sentence_encoder(tagger, width + (0 if tagger.context == "sentence" else CONTEXT_MARKS))
+    head, dropout = strategy("head", tagger.head), strategy("dropout", tagger.dropout)
+    constrained = isinstance(head, CRFHead) and head.constrained
+    return TaggerModule(
+        len(tagger.classes_),
+        words,
+        encoder,
+        head="crf" if isinstance(head, CRFHead) else "softmax",
+        legal=legal_tags(tagger.classes_, tagger.tag_scheme) if constrained else None,
+        projection_size=head.projection_size,
+        input_dropout=dropout.input,
+        output_dropout=dropout.output,
+    )
+
+
+def legal_tags(classes: np.ndarray, tag_scheme: str) -> LegalTags:
+    """Which tags may follow one another, begin and end a sentence.
+
+    Examples
+    --------
+    >>> legal_tags(np.array(["O", "B-AGE", "I-AGE"]), "iob2").follow.tolist()
+    [[True, True, False], [True, True, True], [True, True, True]]
+    """
+    tags = [str(tag) for tag in classes]
+    return LegalTags(
+        start=torch.tensor([is_allowed(None, tag, tag_scheme) for tag in tags]),
+        follow=torch.tensor([[is_allowed(before, tag, tag_scheme) for tag in tags] for before in tags]),
+        end=torch.tensor([is_allowed(tag, None, tag_scheme) for tag in tags]),
+    )
+
+
+def _word_encoder(tagger: Any) -> WordEncoder:
+    characters: CharacterCNN | CharacterRNN | None = None
+    if tagger.characters == "cnn":
+        characters = CharacterCNN(N_CHARACTER_CLASSES)
+    elif tagger.characters is not None:
+        characters = CharacterRNN(N_CHARACTER_CLASSES, tagger.characters.removeprefix("bi"))
+    return WordEncoder(
+        len(CASING_CLASSES),
+        characters,
+        n_shapes=0 if characters is None else N_SHAPE_CLASSES,
+        vector_dim=0 if tagger._vectors is None else tagger._vectors.dim,
+    )
+
+
+def _pretrained_encoder(tagger: Any, files: PretrainedFiles) -> nn.Module:
+    settings = tagger.encoder
+    window = settings.window_size(files.longest)
+    return PretrainedTokenEncoder(
+        files.new_model(), files.special_pieces(), window, settings.overlap, settings.pooling, settings.frozen
+    )
+
+
+def _sentence_encoder(tagger: Any, width: int) -> nn.Module:
+    encoder, dropout, n_layers = (
+        strategy("encoder", tagger.encoder),
+        strategy("dropout", tagger.dropout),
+        tagger.n_layers,
+    )
+    if isinstance(encoder, SelfAttention):
+        n_layers = _ATTENTION_LAYERS if n_layers == "auto" else n_layers
+        return SelfAttentionEncoder(width, 2 * tagger.hidden_size, n_layers, encoder.n_heads, dropout.layer)
+    n_layers = _RECURRENT_LAYERS if n_layers == "auto" else n_layers
+    return BidirectionalRecurrent(width, tagger.hidden_size, n_layers, encoder, dropout.layer)

@@ -13,17 +13,21 @@ from sklearn.utils.validation import check_is_fitted
 from .._compat import HasMethods, Interval, StrOptions, check_constraints
 from ..metrics import missed_patient_threshold, recall_threshold
 from ..sequences import RaggedArray, check_groups, check_sequences, check_tags, object_rows
-from .decision_report import (
+from .held_out import (
+    PLAN_CONSTRAINTS,
     DecisionReport,
+    HeldOut,
+    HoldOutPlan,
     direct_identifiers,
+    fit_on,
     gold_items,
+    labels_in,
+    marginals_on_held_out,
     measure_decision,
     patient_scores,
     threshold_of,
 )
-from .held_out import PLAN_CONSTRAINTS, HeldOut, HoldOutPlan, fit_on, labels_in, marginals_on_held_out
-from .marginals import read_marginals, tag_columns
-from .span_score import SpanScore
+from .marginals import TokenTagger, read_marginals, tag_columns
 
 __all__ = ["RecallTunedTagger"]
 
@@ -31,7 +35,7 @@ __all__ = ["RecallTunedTagger"]
 _OWN_DECISION = 0.5
 
 
-class RecallTunedTagger(SpanScore, BaseEstimator):
+class RecallTunedTagger(TokenTagger, BaseEstimator):
     """Tag as many tokens as it takes to reach a recall, and no more.
 
     Around any tagger with ``predict_proba``. A token is tagged if its probability of PHI (of any label) is not below a

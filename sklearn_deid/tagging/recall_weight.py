@@ -2,32 +2,33 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from numbers import Real
 
 import torch
+from sklearn.base import BaseEstimator
 from torch import Tensor
 
-__all__ = ["RECALL_FORMS", "RecallWeight"]
+from .._compat import Interval, StrOptions
 
 RECALL_FORMS = ("repaired", "batch", "printed")
 
 
-class RecallWeight(NamedTuple):
-    """Factor of the loss from the share of PHI tokens that are missed just now.
+class RecallWeight(BaseEstimator):
+    """Factor of the loss that grows with the share of PHI tokens that the tagger misses at the moment.
 
     With FN tokens of PHI tagged as none and TP tagged as PHI of whatever label, ``FNR = FN / (1 + FN + TP)``. The
     counts carry no gradient.
 
     Parameters
     ----------
-    weight : float
-        delta_p of the paper, at least 1; its authors tried 1 to 10.
+    weight : float, default=1.0
+        delta_p of the paper, at least 1. Its authors tried 1 to 10.
     form : {"repaired", "batch", "printed"}, default="repaired"
-        - "repaired": ``1 + (weight - 1) * FNR`` with the FNR of each sentence for itself; the plain loss at weight 1.
-        - "batch": the same with the FNR of the whole batch. One factor for all of a batch's gradient is what clipping
-          and optimizers that scale their steps take away again; it hardly changes what is learned.
-        - "printed": ``weight * FNR``, as the paper's formula stands. A batch without a miss teaches nothing, and
-          weight 1 is not the plain loss. The FNR is that of the batch.
+        - "repaired": ``1 + (weight - 1) * FNR`` with the FNR of each sentence. Weight 1 is the plain loss.
+        - "batch": the same with the FNR of the whole batch. Gradient clipping and optimizers that scale their steps
+          cancel most of a factor that is common to a batch, so this form hardly changes what is learned.
+        - "printed": ``weight * FNR``, the formula in the paper, with the FNR of the batch. A batch without a miss
+          teaches nothing, and weight 1 is not the plain loss.
 
     References
     ----------
@@ -42,8 +43,13 @@ class RecallWeight(NamedTuple):
     tensor([2.])
     """
 
-    weight: float
-    form: str = "repaired"
+    _parameter_constraints: dict[str, list] = {
+        "weight": [Interval(Real, 1, None, closed="left")],
+        "form": [StrOptions(set(RECALL_FORMS))],
+    }
+
+    def __init__(self, weight: float = 1.0, form: str = "repaired") -> None:
+        self.weight, self.form = weight, form
 
     def factor(self, predicted: Tensor, tags: Tensor, mask: Tensor) -> Tensor:
         """Shape (batch,), or a scalar where the FNR is that of the batch.

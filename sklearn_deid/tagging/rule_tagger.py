@@ -13,13 +13,13 @@ from .._compat import StrOptions, check_constraints
 from ..exceptions import SequenceError
 from ..sequences import TokenSequences, check_sequences, check_tags, object_rows
 from ..text import Span, labels_of, spans_to_tags
+from .marginals import TokenTagger
 from .rules import LABEL_MAPS, Rule, find_phi, infer_label_map, rebuild_sentence, rule_label_map, select_rules
-from .span_score import SpanScore
 
 __all__ = ["RuleTagger"]
 
 
-class RuleTagger(SpanScore, BaseEstimator):
+class RuleTagger(TokenTagger, BaseEstimator):
     """Tag e-mail addresses, phone numbers, dates, ages and identifiers by rules.
 
     For what has a form of its own or a telling word in front of it, English and Spanish. It knows no names and no

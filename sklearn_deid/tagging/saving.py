@@ -2,98 +2,330 @@
 
 from __future__ import annotations
 
+import math
 import os
-from typing import Any
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
+from sklearn.frozen import FrozenEstimator
+from sklearn.utils import Bunch
+from sklearn.utils.validation import check_is_fitted
 
 from .. import __version__
 from .._compat import check_constraints
 from .._storage import plain_json, read_bundle, write_bundle
+from ..embeddings import SubwordTable
 from ..exceptions import BundleError
-from .composites import COMPOSITES, OLD_CLASSES, unwrapped
+from ..metrics import Estimate
+from ..saving import instead_of
+from .held_out import DecisionReport
+from .hybrid_tagger import HybridTagger
+from .note_deidentifier import NoteDeidentifier
+from .old_parameters import current_parameters
+from .pretrained_encoder import PretrainedEncoder, PretrainedFiles
+from .recall_tuned_tagger import RecallTunedTagger
+from .rule_tagger import RuleTagger
+from .strategies import plain_parameters
 from .tagger import DeidTagger
-from .tagger_state import tagger_from_state, tagger_to_state
+from .temperature_scaled_tagger import TemperatureScaledTagger
+from .voting_tagger import VotingTagger
 
-__all__ = ["load_model", "save_model"]
+_PLAIN = (str, int, float, bool, type(None))
 
 
-def save_model(model: Any, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
-    """Save a fitted tagger or `NoteDeidentifier` as a folder of JSON and safetensors.
+def tagger_to_state(tagger: DeidTagger) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+    """What `tagger_from_state` needs to tag as this tagger does.
 
-    The folder holds weights, settings and tag names; of the default tagger it holds no word of the training notes.
-    Splitters, numbers of jobs, seeds and dropped taggers are left behind: they concern training.
+    Callbacks, splitters, generators and the state of the optimizer are left behind: they are code or concern training.
+
+    Raises
+    ------
+    BundleError
+        If the tagger holds vectors of whole words, which may be words of its training notes.
+    """
+    tagger.check_is_fitted()
+    state: dict[str, Any] = {
+        "parameters": _plain_parameters(tagger),
+        "classes": tagger.classes_.tolist(),
+        "reads_words": tagger._reads_words,
+        "n_features_in": getattr(tagger, "n_features_in_", None),
+        "subwords": None,
+        "pretrained": None if tagger._pretrained is None else tagger._pretrained.to_state(),
+    }
+    arrays = {f"module.{k}": v.detach().cpu().numpy() for k, v in tagger.module_.state_dict().items()}
+    vectors = tagger._vectors
+    if isinstance(vectors, SubwordTable):
+        state["subwords"] = {k: getattr(vectors, k) for k in ("min_n", "max_n", "lower", "is_public")}
+        arrays["subwords.table"] = np.asarray(vectors.table)
+    elif vectors is not None:
+        raise BundleError(
+            "This tagger reads vectors of whole words, and a list of words can hold words of private notes. Train with "
+            "embeddings='auto' (character n-grams, no words) or None to save the model, or pickle it for your own use."
+        )
+    return state, arrays
+
+
+def tagger_from_state(state: dict[str, Any], arrays: dict[str, np.ndarray]) -> DeidTagger:
+    """The tagger of `tagger_to_state`, fitted, on the device that its parameters ask for here.
+
+    Raises
+    ------
+    BundleError
+        If something is missing or does not fit together; nothing is guessed.
+    """
+    try:
+        parameters = current_parameters(state["parameters"])
+        parameters["optimizer"] = getattr(torch.optim, parameters["optimizer"])
+        if not issubclass(parameters["optimizer"], torch.optim.Optimizer):
+            raise BundleError("The saved tagger names an optimizer that torch.optim does not have.")
+        pretrained = state.get("pretrained")
+        if pretrained is not None:
+            parameters["encoder"] = PretrainedEncoder()
+        tagger = DeidTagger().set_params(**parameters)
+        tagger._pretrained = None if pretrained is None else PretrainedFiles(**pretrained)
+        tagger.classes_ = np.array(state["classes"], dtype=object)
+        tagger._reads_words = state["reads_words"]
+        if state["n_features_in"] is not None:
+            tagger.n_features_in_ = state["n_features_in"]
+        subwords = state["subwords"]
+        tagger._vectors = None if subwords is None else SubwordTable(arrays["subwords.table"], **subwords)
+        tagger.augmenter_ = None
+        tagger._tag_weights, tagger._rng = None, np.random.default_rng()
+        weights = {k.removeprefix("module."): torch.from_numpy(v) for k, v in arrays.items() if k.startswith("module.")}
+        tagger.initialize()
+        tagger.module_.load_state_dict(weights)
+    except (KeyError, TypeError, AttributeError, RuntimeError, ValueError) as error:
+        raise BundleError(f"The saved tagger does not fit together: {error}") from error
+    return tagger
+
+
+def _plain_parameters(tagger: DeidTagger) -> dict[str, Any]:
+    given = tagger.get_params(deep=False)
+    parameters = {k: v for k, v in given.items() if not k.startswith("callbacks") and k != "optimizer"}
+    optimizer: Any = tagger.optimizer
+    name = str(getattr(optimizer, "__name__", ""))
+    if getattr(torch.optim, name, None) is not optimizer:
+        raise BundleError("Only optimizers of torch.optim can be named in a saved model; use one of them, or pickle.")
+    settings = plain_parameters(parameters)
+    plain: dict[str, Any] = {k: v for k, v in settings.items() if isinstance(v, _PLAIN)}
+    if isinstance(parameters["class_weight"], dict):
+        plain["class_weight"] = {str(k): float(v) for k, v in parameters["class_weight"].items()}
+    plain.pop("encoder__model", None)  # a path can name people or places
+    # So can the path of vectors, which are saved by themselves.
+    plain["embeddings"] = plain.get("embeddings") if plain.get("embeddings") in ("auto", "corpus", None) else "auto"
+    return {**plain, "optimizer": name}
+
+
+class Composite(NamedTuple):
+    """How one class is taken apart and put together again.
 
     Parameters
     ----------
-    model : DeidTagger, RuleTagger, HybridTagger, VotingTagger, RecallTunedTagger, TemperatureScaledTagger
-        Fitted, or a NoteDeidentifier around one. Taggers inside of them are of these classes too. Of a `DSSGDEnsemble`
-        save ``global_estimator_`` or one of ``estimators_``.
-    path : path
-        Folder to make; written under a temporary name and renamed, so it is whole or not there.
-    overwrite : bool, default=False
-        Whether a saved model at ``path`` may be replaced.
+    kind : type
+    apart : callable
+        ``apart(model)`` gives JSON values and the fitted taggers inside.
+    together : callable
+        ``together(state, taggers)`` gives the fitted model; it may raise KeyError, TypeError, ValueError or
+        AttributeError if something is missing.
+    """
+
+    kind: type
+    apart: Callable[[Any], tuple[dict[str, Any], list[Any]]]
+    together: Callable[[Mapping[str, Any], list[Any]], Any]
+
+
+def _note_deidentifier_apart(model: NoteDeidentifier) -> tuple[dict[str, Any], list[Any]]:
+    state = {
+        "batch_size": model.batch_size,
+        "on_error": model.on_error,
+        "categories": getattr(model, "categories_", {}),
+    }
+    return state, [model.fitted_estimator()]
+
+
+def _note_deidentifier_together(state: Mapping[str, Any], taggers: list[Any]) -> NoteDeidentifier:
+    model = NoteDeidentifier(batch_size=state["batch_size"], on_error=state["on_error"])
+    (model.estimator_,) = taggers
+    model.categories_ = dict(state["categories"])
+    return model
+
+
+def _rule_tagger_apart(model: RuleTagger) -> tuple[dict[str, Any], list[Any]]:
+    check_is_fitted(model)
+    recognizers = None if model.recognizers is None else sorted(model.recognizers)
+    scheme = model.label_scheme if isinstance(model.label_scheme, str) else dict(model.label_scheme)
+    return {"recognizers": recognizers, "language": model.language, "scheme": scheme, "labels": model.label_map_}, []
+
+
+def _rule_tagger_together(state: Mapping[str, Any], taggers: list[Any]) -> RuleTagger:
+    # "auto" has chosen its labels; they are given as a mapping, and the parameter put back
+    model = RuleTagger(
+        _renamed(state, "recognizers"), language=state["language"], label_scheme=dict(state["labels"])
+    ).fit([])
+    return model.set_params(label_scheme=state["scheme"])
+
+
+def _hybrid_tagger_apart(model: HybridTagger) -> tuple[dict[str, Any], list[Any]]:
+    check_is_fitted(model)
+    return {"on_conflict": model.on_conflict, "precision": model.rules_precision_}, [model.rules_, model.tagger_]
+
+
+def _hybrid_tagger_together(state: Mapping[str, Any], taggers: list[Any]) -> HybridTagger:
+    rules, tagger = taggers
+    model = HybridTagger(rules, tagger, on_conflict=_renamed(state, "on_conflict"))
+    model.rules_, model.tagger_, model.rules_precision_ = rules, tagger, _probability(state["precision"])
+    return model
+
+
+def _voting_tagger_apart(model: VotingTagger) -> tuple[dict[str, Any], list[Any]]:
+    check_is_fitted(model, "estimators_")
+    state = {
+        "names": list(model.named_estimators_),
+        "weights": None if model.weights is None else model._weights().tolist(),
+        "labels": model._labels,
+    }
+    return state, list(model.estimators_)
+
+
+def _voting_tagger_together(state: Mapping[str, Any], taggers: list[Any]) -> VotingTagger:
+    pairs = list(zip(state["names"], taggers, strict=True))
+    model = VotingTagger(pairs, weights=state["weights"])
+    model._kept()
+    model.estimators_, model.named_estimators_ = taggers, Bunch(**dict(pairs))
+    return _with_labels(model, state["labels"])
+
+
+def _recall_tuned_tagger_apart(model: RecallTunedTagger) -> tuple[dict[str, Any], list[Any]]:
+    check_is_fitted(model)
+    direct = model.direct_labels
+    state = {
+        **{name: getattr(model, name) for name in _AIMS},
+        "direct_labels": direct if direct is None or isinstance(direct, str) else sorted(direct),
+        "bias": model.decision_bias_,
+        "labels": model._labels,
+        "report": None if model.report_ is None else {k: _plain_figure(v) for k, v in vars(model.report_).items()},
+    }
+    return state, [model.estimator_]
+
+
+def _recall_tuned_tagger_together(state: Mapping[str, Any], taggers: list[Any]) -> RecallTunedTagger:
+    (tagger,) = taggers
+    aims = {name: state[name] for name in (*_AIMS, "direct_labels")}
+    model = RecallTunedTagger(tagger, **aims)
+    model.estimator_, model.decision_bias_ = tagger, float(state["bias"])
+    model.threshold_ = _probability(1 / (1 + np.exp(model.decision_bias_)))
+    report = state["report"]
+    model.report_ = None if report is None else DecisionReport(**{name: _figure(v) for name, v in report.items()})
+    return _with_labels(model, state["labels"])
+
+
+def _temperature_scaled_tagger_apart(model: TemperatureScaledTagger) -> tuple[dict[str, Any], list[Any]]:
+    check_is_fitted(model)
+    return {"temperature": model.temperature_, "labels": model._labels}, [model.estimator_]
+
+
+def _temperature_scaled_tagger_together(state: Mapping[str, Any], taggers: list[Any]) -> TemperatureScaledTagger:
+    (tagger,) = taggers
+    model = TemperatureScaledTagger(tagger)
+    model.estimator_, model.temperature_ = tagger, float(state["temperature"])
+    if not 0 < model.temperature_ < np.inf:
+        raise BundleError("The saved temperature is not a positive number.")
+    return _with_labels(model, state["labels"])
+
+
+_AIMS = ("target_recall", "max_missed_patients", "decision_bias", "confidence", "level", "binary")
+
+# What 0.1.0 called them: classes and entries of models that it saved.
+OLD_CLASSES = {"UnitedTagger": "HybridTagger"}
+_OLD_ENTRIES = {"recognizers": "families", "on_conflict": "unite"}
+
+#: By the name in the manifest.
+COMPOSITES: dict[str, Composite] = {
+    composite.kind.__name__: composite
+    for composite in (
+        Composite(NoteDeidentifier, _note_deidentifier_apart, _note_deidentifier_together),
+        Composite(RuleTagger, _rule_tagger_apart, _rule_tagger_together),
+        Composite(HybridTagger, _hybrid_tagger_apart, _hybrid_tagger_together),
+        Composite(VotingTagger, _voting_tagger_apart, _voting_tagger_together),
+        Composite(RecallTunedTagger, _recall_tuned_tagger_apart, _recall_tuned_tagger_together),
+        Composite(TemperatureScaledTagger, _temperature_scaled_tagger_apart, _temperature_scaled_tagger_together),
+    )
+}
+
+
+def _renamed(state: Mapping[str, Any], name: str) -> Any:
+    """An entry, under its name or the one of 0.1.0."""
+    return state[name] if name in state else state[_OLD_ENTRIES[name]]
+
+
+def _with_labels(model: Any, labels: Any) -> Any:
+    """Set what a tagger knows of its labels."""
+    if not (isinstance(labels, list) and all(isinstance(label, str) for label in labels)):
+        raise BundleError("The labels of a saved tagger are not a list of names.")
+    model._labels = plain_json(labels, "labels")
+    model.classes_ = np.array(["O", *(f"{prefix}-{label}" for prefix in "BI" for label in labels)], dtype=object)
+    return model
+
+
+def _plain_figure(value: Any) -> Any:
+    """An estimate as a list of its attributes, with None for NaN, which JSON does not have."""
+    return list(value.to_dict().values()) if isinstance(value, Estimate) else value
+
+
+def _figure(value: Any) -> Any:
+    if not isinstance(value, list):
+        return value
+    share, low, high = (math.nan if number is None else number for number in value[:3])
+    return Estimate(share, low, high, *value[3:])  # version 0.1.0 saved the first three alone
+
+
+def _probability(value: Any) -> float:
+    if not 0 <= float(value) <= 1:
+        raise BundleError("A saved probability is not between 0 and 1.")
+    return float(value)
+
+
+def save_tagger(model: Any, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
+    """Save a fitted tagger or `NoteDeidentifier`; `saving.save` tells users what of it.
 
     Raises
     ------
     BundleError
         If the model is of another class, holds words, or ``path`` exists.
-
-    Examples
-    --------
-    >>> from sklearn_deid import DeidTagger, load_model, save_model
-    >>> tagger = DeidTagger(max_epochs=1, embeddings=None).fit([["Mr", "Alder"]], [["O", "B-PATIENT"]])
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     save_model(tagger, f"{folder}/model")
-    ...     load_model(f"{folder}/model").classes_.tolist()
-    ['O', 'B-PATIENT']
     """
     manifest, arrays = _to_state(model)
     write_bundle(path, {"library_version": __version__, **manifest}, arrays, overwrite=overwrite)
 
 
-def load_model(path: str | os.PathLike[str], *, device: str | None = None) -> Any:
-    """Load what `save_model` wrote; nothing in the folder is executed.
+def load_tagger(path: str | os.PathLike[str], *, device: str | None = None) -> Any:
+    """Load a tagger or `NoteDeidentifier`, and nothing else that the library saves.
 
     Parameters
     ----------
     path : path
     device : str, optional
-        "auto", "cpu", "cuda", ...; None takes what the model was trained with.
-
-    Returns
-    -------
-    estimator
-        Of the class that was saved, fitted, on the device asked for.
+        None means the device that the model was trained with.
 
     Raises
     ------
     BundleError
-        If the folder is damaged, incomplete or of another format.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> from sklearn_deid import NoteDeidentifier, RuleTagger, load_model, save_model
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     save_model(NoteDeidentifier(RuleTagger().fit([])), f"{folder}/model")
-    ...     load_model(f"{folder}/model").redact(["Mail to roe@example.org"])
-    ['Mail to [EMAIL]']
+        If the folder is damaged, incomplete, of another format or of another class.
     """
     manifest, arrays = read_bundle(path)
     return _from_state(manifest, arrays, device)
 
 
 def _to_state(model: Any) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-    model = unwrapped(model)
+    while isinstance(model, FrozenEstimator):
+        model = model.estimator
     if isinstance(model, DeidTagger):
         state, arrays = tagger_to_state(model)
         return {"class": "DeidTagger", "state": state}, arrays
     kind = type(model).__name__
     if kind not in COMPOSITES or type(model) is not COMPOSITES[kind].kind:
-        raise BundleError(f"A {kind} cannot be saved{_instead(model)}")
+        raise BundleError(f"A {kind} cannot be saved{instead_of(model)}")
     own, taggers = COMPOSITES[kind].apart(model)
     inside, arrays = [], {}
     for number, tagger in enumerate(taggers):
@@ -103,23 +335,13 @@ def _to_state(model: Any) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
     return {"class": kind, "state": plain_json(own, f"state of the {kind}"), "taggers": inside}, arrays
 
 
-def _instead(model: Any) -> str:
-    """How the sentence goes on: what of the model, or what else, can be saved."""
-    if hasattr(model, "strategy") and hasattr(model, "n_workers"):  # a DSSGDEnsemble, of a room above
-        parts = "one of its estimators_" if model.strategy == "local" else "its global_estimator_ or one of estimators_"
-        return f" with the state of its workers' training. Save {parts}; each of them is a DeidTagger."
-    if hasattr(model, "best_estimator_"):
-        return ". Save its best_estimator_."
-    return f"; one of {_names()} can, if all taggers inside are such."
-
-
 def _from_state(manifest: Any, arrays: dict[str, np.ndarray], device: str | None) -> Any:
     kind, state = (manifest.get(key) if isinstance(manifest, dict) else None for key in ("class", "state"))
     kind = OLD_CLASSES.get(kind, kind) if isinstance(kind, str) else kind
     if kind == "DeidTagger":
         return _tagger(state, arrays, device)
     if not isinstance(kind, str) or kind not in COMPOSITES:
-        raise BundleError(f"The manifest names a class that this version does not know: {kind!r}.")
+        raise BundleError(f"The manifest names a class that is no tagger of this version: {kind!r}.")
     inside = manifest.get("taggers")
     if not isinstance(state, dict) or not isinstance(inside, list):
         raise BundleError(f"The manifest has no state of a {kind}.")
@@ -138,10 +360,6 @@ def _part(arrays: dict[str, np.ndarray], prefix: str) -> dict[str, np.ndarray]:
     return {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}
 
 
-def _names() -> str:
-    return ", ".join(["DeidTagger", *COMPOSITES])
-
-
 def _tagger(state: Any, arrays: dict[str, np.ndarray], device: str | None) -> DeidTagger:
     if not isinstance(state, dict) or not isinstance(state.get("parameters"), dict):
         raise BundleError("The manifest has no state of a tagger.")
@@ -150,4 +368,4 @@ def _tagger(state: Any, arrays: dict[str, np.ndarray], device: str | None) -> De
         raise BundleError(f"The model asks for the device {asked}, which is not on this machine. Pass device='auto'.")
     if device is not None:
         state = {**state, "parameters": {**state["parameters"], "device": device}}
-    return tagger_from_state(DeidTagger, state, arrays)
+    return tagger_from_state(state, arrays)

@@ -13,13 +13,12 @@ from .._compat import HasMethods, check_constraints
 from ..sequences import TokenSequences, check_groups, check_sequences, check_tags, object_rows
 from ..text import repair_tags
 from .held_out import PLAN_CONSTRAINTS, HeldOut, HoldOutPlan, labels_in, marginals_on_held_out
-from .marginals import PhiMarginals, columns_of, read_marginals, tag_columns
-from .span_score import SpanScore
+from .marginals import PhiMarginals, TokenTagger, columns_of, read_marginals, tag_columns
 
 __all__ = ["TemperatureScaledTagger"]
 
 
-class TemperatureScaledTagger(SpanScore, BaseEstimator):
+class TemperatureScaledTagger(TokenTagger, BaseEstimator):
     """Scale the probabilities of a tagger by one number, chosen on patients that it did not see.
 
     Marginals are raised to the power ``1 / temperature_`` and normalised: above 1 the tagger was too sure of itself,

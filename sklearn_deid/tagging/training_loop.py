@@ -15,9 +15,8 @@ from .._compat import SkorchEstimator, resolve_device
 from .batching import LengthBucketSampler, SentenceBatch, SentenceDataset
 from .callbacks import EarlyStoppingOnF1, LearningRateDecay, WeightAverage
 from .recall_weight import RecallWeight
+from .strategies import strategy
 from .tagger_data import SwappingDataset
-
-__all__ = ["NoCriterion", "SequenceNet"]
 
 # Padded cells of a batch when tagging: large enough to keep the matrix products busy, small enough for the caches.
 _TAGGING_CELLS = 4096
@@ -44,7 +43,7 @@ class SequenceNet(SkorchEstimator):
             own.append(("gradient_clip", GradientNormClipping(self.gradient_clip)))
         if self.weight_average:
             own.append(("weight_average", WeightAverage(self.weight_average)))
-        if self.train_split is not None:
+        if self.validation_fraction is not None:
             own.append(("early_stopping", EarlyStoppingOnF1(self.patience)))
         if self.verbose > 1:
             own.append(("progress_bar", ProgressBar()))
@@ -103,7 +102,7 @@ class SequenceNet(SkorchEstimator):
         )
 
     def _recall_weight(self) -> RecallWeight | None:
-        return None if self.recall_weight is None else RecallWeight(self.recall_weight, self.recall_form)
+        return strategy("recall_weight", self.recall_weight)
 
     # ---- what `fit` and `predict` call
 

@@ -14,13 +14,12 @@ from sklearn.utils.validation import check_is_fitted
 from .._compat import NamedEstimators, check_constraints
 from ..sequences import check_groups, check_sequences, check_tags, object_rows
 from .held_out import fit_on, labels_in
-from .marginals import PhiMarginals, read_marginals, tag_columns
-from .span_score import SpanScore
+from .marginals import PhiMarginals, TokenTagger, read_marginals, tag_columns
 
 __all__ = ["VotingTagger"]
 
 
-class VotingTagger(SpanScore, NamedEstimators):
+class VotingTagger(TokenTagger, NamedEstimators):
     """Tag by the mean of the marginals of several taggers.
 
     The soft voting of scikit-learn's `VotingClassifier` for sequences. The tags are the legal ones with the largest

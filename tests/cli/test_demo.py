@@ -2,7 +2,7 @@
 
 import pytest
 
-from sklearn_deid import load_model, read_corpus
+from sklearn_deid import load, read_corpus
 
 QUICK = ("--notes", "18", "--epochs", "2", "--quiet")
 
@@ -21,7 +21,7 @@ def test_shows_scores_and_saves(run, here):
     assert "Generated notes are easier than real ones" in out
     assert "Model saved in deid-demo/model" in out.replace("\\", "/")
     held_out = read_corpus(here / "deid-demo" / "notes", format="brat")
-    assert len(load_model(here / "deid-demo" / "model").annotate(held_out)) == len(held_out) > 0
+    assert len(load(here / "deid-demo" / "model").annotate(held_out)) == len(held_out) > 0
 
 
 def test_command_that_it_prints_runs(run, here):

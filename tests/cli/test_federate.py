@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from sklearn_deid import load_model, make_clinical_notes, write_corpus
+from sklearn_deid import load, make_clinical_notes, write_corpus
 from sklearn_deid.cli import main
 from sklearn_deid.federated.sites import FederationConfig, SiteSettings, read_settings
 
@@ -61,7 +61,7 @@ def test_server_and_model(federation, capsys):
     assert main(["federate", "server", "server", "--agreement", "lab/federation.json"]) == 0
     assert main(["federate", "model", "server", "--output", "global"]) == 0
     assert "after 0 updates" in capsys.readouterr().out
-    assert load_model(federation / "global").predict([["Mr", "Alder"]])[0]
+    assert load(federation / "global").predict([["Mr", "Alder"]])[0]
     assert main(["federate", "model", "server", "--output", "global"]) == 2
 
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy.stats import kendalltau
 
-from sklearn_deid import load_model
+from sklearn_deid import load
 from sklearn_deid.cli.numbering import OutputNumbers
 from sklearn_deid.exceptions import CorpusFormatError, DeidError
 
@@ -28,7 +28,7 @@ def test_names_are_numbers_and_the_key_says_whose(run, raw, model, notes, tmp_pa
     numbered = [name for name, _ in rows]
     assert all(re.fullmatch("note-[0-9a-f]{12}", name) for name in numbered) and len(set(numbered)) == len(ids)
     assert key.stat().st_mode & 0o777 == 0o600
-    texts = load_model(model).redact([document.text for document in notes])
+    texts = load(model).redact([document.text for document in notes])
     assert contents(out) == {f"{name}.txt": text for name, text in zip(numbered, texts, strict=True)}
 
 

@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from sklearn_deid import NoteDeidentifier, load_model, write_corpus
+from sklearn_deid import NoteDeidentifier, load, write_corpus
 from sklearn_deid.cli.note_output import NoteOutput
 
 from .conftest import assert_no_note_text, contents
@@ -17,7 +17,7 @@ from .conftest import assert_no_note_text, contents
 @pytest.fixture(scope="module")
 def expected(model, notes):
     """Redacted texts by id, made by the library."""
-    texts = load_model(model).redact([document.text for document in notes])
+    texts = load(model).redact([document.text for document in notes])
     assert any("[" + span.label + "]" in text for d, text in zip(notes, texts, strict=True) for span in d.spans)
     return {document.doc_id: text for document, text in zip(notes, texts, strict=True)}
 
@@ -38,7 +38,7 @@ def test_folder_to_folder(run, raw, model, tmp_path, expected, notes):
 @pytest.mark.parametrize("mode", ["mask", "remove"])
 def test_modes(run, raw, model, tmp_path, notes, mode):
     assert run("redact", raw, "--model", model, "--output", tmp_path, "--mode", mode)[0] == 0
-    texts = load_model(model).redact([document.text for document in notes], mode=mode)
+    texts = load(model).redact([document.text for document in notes], mode=mode)
     assert list(contents(tmp_path).values()) == texts
 
 

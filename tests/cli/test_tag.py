@@ -2,14 +2,14 @@
 
 import pytest
 
-from sklearn_deid import load_model, read_corpus, write_corpus
+from sklearn_deid import load, read_corpus, write_corpus
 
 from .conftest import assert_no_note_text, contents
 
 
 @pytest.fixture(scope="module")
 def expected(model, notes):
-    return {d.doc_id: spans for d, spans in zip(notes, load_model(model).annotate(notes), strict=True)}
+    return {d.doc_id: spans for d, spans in zip(notes, load(model).annotate(notes), strict=True)}
 
 
 def test_brat_by_default(run, raw, model, tmp_path, expected, notes):

@@ -5,7 +5,7 @@ import signal
 
 import pytest
 
-from sklearn_deid import Corpus, Document, Span, load_model, write_corpus
+from sklearn_deid import Corpus, Document, Span, load, write_corpus
 from sklearn_deid.cli.scoring import hold_out_patients
 
 from .conftest import assert_no_note_text
@@ -36,7 +36,7 @@ def test_says_what_it_did(run, notes, tmp_path):
     assert "precision" in out and "NAME" in out
     assert "training: 100%" in err
     assert_no_note_text(out + err, notes)
-    assert set(load_model(tmp_path / "m").categories_.values()) >= {"NAME", "DATE"}
+    assert set(load(tmp_path / "m").categories_.values()) >= {"NAME", "DATE"}
 
 
 def test_verbose_has_a_line_for_each_epoch(run, gold, tmp_path):

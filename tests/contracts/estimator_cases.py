@@ -95,7 +95,7 @@ class Case:
     rows : sequence
         What ``output`` is asked for.
     is_saved : bool
-        Whether `save_model` takes it.
+        Whether `save` takes it.
     """
 
     make: Callable[[], Any]

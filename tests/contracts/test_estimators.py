@@ -14,7 +14,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import FunctionTransformer
 
 import sklearn_deid
-from sklearn_deid import DeidTagger, TokenSequences, load_model, save_model
+from sklearn_deid import DeidTagger, TokenSequences, load, save
 from sklearn_deid.exceptions import BundleError
 from sklearn_deid.sequences import object_rows
 
@@ -100,7 +100,7 @@ def test_wrong_value_is_named(name):
         if case.fit:
             case.fit(estimator)
         elif name == "PretrainedEncoder":
-            DeidTagger(encoder="pretrained", pretrained=estimator).fit(X, Y)
+            DeidTagger(encoder=estimator).fit(X, Y)
         else:
             estimator(tiny_tagger(), X, Y)
 
@@ -164,11 +164,11 @@ def test_pickled_copy_gives_the_same(name, fitted):
 def test_saved_model_gives_the_same_or_is_refused(name, fitted, tmp_path):
     case, estimator = CASES[name], fitted(name)
     if case.is_saved:
-        save_model(estimator, tmp_path / "model")
-        assert_same(case.output(load_model(tmp_path / "model"), case.rows), case.output(estimator, case.rows))
+        save(estimator, tmp_path / "model")
+        assert_same(case.output(load(tmp_path / "model"), case.rows), case.output(estimator, case.rows))
     else:
         with pytest.raises(BundleError, match=f"A {name} cannot be saved"):
-            save_model(estimator, tmp_path / "model")
+            save(estimator, tmp_path / "model")
 
 
 @pytest.mark.parametrize("name", FITTED)

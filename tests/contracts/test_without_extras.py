@@ -15,11 +15,12 @@ from sklearn_deid import (
     DSSGDEnsemble,
     NeighborPseudonymizer,
     NoteDeidentifier,
+    PretrainedEncoder,
     WordVectors,
     deid_report,
-    load_model,
+    load,
     make_clinical_notes,
-    save_model,
+    save,
     utility_report,
 )
 from sklearn_deid.cli import main
@@ -71,7 +72,7 @@ def usefulness():
 
 
 def pretrained():
-    DeidTagger(**{**SMALL, "encoder": "pretrained", "pretrained": "somewhere"}).fit(X, Y)
+    DeidTagger(**SMALL, encoder=PretrainedEncoder("somewhere")).fit(X, Y)
 
 
 def spent():
@@ -131,8 +132,8 @@ def test_notes_are_learned_from_redacted_saved_and_loaded(tmp_path):
     texts = [note.text for note in make_clinical_notes(2, random_state=1)]
     redacted = deidentifier.redact(texts)
     assert redacted != texts
-    save_model(deidentifier, tmp_path / "model")
-    assert load_model(tmp_path / "model").redact(texts) == redacted
+    save(deidentifier, tmp_path / "model")
+    assert load(tmp_path / "model").redact(texts) == redacted
 
 
 def test_table_of_scores_needs_no_extra():

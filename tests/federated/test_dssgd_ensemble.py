@@ -10,12 +10,12 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV, GroupKFold, cross_val_score
 
-from sklearn_deid import DeidTagger, DSSGDEnsemble, load_model, save_model
+from sklearn_deid import DeidTagger, DSSGDEnsemble, load, save
 from sklearn_deid.embeddings import SubwordTable
 from sklearn_deid.exceptions import SequenceError
 from sklearn_deid.federated.worker_data import split_patients
 from sklearn_deid.metrics import phi_f1_score
-from sklearn_deid.tagging.votes import majority_tags
+from sklearn_deid.tagging.marginals import majority_tags
 
 from ..tagging.conftest import assert_rows_equal, make_sentences
 from .small_ensembles import ALL, FEW, TINY, both_prefixes, ensemble_of, parts_of, weights
@@ -399,8 +399,8 @@ class TestScikitLearn:
 
     def test_the_global_tagger_can_be_saved(self, trained, data, tmp_path):
         X, _, _ = data
-        save_model(trained.global_estimator_, tmp_path / "model")
-        assert_rows_equal(load_model(tmp_path / "model").predict(X), trained.predict(X))
+        save(trained.global_estimator_, tmp_path / "model")
+        assert_rows_equal(load(tmp_path / "model").predict(X), trained.predict(X))
 
     def test_random_state_repeats_and_jobs_do_not_matter(self, trained, data):
         X, y, groups = data

@@ -103,7 +103,7 @@ class TestInputs:
         with pytest.raises(ValueError, match="trained with strategy='dssgd'; call fit"):
             ensemble.set_params(strategy="fedavg").partial_fit_workers([good] * 2)
 
-    @pytest.mark.parametrize(("name", "value"), [("train_split", 0.5), ("patience", 3), ("augmenter", "any")])
+    @pytest.mark.parametrize(("name", "value"), [("validation_fraction", 0.5), ("patience", 3), ("augmenter", "any")])
     def test_parameters_of_the_tagger_that_make_no_sense_here(self, name, value):
         with pytest.raises(ValueError, match=f"The '{name}' parameter of the estimator must be None"):
             DSSGDEnsemble(DeidTagger(**{name: value})).fit([["a"]], [["O"]], groups=[1])

@@ -245,20 +245,20 @@ _TAGGERS = {
     "default": {},
     "gru": {"encoder": "gru", "characters": "bigru"},
     "gru-gru": {"encoder": "gru-gru", "head": "softmax"},
-    "lstm-gru": {"encoder": "lstm-gru", "characters": "bilstm", "projection_size": 5},
-    "transformer": {"encoder": "transformer", "n_heads": 2, "n_layers": 2, "lr": 1e-3},
-    "no characters": {"characters": None, "embeddings": VECTORS, "n_layers": 2, "constrained": False},
+    "lstm-gru": {"encoder": "lstm-gru", "characters": "bilstm", "head__projection_size": 5},
+    "transformer": {"encoder": "transformer", "encoder__n_heads": 2, "n_layers": 2, "lr": 1e-3},
+    "no characters": {"characters": None, "embeddings": VECTORS, "n_layers": 2, "head__constrained": False},
     "bioes": {"tag_scheme": "bioes", "class_weight": "balanced", "weight_average": 0.0, "span_swap": 0.0},
     "subwords": {"embeddings": SUBWORDS},
-    "window": {"context": "window", "context_size": 1},
+    "window": {"context": "window", "context__size": 1},
     "document": {"context": "document"},
-    "document transformer": {"context": "document", "encoder": "transformer", "n_heads": 2, "n_layers": 1},
-    "held out": {"train_split": 0.2, "patience": 2, "max_epochs": 5},
+    "document transformer": {"context": "document", "encoder": "transformer", "encoder__n_heads": 2, "n_layers": 1},
+    "held out": {"validation_fraction": 0.2, "patience": 2, "max_epochs": 5},
     "recall repaired": {"recall_weight": 4.0},
-    "recall batch": {"recall_weight": 4.0, "recall_form": "batch"},
-    "recall printed": {"recall_weight": 4.0, "recall_form": "printed"},
+    "recall batch": {"recall_weight": 4.0, "recall_weight__form": "batch"},
+    "recall printed": {"recall_weight": 4.0, "recall_weight__form": "printed"},
     "augmented": {"augmenter": NeighborPseudonymizer(embeddings=VECTORS, n_neighbors=3)},
-    "sgd": {"optimizer__weight_decay": 1e-3, "gradient_clip": None, "input_dropout": 0.0},
+    "sgd": {"optimizer__weight_decay": 1e-3, "gradient_clip": None, "dropout__input": 0.0},
     "vectors": {"inputs": "vectors"},
 }
 for _name, _parameters in _TAGGERS.items():
@@ -313,7 +313,7 @@ def pretrained_tagger(folder, **settings):
     os.environ["HF_HUB_OFFLINE"] = "1"  # read when the library is first imported: nothing may ask the hub
     make_encoder(folder)
     encoder = PretrainedEncoder(folder, overlap=8, **settings)
-    return tagger(encoder="pretrained", pretrained=encoder, context="document").fit(with_documents(X), Y)
+    return tagger(encoder=encoder, context="document").fit(with_documents(X), Y)
 
 
 def pretrained(**settings):

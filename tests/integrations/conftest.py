@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn.base import BaseEstimator
 
-from sklearn_deid import DeidTagger, NoteDeidentifier, RuleTagger, save_model
+from sklearn_deid import DeidTagger, NoteDeidentifier, RuleTagger, save
 from sklearn_deid.sequences import object_rows
 
 X = [["Mr", "Alder", "was", "seen"], ["No", "pain", "today"], ["Dr", "Birch", "left", "Northwick", "."]]
@@ -38,7 +38,7 @@ def capitals():
 @pytest.fixture(scope="session")
 def rules_path(tmp_path_factory):
     folder = tmp_path_factory.mktemp("rules") / "model"
-    save_model(RuleTagger().fit([]), folder)
+    save(RuleTagger().fit([]), folder)
     return folder
 
 
@@ -52,5 +52,5 @@ def small():
 @pytest.fixture(scope="session")
 def small_path(small, tmp_path_factory):
     folder = tmp_path_factory.mktemp("small") / "model"
-    save_model(NoteDeidentifier(small), folder)
+    save(NoteDeidentifier(small), folder)
     return folder

@@ -452,7 +452,9 @@ def test_augmented_training_is_repeatable_and_differs_from_plain(data):
 @pytest.mark.parametrize("cls", VECTOR_SIBLINGS)
 def test_tagger_reads_vectors_of_its_augmenter(data, cls):
     X, y, groups = data
-    tagger = DeidTagger(augmenter=make(cls), **{**SMALL, "max_epochs": 2, "train_split": 0.3}).fit(X, y, groups=groups)
+    tagger = DeidTagger(augmenter=make(cls), **{**SMALL, "max_epochs": 2, "validation_fraction": 0.3}).fit(
+        X, y, groups=groups
+    )
     assert tagger.n_features_in_ == VECTORS.dim + 7
     assert [len(row) for row in tagger.predict(X)] == X.lengths.tolist()
     copy = pickle.loads(pickle.dumps(tagger))

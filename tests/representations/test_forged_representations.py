@@ -8,7 +8,7 @@ from safetensors.numpy import load_file
 
 from sklearn_deid import _storage as bundle_module
 from sklearn_deid import (
-    load_model,
+    load,
     load_representation,
 )
 from sklearn_deid.exceptions import BundleError
@@ -21,7 +21,7 @@ def test_other_folders(tmp_path):
     with pytest.raises(BundleError, match="nor a representation: manifest.json is missing"):
         load_representation(tmp_path / "nothing")
     with pytest.raises(BundleError, match="class that this version does not know"):
-        load_model(saved(tmp_path / "a"))
+        load(saved(tmp_path / "a"))
     bundle_module.write_bundle(tmp_path / "b", {"class": "DeidTagger"}, {})
     with pytest.raises(BundleError, match="something else than a representation"):
         load_representation(tmp_path / "b")

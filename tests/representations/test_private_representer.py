@@ -19,7 +19,7 @@ from sklearn.model_selection import GridSearchCV, GroupKFold
 from sklearn.pipeline import Pipeline
 from sklearn.utils._param_validation import InvalidParameterError
 
-from sklearn_deid import DeidTagger, PrivateRepresenter, WordVectors, save_model
+from sklearn_deid import DeidTagger, PrivateRepresenter, WordVectors, save
 from sklearn_deid.exceptions import BundleError, SequenceError, UnsafeToShareWarning
 from sklearn_deid.representations import pair_distance
 from sklearn_deid.sequences import TokenSequences, TokenVectors
@@ -414,7 +414,7 @@ def test_what_does_not_belong_together_is_not_loaded(data, fitted, tmp_path):
     with pytest.raises(BundleError, match="not those that"):
         PrivateRepresenter.load(tmp_path / "rep", embeddings=others)
 
-    save_model(DeidTagger(**{**SMALL, "max_epochs": 1}).fit(X, y), tmp_path / "tagger")
+    save(DeidTagger(**{**SMALL, "max_epochs": 1}).fit(X, y), tmp_path / "tagger")
     with pytest.raises(BundleError, match="another kind"):
         PrivateRepresenter.load(tmp_path / "tagger")
     private = WordVectors(WORDS, VECTORS.matrix(), is_public=False)

@@ -10,7 +10,7 @@ from benchmarks.reproduce.running import argv_of, module_of
 
 ALL = ["generated", "meddocan", "i2b2"]
 DATA = {"meddocan": "DATA", "i2b2": "LICENSED"}
-VALUES = {"n_layers": [1, 2], "batch_size": [1, 16, 32], "input_dropout": [0.0, 0.5]}
+VALUES = {"n_layers": [1, 2], "batch_size": [1, 16, 32], "dropout__input": [0.0, 0.5]}
 
 PLAN = """
 [[step]]

@@ -18,7 +18,7 @@ from sklearn_deid import (
     PrivateRepresenter,
     TokenSequences,
     WordVectors,
-    load_model,
+    load,
     load_representation,
     pool_representations,
     read_corpus,
@@ -76,7 +76,7 @@ def said(exact, close=(), bits=()):
 
 
 def tagged(folder, name):
-    model = load_model(folder / "models" / name)
+    model = load(folder / "models" / name)
     rows = TokenSequences.from_rows(ROWS).with_documents(["a", "a", "a", "b"])
     return _outputs(model, rows)
 
@@ -98,7 +98,7 @@ for _name in TAGGERS:
 
 def ruled(folder, name):
     """Taggers with rules, which give tags and no probabilities."""
-    model = load_model(folder / "models" / name)
+    model = load(folder / "models" / name)
     rows = TokenSequences.from_rows(ROWS)
     return said({"tags": [list(row) for row in model.predict(rows)]})
 
@@ -109,13 +109,13 @@ for _name in ("rules", "rules chosen", "united", "united union"):
 
 @loader("models/of vectors")
 def _(folder):
-    model = load_model(folder / "models" / "of vectors")
+    model = load(folder / "models" / "of vectors")
     return _outputs(model, load_representation(folder / "releases" / "a").X)
 
 
 @loader("models/note deidentifier")
 def _(folder):
-    model = load_model(folder / "models" / "note deidentifier")
+    model = load(folder / "models" / "note deidentifier")
     assert isinstance(model, NoteDeidentifier)
     (spans,) = model.annotate([NOTE])
     modes = {mode: model.redact([NOTE], mode) for mode in ("label", "mask", "remove")}
@@ -126,7 +126,7 @@ def _(folder):
 
 @loader("models/recall tuned, report")
 def _(folder):
-    model = load_model(folder / "models" / "recall tuned")
+    model = load(folder / "models" / "recall tuned")
     return said(numbers(vars(model.report_)), [model.decision_bias_, model.threshold_])
 
 

@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 import torch
 
-from sklearn_deid import DeidTagger, NoteDeidentifier, PretrainedEncoder, load_model, make_clinical_notes, save_model
+from sklearn_deid import DeidTagger, NoteDeidentifier, PretrainedEncoder, load, make_clinical_notes, save
 from sklearn_deid.exceptions import SequenceError
 from sklearn_deid.sequences import TokenSequences
-from sklearn_deid.tagging.word_pieces import PretrainedFiles
+from sklearn_deid.tagging.pretrained_encoder import PretrainedFiles
 
 from .conftest import SMALL, assert_rows_equal, make_sentences
 
@@ -18,7 +18,7 @@ os.environ["HF_HUB_OFFLINE"] = "1"  # read when the library is first imported: n
 
 transformers = pytest.importorskip("transformers", reason="the extra 'transformers' is not installed")
 
-SETTINGS = {**SMALL, "encoder": "pretrained", "max_epochs": 8, "weight_average": 0.9, "lr": 0.02}
+SETTINGS = {**SMALL, "max_epochs": 8, "weight_average": 0.9, "lr": 0.02}
 
 
 @pytest.fixture(scope="module")
@@ -43,7 +43,7 @@ def tiny(minilm, tmp_path_factory):
 def fitted_tiny(tiny):
     X, y, _ = make_sentences(60)
     settings = PretrainedEncoder(tiny, lr=5e-3, overlap=8)
-    return DeidTagger(**SETTINGS, pretrained=settings).set_params(context="document").fit(in_notes(X), y)
+    return DeidTagger(**SETTINGS, encoder=settings).set_params(context="document").fit(in_notes(X), y)
 
 
 def in_notes(rows, size=4):
@@ -54,7 +54,7 @@ def in_notes(rows, size=4):
 @pytest.fixture(scope="module")
 def small(minilm):
     X, y, _ = make_sentences(60)
-    return DeidTagger(**{**SETTINGS, "batch_size": 200}, pretrained=str(minilm)).fit(X, y)
+    return DeidTagger(**{**SETTINGS, "batch_size": 200}, encoder=PretrainedEncoder(str(minilm))).fit(X, y)
 
 
 class TestSmallPublicModel:
@@ -80,12 +80,12 @@ class TestSmallPublicModel:
 
     def test_saved_without_words_paths_or_the_library_s_folder(self, small, minilm, tmp_path):
         X, _, _ = make_sentences(12, seed=2)
-        save_model(small, tmp_path / "model")
+        save(small, tmp_path / "model")
         text = (tmp_path / "model" / "manifest.json").read_text()
         assert str(minilm) not in text and "_name_or_path" not in text
-        again = load_model(tmp_path / "model")
+        again = load(tmp_path / "model")
         assert_rows_equal(again.predict_proba(X), small.predict_proba(X))
-        with pytest.raises(ValueError, match="needs a model"):
+        with pytest.raises(ValueError, match="The 'model' parameter of PretrainedEncoder must be"):
             again.fit(X, [["O"] * len(row) for row in X])
 
 
@@ -95,7 +95,7 @@ class TestTraining:
         start = PretrainedFiles.load(str(tiny)).new_model().state_dict()
         for frozen in (True, False):
             settings = PretrainedEncoder(tiny, frozen=frozen, overlap=8)
-            tagger = DeidTagger(**{**SETTINGS, "max_epochs": 1}, pretrained=settings).fit(X, y)
+            tagger = DeidTagger(**{**SETTINGS, "max_epochs": 1}, encoder=settings).fit(X, y)
             now = tagger.module_.encoder.model.state_dict()
             assert all(torch.equal(now[name], start[name]) for name in start) is frozen
 
@@ -110,7 +110,7 @@ class TestTraining:
 
         X, y, _ = make_sentences(60)
         settings = PretrainedEncoder(tiny, lr=0.004, layer_decay=0.5, overlap=8)
-        tagger = DeidTagger(**SETTINGS, pretrained=settings, callbacks=[("rates", Rates())]).fit(X, y)
+        tagger = DeidTagger(**SETTINGS, encoder=settings, callbacks=[("rates", Rates())]).fit(X, y)
         groups = tagger.optimizer_.param_groups
         assert [g["lr"] for g in groups] == pytest.approx([0.02, 0.001, 0.002, 0.004])
         assert sum(len(g["params"]) for g in groups) == len(list(tagger.module_.parameters()))
@@ -123,7 +123,7 @@ class TestTraining:
     def test_a_sentence_is_tagged_alike_alone_and_among_others(self, tiny, pooling):
         X, y, _ = make_sentences(20)
         settings = PretrainedEncoder(tiny, pooling=pooling, frozen=True, overlap=8)
-        tagger = DeidTagger(**{**SETTINGS, "max_epochs": 1}, pretrained=settings).fit(X, y)
+        tagger = DeidTagger(**{**SETTINGS, "max_epochs": 1}, encoder=settings).fit(X, y)
         for row, sentence in zip(tagger.predict_proba(X[:6]), X[:6], strict=True):
             np.testing.assert_allclose(tagger.predict_proba([sentence])[0], row, atol=1e-5)
 
@@ -190,18 +190,18 @@ class TestOtherTokenizers:
         assert files.longest == 40  # 42, less those up to the padding
         X = in_notes([["Mr", "Alder", "was", "seen"] * 30], 1)
         settings = PretrainedEncoder(tmp_path, overlap=8)
-        tagger = DeidTagger(**{**SETTINGS, "max_epochs": 1}, pretrained=settings).fit(X, [["O"] * 120])
+        tagger = DeidTagger(**{**SETTINGS, "max_epochs": 1}, encoder=settings).fit(X, [["O"] * 120])
         assert len(tagger.predict(X)[0]) == 120
 
 
 class TestRefusals:
     def test_no_model(self):
-        with pytest.raises(ValueError, match="needs a model"):
-            DeidTagger(encoder="pretrained").fit([["a"]], [["O"]])
+        with pytest.raises(ValueError, match="The 'model' parameter of PretrainedEncoder must be"):
+            DeidTagger(encoder=PretrainedEncoder()).fit([["a"]], [["O"]])
 
     def test_vectors(self, tiny):
         with pytest.raises(SequenceError, match="X holds vectors"):
-            DeidTagger(encoder="pretrained", pretrained=tiny).fit([np.zeros((2, 3))], [["O", "O"]])
+            DeidTagger(encoder=PretrainedEncoder(tiny)).fit([np.zeros((2, 3))], [["O", "O"]])
 
     @pytest.mark.parametrize(
         ("settings", "message"),
@@ -209,12 +209,12 @@ class TestRefusals:
     )
     def test_settings(self, tiny, settings, message):
         with pytest.raises(ValueError, match=message):
-            DeidTagger(encoder="pretrained", pretrained=PretrainedEncoder(tiny, **settings)).fit([["a"]], [["O"]])
+            DeidTagger(encoder=PretrainedEncoder(tiny, **settings)).fit([["a"]], [["O"]])
 
     def test_parameters_are_nested(self, tiny):
         from sklearn.base import clone
 
-        tagger = DeidTagger(encoder="pretrained", pretrained=PretrainedEncoder(tiny))
-        tagger.set_params(pretrained__lr=0.5)
-        assert clone(tagger).get_params()["pretrained__lr"] == 0.5
-        assert json.dumps(tagger.pretrained.get_params(), default=str)
+        tagger = DeidTagger(encoder=PretrainedEncoder(tiny))
+        tagger.set_params(encoder__lr=0.5)
+        assert clone(tagger).get_params()["encoder__lr"] == 0.5
+        assert json.dumps(tagger.encoder.get_params(), default=str)

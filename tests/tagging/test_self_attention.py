@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from sklearn_deid.tagging import SelfAttentionEncoder
-from sklearn_deid.tagging.self_attention import rotate
+from sklearn_deid.tagging.encoders import rotate
 
 
 def written_out(encoder, x):

@@ -14,8 +14,8 @@ from sklearn_deid import (
     NeighborPseudonymizer,
     NoteDeidentifier,
     Span,
-    load_model,
-    save_model,
+    load,
+    save,
 )
 from sklearn_deid.embeddings import WordVectors
 from sklearn_deid.exceptions import SequenceError
@@ -23,7 +23,7 @@ from sklearn_deid.sequences import TokenSequences, TokenVectors
 
 from .conftest import SMALL, SURNAMES, assert_rows_equal
 
-KINDS = {"window": {"context": "window", "context_size": 1}, "document": {"context": "document"}}
+KINDS = {"window": {"context": "window", "context__size": 1}, "document": {"context": "document"}}
 
 
 @pytest.fixture(scope="module")
@@ -79,8 +79,8 @@ def test_order_of_the_rows_does_not_matter_between_documents(tagger, notes):
 
 def test_saved_and_pickled(tagger, notes, tmp_path):
     X = notes.to_sentences().X
-    save_model(tagger, tmp_path / "model")
-    for again in (load_model(tmp_path / "model"), pickle.loads(pickle.dumps(tagger))):
+    save(tagger, tmp_path / "model")
+    for again in (load(tmp_path / "model"), pickle.loads(pickle.dumps(tagger))):
         assert_rows_equal(again.predict(X), tagger.predict(X))
 
 
@@ -116,7 +116,7 @@ def test_vectors_keep_their_documents(notes):
 
 def test_held_out_notes_are_read_within_their_context(notes):
     data = notes.to_sentences()
-    settings = {**SMALL, "context": "document", "hidden_size": 24, "train_split": 0.25, "max_epochs": 20}
+    settings = {**SMALL, "context": "document", "hidden_size": 24, "validation_fraction": 0.25, "max_epochs": 20}
     tagger = DeidTagger(**settings).fit(data.X, data.y, groups=data.groups)
     best = max(row["valid_f1"] for row in tagger.history)
     assert best > 0.9 and tagger.score(data.X, data.y) > 0.9

@@ -98,7 +98,7 @@ class TestComposition:
 
         X, y, groups = few
         with sklearn.config_context(enable_metadata_routing=True):
-            tagger = DeidTagger(**{**FAST, "train_split": 0.3}).set_fit_request(groups=True)
+            tagger = DeidTagger(**{**FAST, "validation_fraction": 0.3}).set_fit_request(groups=True)
             pipe = Pipeline([("low", Lower()), ("tag", tagger)])
             pipe.fit(X, y, groups=groups)
             assert 0.0 <= pipe.score(X, y) <= 1.0

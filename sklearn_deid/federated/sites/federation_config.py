@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from ...exceptions import ExchangeError
+from ...tagging.old_parameters import current_parameters
 from ..limits import ServerLimits
 from ..server import ParameterServer
 
@@ -23,23 +24,16 @@ _EMBEDDINGS = (None, "auto", "glove-6b-50d")
 _SHARED = (
     "encoder",
     "head",
-    "constrained",
     "tag_scheme",
     "characters",
     "embeddings",
     "hidden_size",
     "n_layers",
-    "n_heads",
-    "projection_size",
     "context",
-    "context_size",
-    "input_dropout",
-    "layer_dropout",
-    "output_dropout",
+    "dropout",
     "span_swap",
     "class_weight",
     "recall_weight",
-    "recall_form",
     "lr",
     "batch_size",
     "gradient_clip",
@@ -47,19 +41,19 @@ _SHARED = (
 )
 # The others, and why not; a new parameter of the tagger belongs to one of the two.
 _NOT_SHARED = {
-    "pretrained": "a folder is one place's own, and a name makes places download what somebody else may replace",
     "augmenter": "it would learn from each place's own notes, and it is an object",
     "optimizer": "it is a class, and an agreement names no code",
     "callbacks": "they are objects, and an agreement names no code",
     "max_epochs": "it is 'n_epochs' of the agreement",
     "random_state": "it is 'seed' of the agreement for the first weights, and each site draws its own for training",
-    "train_split": "all sites train all epochs; a site sets its own validation_fraction",
+    "validation_fraction": "all sites train all epochs; a site sets its own validation_fraction",
     "patience": "all sites train all epochs",
     "warm_start": "every site goes on from its saved state",
     "device": "it is a setting of each site",
     "mixed_precision": "the device of each site decides",
     "verbose": "a site's log is its own",
 }
+_PRETRAINED = "a folder is one place's own, and a name makes places download what somebody else may replace"
 
 
 @dataclass(frozen=True)
@@ -76,7 +70,8 @@ class FederationConfig:
         The label set.
     tagger : dict, default={}
         Parameters of `DeidTagger` that differ from its defaults: those of the network, its inputs, its loss and its
-        training. ``embeddings`` may be "auto", "glove-6b-50d" or None; ``encoder`` anything but "pretrained".
+        training, as plain values: settings of objects are named as in ``set_params``, such as ``dropout__input``.
+        ``embeddings`` may be "auto", "glove-6b-50d" or None; ``encoder`` anything but a `PretrainedEncoder`.
     n_epochs : int, default=25
         Local epochs of each site, over all windows.
     seed : int, default=0
@@ -116,9 +111,7 @@ class FederationConfig:
     download_selection: str = "most-updated"
 
     def __post_init__(self) -> None:
-        if "scheme" in self.tagger:  # its name in files that 0.1.0 wrote
-            renamed = {"tag_scheme" if name == "scheme" else name: value for name, value in self.tagger.items()}
-            object.__setattr__(self, "tagger", renamed)
+        object.__setattr__(self, "tagger", current_parameters(self.tagger))
         for name in (self.project, *self.sites):
             if not isinstance(name, str) or not _NAME.fullmatch(name):
                 raise ExchangeError("Names of projects and sites are letters, digits, hyphens and underscores.")
@@ -138,11 +131,15 @@ class FederationConfig:
             raise ExchangeError(str(error)) from None
 
     def _check_tagger(self) -> None:
-        for name in sorted(set(self.tagger) - set(_SHARED)):
-            reason = _NOT_SHARED.get(name, f"there is {', '.join(_SHARED)}")
-            raise ExchangeError(f"{name!r} cannot be agreed on: {reason}.")
-        if self.tagger.get("encoder") == "pretrained":
-            raise ExchangeError(f"'encoder' cannot be 'pretrained': {_NOT_SHARED['pretrained']}.")
+        for name in sorted(self.tagger):
+            parameter = name.partition("__")[0]
+            if parameter not in _SHARED:
+                reason = _NOT_SHARED.get(parameter, f"there is {', '.join(_SHARED)}")
+                raise ExchangeError(f"{name!r} cannot be agreed on: {reason}.")
+            if hasattr(self.tagger[name], "get_params"):
+                raise ExchangeError(f"{name!r} must be a plain value; its settings are agreed on as '{name}__...'.")
+        if self.tagger.get("encoder", "lstm") in (None, "pretrained"):
+            raise ExchangeError(f"'encoder' cannot be a pretrained one: {_PRETRAINED}.")
         if self.tagger.get("embeddings", "auto") not in _EMBEDDINGS:
             raise ExchangeError("'embeddings' must be public and known everywhere: auto, glove-6b-50d or null.")
 
@@ -165,12 +162,11 @@ class FederationConfig:
         ExchangeError
             If a parameter is none of those that a tagger takes.
         """
-        from ..._compat import check_constraints
         from ...tagging.tagger import DeidTagger
 
-        tagger = DeidTagger(**self.tagger, random_state=self.seed)
         try:
-            check_constraints(tagger)
+            tagger = DeidTagger(random_state=self.seed).set_params(**self.tagger)
+            tagger.check_parameters()
         except ValueError as error:
             raise ExchangeError(str(error)) from None
         return tagger

@@ -27,7 +27,7 @@ class SiteTraining:
 
     From here to the end of `run_window` no other process can train with the same state folder (`StateLock`). The
     folder holds ``worker.state`` and ``learner-N.state`` (after N epochs), ``history.jsonl`` with a line of
-    numbers for each epoch, and ``model``, a tagger that `load_model` reads, after each window.
+    numbers for each epoch, and ``model``, a tagger that `load` reads, after each window.
 
     Parameters
     ----------
@@ -177,10 +177,10 @@ class SiteTraining:
 
     def _save_model(self) -> None:
         """The tagger as it is now, with the average of its weights; the next window begins with the saved state."""
-        from ...tagging.saving import save_model
+        from ...saving import save
 
         self.learner.finish()
-        save_model(self.learner.tagger, self.folder / "model", overwrite=True)
+        save(self.learner.tagger, self.folder / "model", overwrite=True)
 
     def _learner_file(self, n_epochs: int) -> Path:
         return self.folder / f"learner-{n_epochs}.state"

@@ -15,10 +15,10 @@ PARAMETERS = [name for name, p in inspect.signature(DeidTagger.__init__).paramet
 DERNONCOURT = {
     "characters": "bilstm",
     "hidden_size": 5,
-    "projection_size": 3,
     "head": "softmax",
-    "input_dropout": 0.5,
-    "output_dropout": 0.0,
+    "head__projection_size": 3,
+    "dropout__input": 0.5,
+    "dropout__output": 0.0,
     "span_swap": 0.0,
     "gradient_clip": None,
     "weight_average": 0.0,
@@ -45,7 +45,7 @@ def test_what_is_not_shared_is_refused_with_the_reason(name):
 def test_what_is_no_parameter_is_refused():
     with pytest.raises(ExchangeError, match="'gamma' cannot be agreed on: there is encoder, head"):
         agreement(gamma=1)
-    with pytest.raises(ExchangeError, match="'encoder' cannot be 'pretrained'"):
+    with pytest.raises(ExchangeError, match="'encoder' cannot be a pretrained one"):
         agreement(encoder="pretrained")
 
 
@@ -53,11 +53,11 @@ def test_what_is_no_parameter_is_refused():
     "tagger",
     [
         DERNONCOURT,
-        {"encoder": "lstm-gru", "n_layers": 1, "layer_dropout": 0.0},
-        {"encoder": "transformer", "n_heads": 2, "n_layers": 1},
-        {"constrained": False, "tag_scheme": "bioes"},
-        {"class_weight": {"O": 0.5}, "recall_weight": 4.0, "recall_form": "batch"},
-        {"context": "window", "context_size": 1},
+        {"encoder": "lstm-gru", "n_layers": 1, "dropout__layer": 0.0},
+        {"encoder": "transformer", "encoder__n_heads": 2, "n_layers": 1},
+        {"head__constrained": False, "tag_scheme": "bioes"},
+        {"class_weight": {"O": 0.5}, "recall_weight": 4.0, "recall_weight__form": "batch"},
+        {"context": "window", "context__size": 1},
         {"context": "document", "lr": 0.01, "batch_size": 50},
     ],
 )

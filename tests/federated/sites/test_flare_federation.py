@@ -12,7 +12,7 @@ import pytest
 
 pytest.importorskip("nvflare", reason="needs the extra 'federated' (NVIDIA FLARE)")
 
-from sklearn_deid import load_model, read_corpus
+from sklearn_deid import load, read_corpus
 from sklearn_deid.federated import ParameterServer, read_state
 from sklearn_deid.federated.sites import FederationConfig, read_settings
 
@@ -139,11 +139,11 @@ def test_both_ends_have_a_model(lab, trained):
     lab.command("sklearn-deid", "federate", "model", lab.kit(HOST), "--output", "global-model")
     agreement, state = read_settings(FederationConfig, lab.kit(HOST) / "local" / "federation.json"), checkpoint(lab)
     untrained = agreement.tagger_with(agreement.new_server().parameters, state.model)
-    common, shares = load_model(lab.root / "global-model"), []
+    common, shares = load(lab.root / "global-model"), []
     for site in SITES:
         notes = read_corpus(lab.root / "notes" / site, "brat").to_sentences()
         guess = surprise_of_the_best_constant(notes)
-        for tagger in (untrained, common, load_model(lab.kit(site) / "deid-state" / "model")):
+        for tagger in (untrained, common, load(lab.kit(site) / "deid-state" / "model")):
             shares.append(mean_surprise(tagger, notes) / guess)
     print("surprise of the untrained, the global, the site's network over that of the best constant guess:")
     print(np.round(np.reshape(shares, (-1, 3)), 3))

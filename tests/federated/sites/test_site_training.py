@@ -6,7 +6,7 @@ from threading import Thread
 import numpy as np
 import pytest
 
-from sklearn_deid import load_model, make_clinical_notes, write_corpus
+from sklearn_deid import load, make_clinical_notes, write_corpus
 from sklearn_deid.exceptions import DeidError, ExchangeError, SequenceError
 from sklearn_deid.federated import Worker, learner_from_state, learner_to_state, make_learner
 from sklearn_deid.federated.sites import (
@@ -117,7 +117,7 @@ def test_local_state_and_model_stay_in_the_folder(tmp_path, notes):
     folder = tmp_path / "site-1"
     names = sorted(path.name for path in folder.iterdir())
     assert names == ["history.jsonl", "learner-2.state", "lock", "model", "worker.state"]
-    assert load_model(folder / "model").predict([["Mr", "Alder"]])[0]
+    assert load(folder / "model").predict([["Mr", "Alder"]])[0]
     federation.window(2)
     lines = [json.loads(line) for line in (folder / "history.jsonl").read_text().splitlines()]
     assert [line["epoch"] for line in lines] == [1, 2, 3]

@@ -4,7 +4,7 @@ import shutil
 
 import pytest
 
-from sklearn_deid import DeidTagger, save_model
+from sklearn_deid import DeidTagger, save
 
 X = [["Mr", "Alder", "was", "seen"], ["No", "pain", "today"], ["Dr", "Birch", "left", "Northwick", "."], []]
 Y = [["O", "B-PATIENT", "O", "O"], ["O", "O", "O"], ["O", "B-DOCTOR", "O", "B-CITY", "O"], []]
@@ -30,7 +30,7 @@ def small():
 @pytest.fixture(scope="session")
 def saved(small, tmp_path_factory):
     folder = tmp_path_factory.mktemp("models") / "model"
-    save_model(small, folder)
+    save(small, folder)
     return folder
 
 

@@ -11,8 +11,8 @@ from sklearn_deid import (
     RuleTagger,
     TemperatureScaledTagger,
     VotingTagger,
-    load_model,
-    save_model,
+    load,
+    save,
 )
 from sklearn_deid._storage import read_bundle, write_bundle
 from sklearn_deid.exceptions import BundleError
@@ -46,21 +46,21 @@ def outputs(model):
 @pytest.mark.parametrize("name", ["rules", "voting", "tuned", "fixed", "scaled", "united"])
 def test_round_trip(models, name, tmp_path):
     model = models[name]
-    save_model(model, tmp_path / "m")
-    loaded = load_model(tmp_path / "m")
+    save(model, tmp_path / "m")
+    loaded = load(tmp_path / "m")
     for left, right in zip(outputs(model), outputs(loaded), strict=True):
         for a, b in zip(left, right, strict=True):
             np.testing.assert_array_equal(a, b)
     if hasattr(model, "classes_"):
         assert loaded.classes_.tolist() == model.classes_.tolist()
-    save_model(loaded, tmp_path / "again")
+    save(loaded, tmp_path / "again")
     for file in ("manifest.json", "arrays.safetensors"):
         assert (tmp_path / "again" / file).read_bytes() == (tmp_path / "m" / file).read_bytes()
 
 
 def test_figures_and_aims_come_back(models, tmp_path):
-    save_model(models["tuned"], tmp_path / "m")
-    loaded = load_model(tmp_path / "m")
+    save(models["tuned"], tmp_path / "m")
+    loaded = load(tmp_path / "m")
     assert str(loaded.report_) == str(models["tuned"].report_)
     assert (loaded.target_recall, loaded.confidence, loaded.direct_labels) == (0.2, None, ["PATIENT"])
     assert (loaded.decision_bias_, loaded.threshold_) == (models["tuned"].decision_bias_, models["tuned"].threshold_)
@@ -71,8 +71,8 @@ def test_around_notes(models, tmp_path):
     notes = ["Mrs Cedar was seen on 3/4/2019."]
     for model in (models["united"], models["rules"]):
         deidentifier = NoteDeidentifier(model)
-        save_model(deidentifier, tmp_path / "m", overwrite=True)
-        assert load_model(tmp_path / "m").annotate(notes) == deidentifier.annotate(notes)
+        save(deidentifier, tmp_path / "m", overwrite=True)
+        assert load(tmp_path / "m").annotate(notes) == deidentifier.annotate(notes)
 
 
 def test_unfitted_and_foreign_taggers_are_refused(tmp_path):
@@ -80,13 +80,13 @@ def test_unfitted_and_foreign_taggers_are_refused(tmp_path):
 
     for model in (RuleTagger(), VotingTagger([("r", RuleTagger())]), HybridTagger(), RecallTunedTagger()):
         with pytest.raises(NotFittedError):
-            save_model(model, tmp_path / "m")
+            save(model, tmp_path / "m")
 
     class Own(RuleTagger):
         """Would come back as something else."""
 
     with pytest.raises(BundleError, match="A Own cannot be saved"):
-        save_model(Own().fit([]), tmp_path / "m")
+        save(Own().fit([]), tmp_path / "m")
 
 
 @pytest.mark.parametrize(
@@ -109,10 +109,10 @@ def test_unfitted_and_foreign_taggers_are_refused(tmp_path):
     ],
 )
 def test_what_does_not_fit_together_is_refused(models, name, change, tmp_path):
-    save_model(models[name], tmp_path / "m")
+    save(models[name], tmp_path / "m")
     manifest, arrays = read_bundle(tmp_path / "m")
     manifest = {key: value for key, value in manifest.items() if key not in ("format", "arrays_sha256")}
     change(manifest)
     write_bundle(tmp_path / "m", manifest, arrays, overwrite=True)
     with pytest.raises(BundleError):
-        load_model(tmp_path / "m")
+        load(tmp_path / "m")

@@ -17,8 +17,8 @@ from sklearn_deid import (
     NoteDeidentifier,
     Span,
     WordVectors,
-    load_model,
-    save_model,
+    load,
+    save,
 )
 from sklearn_deid._storage import read_bundle, write_bundle
 from sklearn_deid.exceptions import BundleError
@@ -43,13 +43,13 @@ def assert_same(a, b, data):
         {"embeddings": "auto"},
         {"encoder": "gru", "head": "softmax", "n_layers": 2},
         {"tag_scheme": "bioes", "characters": None},
-        {"class_weight": {"B-PATIENT": 2}, "train_split": 0.3, "optimizer__weight_decay": 0.1},
+        {"class_weight": {"B-PATIENT": 2}, "validation_fraction": 0.3, "optimizer__weight_decay": 0.1},
     ],
 )
 def test_loaded_tagger_predicts_the_same(tmp_path, parameters):
     tagger = fit_small(**parameters)
-    save_model(tagger, tmp_path / "m")
-    loaded = load_model(tmp_path / "m")
+    save(tagger, tmp_path / "m")
+    loaded = load(tmp_path / "m")
     assert_same(tagger, loaded, X + UNSEEN)
     assert loaded.get_params(deep=False) == tagger.get_params(deep=False)
     assert clone(loaded).get_params(deep=False) == tagger.get_params(deep=False)
@@ -58,21 +58,21 @@ def test_loaded_tagger_predicts_the_same(tmp_path, parameters):
 def test_tagger_of_vectors(tmp_path):
     rows = [np.random.default_rng(i).normal(size=(n, 5)).astype(np.float32) for i, n in enumerate((3, 1, 4))]
     tagger = DeidTagger(**SMALL).fit(rows, [["O", "B-AGE", "O"], ["O"], ["B-AGE", "I-AGE", "O", "O"]])
-    save_model(tagger, tmp_path / "m")
-    loaded = load_model(tmp_path / "m")
+    save(tagger, tmp_path / "m")
+    loaded = load(tmp_path / "m")
     assert loaded.n_features_in_ == 5
     assert_same(tagger, loaded, rows)
 
 
 def test_saving_a_loaded_model_writes_the_same_bytes(saved, tmp_path):
-    save_model(load_model(saved), tmp_path / "again")
+    save(load(saved), tmp_path / "again")
     for name in ("manifest.json", "arrays.safetensors"):
         assert (tmp_path / "again" / name).read_bytes() == (saved / name).read_bytes()
 
 
 def test_loaded_tagger_can_be_trained_on(saved):
-    assert load_model(saved).partial_fit(X, Y).predict(X)[0]
-    assert load_model(saved).fit(X, Y).predict(X)[0]
+    assert load(saved).partial_fit(X, Y).predict(X)[0]
+    assert load(saved).fit(X, Y).predict(X)[0]
 
 
 def test_loaded_deidentifier_annotates_the_same(tmp_path):
@@ -80,8 +80,8 @@ def test_loaded_deidentifier_annotates_the_same(tmp_path):
         Document(f"n{i}", "Seen by Dr Birch of Northwick", (Span(11, 16, "DOCTOR", "NAME"),)) for i in range(8)
     )
     model = NoteDeidentifier(DeidTagger(**{**SMALL, "max_epochs": 20}), batch_size=3, on_error="withhold").fit(corpus)
-    save_model(model, tmp_path / "m")
-    loaded = load_model(tmp_path / "m")
+    save(model, tmp_path / "m")
+    loaded = load(tmp_path / "m")
     assert (loaded.batch_size, loaded.on_error, loaded.categories_) == (3, "withhold", {"DOCTOR": "NAME"})
     texts = ["Seen by Dr Birch of Northwick", "", "Dr Alder"]
     assert loaded.annotate(texts) == model.annotate(texts)
@@ -89,8 +89,8 @@ def test_loaded_deidentifier_annotates_the_same(tmp_path):
 
 
 def test_deidentifier_around_a_fitted_tagger(small, tmp_path):
-    save_model(NoteDeidentifier(small), tmp_path / "m")
-    assert load_model(tmp_path / "m").annotate(["Mr Alder"]) == NoteDeidentifier(small).annotate(["Mr Alder"])
+    save(NoteDeidentifier(small), tmp_path / "m")
+    assert load(tmp_path / "m").annotate(["Mr Alder"]) == NoteDeidentifier(small).annotate(["Mr Alder"])
 
 
 def test_device_of_another_machine_can_be_left(bundle):
@@ -99,8 +99,8 @@ def test_device_of_another_machine_can_be_left(bundle):
 
     resign(bundle, other_device)
     with pytest.raises(BundleError, match="cuda:77|CUDA"):
-        load_model(bundle)
-    loaded = load_model(bundle, device="cpu")
+        load(bundle)
+    loaded = load(bundle, device="cpu")
     assert loaded.device == "cpu"
     assert loaded.predict(X)[0]
 
@@ -108,7 +108,7 @@ def test_device_of_another_machine_can_be_left(bundle):
 def test_other_classes_are_refused(small, tmp_path):
     for model in (LogisticRegression(), NoteDeidentifier(Pipeline([("tag", small)])), None):
         with pytest.raises(BundleError, match="cannot be saved"):
-            save_model(model, tmp_path / "m")
+            save(model, tmp_path / "m")
     assert not list(tmp_path.iterdir())
 
 
@@ -124,27 +124,27 @@ def test_ensemble_names_what_can_be_saved(tmp_path, strategy, instead):
     )
     for model in (ensemble, ensemble.fit(X, Y, groups=range(len(X))), NoteDeidentifier(ensemble)):
         with pytest.raises(BundleError, match=f"A DSSGDEnsemble cannot be saved .* {instead}; each of them is a Deid"):
-            save_model(model, tmp_path / "m")
+            save(model, tmp_path / "m")
     assert not list(tmp_path.iterdir())
     named = [*ensemble.estimators_, *([ensemble.global_estimator_] if strategy == "fedavg" else [])]
     for number, model in enumerate(named):
-        save_model(model, tmp_path / str(number))
-        assert_same(model, load_model(tmp_path / str(number)), X)
+        save(model, tmp_path / str(number))
+        assert_same(model, load(tmp_path / str(number)), X)
 
 
 def test_search_names_what_can_be_saved(small, tmp_path):
     search = GridSearchCV(small, {"lr": [0.1]})
     with pytest.raises(BundleError, match="A GridSearchCV cannot be saved; one of"):
-        save_model(search, tmp_path / "m")
+        save(search, tmp_path / "m")
     search.best_estimator_ = small
     with pytest.raises(BundleError, match=r"A GridSearchCV cannot be saved. Save its best_estimator_."):
-        save_model(search, tmp_path / "m")
+        save(search, tmp_path / "m")
 
 
 def test_tagger_that_holds_words_is_refused(tmp_path):
     vectors = WordVectors(["Alder", "pain"], np.eye(2, 4, dtype=np.float32))
     with pytest.raises(BundleError, match="vectors of whole words"):
-        save_model(fit_small(embeddings=vectors), tmp_path / "m")
+        save(fit_small(embeddings=vectors), tmp_path / "m")
     assert not list(tmp_path.iterdir())
 
 
@@ -185,7 +185,7 @@ def nested(manifest):
 def test_what_does_not_fit_together_is_refused(bundle, change):
     resign(bundle, change)
     with pytest.raises(BundleError):
-        load_model(bundle)
+        load(bundle)
 
 
 def test_manifest_holds_plain_values_only(saved):

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from sklearn_deid import Corpus, DeidTagger, NoteDeidentifier, Span, make_clinical_notes, save_model
+from sklearn_deid import Corpus, DeidTagger, NoteDeidentifier, Span, make_clinical_notes, save
 
 PLANTED = "Zyxwvutski"
 # Runs of at least 6 letters in ASCII and UTF-8, and in UTF-16 of both byte orders.
@@ -41,7 +41,7 @@ def notes():
 @pytest.fixture(scope="module")
 def saved(notes, tmp_path_factory):
     folder = tmp_path_factory.mktemp("model") / "m"
-    save_model(NoteDeidentifier(DeidTagger(max_epochs=1, random_state=0)).fit(notes), folder)
+    save(NoteDeidentifier(DeidTagger(max_epochs=1, random_state=0)).fit(notes), folder)
     return folder
 
 
@@ -53,7 +53,7 @@ def words_of_the_library(notes, tmp_path_factory):
     spans = tuple(Span(2 * i, 2 * i + 1, label, category) for i, (label, category) in enumerate(labels))
     corpus = Corpus([replace(notes[0], doc_id=str(i), text=text, spans=spans) for i in range(3)])
     folder = tmp_path_factory.mktemp("other") / "m"
-    save_model(NoteDeidentifier(DeidTagger(max_epochs=1, random_state=0)).fit(corpus), folder)
+    save(NoteDeidentifier(DeidTagger(max_epochs=1, random_state=0)).fit(corpus), folder)
     return letters_in(folder)
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from sklearn_deid import _storage as bundle_module
-from sklearn_deid import load_model, save_model
+from sklearn_deid import load, save
 from sklearn_deid._storage import check_bundle_target, read_bundle, write_bundle
 from sklearn_deid.exceptions import BundleError
 
@@ -43,30 +43,30 @@ def test_any_changed_byte_of_the_arrays_is_noticed(bundle):
     for position in [*range(0, len(data), len(data) // 40), len(data) - 1]:
         (bundle / ARRAYS).write_bytes(data[:position] + bytes([data[position] ^ 1]) + data[position + 1 :])
         with pytest.raises(BundleError, match="not those that were saved"):
-            load_model(bundle)
+            load(bundle)
     for other in (data[:-1], data + b"\0", b""):
         (bundle / ARRAYS).write_bytes(other)
         with pytest.raises(BundleError, match="not those that were saved"):
-            load_model(bundle)
+            load(bundle)
 
 
 def test_missing_files(bundle, tmp_path):
     for folder in (tmp_path / "nothing", tmp_path):
         with pytest.raises(BundleError, match="There is no saved model here"):
-            load_model(folder)
+            load(folder)
     (bundle / ARRAYS).unlink()
     with pytest.raises(BundleError, match="arrays cannot be read"):
-        load_model(bundle)
+        load(bundle)
     (bundle / MANIFEST).unlink()
     with pytest.raises(BundleError, match="manifest.json is missing"):
-        load_model(bundle)
+        load(bundle)
 
 
 @pytest.mark.parametrize("content", [b"", b"{", b"\xff\xfe\x00", b"nonsense", b"[" * 100_000, b"1" * 5_000])
 def test_manifest_that_is_no_json(bundle, content):
     (bundle / MANIFEST).write_bytes(content)
     with pytest.raises(BundleError, match="no JSON"):
-        load_model(bundle)
+        load(bundle)
 
 
 @pytest.mark.parametrize("version", [0, 3, "1", None])
@@ -74,17 +74,17 @@ def test_other_versions_of_the_format(bundle, version):
     manifest = json.loads((bundle / MANIFEST).read_bytes())
     (bundle / MANIFEST).write_text(json.dumps({**manifest, "format": version}), encoding="utf-8")
     with pytest.raises(BundleError, match="Only format 1"):
-        load_model(bundle)
+        load(bundle)
     (bundle / MANIFEST).write_text("[]", encoding="utf-8")
     with pytest.raises(BundleError, match="Only format 1"):
-        load_model(bundle)
+        load(bundle)
 
 
 def test_huge_manifest_is_not_read(bundle):
     with (bundle / MANIFEST).open("rb+") as stream:
         stream.truncate(65 * 2**20)  # sparse: takes no space
     with pytest.raises(BundleError, match="too large"):
-        load_model(bundle)
+        load(bundle)
 
 
 class Hostile:
@@ -99,7 +99,7 @@ def test_pickles_are_not_touched(bundle, tmp_path, small):
     evil = pickle.dumps(Hostile(tmp_path / "executed"))
     for name in ("model.pkl", "pytorch_model.bin", "arrays.pt", "state.joblib", "data.pkl"):
         (bundle / name).write_bytes(evil)
-    assert load_model(bundle).predict([["a"]])[0] == small.predict([["a"]])[0]
+    assert load(bundle).predict([["a"]])[0] == small.predict([["a"]])[0]
     manifest = json.loads((bundle / MANIFEST).read_bytes())
     (bundle / ARRAYS).write_bytes(evil)  # with the right digests
     manifest["arrays_sha256"] = bundle_module._file_digest(bundle / ARRAYS)
@@ -107,17 +107,17 @@ def test_pickles_are_not_touched(bundle, tmp_path, small):
     manifest["manifest_sha256"] = bundle_module._manifest_digest(manifest)
     (bundle / MANIFEST).write_text(json.dumps(manifest), encoding="utf-8")
     with pytest.raises(BundleError, match="arrays cannot be read"):
-        load_model(bundle)
+        load(bundle)
     (bundle / MANIFEST).write_bytes(evil)
     with pytest.raises(BundleError):
-        load_model(bundle)
+        load(bundle)
     assert not (tmp_path / "executed").exists()
 
 
 def test_existing_things_are_kept(bundle, small, tmp_path):
     before = snapshot(bundle)
     with pytest.raises(BundleError, match="The folder exists; pass overwrite=True"):
-        save_model(small, bundle)
+        save(small, bundle)
     assert snapshot(bundle) == before
     (tmp_path / "folder").mkdir()
     (tmp_path / "folder" / "thesis.txt").write_text("", encoding="utf-8")
@@ -125,7 +125,7 @@ def test_existing_things_are_kept(bundle, small, tmp_path):
     (tmp_path / "link").symlink_to(tmp_path / "nowhere")
     for name in ("folder", "file", "link"):
         with pytest.raises(BundleError, match="something else than a saved model"):
-            save_model(small, tmp_path / name, overwrite=True)
+            save(small, tmp_path / name, overwrite=True)
         with pytest.raises(BundleError, match="The folder exists"):
             check_bundle_target(tmp_path / name)
     assert (tmp_path / "folder" / "thesis.txt").exists()
@@ -135,16 +135,16 @@ def test_existing_things_are_kept(bundle, small, tmp_path):
 
 def test_overwriting_replaces_all_of_it(bundle, small):
     (bundle / "old.txt").write_text("", encoding="utf-8")
-    save_model(small, bundle, overwrite=True)
+    save(small, bundle, overwrite=True)
     assert snapshot(bundle).keys() == {MANIFEST, ARRAYS}
     assert [path.name for path in bundle.parent.iterdir()] == ["model"]
 
 
 def test_overwriting_through_a_link_keeps_the_link(bundle, small, tmp_path):
     (tmp_path / "current").symlink_to(bundle)
-    save_model(small, tmp_path / "current", overwrite=True)
+    save(small, tmp_path / "current", overwrite=True)
     assert (tmp_path / "current").is_symlink()
-    assert load_model(bundle).predict([["a"]])[0]
+    assert load(bundle).predict([["a"]])[0]
 
 
 @pytest.mark.parametrize("error", [OSError, KeyboardInterrupt])
@@ -156,7 +156,7 @@ def test_failure_while_writing_leaves_nothing(tmp_path, small, monkeypatch, erro
         with monkeypatch.context() as patch:
             patch.setattr(bundle_module, name, fail)
             with pytest.raises(error):
-                save_model(small, tmp_path / "model")
+                save(small, tmp_path / "model")
         assert list(tmp_path.iterdir()) == []
 
 
@@ -171,7 +171,7 @@ def test_failure_while_replacing_keeps_the_old_model(bundle, small, monkeypatch)
 
     monkeypatch.setattr(os, "replace", fail)
     with pytest.raises(OSError, match="no"):
-        save_model(small, bundle, overwrite=True)
+        save(small, bundle, overwrite=True)
     assert snapshot(bundle) == before
     assert [path.name for path in bundle.parent.iterdir()] == ["model"]
 
@@ -181,7 +181,7 @@ def test_failure_while_replacing_keeps_the_old_model(bundle, small, monkeypatch)
 def test_umask_says_who_may_read(tmp_path, small, umask, folder, file):
     before = os.umask(umask)
     try:
-        save_model(small, tmp_path / "m")
+        save(small, tmp_path / "m")
     finally:
         os.umask(before)
     assert stat.S_IMODE((tmp_path / "m").stat().st_mode) == folder

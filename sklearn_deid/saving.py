@@ -1,0 +1,160 @@
+"""`save` and `load`: one pair of functions for everything that the library saves as a folder of plain data."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from importlib import import_module
+from inspect import signature
+from operator import attrgetter
+from typing import Any, NamedTuple
+
+from ._storage import saved_class
+from .exceptions import BundleError
+
+__all__ = ["load", "save"]
+
+
+class _Home(NamedTuple):
+    """Module of a class that can be saved, and the functions there: ``save(obj, path)`` and ``load(path)``."""
+
+    module: str
+    save: str
+    load: str
+
+    def function(self, name: str) -> Callable[..., Any]:
+        return attrgetter(name)(import_module(f"{__package__}.{self.module}"))
+
+
+_TAGGERS = _Home("tagging.saving", "save_tagger", "load_tagger")
+# By the name in the manifest. A room that saves something adds a row, and nothing is imported before it is needed.
+_HOMES = {
+    "DeidTagger": _TAGGERS,
+    "NoteDeidentifier": _TAGGERS,
+    "RuleTagger": _TAGGERS,
+    "HybridTagger": _TAGGERS,
+    "VotingTagger": _TAGGERS,
+    "RecallTunedTagger": _TAGGERS,
+    "TemperatureScaledTagger": _TAGGERS,
+    "PrivateRepresenter": _Home(
+        "representations.private_representer", "PrivateRepresenter.save", "PrivateRepresenter.load"
+    ),
+    # Saved by `save_representation`, which asks for more than an object.
+    "SharedRepresentation": _Home("representations.sharing", "", "load_representation"),
+    # Its name in files of 0.1.0.
+    "UnitedTagger": _TAGGERS,
+}
+
+
+def save(obj: Any, path: str | os.PathLike[str], *, overwrite: bool = False, **options: Any) -> None:
+    """Save a fitted tagger, `NoteDeidentifier` or `PrivateRepresenter` as a folder of JSON and safetensors.
+
+    The folder of a tagger holds weights, settings and tag names; of the default tagger it holds no word of the training
+    notes. Splitters, numbers of jobs, seeds and dropped taggers concern training and are not saved. Private
+    representations are saved by `save_representation`.
+
+    Parameters
+    ----------
+    obj : estimator
+        Fitted. Taggers inside of it must be taggers of this library too. Of a `DSSGDEnsemble` save
+        ``global_estimator_`` or one of ``estimators_``.
+    path : path
+        Folder to make. It is written under a temporary name and renamed, so that it is never there in part.
+    overwrite : bool, default=False
+        Whether a saved object at ``path`` may be replaced.
+    **options
+        ``audit`` for a `PrivateRepresenter`: figures of an audit, for its privacy card.
+
+    Raises
+    ------
+    BundleError
+        If the object is of another class, holds words, or ``path`` exists.
+
+    Examples
+    --------
+    >>> from sklearn_deid import DeidTagger, load, save
+    >>> tagger = DeidTagger(max_epochs=1, embeddings=None).fit([["Mr", "Alder"]], [["O", "B-PATIENT"]])
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     save(tagger, f"{folder}/model")
+    ...     load(f"{folder}/model").classes_.tolist()
+    ['O', 'B-PATIENT']
+    """
+    own = [c for c in type(_unwrapped(obj)).__mro__ if c.__module__.startswith(f"{__package__}.")]
+    home = next((_HOMES[c.__name__] for c in own if c.__name__ in _HOMES and _HOMES[c.__name__].save), None)
+    if home is None:
+        raise BundleError(f"A {type(_unwrapped(obj)).__name__} cannot be saved{instead_of(obj)}")
+    writer = home.function(home.save)
+    _check_options(writer, options, type(obj).__name__)
+    writer(_unwrapped(obj), path, overwrite=overwrite, **options)
+
+
+def load(path: str | os.PathLike[str], *, device: str | None = None, **options: Any) -> Any:
+    """Load an object that `save` or `save_representation` wrote; nothing in the folder is executed.
+
+    Parameters
+    ----------
+    path : path
+    device : str, optional
+        "auto", "cpu", "cuda", ... None means the device that the model was trained with.
+    **options
+        ``embeddings`` for a `PrivateRepresenter`: the public word vectors that it was trained with, unless they are
+        "glove-6b-50d".
+
+    Returns
+    -------
+    object
+        Fitted, and of the class that was saved, or a `representations.SharedRepresentation`.
+
+    Raises
+    ------
+    BundleError
+        If the folder is damaged, incomplete or of another format.
+    ValueError
+        If an option does not belong to the class that was saved.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from sklearn_deid import NoteDeidentifier, RuleTagger, load, save
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     save(NoteDeidentifier(RuleTagger().fit([])), f"{folder}/model")
+    ...     load(f"{folder}/model").redact(["Mail to roe@example.org"])
+    ['Mail to [EMAIL]']
+    """
+    name = saved_class(path)
+    if name not in _HOMES:
+        raise BundleError(f"The manifest names a class that this version does not know: {name!r}.", path=str(path))
+    reader = _HOMES[name].function(_HOMES[name].load)
+    given = options if device is None else {"device": device, **options}
+    _check_options(reader, given, name)
+    return reader(path, **given)
+
+
+def instead_of(obj: Any) -> str:
+    """The rest of the sentence that refuses an object: a part of it, or other classes, that can be saved.
+
+    Examples
+    --------
+    >>> "RuleTagger" in instead_of(None)
+    True
+    """
+    if hasattr(obj, "strategy") and hasattr(obj, "n_workers"):  # a DSSGDEnsemble, of a room above
+        parts = "one of its estimators_" if obj.strategy == "local" else "its global_estimator_ or one of estimators_"
+        return f" with the state of its workers' training. Save {parts}; each of them is a DeidTagger."
+    if hasattr(obj, "best_estimator_"):
+        return ". Save its best_estimator_."
+    names = ", ".join(name for name in _HOMES if name not in ("UnitedTagger", "SharedRepresentation"))
+    return f"; one of {names} can, if all taggers inside are such."
+
+
+def _unwrapped(obj: Any) -> Any:
+    """The estimator inside scikit-learn's `FrozenEstimator`, which adds nothing to a saved model."""
+    while type(obj).__name__ == "FrozenEstimator":
+        obj = obj.estimator
+    return obj
+
+
+def _check_options(function: Callable[..., Any], options: dict[str, Any], name: str) -> None:
+    for option in set(options) - set(signature(function).parameters):
+        raise ValueError(f"The {option!r} option does not belong to a {name}.")

@@ -1,0 +1,45 @@
+"""Parameters of a `DeidTagger` in models and federations that version 0.1.0 wrote."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+# Old name -> new name, of parameters that mean the same.
+_RENAMED = {"scheme": "tag_scheme", "train_split": "validation_fraction"}
+# Old name -> the setting that it is now, its value by default, and the values of the parameter that have such a setting
+# (None: all).
+_MOVED: dict[str, tuple[str, Any, tuple[str, ...] | None]] = {
+    "n_heads": ("encoder__n_heads", 4, ("transformer",)),
+    "constrained": ("head__constrained", True, ("crf",)),
+    "projection_size": ("head__projection_size", None, None),
+    "input_dropout": ("dropout__input", 0.25, None),
+    "layer_dropout": ("dropout__layer", 0.25, None),
+    "output_dropout": ("dropout__output", 0.5, None),
+    "context_size": ("context__size", 2, ("window",)),
+}
+_DEFAULTS = {"encoder": "lstm", "head": "crf", "context": "sentence"}
+
+
+def current_parameters(saved: Mapping[str, Any]) -> dict[str, Any]:
+    """Saved parameters under their names of today, for `DeidTagger.set_params`.
+
+    Parameters that this version saved come back as they are.
+
+    Examples
+    --------
+    >>> current_parameters({"scheme": "iob2", "input_dropout": 0.1, "context": "document", "context_size": 3})
+    {'tag_scheme': 'iob2', 'context': 'document', 'dropout__input': 0.1}
+    """
+    moved = {*_MOVED, "recall_form", "pretrained"}
+    new = {_RENAMED.get(name, name): value for name, value in saved.items() if name not in moved}
+    for name, (setting, default, kinds) in _MOVED.items():
+        parameter = setting.partition("__")[0]
+        kind = saved.get(parameter, _DEFAULTS.get(parameter))
+        if name in saved and saved[name] != default and (kinds is None or kind in kinds):
+            new[setting] = saved[name]
+    # It had no effect without a weight.
+    if saved.get("recall_weight") is not None and saved.get("recall_form", "repaired") != "repaired":
+        new["recall_weight__form"] = saved["recall_form"]
+    new |= {f"encoder__{name}": value for name, value in (saved.get("pretrained") or {}).items()}
+    return new

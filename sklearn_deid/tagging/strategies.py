@@ -1,0 +1,240 @@
+"""Settings of a `DeidTagger` that belong to one choice, and the objects that their short forms mean."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from numbers import Integral, Real
+from typing import Any
+
+from sklearn.base import BaseEstimator
+
+from .._compat import Interval, check_constraints
+from .pretrained_encoder import PretrainedEncoder
+from .recall_weight import RecallWeight
+
+_AT_LEAST_ONE = Interval(Integral, 1, None, closed="left")
+
+
+class SelfAttention(BaseEstimator):
+    """Self-attention that is trained from scratch, as the ``encoder`` of a `DeidTagger`.
+
+    Positions are rotary. This encoder needs a smaller learning rate than the recurrent ones, such as 5e-4.
+
+    Parameters
+    ----------
+    n_heads : int, default=4
+        Number of heads. Twice the ``hidden_size`` of the tagger must be a multiple of 2 * ``n_heads``.
+
+    Examples
+    --------
+    >>> from sklearn_deid import DeidTagger
+    >>> from sklearn_deid.tagging import SelfAttention
+    >>> DeidTagger(encoder=SelfAttention(n_heads=8), lr=5e-4)
+    DeidTagger(encoder=SelfAttention(n_heads=8), lr=0.0005)
+    """
+
+    _parameter_constraints: dict[str, list] = {"n_heads": [_AT_LEAST_ONE]}
+
+    def __init__(self, n_heads: int = 4) -> None:
+        self.n_heads = n_heads
+
+
+class CRFHead(BaseEstimator):
+    """Conditional random field, as the ``head`` of a `DeidTagger`: tags of neighbouring tokens are decided together.
+
+    Parameters
+    ----------
+    constrained : bool, default=True
+        Whether the field knows which tags may follow one another. Illegal sequences then have no probability and are
+        never chosen. Without it, illegal sequences are repaired after decoding.
+    projection_size : int or None, default=None
+        Number of units of a tanh layer between the encoder and the scores of the tags. None means no such layer.
+
+    Examples
+    --------
+    >>> from sklearn_deid import DeidTagger
+    >>> from sklearn_deid.tagging import CRFHead
+    >>> DeidTagger(head=CRFHead(constrained=False))
+    DeidTagger(head=CRFHead(constrained=False))
+    """
+
+    _parameter_constraints: dict[str, list] = {"constrained": ["boolean"], "projection_size": [_AT_LEAST_ONE, None]}
+
+    def __init__(self, constrained: bool = True, projection_size: int | None = None) -> None:
+        self.constrained, self.projection_size = constrained, projection_size
+
+
+class SoftmaxHead(BaseEstimator):
+    """Softmax over the tags, as the ``head`` of a `DeidTagger`: the tag of each token is decided by itself.
+
+    Parameters
+    ----------
+    projection_size : int or None, default=None
+        Number of units of a tanh layer between the encoder and the scores of the tags. None means no such layer.
+
+    Examples
+    --------
+    >>> from sklearn_deid import DeidTagger
+    >>> DeidTagger(head="softmax").set_params(head__projection_size=100)
+    DeidTagger(head=SoftmaxHead(projection_size=100))
+    """
+
+    _parameter_constraints: dict[str, list] = {"projection_size": [_AT_LEAST_ONE, None]}
+
+    def __init__(self, projection_size: int | None = None) -> None:
+        self.projection_size = projection_size
+
+
+class Dropout(BaseEstimator):
+    """Variational dropout of a `DeidTagger`: one mask for all tokens of a sentence.
+
+    Parameters
+    ----------
+    input : float in [0, 1), default=0.25
+        Share of the features that is dropped before the encoder.
+    layer : float in [0, 1), default=0.25
+        Share that is dropped between the layers of the encoder.
+    output : float in [0, 1), default=0.5
+        Share that is dropped after the encoder.
+
+    References
+    ----------
+    Gal & Ghahramani (2016), A theoretically grounded application of dropout in recurrent neural networks, NeurIPS.
+
+    Examples
+    --------
+    >>> from sklearn_deid import DeidTagger
+    >>> DeidTagger().set_params(dropout__input=0.1)
+    DeidTagger(dropout=Dropout(input=0.1))
+    """
+
+    _parameter_constraints: dict[str, list] = {
+        name: [Interval(Real, 0, 1, closed="left")] for name in ("input", "layer", "output")
+    }
+
+    def __init__(self, input: float = 0.25, layer: float = 0.25, output: float = 0.5) -> None:
+        self.input, self.layer, self.output = input, layer, output
+
+
+class ContextWindow(BaseEstimator):
+    """Neighbouring sentences that are read with each sentence, as the ``context`` of a `DeidTagger`.
+
+    Parameters
+    ----------
+    size : int, default=2
+        Number of sentences on either side.
+
+    Examples
+    --------
+    >>> from sklearn_deid import DeidTagger
+    >>> from sklearn_deid.tagging import ContextWindow
+    >>> DeidTagger(context=ContextWindow(size=1))
+    DeidTagger(context=ContextWindow(size=1))
+    """
+
+    _parameter_constraints: dict[str, list] = {"size": [_AT_LEAST_ONE]}
+
+    def __init__(self, size: int = 2) -> None:
+        self.size = size
+
+
+def _encoder(value: Any) -> Any:
+    return SelfAttention() if isinstance(value, str) and value == "transformer" else value
+
+
+def _head(value: Any) -> Any:
+    return {"crf": CRFHead, "softmax": SoftmaxHead}[value]() if isinstance(value, str) else value
+
+
+def _dropout(value: Any) -> Any:
+    if isinstance(value, Real):
+        return Dropout(float(value), float(value), float(value))
+    return Dropout() if isinstance(value, str) else value
+
+
+def _context(value: Any) -> Any:
+    return ContextWindow() if isinstance(value, str) and value == "window" else value
+
+
+def _recall_weight(value: Any) -> Any:
+    return RecallWeight(float(value)) if isinstance(value, Real) else value
+
+
+_LONG_FORMS: dict[str, Callable[[Any], Any]] = {
+    "encoder": _encoder,
+    "head": _head,
+    "dropout": _dropout,
+    "context": _context,
+    "recall_weight": _recall_weight,
+}
+_SHORT_FORMS: dict[type, Any] = {
+    SelfAttention: "transformer",
+    PretrainedEncoder: None,  # its model is not a setting that travels
+    CRFHead: "crf",
+    SoftmaxHead: "softmax",
+    Dropout: "auto",
+    ContextWindow: "window",
+    RecallWeight: 1.0,
+}
+
+
+def strategy(name: str, value: Any) -> Any:
+    """The object that a value of this parameter of `DeidTagger` means, or the value where there are no settings.
+
+    Examples
+    --------
+    >>> strategy("dropout", 0.1), strategy("head", "crf"), strategy("encoder", "lstm")
+    (Dropout(input=0.1, layer=0.1, output=0.1), CRFHead(), 'lstm')
+    """
+    return _LONG_FORMS[name](value)
+
+
+def check_strategies(tagger: Any) -> None:
+    """Raise scikit-learn's InvalidParameterError for the first setting that is out of range."""
+    for name in _LONG_FORMS:
+        value = strategy(name, getattr(tagger, name))
+        if isinstance(value, BaseEstimator):
+            check_constraints(value)
+
+
+def with_objects(tagger: Any, parameters: Mapping[str, Any]) -> dict[str, Any]:
+    """Parameters for ``set_params``, with an object wherever one of its settings is among them.
+
+    Raises
+    ------
+    ValueError
+        If a setting belongs to a value that has none.
+    """
+    out = dict(parameters)
+    for key in parameters:
+        name, dunder, setting = key.partition("__")
+        if not dunder or name not in _LONG_FORMS:
+            continue
+        value = out.get(name, getattr(tagger, name))
+        long_form = strategy(name, value)
+        if not hasattr(long_form, "set_params"):
+            raise ValueError(
+                f"{name}={value!r} has no setting {setting!r}: set {name!r} to an object that has one, such as "
+                f"those of sklearn_deid.tagging."
+            )
+        if long_form is not value:
+            out[name] = long_form
+    return out
+
+
+def plain_parameters(parameters: Mapping[str, Any]) -> dict[str, Any]:
+    """Parameters without settings objects: their short forms, and settings as ``set_params`` takes them.
+
+    Examples
+    --------
+    >>> plain_parameters({"head": SoftmaxHead(5), "dropout": "auto", "hidden_size": 8})
+    {'head': 'softmax', 'head__projection_size': 5, 'dropout': 'auto', 'hidden_size': 8}
+    """
+    plain: dict[str, Any] = {}
+    for name, value in parameters.items():
+        if type(value) not in _SHORT_FORMS:
+            plain[name] = value
+            continue
+        plain[name] = _SHORT_FORMS[type(value)]
+        plain |= {f"{name}__{setting}": given for setting, given in value.get_params().items()}
+    return plain
