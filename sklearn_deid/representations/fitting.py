@@ -12,17 +12,16 @@ from ..exceptions import UnsafeToShareWarning
 from ..tagging.encoders import BidirectionalRecurrent
 from ..tagging.network import TaggerModule
 from ..text import CASING_CLASSES
-from .adversarial_settings import ThreePartSettings
+from .adversarial_run import ThreePartSettings
 from .bound import PrivacyBound, pair_distances, pair_slack, privacy_bound
 from .bounded import BoundedSettings, train_bounded
-from .dann import train_dann
 from .network import Representer
 from .noise import GaussianNoise
 from .pair_adversaries import PairAdversaries
 from .pair_batches import PairBatches
 from .pair_data import PairData
 from .private_model import PrivateModel, TrainingLog
-from .three_part import train_three_part
+from .three_part import train_dann, train_three_part
 
 if TYPE_CHECKING:
     from .private_representer import PrivateRepresenter

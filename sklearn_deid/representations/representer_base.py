@@ -18,15 +18,13 @@ from ..sequences import TokenSequences, TokenVectors, check_sequences, check_tag
 from ..tagging.splits import hold_out_patients
 from ..tagging.tagger_data import inner_tags
 from ..text import CASING_CLASSES
-from .bound import PrivacyBound, pair_distances, pair_slack, privacy_bound
+from .bound import PrivacyBound, WorstCase, pair_distances, pair_slack, privacy_bound, worst_case
 from .encoding import encode_sentences
 from .fitting import TrainingRun, build_representer, build_tagger, train_representer
 from .pair_batches import PairBatches
-from .pair_data import PairData
+from .pair_data import PairData, make_pair_data
 from .private_model import PrivateModel
-from .representer_worst_case import WorstCase, worst_case
 from .saving import origin_of
-from .table_pairs import make_pair_data
 
 __all__ = ["SentenceRepresenter", "check_tokens"]
 

@@ -15,7 +15,7 @@ from sklearn_deid import PrivateRepresenter, WordVectors
 from sklearn_deid.federated import GaussianUpload, Worker, WorkerSettings
 from sklearn_deid.federated.state_file import read_state
 from sklearn_deid.pseudonyms import GaussianNoisePerturber
-from sklearn_deid.representations.table_pairs import embedding_table
+from sklearn_deid.representations.pair_data import embedding_table
 from sklearn_deid.sequences import TokenSequences
 from sklearn_deid.tagging import LengthBucketSampler
 

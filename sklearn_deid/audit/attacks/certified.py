@@ -14,8 +14,14 @@ from typing import Any
 
 import torch
 
-from ...representations.bound import PrivacyBound, pair_distances, pair_slack, privacy_bound
-from ...representations.gaussian_bound import attack_accuracy, released_r_times
+from ...representations.bound import (
+    PrivacyBound,
+    attack_accuracy,
+    pair_distances,
+    pair_slack,
+    privacy_bound,
+    released_r_times,
+)
 from ...representations.pair_batches import PairBatches
 from ..protocol import AttackResult, Estimate
 from ..streams import random_streams
