@@ -17,20 +17,25 @@ import time
 from typing import Any
 
 import torch
+from sklearn.base import clone
 
 from sklearn_deid import AdversarialPrivacyAuditor, PrivateRepresenter, make_clinical_notes
+from sklearn_deid.representations import Bounded, ThreePart
 
 from .environment import describe
 from .resumable import by_arm, finish_runs, interval
 
 NEIGHBORS = (10, 100, 500)
-FAITHFUL = {"training": "three_part", "adversary": "paper", "stopping": "paper", "max_epochs": 40}
+FAITHFUL = {"training": ThreePart(adversary="paper", stopping="paper"), "max_epochs": 40}
 # name -> what is trained
 ARMS: dict[str, dict[str, Any]] = {
     **{f"bounded-{n}": {"n_neighbors": n} for n in NEIGHBORS},
     **{f"three-part-{n}": {"n_neighbors": n, **FAITHFUL} for n in NEIGHBORS},
-    **{f"three-part-strong-{n}": {"n_neighbors": n, "training": "three_part", "max_epochs": 40} for n in NEIGHBORS},
-    "almost-no-noise-100": {"noise": 0.01, "max_attack_accuracy": 1.0 - 1e-9, "quantile_attack_accuracy": None},
+    **{f"three-part-strong-{n}": {"n_neighbors": n, "training": ThreePart(), "max_epochs": 40} for n in NEIGHBORS},
+    "almost-no-noise-100": {
+        "noise": 0.01,
+        "training": Bounded(max_attack_accuracy=1.0 - 1e-9, quantile_attack_accuracy=None),
+    },
 }
 DEFAULT_ARMS = [f"{kind}-{n}" for kind in ("bounded", "three-part") for n in NEIGHBORS]
 
@@ -68,7 +73,9 @@ def run(arguments: argparse.Namespace, arm: str, seed: int) -> dict:
     held_out = notes[[i for i, known in enumerate(seen) if not known]].to_sentences()
     parameters = {"embeddings": "glove-6b-50d", "random_state": seed, **ARMS[arm]}
     if arguments.epochs is not None:
-        parameters |= {"max_epochs": arguments.epochs, "pretrain_epochs": arguments.epochs}
+        parameters["max_epochs"] = arguments.epochs
+        if isinstance(parameters.get("training"), ThreePart):
+            parameters["training"] = clone(parameters["training"]).set_params(pretrain_epochs=arguments.epochs)
     representer = PrivateRepresenter(**parameters).fit(train.X, train.y, train.groups)
     fitted = time.process_time()
     auditor = AdversarialPrivacyAuditor(

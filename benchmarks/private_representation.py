@@ -22,6 +22,7 @@ from typing import Any
 
 import numpy as np
 import torch
+from sklearn.base import clone
 
 from sklearn_deid import (
     AdversarialPrivacyAuditor,
@@ -35,8 +36,11 @@ from sklearn_deid import (
 from sklearn_deid.embeddings import load_glove, train_fasttext
 from sklearn_deid.metrics import phi_f1_score
 from sklearn_deid.representations import (
+    DANN,
     AdversarySettings,
+    Bounded,
     PrivateModel,
+    ThreePart,
     deid_scores,
     pair_accuracy,
     positive_control,
@@ -51,23 +55,23 @@ from .perturbations import binary_token_f1
 from .resumable import by_arm, finish_runs, interval
 
 NEIGHBORS = (10, 20, 50, 100, 200, 500, 1000)
-FAITHFUL = {"training": "three_part", "adversary": "paper", "stopping": "paper", "max_epochs": 40}
+FAITHFUL = {"training": ThreePart(adversary="paper", stopping="paper"), "max_epochs": 40}
 # name -> what is trained
 ARMS: dict[str, dict[str, Any]] = {
     "raw": {},
-    "unbounded": {"max_attack_accuracy": 1.0 - 1e-9, "quantile_attack_accuracy": None},
+    "unbounded": {"training": Bounded(max_attack_accuracy=1.0 - 1e-9, quantile_attack_accuracy=None)},
     **{f"pseudonyms-{n}": {"n_neighbors": n} for n in NEIGHBORS},
     **{f"bounded-{n}": {"n_neighbors": n} for n in NEIGHBORS},
     **{f"bounded-100-d{d}": {"n_components": d} for d in (100, 300)},
     **{
-        f"bounded-100-at-{a}": {"max_attack_accuracy": a, "quantile_attack_accuracy": None}
+        f"bounded-100-at-{a}": {"training": Bounded(max_attack_accuracy=a, quantile_attack_accuracy=None)}
         for a in (0.51, 0.52, 0.6, 0.7)
     },
     **{f"dense-{n}": {"n_neighbors": n, "encoder": "dense"} for n in (10, 100, 1000)},
     **{f"three-part-{n}": {"n_neighbors": n, **FAITHFUL} for n in NEIGHBORS},
     **{f"three-part-100-d{d}": {"n_components": d, **FAITHFUL} for d in (100, 300)},
-    **{f"three-part-strong-{n}": {"n_neighbors": n, "training": "three_part", "max_epochs": 40} for n in NEIGHBORS},
-    **{f"dann-{n}": {"n_neighbors": n, "training": "dann", "max_epochs": 40} for n in (10, 100, 1000)},
+    **{f"three-part-strong-{n}": {"n_neighbors": n, "training": ThreePart(), "max_epochs": 40} for n in NEIGHBORS},
+    **{f"dann-{n}": {"n_neighbors": n, "training": DANN(), "max_epochs": 40} for n in (10, 100, 1000)},
 }
 # A trained network is no match for who looks candidates up with the noise switched off; and what can be read back?
 LOOKUPS = ("lookup", "lookup_releases", "inversion_sequence")
@@ -126,8 +130,9 @@ def run(arguments: argparse.Namespace, arm: str, seed: int) -> dict:
         row |= plain_arm(arm, train, test, common)
     else:
         parameters = {"max_epochs": arguments.epochs, **ARMS[arm], **common}
-        if arguments.rounds is not None and "training" in ARMS[arm]:
-            parameters |= {"max_epochs": arguments.rounds, "pretrain_epochs": arguments.rounds}
+        if arguments.rounds is not None and isinstance(parameters.get("training"), ThreePart):
+            training = clone(parameters["training"]).set_params(pretrain_epochs=arguments.rounds)
+            parameters |= {"max_epochs": arguments.rounds, "training": training}
         representer = PrivateRepresenter(**parameters)
         fit_start = time.perf_counter()
         representer.fit(train.X, train.y, train.groups)

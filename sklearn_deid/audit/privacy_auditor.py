@@ -269,7 +269,7 @@ class AdversarialPrivacyAuditor(BaseEstimator):
             self.confidence,
             data.seed,
             quick=isinstance(self.attacks, str) and self.attacks == "quick",
-            against_paper=getattr(representer, "adversary", None) == "paper",
+            against_paper=getattr(getattr(representer, "training_", None), "adversary", None) == "paper",
         )
         planned = plan_attacks(self.attacks, releases, settings)
         results = run_attacks(planned, self.max_seconds, n_jobs=self.n_jobs, say=self._say)

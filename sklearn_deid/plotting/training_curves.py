@@ -138,12 +138,11 @@ class TrainingCurvesDisplay:
             If the estimator is not fitted.
         """
         check_is_fitted(estimator, "history_")
-        bounded = estimator.training == "bounded"
         return cls(
             estimator.history_,
             selected_round=estimator.selected_round_ or None,
-            max_attack_accuracy=estimator.max_attack_accuracy if bounded else None,
-            quantile_attack_accuracy=estimator.quantile_attack_accuracy if bounded else None,
+            max_attack_accuracy=getattr(estimator.training_, "max_attack_accuracy", None),
+            quantile_attack_accuracy=getattr(estimator.training_, "quantile_attack_accuracy", None),
         )
 
     @property

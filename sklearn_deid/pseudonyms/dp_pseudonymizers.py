@@ -9,9 +9,9 @@ import numpy as np
 
 from .._compat import Interval, StrOptions
 from .noisy_mechanism import NoisyTokenMechanism
+from .perturber import TOKEN_CONSTRAINTS, TokenPerturber
 from .policy import WordPolicy
 from .token_mechanism import ExactTokenMechanism
-from .token_perturber import TOKEN_CONSTRAINTS, TokenPerturber
 from .word_moves import ExponentialNeighbors, ExponentialVocabulary, NoisyNearest
 
 __all__ = ["CusTextPseudonymizer", "MadlibPseudonymizer", "SanTextPseudonymizer"]

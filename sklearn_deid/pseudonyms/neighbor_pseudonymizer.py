@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from .._compat import Interval, StrOptions
+from .perturber import TOKEN_CONSTRAINTS, TokenPerturber
 from .phi_tokens import PhiTokens
 from .policy import MOVE, WordPolicy
 from .token_mechanism import ExactTokenMechanism
-from .token_perturber import TOKEN_CONSTRAINTS, TokenPerturber
 from .word_moves import UniformNeighbors
 
 __all__ = ["NeighborPseudonymizer"]

@@ -1,4 +1,8 @@
-"""What all transformers that move PHI tokens share: data in, checks, groups, statistics, the scikit-learn side."""
+"""Bases of the transformers that move PHI tokens: `PhiPerturber`, and `TokenPerturber` for words to words.
+
+A new perturbation is a subclass in a file of its own, and one line in the table of ``__init__``. It stores its
+parameters, states their constraints, and returns a mechanism from `_make_mechanism`; everything else is here.
+"""
 
 from __future__ import annotations
 
@@ -7,19 +11,20 @@ from typing import Any, NamedTuple
 from warnings import warn
 
 import numpy as np
-from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from .._compat import Interval, check_constraints
+from .._compat import Interval, StrOptions, check_constraints
 from .._randomness import own_generator, release_generator
-from ..embeddings import WordVectors, resolve_embeddings
-from ..exceptions import SequenceError
-from ..sequences import RaggedArray, TokenSequences, check_groups, check_sequences, check_tags, object_rows
+from ..embeddings import NeighborIndex, WordVectors, resolve_embeddings
+from ..sequences import RaggedArray, TokenSequences, check_groups, check_tags, object_rows
 from ..text import split_tag
+from .coherence import shared_draws
 from .phi_tokens import PhiTokens, find_phi_tokens, limit_per_sentence
-from .policy import EXCLUDED, UNKNOWN, WordPolicy, usable_words, words_to_exclude
+from .policy import EXCLUDED, SHAPE, UNKNOWN, WordPolicy, usable_words, words_to_exclude
+from .sentence_transformer import SentenceTransformer
+from .word_moves import DigitsApart
 
-__all__ = ["Moves", "PhiPerturber"]
+__all__ = ["Moves", "PhiPerturber", "TOKEN_CONSTRAINTS", "TokenPerturber"]
 
 
 class Moves(NamedTuple):
@@ -38,10 +43,17 @@ class Moves(NamedTuple):
     chosen: np.ndarray
 
 
-class PhiPerturber(TransformerMixin, BaseEstimator):
+class PhiPerturber(SentenceTransformer):
     """Base of the transformers that perturb PHI tokens while fitting and leave X alone afterwards.
 
-    A subclass stores its parameters, makes ``mechanism_`` in `_make_mechanism`, and perturbs in `_perturbed`.
+    A subclass has at least the parameters ``embeddings``, ``labels``, ``max_replacements``, ``exclude``, ``unknown``
+    and ``random_state``. It makes ``mechanism_`` in `_make_mechanism` and perturbs in `_perturbed`; `TokenPerturber`
+    and `VectorPerturber` do the latter.
+
+    Parameters
+    ----------
+    **parameters
+        Those of the subclass.
     """
 
     _parameter_constraints: dict[str, list] = {
@@ -91,9 +103,18 @@ class PhiPerturber(TransformerMixin, BaseEstimator):
         return self._fit_and_draw(X, y, groups)
 
     def transform(self, X: Any) -> Any:
-        """X as it is, checked: what is to be tagged is not perturbed."""
+        """X as it is, checked: what is to be tagged is not perturbed.
+
+        Parameters
+        ----------
+        X : sequence of n sentences, each a sequence of tokens
+
+        Returns
+        -------
+        TokenSequences, or TokenVectors where vectors are released
+        """
         check_is_fitted(self)
-        return self._untouched(self._tokens(X))
+        return self._untouched(self._words(X))
 
     def sample(self, X: Any, y: Any = None, groups: Any = None) -> Any:
         """Draw again: X with its PHI tokens moved.
@@ -132,14 +153,8 @@ class PhiPerturber(TransformerMixin, BaseEstimator):
         result = (both[order], object_rows(tags[rows]))
         return result if groups is None else (*result, groups[rows])
 
-    def set_output(self, *, transform: Any = None) -> Any:
-        """Does nothing: sentences do not fit into a data frame."""
-        return self
-
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.two_d_array, tags.input_tags.string = False, True
-        tags.target_tags.required = True
         tags.non_deterministic = self.random_state is None
         return tags
 
@@ -176,7 +191,7 @@ class PhiPerturber(TransformerMixin, BaseEstimator):
         return perturbed
 
     def _checked(self, X: Any, y: Any, groups: Any) -> tuple[TokenSequences, TokenSequences, np.ndarray | None]:
-        X = self._tokens(X)
+        X = self._words(X)
         tags = check_tags(y, X)
         if groups is None and self.coherence in ("document", "patient"):
             raise ValueError(
@@ -184,14 +199,6 @@ class PhiPerturber(TransformerMixin, BaseEstimator):
                 f"fit(X, y, step__groups=groups)."
             )
         return X, tags, check_groups(groups, len(X))
-
-    def _tokens(self, X: Any) -> TokenSequences:
-        X = check_sequences(X)
-        if not isinstance(X, TokenSequences):
-            if len(X.data):
-                raise SequenceError(f"{type(self).__name__} moves words; X holds vectors.")
-            X = TokenSequences(np.empty(0, dtype=object), X.offsets)
-        return X
 
     def _check_labels(self, tags: TokenSequences) -> None:
         if self.labels is None:
@@ -254,3 +261,99 @@ def _statistics(moves: Moves, ranks: np.ndarray) -> dict[str, dict[str, float]]:
             "mean_rank": float(known.mean()) if len(known) and (ranked >= 0).all() else float("nan"),
         }
     return out
+
+
+TOKEN_CONSTRAINTS: dict[str, list] = {
+    **PhiPerturber._parameter_constraints,
+    "digits": [StrOptions({"same", "random"})],
+    "unknown": [StrOptions({"shape", "random", "keep", "raise"})],
+    "coherence": [StrOptions({"token", "sentence", "document", "patient"})],
+    "keep_casing": ["boolean"],
+}
+
+
+class TokenPerturber(PhiPerturber):
+    """Words in, words out: draws for words, shared within a group, written in the casing of each token.
+
+    A subclass has the parameters of `PhiPerturber`, and ``digits``, ``coherence`` and ``keep_casing``. Its
+    `_make_mechanism` returns a `TokenMechanism` of a map between words (`WordMoves`); with a map that knows its
+    ``probabilities`` it is an `ExactTokenMechanism`, and audits compute what it gives away.
+    """
+
+    _releases = "words"  # for audits: what `fit_transform` makes is shared
+    _parameter_constraints: dict[str, list] = TOKEN_CONSTRAINTS
+
+    def _perturbed(
+        self, X: TokenSequences, moves: Moves, groups: np.ndarray | None, rng: np.random.Generator
+    ) -> tuple[Any, np.ndarray]:
+        phi, chosen = moves.phi, moves.chosen
+        word_ids = phi.word_ids[chosen]
+        shared = self._group_ids(phi.sentences[chosen], groups)
+        draws, drawn = shared_draws(shared, word_ids, phi.words, self._actions(phi) < SHAPE)
+        made = self.mechanism_.replace(phi.words, drawn, rng)
+        data = X.data.copy()
+        positions = phi.positions[chosen]
+        unmoved = (made.ranks == 1)[draws].tolist()
+        write = self.mechanism_.write
+        surrogates = [
+            write(new, token, stays)
+            for new, token, stays in zip(made.words[draws].tolist(), data[positions].tolist(), unmoved, strict=True)
+        ]
+        data[positions] = surrogates
+        return TokenSequences(data, X.offsets).with_documents(X.documents), made.ranks[draws]
+
+    def _with_other_spellings(self, phi: PhiTokens, chosen: np.ndarray, groups: np.ndarray | None) -> np.ndarray:
+        shared = self._group_ids(phi.sentences, groups)
+        if shared is None:
+            return chosen
+        # "Forty" moves and "forty", a stop word, would stay and give it away.
+        folded = [phi.words[i].casefold() for i in phi.word_ids.tolist()]
+        keys = list(zip(shared.tolist(), folded, strict=True))
+        moving = {key for key, moves in zip(keys, chosen.tolist(), strict=True) if moves}
+        return np.fromiter((key in moving for key in keys), dtype=bool, count=len(keys))
+
+    def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
+        """Name of what there is of a token: the word.
+
+        Parameters
+        ----------
+        input_features : None
+            Not used; there for the interface of scikit-learn.
+
+        Returns
+        -------
+        ndarray of shape (1,), dtype object
+        """
+        return np.array(["token"], dtype=object)
+
+    def _group_ids(self, sentences: np.ndarray, groups: np.ndarray | None) -> np.ndarray | None:
+        if self.coherence == "token":
+            return None
+        if self.coherence == "sentence":
+            return sentences
+        assert groups is not None  # _checked has seen to it
+        number: dict[Any, int] = {}
+        ids = np.array([number.setdefault(group, len(number)) for group in groups.tolist()], dtype=np.int64)
+        return ids[sentences]
+
+    def _neighbor_moves(self, kind: type, policy: WordPolicy, candidates: np.ndarray, *parameters: Any) -> Any:
+        """For the siblings with ``n_neighbors``: ``kind(index, N, *parameters)``, with digits apart if asked for."""
+        n_candidates = int(candidates.sum())
+        if self.n_neighbors > n_candidates:
+            raise ValueError(
+                f"The 'n_neighbors' parameter must be at most the number of words that can be a surrogate, "
+                f"{n_candidates}. Got {self.n_neighbors} instead."
+            )
+        vectors = policy.vectors
+        others = kind(self._neighbor_index(vectors, candidates), self.n_neighbors, *parameters)
+        is_digits = np.fromiter(map(str.isdigit, vectors.words), dtype=bool, count=len(vectors))
+        n_digits = int((candidates & is_digits).sum())
+        if self.digits != "near" or not n_digits:
+            return others
+        index = self._neighbor_index(vectors, candidates & is_digits)
+        return DigitsApart(others, kind(index, min(self.n_neighbors, n_digits), *parameters), is_digits)
+
+    def _neighbor_index(self, vectors: WordVectors, candidates: np.ndarray) -> NeighborIndex:
+        return NeighborIndex(
+            vectors, candidates=candidates, n_jobs=self.n_jobs, cache_dir=self.cache_dir, verbose=self.verbose
+        )

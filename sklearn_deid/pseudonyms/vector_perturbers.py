@@ -6,6 +6,7 @@ from numbers import Real
 from typing import Any
 
 import numpy as np
+from sklearn.utils.validation import check_is_fitted
 
 from .._compat import Interval, StrOptions
 from ..sequences import TokenSequences, TokenVectors
@@ -14,11 +15,23 @@ from .perturber import Moves, PhiPerturber
 from .policy import WordPolicy
 from .vector_moves import AddedNoise, RandomVectors, VectorMechanism, ZeroVectors
 
-__all__ = ["GaussianNoisePerturber", "RandomVectorPerturber", "ZeroVectorPerturber"]
+__all__ = ["GaussianNoisePerturber", "RandomVectorPerturber", "VectorPerturber", "ZeroVectorPerturber"]
 
 
-class _VectorPerturber(PhiPerturber):
-    """Words in, a `TokenVectors` out: word vectors, those of PHI tokens perturbed, and the casing beside them."""
+class VectorPerturber(PhiPerturber):
+    """Words in, a `TokenVectors` out: word vectors, those of PHI tokens perturbed, and the casing beside them.
+
+    Base of the perturbers of vectors. A subclass returns a `VectorMechanism` from `_make_mechanism`.
+
+    Parameters
+    ----------
+    embeddings, labels, max_replacements, exclude, random_state
+        As for `NeighborPseudonymizer`.
+    unknown : {"random", "keep", "raise"}, default="random"
+        Whether tokens without a vector move like others, or keep their zeros.
+    casing : bool, default=True
+        Append the casing class of each token, one-hot (7 columns); it is not perturbed.
+    """
 
     _releases = "vectors"  # for audits: what `fit_transform` makes is shared
     _parameter_constraints: dict[str, list] = {
@@ -42,6 +55,22 @@ class _VectorPerturber(PhiPerturber):
         self.exclude, self.unknown, self.casing = exclude, unknown, casing
         self.random_state = random_state
 
+    def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
+        """Names of the columns of a token's vector.
+
+        Parameters
+        ----------
+        input_features : None
+            Not used; there for the interface of scikit-learn.
+
+        Returns
+        -------
+        ndarray of shape (dim,), or (dim + 7,) with the casing, dtype object
+        """
+        check_is_fitted(self)
+        names = [f"{type(self).__name__.lower()}{i}" for i in range(self.mechanism_.policy.vectors.dim)]
+        return np.array(names + [f"casing_{name}" for name in CASING_CLASSES] * self.casing, dtype=object)
+
     def _perturbed(
         self, X: TokenSequences, moves: Moves, groups: np.ndarray | None, rng: np.random.Generator
     ) -> tuple[TokenVectors, np.ndarray]:
@@ -61,7 +90,7 @@ class _VectorPerturber(PhiPerturber):
         return TokenVectors(data, X.offsets).with_documents(X.documents)
 
 
-class RandomVectorPerturber(_VectorPerturber):
+class RandomVectorPerturber(VectorPerturber):
     """Give each PHI token a random unit vector, whatever its word.
 
     Parameters
@@ -103,7 +132,7 @@ class RandomVectorPerturber(_VectorPerturber):
         return RandomVectors(policy)
 
 
-class ZeroVectorPerturber(_VectorPerturber):
+class ZeroVectorPerturber(VectorPerturber):
     """Give each PHI token a vector of zeros.
 
     Parameters
@@ -133,7 +162,7 @@ class ZeroVectorPerturber(_VectorPerturber):
         return ZeroVectors(policy)
 
 
-class GaussianNoisePerturber(_VectorPerturber):
+class GaussianNoisePerturber(VectorPerturber):
     """Add Gaussian noise of a fixed scale to the vector of each PHI token, and scale it to length 1 again.
 
     Parameters
@@ -172,7 +201,7 @@ class GaussianNoisePerturber(_VectorPerturber):
     """
 
     _parameter_constraints: dict[str, list] = {
-        **_VectorPerturber._parameter_constraints,
+        **VectorPerturber._parameter_constraints,
         "scale": [Interval(Real, 0, None, closed="left")],
     }
 

@@ -1,10 +1,17 @@
-"""The paper's adversaries: are two sequences made from the same sentence?
+"""Adversaries, the paper's and stronger ones: were two sequences made from the same sentence?
 
-T1 compares the embeddings of a sentence with a representation, T2 two representations. Each reads both side by side,
-token by token, so the two must be equally long: a fake is a sentence in which tokens were moved in place, never
-inserted or deleted, and one mask serves both members of a pair.
+T1 compares the embeddings of a sentence with a representation, T2 compares two representations. Each reads both members
+of a pair side by side, token by token. The two must be equally long: a fake is a sentence in which tokens were moved in
+place, never inserted or deleted. One mask is valid for both members of a pair.
 
 A logit above 0 says "same sentence" (target 1), below 0 "one token was moved" (target 0).
+
+The strong ones, T1S and T2S, compare token by token and pool over positions. One moved token changes little of a
+sentence, and the change is at one position. A recurrent network has to carry that trace to the end of the sentence; the
+strong ones look at each position alone and keep the largest and the mean evidence. They are not part of Friedrich et
+al. (2019). Train each with its own loss: the mean of two adversaries that disagree looks like chance. On a
+representation without privacy T2S must be right in more than 90 % of pairs, or its failure on a private one proves
+nothing.
 
 References
 ----------
@@ -13,13 +20,26 @@ Friedrich et al. (2019), section 5.3.
 
 from __future__ import annotations
 
+import math
+
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
 from ..tagging.encoders import BidirectionalRecurrent
 
-__all__ = ["EmbeddingPairAdversary", "RepresentationPairAdversary", "average_adversaries"]
+__all__ = [
+    "EmbeddingPairAdversary",
+    "RepresentationPairAdversary",
+    "StrongEmbeddingAdversary",
+    "StrongRepresentationAdversary",
+    "average_adversaries",
+    "cosine_distance",
+]
+
+# -log(1 - cos) spreads what is nearly equal: 0.95 and 0.99 are far apart. Below this, float32 rounds and gradients
+# explode.
+_CLOSEST = 1e-4
 
 
 class _LastStates(nn.Module):
@@ -166,3 +186,176 @@ def average_adversaries(*logits: Tensor) -> Tensor:
     # log of the summed probabilities of one answer minus that of the other: no probability is rounded to 0 or 1.
     stacked = torch.stack(logits)
     return F.logsigmoid(stacked).logsumexp(0) - F.logsigmoid(-stacked).logsumexp(0)
+
+
+class _TokenwiseComparison(nn.Module):
+    """Compare two sequences of vectors position by position, pool the evidence to one logit."""
+
+    def __init__(self, size: int, hidden_size: int) -> None:
+        super().__init__()
+        self.token = nn.Sequential(
+            nn.Linear(2 * size + 2, hidden_size), nn.ReLU(), nn.Linear(hidden_size, hidden_size), nn.ReLU()
+        )
+        self.sentence = nn.Sequential(nn.Linear(2 * hidden_size, hidden_size), nn.ReLU(), nn.Linear(hidden_size, 1))
+
+    def forward(self, a: Tensor, b: Tensor, mask: Tensor) -> Tensor:
+        on = mask.unsqueeze(2)
+        a, b = a.masked_fill(~on, 0.0), b.masked_fill(~on, 0.0)
+        cosine = F.cosine_similarity(a, b, dim=2).unsqueeze(2)
+        closeness = -(1.0 - cosine).clamp_min(_CLOSEST).log()
+        # shape: (batch, time, hidden)
+        evidence = self.token(torch.cat([(a - b).abs(), a * b, cosine, closeness], 2))
+        largest = evidence.masked_fill(~on, -torch.inf).amax(1)
+        mean = evidence.masked_fill(~on, 0.0).sum(1) / mask.sum(1, keepdim=True)
+        return self.sentence(torch.cat([largest, mean], 1)).squeeze(1)
+
+
+class StrongRepresentationAdversary(nn.Module):
+    """T2S: do these two representations come from the same sentence?
+
+    At each position the absolute differences, the products, the cosine c and ``-log(1 - c)`` go through dense layers;
+    maximum and mean over the positions go through dense layers to the logit. Both members play the same role.
+
+    Parameters
+    ----------
+    n_components : int
+        Width of the representations.
+    hidden_size : int, default=128
+    norm : float, default=1.0
+        Typical length of a token's vector; 1 for representations of unit length. Vectors are scaled so that one of this
+        length has numbers of about size 1. It is saved with the weights.
+
+    Examples
+    --------
+    >>> import torch
+    >>> from sklearn_deid.representations import StrongRepresentationAdversary
+    >>> adversary = StrongRepresentationAdversary(n_components=3, hidden_size=5)
+    >>> mask = torch.tensor([[True, True], [True, False]])
+    >>> adversary(torch.randn(2, 2, 3), torch.randn(2, 2, 3), mask).shape
+    torch.Size([2])
+    """
+
+    scale: Tensor
+
+    def __init__(self, n_components: int, hidden_size: int = 128, *, norm: float = 1.0) -> None:
+        super().__init__()
+        self.register_buffer("scale", _unit_scale(n_components, norm))
+        self.compare = _TokenwiseComparison(n_components, hidden_size)
+
+    def forward(self, first: Tensor, second: Tensor, mask: Tensor) -> Tensor:
+        """Logits of shape (batch,).
+
+        Parameters
+        ----------
+        first, second : Tensor of shape (batch, time, n_components)
+        mask : BoolTensor of shape (batch, time)
+            Padding is on the right, and every sentence has a token.
+        """
+        return self.compare(first * self.scale, second * self.scale, mask)
+
+
+class StrongEmbeddingAdversary(nn.Module):
+    """T1S: do these embeddings and this representation come from the same sentence?
+
+    An inverse model (bidirectional LSTM and a projection) guesses the embeddings from the representation; the guesses
+    are compared with the embeddings position by position as in `StrongRepresentationAdversary`. Give the guesses a loss
+    of their own, `cosine_distance` to the embeddings of the sentence that the representation was made from.
+
+    Parameters
+    ----------
+    embedding_size, n_components : int
+        Widths of embeddings and representation.
+    hidden_size : int, default=128
+        Units of each direction, and width of the dense layers.
+    embedding_norm, norm : float, default=1.0
+        Typical lengths of an embedding and of a representation's vector (see `StrongRepresentationAdversary`).
+
+    Examples
+    --------
+    >>> import torch
+    >>> from sklearn_deid.representations import StrongEmbeddingAdversary, cosine_distance
+    >>> adversary = StrongEmbeddingAdversary(embedding_size=4, n_components=3, hidden_size=5)
+    >>> mask = torch.tensor([[True, True], [True, False]])
+    >>> embeddings, representation = torch.randn(2, 2, 4), torch.randn(2, 2, 3)
+    >>> guess = adversary.invert(representation, mask)
+    >>> logits, auxiliary = adversary.judge(embeddings, guess, mask), cosine_distance(guess, embeddings, mask)
+    >>> logits.shape, auxiliary.shape
+    (torch.Size([2]), torch.Size([2]))
+    """
+
+    scale: Tensor
+    embedding_scale: Tensor
+
+    def __init__(
+        self,
+        embedding_size: int,
+        n_components: int,
+        hidden_size: int = 128,
+        *,
+        embedding_norm: float = 1.0,
+        norm: float = 1.0,
+    ) -> None:
+        super().__init__()
+        self.register_buffer("scale", _unit_scale(n_components, norm))
+        self.register_buffer("embedding_scale", _unit_scale(embedding_size, embedding_norm))
+        self.encoder = BidirectionalRecurrent(n_components, hidden_size)
+        self.project = nn.Linear(2 * hidden_size, embedding_size)
+        self.compare = _TokenwiseComparison(embedding_size, hidden_size)
+
+    def forward(self, embeddings: Tensor, representation: Tensor, mask: Tensor) -> Tensor:
+        """Logits of shape (batch,): `invert`, then `judge`.
+
+        Parameters
+        ----------
+        embeddings : Tensor of shape (batch, time, embedding_size)
+        representation : Tensor of shape (batch, time, n_components)
+            In a fake pair this is the one of the moved sentence.
+        mask : BoolTensor of shape (batch, time)
+            Padding is on the right, and every sentence has a token.
+        """
+        return self.judge(embeddings, self.invert(representation, mask), mask)
+
+    def invert(self, representation: Tensor, mask: Tensor) -> Tensor:
+        """Guess of the embeddings behind a representation, (batch, time, embedding_size); zero at padded positions.
+
+        Direction is what it is trained for; its length is in the units of `judge`, not of the embeddings.
+        """
+        on = mask.unsqueeze(2)
+        x = (representation * self.scale).masked_fill(~on, 0.0)
+        return self.project(self.encoder(x, mask.sum(1))).masked_fill(~on, 0.0)
+
+    def judge(self, embeddings: Tensor, guess: Tensor, mask: Tensor) -> Tensor:
+        """Logits of shape (batch,) from embeddings and the result of `invert`."""
+        return self.compare(embeddings * self.embedding_scale, guess, mask)
+
+
+def cosine_distance(guess: Tensor, embeddings: Tensor, mask: Tensor) -> Tensor:
+    """Mean of ``1 - cos`` over the tokens of each sentence, shape (batch,); each from 0 to 2.
+
+    The second loss of `StrongEmbeddingAdversary`. In a fake pair the guess belongs to the moved sentence, so compare it
+    with the moved sentence's embeddings.
+
+    Parameters
+    ----------
+    guess, embeddings : Tensor of shape (batch, time, embedding_size)
+        Of any length; a token without direction (all zeros) counts 1 and teaches nothing.
+    mask : BoolTensor of shape (batch, time)
+
+    Examples
+    --------
+    >>> import torch
+    >>> from sklearn_deid.representations import cosine_distance
+    >>> a, b = torch.tensor([[[1.0, 0.0], [1.0, 0.0]]]), torch.tensor([[[5.0, 0.0], [0.0, 2.0]]])
+    >>> cosine_distance(a, b, torch.tensor([[True, True]])).tolist()
+    [0.5]
+    """
+    on = mask.unsqueeze(2)
+    distance = 1.0 - F.cosine_similarity(guess.masked_fill(~on, 0.0), embeddings.masked_fill(~on, 0.0), dim=2)
+    return distance.masked_fill(~mask, 0.0).sum(1) / mask.sum(1)
+
+
+def _unit_scale(size: int, norm: float) -> Tensor:
+    """Factor that gives the numbers of a vector of this length a size of about 1."""
+    if not 0.0 < norm < math.inf:
+        raise ValueError(f"The length of vectors must be a positive number. Got {norm!r}.")
+    return torch.tensor(math.sqrt(size) / norm)

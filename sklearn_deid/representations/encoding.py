@@ -16,8 +16,8 @@ from ..tagging.batching import LengthBucketSampler
 from ..tagging.tagger_data import distinct_words
 from ..text import CASING_CLASSES, casing_ids
 from .network import Representer
+from .pair_data import embedding_table
 from .release_noise import ReleaseNoise
-from .table_pairs import embedding_table
 
 __all__ = ["encode_sentences"]
 

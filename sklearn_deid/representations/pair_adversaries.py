@@ -12,10 +12,16 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from .adversaries import EmbeddingPairAdversary, RepresentationPairAdversary, average_adversaries
+from .adversaries import (
+    EmbeddingPairAdversary,
+    RepresentationPairAdversary,
+    StrongEmbeddingAdversary,
+    StrongRepresentationAdversary,
+    average_adversaries,
+    cosine_distance,
+)
 from .network import Representer
 from .pair_batches import PairBatch, PairBatches
-from .strong_adversaries import StrongEmbeddingAdversary, StrongRepresentationAdversary, cosine_distance
 
 __all__ = ["Judgement", "PairAdversaries", "ReleasedPairs", "release_pairs", "typical_norms"]
 

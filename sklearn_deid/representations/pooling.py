@@ -10,9 +10,16 @@ import numpy as np
 
 from ..exceptions import BundleError
 from ..sequences import Provenance, TokenSequences, TokenVectors
-from .noise_of_release import has_keyed_noise, warn_of_old_noise
-from .shared import SharedRepresentation, label_scheme_of, row_digests, sorted_tags, tag_scheme_of
-from .sharing import load_representation
+from .sharing import (
+    SharedRepresentation,
+    has_keyed_noise,
+    label_scheme_of,
+    load_representation,
+    row_digests,
+    sorted_tags,
+    tag_scheme_of,
+    warn_of_old_noise,
+)
 
 __all__ = ["pool_representations"]
 

@@ -16,8 +16,7 @@ import torch
 
 from .._torch_streams import own_torch_stream
 from ..metrics import Estimate
-from .adversary_steps import RunningMeans, check_pairs, frozen
-from .adversary_training import AdversarySettings, fit_adversaries, new_adversaries
+from .adversary_training import AdversarySettings, RunningMeans, check_pairs, fit_adversaries, frozen, new_adversaries
 from .network import Representer
 from .noise import GaussianNoise
 from .pair_adversaries import PairAdversaries

@@ -4,44 +4,89 @@ from __future__ import annotations
 
 import json
 from hashlib import blake2b
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
+from sklearn.base import clone
 
 from .. import __version__
 from .._randomness import KEYED, SEEDED
+from .._storage import read_bundle, write_bundle
 from ..embeddings import WordVectors, resolve_embeddings
 from ..exceptions import BundleError
 from ..sequences import NOISE_LAW, Provenance
 from .bound import PrivacyBound
-from .fitting import build_representer
+from .card import privacy_card
 from .release_noise import noise_grid, released_grid
+from .strategies import STRATEGIES, as_strategy
 
-if TYPE_CHECKING:
-    from .private_representer import PrivateRepresenter
-
-__all__ = ["fingerprint_of", "origin_of", "representer_from_state", "representer_to_state"]
+__all__ = [
+    "fingerprint_of",
+    "load_representer",
+    "origin_of",
+    "representer_from_state",
+    "representer_to_state",
+    "save_representer",
+]
 
 _PLAIN = (str, int, float, bool, type(None))
-# Parameters that 0.1.0 saved and hashed under another name.
-_OLD_NAMES = {"encoder": "representer"}
-_NEW_NAMES = {old: new for new, old in _OLD_NAMES.items()}
+# Parameters of 0.1.0, and what they are called now. Its fingerprints are of the old names, which a loaded file keeps.
+_OLD_NAMES = {
+    "representer": "encoder",
+    "noise_init": "noise__init",
+    "noise_floor": "noise__floor",
+    "noise_lr": "noise__lr",
+    "max_attack_accuracy": "training__max_attack_accuracy",
+    "quantile_attack_accuracy": "training__quantile_attack_accuracy",
+    "adversary": "training__adversary",
+    "stopping": "training__stopping",
+    "adversary_weight": "training__adversary_weight",
+    "pretrain_epochs": "training__pretrain_epochs",
+    "patience": "training__patience",
+}
 _PRIVATE = ("embeddings", "labels", "exclude", "random_state", "n_jobs", "verbose", "device", "memmap_dir")
 
 
-def plain_settings(representer: PrivateRepresenter) -> dict[str, Any]:
-    """Parameters that are plain values and say nothing of words, paths or seeds."""
-    parameters = representer.get_params(deep=False)
-    kept = {k: _plain(v) for k, v in parameters.items() if k not in _PRIVATE}
-    return {k: v for k, v in kept.items() if isinstance(v, _PLAIN)}
+def settings_of(representer: Any) -> dict[str, Any]:
+    """Parameters that are plain values and say nothing of words, paths or seeds.
+
+    A strategy becomes its name, and its parameters as ``training__name``; defaults are written out.
+    """
+    settings: dict[str, Any] = {}
+    for name, value in representer.get_params(deep=False).items():
+        if name in _PRIVATE:
+            continue
+        if name in STRATEGIES:
+            strategy = as_strategy(name, value)
+            value = getattr(strategy, "key", strategy)
+            if strategy is not value:  # a number, or None, is no strategy
+                settings.update({f"{name}__{k}": _plain(v) for k, v in strategy.get_params().items()})
+        settings[name] = _plain(value)
+    return {name: value for name, value in settings.items() if isinstance(value, _PLAIN)}
 
 
-def fingerprint_of(representer: PrivateRepresenter) -> str:
-    """Hash of weights, settings and word vectors: 32 hexadecimal digits."""
+def parameters_of(settings: dict[str, Any]) -> dict[str, Any]:
+    """Parameters of the constructor from `settings_of`, or from the settings that 0.1.0 saved."""
+    is_old = "representer" in settings
+    named = {(_OLD_NAMES.get(k, k) if is_old else k): v for k, v in settings.items()}
+    for whole, by_name in STRATEGIES.items():
+        nested = {k.removeprefix(f"{whole}__"): named.pop(k) for k in list(named) if k.startswith(f"{whole}__")}
+        if not isinstance(named[whole], str):
+            continue
+        strategy = by_name[named[whole]]()
+        if is_old:  # 0.1.0 saved the parameters of all trainings; those of the others had no effect
+            nested = {k: v for k, v in nested.items() if k in strategy.get_params()}
+        if nested != strategy.get_params():
+            named[whole] = strategy.set_params(**nested)
+    return named
+
+
+def fingerprint_of(representer: Any) -> str:
+    """Hash of weights, settings as fitted and word vectors: 32 hexadecimal digits."""
     digest = blake2b(digest_size=16)
-    hashed = {_OLD_NAMES.get(name, name): value for name, value in plain_settings(representer).items()}
-    digest.update(json.dumps(hashed, sort_keys=True).encode())
+    digest.update(json.dumps(representer._settings, sort_keys=True).encode())
     digest.update(representer._vectors.checksum.encode())
     for name, value in sorted(representer.network_.state_dict().items()):
         digest.update(name.encode())
@@ -49,7 +94,7 @@ def fingerprint_of(representer: PrivateRepresenter) -> str:
     return digest.hexdigest()
 
 
-def origin_of(representer: PrivateRepresenter) -> Provenance:
+def origin_of(representer: Any) -> Provenance:
     """What travels with its vectors."""
     network = representer.network_
     noise = network.output_noise
@@ -71,11 +116,11 @@ def origin_of(representer: PrivateRepresenter) -> Provenance:
         casing=bool(representer.casing),
         public_embeddings=representer._vectors.is_public,
         library_version=__version__,
-        settings=plain_settings(representer),
+        settings=representer._settings,
     )
 
 
-def representer_to_state(representer: PrivateRepresenter) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+def representer_to_state(representer: Any) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
     """What `representer_from_state` needs, word vectors aside: these are public and named by their checksum.
 
     Raises
@@ -94,7 +139,7 @@ def representer_to_state(representer: PrivateRepresenter) -> tuple[dict[str, Any
         )
     bound = representer.bound_
     state = {
-        "parameters": plain_settings(representer),
+        "parameters": representer._settings,
         "embeddings": "glove-6b-50d" if _is_glove(representer) else None,
         "embeddings_checksum": vectors.checksum,
         "embeddings_dim": vectors.dim,
@@ -111,8 +156,8 @@ def representer_to_state(representer: PrivateRepresenter) -> tuple[dict[str, Any
 
 
 def representer_from_state(
-    representer_class: type[PrivateRepresenter], state: dict[str, Any], arrays: dict[str, np.ndarray], embeddings: Any
-) -> PrivateRepresenter:
+    representer_class: type, state: dict[str, Any], arrays: dict[str, np.ndarray], embeddings: Any
+) -> Any:
     """The representer of `representer_to_state`, fitted, on the CPU until it is used.
 
     Raises
@@ -121,11 +166,13 @@ def representer_from_state(
         If something is missing, does not fit together, or the word vectors are others than those it was trained with.
     """
     try:
-        representer = representer_class(**{_NEW_NAMES.get(k, k): v for k, v in state["parameters"].items()})
+        representer = representer_class(**parameters_of(state["parameters"]))
+        representer._settings = dict(state["parameters"])
+        representer.training_ = clone(as_strategy("training", representer.training))
         representer.embeddings = embeddings if embeddings is not None else state["embeddings"]
         representer._vectors = _same_vectors(representer.embeddings, state["embeddings_checksum"])
         representer.classes_ = np.array(state["classes"], dtype=object)
-        representer.network_ = build_representer(representer, int(state["embeddings_dim"]))
+        representer.network_ = representer._new_network(int(state["embeddings_dim"]))
         weights = {k.removeprefix("network."): torch.from_numpy(v.copy()) for k, v in arrays.items()}
         representer.network_.load_state_dict(weights)
         representer.network_.eval()
@@ -155,9 +202,36 @@ def _same_vectors(embeddings: Any, checksum: str) -> WordVectors:
     return vectors
 
 
-def _is_glove(representer: PrivateRepresenter) -> bool:
+def _is_glove(representer: Any) -> bool:
     return isinstance(representer.embeddings, str) and representer.embeddings in ("auto", "glove-6b-50d")
 
 
 def _plain(value: Any) -> Any:
     return value.item() if isinstance(value, np.generic) else value
+
+
+_CLASS, _CARD = "PrivateRepresenter", "README.md"
+
+
+def save_representer(representer: Any, path: Any, *, overwrite: bool, audit: Any) -> None:
+    """Write the bundle, and the card beside it."""
+    state, arrays = representer_to_state(representer)
+    bound = representer.bound_
+    card = privacy_card(
+        origin_of(representer),
+        training=representer.training_counts_,
+        bound=None if bound is None else bound.to_dict(),
+        audit=audit,
+    )
+    manifest = {"class": _CLASS, "library_version": __version__, "state": state}
+    write_bundle(path, manifest, arrays, overwrite=overwrite)
+    (Path(path) / _CARD).write_text(card, encoding="utf-8")
+
+
+def load_representer(representer_class: type, path: Any, embeddings: Any) -> Any:
+    """Read and check the bundle."""
+    manifest, arrays = read_bundle(path)
+    state = manifest.get("state")
+    if manifest.get("class") != _CLASS or not isinstance(state, dict):
+        raise BundleError("There is another kind of saved object, not a PrivateRepresenter.", path=str(path))
+    return representer_from_state(representer_class, state, arrays, embeddings)

@@ -7,6 +7,7 @@ from sklearn_deid import (
     PrivateRepresenter,
 )
 from sklearn_deid.audit.attacks import InversionAttack, PairAttack
+from sklearn_deid.representations import Bounded
 from sklearn_deid.sequences import TokenSequences
 
 from ..representations.test_private_representer import TINY
@@ -33,6 +34,6 @@ def audited_sentences():
 
 def leaky_representer(data):
     """Noise of a hundredth hides nothing."""
-    unbounded = {"max_attack_accuracy": 1.0 - 1e-9, "quantile_attack_accuracy": None}
+    unbounded = {"training": Bounded(max_attack_accuracy=1.0 - 1e-9, quantile_attack_accuracy=None)}
     learning = {"n_components": 8, "max_epochs": 5, "lr": 1e-2}
     return PrivateRepresenter(**{**TINY, **unbounded, **learning, "noise": 0.01}).fit(*data)

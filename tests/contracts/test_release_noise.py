@@ -15,7 +15,8 @@ from sklearn_deid import PrivateRepresenter, WordVectors
 from sklearn_deid.federated import GaussianUpload, Worker, WorkerSettings
 from sklearn_deid.federated.state_file import read_state
 from sklearn_deid.pseudonyms import GaussianNoisePerturber
-from sklearn_deid.representations.table_pairs import embedding_table
+from sklearn_deid.representations import TrainableNoise
+from sklearn_deid.representations.pair_data import embedding_table
 from sklearn_deid.sequences import TokenSequences
 from sklearn_deid.tagging import LengthBucketSampler
 
@@ -39,7 +40,7 @@ Y = [["B-NAME", *["O"] * (len(row) - 1)] for row in X]
 def representer():
     small = {"n_components": 8, "n_neighbors": 5, "hidden_size": 8, "tagger_hidden_size": 8, "max_epochs": 2}
     fitted = PrivateRepresenter(
-        embeddings=VECTORS, casing=False, noise_init=0.5, device="cpu", random_state=0, **small
+        embeddings=VECTORS, casing=False, noise=TrainableNoise(init=0.5), device="cpu", random_state=0, **small
     ).fit(X, Y)
     return copy.deepcopy(fitted)  # a copy has no seed
 

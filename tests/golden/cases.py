@@ -60,6 +60,7 @@ from sklearn_deid.federated.sites import (
     unpack,
 )
 from sklearn_deid.metrics import bootstrap_ratio, phi_f1_score, phi_precision_score, phi_recall_score, phi_word_prior
+from sklearn_deid.representations import DANN, Bounded, ThreePart
 from sklearn_deid.surrogates import Chance, PlaceholderFiller
 from sklearn_deid.tagging.rules import find_phi
 from sklearn_deid.text import I2B2_2014, segment
@@ -108,9 +109,11 @@ REPRESENTER = {
     "hidden_size": 4,
     "tagger_hidden_size": 4,
     "max_epochs": 2,
-    "pretrain_epochs": 2,
     **SEEDED,
 }
+
+
+TRAININGS = {"bounded": "bounded", "three_part": ThreePart(pretrain_epochs=2), "dann": DANN(pretrain_epochs=2)}
 
 
 @functools.cache
@@ -125,7 +128,7 @@ def fitted_tagger():
 
 @functools.cache
 def fitted_representer(training="bounded"):
-    return PrivateRepresenter(**REPRESENTER, training=training).fit(X, Y, groups=GROUPS)
+    return PrivateRepresenter(**REPRESENTER, training=TRAININGS[training]).fit(X, Y, groups=GROUPS)
 
 
 @functools.cache
@@ -446,13 +449,13 @@ def represented(training, **parameters):
 
 _REPRESENTERS = {
     "bounded": {"training": "bounded"},
-    "bounded, fixed noise": {"training": "bounded", "noise": 0.5, "quantile_attack_accuracy": None},
+    "bounded, fixed noise": {"training": Bounded(quantile_attack_accuracy=None), "noise": 0.5},
     "bounded, all sentences": {"training": "bounded", "validation_fraction": None, "casing": False, "unit_norm": False},
     "dense": {"training": "bounded", "encoder": "dense", "digits": "random"},
-    "three parts": {"training": "three_part"},
-    "three parts of the paper": {"training": "three_part", "adversary": "paper", "stopping": "paper"},
-    "dann": {"training": "dann"},
-    "dann of the paper": {"training": "dann", "adversary": "paper", "labels": ["PATIENT", "CITY"]},
+    "three parts": {"training": TRAININGS["three_part"]},
+    "three parts of the paper": {"training": ThreePart(adversary="paper", stopping="paper", pretrain_epochs=2)},
+    "dann": {"training": TRAININGS["dann"]},
+    "dann of the paper": {"training": DANN(adversary="paper", pretrain_epochs=2), "labels": ["PATIENT", "CITY"]},
 }
 for _name, _parameters in _REPRESENTERS.items():
     case(f"represented/{_name}", **_parameters)(represented)
@@ -469,8 +472,8 @@ def released(training, **parameters):
     return [list(model.transform(NEW)), *map(list, model.sample(NEW, 2))]
 
 
-for _training in ("bounded", "three_part", "dann"):
-    case(f"noise/released, {_training}", _training)(released)
+for _name, _training in TRAININGS.items():
+    case(f"noise/released, {_name}", _training)(released)
 case("noise/released, raw", "bounded", casing=False, unit_norm=False, noise=0.4)(released)
 
 

@@ -11,6 +11,7 @@ from sklearn.exceptions import NotFittedError
 
 from sklearn_deid import PrivateRepresenter, WordVectors
 from sklearn_deid.plotting import TrainingCurvesDisplay
+from sklearn_deid.representations import ThreePart
 
 
 def row(phase, epoch, **numbers):
@@ -161,8 +162,8 @@ def test_interrupted_in_the_first_phase_and_missing_values():
 
 @pytest.mark.parametrize("selected", [0, 2])
 def test_estimators_tell_what_they_kept(selected):
-    fitted = PrivateRepresenter(training="three_part")
-    fitted.history_, fitted.selected_round_ = HISTORIES["paper"], selected
+    fitted = PrivateRepresenter(training=ThreePart())
+    fitted.history_, fitted.selected_round_, fitted.training_ = HISTORIES["paper"], selected, ThreePart()
     display = TrainingCurvesDisplay.from_estimator(fitted)
     assert display.selected_round == (selected or None)
     assert bool(display.plot().selected_) is bool(selected)

@@ -5,7 +5,7 @@ import torch
 
 from sklearn_deid.exceptions import UnsafeToShareWarning
 from sklearn_deid.representations import PairAdversaries, RunningMeans, ThreePartSettings, TrainingLog, train_dann
-from sklearn_deid.representations.dann import _Reversal
+from sklearn_deid.representations.three_part import _Reversal
 
 from .test_three_part import Interrupting, short, weak_control
 from .toy_models import D, chance, same_weights, small_model, toy_batches, weights

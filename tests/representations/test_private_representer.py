@@ -21,7 +21,7 @@ from sklearn.utils._param_validation import InvalidParameterError
 
 from sklearn_deid import DeidTagger, PrivateRepresenter, WordVectors, save
 from sklearn_deid.exceptions import BundleError, SequenceError, UnsafeToShareWarning
-from sklearn_deid.representations import pair_distance
+from sklearn_deid.representations import DANN, Bounded, ThreePart, pair_distance
 from sklearn_deid.sequences import TokenSequences, TokenVectors
 
 from ..tagging.conftest import SMALL, SURNAMES, TOWNS, make_sentences
@@ -222,7 +222,9 @@ def test_no_attack_beats_the_bound_by_more_than_chance(data, fitted):
 
 def test_a_stricter_bound_is_kept(data):
     X, y, groups = data
-    strict = PrivateRepresenter(**{**TINY, "max_attack_accuracy": 0.51, "quantile_attack_accuracy": None})
+    strict = PrivateRepresenter(
+        **{**TINY, "training": Bounded(max_attack_accuracy=0.51, quantile_attack_accuracy=None)}
+    )
     strict.fit(X, y, groups)
     assert strict.bound_.mean_accuracy.value < 0.52
 
@@ -262,7 +264,7 @@ def test_errors(data, fitted):
 @pytest.mark.parametrize(
     ("name", "value"),
     [("n_neighbors", 1), ("n_components", 0), ("noise", "loud"), ("noise", 0.0), ("training", "best")]
-    + [("max_attack_accuracy", 0.5), ("encoder", "gru"), ("validation_fraction", 1.0), ("embeddings", 3)],
+    + [("training", Bounded), ("encoder", "gru"), ("validation_fraction", 1.0), ("embeddings", 3)],
 )
 def test_parameters_are_checked(data, name, value):
     X, y, groups = data
@@ -436,12 +438,12 @@ def test_damaged_files_are_not_loaded(fitted, tmp_path, name):
 # ---- the other trainings
 
 
-@pytest.mark.parametrize(("training", "phases"), [("three_part", {"P1", "P2", "P3b", "P3a"}), ("dann", {"P1", "DANN"})])
+@pytest.mark.parametrize(("training", "phases"), [(ThreePart, {"P1", "P2", "P3b", "P3a"}), (DANN, {"P1", "DANN"})])
 @pytest.mark.parametrize("adversary", ["paper", "strong"])
 @pytest.mark.filterwarnings("ignore::sklearn_deid.exceptions.UnsafeToShareWarning")  # toy data teach no adversary
 def test_training_against_an_adversary(data, training, phases, adversary):
     X, y, groups = data
-    settings = {"training": training, "adversary": adversary, "max_epochs": 2, "pretrain_epochs": 2}
+    settings = {"training": training(adversary=adversary, pretrain_epochs=2), "max_epochs": 2}
     first, again = (PrivateRepresenter(**{**TINY, **settings}).fit(X, y, groups) for _ in range(2))
     assert phases <= {row["phase"] for row in first.history_}
     assert first.fingerprint_ == again.fingerprint_ and first.transform(X) == again.transform(X)
@@ -452,7 +454,7 @@ def test_training_against_an_adversary(data, training, phases, adversary):
 @pytest.mark.filterwarnings("ignore::sklearn_deid.exceptions.UnsafeToShareWarning")
 def test_without_noise_there_is_a_representation_but_no_bound(data):
     X, y, groups = data
-    settings = {"training": "dann", "noise": None, "max_epochs": 1, "pretrain_epochs": 1}
+    settings = {"training": DANN(pretrain_epochs=1), "noise": None, "max_epochs": 1}
     plain = PrivateRepresenter(**{**TINY, **settings}).fit(X, y, groups)
     assert plain.bound_ is None and plain.transform(X).data.tolist() == plain.noise_free(X).data.tolist()
     with pytest.raises(ValueError, match="Without noise"):

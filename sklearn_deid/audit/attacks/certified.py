@@ -13,8 +13,15 @@ from typing import Any
 
 import torch
 
-from ...representations.bound import PrivacyBound, mean_accuracy, pair_distances, pair_slack, privacy_bound
-from ...representations.gaussian_bound import attack_accuracy, released_r_times
+from ...representations.bound import (
+    PrivacyBound,
+    attack_accuracy,
+    mean_accuracy,
+    pair_distances,
+    pair_slack,
+    privacy_bound,
+    released_r_times,
+)
 from ...representations.pair_batches import PairBatches
 from ..protocol import AttackResult
 from ..streams import random_streams

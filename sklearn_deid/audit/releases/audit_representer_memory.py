@@ -11,7 +11,7 @@ import torch
 from sklearn.base import clone
 
 from ...exceptions import UnsafeToShareWarning
-from ...representations.gaussian_bound import pair_distance
+from ...representations.bound import pair_distance
 from ...representations.pair_batches import PairBatches
 from ...sequences import TokenSequences
 from ..attacks.membership import MembershipAttack, MembershipKnowledge, ReleasedTagger

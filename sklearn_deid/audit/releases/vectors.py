@@ -11,8 +11,7 @@ import numpy as np
 from ..._compat import resolve_device
 from ..._randomness import release_generator
 from ...representations.encoding import encode_sentences
-from ...representations.pair_data import PairData
-from ...representations.table_pairs import embedding_table
+from ...representations.pair_data import PairData, embedding_table
 from ...sequences import TokenSequences, TokenVectors
 from ...tagging.tagger_data import distinct_words
 from ...text import casing_ids

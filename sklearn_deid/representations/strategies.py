@@ -1,0 +1,348 @@
+"""Strategies of `PrivateRepresenter`: which training makes its vectors private, and how its noise is learned.
+
+A strategy holds the parameters that belong to one choice. `PrivateRepresenter` takes it as ``training`` or ``noise``; a
+string there means the defaults of the strategy.
+"""
+
+from __future__ import annotations
+
+from numbers import Integral, Real
+from typing import Any, NamedTuple
+from warnings import warn
+
+import numpy as np
+import torch
+from sklearn.base import BaseEstimator
+
+from .._compat import Interval, StrOptions
+from ..exceptions import UnsafeToShareWarning
+from .adversarial_run import ThreePartResult, ThreePartSettings
+from .bound import PrivacyBound, pair_distances, pair_slack, privacy_bound
+from .bounded import BoundedSettings, train_bounded
+from .pair_adversaries import PairAdversaries
+from .pair_batches import PairBatches
+from .pair_data import PairData
+from .private_model import PrivateModel, TrainingLog
+from .three_part import train_dann, train_three_part
+
+__all__ = ["DANN", "STRATEGIES", "Bounded", "ThreePart", "TrainableNoise", "TrainingRun", "as_strategy"]
+
+
+class TrainingRun:
+    """Data, random streams, schedule and log of one `fit`.
+
+    Parameters
+    ----------
+    data : PairData
+    rows : tuple of ndarray and (ndarray or None)
+        Sentences to train on, and those held out.
+    rng : numpy.random.Generator
+    device : torch.device
+    batch_size, max_epochs : int
+    lr, noise_lr : float or None
+        None takes the defaults of the strategy.
+    verbose : int
+    """
+
+    def __init__(
+        self,
+        data: PairData,
+        rows: tuple[np.ndarray, np.ndarray | None],
+        rng: np.random.Generator,
+        *,
+        device: torch.device,
+        batch_size: int,
+        max_epochs: int,
+        lr: float | None,
+        noise_lr: float | None,
+        verbose: int,
+    ) -> None:
+        train_rows, valid_rows = rows
+        self.train = PairBatches(data.take(train_rows), batch_size, device)
+        self.valid = None if valid_rows is None else PairBatches(data.take(valid_rows), batch_size, device)
+        self._data, self._batch_size = data, batch_size
+        self.rng, self.device = rng, device
+        self.max_epochs, self.lr, self.noise_lr = max_epochs, lr, noise_lr
+        self.generator = torch.Generator(device).manual_seed(int(rng.integers(2**62)))
+        self.log = TrainingLog(verbose)
+
+    def streams(self) -> dict[str, Any]:
+        """Random streams and log, as the trainings take them."""
+        return {"rng": self.rng, "generator": self.generator, "log": self.log}
+
+    def all_notes(self) -> PairBatches:
+        """Sentences of both, which only bounded training asks for."""
+        return self.train if self.valid is None else PairBatches(self._data, self._batch_size, self.device)
+
+
+class Outcome(NamedTuple):
+    """Result of a training, whichever it was."""
+
+    bound: PrivacyBound | None
+    interrupted: bool
+    adversaries: PairAdversaries | None
+    control_accuracy: float | None
+    selected_round: int
+    is_protected: bool = True
+
+
+class Bounded(BaseEstimator):
+    """Training that keeps a bound on the best possible attacker; the ``training`` of `PrivateRepresenter`.
+
+    The bound holds for ideal noise and single tokens. See the notes of `PrivateRepresenter`.
+
+    Parameters
+    ----------
+    max_attack_accuracy : float in (0.5, 1), default=0.54
+        Mean accuracy of the best possible attacker who is to tell a sentence from one with a moved token; 0.5 is
+        chance. A mean over random pairs of PHI tokens that can move; no figure for a patient.
+    quantile_attack_accuracy : float in (0.5, 1) or None, default=0.6
+        Accuracy that the attacker may have for 95 % of the pairs; None asks for the mean alone.
+    adversary_weight : float, default=1.0
+        lambda, weight of the bound in the loss at the start. It rises while the bound is missed and falls afterwards.
+
+    See Also
+    --------
+    ThreePart : The training of the paper, against an adversary.
+
+    Examples
+    --------
+    >>> from sklearn_deid import PrivateRepresenter
+    >>> from sklearn_deid.representations import Bounded
+    >>> PrivateRepresenter(training=Bounded(max_attack_accuracy=0.52))
+    PrivateRepresenter(training=Bounded(max_attack_accuracy=0.52))
+    """
+
+    _parameter_constraints: dict[str, list] = {
+        "max_attack_accuracy": [Interval(Real, 0.5, 1.0, closed="neither")],
+        "quantile_attack_accuracy": [Interval(Real, 0.5, 1.0, closed="neither"), None],
+        "adversary_weight": [Interval(Real, 0, None, closed="neither")],
+    }
+    # The bound needs no noise at the input, and is then the same for every draw.
+    key, has_input_noise, noise_init, batch_size = "bounded", False, 0.8, 128
+
+    def __init__(
+        self,
+        *,
+        max_attack_accuracy: float = 0.54,
+        quantile_attack_accuracy: float | None = 0.6,
+        adversary_weight: float = 1.0,
+    ) -> None:
+        self.max_attack_accuracy, self.quantile_attack_accuracy = max_attack_accuracy, quantile_attack_accuracy
+        self.adversary_weight = adversary_weight
+
+    def train(self, model: PrivateModel, run: TrainingRun, *, restarts_noise: bool = False) -> Outcome:
+        """Train a model in place; see `train_bounded`.
+
+        Parameters
+        ----------
+        model : PrivateModel
+        run : TrainingRun
+        restarts_noise : bool, default=False
+            Not used: the price of the bound holds the noise up.
+        """
+        lr = run.lr or 4e-3
+        settings = BoundedSettings(
+            max_attack_accuracy=self.max_attack_accuracy,
+            quantile_attack_accuracy=self.quantile_attack_accuracy,
+            n_epochs=run.max_epochs,
+            n_finish_epochs=(run.max_epochs + 1) // 2,
+            lr=lr,
+            noise_lr=run.noise_lr or 10 * lr,
+            price=0.05 * self.adversary_weight,
+        )
+        found = train_bounded(model, run.train, run.valid, settings=settings, notes=run.all_notes(), **run.streams())
+        return Outcome(found.bound, found.interrupted, None, None, found.selected_epoch)
+
+
+class ThreePart(BaseEstimator):
+    """The training of the paper, against an adversary; the ``training`` of `PrivateRepresenter`.
+
+    Parameters
+    ----------
+    adversary : {"strong", "paper"}, default="strong"
+        Which networks attack while training. The paper's are much weaker. Against strong ones the noise starts anew at
+        0.3 after the first phase, which shrinks it.
+    stopping : {"robust", "paper"}, default="robust"
+        Which round is kept. "paper" asks for the combined loss alone; "robust" also for a fresh strong adversary to be
+        near chance.
+    adversary_weight : float, default=1.0
+        lambda, weight of the adversary's loss.
+    pretrain_epochs : int, default=20
+        Most epochs of each of the first two phases.
+    patience : int, default=10
+        Epochs without progress after which a phase ends.
+
+    See Also
+    --------
+    Bounded : The default, without an adversary.
+    DANN : The same parameters, with gradient reversal in the last phase.
+
+    References
+    ----------
+    Friedrich et al. (2019), section 5.4.
+
+    Examples
+    --------
+    >>> from sklearn_deid import PrivateRepresenter
+    >>> from sklearn_deid.representations import ThreePart
+    >>> PrivateRepresenter(training=ThreePart(adversary="paper")).set_params(training__stopping="paper")
+    PrivateRepresenter(training=ThreePart(adversary='paper', stopping='paper'))
+    """
+
+    _parameter_constraints: dict[str, list] = {
+        "adversary": [StrOptions({"strong", "paper"})],
+        "stopping": [StrOptions({"robust", "paper"})],
+        "adversary_weight": [Interval(Real, 0, None, closed="neither")],
+        "pretrain_epochs": [Interval(Integral, 1, None, closed="left")],
+        "patience": [Interval(Integral, 1, None, closed="left")],
+    }
+    # All three as in the paper and its code.
+    key, has_input_noise, noise_init, batch_size = "three_part", True, "normal", 32
+
+    def __init__(
+        self,
+        *,
+        adversary: str = "strong",
+        stopping: str = "robust",
+        adversary_weight: float = 1.0,
+        pretrain_epochs: int = 20,
+        patience: int = 10,
+    ) -> None:
+        self.adversary, self.stopping, self.adversary_weight = adversary, stopping, adversary_weight
+        self.pretrain_epochs, self.patience = pretrain_epochs, patience
+
+    def train(self, model: PrivateModel, run: TrainingRun, *, restarts_noise: bool) -> Outcome:
+        """Train a model in place; see `train_three_part`.
+
+        Parameters
+        ----------
+        model : PrivateModel
+        run : TrainingRun
+        restarts_noise : bool
+            Whether trainable noise is set to 0.3 after the first phase, if the adversary is strong.
+
+        Warns
+        -----
+        UnsafeToShareWarning
+            If the training was interrupted before anything was hidden.
+        """
+        found = self._trained(model, run, self._settings(run, restarts_noise))
+        if not found.selected_round:
+            warn(
+                "The training was interrupted before anything was hidden. This representer must not be shared, and "
+                "neither must what it makes.",
+                UnsafeToShareWarning,
+                stacklevel=4,
+            )
+        return Outcome(
+            _bound(model, run),
+            found.interrupted,
+            found.adversaries,
+            found.control_accuracy,
+            found.selected_round,
+            found.selected_round > 0,
+        )
+
+    def _trained(self, model: PrivateModel, run: TrainingRun, settings: ThreePartSettings) -> ThreePartResult:
+        return train_three_part(model, run.train, run.valid, settings=settings, **run.streams())
+
+    def _settings(self, run: TrainingRun, restarts_noise: bool) -> ThreePartSettings:
+        strong, lr = self.adversary == "strong", run.lr or 2e-3
+        return ThreePartSettings(
+            n_epochs_tagger=self.pretrain_epochs,
+            n_epochs_adversary=self.pretrain_epochs,
+            n_rounds=run.max_epochs,
+            patience=(self.patience, self.patience, self.patience),
+            lr=lr,
+            noise_lr=run.noise_lr or (10 * lr if strong else lr),
+            adversary=self.adversary,
+            adversary_weight=self.adversary_weight,
+            noise_restart=0.3 if strong and restarts_noise else None,
+            stopping=self.stopping,
+        )
+
+
+class DANN(ThreePart):
+    """Training against an adversary by gradient reversal, which the paper found to fail; for comparison.
+
+    Parameters
+    ----------
+    adversary, stopping, adversary_weight, pretrain_epochs, patience
+        As for `ThreePart`.
+
+    References
+    ----------
+    Friedrich et al. (2019), sections 5.4 and 7.3; Ganin et al. (2016), Domain-adversarial training of neural networks.
+
+    Examples
+    --------
+    >>> from sklearn_deid import PrivateRepresenter
+    >>> from sklearn_deid.representations import DANN
+    >>> PrivateRepresenter(training=DANN(pretrain_epochs=5))
+    PrivateRepresenter(training=DANN(pretrain_epochs=5))
+    """
+
+    key = "dann"
+
+    def _trained(self, model: PrivateModel, run: TrainingRun, settings: ThreePartSettings) -> ThreePartResult:
+        return train_dann(model, run.train, run.valid, settings=settings, **run.streams())
+
+
+class TrainableNoise(BaseEstimator):
+    """Noise with a learned standard deviation for each dimension; the ``noise`` of `PrivateRepresenter`.
+
+    Parameters
+    ----------
+    init : float, "normal" or None, default=None
+        Standard deviation at the start, see `GaussianNoise`. None is 0.8 for bounded training and else "normal", as in
+        the paper's code.
+    floor : float, default=0.0
+        Smallest standard deviation.
+    lr : float or None, default=None
+        Learning rate of the noise. None is ten times that of the networks; against the paper's adversary as much.
+
+    Examples
+    --------
+    >>> from sklearn_deid import PrivateRepresenter
+    >>> from sklearn_deid.representations import TrainableNoise
+    >>> PrivateRepresenter(noise=TrainableNoise(floor=0.2)).get_params()["noise__floor"]
+    0.2
+    """
+
+    _parameter_constraints: dict[str, list] = {
+        "init": [StrOptions({"normal"}), Interval(Real, 0, None, closed="neither"), None],
+        "floor": [Interval(Real, 0, None, closed="left")],
+        "lr": [Interval(Real, 0, None, closed="neither"), None],
+    }
+    key = "trainable"
+
+    def __init__(self, *, init: float | str | None = None, floor: float = 0.0, lr: float | None = None) -> None:
+        self.init, self.floor, self.lr = init, floor, lr
+
+
+# What the strings of these parameters mean.
+STRATEGIES: dict[str, dict[str, Any]] = {
+    "training": {strategy.key: strategy for strategy in (Bounded, ThreePart, DANN)},
+    "noise": {TrainableNoise.key: TrainableNoise},
+}
+
+
+def as_strategy(parameter: str, value: Any) -> Any:
+    """The strategy that a string of the parameter names, with its defaults; anything else is returned as it is.
+
+    Examples
+    --------
+    >>> as_strategy("training", "bounded"), as_strategy("noise", 0.5)
+    (Bounded(), 0.5)
+    """
+    return STRATEGIES[parameter][value]() if isinstance(value, str) else value
+
+
+def _bound(model: PrivateModel, run: TrainingRun) -> PrivacyBound | None:
+    """No adversary knows of the bound, but it holds all the same."""
+    has_noise = bool((model.representer.output_std() > 0).all())
+    if not has_noise or run.valid is None or not len(run.valid.pair_rows):
+        return None
+    distances = pair_distances(model.representer.eval(), run.valid, run.generator)
+    return privacy_bound(distances, slack=pair_slack(model.representer, run.valid))
