@@ -10,11 +10,10 @@ import numpy as np
 
 from ..exceptions import ExchangeError
 from .history import EpochRecord, History
-from .learner import Learner, train_one_epoch
 from .record import ExchangeRecord
 from .schedules import Step, plan_steps
 from .server import ParameterServer
-from .worker import Worker
+from .worker import Learner, Worker, train_one_epoch
 
 __all__ = ["Evaluate", "MapEpochs", "run_rounds", "trained"]
 

@@ -10,18 +10,16 @@ from typing import Any
 import numpy as np
 
 from .history import EpochRecord, History
-from .learner import Learner
-from .limits import ServerLimits
 from .noise import GaussianUpload, SparseVectorUpload
 from .record import ExchangeRecord
 from .robust import AGGREGATES, aggregate, clip_norm
 from .rounds import Evaluate, MapEpochs, run_rounds, trained
 from .schedules import plan_steps
-from .server import ParameterServer
+from .server import ParameterServer, ServerLimits
 from .sparse import SparseUpdate
-from .worker import Worker, WorkerSettings
+from .worker import Learner, Worker, WorkerSettings
 
-__all__ = ["STRATEGIES", "StrategyPlan", "Training", "run_strategy"]
+__all__ = ["STRATEGIES", "StrategyPlan", "Training", "go_on", "run_strategy"]
 
 STRATEGIES = ("centralized", "round_robin", "dssgd", "local", "fedavg")
 
@@ -181,6 +179,36 @@ def run_strategy(
     if plan.strategy == "centralized":
         run.parameters = np.array(workers[0].learner.get_flat(), dtype=np.float32)
     return Training(workers, None if plan.strategy == "local" else run.parameters, run.history)
+
+
+def go_on(
+    plan: StrategyPlan,
+    training: Training,
+    rng: np.random.Generator,
+    *,
+    record: ExchangeRecord | None = None,
+    map_epochs: MapEpochs = map,
+    evaluate: Evaluate | None = None,
+) -> Training:
+    """Further rounds of the same workers, from where they stand; the history becomes longer."""
+    workers = training.workers
+    watching: dict[str, Any] = {"record": record, "map_epochs": map_epochs, "evaluate": evaluate}
+    if training.server is not None:
+        for worker in workers:
+            worker.settings, worker.privacy = _settings_of(plan, worker.name), plan.privacy
+        training.server.limits = plan.limits
+        steps = plan_steps(plan.schedule, len(workers), plan.n_epochs, rng, plan.mean_delay)
+        training.history.extend(run_rounds(training.server, workers, steps, **watching))
+        training.parameters = training.server.parameters.copy()
+        return training
+    done = {line.worker: line.epoch for line in training.history}
+    learners: Mapping[str, Any] = {worker.name: worker.learner for worker in workers}
+    more = run_strategy(plan, learners, training.parameters, workers[0].model, random_state=rng, **watching)
+    for line in more.history:
+        line.epoch += done.get(line.worker, 0)
+    history = training.history
+    history.extend(more.history)
+    return Training(more.workers, more.parameters, history)
 
 
 def _settings_of(plan: StrategyPlan, name: str) -> WorkerSettings:

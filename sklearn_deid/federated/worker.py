@@ -4,23 +4,42 @@ from __future__ import annotations
 
 import math
 import os
+from collections.abc import Mapping
 from dataclasses import dataclass, fields
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
 from .._randomness import KEYED, own_generator, release_generator
 from ..exceptions import ExchangeError
-from .learner import Learner, train_one_epoch
 from .noise import GaussianUpload, SparseVectorUpload
 from .privacy_ledger import PrivacyLedger
 from .selection import SELECTIONS, Selected, check_bounds, check_finite_vector, n_shared, select_upload
 from .sparse import SparseUpdate
 from .state_file import generator_from, generator_state, read_state, write_state
 
-__all__ = ["Worker", "WorkerSettings"]
+__all__ = ["Learner", "Worker", "WorkerSettings", "train_one_epoch"]
 
 _KIND = "worker"
+
+
+@runtime_checkable
+class Learner(Protocol):
+    """Whatever can be trained for an epoch and shows its parameters as one flat vector."""
+
+    def get_flat(self) -> np.ndarray:
+        """Parameters as a vector of shape (n,), float32."""
+
+    def set_flat(self, vector: np.ndarray) -> None:
+        """Replace the parameters by a copy of the vector."""
+
+    def train_epoch(self) -> Mapping[str, float] | None:
+        """Train for one epoch on the own data; figures for the history, or None."""
+
+
+def train_one_epoch(learner: Learner) -> tuple[Learner, dict[str, float]]:
+    """Train and give back the learner with its figures: the task that may run in another process."""
+    return learner, dict(learner.train_epoch() or {})
 
 
 @dataclass(frozen=True)

@@ -10,8 +10,7 @@ from typing import Any
 import numpy as np
 
 from ...exceptions import ExchangeError
-from ..limits import ServerLimits
-from ..server import ParameterServer
+from ..server import ParameterServer, ServerLimits
 
 __all__ = ["FederationConfig"]
 
@@ -178,7 +177,7 @@ class FederationConfig:
     def first_learner(self) -> Any:
         """A learner with the first weights of the federation, and no notes: one made-up token to build it."""
         from ...sequences import TokenSequences
-        from ..learner_state import make_learner
+        from ..tagger_learner import make_learner
 
         note = TokenSequences.from_rows([["a"]]).with_documents(["made-up"])  # taggers with context ask for documents
         return make_learner(self.tagger_to_train(), note, [["O"]], None, self.labels, n_epochs=self.n_epochs)

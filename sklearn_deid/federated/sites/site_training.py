@@ -48,7 +48,7 @@ class SiteTraining:
     """
 
     def __init__(self, agreement: FederationConfig, settings: SiteSettings, name: str) -> None:
-        from ..learner_state import make_learner
+        from ..tagger_learner import make_learner
 
         if name not in agreement.sites:
             raise ExchangeError("The federation does not name this site.")
@@ -159,7 +159,7 @@ class SiteTraining:
 
     def _save(self) -> None:
         """The learner first; the worker's file says which of the learner's counts, so that both are of one epoch."""
-        from ..learner_state import learner_to_state
+        from ..tagger_learner import learner_to_state
 
         worker = self.worker
         write_state(self._learner_file(worker.n_epochs), _KIND, *learner_to_state(self.learner))
@@ -169,7 +169,7 @@ class SiteTraining:
                 path.unlink()
 
     def _restore(self) -> None:
-        from ..learner_state import learner_from_state
+        from ..tagger_learner import learner_from_state
 
         self.worker.restore(self.folder / _WORKER)
         state, arrays = read_state(self._learner_file(self.worker.n_epochs), _KIND)
