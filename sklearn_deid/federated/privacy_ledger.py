@@ -118,5 +118,6 @@ def spent_epsilon(ledger: PrivacyLedger, delta: float) -> float:
     rdp = import_optional("dp_accounting.rdp", extra="privacy", purpose="the epsilon of Gaussian noise")
     accountant = rdp.RdpAccountant()
     for multiplier, count in gaussian:
+        # Replacing a worker's data moves its update by up to twice the norm bound; the accountant assumes once.
         accountant.compose(dp.GaussianDpEvent(multiplier / 2), count)
     return float(accountant.get_epsilon(delta)) + float(pure)

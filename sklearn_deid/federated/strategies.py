@@ -1,4 +1,4 @@
-"""Five ways to train with data that are apart: the experiments A to D of the paper, and federated averaging."""
+"""Five ways to train with distributed data: the experiments A to D of the paper, and federated averaging."""
 
 from __future__ import annotations
 
@@ -26,18 +26,18 @@ STRATEGIES = ("centralized", "round_robin", "dssgd", "local", "fedavg")
 
 @dataclass(frozen=True)
 class StrategyPlan:
-    """What is to be done.
+    """Configuration of a run.
 
     Parameters
     ----------
     strategy : {"centralized", "round_robin", "dssgd", "local", "fedavg"}, default="dssgd"
         - ``"centralized"`` (experiment A): one learner that holds all data.
-        - ``"round_robin"`` (B): the whole model goes from worker to worker, one local epoch each (cyclic weight
-          transfer). Data stay at home; the model shows all that it has learned to the next one.
+        - ``"round_robin"`` (B): the whole model goes from worker to worker, for one local epoch each (cyclic weight
+          transfer). Data stay with their worker. The next worker sees all that the model has learned.
         - ``"dssgd"`` (C): distributed selective SGD.
-        - ``"local"`` (D): everybody alone.
-        - ``"fedavg"``: in each round all begin with the global model, train one epoch and send all of their update; the
-          server adds the mean.
+        - ``"local"`` (D): each worker trains alone.
+        - ``"fedavg"``: in each round all workers start from the global model, train for one epoch and send their whole
+          update. The server adds the mean.
     n_epochs : int, default=10
         Local epochs of each worker.
     settings : WorkerSettings or mapping of worker name to WorkerSettings, default=WorkerSettings()
@@ -47,7 +47,7 @@ class StrategyPlan:
     mean_delay : float, default=1.0
         "random-delay" only; see `plan_steps`.
     limits : ServerLimits, default=ServerLimits()
-        Of "dssgd"; "fedavg" shrinks updates to ``max_norm`` instead of refusing them.
+        Limits of the server ("dssgd"). "fedavg" shrinks updates to ``max_norm`` instead of refusing them.
     privacy : GaussianUpload or SparseVectorUpload, default=None
         "dssgd" only.
     aggregation : {"mean", "median", "trimmed_mean"}, default="mean"
@@ -55,7 +55,7 @@ class StrategyPlan:
     n_trim : int, default=1
         "trimmed_mean" only.
     keyed : bool, default=False
-        Whether each upload is drawn under a key of its own from the operating system, whatever ``random_state``.
+        Whether each upload is drawn under a new key from the operating system, whatever ``random_state``.
     weights : mapping of worker name to float, default=None
         "fedavg" with the mean only: numbers of samples; None for equal ones.
     """
@@ -85,7 +85,7 @@ class StrategyPlan:
 
 @dataclass
 class Training:
-    """What came out.
+    """Result of a run.
 
     Parameters
     ----------
@@ -123,18 +123,18 @@ def run_strategy(
     learners : mapping of name to Learner
         One a worker; a single one for "centralized".
     parameters : ndarray of shape (n,) or None
-        What all begin with. None, for "local" only: each learner goes on with its own.
+        Parameters that all workers start from. None, for "local" only: each learner continues with its own.
     model : str
         Fingerprint of the model.
     random_state : int or Generator, default=None
-        Of everything but the learners' own training. None is as ``plan.keyed``.
+        Random seed of everything but the learners' own training. None has the effect of ``plan.keyed``.
     record, map_epochs, evaluate
         As in `run_rounds`; of "round_robin" each hand-over is recorded once, as a download of the next worker.
 
     Returns
     -------
     Training
-        If it is interrupted from the keyboard, of what was finished; ``history.interrupted`` says so.
+        After an interruption from the keyboard: of the epochs that ended, with ``history.interrupted`` set.
 
     References
     ----------
@@ -157,8 +157,9 @@ def run_strategy(
         raise ValueError(f"strategy='centralized' trains a single learner on all data. Got {len(learners)}.")
     rng = np.random.default_rng(random_state)
     if parameters is None and plan.strategy != "local":
-        raise ValueError(f"strategy={plan.strategy!r} needs parameters that all begin with.")
+        raise ValueError(f"strategy={plan.strategy!r} needs parameters that all workers start from.")
     first = np.array([] if parameters is None else parameters, dtype=np.float32)
+    # Spawned even if unused, so that the server gets the same stream with and without keys.
     spawned = rng.spawn(len(learners))
     streams = [None if plan.keyed or random_state is None else own for own in spawned]
     workers = [
@@ -190,7 +191,7 @@ def go_on(
     map_epochs: MapEpochs = map,
     evaluate: Evaluate | None = None,
 ) -> Training:
-    """Further rounds of the same workers, from where they stand; the history becomes longer."""
+    """Train the same workers for further rounds, and extend their history."""
     workers = training.workers
     watching: dict[str, Any] = {"record": record, "map_epochs": map_epochs, "evaluate": evaluate}
     if training.server is not None:
@@ -201,6 +202,7 @@ def go_on(
         training.history.extend(run_rounds(training.server, workers, steps, **watching))
         training.parameters = training.server.parameters.copy()
         return training
+    # Only selective SGD has a server that outlives a run. Other strategies start again from the trained parameters.
     done = {line.worker: line.epoch for line in training.history}
     learners: Mapping[str, Any] = {worker.name: worker.learner for worker in workers}
     more = run_strategy(plan, learners, training.parameters, workers[0].model, random_state=rng, **watching)
@@ -239,7 +241,7 @@ class _Run:
             self.history.interrupted = True
 
     def local(self) -> None:
-        """Everybody alone, or one with all data."""
+        """Each worker alone, or one worker with all data."""
         self._train(self.workers)
 
     def round_robin(self) -> None:
@@ -250,11 +252,12 @@ class _Run:
             self._train([worker], **fields)
             self.parameters = np.array(worker.learner.get_flat(), dtype=np.float32)
             line = self.history[-1]
+            # The hand-over to the next worker is one message: a download there and an upload here.
             line.bytes_up = len(self._message(self.parameters, "parameters"))
             line.n_up = len(self.parameters)
 
     def fedavg(self) -> None:
-        """All from the global model, everything sent, the mean added; an interrupted round adds nothing."""
+        """All start from the global model and send everything; the mean is added after a complete round."""
         fields: dict[str, Any] = {}
         for worker in self.workers:
             worker.learner.set_flat(self.parameters)
@@ -265,7 +268,8 @@ class _Run:
             line.bytes_up, line.n_up = sent["bytes_up"], sent["n_up"]
             line.sent_norm, line.staleness = line.update_norm, 0
         weights = None if self.plan.weights is None else [self.plan.weights[worker.name] for worker in self.workers]
-        bounded = [clip_norm(update, self.plan.limits.max_norm) for update in updates]
+        # Shrinking keeps every worker in the mean; refusing, as selective SGD does, would change the weights.
+        bounded = [clip_norm(update, self.plan.limits.max_norm) for update in updates]  # shape: n_workers x (n,)
         mean = aggregate(bounded, self.plan.aggregation, self.plan.n_trim, weights)
         self.parameters = self.parameters + mean * np.float32(self.plan.limits.step)
 

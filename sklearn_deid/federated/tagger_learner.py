@@ -89,7 +89,7 @@ def tagger_from_vector(model: DeidTagger, tagger: DeidTagger, vector: np.ndarray
 
 
 class TaggerLearner:
-    """What `federated.Worker` trains.
+    """A `DeidTagger` as the learner of a `federated.Worker`.
 
     Training here is that of `DeidTagger.fit`, interrupted after each epoch: learning rate, moving average of the
     weights, optimizer and random numbers go on where they were, whatever was downloaded in between.
@@ -311,10 +311,10 @@ def make_learner(
 
 
 def learner_to_state(learner: TaggerLearner) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-    """What `learner_from_state` needs so that training goes on bit by bit as if it had not stopped.
+    """The state from which `learner_from_state` continues, bit by bit as if training had not stopped.
 
-    Optimizer, moving average, place in the schedule of the learning rate, and random numbers. The weights are not in
-    it: `federated.Worker` saves them.
+    It holds the optimizer, the moving average, the position in the schedule of the learning rate, and the random
+    generators. It does not hold the weights, which `federated.Worker` saves.
 
     Returns
     -------
@@ -350,7 +350,7 @@ def learner_to_state(learner: TaggerLearner) -> tuple[dict[str, Any], dict[str, 
 def learner_from_state(
     learner: TaggerLearner, state: Mapping[str, Any], arrays: Mapping[str, np.ndarray]
 ) -> TaggerLearner:
-    """Take a learner that `make_learner` has just made to where another one was saved.
+    """Bring a learner that `make_learner` has just made to the state of a saved one.
 
     Raises
     ------

@@ -139,6 +139,7 @@ def split_patients(
         if patient in known:
             owner[place] = known[patient]
             load[owner[place]] += sizes[place]
+    # Largest patients first: the small ones at the end even out the loads.
     order = rng.permutation(len(patients))
     for place in order[np.argsort(-sizes[order], kind="stable")]:
         if owner[place] < 0:
@@ -182,6 +183,7 @@ def random_ngram_vectors() -> SubwordTable:
     Weinberger et al. (2009), Feature hashing for large scale multitask learning; Achlioptas (2003) for random
     projections.
     """
+    # A fixed seed: all sites have the same table, and no site has to send it.
     table = np.random.default_rng(0).standard_normal((_BUCKET, _DIM), dtype=np.float32)
     return SubwordTable(table, is_public=True)
 

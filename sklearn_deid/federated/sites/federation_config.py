@@ -1,4 +1,4 @@
-"""What all places of a federation agree on before it starts: `FederationConfig`, the file federation.json."""
+"""Settings that all members of a federation share: `FederationConfig`, the file federation.json."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ _NOT_SHARED = {
 
 @dataclass(frozen=True)
 class FederationConfig:
-    """The public part of a federation; every place has the same file, and nothing in it is secret.
+    """Public settings of a federation. All sites and the server have the same file, and nothing in it is secret.
 
     Parameters
     ----------
@@ -77,18 +77,18 @@ class FederationConfig:
         Parameters of `DeidTagger` that differ from its defaults: those of the network, its inputs, its loss and its
         training. ``embeddings`` may be "auto", "glove-6b-50d" or None; ``encoder`` anything but "pretrained".
     n_epochs : int, default=25
-        Local epochs of each site, over all windows.
+        Local epochs of each site, over all sessions.
     seed : int, default=0
-        Of the first weights.
+        Random seed of the first weights.
     max_abs, max_norm : float or None, default=None
-        What the server refuses (`federated.ServerLimits`).
+        The server refuses larger updates (`federated.ServerLimits`).
     max_staleness : int or None, default=None
     step : float, default=1.0
-        What the server multiplies updates by; 1 divided by the number of sites where they train at the same time and
-        the sum of their updates overshoots.
+        Factor by which the server multiplies updates. Use 1 divided by the number of sites if they train at the same
+        time and the sum of their updates overshoots.
     download_selection : {"most-updated", "random", "most-changed"}, default="most-updated"
-        Which parameters a site gets (`federated.ServerLimits`). What a site has got is not known across windows: with
-        "most-changed" its first download in each is random.
+        Which parameters a site fetches (`federated.ServerLimits`). With "most-changed" the first download of a site in
+        each session is random, because the server forgets between sessions which parameters it has handed out.
 
     Raises
     ------
@@ -146,7 +146,7 @@ class FederationConfig:
             raise ExchangeError("'embeddings' must be public and known everywhere: auto, glove-6b-50d or null.")
 
     def limits(self) -> ServerLimits:
-        """What the server refuses."""
+        """Limits of the server."""
         given: dict[str, Any] = {
             "max_abs": self.max_abs,
             "max_norm": self.max_norm,
