@@ -56,30 +56,30 @@ def _add_plan(steps: Any) -> None:
         "plan",
         plan,
         summary="write what all places agree on",
-        description="Write the agreement, what everybody asks for certificates with, and the job of a window.",
+        description="Write the agreement, what everybody asks for certificates with, and the job of a session.",
         epilog="example:\n  sklearn-deid federate plan lab --project lab --server deid.example.org \\\n"
         "    --site hospital-a --site hospital-b --lead researcher@example.org --labels i2b2-2014",
     )
     parser.add_argument("folder", metavar="FOLDER", help="folder to make")
     parser.add_argument("--server", required=True, metavar="HOST", help="name of the server as sites reach it")
     parser.add_argument("--port", type=count, default=8002, metavar="N", help="port of the server (default: 8002)")
-    parser.add_argument("--lead", required=True, metavar="EMAIL", help="address of the person who starts windows")
+    parser.add_argument("--lead", required=True, metavar="EMAIL", help="address of the person who starts sessions")
     add_agreement(parser)
     add_rules(parser)
 
 
 def plan(arguments: argparse.Namespace) -> int:
     """Write the folder of a federation."""
-    from ..federated.sites import write_federation, write_window
+    from ..federated.sites import write_federation, write_session
 
     if Path(arguments.folder).exists():
         raise DeidError("There is something already; name another folder.", path=arguments.folder)
     agreement, rules = agreement_of(arguments), rules_of(arguments)
     write_federation(arguments.folder, agreement, arguments.server, arguments.port, arguments.lead)
-    write_window(Path(arguments.folder, "window"), rules)
-    n_windows = -(-agreement.n_epochs // rules.n_epochs)
+    write_session(Path(arguments.folder, "session"), rules)
+    n_sessions = -(-agreement.n_epochs // rules.n_epochs)
     print(f"Federation of {len(agreement.sites)} sites written to {arguments.folder}")
-    print(f"{agreement.n_epochs} local epochs in {n_windows} windows; {len(agreement.labels)} labels.")
+    print(f"{agreement.n_epochs} local epochs in {n_sessions} sessions; {len(agreement.labels)} labels.")
     return DONE
 
 
@@ -89,7 +89,7 @@ def _add_server(steps: Any) -> None:
         "server",
         server,
         summary="prepare the kit of the server",
-        description="Let the server run nothing but windows, and write the first weights. Never overwrites weights.",
+        description="Let the server run nothing but sessions, and write the first weights. Never overwrites weights.",
         epilog="example:\n  sklearn-deid federate server ws/lab/prod_00/deid.example.org --agreement federation.json",
     )
     parser.add_argument("kit", metavar="KIT", help="folder that 'nvflare package' has made")

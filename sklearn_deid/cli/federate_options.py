@@ -1,4 +1,4 @@
-"""Options of ``federate``: what all places agree on, when windows end, and what a site shares."""
+"""Options of ``federate``: what all places agree on, when sessions end, and what a site shares."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _SHARING = (
     "clip",
     "threshold",
     "selection",
-    "half",
+    "upload_dtype",
     "error_feedback",
     "epsilon",
     "noise_multiplier",
@@ -107,14 +107,14 @@ def agreement_of(arguments: argparse.Namespace) -> FederationConfig:
 
 
 def add_rules(parser: argparse.ArgumentParser) -> None:
-    """When a window ends."""
-    rules = parser.add_argument_group("windows", "a site that misses the end of a window goes on in the next one")
-    rules.add_argument("--window-epochs", type=count, default=5, metavar="N", help="local epochs (default: 5)")
+    """When a session ends."""
+    rules = parser.add_argument_group("sessions", "a site that misses the end of a session goes on in the next one")
+    rules.add_argument("--session-epochs", type=count, default=5, metavar="N", help="local epochs (default: 5)")
     for name, default, text in (
         ("first-contact", 300.0, "seconds until a site that is not heard of is not waited for"),
         ("silence", 60.0, "seconds until a silent site is not waited for"),
         ("grace", 600.0, "seconds that slow sites are waited for when most are done"),
-        ("longest", 86400.0, "seconds of a window at most"),
+        ("longest", 86400.0, "seconds of a session at most"),
     ):
         rules.add_argument(
             f"--{name}", type=_positive, default=default, metavar="S", help=f"{text} (default: {default:g})"
@@ -126,7 +126,7 @@ def rules_of(arguments: argparse.Namespace) -> SessionRules:
     from ..federated.sites import SessionRules
 
     return SessionRules(
-        arguments.window_epochs, arguments.first_contact, arguments.silence, arguments.grace, arguments.longest
+        arguments.session_epochs, arguments.first_contact, arguments.silence, arguments.grace, arguments.longest
     )
 
 
@@ -146,7 +146,12 @@ def add_sharing(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--selection", choices=("random", "largest"), default="random", help="which are sent (default: random)"
     )
-    group.add_argument("--half", action="store_true", help="send float16: half the bytes")
+    group.add_argument(
+        "--upload-dtype",
+        choices=("float32", "float16"),
+        default="float32",
+        help="type of the sent values; float16 takes half the bytes (default: float32)",
+    )
     group.add_argument(
         "--error-feedback", action="store_true", help="send later what an epoch leaves out, once it has added up"
     )

@@ -1,12 +1,12 @@
 """Distributed selective SGD on flat float32 vectors: workers that share a chosen part of their updates, and a server.
 
-Needs NumPy only, no network and no framework: a learner shows its parameters as one vector and trains for an epoch.
-What travels are bytes, so that the same server and workers run in one process and across sites.
+The exchange needs NumPy only, no network and no framework. A learner shows its parameters as one vector and trains for
+one epoch. Messages are bytes, so that the same server and workers run in one process and across sites.
 
-What it promises: notes stay where they are, and a worker decides how much of its updates others see. Against whom:
-participants that follow the protocol and are curious. Not by itself: updates can tell about the notes they come from.
-Only `GaussianUpload` and `SparseVectorUpload` come with a formal promise; ``robust`` and `ServerLimits` bound what a
-malicious worker can spoil.
+Promise: notes stay where they are, and each worker decides how much of its updates others see. Attackers considered:
+participants who follow the protocol and are curious. Not promised: updates can reveal the notes that they come from.
+Only `GaussianUpload` and `SparseVectorUpload` give a formal guarantee. `FederatedAveraging`, `aggregate` and
+`ServerLimits` bound the harm that a malicious worker can do.
 
 References
 ----------
@@ -14,7 +14,7 @@ Shokri & Shmatikov (2015), Privacy-Preserving Deep Learning, CCS.
 Festag & Spreckelsen (2020), Privacy-Preserving Deep Learning for the Detection of Protected Health Information in
 Real-World Data, JMIR Formative Research 4(5).
 
-Names are resolved on first use (PEP 562): a file is loaded with the first name that is asked of it.
+Names are resolved on first use (PEP 562): a file is loaded when one of its names is first used.
 """
 
 from __future__ import annotations
@@ -26,15 +26,17 @@ from typing import Any
 _HOME = {
     "Delivered": "delivered",
     "DSSGDEnsemble": "dssgd_ensemble",
+    "FederatedAveraging": "dssgd_ensemble",
+    "RandomDelay": "dssgd_ensemble",
     "EpochRecord": "history",
     "History": "history",
     "ParameterLayout": "layout",
-    "Learner": "learner",
-    "train_one_epoch": "learner",
-    "learner_from_state": "learner_state",
-    "learner_to_state": "learner_state",
-    "make_learner": "learner_state",
-    "ServerLimits": "limits",
+    "Learner": "worker",
+    "train_one_epoch": "worker",
+    "learner_from_state": "tagger_learner",
+    "learner_to_state": "tagger_learner",
+    "make_learner": "tagger_learner",
+    "ServerLimits": "server",
     "GaussianUpload": "noise",
     "SparseVectorUpload": "noise",
     "PrivacyEvent": "privacy_ledger",

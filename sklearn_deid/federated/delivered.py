@@ -52,6 +52,7 @@ class Delivered:
         """Add a number, and say whether it is new."""
         if number in self:
             return False
+        # Place of the first range after the number; the number may touch that one, the one before, or both.
         place = bisect_right(self._firsts, number)
         joins_before = place > 0 and self._lasts[place - 1] == number - 1
         joins_after = place < len(self._firsts) and self._firsts[place] == number + 1

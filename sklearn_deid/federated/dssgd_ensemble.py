@@ -3,126 +3,222 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from numbers import Integral, Real
 from typing import Any
+from warnings import warn
 
 import numpy as np
+from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import check_is_fitted
 
-from .._compat import Interval, StrOptions
+from .._compat import Interval, StrOptions, check_constraints
+from .._randomness import own_generator
+from ..exceptions import SequenceError
 from ..metrics import phi_f1_score
 from ..sequences import object_rows
 from ..tagging.marginals import majority_tags
 from ..tagging.tagger import DeidTagger
-from .ensemble_training import EnsembleTraining
 from .noise import GaussianUpload, SparseVectorUpload
-from .privacy_spent import spent_epsilon
+from .privacy_ledger import spent_epsilon
+from .record import ExchangeRecord
 from .robust import AGGREGATES
 from .schedules import SCHEDULES
 from .selection import DOWNLOAD_SELECTIONS, SELECTIONS
-from .strategies import STRATEGIES
-from .worker_data import checked_part
+from .server import ServerLimits
+from .sparse import DTYPES
+from .strategies import STRATEGIES, StrategyPlan, Training, go_on, run_strategy
+from .tagger_learner import TaggerLearner, map_in_processes, tagger_from_vector
+from .worker import WorkerSettings
+from .worker_data import (
+    WorkerData,
+    agreed_labels,
+    check_alike,
+    checked_part,
+    joined,
+    public_embeddings,
+    split_patients,
+)
 
-__all__ = ["DSSGDEnsemble"]
+__all__ = ["DSSGDEnsemble", "FederatedAveraging", "RandomDelay"]
 
 
-class DSSGDEnsemble(EnsembleTraining):
+class FederatedAveraging(BaseEstimator):
+    """Federated averaging, as the ``strategy`` of a `DSSGDEnsemble`.
+
+    In each round every worker starts from the global network, trains for one local epoch and sends its whole update.
+    The server combines the updates and adds the result to the global network.
+
+    Parameters
+    ----------
+    aggregation : {"mean", "median", "trimmed_mean"}, default="mean"
+        How the updates of the workers are combined. The mean weights a worker by its number of sentences. The other
+        two give each worker one vote, and bound the influence of a minority of malicious workers.
+    n_trim : int, default=1
+        Number of smallest and of largest values that ``"trimmed_mean"`` leaves out of each coordinate. The trimmed mean
+        tolerates as many malicious workers.
+    max_norm : float or None, default=None
+        Largest Euclidean norm of an update. Longer updates are shrunk to this norm.
+
+    References
+    ----------
+    McMahan et al. (2017), Communication-efficient learning of deep networks from decentralized data, AISTATS.
+    Yin et al. (2018), Byzantine-robust distributed learning, ICML, for the median and the trimmed mean.
+
+    Examples
+    --------
+    >>> from sklearn_deid import DSSGDEnsemble
+    >>> from sklearn_deid.federated import FederatedAveraging
+    >>> DSSGDEnsemble(strategy=FederatedAveraging(aggregation="median"))
+    DSSGDEnsemble(strategy=FederatedAveraging(aggregation='median'))
+    >>> DSSGDEnsemble(strategy="fedavg").set_params(strategy__max_norm=0.5)
+    DSSGDEnsemble(strategy=FederatedAveraging(max_norm=0.5))
+    """
+
+    _parameter_constraints: dict[str, list] = {
+        "aggregation": [StrOptions(set(AGGREGATES))],
+        "n_trim": [Interval(Integral, 0, None, closed="left")],
+        "max_norm": [Interval(Real, 0, None, closed="neither"), None],
+    }
+
+    def __init__(self, aggregation: str = "mean", n_trim: int = 1, max_norm: float | None = None) -> None:
+        self.aggregation, self.n_trim, self.max_norm = aggregation, n_trim, max_norm
+
+
+class RandomDelay(BaseEstimator):
+    """Workers that do not wait for each other, as the ``schedule`` of a `DSSGDEnsemble`.
+
+    Workers differ in speed by up to a factor of three. Each upload arrives after a random delay, possibly after the
+    next download of the same worker.
+
+    Parameters
+    ----------
+    mean_delay : float, default=1.0
+        Mean of the exponentially distributed delays, in epochs of a worker of average speed.
+
+    Examples
+    --------
+    >>> from sklearn_deid import DSSGDEnsemble
+    >>> from sklearn_deid.federated import RandomDelay
+    >>> DSSGDEnsemble(schedule=RandomDelay(mean_delay=0.5))
+    DSSGDEnsemble(schedule=RandomDelay(mean_delay=0.5))
+    """
+
+    _parameter_constraints: dict[str, list] = {"mean_delay": [Interval(Real, 0, None, closed="left")]}
+
+    def __init__(self, mean_delay: float = 1.0) -> None:
+        self.mean_delay = mean_delay
+
+
+_NO_GLOBAL = "strategy='local' has no global network: set predict_with='vote' or the index of a worker."
+# What the short forms mean, so that their parameters can be set by name.
+_SHORT_FORMS: dict[str, dict[str, type[BaseEstimator]]] = {
+    "strategy": {"fedavg": FederatedAveraging},
+    "schedule": {"random-delay": RandomDelay},
+}
+
+
+class DSSGDEnsemble(BaseEstimator):
     """Workers that train one tagger together and exchange a chosen part of their updates instead of notes.
 
-    Everything runs on this machine, with the messages, server and workers of `sklearn_deid.federated`: it shows what
-    an exchange would bring and cost before hospitals set one up. What each strategy gives away, and what the privacy
-    options promise, is in ``docs/federated.md``.
+    Everything runs on this machine, with the messages, the server and the workers of `sklearn_deid.federated`. The
+    ensemble therefore shows what an exchange between hospitals would gain and cost before anybody sets one up.
+    ``docs/federated.md`` says what each strategy reveals, and what the privacy options promise.
 
     Parameters
     ----------
     estimator : DeidTagger, default=None
-        The tagger of each worker; None is ``DeidTagger()``. Its ``embeddings`` must be public; "auto" is a table of
-        random vectors of hashed character n-grams here, the same for all. Its ``max_epochs`` is replaced by
-        ``n_epochs``, its ``random_state`` by seeds drawn from the one of the ensemble. ``validation_fraction``,
-        ``patience`` and ``augmenter`` must be None.
+        The tagger of each worker. None means ``DeidTagger()``. Its ``embeddings`` must be public. Here "auto" is a
+        table of random vectors of hashed character n-grams, the same for all workers. ``n_epochs`` replaces its
+        ``max_epochs``. Seeds that are drawn from the ``random_state`` of the ensemble replace its ``random_state``.
+        ``validation_fraction``, ``patience`` and ``augmenter`` must be None.
     n_workers : int, default=5
-        Over which `fit` splits the patients; `fit_workers` takes as many as it gets.
-    strategy : {"centralized", "round_robin", "dssgd", "local", "fedavg"}, default="dssgd"
-        One tagger on all data (the upper bound); the whole model going round; distributed selective SGD; everybody
-        alone (the lower bound); federated averaging.
-    upload_fraction, download_fraction : float in [0, 1], default=0.5, 0.1
-        theta_u and theta_d: largest share of all parameters that a worker sends after, and fetches before, a local
-        epoch. "dssgd" only, like the next four.
+        Number of workers among which `fit` splits the patients. `fit_workers` has one worker for each part instead.
+    strategy : {"centralized", "round_robin", "dssgd", "local", "fedavg"} or FederatedAveraging, default="dssgd"
+        How the workers train.
+
+        - ``"centralized"``: one tagger on all data. This is the upper bound.
+        - ``"round_robin"``: the whole model goes from worker to worker.
+        - ``"dssgd"``: distributed selective SGD.
+        - ``"local"``: each worker trains alone. This is the lower bound.
+        - ``"fedavg"``: federated averaging, short for `FederatedAveraging` with its defaults.
+    upload_fraction : float in [0, 1], default=0.5
+        theta_u, the largest share of all parameters that a worker sends after a local epoch ("dssgd" only).
+    download_fraction : float in [0, 1], default=0.1
+        theta_d, the share of all parameters that a worker fetches before a local epoch ("dssgd" only).
     clip : float, default=10.0
-        gamma, largest magnitude of a sent value; ``inf`` for none.
+        gamma, the largest magnitude of a sent value; ``inf`` for no limit ("dssgd" only).
     threshold : float, default=1e-4
-        tau, smaller updates are not sent.
+        tau. Values whose magnitude is not larger than this are not sent ("dssgd" only).
     selection : {"random", "largest"}, default="random"
-        Which of the others are sent.
-    half : bool, default=False
-        Send values as float16.
+        Which of the values above the threshold are sent ("dssgd" only).
+    upload_dtype : {"float32", "float16"}, default="float32"
+        Type of the values in messages ("dssgd" only). With "float16" uploads, and the downloads before each local
+        epoch, take about half the bytes. The first copy of the model is always float32.
     error_feedback : bool, default=False
-        Add what an epoch did not send to the update of the next ("dssgd"). With ``selection="largest"``,
-        ``download_selection="most-changed"`` and a ``server_step`` between 1 / n_workers and 1 a tenth of the
-        parameters does more than half of them as in the papers (``docs/federated.md``).
-    schedule : {"sequential", "concurrent", "random-delay"}, default="concurrent"
-        Who trains when; see `federated.plan_steps`.
-    mean_delay : float, default=1.0
-        Of an upload, in epochs; "random-delay" only.
+        Whether values that an epoch did not send are added to the update of the next one ("dssgd" only). Combine it
+        with ``selection="largest"``, ``download_selection="most-changed"`` and a ``server_step`` between
+        1 / n_workers and 1: a tenth of the parameters is then worth more than half of them with the settings of the
+        papers (``docs/federated.md``).
+    schedule : {"sequential", "concurrent", "random-delay"} or RandomDelay, default="concurrent"
+        The order of downloads, epochs and uploads ("dssgd" only), see `federated.plan_steps`. "random-delay" is short
+        for `RandomDelay` with its defaults.
     server_step : float, default=1.0
-        What the server multiplies updates by ("dssgd", "fedavg").
+        Factor by which the server multiplies updates ("dssgd" and "fedavg").
     download_selection : {"most-updated", "random", "most-changed"}, default="most-updated"
-        Which parameters a worker fetches ("dssgd"). The papers' are those with the highest update counters; with
-        optimizers that change all weights alike these are much the same each time, and random ones serve better, or
-        those that have changed most since the worker got them last.
-    n_epochs : int, default=25
-        Local epochs of each worker.
-    predict_with : {"global", "vote", "worker"}, default="global"
-        Who predicts: the network of the server, the majority of the workers' taggers, or the tagger of one worker.
-        "local" has no global network.
-    worker : int, default=0
-        Which one, with ``predict_with="worker"``.
-    aggregation : {"mean", "median", "trimmed_mean"}, default="mean"
-        How "fedavg" combines updates. The mean counts workers by their sentences; the other two bound what a
-        malicious worker can do.
-    n_trim : int, default=1
-        Workers left out at each end by "trimmed_mean".
+        Which parameters a worker fetches ("dssgd" only). "most-updated" is that of the papers: the parameters with
+        the highest update counters. With optimizers that change all weights alike the same parameters keep being
+        chosen. "random" draws from all updated parameters. "most-changed" takes the parameters that have changed most
+        since the worker last fetched them.
     max_norm : float or None, default=None
-        Norm bound of updates: "fedavg" shrinks longer ones, "dssgd" refuses them.
+        Largest Euclidean norm of an update that the server accepts; longer updates are refused ("dssgd" only).
+        `FederatedAveraging` has a ``max_norm`` of its own, to which longer updates are shrunk.
+    n_epochs : int, default=25
+        Number of local epochs of each worker.
+    predict_with : {"global", "vote"} or int, default="global"
+        The tagger that predicts: the global network, the majority of the workers' taggers, or the tagger of the worker
+        with this index. "local" has no global network.
     privacy : None, GaussianUpload or SparseVectorUpload, default=None
-        Randomises what workers send ("dssgd"). The promise covers what the server gets, thus the global network; the
-        workers' own taggers and ``history_`` have seen their data without noise. It needs ``random_state=None``:
-        whoever knows the seed can take the noise off. It protects a worker as a whole, and supposes noise that
-        cannot be predicted.
+        Noise on the uploads ("dssgd" only). The promise covers all that the server receives, and therefore the global
+        network. It does not cover the workers' own taggers and ``history_``, which have seen the data without noise.
+        It needs ``random_state=None``, because anyone who knows the seed can subtract the noise. It protects each
+        worker as a whole.
     delta : float in (0, 1), default=1e-5
-        Of ``epsilon_`` with Gaussian noise.
+        delta of ``epsilon_`` with Gaussian noise.
     validation_fraction : float in (0, 1) or None, default=None
         Share of each worker's patients that `fit` holds out to measure F1 after each local epoch.
     labels : sequence of str or None, default=None
-        Label set of all workers; None is the union of those that occur in the data of the first call.
+        Label set of all workers. None means the union of the labels that occur in the data of the first call.
     keep_exchange : bool, default=False
-        Keep all messages in ``exchange_``, to attack them: ``AdversarialPrivacyAuditor().audit(ensemble, X, y,
-        groups)``, with what it was fitted on.
+        Whether all messages are kept in ``exchange_``, so that ``AdversarialPrivacyAuditor().audit(ensemble, X, y,
+        groups)`` can attack them. X, y and groups are then the training data.
     n_jobs : int or None, default=None
-        Processes for local epochs that do not wait for each other; needs a schedule other than "sequential".
+        Number of processes for local epochs that do not wait for each other. It has no effect with the schedule
+        "sequential".
     verbose : int, default=0
         1 prints a line for each local epoch.
     random_state : int, RandomState or None, default=None
-        Of the split, the taggers, what is sent, ties and delays. The result does not depend on ``n_jobs``.
+        Random seed of the split, the taggers, the selection, ties and delays. The result does not depend on
+        ``n_jobs``.
 
     Attributes
     ----------
     estimators_ : list of DeidTagger
         The workers' taggers.
     global_estimator_ : DeidTagger
-        The global network; not with "local".
+        The global network; absent with "local".
     classes_ : ndarray of shape (n_classes,)
-        Tags; the columns of `predict_proba`.
+        Tags, in the order of the columns of `predict_proba`.
     labels_ : list of str
+        Label set of all workers.
     history_ : federated.History
-        A line for each worker and local epoch: bytes, staleness, losses, F1 of held-out patients.
+        A record for each worker and local epoch: bytes, staleness, losses, F1 of held-out patients.
     exchange_ : federated.ExchangeRecord
-        With ``keep_exchange``.
+        All messages; only with ``keep_exchange``.
     epsilon_ : ndarray of shape (n_workers,)
-        With ``privacy``.
+        Privacy loss of each worker; only with ``privacy``.
     n_features_in_ : int
-        Width of the vectors, where X was a `TokenVectors`.
+        Width of the vectors; only if X was a `TokenVectors`.
 
     References
     ----------
@@ -141,27 +237,27 @@ class DSSGDEnsemble(EnsembleTraining):
     ['O', 'B-PATIENT', 'O', 'O']
     """
 
+    _training: Training
+    _rng: np.random.Generator
+    _patients: dict[Hashable, int] | None = None
+
     _parameter_constraints: dict[str, list] = {
         "estimator": [DeidTagger, None],
         "n_workers": [Interval(Integral, 1, None, closed="left")],
-        "strategy": [StrOptions(set(STRATEGIES))],
+        "strategy": [StrOptions(set(STRATEGIES)), FederatedAveraging],
         "upload_fraction": [Interval(Real, 0, 1, closed="both")],
         "download_fraction": [Interval(Real, 0, 1, closed="both")],
         "clip": [Interval(Real, 0, math.inf, closed="right")],
         "threshold": [Interval(Real, 0, None, closed="left")],
         "selection": [StrOptions(set(SELECTIONS))],
-        "half": ["boolean"],
+        "upload_dtype": [StrOptions(set(DTYPES))],
         "error_feedback": ["boolean"],
-        "schedule": [StrOptions(set(SCHEDULES))],
-        "mean_delay": [Interval(Real, 0, None, closed="left")],
+        "schedule": [StrOptions(set(SCHEDULES)), RandomDelay],
         "server_step": [Interval(Real, 0, None, closed="neither")],
         "download_selection": [StrOptions(set(DOWNLOAD_SELECTIONS))],
-        "n_epochs": [Interval(Integral, 1, None, closed="left")],
-        "predict_with": [StrOptions({"global", "vote", "worker"})],
-        "worker": [Interval(Integral, 0, None, closed="left")],
-        "aggregation": [StrOptions(set(AGGREGATES))],
-        "n_trim": [Interval(Integral, 0, None, closed="left")],
         "max_norm": [Interval(Real, 0, None, closed="neither"), None],
+        "n_epochs": [Interval(Integral, 1, None, closed="left")],
+        "predict_with": [StrOptions({"global", "vote"}), Interval(Integral, 0, None, closed="left")],
         "privacy": [GaussianUpload, SparseVectorUpload, None],
         "delta": [Interval(Real, 0, 1, closed="neither")],
         "validation_fraction": [Interval(Real, 0, 1, closed="neither"), None],
@@ -177,24 +273,20 @@ class DSSGDEnsemble(EnsembleTraining):
         estimator: DeidTagger | None = None,
         *,
         n_workers: int = 5,
-        strategy: str = "dssgd",
+        strategy: str | FederatedAveraging = "dssgd",
         upload_fraction: float = 0.5,
         download_fraction: float = 0.1,
         clip: float = 10.0,
         threshold: float = 1e-4,
         selection: str = "random",
-        half: bool = False,
+        upload_dtype: str = "float32",
         error_feedback: bool = False,
-        schedule: str = "concurrent",
-        mean_delay: float = 1.0,
+        schedule: str | RandomDelay = "concurrent",
         server_step: float = 1.0,
         download_selection: str = "most-updated",
-        n_epochs: int = 25,
-        predict_with: str = "global",
-        worker: int = 0,
-        aggregation: str = "mean",
-        n_trim: int = 1,
         max_norm: float | None = None,
+        n_epochs: int = 25,
+        predict_with: str | int = "global",
         privacy: GaussianUpload | SparseVectorUpload | None = None,
         delta: float = 1e-5,
         validation_fraction: float | None = None,
@@ -207,14 +299,30 @@ class DSSGDEnsemble(EnsembleTraining):
         self.estimator = estimator
         self.n_workers, self.strategy, self.n_epochs = n_workers, strategy, n_epochs
         self.upload_fraction, self.download_fraction = upload_fraction, download_fraction
-        self.clip, self.threshold, self.selection, self.half = clip, threshold, selection, half
-        self.schedule, self.mean_delay, self.server_step = schedule, mean_delay, server_step
+        self.clip, self.threshold, self.selection, self.upload_dtype = clip, threshold, selection, upload_dtype
+        self.schedule, self.server_step, self.max_norm = schedule, server_step, max_norm
         self.download_selection, self.error_feedback = download_selection, error_feedback
-        self.predict_with, self.worker = predict_with, worker
-        self.aggregation, self.n_trim, self.max_norm = aggregation, n_trim, max_norm
-        self.privacy, self.delta = privacy, delta
+        self.predict_with, self.privacy, self.delta = predict_with, privacy, delta
         self.validation_fraction, self.labels, self.keep_exchange = validation_fraction, labels, keep_exchange
         self.n_jobs, self.verbose, self.random_state = n_jobs, verbose, random_state
+
+    def set_params(self, **params: Any) -> DSSGDEnsemble:
+        """Set parameters, also those of the tagger and of strategy objects, as in ``strategy__n_trim=2``.
+
+        ``strategy="fedavg"`` and ``schedule="random-delay"`` become objects as soon as one of their parameters is set.
+        """
+        for name, forms in _SHORT_FORMS.items():
+            value = params.get(name, getattr(self, name))
+            if isinstance(value, str) and value in forms and any(key.startswith(f"{name}__") for key in params):
+                params[name] = forms[value]()
+        return super().set_params(**params)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.two_d_array, tags.input_tags.string = False, True
+        tags.target_tags.required = True
+        tags.non_deterministic = self.random_state is None
+        return tags
 
     # ---- training
 
@@ -292,6 +400,189 @@ class DSSGDEnsemble(EnsembleTraining):
             return self._round(None, apart)
         return self._start(None, apart, None)
 
+    # ---- what training needs
+
+    def _checked_tagger(self) -> DeidTagger:
+        """A tagger to clone for each worker, which reads nothing private."""
+        for checked in (self, self.strategy, self.schedule):
+            if isinstance(checked, BaseEstimator):
+                check_constraints(checked)
+        if self.predict_with == "global" and self.strategy == "local":
+            raise ValueError(_NO_GLOBAL)
+        if self.max_norm is not None and self._strategy != "dssgd":
+            raise ValueError(
+                "The 'max_norm' parameter of DSSGDEnsemble must be None unless strategy='dssgd'. "
+                f"Got {self.max_norm!r} instead. For averaging, use strategy=FederatedAveraging(max_norm=...)."
+            )
+        tagger = DeidTagger() if self.estimator is None else clone(self.estimator)
+        for name, reason in (
+            ("validation_fraction", "set 'validation_fraction' of the ensemble to measure F1"),
+            ("patience", "all workers train 'n_epochs'"),
+            ("augmenter", "it would learn from each worker's own notes; give it the sentences beforehand"),
+        ):
+            if getattr(tagger, name) is not None:
+                raise ValueError(f"The '{name}' parameter of the estimator must be None in a DSSGDEnsemble: {reason}.")
+        return tagger.set_params(
+            embeddings=public_embeddings(tagger.embeddings), max_epochs=self.n_epochs, warm_start=False
+        )
+
+    def _split(
+        self, everything: WorkerData, n_workers: int, known: dict[Hashable, int] | None, rng: np.random.Generator
+    ) -> list[WorkerData]:
+        """Parts of the workers; patients stay where they are, and new ones are added to ``known``."""
+        if self._strategy == "centralized":
+            return [everything]
+        if known is None:
+            raise ValueError(
+                "Which patient belongs to which worker is not known here: the workers came with data of their own, or "
+                "this is a copy from a file, which does not hold patient ids. Use partial_fit_workers."
+            )
+        if everything.groups is None:
+            warn(
+                "Without 'groups' each sentence counts as a patient: sentences of one patient get to several workers, "
+                "who then look better than they are. Pass the patient of each sentence as 'groups'.",
+                UserWarning,
+                stacklevel=4,
+            )
+        rows = split_patients(everything.groups, len(everything.X), n_workers, rng, known)
+        parts = [everything.rows(chosen) for chosen in rows]
+        empty = [number for number, part in enumerate(parts) if not len(part.X.data)]
+        if empty:
+            raise SequenceError(f"The patients of worker {empty[0]} have no token: there is nothing to train on.")
+        return parts
+
+    def _apart(self, tagger: DeidTagger, parts: Sequence[tuple]) -> list[WorkerData]:
+        """Checked parts of data that are apart already."""
+        parts = list(parts)
+        if not parts or not all(isinstance(part, (tuple, list)) and len(part) in (2, 3) for part in parts):
+            raise SequenceError("Each worker needs a pair (X, y) or a triple (X, y, groups), and there must be one.")
+        return [
+            checked_part(tagger, part[0], part[1], part[2] if len(part) == 3 else None, number)
+            for number, part in enumerate(parts)
+        ]
+
+    @property
+    def _strategy(self) -> str:
+        """Name of the strategy."""
+        return "fedavg" if isinstance(self.strategy, FederatedAveraging) else self.strategy
+
+    def _plan(self, parts: Sequence[WorkerData], n_epochs: int) -> StrategyPlan:
+        averaging = self.strategy if isinstance(self.strategy, FederatedAveraging) else FederatedAveraging()
+        delay = self.schedule if isinstance(self.schedule, RandomDelay) else RandomDelay()
+        max_norm = averaging.max_norm if self._strategy == "fedavg" else self.max_norm
+        weighted = self._strategy == "fedavg" and averaging.aggregation == "mean"
+        return StrategyPlan(
+            strategy=self._strategy,
+            n_epochs=n_epochs,
+            settings=WorkerSettings.of(self),
+            schedule="random-delay" if isinstance(self.schedule, RandomDelay) else self.schedule,
+            mean_delay=delay.mean_delay,
+            limits=ServerLimits(
+                max_norm=math.inf if max_norm is None else max_norm,
+                step=self.server_step,
+                download_selection=self.download_selection,
+            ),
+            privacy=self.privacy,
+            aggregation=averaging.aggregation,
+            n_trim=averaging.n_trim,
+            keyed=self.random_state is None,
+            weights={f"worker-{i}": float(len(part.X)) for i, part in enumerate(parts)} if weighted else None,
+        )
+
+    # ---- rounds
+
+    def _start(self, everything: WorkerData | None, parts: list[WorkerData] | None, n_epochs: int | None) -> Any:
+        """Split if need be, and train from the first weights; without ``n_epochs`` one round."""
+        known: dict[Hashable, int] | None = None if everything is None else {}
+        rng = own_generator(self.random_state)
+        splitting = rng.spawn(1)[0]  # a stream of its own: taggers get the same seeds whether fit splits or not
+        if everything is not None:
+            parts = self._split(everything, self.n_workers, known, splitting)
+        assert parts is not None
+        if self._strategy == "centralized":
+            check_alike(parts)
+            parts = [joined(parts)]
+        plan = self._plan(parts, n_epochs or 1)
+        learners = self._learners(parts, rng)
+        for learner, part in zip(learners.values(), parts, strict=True):
+            learner.plan(part, n_epochs, None if n_epochs is None else self.validation_fraction)
+        self.__dict__.pop("exchange_", None)
+        first = next(iter(learners.values()))  # all workers begin with its weights
+        training = run_strategy(
+            plan, learners, first.get_flat(), first.layout.fingerprint, random_state=rng, **self._watching(n_epochs)
+        )
+        self._rng, self._trained_by, self._patients = rng, self._strategy, known
+        return self._keep(training)
+
+    def _learners(self, parts: Sequence[WorkerData], rng: np.random.Generator) -> dict[str, TaggerLearner]:
+        """One learner a worker; sets what all agree on."""
+        check_alike(parts)
+        self.labels_ = agreed_labels(parts, self.labels)
+        tagger = self._checked_tagger()
+        # Own seeds: with a common one all workers would drop the same units and swap the same spans.
+        seeds = rng.integers(2**31, size=len(parts)).tolist()
+        return {
+            f"worker-{i}": TaggerLearner(clone(tagger).set_params(random_state=seed), part, self.labels_)
+            for i, (part, seed) in enumerate(zip(parts, seeds, strict=True))
+        }
+
+    def _round(self, everything: WorkerData | None, parts: list[WorkerData] | None) -> Any:
+        """One more round of the workers of an earlier call."""
+        training = self._training
+        if everything is not None:
+            parts = self._split(everything, len(training.workers), self._patients, self._rng.spawn(1)[0])
+        assert parts is not None
+        if self._strategy != self._trained_by:
+            raise ValueError(f"These workers were trained with strategy={self._trained_by!r}; call fit to begin anew.")
+        if self._strategy == "centralized":
+            check_alike(parts)
+            parts = [joined(parts)]
+        if len(parts) != len(training.workers):
+            raise SequenceError(f"There are {len(training.workers)} workers, but data of {len(parts)}.")
+        check_alike(parts, self.estimators_[0])
+        agreed_labels(parts, self.labels_)
+        learners: list[Any] = [worker.learner for worker in training.workers]
+        try:
+            for learner, part in zip(learners, parts, strict=True):
+                learner.plan(part, None)
+            training = go_on(self._plan(parts, 1), training, self._rng, **self._watching(None))
+        finally:
+            for worker in self._training.workers:
+                worker.learner.finish()  # type: ignore[attr-defined]
+        return self._keep(training)
+
+    def _watching(self, n_epochs: int | None) -> dict[str, Any]:
+        if self.keep_exchange and not hasattr(self, "exchange_"):
+            self.exchange_ = ExchangeRecord()
+        return {
+            "record": self.exchange_ if self.keep_exchange else None,
+            "map_epochs": map_in_processes(self.n_jobs),
+            "evaluate": _Progress(n_epochs) if self.verbose else None,
+        }
+
+    def _keep(self, training: Training) -> Any:
+        """Fitted attributes of what came out."""
+        learners: list[Any] = [worker.learner for worker in training.workers]
+        for learner in learners:
+            learner.finish()
+        self._training, self.history_ = training, training.history
+        self.estimators_: list[DeidTagger] = [learner.tagger for learner in learners]
+        first = self.estimators_[0]
+        self.classes_ = first.classes_
+        for name in ("n_features_in_", "global_estimator_"):
+            self.__dict__.pop(name, None)
+        if hasattr(first, "n_features_in_"):
+            self.n_features_in_ = first.n_features_in_
+        if training.parameters is not None:
+            # After an interruption finish() has put the average of the weights in place, which the run has not seen.
+            vector = learners[0].get_flat() if self._strategy == "centralized" else training.parameters
+            self.global_estimator_ = tagger_from_vector(first, clone(first), vector)
+        return self
+
+    def __getstate__(self) -> dict[str, Any]:
+        # Patient ids stay out of files.
+        return {name: value for name, value in super().__getstate__().items() if name != "_patients"}
+
     # ---- tagging
 
     def predict(self, X: Any, return_confidence: bool = False) -> Any:
@@ -347,19 +638,20 @@ class DSSGDEnsemble(EnsembleTraining):
         return np.array([tagger.score(X, y) for tagger in self.estimators_])
 
     def _taggers(self) -> list[DeidTagger]:
-        """Who predicts."""
+        """The taggers that predict."""
         check_is_fitted(self)
         if self.predict_with == "vote":
             return self.estimators_
         if self.predict_with == "global":
             if not hasattr(self, "global_estimator_"):
-                raise ValueError("strategy='local' has no global network: set predict_with='vote' or 'worker'.")
+                raise ValueError(_NO_GLOBAL)
             return [self.global_estimator_]
-        if self.worker >= len(self.estimators_):
+        if not isinstance(self.predict_with, Integral) or not 0 <= self.predict_with < len(self.estimators_):
             raise ValueError(
-                f"The 'worker' parameter must be from 0 to {len(self.estimators_) - 1}. Got {self.worker!r} instead."
+                "The 'predict_with' parameter of DSSGDEnsemble must be 'global', 'vote' or the index of a worker, from "
+                f"0 to {len(self.estimators_) - 1}. Got {self.predict_with!r} instead."
             )
-        return [self.estimators_[self.worker]]
+        return [self.estimators_[int(self.predict_with)]]
 
     # ---- privacy
 
@@ -385,3 +677,16 @@ class DSSGDEnsemble(EnsembleTraining):
         if self.privacy is None and not any(map(len, ledgers)):
             raise AttributeError("epsilon_ is there only if 'privacy' is set: plain uploads promise nothing formal.")
         return np.array([spent_epsilon(ledger, self.delta) for ledger in ledgers])
+
+
+class _Progress:
+    """Prints a line for each local epoch: numbers, no text of notes."""
+
+    def __init__(self, n_epochs: int | None) -> None:
+        self.n_epochs = n_epochs
+
+    def __call__(self, name: str, learner: Any) -> dict[str, float]:
+        figures = ", ".join(f"{key} {value:.4f}" for key, value in learner.figures.items())
+        of_all = "" if self.n_epochs is None else f" of {self.n_epochs}"
+        print(f"{name}, epoch {learner.n_epochs}{of_all}: {figures}", flush=True)
+        return {}

@@ -1,4 +1,4 @@
-"""What happened in a distributed training: one line per worker and epoch."""
+"""History of a distributed training: one record per worker and epoch."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ class EpochRecord:
     n_candidates, n_clipped : int
         How many updates were above the threshold, and how many of the sent ones were clipped.
     staleness : int or None
-        How many uploads the server had applied since the download that this one answers; None if it did not arrive
-        before an interruption, or where nothing can be stale.
+        Number of uploads that the server had applied since the download that this upload answers. None if the upload
+        did not arrive before an interruption, or if the strategy has no staleness.
     update_norm, sent_norm : float
         Euclidean norm of the whole update and of what was sent.
     refused : str or None
@@ -38,8 +38,8 @@ class EpochRecord:
 
     Notes
     -----
-    Norms, numbers of candidates and metrics are computed from the data without noise: a worker that
-    promises differential privacy keeps them to itself.
+    Norms, numbers of candidates and metrics are computed from the data without noise. A worker with differential
+    privacy must not publish them.
     """
 
     worker: str
@@ -58,7 +58,7 @@ class EpochRecord:
 
 
 class History:
-    """Lines of all workers and epochs, in the order in which the epochs ended.
+    """Records of all workers and epochs, in the order in which the epochs ended.
 
     Attributes
     ----------
@@ -101,7 +101,7 @@ class History:
         self._records.append(record)
 
     def extend(self, other: History) -> None:
-        """Append what happened in a later training of the same workers."""
+        """Append the history of a later training of the same workers."""
         self._records.extend(other)
         self.interrupted = other.interrupted
         self.bytes_start += other.bytes_start
@@ -134,4 +134,5 @@ class History:
 
 
 def _value(record: EpochRecord, name: str) -> Any:
+    # A record without this metric gives nan, so that all columns have one length.
     return record.metrics.get(name, float("nan")) if name not in vars(record) else getattr(record, name)

@@ -91,7 +91,7 @@ class ParameterLayout:
             array = np.asarray(parameters[name])
             if array.shape != shape:
                 raise ExchangeError(f"Parameter {name} must have shape {shape}. Got {array.shape}.")
-            vector[start : start + array.size] = array.reshape(-1)
+            vector[start : start + array.size] = array.reshape(-1)  # row by row, as C and NumPy store it
             start += array.size
         return vector
 

@@ -1,12 +1,12 @@
 """Randomised uploads: Gaussian noise on a random part, and the sparse vector technique.
 
-Both protect *everything that a worker knows* in one upload (worker-level, hence also each note and patient), and
-compose over the epochs of that worker (`PrivacyLedger`). Neither covers what else leaves the house: figures of the
+Both protect *all data of a worker* in one upload (worker-level, hence also each note and patient). The losses of the
+epochs of a worker add up (`PrivacyLedger`). Neither covers other information that leaves the site: metrics of the
 history, times, or a model that is published in another way.
 
-Noise is drawn in double precision, from the stream that it is given: a `Worker` without ``random_state`` gives one of
-ChaCha20 under a key of its own. Noisy values are rounded to a grid that follows from public settings alone, so that
-their low bits say nothing (Mironov 2012). The promise is that of real numbers up to a slack of about 2^-43 a value.
+Noise is drawn in double precision, from the generator of the caller. A `Worker` without ``random_state`` passes one of
+ChaCha20 under a new key. Noisy values are rounded to a grid that follows from public settings alone, so that their low
+bits reveal nothing (Mironov 2012). The guarantee is that of real numbers, up to a slack of about 2^-43 a value.
 """
 
 from __future__ import annotations
@@ -33,13 +33,13 @@ class GaussianUpload:
 
     ``theta_u * n`` places are drawn without looking at the update, their values clipped to ``[-clip, clip]`` and then
     to a Euclidean norm of at most ``norm_bound``, and normal noise of standard deviation
-    ``noise_multiplier * norm_bound`` is added to each. A threshold or the largest values would tell by *which* values
-    are sent, which noise on the values does not hide: `check` refuses both.
+    ``noise_multiplier * norm_bound`` is added to each. With a threshold or the largest values, the *positions* of the
+    sent values would reveal data, which noise on the values does not hide. `check` refuses both.
 
     Parameters
     ----------
     noise_multiplier : float
-        Positive. Which epsilon and delta it means after so many uploads an accountant computes from the ledger.
+        Positive. An accountant computes epsilon and delta of all uploads from the ledger.
     norm_bound : float
         Positive; the sensitivity to leaving all data of the worker out.
 
@@ -80,10 +80,12 @@ class GaussianUpload:
         self.check(threshold, clip, "random")
         delta = check_finite_vector(delta)
         k = n_shared(upload_fraction, len(delta))
-        indices = np.flatnonzero(random_subset(np.ones(len(delta), dtype=bool), k, rng))
-        values = delta[indices]
+        # Positions are drawn without a look at delta: only the values have to be hidden by noise.
+        indices = np.flatnonzero(random_subset(np.ones(len(delta), dtype=bool), k, rng))  # shape: (k,)
+        values = delta[indices]  # shape: (k,)
         n_clipped = int(np.count_nonzero(np.abs(values) > clip))
         bounded = clip_norm(np.clip(values, -clip, clip), self.norm_bound)
+        # Noise and sum are float64; the public grid then rounds the low bits away (Mironov 2012).
         noise = rng.standard_normal(k) * (self.noise_multiplier * self.norm_bound)
         noisy = to_grid(bounded.astype(np.float64) + noise, self.grid()).astype(np.float32)
         event = PrivacyEvent("gaussian", noise_multiplier=self.noise_multiplier)
@@ -157,8 +159,10 @@ class SparseVectorUpload:
 
     def exact_epsilon(self) -> float:
         """What an upload costs with the sensitivities of clipped magnitudes; does not depend on c and clip."""
+        # Both scales are proportional to c and to the clip, which therefore cancel: any values give the same result.
         n_most, clip = 1, 1.0
         threshold_scale, value_scale = self.scales(n_most, clip)
+        # Noisy threshold: d / s1. Noisy test: 2 d / (2 s1). Sent value: 2 gamma / s2. Here d = gamma.
         return n_most * (clip / threshold_scale + 2 * clip / (2 * threshold_scale) + 2 * clip / value_scale)
 
     def select(
@@ -172,10 +176,12 @@ class SparseVectorUpload:
         if not n_most:
             return Selected(np.zeros(0, np.intp), np.zeros(0, np.float32), 0, 0), event
         threshold_scale, value_scale = self.scales(n_most, clip)
-        bounded = np.clip(delta, -clip, clip)
+        bounded = np.clip(delta, -clip, clip)  # shape: (n,)
+        # The order of visits is random and would reveal nothing, but messages hold increasing positions.
         indices = np.sort(_above_threshold(np.abs(bounded), threshold, threshold_scale, n_most, rng))
         noise = rng.laplace(scale=value_scale, size=len(indices))
-        noisy = to_grid(bounded[indices].astype(np.float64) + noise, self.grid(n_most, clip))
+        noisy = to_grid(bounded[indices].astype(np.float64) + noise, self.grid(n_most, clip))  # shape: (k,)
+        # Clipping after the noise is post-processing: it costs no privacy, and the server needs bounded values.
         n_clipped = int(np.count_nonzero(np.abs(noisy) > clip))
         values = np.clip(noisy, -clip, clip).astype(np.float32)
         return Selected(indices, values, len(indices), n_clipped), event
@@ -190,12 +196,14 @@ def _above_threshold(
     magnitudes: np.ndarray, threshold: float, scale: float, n_most: int, rng: np.random.Generator
 ) -> np.ndarray:
     """Places whose noisy magnitude reaches the noisy threshold, which is drawn anew after each one."""
+    # One pass in random order. The paper goes on until c values are sent, which may never happen.
     order = rng.permutation(len(magnitudes))
     found: list[int] = []
     bar = threshold + rng.laplace(scale=scale)
     for start in range(0, len(order), _BLOCK):
         block = order[start : start + _BLOCK]
-        noisy = magnitudes[block] + rng.laplace(scale=2 * scale, size=len(block))
+        # Twice the scale: in the proof the test moves by 2 d where the threshold moves by d (Dwork & Roth, 3.6).
+        noisy = magnitudes[block] + rng.laplace(scale=2 * scale, size=len(block))  # shape: (block,)
         # one by one: each sent place changes the bar for those after it
         for place, value in zip(block.tolist(), noisy.tolist(), strict=True):
             if value >= bar:

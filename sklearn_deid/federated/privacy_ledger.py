@@ -6,7 +6,9 @@ from collections import Counter
 from dataclasses import asdict, dataclass
 from typing import Any
 
-__all__ = ["PrivacyEvent", "PrivacyLedger"]
+from .._optional import import_optional
+
+__all__ = ["PrivacyEvent", "PrivacyLedger", "spent_epsilon"]
 
 
 @dataclass(frozen=True)
@@ -85,3 +87,37 @@ class PrivacyLedger:
             fields = {key: value for key, value in event.items() if key != "count"}
             ledger.add(PrivacyEvent(**fields), event["count"])
         return ledger
+
+
+def spent_epsilon(ledger: PrivacyLedger, delta: float) -> float:
+    """Epsilon of all uploads of a worker together, for any change of this worker's data.
+
+    Parameters
+    ----------
+    ledger : PrivacyLedger
+    delta : float
+        Of approximate differential privacy; not used where there is no Gaussian noise.
+
+    Returns
+    -------
+    float
+        Gaussian noise: by Rényi accounting of dp-accounting (Mironov 2017), with half the noise multiplier, since an
+        update that is replaced by another one moves by up to twice its norm bound, and without amplification by
+        sampling, since every worker takes part in every round. Sparse vectors add up, and are added to it.
+
+    Raises
+    ------
+    MissingDependencyError
+        If there is Gaussian noise and dp-accounting is not installed.
+    """
+    pure = sum(count * event.epsilon for event, count in ledger.counts() if event.epsilon is not None)
+    gaussian = [(event.noise_multiplier, n) for event, n in ledger.counts() if event.noise_multiplier is not None]
+    if not gaussian:
+        return float(pure)
+    dp = import_optional("dp_accounting", extra="privacy", purpose="the epsilon of Gaussian noise")
+    rdp = import_optional("dp_accounting.rdp", extra="privacy", purpose="the epsilon of Gaussian noise")
+    accountant = rdp.RdpAccountant()
+    for multiplier, count in gaussian:
+        # Replacing a worker's data moves its update by up to twice the norm bound; the accountant assumes once.
+        accountant.compose(dp.GaussianDpEvent(multiplier / 2), count)
+    return float(accountant.get_epsilon(delta)) + float(pure)

@@ -33,12 +33,16 @@ def kth_largest(keys: np.ndarray, k: int, rng: np.random.Generator) -> float | i
     7
     """
     n = len(keys)
+    # A sample of 16,384 pays off only if the array is several times as long.
     if n <= 4 * _SAMPLE:
         return np.partition(keys, n - k)[n - k]
     sample = np.sort(keys[rng.integers(n, size=_SAMPLE)])
-    share = 1 - k / n
+    share = 1 - k / n  # rank of the wanted key, as a share of all keys
+    # The bracket reaches five standard errors of the sampled rank to either side. A call whose bracket misses the key
+    # falls through to the selection in all of the array at the end.
     margin = 5 * np.sqrt(share * (1 - share) / _SAMPLE) + 2 / _SAMPLE
     low, high = (sample[int(np.clip((share + side * margin) * _SAMPLE, 0, _SAMPLE - 1))] for side in (-1, 1))
+    # Few different values with many equal keys each: bisection over the values needs no partition.
     if keys.dtype.kind in "iu" and int(high) - int(low) <= _NARROW:
         border = _bisected(keys, k, int(low), int(high))
         if np.count_nonzero(keys > border) < k <= np.count_nonzero(keys >= border):
@@ -88,7 +92,8 @@ def largest_mask(keys: np.ndarray, k: int, rng: np.random.Generator) -> np.ndarr
     if k >= len(keys):
         return np.ones(len(keys), dtype=bool)
     border = kth_largest(keys, k, rng)
-    mask = keys > border
+    # All above the border, and as many of those equal to it as are still missing.
+    mask = keys > border  # shape: (n,)
     mask |= random_subset(keys == border, k - int(np.count_nonzero(mask)), rng)
     return mask
 
@@ -118,6 +123,7 @@ def random_subset(mask: np.ndarray, k: int, rng: np.random.Generator) -> np.ndar
         kept = np.zeros(len(mask), dtype=bool)
         kept[rng.choice(np.flatnonzero(mask), size=k, replace=False, shuffle=False)] = True
         return kept
+    # Eight random bytes a draw. Ties among bytes are broken at random by largest_mask, so no subset is preferred.
     words = rng.integers(0, 2**64, size=len(mask) // 8 + 1, dtype=np.uint64)
     keys = words.view(np.uint8)[: len(mask)]
     keys |= 1  # zero is for places that are not marked

@@ -1,4 +1,4 @@
-"""Opt-in record of an exchange, for measuring what a curious server or colleague could learn from it."""
+"""Opt-in record of an exchange, for measuring what a curious server or worker could learn from it."""
 
 from __future__ import annotations
 
@@ -36,15 +36,15 @@ class RecordedMessage(NamedTuple):
     data: bytes
 
     def decode(self) -> SparseUpdate:
-        """What the message says; ``version`` names the state of the server that it belongs to."""
+        """The decoded message. Its ``version`` is that of the server when the worker last downloaded."""
         return SparseUpdate.from_bytes(self.data)
 
 
 class ExchangeRecord:
     """All messages of a training, in the order in which the server saw them.
 
-    Nothing is recorded unless such an object is handed in. It holds what the server sees and nothing else: no notes and
-    no local parameters; still it is as sensitive as the exchange itself, and grows by the size of every message.
+    Nothing is recorded unless such an object is passed to the training. It holds what the server sees, but no notes
+    and no local parameters. It is as sensitive as the exchange itself, and grows by the size of every message.
 
     Examples
     --------

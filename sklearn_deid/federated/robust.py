@@ -1,4 +1,4 @@
-"""Combining updates so that a malicious worker has bounded influence."""
+"""Aggregation of updates in which a malicious worker has bounded influence."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def aggregate(
     Parameters
     ----------
     vectors : sequence of ndarray of shape (n,), or of SparseUpdate
-        What a worker did not send counts as zero: a worker alone at a place is outvoted there.
+        Values that a worker did not send count as zero: a single worker that sends a coordinate is outvoted there.
     how : {"mean", "median", "trimmed_mean"}, default="mean"
     n_trim : int, default=1
         Of the trimmed mean.
@@ -108,6 +108,7 @@ def aggregate(
     """
     if not len(vectors):
         raise ExchangeError("There is nothing to combine.")
+    # A missing value is a vote for zero. The mean of those who sent a value would let a single worker decide alone.
     dense = [vector.dense() if isinstance(vector, SparseUpdate) else vector for vector in vectors]
     if how not in AGGREGATES:
         raise ValueError(f"The 'how' parameter must be one of {', '.join(AGGREGATES)}. Got {how!r}.")
@@ -117,6 +118,7 @@ def aggregate(
         return coordinate_median(dense)
     if how == "trimmed_mean":
         return trimmed_mean(dense, n_trim)
+    # Sums in float64, so that rounding does not grow with the number of workers.
     share = np.ones(len(dense)) if weights is None else np.asarray(weights, dtype=np.float64)
     if len(share) != len(dense) or not (share >= 0).all() or not 0 < share.sum() < np.inf:
         raise ValueError("'weights' must hold one number a worker, none negative and not all zero.")
@@ -132,5 +134,6 @@ def _by_block(vectors: Sequence[np.ndarray], combine: Callable[[np.ndarray], np.
     combined = np.empty(n, dtype=np.float32)
     for start in range(0, n, _BLOCK):
         stop = start + _BLOCK
+        # shape: (n_workers, block) -> (block,)
         combined[start:stop] = combine(np.stack([vector[start:stop] for vector in vectors]))
     return combined

@@ -10,11 +10,10 @@ import numpy as np
 
 from ..exceptions import ExchangeError
 from .history import EpochRecord, History
-from .learner import Learner, train_one_epoch
 from .record import ExchangeRecord
 from .schedules import Step, plan_steps
 from .server import ParameterServer
-from .worker import Worker
+from .worker import Learner, Worker, train_one_epoch
 
 __all__ = ["Evaluate", "MapEpochs", "run_rounds", "trained"]
 
@@ -146,7 +145,7 @@ class _Exchange:
         """First copies of the model, before anybody uploads; what an earlier call left comes after them."""
         for worker in self.workers:
             if worker.version is None:
-                self.history.bytes_start += self._download(worker, 1.0, half=False)[0]
+                self.history.bytes_start += self._download(worker, 1.0, "float32")[0]
         for worker in self.workers:
             for sequence, message in list(worker.pending.items()):
                 self.history.bytes_repeated += len(message)
@@ -155,7 +154,8 @@ class _Exchange:
     def download(self, place: int, epoch: int) -> None:
         self._train_if_waiting(place)
         worker = self.workers[place]
-        n_bytes, n_down = self._download(worker, worker.settings.download_fraction, worker.settings.half)
+        # In this simulation downloads have the type of the uploads; across sites they are always float32.
+        n_bytes, n_down = self._download(worker, worker.settings.download_fraction, worker.settings.upload_dtype)
         self.lines[place] = EpochRecord(worker.name, worker.n_epochs + 1, bytes_down=n_bytes, n_down=n_down)
 
     def train(self, place: int, epoch: int) -> None:
@@ -167,6 +167,7 @@ class _Exchange:
         self._train_if_waiting(place)
         worker = self.workers[place]
         sequence, line, version = self.on_their_way.pop((place, epoch))
+        # Counted when the upload arrives: others may have arrived since this worker's download.
         line.staleness = self.server.version - version
         line.refused = self._deliver(worker, sequence, worker.pending[sequence])
 
@@ -192,9 +193,9 @@ class _Exchange:
         if any(place == other for other, _ in self.waiting):
             self.train_waiting()
 
-    def _download(self, worker: Worker, fraction: float, half: bool) -> tuple[int, int]:
+    def _download(self, worker: Worker, fraction: float, dtype: str) -> tuple[int, int]:
         update = self.server.download(fraction, worker.name)
-        message = update.to_bytes(half=half)
+        message = update.to_bytes(dtype)
         worker.apply_download(message)
         if self.record is not None:
             self.record.add("down", worker.name, worker.n_epochs, message)

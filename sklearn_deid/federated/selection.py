@@ -1,4 +1,4 @@
-"""Which parameters travel: up, a part of the update; down, the most-updated ones, or others."""
+"""Selection of the parameters that are exchanged: a part of the update up, some global parameters down."""
 
 from __future__ import annotations
 
@@ -75,8 +75,9 @@ def select_upload(
 
     1. Only entries with ``abs(delta) > threshold`` are candidates.
     2. Candidates are clamped to ``[-clip, clip]``.
-    3. At most ``upload_fraction`` of *all* parameters are sent: of the candidates as many drawn uniformly at random,
-       or those of the largest magnitude (before clipping, which would make equals of them; equals at random).
+    3. At most ``upload_fraction`` of *all* parameters are sent. They are drawn uniformly from the candidates, or they
+       are the candidates of largest magnitude. Magnitudes are compared before clipping, which would make them equal.
+       Ties are broken at random.
 
     Parameters
     ----------
@@ -124,7 +125,8 @@ def select_upload(
     delta = check_finite_vector(delta)
     rng = release_generator(rng)
     k = n_shared(upload_fraction, len(delta))
-    candidates = delta > threshold
+    # Two comparisons: np.abs would allocate another vector of millions of floats.
+    candidates = delta > threshold  # shape: (n,)
     candidates |= delta < -threshold
     n_candidates = int(np.count_nonzero(candidates))
     if n_candidates <= k:
@@ -147,22 +149,20 @@ def select_download(
     rng: np.random.Generator | None = None,
     selection: str = "most-updated",
 ) -> np.ndarray:
-    """The parameters that workers have updated most often, any that they have updated, or those that changed most.
-
-    Chance decides among equals.
+    """The parameters that a worker fetches: most often updated, any updated, or most changed ones; ties at random.
 
     Parameters
     ----------
     counts : ndarray of shape (n,)
-        How often each parameter was updated; with "most-changed", by how much it changed.
+        Number of updates of each parameter; with "most-changed", the size of its change.
     download_fraction : float
         The papers' theta_d, from 0 to 1, of all parameters.
     rng : Generator, optional
         By default one with a key from the operating system.
     selection : {"most-updated", "random", "most-changed"}, default="most-updated"
-        "most-updated" as in the papers. Where most updates are above the threshold, counters tell luck, and the same
-        parameters are fetched again and again; "random" draws from all that were ever updated. "most-changed" takes
-        the largest changes since the worker got a parameter last, so that each is fetched when it matters.
+        "most-updated" is the selection of the papers. If most updates are above the threshold, the counters reflect
+        chance, and the same parameters keep being chosen. "random" draws from all parameters that were ever updated.
+        "most-changed" takes the parameters with the largest changes since the worker last fetched them.
 
     Returns
     -------
@@ -186,6 +186,7 @@ def select_download(
     rng = release_generator(rng)
     keys = np.asarray(counts)
     if selection == "random":
+        # All updated parameters get equal keys: the random ties of largest_mask then draw from them uniformly.
         keys = (keys > 0).astype(np.int8)
     return np.flatnonzero(largest_mask(keys, n_shared(download_fraction, len(keys)), rng))
 

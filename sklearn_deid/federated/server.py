@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import os
 from collections import deque
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from threading import RLock
 from typing import Any, NamedTuple
 
@@ -13,15 +13,56 @@ import numpy as np
 
 from ..exceptions import ExchangeError
 from .delivered import Delivered, check_sequence
-from .limits import ServerLimits
-from .selection import check_finite_vector, select_download
+from .selection import DOWNLOAD_SELECTIONS, check_finite_vector, select_download
 from .sparse import SparseUpdate
 from .state_file import generator_from, generator_state, read_state, write_state
 
-__all__ = ["ParameterServer", "Refusal"]
+__all__ = ["ParameterServer", "Refusal", "ServerLimits"]
 
 _KIND = "parameter server"
 _LONGEST_LOG = 1000
+
+
+@dataclass(frozen=True)
+class ServerLimits:
+    """Which updates the server accepts, how it applies them, and which parameters it hands out.
+
+    Parameters
+    ----------
+    max_abs : float, default=inf
+        Largest magnitude of a single value.
+    max_norm : float, default=inf
+        Largest Euclidean norm of an update (norm bound against a malicious worker).
+    max_staleness : int, default=None
+        Largest number of updates that may have been applied since the download that an update starts from. None
+        means no limit.
+    step : float, default=1.0
+        Factor by which updates are multiplied when they are added. The papers have 1. With n workers that train at the
+        same time, 1/n adds their mean instead of their sum.
+    download_selection : {"most-updated", "random", "most-changed"}, default="most-updated"
+        Which parameters a worker fetches (`select_download`). The papers have the most-updated ones. For
+        "most-changed" the server keeps a vector for each worker, with the parameters that this worker has fetched.
+    """
+
+    max_abs: float = math.inf
+    max_norm: float = math.inf
+    max_staleness: int | None = None
+    step: float = 1.0
+    download_selection: str = "most-updated"
+
+    def __post_init__(self) -> None:
+        for name in ("max_abs", "max_norm"):
+            if not getattr(self, name) > 0:
+                raise ValueError(f"The '{name}' parameter must be a positive number. Got {getattr(self, name)!r}.")
+        if self.max_staleness is not None and self.max_staleness < 0:
+            raise ValueError(f"The 'max_staleness' parameter must not be negative. Got {self.max_staleness!r}.")
+        if not 0.0 < self.step < math.inf:
+            raise ValueError(f"The 'step' parameter must be a positive number. Got {self.step!r}.")
+        if self.download_selection not in DOWNLOAD_SELECTIONS:
+            allowed = ", ".join(DOWNLOAD_SELECTIONS)
+            raise ValueError(
+                f"The 'download_selection' parameter must be one of {allowed}. Got {self.download_selection!r}."
+            )
 
 
 class Refusal(NamedTuple):
@@ -33,7 +74,9 @@ class Refusal(NamedTuple):
 
 
 class ParameterServer:
-    """Adds what workers upload and hands out what was updated most. It manages nobody and may be asked at any time.
+    """One global vector: adds uploaded updates and hands out parameters.
+
+    The server does not schedule workers. Its methods can be called at any time.
 
     Parameters
     ----------
@@ -45,7 +88,7 @@ class ParameterServer:
     random_state : int or Generator, default=None
         Decides ties of the download. None draws from the operating system.
     checkpoint : path, default=None
-        File to `save` to with every upload, before anybody is told of it. None keeps everything in memory.
+        File that is written with every upload, before the upload is acknowledged. None keeps everything in memory.
 
     Attributes
     ----------
@@ -56,14 +99,16 @@ class ParameterServer:
     parameters : ndarray of shape (n,), float32
         Read-only view; `download` gives a copy.
     refusals : deque of Refusal
-        The last 1000, with worker and reason; ``n_refused`` counts all.
+        The last 1000 refusals, each with worker and reason. ``n_refused`` counts all.
 
     Notes
     -----
     ``worker`` must come from the authenticated connection and never from the message. Calls from several threads are
-    serialised. With a checkpoint, `upload` returns when the update is on the disk: a worker that repeats what was not
-    acknowledged loses nothing in a crash, and a repetition is applied once. Without one, a restart may go back behind a
-    version that workers have seen, and their updates are then refused.
+    serialised.
+
+    With a checkpoint, `upload` returns when the update is on the disk. A worker that repeats unacknowledged uploads
+    then loses nothing in a crash, and a repetition is applied once. Without a checkpoint, a restarted server may have
+    an older version than workers have seen, and refuses their updates.
 
     References
     ----------
@@ -126,14 +171,14 @@ class ParameterServer:
         return _read_only(self._counts)
 
     def download(self, download_fraction: float, worker: str | None = None) -> SparseUpdate:
-        """The parameters with the highest update counters, ties at random; or others, if its limits say so.
+        """Parameters for a worker: those with the highest update counters, unless the limits select others.
 
         Parameters
         ----------
         download_fraction : float
-            The papers' theta_d, from 0 to 1; 1 for the copy that a worker begins with.
+            theta_d of the papers, from 0 to 1; 1 for the first copy of a worker.
         worker : str, default=None
-            Who asks, as the connection says; needed for "most-changed".
+            Name of the worker, from the connection; needed for "most-changed".
 
         Returns
         -------
@@ -143,20 +188,20 @@ class ParameterServer:
         Raises
         ------
         ExchangeError
-            If "most-changed" parameters are to be handed out, and it is not said to whom.
+            If the selection is "most-changed" and ``worker`` is None.
 
         Notes
         -----
-        What was handed out is known to this object alone and in no checkpoint: of a worker that a restarted server
-        has not heard of yet, any parameters that were ever updated count as changed. If an answer is lost on its way,
-        the parameters in it are passed over until they change again.
+        Checkpoints do not hold which parameters a worker has fetched. For a worker that is new to a restarted server,
+        all parameters that were ever updated count as changed. If an answer is lost on its way, its parameters are
+        passed over until they change again.
         """
         with self._lock:
             selection = self.limits.download_selection
             if selection != "most-changed":
                 indices = select_download(self._counts, download_fraction, self._rng, selection)
             elif worker is None:
-                raise ExchangeError("Who has got what is needed for the most-changed parameters: name the worker.")
+                raise ExchangeError("The most-changed parameters depend on the worker: pass its name as 'worker'.")
             else:
                 indices = self._most_changed(download_fraction, worker)
             values = self._parameters[indices]
@@ -165,10 +210,11 @@ class ParameterServer:
     def _most_changed(self, download_fraction: float, worker: str) -> np.ndarray:
         handed_out = self._handed_out.get(worker)
         if handed_out is None:
+            # Nothing is known of this worker: any updated parameter may have changed since it last fetched.
             indices = select_download(self._counts, download_fraction, self._rng, "random")
             self._handed_out[worker] = self._parameters.copy()
             return indices
-        changes = np.abs(self._parameters - handed_out)
+        changes = np.abs(self._parameters - handed_out)  # shape: (n,)
         indices = select_download(changes, download_fraction, self._rng, "most-changed")
         handed_out[indices] = self._parameters[indices]
         return indices
@@ -180,9 +226,9 @@ class ParameterServer:
         ----------
         update : SparseUpdate or bytes
         worker : str
-            Who sends it, as the connection says.
+            Name of the worker, from the connection.
         sequence : int
-            Which upload of this worker it is; the order of arrival does not matter.
+            Number of the upload among those of this worker. The order of arrival does not matter.
 
         Returns
         -------
@@ -192,7 +238,7 @@ class ParameterServer:
         Raises
         ------
         ExchangeError
-            If it is refused. Nothing has changed then but `refusals`.
+            If the update is refused. Only `refusals` and ``n_refused`` have changed then.
         OSError
             If the checkpoint cannot be written. Nothing has changed then.
         """
@@ -210,8 +256,9 @@ class ParameterServer:
             return True
 
     def _apply(self, update: SparseUpdate, values: np.ndarray, worker: str, sequence: int) -> None:
-        """Everything or nothing, also where the checkpoint fails or somebody presses Ctrl-C in the middle."""
+        """Everything or nothing, also if the checkpoint fails or Ctrl-C interrupts in the middle."""
         indices, seen = update.indices, self._delivered.setdefault(worker, Delivered())
+        # A copy of the touched entries suffices to go back; a copy of the whole vector would cost more than the update.
         before = self._parameters[indices], self._counts[indices], self.version
         try:
             self._parameters[indices] = values
@@ -234,6 +281,7 @@ class ParameterServer:
         if (update.size, update.model, update.kind) != (self.size, self.model, "update"):
             raise ExchangeError("The update is of another model, size or kind.")
         staleness = self.version - update.version
+        # A version from the future is possible after a restart from an older checkpoint.
         if staleness < 0:
             raise ExchangeError(f"The update starts from version {update.version}, but this is {self.version}.")
         if self.limits.max_staleness is not None and staleness > self.limits.max_staleness:
@@ -246,6 +294,7 @@ class ParameterServer:
 
     def _sum(self, update: SparseUpdate) -> np.ndarray:
         """New values of the updated parameters."""
+        # A step of 1 adds the values as they came, bit by bit.
         added = update.values if self.limits.step == 1.0 else np.float32(self.limits.step) * update.values
         with np.errstate(over="ignore"):
             values = self._parameters[update.indices]
@@ -260,8 +309,9 @@ class ParameterServer:
             return self._delivered[worker].ranges() if worker in self._delivered else []
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write everything to one file; a crash leaves the file before or the file after, never half of one."""
+        """Write everything to one file. A crash leaves the old file or the new one, never a part of one."""
         with self._lock:
+            # JSON has no infinity; a limit of None is left out when it is loaded.
             limits = {name: None if value == math.inf else value for name, value in asdict(self.limits).items()}
             state = {
                 "model": self.model,
@@ -275,13 +325,13 @@ class ParameterServer:
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], keep: bool = False) -> ParameterServer:
-        """Go on where `save` left off, with the same random ties.
+        """The server that `save` wrote, with the same random ties.
 
         Parameters
         ----------
         path : path
         keep : bool, default=False
-            Whether the file becomes the checkpoint of the server.
+            Whether the file becomes the checkpoint of the loaded server.
 
         Raises
         ------

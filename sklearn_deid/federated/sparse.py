@@ -11,9 +11,10 @@ import numpy as np
 
 from ..exceptions import ExchangeError
 
-__all__ = ["KINDS", "LARGEST_SIZE", "SparseUpdate"]
+__all__ = ["DTYPES", "KINDS", "LARGEST_SIZE", "SparseUpdate"]
 
 KINDS = ("update", "parameters")
+DTYPES = ("float32", "float16")
 LARGEST_SIZE = 2**31 - 1  # indices travel as int32
 _MAGIC = b"SDX1"
 # magic, kind, positions, bytes per value, reserved; size, count, version; fingerprint of the model
@@ -118,13 +119,13 @@ class SparseUpdate:
         """Euclidean norm of the values."""
         return float(np.sqrt(np.einsum("i,i->", self.values, self.values, dtype=np.float64)))
 
-    def to_bytes(self, half: bool = False) -> bytes:
+    def to_bytes(self, dtype: str = "float32") -> bytes:
         """Encode in the smallest of three forms: bitmap and values, int32 indices and values, all values.
 
         Parameters
         ----------
-        half : bool, default=False
-            Whether values are rounded to float16: half the bytes, and about three decimal digits.
+        dtype : {"float32", "float16"}, default="float32"
+            Type of the values. float16 takes half the bytes and keeps about three decimal digits.
 
         Returns
         -------
@@ -135,11 +136,15 @@ class SparseUpdate:
         ------
         ExchangeError
             If a value does not fit float16 (beyond 65504).
+        ValueError
+            If there is no such type.
         """
-        width = 2 if half else 4
+        check_dtype(dtype)
+        width = 2 if dtype == "float16" else 4
+        # Values beyond the range become infinite here and are refused below, with a reason.
         with np.errstate(over="ignore"):
             values = self.values.astype(_VALUE_TYPES[width], copy=False)
-        if half and not np.isfinite(values).all():
+        if width == 2 and not np.isfinite(values).all():
             raise ExchangeError("A value does not fit float16 (beyond 65504); send float32.")
         form, positions = self._positions()
         header = _HEADER.pack(
@@ -198,6 +203,7 @@ class SparseUpdate:
             if value is not None and known[name] != value:
                 raise ExchangeError(f"The message is of another {name}: {value!r} is expected. Got {known[name]!r}.")
         n_positions = {_BITMAP: _bitmap_bytes(known["size"]), _INDICES: 4 * count, _DENSE: 0}[form]
+        # Lengths first: a short message with a large count must not make this process allocate memory for it.
         if len(raw) != _OVERHEAD + n_positions + width * count:
             raise ExchangeError(f"The message has {len(raw)} bytes, which is not what its header announces.")
         if zlib.crc32(raw[: -_CHECKSUM.size]) != _CHECKSUM.unpack(raw[-_CHECKSUM.size :])[0]:
@@ -206,6 +212,12 @@ class SparseUpdate:
         indices = _read_positions(form, body[:n_positions], known["size"], count)
         values = np.frombuffer(body[n_positions:], dtype=_VALUE_TYPES[width]).astype(np.float32, copy=False)
         return cls(indices, values, **known)
+
+
+def check_dtype(dtype: str, name: str = "dtype") -> None:
+    """Refuse a type that values cannot be sent as."""
+    if dtype not in DTYPES:
+        raise ValueError(f"The '{name}' parameter must be one of {', '.join(DTYPES)}. Got {dtype!r}.")
 
 
 def _bitmap_bytes(size: int) -> int:

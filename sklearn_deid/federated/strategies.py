@@ -1,4 +1,4 @@
-"""Five ways to train with data that are apart: the experiments A to D of the paper, and federated averaging."""
+"""Five ways to train with distributed data: the experiments A to D of the paper, and federated averaging."""
 
 from __future__ import annotations
 
@@ -10,36 +10,34 @@ from typing import Any
 import numpy as np
 
 from .history import EpochRecord, History
-from .learner import Learner
-from .limits import ServerLimits
 from .noise import GaussianUpload, SparseVectorUpload
 from .record import ExchangeRecord
 from .robust import AGGREGATES, aggregate, clip_norm
 from .rounds import Evaluate, MapEpochs, run_rounds, trained
 from .schedules import plan_steps
-from .server import ParameterServer
+from .server import ParameterServer, ServerLimits
 from .sparse import SparseUpdate
-from .worker import Worker, WorkerSettings
+from .worker import Learner, Worker, WorkerSettings
 
-__all__ = ["STRATEGIES", "StrategyPlan", "Training", "run_strategy"]
+__all__ = ["STRATEGIES", "StrategyPlan", "Training", "go_on", "run_strategy"]
 
 STRATEGIES = ("centralized", "round_robin", "dssgd", "local", "fedavg")
 
 
 @dataclass(frozen=True)
 class StrategyPlan:
-    """What is to be done.
+    """Configuration of a run.
 
     Parameters
     ----------
     strategy : {"centralized", "round_robin", "dssgd", "local", "fedavg"}, default="dssgd"
         - ``"centralized"`` (experiment A): one learner that holds all data.
-        - ``"round_robin"`` (B): the whole model goes from worker to worker, one local epoch each (cyclic weight
-          transfer). Data stay at home; the model shows all that it has learned to the next one.
+        - ``"round_robin"`` (B): the whole model goes from worker to worker, for one local epoch each (cyclic weight
+          transfer). Data stay with their worker. The next worker sees all that the model has learned.
         - ``"dssgd"`` (C): distributed selective SGD.
-        - ``"local"`` (D): everybody alone.
-        - ``"fedavg"``: in each round all begin with the global model, train one epoch and send all of their update; the
-          server adds the mean.
+        - ``"local"`` (D): each worker trains alone.
+        - ``"fedavg"``: in each round all workers start from the global model, train for one epoch and send their whole
+          update. The server adds the mean.
     n_epochs : int, default=10
         Local epochs of each worker.
     settings : WorkerSettings or mapping of worker name to WorkerSettings, default=WorkerSettings()
@@ -49,7 +47,7 @@ class StrategyPlan:
     mean_delay : float, default=1.0
         "random-delay" only; see `plan_steps`.
     limits : ServerLimits, default=ServerLimits()
-        Of "dssgd"; "fedavg" shrinks updates to ``max_norm`` instead of refusing them.
+        Limits of the server ("dssgd"). "fedavg" shrinks updates to ``max_norm`` instead of refusing them.
     privacy : GaussianUpload or SparseVectorUpload, default=None
         "dssgd" only.
     aggregation : {"mean", "median", "trimmed_mean"}, default="mean"
@@ -57,7 +55,7 @@ class StrategyPlan:
     n_trim : int, default=1
         "trimmed_mean" only.
     keyed : bool, default=False
-        Whether each upload is drawn under a key of its own from the operating system, whatever ``random_state``.
+        Whether each upload is drawn under a new key from the operating system, whatever ``random_state``.
     weights : mapping of worker name to float, default=None
         "fedavg" with the mean only: numbers of samples; None for equal ones.
     """
@@ -87,7 +85,7 @@ class StrategyPlan:
 
 @dataclass
 class Training:
-    """What came out.
+    """Result of a run.
 
     Parameters
     ----------
@@ -125,18 +123,18 @@ def run_strategy(
     learners : mapping of name to Learner
         One a worker; a single one for "centralized".
     parameters : ndarray of shape (n,) or None
-        What all begin with. None, for "local" only: each learner goes on with its own.
+        Parameters that all workers start from. None, for "local" only: each learner continues with its own.
     model : str
         Fingerprint of the model.
     random_state : int or Generator, default=None
-        Of everything but the learners' own training. None is as ``plan.keyed``.
+        Random seed of everything but the learners' own training. None has the effect of ``plan.keyed``.
     record, map_epochs, evaluate
         As in `run_rounds`; of "round_robin" each hand-over is recorded once, as a download of the next worker.
 
     Returns
     -------
     Training
-        If it is interrupted from the keyboard, of what was finished; ``history.interrupted`` says so.
+        After an interruption from the keyboard: of the epochs that ended, with ``history.interrupted`` set.
 
     References
     ----------
@@ -159,8 +157,9 @@ def run_strategy(
         raise ValueError(f"strategy='centralized' trains a single learner on all data. Got {len(learners)}.")
     rng = np.random.default_rng(random_state)
     if parameters is None and plan.strategy != "local":
-        raise ValueError(f"strategy={plan.strategy!r} needs parameters that all begin with.")
+        raise ValueError(f"strategy={plan.strategy!r} needs parameters that all workers start from.")
     first = np.array([] if parameters is None else parameters, dtype=np.float32)
+    # Spawned even if unused, so that the server gets the same stream with and without keys.
     spawned = rng.spawn(len(learners))
     streams = [None if plan.keyed or random_state is None else own for own in spawned]
     workers = [
@@ -181,6 +180,37 @@ def run_strategy(
     if plan.strategy == "centralized":
         run.parameters = np.array(workers[0].learner.get_flat(), dtype=np.float32)
     return Training(workers, None if plan.strategy == "local" else run.parameters, run.history)
+
+
+def go_on(
+    plan: StrategyPlan,
+    training: Training,
+    rng: np.random.Generator,
+    *,
+    record: ExchangeRecord | None = None,
+    map_epochs: MapEpochs = map,
+    evaluate: Evaluate | None = None,
+) -> Training:
+    """Train the same workers for further rounds, and extend their history."""
+    workers = training.workers
+    watching: dict[str, Any] = {"record": record, "map_epochs": map_epochs, "evaluate": evaluate}
+    if training.server is not None:
+        for worker in workers:
+            worker.settings, worker.privacy = _settings_of(plan, worker.name), plan.privacy
+        training.server.limits = plan.limits
+        steps = plan_steps(plan.schedule, len(workers), plan.n_epochs, rng, plan.mean_delay)
+        training.history.extend(run_rounds(training.server, workers, steps, **watching))
+        training.parameters = training.server.parameters.copy()
+        return training
+    # Only selective SGD has a server that outlives a run. Other strategies start again from the trained parameters.
+    done = {line.worker: line.epoch for line in training.history}
+    learners: Mapping[str, Any] = {worker.name: worker.learner for worker in workers}
+    more = run_strategy(plan, learners, training.parameters, workers[0].model, random_state=rng, **watching)
+    for line in more.history:
+        line.epoch += done.get(line.worker, 0)
+    history = training.history
+    history.extend(more.history)
+    return Training(more.workers, more.parameters, history)
 
 
 def _settings_of(plan: StrategyPlan, name: str) -> WorkerSettings:
@@ -211,7 +241,7 @@ class _Run:
             self.history.interrupted = True
 
     def local(self) -> None:
-        """Everybody alone, or one with all data."""
+        """Each worker alone, or one worker with all data."""
         self._train(self.workers)
 
     def round_robin(self) -> None:
@@ -222,11 +252,12 @@ class _Run:
             self._train([worker], **fields)
             self.parameters = np.array(worker.learner.get_flat(), dtype=np.float32)
             line = self.history[-1]
+            # The hand-over to the next worker is one message: a download there and an upload here.
             line.bytes_up = len(self._message(self.parameters, "parameters"))
             line.n_up = len(self.parameters)
 
     def fedavg(self) -> None:
-        """All from the global model, everything sent, the mean added; an interrupted round adds nothing."""
+        """All start from the global model and send everything; the mean is added after a complete round."""
         fields: dict[str, Any] = {}
         for worker in self.workers:
             worker.learner.set_flat(self.parameters)
@@ -237,7 +268,8 @@ class _Run:
             line.bytes_up, line.n_up = sent["bytes_up"], sent["n_up"]
             line.sent_norm, line.staleness = line.update_norm, 0
         weights = None if self.plan.weights is None else [self.plan.weights[worker.name] for worker in self.workers]
-        bounded = [clip_norm(update, self.plan.limits.max_norm) for update in updates]
+        # Shrinking keeps every worker in the mean; refusing, as selective SGD does, would change the weights.
+        bounded = [clip_norm(update, self.plan.limits.max_norm) for update in updates]  # shape: n_workers x (n,)
         mean = aggregate(bounded, self.plan.aggregation, self.plan.n_trim, weights)
         self.parameters = self.parameters + mean * np.float32(self.plan.limits.step)
 

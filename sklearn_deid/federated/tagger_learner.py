@@ -3,23 +3,37 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 import torch
+from joblib import Parallel, delayed, effective_n_jobs
+from sklearn.base import clone
 from torch import Tensor
 
 from .._compat import resolve_device
 from .._randomness import own_generator
+from ..exceptions import ExchangeError
 from ..tagging.splits import hold_out_patients
 from ..tagging.strategies import plain_parameters
 from ..tagging.tagger import DeidTagger
 from .layout import ParameterLayout
-from .worker_data import WorkerData
+from .rounds import MapEpochs
+from .state_file import generator_from, generator_state
+from .worker_data import WorkerData, agreed_labels, checked_part, public_embeddings
 
-__all__ = ["TaggerLearner", "tagger_from_vector", "tagger_layout"]
+__all__ = [
+    "TaggerLearner",
+    "learner_from_state",
+    "learner_to_state",
+    "make_learner",
+    "map_in_processes",
+    "tagger_from_vector",
+    "tagger_layout",
+]
 
 
 def tagger_layout(tagger: DeidTagger) -> ParameterLayout:
@@ -78,7 +92,7 @@ def tagger_from_vector(model: DeidTagger, tagger: DeidTagger, vector: np.ndarray
 
 
 class TaggerLearner:
-    """What `federated.Worker` trains.
+    """A `DeidTagger` as the learner of a `federated.Worker`.
 
     Training here is that of `DeidTagger.fit`, interrupted after each epoch: learning rate, moving average of the
     weights, optimizer and random numbers go on where they were, whatever was downloaded in between.
@@ -250,3 +264,193 @@ def _load(tagger: DeidTagger, layout: ParameterLayout, vector: np.ndarray) -> No
     with torch.no_grad():
         for name, p in tagger.module_.named_parameters():
             p.copy_(torch.from_numpy(arrays[name]))
+
+
+# ---- made for sentences, saved, and taken up again
+
+
+def make_learner(
+    tagger: DeidTagger,
+    X: Any,
+    y: Any,
+    groups: Any,
+    labels: Sequence[str],
+    *,
+    n_epochs: int,
+    validation_fraction: float | None = None,
+) -> TaggerLearner:
+    """A learner with a clone of a tagger, ready for the first local epoch on these sentences.
+
+    Parameters
+    ----------
+    tagger : DeidTagger
+        Its ``embeddings`` must be public; "auto" is the table of random n-gram vectors that `DSSGDEnsemble` uses.
+    X, y, groups
+        As for `DeidTagger.fit`.
+    labels : sequence of str
+        The label set that all workers share.
+    n_epochs : int
+        Local epochs of the whole training.
+    validation_fraction : float in (0, 1) or None, default=None
+        Share of the patients held out to measure F1.
+
+    Raises
+    ------
+    SequenceError
+        If X and y do not match, or hold labels that are not among ``labels``.
+
+    Examples
+    --------
+    >>> X, y = [["Mr", "Alder"], ["No", "pain"]], [["O", "B-PATIENT"], ["O", "O"]]
+    >>> tagger = DeidTagger(hidden_size=4, embeddings=None, random_state=0)
+    >>> make_learner(tagger, X, y, None, ["DATE", "PATIENT"], n_epochs=2).tagger.classes_.tolist()
+    ['O', 'B-DATE', 'B-PATIENT', 'I-DATE', 'I-PATIENT']
+    """
+    own = clone(tagger).set_params(embeddings=public_embeddings(tagger.embeddings), max_epochs=n_epochs)
+    part = checked_part(own, X, y, groups)
+    learner = TaggerLearner(own, part, agreed_labels([part], labels))
+    learner.plan(part, n_epochs, validation_fraction)
+    return learner
+
+
+def learner_to_state(learner: TaggerLearner) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+    """The state from which `learner_from_state` continues, bit by bit as if training had not stopped.
+
+    It holds the optimizer, the moving average, the position in the schedule of the learning rate, and the random
+    generators. It does not hold the weights, which `federated.Worker` saves.
+
+    Returns
+    -------
+    state : dict
+        JSON values.
+    arrays : dict of str to ndarray
+    """
+    tagger = learner.tagger
+    state: dict[str, Any] = {
+        "n_epochs": learner.n_epochs,
+        "planned": learner._planned,
+        "begun": learner._begun,
+        "generator": generator_state(tagger._rng),
+        "callbacks": {},
+        "optimizer": {},
+    }
+    arrays = {f"stream-{i}": stream.cpu().numpy() for i, stream in enumerate(learner._stream)}
+    for number, values in tagger.optimizer_.state_dict()["state"].items():
+        for key, value in values.items():
+            if isinstance(value, torch.Tensor) and value.ndim:
+                arrays[f"optimizer-{number}-{key}"] = value.detach().cpu().numpy()
+            else:
+                is_tensor = isinstance(value, torch.Tensor)
+                state["optimizer"][f"{number}-{key}"] = [is_tensor, value.item() if is_tensor else value]
+    if learner._begun:
+        for name, callback in _resumable(tagger).items():
+            state["callbacks"][name] = {key: getattr(counting, key) for counting, key in _counters(callback)}
+            for i, mean in enumerate(_averages(callback)):
+                arrays[f"average-{i}"] = mean.detach().cpu().numpy()
+    return state, arrays
+
+
+def learner_from_state(
+    learner: TaggerLearner, state: Mapping[str, Any], arrays: Mapping[str, np.ndarray]
+) -> TaggerLearner:
+    """Bring a learner that `make_learner` has just made to the state of a saved one.
+
+    Raises
+    ------
+    ExchangeError
+        If the state is that of another training.
+    """
+    try:
+        if state["planned"] != learner._planned:
+            raise ExchangeError(
+                f"The saved training has {state['planned']} epochs, but {learner._planned} are agreed on now."
+            )
+        _resume(learner, state, arrays)
+    except (KeyError, IndexError, TypeError, RuntimeError) as error:
+        raise ExchangeError("The saved training does not fit the tagger.") from error
+    return learner
+
+
+def _resume(learner: TaggerLearner, state: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> None:
+    tagger = learner.tagger
+    if state["begun"]:
+        data = learner._data
+        assert data is not None, "make_learner has planned"
+        tagger.notify("on_train_begin", X=data[0], y=None)
+        for name, callback in _resumable(tagger).items():
+            for counting, key in _counters(callback):
+                setattr(counting, key, state["callbacks"][name][key])
+            for i, mean in enumerate(_averages(callback)):
+                mean.copy_(torch.from_numpy(arrays[f"average-{i}"]))
+    _load_optimizer(tagger, state["optimizer"], arrays)
+    tagger._rng = generator_from(state["generator"])
+    learner._stream = [torch.from_numpy(arrays[f"stream-{i}"].copy()) for i in range(len(learner._stream))]
+    learner.n_epochs, learner._begun = state["n_epochs"], state["begun"]
+
+
+def _load_optimizer(tagger: DeidTagger, numbers: Mapping[str, list], arrays: Mapping[str, np.ndarray]) -> None:
+    moments: dict[int, dict[str, Any]] = {}
+    for name, (is_tensor, value) in numbers.items():
+        number, _, key = name.partition("-")
+        moments.setdefault(int(number), {})[key] = torch.tensor(value) if is_tensor else value
+    for name, array in arrays.items():
+        if name.startswith("optimizer-"):
+            _, number, key = name.split("-", 2)
+            moments.setdefault(int(number), {})[key] = torch.from_numpy(array.copy())
+    optimizer = tagger.optimizer_
+    optimizer.load_state_dict({"state": moments, "param_groups": optimizer.state_dict()["param_groups"]})
+
+
+def _resumable(tagger: DeidTagger) -> dict[str, Any]:
+    """Callbacks that remember something from batch to batch."""
+    return {name: cb for name, cb in tagger.callbacks_ if name in ("lr_decay", "weight_average")}
+
+
+def _counters(callback: Any) -> list[tuple[Any, str]]:
+    """Objects and names of what a callback counts."""
+    moving = getattr(callback, "moving_", None)
+    return [(callback, "step_"), (callback, "total_")] if moving is None else [(moving, "n_steps")]
+
+
+def _averages(callback: Any) -> list[torch.Tensor]:
+    moving = getattr(callback, "moving_", None)
+    return [] if moving is None else moving.weights
+
+
+# ---- several at the same time
+
+_Task = Callable[[TaggerLearner], tuple[TaggerLearner, dict[str, float]]]
+
+
+def map_in_processes(n_jobs: int | None) -> MapEpochs:
+    """``map`` for `federated.run_strategy`: in this process, or as one joblib task for each local epoch.
+
+    Processes, because random numbers of dropout come from torch's global stream, which threads would share.
+    """
+
+    def run(task: Any, learners: Sequence[Any]) -> Iterable[tuple[Any, dict[str, float]]]:
+        if effective_n_jobs(n_jobs) == 1 or len(learners) == 1:
+            return map(task, learners)
+        return _elsewhere(task, learners, n_jobs)
+
+    return run
+
+
+def _elsewhere(
+    task: _Task, learners: Sequence[TaggerLearner], n_jobs: int | None
+) -> Iterator[tuple[TaggerLearner, dict[str, float]]]:
+    pool = Parallel(n_jobs=min(effective_n_jobs(n_jobs), len(learners)), backend="loky", return_as="generator")
+    trained = pool(delayed(_train)(task, learner) for learner in learners)
+    try:
+        for learner, (back, figures) in zip(learners, trained, strict=True):
+            yield back.with_data_of(learner), figures
+    finally:
+        # Whoever ends the rounds early says why; joblib would add a warning about the epochs that it cancels.
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            trained.close()
+
+
+def _train(task: _Task, learner: TaggerLearner) -> tuple[TaggerLearner, dict[str, float]]:
+    learner, figures = task(learner)
+    return learner.without_data(), figures

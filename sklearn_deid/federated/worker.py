@@ -1,50 +1,70 @@
-"""A worker: downloads, trains on its own notes, and chooses what of its update leaves the house."""
+"""A worker: downloads parameters, trains on its own notes, and selects the part of its update that it sends."""
 
 from __future__ import annotations
 
 import math
 import os
+from collections.abc import Mapping
 from dataclasses import dataclass, fields
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
 from .._randomness import KEYED, own_generator, release_generator
 from ..exceptions import ExchangeError
-from .learner import Learner, train_one_epoch
 from .noise import GaussianUpload, SparseVectorUpload
 from .privacy_ledger import PrivacyLedger
 from .selection import SELECTIONS, Selected, check_bounds, check_finite_vector, n_shared, select_upload
-from .sparse import SparseUpdate
+from .sparse import SparseUpdate, check_dtype
 from .state_file import generator_from, generator_state, read_state, write_state
 
-__all__ = ["Worker", "WorkerSettings"]
+__all__ = ["Learner", "Worker", "WorkerSettings", "train_one_epoch"]
 
 _KIND = "worker"
 
 
+@runtime_checkable
+class Learner(Protocol):
+    """An object that a `Worker` can train: one epoch at a time, with its parameters as one flat vector."""
+
+    def get_flat(self) -> np.ndarray:
+        """Parameters as a vector of shape (n,), float32."""
+
+    def set_flat(self, vector: np.ndarray) -> None:
+        """Replace the parameters by a copy of the vector."""
+
+    def train_epoch(self) -> Mapping[str, float] | None:
+        """Train for one epoch on its own data; returns metrics for the history, or None."""
+
+
+def train_one_epoch(learner: Learner) -> tuple[Learner, dict[str, float]]:
+    """Train, and return the learner with its metrics: the task that may run in another process."""
+    return learner, dict(learner.train_epoch() or {})
+
+
 @dataclass(frozen=True)
 class WorkerSettings:
-    """What a worker shares; private to each worker.
+    """Which part of its updates a worker shares. Each worker has its own settings and tells nobody.
 
     Parameters
     ----------
     upload_fraction : float, default=0.5
-        theta_u, at most this share of all parameters is sent per epoch.
+        theta_u, the largest share of all parameters that is sent per epoch.
     download_fraction : float, default=0.1
-        theta_d, this share of all parameters is replaced before an epoch. High values let others interfere: 0.5 made
-        the networks of Festag & Spreckelsen (2020) fluctuate.
+        theta_d, the share of all parameters that is replaced before an epoch. High values let others interfere: 0.5
+        made the networks of Festag & Spreckelsen (2020) fluctuate.
     clip : float, default=10.0
-        gamma, bound of the magnitude of each sent value.
+        gamma, the largest magnitude of a sent value.
     threshold : float, default=1e-4
-        tau, updates that are not larger stay at home.
+        tau. Values whose magnitude is not larger than this are not sent.
     selection : {"random", "largest"}, default="random"
-    half : bool, default=False
-        Whether values are sent as float16.
+        Which of the values above the threshold are sent.
+    upload_dtype : {"float32", "float16"}, default="float32"
+        Type of the sent values.
     error_feedback : bool, default=False
-        Whether what an epoch did not send is added to the update of the next one, so that small changes are sent once
-        they have added up, and only what the server refuses is lost (sparsified SGD with memory). Together with
-        "largest".
+        Whether values that an epoch did not send are added to the update of the next one. Small changes are then sent
+        once they have added up, and only refused updates are lost (sparsified SGD with memory). Combine it with
+        ``selection="largest"``.
 
     References
     ----------
@@ -56,13 +76,14 @@ class WorkerSettings:
     clip: float = 10.0
     threshold: float = 1e-4
     selection: str = "random"
-    half: bool = False
+    upload_dtype: str = "float32"
     error_feedback: bool = False
 
     def __post_init__(self) -> None:
         for fraction in (self.upload_fraction, self.download_fraction):
             n_shared(fraction, 1)
         check_bounds(self.threshold, self.clip)
+        check_dtype(self.upload_dtype, "upload_dtype")
         if self.selection not in SELECTIONS:
             raise ValueError(
                 f"The 'selection' parameter must be one of {', '.join(SELECTIONS)}. Got {self.selection!r}."
@@ -85,8 +106,8 @@ class WorkerSettings:
 class Worker:
     """One participant of the exchange.
 
-    An epoch is `apply_download`, `local_epoch`, `select_upload`; the update goes to the server together with
-    ``sequence`` and is kept in ``pending`` until `acknowledge`.
+    An epoch consists of `apply_download`, `local_epoch` and `select_upload`. The caller sends the update to the server
+    together with its sequence number. The update stays in ``pending`` until `acknowledge`.
 
     Parameters
     ----------
@@ -97,25 +118,26 @@ class Worker:
         Fingerprint of the model.
     settings : WorkerSettings, default=None
     privacy : GaussianUpload or SparseVectorUpload, default=None
-        Randomises the update; None sends it as selected, which promises nothing formal.
+        Noise on the update. None sends the selected values as they are, which gives no formal guarantee.
     random_state : int or Generator, default=None
-        Decides what is sent, noise included; for tests, since who knows it takes the noise off. None draws a new key
-        from the operating system for each upload (`_randomness.release_generator`), and none is kept or saved.
+        Random seed of the selection and the noise. Set it in tests only: anyone who knows the seed can subtract the
+        noise. None draws a new key from the operating system for each upload (`_randomness.release_generator`); no key
+        is kept or saved.
 
     Attributes
     ----------
     n_epochs : int
-        Local epochs finished.
+        Number of local epochs that ended.
     sequence : int
         Number that the next upload will get.
     pending : dict of int to bytes
-        Messages that were not acknowledged, by sequence number; send them again after a failure.
+        Messages that were not acknowledged, by sequence number. Send them again after a failure.
     version : int or None
         Of the last download; None before the first one.
     selected : Selected or None
-        What was chosen last.
+        The last selection.
     ledger : PrivacyLedger
-        What an accountant needs.
+        All randomised uploads, for an accountant.
 
     References
     ----------
@@ -168,10 +190,10 @@ class Worker:
         return f"Worker({self.name!r}, n_epochs={self.n_epochs}, pending={len(self.pending)})"
 
     def apply_download(self, parameters: SparseUpdate | bytes) -> None:
-        """Overwrite the local parameters with those that were downloaded.
+        """Overwrite local parameters with downloaded ones.
 
-        With error feedback what was not sent yet stays on top of them: training would find it anew otherwise, and it
-        would be sent twice.
+        With error feedback, values that were not sent yet are added on top. Otherwise training would find them anew,
+        and they would be sent twice.
 
         Raises
         ------
@@ -190,13 +212,13 @@ class Worker:
         self.version = parameters.version
 
     def local_epoch(self) -> dict[str, float]:
-        """Train for one epoch here; gives the learner's figures."""
+        """Train for one epoch in this process; returns the learner's metrics."""
         learner, metrics = train_one_epoch(self.begin_epoch())
         self.finish_epoch(learner)
         return metrics
 
     def begin_epoch(self) -> Learner:
-        """Remember the parameters; the learner is to be trained by `train_one_epoch`, here or elsewhere."""
+        """Remember the parameters, and return the learner for `train_one_epoch`, in this process or another."""
         self._before = np.array(self.learner.get_flat(), dtype=np.float32)
         return self.learner
 
@@ -206,11 +228,11 @@ class Worker:
         Raises
         ------
         ExchangeError
-            If its parameters are no longer finite; the worker then goes back to before the epoch.
+            If its parameters are no longer finite. The worker then returns to the parameters before the epoch.
         """
         if self._before is None:
             raise ExchangeError("No epoch was begun.")
-        delta = np.asarray(learner.get_flat(), dtype=np.float32) - self._before
+        delta = np.asarray(learner.get_flat(), dtype=np.float32) - self._before  # shape: (n,)
         self.learner = learner
         try:
             self._delta = check_finite_vector(delta)
@@ -221,7 +243,7 @@ class Worker:
         self.n_epochs += 1
 
     def abandon_epoch(self) -> None:
-        """Go back to the parameters before an epoch that did not end."""
+        """Return to the parameters before an epoch that did not end."""
         if self._before is not None:
             self.learner.set_flat(self._before)
         self._before = None
@@ -250,13 +272,13 @@ class Worker:
         return self._delta
 
     def select_upload(self) -> SparseUpdate:
-        """Choose what of the last epoch is sent; once per epoch.
+        """Select the part of the last epoch's update that is sent; once per epoch.
 
         Returns
         -------
         SparseUpdate
-            Also kept in ``pending``, encoded, under the sequence number it is to be sent with. With ``half`` its
-            values are rounded as the server will read them.
+            Also kept in ``pending``, encoded, under the sequence number it is to be sent with. With float16
+            its values are rounded as the server will read them.
 
         Raises
         ------
@@ -265,6 +287,7 @@ class Worker:
         """
         delta, settings, rng = self._update(), self.settings, release_generator(self._rng)
         if self._unsent is not None:
+            # Error feedback: the remainder of earlier epochs competes with the new update for the same share.
             delta = check_finite_vector(delta + self._unsent)
         if self.privacy is None:
             options = (settings.upload_fraction, settings.threshold, settings.clip, settings.selection)
@@ -274,9 +297,11 @@ class Worker:
             self.ledger.add(event)
         version = 0 if self.version is None else self.version
         update = SparseUpdate(chosen.indices, chosen.values, len(delta), self.model, version)
-        message = update.to_bytes(half=settings.half)
-        sent, unsent = SparseUpdate.from_bytes(message) if settings.half else update, None
+        message = update.to_bytes(settings.upload_dtype)
+        # Sent is what the server reads: error feedback returns what rounding to float16 took away, too.
+        sent, unsent = update if settings.upload_dtype == "float32" else SparseUpdate.from_bytes(message), None
         if settings.error_feedback:
+            # Clipped and rounded parts stay as well, so that nothing of an update is lost but what the server refuses.
             unsent = delta.copy()
             unsent[sent.indices] -= sent.values
         # In this order, so that an interruption never gives two messages one number.
@@ -292,9 +317,9 @@ class Worker:
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the state to one file, atomically. Save before sending: a repeated upload is then the same one.
 
-        The file holds the local parameters and unsent updates, thus more than the worker shares: it stays at home, and
-        its owner alone can read it. Of a worker without a seed it holds no state of a generator: messages that were
-        not acknowledged are in it and stay as they are, later ones get keys of their own.
+        The file holds the local parameters and unsent values, and therefore more than the worker shares. Keep it at the
+        site; only its owner can read it. Unacknowledged messages are in the file and stay as they are. For a worker
+        without a seed it holds no state of a generator, because later messages get keys of their own.
         """
         kept = {"delta": self._delta, "unsent": self._unsent}
         delta = {name: vector for name, vector in kept.items() if vector is not None}
@@ -312,7 +337,7 @@ class Worker:
         write_state(path, _KIND, state, {"parameters": vector, **delta, **pending})
 
     def restore(self, path: str | os.PathLike[str]) -> None:
-        """Go on where `save` left off, with an own learner that gets the saved parameters.
+        """Continue where `save` left off, with the learner of this worker, which gets the saved parameters.
 
         An optimizer's state (momentum, Adam) is not in the file.
 

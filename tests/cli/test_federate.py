@@ -9,7 +9,7 @@ from sklearn_deid.cli import main
 from sklearn_deid.federated.sites import FederationConfig, SiteSettings, read_settings
 
 PLAN = ["federate", "plan", "--project", "lab", "--server", "deid.example.org", "--lead", "lead@example.org"]
-SMALL = ["--hidden-size", "4", "--embeddings", "none", "--epochs", "7", "--window-epochs", "3"]
+SMALL = ["--hidden-size", "4", "--embeddings", "none", "--epochs", "7", "--session-epochs", "3"]
 
 
 @pytest.fixture
@@ -17,7 +17,7 @@ def federation(tmp_path, monkeypatch, capsys):
     """A planned federation and the parts of kits that matter here."""
     monkeypatch.chdir(tmp_path)
     assert main([*PLAN, "lab", "--site", "site-1", "--site", "site-2", *SMALL]) == 0
-    assert "7 local epochs in 3 windows; 31 labels." in capsys.readouterr().out
+    assert "7 local epochs in 3 sessions; 31 labels." in capsys.readouterr().out
     for name, startup in (("site-1", "fed_client.json"), ("server", "fed_server.json")):
         (tmp_path / name / "startup").mkdir(parents=True)
         (tmp_path / name / "local").mkdir()
@@ -37,7 +37,7 @@ def test_plan_writes_what_was_asked_for(federation):
     agreement = read_settings(FederationConfig, federation / "lab" / "federation.json")
     assert agreement.sites == ["site-1", "site-2"]
     assert agreement.tagger == {"embeddings": None, "hidden_size": 4}
-    rules = json.loads((federation / "lab/window/app/config/config_fed_server.json").read_text())["workflows"][0][
+    rules = json.loads((federation / "lab/session/app/config/config_fed_server.json").read_text())["workflows"][0][
         "args"
     ]
     assert rules["n_epochs"] == 3

@@ -13,6 +13,7 @@ from sklearn.model_selection import GridSearchCV, GroupKFold, cross_val_score
 from sklearn_deid import DeidTagger, DSSGDEnsemble, load, save
 from sklearn_deid.embeddings import SubwordTable
 from sklearn_deid.exceptions import SequenceError
+from sklearn_deid.federated import FederatedAveraging, RandomDelay
 from sklearn_deid.federated.worker_data import split_patients
 from sklearn_deid.metrics import phi_f1_score
 from sklearn_deid.tagging.marginals import majority_tags
@@ -102,9 +103,9 @@ class TestStrategies:
             {"strategy": "centralized"},
             {"strategy": "round_robin"},
             {"strategy": "fedavg"},
-            {"strategy": "fedavg", "aggregation": "median", "n_workers": 3},
+            {"strategy": FederatedAveraging("median"), "n_workers": 3},
             {"strategy": "local", "predict_with": "vote"},
-            {"strategy": "dssgd", "predict_with": "worker"},
+            {"strategy": "dssgd", "predict_with": 0},
             {"strategy": "dssgd", "predict_with": "vote", "selection": "largest"},
             {
                 "upload_fraction": 0.1,
@@ -112,7 +113,7 @@ class TestStrategies:
                 "error_feedback": True,
                 "download_selection": "most-changed",
             },
-            {"strategy": "dssgd", "predict_with": "vote", "schedule": "random-delay", "mean_delay": 0.5},
+            {"strategy": "dssgd", "predict_with": "vote", "schedule": RandomDelay(0.5)},
             {"strategy": "dssgd", "schedule": "sequential", "upload_fraction": 1.0, "download_fraction": 1.0},
         ],
         ids=str,
@@ -147,7 +148,7 @@ class TestStrategies:
         third = len(X) // 3
         parts = [(X, y), (X, y), (X[:third], wrong[:third])]
         f1 = {
-            aggregation: ensemble_of(strategy="fedavg", aggregation=aggregation, lr=0.03, n_epochs=8)
+            aggregation: ensemble_of(strategy=FederatedAveraging(aggregation), lr=0.03, n_epochs=8)
             .fit_workers(parts)
             .score(X, y)
             for aggregation in ("median", "trimmed_mean")
@@ -319,13 +320,13 @@ class TestWhoPredicts:
 
     def test_one_worker(self, trained, data):
         X, y, _ = data
-        one = clone_state(trained).set_params(predict_with="worker", worker=2)
+        one = clone_state(trained).set_params(predict_with=2)
         assert_rows_equal(one.predict(X), trained.estimators_[2].predict(X))
         assert one.score(X, y) == trained.score_workers(X, y)[2]
-        with pytest.raises(ValueError, match="'worker' parameter must be from 0 to 2. Got 3"):
-            one.set_params(worker=3).predict(X)
+        with pytest.raises(ValueError, match="'predict_with' parameter .* from 0 to 2. Got 3 instead"):
+            one.set_params(predict_with=3).predict(X)
 
-    @pytest.mark.parametrize("predict_with", ["global", "vote", "worker"])
+    @pytest.mark.parametrize("predict_with", ["global", "vote", 1])
     def test_confidence_and_empty_input(self, trained, data, predict_with):
         X, _, _ = data
         ensemble = clone_state(trained).set_params(predict_with=predict_with)
@@ -438,8 +439,8 @@ class TestScikitLearn:
             ("server_step", 0.0),
             ("n_epochs", 0),
             ("predict_with", "mean"),
-            ("worker", -1),
-            ("aggregation", "sum"),
+            ("predict_with", -1),
+            ("upload_dtype", "int8"),
             ("max_norm", 0.0),
             ("privacy", 1.0),
             ("delta", 1.0),

@@ -11,7 +11,7 @@ from sklearn_deid import DeidTagger, DSSGDEnsemble, WordVectors
 from sklearn_deid.embeddings import SubwordTable
 from sklearn_deid.exceptions import ExchangeError, MissingDependencyError, SequenceError
 from sklearn_deid.federated import GaussianUpload, PrivacyEvent, PrivacyLedger, SparseVectorUpload
-from sklearn_deid.federated.privacy_spent import spent_epsilon
+from sklearn_deid.federated.privacy_ledger import spent_epsilon
 from sklearn_deid.sequences import TokenVectors
 
 from ..tagging.conftest import make_sentences

@@ -52,9 +52,9 @@ def test_half_precision_is_rounding_to_float16(update):
         rounded = update.values.astype(np.float16)
     if not np.isfinite(rounded).all():
         with pytest.raises(ExchangeError, match="does not fit float16"):
-            update.to_bytes(half=True)
+            update.to_bytes("float16")
         return
-    again = SparseUpdate.from_bytes(update.to_bytes(half=True))
+    again = SparseUpdate.from_bytes(update.to_bytes("float16"))
     assert np.array_equal(again.indices, update.indices)
     assert np.array_equal(again.values, rounded.astype(np.float32))
 
@@ -216,4 +216,4 @@ def test_expected_bytes_of_the_paper_settings():
     n = 19_210
     update = SparseUpdate(np.arange(0, n, 2), np.ones(n // 2, np.float32), n, MODEL)
     assert len(update.to_bytes()) == 52 + 2_402 + 38_420
-    assert len(update.to_bytes(half=True)) == 52 + 2_402 + 19_210
+    assert len(update.to_bytes("float16")) == 52 + 2_402 + 19_210

@@ -96,7 +96,7 @@ def test_messages_stay_until_they_are_acknowledged():
 
 
 def test_half_precision_says_what_the_server_will_read():
-    one = worker([[1 + 2**-12, 1 / 3, -0.1]], WorkerSettings(upload_fraction=1.0, half=True))
+    one = worker([[1 + 2**-12, 1 / 3, -0.1]], WorkerSettings(upload_fraction=1.0, upload_dtype="float16"))
     one.local_epoch()
     update = one.select_upload()
     assert update.values.tolist() == [1.0, float(np.float16(1 / 3)), float(np.float16(-0.1))]
@@ -137,7 +137,7 @@ def test_what_was_not_sent_stays_on_top_of_a_download():
 
 
 def test_error_feedback_remembers_what_float16_cuts_off():
-    settings = WorkerSettings(1.0, threshold=0.0, half=True, error_feedback=True)
+    settings = WorkerSettings(1.0, threshold=0.0, upload_dtype="float16", error_feedback=True)
     one = worker([[1 + 2**-12, 0, 0], [2**-12, 0, 0]], settings)
     one.local_epoch()
     assert one.select_upload().values.tolist() == [1.0]

@@ -43,6 +43,7 @@ from sklearn_deid.audit.bayes import bayes_reidentification
 from sklearn_deid.datasets import iter_clinical_notes
 from sklearn_deid.embeddings import NeighborIndex, SubwordTable, noise_study, train_fasttext, train_subword_table
 from sklearn_deid.federated import (
+    FederatedAveraging,
     GaussianUpload,
     ParameterServer,
     SparseVectorUpload,
@@ -531,17 +532,17 @@ def together(**parameters):
 
 _ENSEMBLES = {
     "dssgd": {"strategy": "dssgd"},
-    "dssgd, largest": {"strategy": "dssgd", "selection": "largest", "error_feedback": True, "half": True},
+    "dssgd, largest": {"strategy": "dssgd", "selection": "largest", "error_feedback": True, "upload_dtype": "float16"},
     "dssgd, most changed": {"strategy": "dssgd", "download_selection": "most-changed", "server_step": 0.5},
     "dssgd, random": {"strategy": "dssgd", "download_selection": "random", "schedule": "sequential"},
     "dssgd, delayed": {"strategy": "dssgd", "schedule": "random-delay", "clip": 0.01},
     "centralized": {"strategy": "centralized"},
     "round robin": {"strategy": "round_robin"},
     "local": {"strategy": "local", "predict_with": "vote"},
-    "one worker": {"strategy": "dssgd", "predict_with": "worker", "worker": 1},
+    "one worker": {"strategy": "dssgd", "predict_with": 1},
     "averaged": {"strategy": "fedavg"},
-    "averaged, median": {"strategy": "fedavg", "aggregation": "median"},
-    "averaged, trimmed": {"strategy": "fedavg", "aggregation": "trimmed_mean", "max_norm": 0.5},
+    "averaged, median": {"strategy": FederatedAveraging("median")},
+    "averaged, trimmed": {"strategy": FederatedAveraging("trimmed_mean", max_norm=0.5)},
 }
 for _name, _parameters in _ENSEMBLES.items():
     case(f"together/{_name}", **_parameters)(together)
@@ -626,7 +627,7 @@ def run_site(server, settings, site, terms, n_epochs):
     """One window of one site, without a network."""
     service = ExchangeService(server, SITES, SessionRules(n_epochs), lambda event: None)
     training = SiteTraining(terms, settings, site)
-    training.run_window(lambda fields, body=b"": unpack(service.answer(site, pack(fields, body))))
+    training.run_session(lambda fields, body=b"": unpack(service.answer(site, pack(fields, body))))
     return training
 
 

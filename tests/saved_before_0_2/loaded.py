@@ -286,7 +286,9 @@ def _(folder):
 def _(folder):
     settings = read_settings(SiteSettings, folder / "federation" / "site.json")
     agreement = read_settings(FederationConfig, folder / "federation" / "kit" / "local" / "federation.json")
-    return said([dataclasses.asdict(settings), dataclasses.asdict(agreement)])
+    own = dataclasses.asdict(settings)
+    own["half"] = own.pop("upload_dtype") == "float16"  # as the file says it
+    return said([own, dataclasses.asdict(agreement)])
 
 
 @loader("federation/checkpoint")
@@ -308,17 +310,17 @@ def _(folder):
         server = ParameterServer.load(path)
         own = read_settings(SiteSettings, home / "site.json")
         own = dataclasses.replace(own, corpus=str(folder / "notes" / "brat"), state=str(home / "site-1"))
-        training = run_window(server, agreement, own)
+        training = run_session(server, agreement, own)
         lines = (home / "site-1" / "history.jsonl").read_text().splitlines()
         exact = [len(lines), training.n_left, server.version, server.delivered("site-1")]
         return said(exact, server.parameters[:50], [server.parameters, server.counts])
 
 
-def run_window(server, agreement, settings, n_epochs=1):
-    """One window of site-1, without a network."""
+def run_session(server, agreement, settings, n_epochs=1):
+    """One session of site-1, without a network."""
     service = ExchangeService(server, SITES, SessionRules(n_epochs), lambda event: None)
     training = SiteTraining(agreement, settings, "site-1")
-    training.run_window(lambda fields, body=b"": unpack(service.answer("site-1", pack(fields, body))))
+    training.run_session(lambda fields, body=b"": unpack(service.answer("site-1", pack(fields, body))))
     return training
 
 

@@ -1,11 +1,14 @@
-"""Figures that only the benchmarks draw."""
+"""Training across sites: what they agree on, sessions of the exchange, and the files that NVIDIA FLARE runs by.
 
+The files ``flare_*`` but `flare_kits` need NVIDIA FLARE; it loads them by name. Everything else runs without it.
+"""
+
+from .exchange_service import ExchangeService, SessionRules
 from .federation_config import FederationConfig
-from .flare_kits import STATE_FOLDER, harden_server, harden_site, server_checkpoint, write_federation, write_window
+from .flare_kits import STATE_FOLDER, harden_server, harden_site, server_checkpoint, write_federation, write_session
 from .json_file import read_settings, write_settings
 from .site_settings import SiteSettings
 from .site_training import SiteTraining, read_site_corpus
-from .windows import ExchangeService, SessionRules
 from .wire import pack, unpack
 
 __all__ = [
@@ -24,5 +27,5 @@ __all__ = [
     "unpack",
     "write_federation",
     "write_settings",
-    "write_window",
+    "write_session",
 ]

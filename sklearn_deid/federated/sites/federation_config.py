@@ -1,4 +1,4 @@
-"""What all places of a federation agree on before it starts: `FederationConfig`, the file federation.json."""
+"""Settings that all members of a federation share: `FederationConfig`, the file federation.json."""
 
 from __future__ import annotations
 
@@ -11,8 +11,7 @@ import numpy as np
 
 from ...exceptions import ExchangeError
 from ...tagging.old_parameters import current_parameters
-from ..limits import ServerLimits
-from ..server import ParameterServer
+from ..server import ParameterServer, ServerLimits
 
 __all__ = ["FederationConfig"]
 
@@ -58,7 +57,7 @@ _PRETRAINED = "a folder is one place's own, and a name makes places download wha
 
 @dataclass(frozen=True)
 class FederationConfig:
-    """The public part of a federation; every place has the same file, and nothing in it is secret.
+    """Public settings of a federation. All sites and the server have the same file, and nothing in it is secret.
 
     Parameters
     ----------
@@ -73,18 +72,18 @@ class FederationConfig:
         training, as plain values: settings of objects are named as in ``set_params``, such as ``dropout__input``.
         ``embeddings`` may be "auto", "glove-6b-50d" or None; ``encoder`` anything but a `PretrainedEncoder`.
     n_epochs : int, default=25
-        Local epochs of each site, over all windows.
+        Local epochs of each site, over all sessions.
     seed : int, default=0
-        Of the first weights.
+        Random seed of the first weights.
     max_abs, max_norm : float or None, default=None
-        What the server refuses (`federated.ServerLimits`).
+        The server refuses larger updates (`federated.ServerLimits`).
     max_staleness : int or None, default=None
     step : float, default=1.0
-        What the server multiplies updates by; 1 divided by the number of sites where they train at the same time and
-        the sum of their updates overshoots.
+        Factor by which the server multiplies updates. Use 1 divided by the number of sites if they train at the same
+        time and the sum of their updates overshoots.
     download_selection : {"most-updated", "random", "most-changed"}, default="most-updated"
-        Which parameters a site gets (`federated.ServerLimits`). What a site has got is not known across windows: with
-        "most-changed" its first download in each is random.
+        Which parameters a site fetches (`federated.ServerLimits`). With "most-changed" the first download of a site in
+        each session is random, because the server forgets between sessions which parameters it has handed out.
 
     Raises
     ------
@@ -144,7 +143,7 @@ class FederationConfig:
             raise ExchangeError("'embeddings' must be public and known everywhere: auto, glove-6b-50d or null.")
 
     def limits(self) -> ServerLimits:
-        """What the server refuses."""
+        """Limits of the server."""
         given: dict[str, Any] = {
             "max_abs": self.max_abs,
             "max_norm": self.max_norm,
@@ -174,7 +173,7 @@ class FederationConfig:
     def first_learner(self) -> Any:
         """A learner with the first weights of the federation, and no notes: one made-up token to build it."""
         from ...sequences import TokenSequences
-        from ..learner_state import make_learner
+        from ..tagger_learner import make_learner
 
         note = TokenSequences.from_rows([["a"]]).with_documents(["made-up"])  # taggers with context ask for documents
         return make_learner(self.tagger_to_train(), note, [["O"]], None, self.labels, n_epochs=self.n_epochs)

@@ -1,4 +1,4 @@
-"""NVIDIA FLARE's end at the server: one window of the exchange."""
+"""NVIDIA FLARE's end at the server: one session of the exchange."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ from nvflare.apis.shareable import Shareable
 from nvflare.fuel.f3.cellnet.utils import new_cell_message
 
 from ..server import ParameterServer
+from .exchange_service import ExchangeService, SessionRules
 from .federation_config import FederationConfig
 from .flare_kits import AGREEMENT_FILE, CHECKPOINT
 from .flare_peer import CHANNEL, TOPIC, PeerNames
 from .json_file import read_settings
-from .windows import ExchangeService, SessionRules
 
-__all__ = ["WindowController"]
+__all__ = ["SessionController"]
 
-_TASK = "sklearn_deid_window"
+_TASK = "sklearn_deid_session"
 
 
-class WindowController(Controller):
-    """Goes on from the checkpoint of the last window, and writes it with every upload.
+class SessionController(Controller):
+    """Goes on from the checkpoint of the last session, and writes it with every upload.
 
     Parameters
     ----------
@@ -67,7 +67,7 @@ class WindowController(Controller):
         """Nothing is left to do: every upload is on the disk."""
 
     def process_result_of_unknown_task(self, *args: Any, **kwargs: Any) -> None:
-        """A site that ends after the window; its uploads have been taken."""
+        """A site that ends after the session; its uploads have been taken."""
 
 
 class _EventFile:

@@ -1,4 +1,4 @@
-"""NVIDIA FLARE's end at a site: takes part in one window. The only class that a site lets a job name."""
+"""NVIDIA FLARE's end at a site: takes part in one session. The only class that a site lets a job name."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class SiteExecutor(Executor):
     """Reads the site's own settings, trains, and talks to the server of the job. Takes no arguments from a job."""
 
     def execute(self, task_name: str, shareable: Shareable, fl_ctx: Any, abort_signal: Any) -> Shareable:
-        """Train until the window ends; what fails is logged without text of notes."""
+        """Train until the session ends; what fails is logged without text of notes."""
         engine = fl_ctx.get_engine()
         local = Path(engine.get_workspace().get_site_config_dir())
         line = _Line(engine.get_cell(), fl_ctx.get_job_id(), abort_signal)
@@ -49,8 +49,8 @@ class SiteExecutor(Executor):
             with _OnlyKindAndPlace():
                 _use_threads(settings.threads)
                 training = SiteTraining(agreement, settings, fl_ctx.get_identity_name())
-                n_trained = training.run_window(line.ask, lambda: bool(abort_signal.triggered))
-            self.log_info(fl_ctx, f"trained {n_trained} epochs in this window, {training.n_left} are left")
+                n_trained = training.run_session(line.ask, lambda: bool(abort_signal.triggered))
+            self.log_info(fl_ctx, f"trained {n_trained} epochs in this session, {training.n_left} are left")
             return make_reply(ReturnCode.OK)
         except (DeidError, OSError) as error:
             # Errors of this library hold no text of notes; those of the system hold names of files.
@@ -90,7 +90,7 @@ class _Line:
             if reply is not None:
                 return reply
             time.sleep(1.0)
-        raise ExchangeError("The server does not answer. What was trained is saved, and is sent in the next window.")
+        raise ExchangeError("The server does not answer. What was trained is saved, and is sent in the next session.")
 
     def ask_once(
         self, fields: Mapping[str, Any], body: bytes = b"", timeout: float = _ANSWER_TIMEOUT

@@ -1,4 +1,4 @@
-"""Files around NVIDIA FLARE: what its provisioning reads, what a kit must allow, and the job of a window.
+"""Files around NVIDIA FLARE: what its provisioning reads, what a kit must allow, and the job of a session.
 
 All of it is JSON (which YAML readers read too), so that nothing here needs FLARE itself.
 """
@@ -13,10 +13,10 @@ from pathlib import Path
 from typing import Any
 
 from ...exceptions import DeidError
+from .exchange_service import SessionRules
 from .federation_config import FederationConfig
 from .json_file import read_settings, write_json, write_settings
 from .site_settings import SiteSettings
-from .windows import SessionRules
 
 __all__ = [
     "AGREEMENT_FILE",
@@ -27,7 +27,7 @@ __all__ = [
     "harden_site",
     "server_checkpoint",
     "write_federation",
-    "write_window",
+    "write_session",
 ]
 
 AGREEMENT_FILE = "federation.json"
@@ -36,8 +36,8 @@ SITE_FILE = "site.json"
 STATE_FOLDER = "deid-state"
 CHECKPOINT = Path(STATE_FOLDER, "server.state")
 _EXECUTOR = "sklearn_deid.federated.sites.flare_executor.SiteExecutor"
-_CONTROLLER = "sklearn_deid.federated.sites.flare_controller.WindowController"
-_TASK = "sklearn_deid_window"
+_CONTROLLER = "sklearn_deid.federated.sites.flare_controller.SessionController"
+_TASK = "sklearn_deid_session"
 _NOBODY = {
     right: "none"
     for right in ("submit_job", "clone_job", "manage_job", "download_job", "operate", "shell_commands", "byoc")
@@ -53,14 +53,14 @@ def write_federation(
     ----------
     folder : path
         New or empty; gets ``federation.json``, ``profile.yml``, and ``participants/NAME.yml`` for the server, each site
-        and the person who starts windows.
+        and the person who starts sessions.
     agreement : FederationConfig
     host : str
         Name of the server as sites reach it; also the name in its certificate.
     port : int
         The only port that has to be open, and only on the server.
     lead : str
-        E-mail address of the person who may start windows.
+        E-mail address of the person who may start sessions.
     """
     root = Path(folder)
     (root / "participants").mkdir(parents=True)
@@ -78,13 +78,13 @@ def write_federation(
         write_json(participant, root / "participants" / f"{person['name']}.yml")
 
 
-def write_window(folder: str | os.PathLike[str], rules: SessionRules) -> None:
-    """Write the job of a window: two JSON files that name two installed classes, and no code.
+def write_session(folder: str | os.PathLike[str], rules: SessionRules) -> None:
+    """Write the job of a session: two JSON files that name two installed classes, and no code.
 
     Parameters
     ----------
     folder : path
-        New; may be submitted as often as there are windows.
+        New; may be submitted as often as there are sessions.
     rules : SessionRules
         Only the server reads them.
     """
@@ -92,9 +92,9 @@ def write_window(folder: str | os.PathLike[str], rules: SessionRules) -> None:
     config = root / "app" / "config"
     config.mkdir(parents=True)
     write_json(
-        {"name": "window", "resource_spec": {}, "min_clients": 1, "deploy_map": {"app": ["@ALL"]}}, root / "meta.json"
+        {"name": "session", "resource_spec": {}, "min_clients": 1, "deploy_map": {"app": ["@ALL"]}}, root / "meta.json"
     )
-    controller = {"id": "window", "path": _CONTROLLER, "args": asdict(rules)}
+    controller = {"id": "session", "path": _CONTROLLER, "args": asdict(rules)}
     write_json({"format_version": 2, "workflows": [controller], "components": []}, config / "config_fed_server.json")
     executor = {"tasks": [_TASK], "executor": {"path": _EXECUTOR, "args": {}}}
     write_json({"format_version": 2, "executors": [executor], "components": []}, config / "config_fed_client.json")
@@ -120,6 +120,7 @@ def harden_site(kit: str | os.PathLike[str], agreement: FederationConfig, settin
     """
     local = _local(kit, "fed_client.json")
     resources = _resources(local, _EXECUTOR)
+    # The log streamer would send log lines of the site to the server.
     resources["components"] = [part for part in resources["components"] if part["id"] != "site_log_streamer"]
     resources["client"] = {**resources.get("client", {}), "allow_log_streaming": False}
     write_json(resources, local / "resources.json")

@@ -1,4 +1,4 @@
-"""Settings in JSON files that people edit: what is unknown, missing or out of range is refused by name."""
+"""Settings in JSON files that people edit. Unknown, missing and invalid fields are refused by name."""
 
 from __future__ import annotations
 
@@ -7,13 +7,18 @@ import os
 from dataclasses import MISSING, asdict, fields
 from pathlib import Path
 from typing import Any, TypeVar
-from uuid import uuid4
 
 from ...exceptions import DeidError
+from ..state_file import replace_file
 
 __all__ = ["read_settings", "write_json", "write_settings"]
 
 T = TypeVar("T")
+
+# Fields of files that versions before 0.2.0 wrote: class, old field -> new field, new value of each old value.
+_RENAMED: dict[tuple[str, str], tuple[str, dict[Any, Any]]] = {
+    ("SiteSettings", "half"): ("upload_dtype", {False: "float32", True: "float16"}),
+}
 
 
 def read_settings(cls: type[T], path: str | os.PathLike[str]) -> T:
@@ -33,6 +38,7 @@ def read_settings(cls: type[T], path: str | os.PathLike[str]) -> T:
     known = {field.name: field for field in fields(cls)}  # type: ignore[arg-type]
     if not isinstance(content, dict):
         raise DeidError("The file of settings must hold a JSON object.", path=str(path))
+    content = _renamed(cls, content)
     unknown = sorted(set(content) - set(known))
     if unknown:
         raise DeidError(f"The settings have no field {unknown[0]!r}; there is {', '.join(known)}.", path=str(path))
@@ -45,19 +51,21 @@ def read_settings(cls: type[T], path: str | os.PathLike[str]) -> T:
         raise DeidError(f"A setting is refused: {getattr(error, 'message', error)}", path=str(path)) from None
 
 
+def _renamed(cls: type, content: dict[str, Any]) -> dict[str, Any]:
+    """The content under the names of today."""
+    current = dict(content)
+    for (owner, old), (new, values) in _RENAMED.items():
+        # A value that the old version could not have written stays, and is refused like any other unknown field.
+        if owner == cls.__name__ and isinstance(content.get(old), bool) and new not in content:
+            current[new] = values[current.pop(old)]
+    return current
+
+
 def write_settings(settings: Any, path: str | os.PathLike[str], *, private: bool = False) -> None:
     """Write a dataclass as the file that `read_settings` reads; a private one for its owner alone."""
     write_json(asdict(settings), path, private=private)
 
 
 def write_json(content: Any, path: str | os.PathLike[str], *, private: bool = False) -> None:
-    """Write readable JSON; the file is whole or not there, and others can never read a private one."""
-    target = Path(path)
-    work = target.with_name(f".{target.name}-{uuid4().hex}")
-    try:
-        descriptor = os.open(work, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600 if private else 0o666)
-        with open(descriptor, "w", encoding="utf-8") as stream:
-            stream.write(json.dumps(content, indent=2, ensure_ascii=False) + "\n")
-        os.replace(work, target)
-    finally:
-        work.unlink(missing_ok=True)
+    """Write readable JSON. The file is complete or not there, and others can never read a private one."""
+    replace_file(path, (json.dumps(content, indent=2, ensure_ascii=False) + "\n").encode(), private=private)

@@ -1,4 +1,4 @@
-"""What only a site knows: `SiteSettings`, a file in its own house."""
+"""Settings of one site, in a file that stays at the site: `SiteSettings`."""
 
 from __future__ import annotations
 
@@ -14,26 +14,26 @@ __all__ = ["SiteSettings"]
 
 @dataclass(frozen=True)
 class SiteSettings:
-    """Settings of one site. The file stays there; no message holds it.
+    """Settings of one site. The file stays at the site, and no message holds it.
 
-    How many parameters a site fetches and sends can be seen by the size of its messages. ``clip``, ``threshold`` and
-    everything else can not.
+    The sizes of messages reveal how many parameters a site fetches and sends. They do not reveal ``clip``,
+    ``threshold`` and the other settings.
 
     Parameters
     ----------
     corpus : str
         File or folder with annotated notes.
     state : str
-        Folder for the worker's state, its log and its model; holds more than the site shares.
+        Folder for the worker's state, its log and its model. It holds more than the site shares.
     random_state : int or None, default=None
-        Of training, and of which parameters are sent where there is no noise. Noise never comes from it: each upload
-        with noise is drawn under a key of its own.
+        Random seed of training, and of the selection of sent parameters without noise. Uploads with noise do not use
+        it: each is drawn under a new key.
     format, encoding : str or None, default=None
         As for `read_corpus`.
-    upload_fraction, download_fraction, clip, threshold, selection, half, error_feedback
+    upload_fraction, download_fraction, clip, threshold, selection, upload_dtype, error_feedback
         theta_u, theta_d, gamma, tau and so on, as for `federated.WorkerSettings`.
     epsilon : float or None, default=None
-        Sparse-vector noise (`federated.SparseVectorUpload`): of each epoch.
+        Sparse-vector noise (`federated.SparseVectorUpload`): privacy loss of each epoch.
     noise_multiplier, norm_bound : float or None, default=None
         Gaussian noise (`federated.GaussianUpload`); both or none.
     validation_fraction : float or None, default=None
@@ -57,7 +57,7 @@ class SiteSettings:
     clip: float = 10.0
     threshold: float = 1e-4
     selection: str = "random"
-    half: bool = False
+    upload_dtype: str = "float32"
     error_feedback: bool = False
     epsilon: float | None = None
     noise_multiplier: float | None = None
@@ -81,7 +81,7 @@ class SiteSettings:
                 raise ExchangeError(f"'{name}' must be a whole number.")
 
     def worker_settings(self) -> WorkerSettings:
-        """What `federated.Worker` needs of it."""
+        """The settings of the `federated.Worker`."""
         return WorkerSettings.of(self)
 
     def privacy(self) -> Any:

@@ -1,4 +1,4 @@
-"""The site's side of windows: train on the site's own notes, exchange, and survive being stopped anywhere."""
+"""The site's side of sessions: training on the site's own notes, with a state that survives any interruption."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ _WORKER = "worker.state"
 class SiteTraining:
     """A worker with its notes, whose state outlives the process.
 
-    From here to the end of `run_window` no other process can train with the same state folder (`StateLock`). The
-    folder holds ``worker.state`` and ``learner-N.state`` (after N epochs), ``history.jsonl`` with a line of
-    numbers for each epoch, and ``model``, a tagger that `load` reads, after each window.
+    Until the end of `run_session` no other process can train with the same state folder (`StateLock`). The folder
+    holds ``worker.state`` and ``learner-N.state`` (after N epochs), ``history.jsonl`` with a line of
+    numbers for each epoch, and ``model``, a tagger that `load` reads, after each session.
 
     Parameters
     ----------
@@ -48,7 +48,7 @@ class SiteTraining:
     """
 
     def __init__(self, agreement: FederationConfig, settings: SiteSettings, name: str) -> None:
-        from ..learner_state import make_learner
+        from ..tagger_learner import make_learner
 
         if name not in agreement.sites:
             raise ExchangeError("The federation does not name this site.")
@@ -72,6 +72,7 @@ class SiteTraining:
             self.learner.layout.fingerprint,
             settings.worker_settings(),
             privacy=settings.privacy(),
+            # Noise from a seed that lies in a file could be subtracted by whoever reads the file.
             random_state=settings.random_state if settings.privacy() is None else None,
         )
         self._lock = StateLock(self.folder)
@@ -86,16 +87,16 @@ class SiteTraining:
         """Local epochs until the end of the whole training."""
         return self.agreement.n_epochs - self.worker.n_epochs
 
-    def run_window(self, ask: Ask, stopped: Callable[[], bool] = lambda: False) -> int:
-        """Take part in one window, and save the model; for another window there must be another `SiteTraining`.
+    def run_session(self, ask: Ask, stopped: Callable[[], bool] = lambda: False) -> int:
+        """Take part in one session, and save the model. Each session needs a new `SiteTraining`.
 
         Parameters
         ----------
         ask : callable
-            ``ask(fields, body=b"") -> (fields, body)``; repeats what is not answered, and raises ExchangeError where
-            the server stays away.
+            ``ask(fields, body=b"") -> (fields, body)``. It repeats unanswered requests, and raises ExchangeError if the
+            server does not answer at all.
         stopped : callable, default=never
-            Whether somebody wants the window to end.
+            Says whether the session is to end early.
 
         Returns
         -------
@@ -108,15 +109,15 @@ class SiteTraining:
             If the server has another model, or refuses a request other than an upload.
         """
         try:
-            return self._window(ask, stopped)
+            return self._session(ask, stopped)
         finally:
             self._lock.release()
 
-    def _window(self, ask: Ask, stopped: Callable[[], bool]) -> int:
+    def _session(self, ask: Ask, stopped: Callable[[], bool]) -> int:
         hello = _granted(ask({"ask": "hello"}))[0]
         if hello.get("model") != self.worker.model:
             raise ExchangeError("The server has another model: its federation.json is not the one of this site.")
-        self._send_pending(ask)
+        self._send_pending(ask)  # of an earlier session that ended before its last upload arrived
         n_trained = 0
         for _ in range(min(self.n_left, int(hello["n_epochs"]))):
             if stopped():
@@ -159,7 +160,7 @@ class SiteTraining:
 
     def _save(self) -> None:
         """The learner first; the worker's file says which of the learner's counts, so that both are of one epoch."""
-        from ..learner_state import learner_to_state
+        from ..tagger_learner import learner_to_state
 
         worker = self.worker
         write_state(self._learner_file(worker.n_epochs), _KIND, *learner_to_state(self.learner))
@@ -169,14 +170,14 @@ class SiteTraining:
                 path.unlink()
 
     def _restore(self) -> None:
-        from ..learner_state import learner_from_state
+        from ..tagger_learner import learner_from_state
 
         self.worker.restore(self.folder / _WORKER)
         state, arrays = read_state(self._learner_file(self.worker.n_epochs), _KIND)
         learner_from_state(self.learner, state, arrays)
 
     def _save_model(self) -> None:
-        """The tagger as it is now, with the average of its weights; the next window begins with the saved state."""
+        """The tagger as it is now, with the average of its weights; the next session begins with the saved state."""
         from ...saving import save
 
         self.learner.finish()
@@ -192,7 +193,7 @@ def read_site_corpus(settings: SiteSettings) -> Any:
     Raises
     ------
     DeidError
-        If they cannot be read, or nothing is annotated: training would teach to let all PHI through.
+        If they cannot be read, or nothing is annotated: the tagger would learn to miss all PHI.
     """
     from ...io import read_corpus
 

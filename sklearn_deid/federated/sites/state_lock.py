@@ -1,4 +1,4 @@
-"""One process of a site at a time: who trains with a state folder holds its lock."""
+"""Lock of a state folder: only one process of a site trains at a time."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ __all__ = ["StateLock"]
 
 
 class StateLock:
-    """Held from the moment it is made until `release`, or until the process ends in whatever way.
+    """A lock that is held from its construction until `release`, or until the process ends in any way.
 
-    A site that was suspended or cut off may come back after its window has ended, with a process that still trains,
-    while the next window starts another one. Both would write the same files.
+    A site that was suspended or cut off may return after its session has ended, with a process that still trains, while
+    the next session starts another process. Both would write the same files.
 
     Parameters
     ----------
     folder : Path
-        There must be one; gets a file ``lock``.
+        An existing folder. A file ``lock`` is made in it.
     patience : float, default=330.0
-        Seconds to wait for the other process. One that waits for a server that stays away gives up after 300.
+        Seconds to wait for the other process. A process whose server does not answer gives up after 300.
 
     Raises
     ------
@@ -61,7 +61,7 @@ class StateLock:
         return True
 
     def release(self) -> None:
-        """Let others train; a second time nothing happens."""
+        """Let other processes train. A second call does nothing."""
         if self._file >= 0:
             os.close(self._file)
         self._file = -1

@@ -49,6 +49,7 @@ def unpack(data: Any) -> tuple[dict[str, Any], bytes]:
         raise ExchangeError(f"A request must be bytes. Got {type(data).__name__}.")
     raw = bytes(data)
     length = _LENGTH.unpack_from(raw)[0] if len(raw) >= _LENGTH.size else LARGEST_FIELDS + 1
+    # Before anything is parsed: the length comes from somebody who may be malicious.
     if length > min(LARGEST_FIELDS, len(raw) - _LENGTH.size):
         raise ExchangeError("The request is truncated, or something else.")
     try:

@@ -88,7 +88,7 @@ class Lab:
                 *("--corpus", f"notes/{site}", *own),
             )
 
-    def submit(self, folder="lab/window"):
+    def submit(self, folder="lab/session"):
         told = self.command(
             "nvflare", "--format", "json", "job", "submit", "-j", folder, "--startup-kit", self.kit(LEAD)
         )
@@ -192,7 +192,7 @@ class Lab:
             time.sleep(0.2)
 
     def wait_for_end(self, job):
-        self.wait(lambda: self.events(job, event="end"), f"window {job} ends")
+        self.wait(lambda: self.events(job, event="end"), f"session {job} ends")
         return self.events(job, event="end")[0]
 
     def report(self):

@@ -1,4 +1,4 @@
-"""A federation as hospitals would run it, on one machine: killed and suspended sites, windows, other code refused.
+"""A federation as hospitals would run it, on one machine: killed and suspended sites, sessions, other code refused.
 
 Every wait is bounded and looks at files; every process is killed at the end, also where a test fails.
 """
@@ -21,7 +21,7 @@ from .flare_lab import HOST, Lab
 pytestmark = pytest.mark.federated
 
 SITES = ["site-1", "site-2", "site-3"]
-N_EPOCHS, N_IN_WINDOW = 14, 12
+N_EPOCHS, N_IN_SESSION = 14, 12
 
 
 @pytest.fixture(scope="module")
@@ -30,7 +30,7 @@ def lab(tmp_path_factory):
     try:
         network = ("--hidden-size", 24, "--embeddings", "none", "--lr", 0.01, "--batch-size", 100, "--step", 0.5)
         waits = ("--first-contact", 200, "--silence", 40, "--grace", 200, "--longest", 230)
-        counts = ("--epochs", N_EPOCHS, "--window-epochs", N_IN_WINDOW, "--download-selection", "most-changed")
+        counts = ("--epochs", N_EPOCHS, "--session-epochs", N_IN_SESSION, "--download-selection", "most-changed")
         lab.plan(*counts, *network, *waits)
         lab.certify()
         own = ("--download-fraction", 0.5, "--validation-fraction", 0.3)
@@ -44,7 +44,7 @@ def lab(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def trained(lab):
-    """Two windows: in the first site-3 is killed and site-2 suspended, the server is killed between the two."""
+    """Two sessions: in the first site-3 is killed and site-2 suspended, the server is killed between the two."""
     first = lab.submit()
     lab.wait(lambda: len(lab.events(first, event="upload", site="site-3")) >= 2, "site-3 uploads")
     seen = len(lab.log(HOST))
@@ -54,7 +54,7 @@ def trained(lab):
     lab.wait(lambda: len(lab.events(first, event="upload", site="site-2")) >= 2, "site-2 uploads")
     lab.suspend("site-2")
     n_suspended = len(lab.events(first, event="upload", site="site-2"))
-    n_alone = N_IN_WINDOW - len(lab.events(first, event="upload", site="site-1"))
+    n_alone = N_IN_SESSION - len(lab.events(first, event="upload", site="site-1"))
     lab.wait_for_site("site-3", seen)
     end_of_first = lab.wait_for_end(first)
     lab.resume("site-2")
@@ -76,13 +76,13 @@ def checkpoint(lab):
     return ParameterServer.load(lab.kit(HOST) / "deid-state" / "server.state")
 
 
-def test_killed_and_suspended_sites_stop_nobody_and_go_on_in_the_next_window(lab, trained):
+def test_killed_and_suspended_sites_stop_nobody_and_go_on_in_the_next_session(lab, trained):
     first, second = trained["ends"]
     assert (first["done"], first["missing"]) == (["site-1"], ["site-2", "site-3"])
     assert (second["done"], second["missing"]) == (SITES, [])
     assert trained["n_alone"] > 0  # epochs of site-1 while nobody else was there
     for n_before in (trained["n_before"], trained["n_suspended"]):
-        assert 2 <= n_before < N_IN_WINDOW
+        assert 2 <= n_before < N_IN_SESSION
     for site in SITES:
         assert [line["epoch"] for line in lab.history(site)] == list(range(1, N_EPOCHS + 1))
 
@@ -112,7 +112,7 @@ def test_bytes_are_those_of_the_shares(lab, trained):
 
 
 def test_what_site_3_has_not_sent_outlives_its_processes(lab, trained):
-    """It was killed in the first window; its state holds the rest of each update, the others keep nothing."""
+    """It was killed in the first session; its state holds the rest of each update, the others keep nothing."""
     for site in SITES:
         _, arrays = read_state(lab.kit(site) / "deid-state" / "worker.state", "worker")
         assert ("unsent" in arrays and bool(arrays["unsent"].any())) == (site == "site-3")
@@ -210,13 +210,13 @@ def let_everything_pass(lab):
 
 
 def other_job(lab, name, executor):
-    """The job of a window with another class for the sites."""
+    """The job of a session with another class for the sites."""
     config = lab.root / name / "app" / "config"
     config.mkdir(parents=True)
-    window = lab.root / "lab" / "window"
-    (lab.root / name / "meta.json").write_text((window / "meta.json").read_text().replace("window", name))
+    session = lab.root / "lab" / "session"
+    (lab.root / name / "meta.json").write_text((session / "meta.json").read_text().replace("session", name))
     server = "config_fed_server.json"
-    (config / server).write_text((window / "app" / "config" / server).read_text())
+    (config / server).write_text((session / "app" / "config" / server).read_text())
     tasks = {"tasks": ["*"], "executor": executor}
     (config / "config_fed_client.json").write_text(
         json.dumps({"format_version": 2, "executors": [tasks], "components": []})

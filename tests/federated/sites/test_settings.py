@@ -15,8 +15,8 @@ from sklearn_deid.federated.sites import (
     read_settings,
     server_checkpoint,
     write_federation,
+    write_session,
     write_settings,
-    write_window,
 )
 
 AGREEMENT = FederationConfig("lab", ["site-1"], ["DATE", "PATIENT"], {"hidden_size": 4, "embeddings": None}, n_epochs=2)
@@ -71,7 +71,7 @@ def test_server_keeps_its_jobs_in_the_kit_and_its_weights(kits):
     path = harden_server(kits / "server", AGREEMENT)
     resources = load(kits / "server" / "local" / "resources.json")
     assert "/elsewhere" not in json.dumps(resources)
-    assert resources["class_allow_list"] == ["sklearn_deid.federated.sites.flare_controller.WindowController"]
+    assert resources["class_allow_list"] == ["sklearn_deid.federated.sites.flare_controller.SessionController"]
     assert load(kits / "server" / "local" / "authorization.json")["permissions"]["lead"]["byoc"] == "none"
     assert server_checkpoint(kits / "server") == (AGREEMENT, path)
     server = ParameterServer.load(path)
@@ -106,9 +106,9 @@ def test_wrong_kits_are_refused(kits):
         harden_site(kits / "site", AGREEMENT, SiteSettings("/n", "/s", 0))
 
 
-def test_federation_and_window_are_plain_files(tmp_path):
+def test_federation_and_session_are_plain_files(tmp_path):
     write_federation(tmp_path / "lab", AGREEMENT, "deid.example.org", 8002, "lead@example.org")
-    write_window(tmp_path / "lab" / "window", SessionRules(n_epochs=2))
+    write_session(tmp_path / "lab" / "session", SessionRules(n_epochs=2))
     files = sorted(str(path.relative_to(tmp_path / "lab")) for path in (tmp_path / "lab").rglob("*") if path.is_file())
     assert files == [
         "federation.json",
@@ -116,13 +116,13 @@ def test_federation_and_window_are_plain_files(tmp_path):
         "participants/lead@example.org.yml",
         "participants/site-1.yml",
         "profile.yml",
-        "window/app/config/config_fed_client.json",
-        "window/app/config/config_fed_server.json",
-        "window/meta.json",
+        "session/app/config/config_fed_client.json",
+        "session/app/config/config_fed_server.json",
+        "session/meta.json",
     ]
     assert read_settings(FederationConfig, tmp_path / "lab" / "federation.json") == AGREEMENT
     assert load(tmp_path / "lab" / "profile.yml")["connection_security"] == "mtls"
-    client = load(tmp_path / "lab" / "window" / "app" / "config" / "config_fed_client.json")
+    client = load(tmp_path / "lab" / "session" / "app" / "config" / "config_fed_client.json")
     assert client["executors"][0]["executor"] == {
         "path": "sklearn_deid.federated.sites.flare_executor.SiteExecutor",
         "args": {},
@@ -194,5 +194,5 @@ def test_files_that_are_refused(tmp_path, content, reason):
 
 
 def test_settings_come_back(tmp_path):
-    write_settings(SiteSettings("/n", "/s", 3, half=True), tmp_path / "site.json")
-    assert read_settings(SiteSettings, tmp_path / "site.json") == SiteSettings("/n", "/s", 3, half=True)
+    write_settings(SiteSettings("/n", "/s", 3, upload_dtype="float16"), tmp_path / "site.json")
+    assert read_settings(SiteSettings, tmp_path / "site.json") == SiteSettings("/n", "/s", 3, upload_dtype="float16")

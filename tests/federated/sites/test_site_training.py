@@ -1,4 +1,4 @@
-"""A site over windows, without a network: stopped anywhere, it ends where an uninterrupted one does."""
+"""A site over sessions, without a network: stopped anywhere, it ends where an uninterrupted one does."""
 
 import json
 from threading import Thread
@@ -42,7 +42,7 @@ def agreement(n_epochs=4, **more):
 
 
 class Federation:
-    """Server and sites in one process; each window makes its sites anew, as processes do."""
+    """Server and sites in one process; each session makes its sites anew, as processes do."""
 
     def __init__(self, root, notes, n_epochs=4, **own):
         self.root, self.notes, self.own = root, notes, own
@@ -53,11 +53,11 @@ class Federation:
     def settings(self, site):
         return SiteSettings(str(self.notes / site), str(self.root / site), random_state=7, format="brat", **self.own)
 
-    def window(self, n_epochs, ask=None):
+    def session(self, n_epochs, ask=None):
         service = ExchangeService(self.server, SITES, SessionRules(n_epochs), lambda event: None)
         for site in SITES:
             training = SiteTraining(self.agreement, self.settings(site), site)
-            training.run_window((ask or direct)(service, site))
+            training.run_session((ask or direct)(service, site))
         return service
 
 
@@ -65,11 +65,11 @@ def direct(service, site):
     return lambda fields, body=b"": unpack(service.answer(site, pack(fields, body)))
 
 
-def test_windows_of_one_epoch_equal_plain_workers(tmp_path, notes):
-    """Windows, files and new processes change no bit: one site after the other is the sequential schedule."""
+def test_sessions_of_one_epoch_equal_plain_workers(tmp_path, notes):
+    """Sessions, files and new processes change no bit: one site after the other is the sequential schedule."""
     federation = Federation(tmp_path, notes, n_epochs=3)
     for _ in range(3):
-        federation.window(1)
+        federation.session(1)
     plain = Federation(tmp_path / "plain", notes, n_epochs=3)
     trainings = [SiteTraining(plain.agreement, plain.settings(site), site) for site in SITES]
     for number in range(3):
@@ -82,7 +82,7 @@ def test_windows_of_one_epoch_equal_plain_workers(tmp_path, notes):
     assert np.array_equal(federation.server.counts, plain.server.counts)
 
 
-# Questions of a window of two epochs: hello, download, upload, download, upload, done.
+# Questions of a session of two epochs: hello, download, upload, download, upload, done.
 @pytest.mark.parametrize(("place", "is_heard"), [(1, False), (2, False), (2, True), (4, True), (5, False)])
 def test_site_that_dies_anywhere_loses_nothing_and_sends_nothing_twice(tmp_path, notes, place, is_heard):
     federation = Federation(tmp_path, notes, n_epochs=2)
@@ -101,8 +101,8 @@ def test_site_that_dies_anywhere_loses_nothing_and_sends_nothing_twice(tmp_path,
         return ask
 
     with pytest.raises(Killed):
-        federation.window(2, dying)
-    federation.window(2)
+        federation.session(2, dying)
+    federation.session(2)
     assert [federation.server.delivered(site) for site in SITES] == [[(0, 1)], [(0, 1)]]
     assert federation.server.version == 4
     assert federation.server.n_refused == 0
@@ -113,12 +113,12 @@ def test_local_state_and_model_stay_in_the_folder(tmp_path, notes):
     for seed, site in enumerate(SITES, start=1):
         write_corpus(make_clinical_notes(6, random_state=seed), notes_of_more_patients / site, "brat")
     federation = Federation(tmp_path, notes_of_more_patients, n_epochs=3, validation_fraction=0.5)
-    federation.window(2)
+    federation.session(2)
     folder = tmp_path / "site-1"
     names = sorted(path.name for path in folder.iterdir())
     assert names == ["history.jsonl", "learner-2.state", "lock", "model", "worker.state"]
     assert load(folder / "model").predict([["Mr", "Alder"]])[0]
-    federation.window(2)
+    federation.session(2)
     lines = [json.loads(line) for line in (folder / "history.jsonl").read_text().splitlines()]
     assert [line["epoch"] for line in lines] == [1, 2, 3]
     assert {"train_loss", "f1", "bytes_up", "bytes_down"} <= set(lines[0])
@@ -126,48 +126,48 @@ def test_local_state_and_model_stay_in_the_folder(tmp_path, notes):
 
 
 def test_another_process_waits_for_the_one_that_trains(tmp_path, notes):
-    """As where a site was suspended, and comes back after the next window has begun."""
+    """As where a site was suspended, and comes back after the next session has begun."""
     federation = Federation(tmp_path, notes, n_epochs=2)
     first = SiteTraining(federation.agreement, federation.settings("site-1"), "site-1")
     service = ExchangeService(federation.server, SITES, SessionRules(1), lambda event: None)
     second = []
 
-    def next_window():
+    def next_session():
         second.append(SiteTraining(federation.agreement, federation.settings("site-1"), "site-1"))
 
-    waiting = Thread(target=next_window)
+    waiting = Thread(target=next_session)
     waiting.start()
-    assert first.run_window(direct(service, "site-1")) == 1
+    assert first.run_session(direct(service, "site-1")) == 1
     waiting.join()
     assert second[0].worker.n_epochs == 1  # it has seen what the first one left
-    assert second[0].run_window(direct(service, "site-1")) == 1
+    assert second[0].run_session(direct(service, "site-1")) == 1
     assert federation.server.delivered("site-1") == [(0, 1)]
     assert federation.server.n_refused == 0
 
 
 def test_finished_site_takes_part_without_training(tmp_path, notes):
     federation = Federation(tmp_path, notes, n_epochs=1)
-    federation.window(1)
+    federation.session(1)
     before = federation.server.parameters.copy()
-    service = federation.window(1)
+    service = federation.session(1)
     assert service.done == set(SITES)
     assert np.array_equal(federation.server.parameters, before)
 
 
-def test_window_that_is_closed_or_stopped_ends_before_an_epoch(tmp_path, notes):
+def test_session_that_is_closed_or_stopped_ends_before_an_epoch(tmp_path, notes):
     federation = Federation(tmp_path, notes)
     service = ExchangeService(federation.server, SITES, SessionRules(2), lambda event: None)
     training = SiteTraining(federation.agreement, federation.settings("site-1"), "site-1")
-    assert training.run_window(direct(service, "site-1"), stopped=lambda: True) == 0
+    assert training.run_session(direct(service, "site-1"), stopped=lambda: True) == 0
     service.close()
     training = SiteTraining(federation.agreement, federation.settings("site-1"), "site-1")
-    assert training.run_window(direct(service, "site-1")) == 0
+    assert training.run_session(direct(service, "site-1")) == 0
     assert federation.server.version == 0
 
 
 def test_noise_is_in_the_settings_of_the_site(tmp_path, notes):
     federation = Federation(tmp_path, notes, n_epochs=1, epsilon=1.0, clip=0.01, upload_fraction=0.01)
-    federation.window(1)
+    federation.session(1)
     training = SiteTraining(federation.agreement, federation.settings("site-1"), "site-1")
     assert len(training.worker.ledger) == 1
 
@@ -178,14 +178,14 @@ def test_server_of_another_agreement_is_left_alone(tmp_path, notes):
     service = ExchangeService(other, SITES, SessionRules(1), lambda event: None)
     training = SiteTraining(federation.agreement, federation.settings("site-1"), "site-1")
     with pytest.raises(ExchangeError, match="another model"):
-        training.run_window(direct(service, "site-1"))
+        training.run_session(direct(service, "site-1"))
     with pytest.raises(ExchangeError, match="takes no part"):
-        training.run_window(direct(service, "site-3"))
+        training.run_session(direct(service, "site-3"))
 
 
 def test_saved_training_must_be_the_agreed_one(tmp_path, notes):
     federation = Federation(tmp_path, notes)
-    federation.window(1)
+    federation.session(1)
     for _ in range(2):  # whose lock is not left behind
         with pytest.raises(ExchangeError, match="4 epochs, but 9"):
             SiteTraining(agreement(9), federation.settings("site-1"), "site-1")

@@ -1,4 +1,4 @@
-"""The server's side of one window: who may say what, who is done, and when it is over."""
+"""The server's side of one session: which requests are answered, which sites are done, and when it ends."""
 
 from __future__ import annotations
 
@@ -17,20 +17,21 @@ __all__ = ["ExchangeService", "SessionRules"]
 
 @dataclass(frozen=True)
 class SessionRules:
-    """When a window ends, in seconds. Who misses the end goes on in the next window, where he stopped.
+    """When a session ends; times are in seconds. A site that misses the end continues in the next session.
 
     Parameters
     ----------
     n_epochs : int, default=5
-        Local epochs of each site in a window, at most.
+        Largest number of local epochs of each site in a session.
     first_contact : float, default=300.0
-        A site that has not been heard of by then is not waited for.
+        The server stops waiting for a site that has not called within this time.
     silence : float, default=60.0
-        Nor one that was last heard of so long ago; sites that train send a sign of life every 10 seconds.
+        The server stops waiting for a site whose last call is longer ago than this. Sites that train call every 10
+        seconds.
     grace : float, default=600.0
-        How long slow sites are waited for once more than half of all sites are done.
+        How long the server waits for slow sites once more than half of all sites are done.
     longest : float, default=86400.0
-        How long a window takes at most.
+        Longest duration of a session.
     """
 
     n_epochs: int = 5
@@ -41,22 +42,22 @@ class SessionRules:
 
     def __post_init__(self) -> None:
         if isinstance(self.n_epochs, bool) or not isinstance(self.n_epochs, int) or self.n_epochs < 1:
-            raise ExchangeError("A window needs a whole number of epochs.")
+            raise ExchangeError("A session needs a whole number of epochs.")
         if not all(value > 0 for value in (self.first_contact, self.silence, self.grace, self.longest)):
-            raise ExchangeError("The times of a window must be positive.")
+            raise ExchangeError("The times of a session must be positive.")
 
 
 class ExchangeService:
-    """Answers sites; the transport says who asks, and nothing in a request can say so.
+    """Answers requests of sites. The name of a site comes from the transport, never from a request.
 
     Parameters
     ----------
     server : ParameterServer
     sites : iterable of str
-        Who takes part.
+        Names of the sites that take part.
     rules : SessionRules
     record : callable
-        Gets a dict of numbers and names for each event; never text of notes.
+        Called with a dict of numbers and names for each event; it never holds text of notes.
     clock : callable, default=time.monotonic
 
     Examples
@@ -95,12 +96,12 @@ class ExchangeService:
         }
 
     def answer(self, site: str | None, data: Any) -> bytes:
-        """The reply to a request; a refusal is a reply too.
+        """The reply to a request. A refusal is a reply, too.
 
         Parameters
         ----------
         site : str or None
-            Who asks, as the connection has proved; None if it has not.
+            Name of the site, as the connection has proved it; None if it has not.
         data : bytes
         """
         try:
@@ -112,6 +113,7 @@ class ExchangeService:
             asked = self._answers.get(str(fields.get("ask")))
             if asked is None:
                 raise ExchangeError("This cannot be asked for.")
+            # Any valid request is a sign of life, also one that is refused below.
             with self._lock:
                 self._heard[site] = self._clock()
             return asked(site, fields, body)
@@ -158,7 +160,7 @@ class ExchangeService:
     # ---- the end
 
     def is_over(self) -> bool:
-        """Whether nobody is waited for any longer."""
+        """Whether the server waits for no site any longer."""
         with self._lock:
             now = self._clock()
             return (
@@ -179,7 +181,7 @@ class ExchangeService:
         return {site for site in self.sites - self.done if waits(site)}
 
     def close(self) -> None:
-        """Tell everybody who asks from now on that the window is over; uploads are still taken."""
+        """Answer all further requests with the end of the session; uploads are still accepted."""
         self._closed = True
         event = {"event": "end", "done": sorted(self.done), "missing": sorted(self.sites - self.done)}
         self.record({**event, "version": self.server.version, "n_refused": self.server.n_refused})

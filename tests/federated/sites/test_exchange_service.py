@@ -1,4 +1,4 @@
-"""The server's side of a window: who is believed, what is refused, and when it is over."""
+"""The server's side of a session: who is believed, what is refused, and when it is over."""
 
 import numpy as np
 import pytest
@@ -86,7 +86,7 @@ def test_bytes_that_are_no_request_are_refused(desk):
     assert len(events) == 2
 
 
-def test_window_ends_when_all_are_done(desk):
+def test_session_ends_when_all_are_done(desk):
     service, _, events = desk
     for site in "abc":
         assert not service.is_over()
@@ -119,7 +119,7 @@ def test_slow_site_is_waited_for_only_some_time(desk):
     assert service.is_over()
 
 
-def test_window_has_a_longest_time(desk):
+def test_session_has_a_longest_time(desk):
     service, clock, _ = desk
     while clock.now < 1000.0:
         clock.now += 10.0
@@ -129,7 +129,7 @@ def test_window_has_a_longest_time(desk):
     assert service.is_over()
 
 
-def test_closed_window_says_so_and_still_takes_uploads(desk):
+def test_closed_session_says_so_and_still_takes_uploads(desk):
     service, _, _ = desk
     service.close()
     assert ask(service, "a", ask="download", fraction=0.0)[0]["status"] == "closed"
@@ -138,5 +138,5 @@ def test_closed_window_says_so_and_still_takes_uploads(desk):
 
 @pytest.mark.parametrize("wrong", [{"n_epochs": 0}, {"n_epochs": 1.5}, {"grace": 0.0}, {"silence": -1.0}])
 def test_rules_that_are_refused(wrong):
-    with pytest.raises(ExchangeError, match=r"A window needs|must be positive"):
+    with pytest.raises(ExchangeError, match=r"A session needs|must be positive"):
         SessionRules(**wrong)
