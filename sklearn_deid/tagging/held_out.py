@@ -20,7 +20,7 @@ from ..metrics import Estimate, bootstrap_ratio
 from ..sequences import RaggedArray, TokenSequences
 from ..text import BINARY, I2B2_2014, MEDDOCAN, labels_of, split_tag
 from .marginals import PhiMarginals, read_marginals
-from .note_deidentifier import _group_parameters
+from .note_deidentifier import group_parameters
 from .splits import hold_out_patients
 
 
@@ -111,7 +111,7 @@ def marginals_on_held_out(
 def fit_on(estimator: Any, X: Any, tags: Any, groups: np.ndarray | None) -> Any:
     """A fitted clone; it gets the patients if it can take them."""
     copy = clone(estimator)
-    known = {} if groups is None else _group_parameters(copy, groups)
+    known = {} if groups is None else group_parameters(copy, groups)
     return copy.fit(X, tags, **known)
 
 

@@ -14,10 +14,8 @@ from ..exceptions import SequenceError
 from ..sequences import RaggedArray, TokenSequences, check_sequences, check_tags, object_rows
 from ..text import labels_of, split_tag
 from .marginals import TokenTagger
-from .note_deidentifier import _group_parameters, _tag
+from .note_deidentifier import flat_tags, group_parameters
 from .rule_tagger import RuleTagger
-
-__all__ = ["HybridTagger"]
 
 _TokenSpan = tuple[int, int, str]
 
@@ -96,7 +94,7 @@ class HybridTagger(TokenTagger, BaseEstimator):
         tags = check_tags(y, X)
         self.rules_ = (RuleTagger() if self.rules is None else clone(self.rules)).fit(X, tags)
         tagger = self._default_tagger() if self.tagger is None else clone(self.tagger)
-        known = {} if groups is None else _group_parameters(tagger, np.asarray(groups))
+        known = {} if groups is None else group_parameters(tagger, np.asarray(groups))
         self.tagger_ = tagger.fit(X, tags, **known)
         found = check_tags(self.rules_.predict(X), X).data != "O"
         right = int((found & (tags.data != "O")).sum())
@@ -124,7 +122,7 @@ class HybridTagger(TokenTagger, BaseEstimator):
         check_constraints(self)
         X = self._tokens(X)
         by_rules = check_tags(self.rules_.predict(X), X)
-        flat, sure = _tag(self.tagger_, X)
+        flat, sure = flat_tags(self.tagger_, X)
         by_tagger = TokenSequences(np.array(flat, dtype=object), X.offsets) if len(X) else by_rules
         tags = object_rows(self._united(a, b) for a, b in zip(by_rules, by_tagger, strict=True))
         if not return_confidence:

@@ -15,14 +15,14 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV, RandomizedSearchCV
 from sklearn.pipeline import Pipeline
+from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
 from .._compat import Interval, StrOptions, check_constraints
 from ..exceptions import DeidError, WithheldWarning
+from ..metrics import Counts, compare
 from ..sequences import TokenSequences, check_tags
 from ..text import REDACTION_MODES, Corpus, Document, Segmentation, Span, redact, segment, tags_to_spans
-
-__all__ = ["NoteDeidentifier"]
 
 # What a tagger may raise for one note and not for another (out of memory is a RuntimeError). Others are mistakes.
 _FAILURES = (DeidError, ValueError, RuntimeError)
@@ -95,7 +95,7 @@ class NoteDeidentifier(BaseEstimator):
         corpus = corpus if isinstance(corpus, Corpus) else Corpus(corpus)
         data = corpus.to_sentences()
         estimator = self._default_estimator() if self.estimator is None else clone(self.estimator)
-        self.estimator_ = estimator.fit(data.X, data.y, **_group_parameters(estimator, data.groups))
+        self.estimator_ = estimator.fit(data.X, data.y, **group_parameters(estimator, data.groups))
         self.alignment_report_ = data.report
         self.categories_ = {s.label: s.category for document in corpus for s in document.spans if s.category}
         return self
@@ -160,6 +160,41 @@ class NoteDeidentifier(BaseEstimator):
             raise ValueError(f"The 'mode' parameter must be one of {REDACTION_MODES}. Got {mode!r} instead.")
         for item, spans in self.iter_annotate(texts):
             yield None if spans is None else redact(_text_of(item), spans, mode)
+
+    def score(self, corpus: Corpus | Sequence[Document], y: None = None, sample_weight: None = None) -> float:
+        """Micro F1 of typed spans: the figure that `deid_report` calls "strict".
+
+        A span counts as found if it has the right borders and the right label. The spans of a note that is withheld
+        count as missed.
+
+        Parameters
+        ----------
+        corpus : Corpus or sequence of Document
+            Notes with gold spans.
+        y : None
+            Ignored.
+        sample_weight : None
+            Not supported: spans are counted, not averaged.
+
+        Examples
+        --------
+        >>> from sklearn_deid import Document, NoteDeidentifier, RuleTagger, Span
+        >>> note = Document("n1", "Mail to roe@example.org", (Span(8, 23, "EMAIL"),))
+        >>> NoteDeidentifier(RuleTagger().fit([])).score([note])
+        1.0
+        """
+        if sample_weight is not None:
+            raise ValueError("NoteDeidentifier.score does not take sample weights: spans are counted, not averaged.")
+        notes = list(corpus)
+        found = self.annotate(notes)
+        pairs = zip(notes, found, strict=True)
+        return sum((compare("strict", note, note.spans, spans or ()) for note, spans in pairs), Counts()).f1
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        # Notes go in: neither a table nor labels beside it.
+        tags.input_tags.two_d_array, tags.input_tags.string = False, True
+        return tags
 
     def __sklearn_is_fitted__(self) -> bool:
         try:
@@ -227,7 +262,7 @@ class NoteDeidentifier(BaseEstimator):
         segmented: list[Segmentation] = [segment(text) for text in texts]
         X = TokenSequences.from_rows(row for cut in segmented for row in cut.rows())
         counts = np.array([len(cut.sentences) for cut in segmented], dtype=np.int64)
-        tags, confidences = _tag(estimator, X.with_documents(np.repeat(np.arange(len(texts)), counts)))
+        tags, confidences = flat_tags(estimator, X.with_documents(np.repeat(np.arange(len(texts)), counts)))
         categories = getattr(self, "categories_", {})
         spans, position = [], 0
         for cut in segmented:
@@ -246,13 +281,13 @@ class NoteDeidentifier(BaseEstimator):
         return spans
 
 
-def _group_parameters(estimator: Any, groups: np.ndarray) -> dict[str, np.ndarray]:
+def group_parameters(estimator: Any, groups: np.ndarray) -> dict[str, np.ndarray]:
     """How this estimator's ``fit`` is told whom a sentence is about, if it can be told."""
     if get_config()["enable_metadata_routing"] and hasattr(estimator, "get_metadata_routing"):
         return {"groups": groups} if estimator.get_metadata_routing().consumes("fit", ["groups"]) else {}
     if isinstance(estimator, Pipeline):
         name, last = estimator.steps[-1]
-        return {f"{name}__{key}": value for key, value in _group_parameters(last, groups).items()}
+        return {f"{name}__{key}": value for key, value in group_parameters(last, groups).items()}
     searches = isinstance(estimator, (GridSearchCV, RandomizedSearchCV))
     return {"groups": groups} if searches or has_fit_parameter(estimator, "groups") else {}
 
@@ -261,7 +296,7 @@ def _text_of(item: Any) -> Any:
     return item.text if isinstance(item, Document) else item
 
 
-def _tag(estimator: Any, X: TokenSequences) -> tuple[list[str], list[float] | None]:
+def flat_tags(estimator: Any, X: TokenSequences) -> tuple[list[str], list[float] | None]:
     """Tags of all tokens and, where the tagger gives them, their probabilities."""
     if not len(X):
         return [], None

@@ -31,7 +31,8 @@ def current_parameters(saved: Mapping[str, Any]) -> dict[str, Any]:
     >>> current_parameters({"scheme": "iob2", "input_dropout": 0.1, "context": "document", "context_size": 3})
     {'tag_scheme': 'iob2', 'context': 'document', 'dropout__input': 0.1}
     """
-    moved = {*_MOVED, "recall_form", "pretrained"}
+    pretrained = saved.get("pretrained")
+    moved = {*_MOVED, "recall_form", *(["pretrained"] if pretrained is None or isinstance(pretrained, Mapping) else [])}
     new = {_RENAMED.get(name, name): value for name, value in saved.items() if name not in moved}
     for name, (setting, default, kinds) in _MOVED.items():
         parameter = setting.partition("__")[0]
@@ -41,5 +42,6 @@ def current_parameters(saved: Mapping[str, Any]) -> dict[str, Any]:
     # It had no effect without a weight.
     if saved.get("recall_weight") is not None and saved.get("recall_form", "repaired") != "repaired":
         new["recall_weight__form"] = saved["recall_form"]
-    new |= {f"encoder__{name}": value for name, value in (saved.get("pretrained") or {}).items()}
+    if isinstance(pretrained, Mapping):
+        new |= {f"encoder__{name}": value for name, value in pretrained.items()}
     return new

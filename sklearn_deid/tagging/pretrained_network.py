@@ -7,8 +7,6 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor, nn
 
-__all__ = ["PretrainedTokenEncoder", "SpecialPieces", "piece_windows"]
-
 # Padded sub-words that are read at once: windows of a long note in blocks instead of all together.
 _CELLS = 16_384
 

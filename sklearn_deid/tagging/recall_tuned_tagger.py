@@ -29,8 +29,6 @@ from .held_out import (
 )
 from .marginals import TokenTagger, read_marginals, tag_columns
 
-__all__ = ["RecallTunedTagger"]
-
 # Beyond this probability of PHI the tagger's own decision is not made stricter.
 _OWN_DECISION = 0.5
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator
+from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from .._compat import StrOptions, check_constraints
@@ -15,8 +16,6 @@ from ..sequences import TokenSequences, check_sequences, check_tags, object_rows
 from ..text import Span, labels_of, spans_to_tags
 from .marginals import TokenTagger
 from .rules import LABEL_MAPS, Rule, find_phi, infer_label_map, rebuild_sentence, rule_label_map, select_rules
-
-__all__ = ["RuleTagger"]
 
 
 class RuleTagger(TokenTagger, BaseEstimator):
@@ -130,6 +129,11 @@ class RuleTagger(TokenTagger, BaseEstimator):
                 "HybridTagger(RuleTagger(), pipeline)."
             )
         return object_rows(self._tags(row) for row in sentences)
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = False  # y only chooses the names of the labels
+        return tags
 
     def _tags(self, tokens: list[str]) -> list[str]:
         sentence = rebuild_sentence(tokens)

@@ -146,8 +146,9 @@ def _note_deidentifier_apart(model: NoteDeidentifier) -> tuple[dict[str, Any], l
 
 
 def _note_deidentifier_together(state: Mapping[str, Any], taggers: list[Any]) -> NoteDeidentifier:
-    model = NoteDeidentifier(batch_size=state["batch_size"], on_error=state["on_error"])
-    (model.estimator_,) = taggers
+    (tagger,) = taggers
+    model = NoteDeidentifier(tagger, batch_size=state["batch_size"], on_error=state["on_error"])
+    model.estimator_ = tagger
     model.categories_ = dict(state["categories"])
     return model
 

@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import numpy as np
 
-__all__ = ["SpanSwapper"]
-
 
 class SpanSwapper:
     """Draw a new version of ragged training data in which spans have changed places.

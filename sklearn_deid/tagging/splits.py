@@ -9,8 +9,6 @@ from sklearn.model_selection import GroupShuffleSplit, ShuffleSplit
 
 from ..exceptions import SequenceError
 
-__all__ = ["hold_out_patients"]
-
 
 def hold_out_patients(
     n: int, groups: np.ndarray | None, train_split: Any, seed: int

@@ -174,7 +174,7 @@ _SHORT_FORMS: dict[type, Any] = {
     SoftmaxHead: "softmax",
     Dropout: "auto",
     ContextWindow: "window",
-    RecallWeight: 1.0,
+    RecallWeight: None,
 }
 
 
@@ -235,6 +235,6 @@ def plain_parameters(parameters: Mapping[str, Any]) -> dict[str, Any]:
         if type(value) not in _SHORT_FORMS:
             plain[name] = value
             continue
-        plain[name] = _SHORT_FORMS[type(value)]
+        plain[name] = value.weight if isinstance(value, RecallWeight) else _SHORT_FORMS[type(value)]
         plain |= {f"{name}__{setting}": given for setting, given in value.get_params().items()}
     return plain

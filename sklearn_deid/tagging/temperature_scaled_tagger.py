@@ -15,8 +15,6 @@ from ..text import repair_tags
 from .held_out import PLAN_CONSTRAINTS, HeldOut, HoldOutPlan, labels_in, marginals_on_held_out
 from .marginals import PhiMarginals, TokenTagger, columns_of, read_marginals, tag_columns
 
-__all__ = ["TemperatureScaledTagger"]
-
 
 class TemperatureScaledTagger(TokenTagger, BaseEstimator):
     """Scale the probabilities of a tagger by one number, chosen on patients that it did not see.

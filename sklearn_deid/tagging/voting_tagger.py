@@ -16,8 +16,6 @@ from ..sequences import check_groups, check_sequences, check_tags, object_rows
 from .held_out import fit_on, labels_in
 from .marginals import PhiMarginals, TokenTagger, read_marginals, tag_columns
 
-__all__ = ["VotingTagger"]
-
 
 class VotingTagger(TokenTagger, NamedEstimators):
     """Tag by the mean of the marginals of several taggers.

@@ -17,6 +17,7 @@ FOUNDATION = {
     "exceptions",
     "sequences",
     "_storage",
+    "saving",
     "_randomness",
     "_torch_streams",
     "_compat",

@@ -138,7 +138,7 @@ def fitted_ensemble():
 
 
 def tagger(**parameters):
-    return DeidTagger(**{**TAGGER, **SEEDED, **parameters})
+    return DeidTagger().set_params(**{**TAGGER, **SEEDED, **parameters})
 
 
 def ensemble(**parameters):

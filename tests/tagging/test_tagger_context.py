@@ -20,10 +20,11 @@ from sklearn_deid import (
 from sklearn_deid.embeddings import WordVectors
 from sklearn_deid.exceptions import SequenceError
 from sklearn_deid.sequences import TokenSequences, TokenVectors
+from sklearn_deid.tagging import ContextWindow
 
 from .conftest import SMALL, SURNAMES, assert_rows_equal
 
-KINDS = {"window": {"context": "window", "context__size": 1}, "document": {"context": "document"}}
+KINDS = {"window": {"context": ContextWindow(size=1)}, "document": {"context": "document"}}
 
 
 @pytest.fixture(scope="module")

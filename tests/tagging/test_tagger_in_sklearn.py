@@ -35,12 +35,14 @@ FAST = {**SMALL, "max_epochs": 2}
 
 
 class TestParameters:
-    def test_get_params_lists_the_constructor_and_nothing_of_skorch(self, fitted):
+    def test_get_params_lists_the_constructor_and_three_of_skorch(self, fitted):
         import inspect
 
         named = [n for n, p in inspect.signature(DeidTagger.__init__).parameters.items() if p.kind == p.KEYWORD_ONLY]
         for tagger in (DeidTagger(), fitted):
-            assert sorted(k for k in tagger.get_params() if not k.startswith("callbacks__")) == sorted(named)
+            found = {k for k in tagger.get_params() if not k.startswith("callbacks__")}
+            assert found == {*named, "optimizer", "callbacks", "warm_start"}
+            assert {k for k in tagger.get_params(deep=False) if not k.startswith("callbacks__")} == {*named}
 
     def test_dunder_parameters_are_listed_and_cloned(self):
         tagger = clone(DeidTagger(optimizer__weight_decay=0.1))
