@@ -228,22 +228,38 @@ def over_seeds(rows: list[dict], measure: str) -> dict[str, Any]:
 
 def draw(folder: str, results: list[dict]) -> None:
     """F1 over epochs, of the main arms, and against what was shared."""
-    from sklearn_deid.plotting import SharedFractionDisplay, WorkersOverEpochsDisplay
+    from matplotlib import pyplot
+
+    from sklearn_deid.plotting import TradeOffDisplay
 
     Path(folder).mkdir(parents=True, exist_ok=True)
     done = [result for result in results if "token_f1" in result]
     shown = [result for result in done if result["arm"] in MAIN_ARMS]
     if shown:
-        display = WorkersOverEpochsDisplay.from_results(epoch_rows(shown), f1_name="Token F1, PHI or not").plot()
-        save_figure(display, Path(folder) / "f1_over_epochs.png")
-    if done:
-        save_figure(
-            SharedFractionDisplay.from_results(map(share_row, done)).plot(), Path(folder) / "f1_over_shared.png"
+        display = TradeOffDisplay.from_results(
+            epoch_rows(shown),
+            name="strategy",
+            x="epoch",
+            y="f1",
+            ranges="band",
+            x_name="Local epochs of each worker",
+            y_name="Token F1, PHI or not (mean and range over workers)",
         )
+        save_figure(display.plot(), Path(folder) / "f1_over_epochs.png")
+    if done:
+        rows = sorted(map(share_row, done), key=lambda row: row["kib_per_epoch"] or 0.0)
+        _, (left, right) = pyplot.subplots(ncols=2, sharey=True, figsize=(11.0, 4.2), layout="constrained")
+        common: dict[str, Any] = {"name": "method", "y": "f1", "log_x": True, "y_name": "F1 (0 to 1)"}
+        share = "Share of the parameters sent after an epoch (log scale)"
+        sent = "KiB sent and fetched in a local epoch (log scale)"
+        TradeOffDisplay.from_results(rows, x="shared_fraction", x_name=share, **common).plot(left)
+        left.get_legend().remove()
+        display = TradeOffDisplay.from_results(rows, x="kib_per_epoch", x_name=sent, **common).plot(right)
+        save_figure(display, Path(folder) / "f1_over_shared.png")
 
 
 def epoch_rows(results: list[dict]) -> list[dict]:
-    """Rows of `WorkersOverEpochsDisplay`."""
+    """Rows of the figure over epochs."""
     return [
         {"strategy": result["arm"], "epoch": epoch, "f1": f1, "f1_low": min(low, f1), "f1_high": max(high, f1)}
         for result in results
@@ -252,7 +268,7 @@ def epoch_rows(results: list[dict]) -> list[dict]:
 
 
 def share_row(result: dict) -> dict:
-    """A row of `SharedFractionDisplay`; arms that differ in theta_u alone are one line."""
+    """A row of the figure of what is shared; arms that differ in theta_u alone are one line."""
     arm, f1 = result["arm"], result["token_f1"]
     uploads = ARMS[arm].get("upload_fraction", 0.5) if arm.startswith("C") else {"fedavg": 1.0}.get(arm)
     sent = result["bytes_up_per_epoch"] + result["bytes_down_per_epoch"]
@@ -262,7 +278,7 @@ def share_row(result: dict) -> dict:
         "f1_low": min(f1["worst_worker"], f1["mean"]),
         "f1_high": max(f1["best_worker"], f1["mean"]),
         "shared_fraction": uploads,
-        "bytes_per_epoch": sent or None,
+        "kib_per_epoch": sent / 1024 if sent else None,
     }
 
 

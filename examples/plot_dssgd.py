@@ -21,7 +21,7 @@ tell about notes, and what can be done about it, is in ``docs/federated.md``.
 import matplotlib.pyplot as plt
 
 from sklearn_deid import DeidTagger, DSSGDEnsemble, make_clinical_notes
-from sklearn_deid.plotting import SharedFractionDisplay, WorkersOverEpochsDisplay
+from sklearn_deid.plotting import TradeOffDisplay
 
 
 def one_label(rows):
@@ -50,7 +50,7 @@ arms = {
 ensembles = {
     name: DSSGDEnsemble(tagger, **common, **arm).fit(notes.X, y, groups=notes.groups) for name, arm in arms.items()
 }
-WorkersOverEpochsDisplay.from_histories({name: one.history_ for name, one in ensembles.items()}).plot()
+TradeOffDisplay.from_histories({name: one.history_ for name, one in ensembles.items()}).plot()
 
 # %%
 # What is sent, and what it brings
@@ -66,13 +66,21 @@ def row(name, ensemble, share=None):
     history, f1 = ensemble.history_, ensemble.score_workers(test.X, test_y)
     sent = (history.bytes_up + history.bytes_down - history.bytes_start) / len(history)
     scores = {"f1": f1.mean(), "f1_low": f1.min(), "f1_high": f1.max()}
-    return {"method": name, **scores, "shared_fraction": share, "bytes_per_epoch": sent or None}
+    return {"method": name, **scores, "share": share, "KiB": sent / 1024 if sent else None}
 
 
 rows = [row("DSSGD", ensemble, share) for share, ensemble in shares.items()]
 rows += [row(name, ensembles[name]) for name in ("all notes in one place", "round robin", "everybody alone")]
 rows += [row("federated averaging", ensembles["federated averaging"], 1.0)]
-SharedFractionDisplay.from_results(rows).plot()
+_, (left, right) = plt.subplots(ncols=2, sharey=True, figsize=(11, 4.2), layout="constrained")
+of_parameters = TradeOffDisplay.from_results(
+    rows, name="method", x="share", y="f1", log_x=True, x_name="share of the parameters sent after an epoch"
+)
+of_bytes = TradeOffDisplay.from_results(
+    rows, name="method", x="KiB", y="f1", log_x=True, x_name="KiB sent and fetched in a local epoch"
+)
+of_parameters.plot(left).ax_.get_legend().remove()
+of_bytes.plot(right)
 plt.show()
 
 # %%

@@ -21,7 +21,7 @@ from sklearn_deid import DeidTagger, NeighborPseudonymizer, make_clinical_notes
 from sklearn_deid.audit.bayes import bayes_reidentification
 from sklearn_deid.embeddings import noise_study, resolve_embeddings
 from sklearn_deid.metrics import phi_word_prior
-from sklearn_deid.plotting import NoiseStudyDisplay, PrivacyUsefulnessDisplay
+from sklearn_deid.plotting import NoiseStudyDisplay, TradeOffDisplay
 
 train = make_clinical_notes(60, random_state=0).to_sentences()
 test = make_clinical_notes(30, random_state=1).to_sentences()
@@ -60,24 +60,22 @@ for n_neighbors in (1, 20, 1000):
     tagger = DeidTagger(**settings).fit(mechanism.fit_transform(train.X, train.y), train.y)
     named = bayes_reidentification(mechanism, prior)
     f1 = tagger.score(test.X, test.y)
-    results.append(
-        {
-            "mechanism": "neighbours",
-            "parameter": n_neighbors,
-            "f1": f1,
-            "f1_low": None,
-            "f1_high": None,
-            "reidentification": named.probability.value,
-            "reidentification_low": None,
-            "reidentification_high": None,
-        }
-    )
+    results.append({"mechanism": "neighbours", "N": n_neighbors, "F1": f1, "named": named.probability.value})
     print(
         f"N={n_neighbors}: F1 {f1:.3f}, named {named.probability.value:.3f} "
         f"(guess without a release {named.prior_guess:.3f})"
     )
 
-PrivacyUsefulnessDisplay.from_results(results).plot()
+TradeOffDisplay.from_results(
+    results,
+    name="mechanism",
+    x="named",
+    y="F1",
+    label="N",
+    log_x=True,
+    x_name="probability that the best attacker names a token (left: more private)",
+    y_name="F1 on raw notes (up: more useful)",
+).plot()
 plt.show()
 
 # %%

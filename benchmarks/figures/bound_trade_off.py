@@ -6,14 +6,17 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from sklearn_deid.plotting.drawing import GRAY, axes_or_new, draw_reference, grid_behind, legend_beside, line_style
-from sklearn_deid.plotting.result_rows import (
-    check_measured,
-    check_neighbors,
+from sklearn_deid.plotting.drawing import (
+    GRAY,
+    axes_or_new,
+    draw_reference,
     error_lengths,
-    read_points,
-    read_reference,
+    grid_behind,
+    legend_beside,
+    line_style,
 )
+
+from .result_rows import check_measured, check_neighbors, read_points, read_reference
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -145,10 +148,8 @@ class BoundTradeOffDisplay:
         MissingDependencyError
             If matplotlib is not installed.
         """
-        drawn = axes_or_new(ax)
-        figure = drawn.get_figure()
-        assert figure is not None  # pyplot's axes belong to one
-        self.ax_, self.figure_ = drawn, figure
+        drawn, self.figure_ = axes_or_new(ax)
+        self.ax_ = drawn
         draw_reference(drawn, self.raw_f1, "raw training")
         drawn.axvline(0.5, color=GRAY, linestyle=":", linewidth=1.4, label="chance", zorder=1)
         numbers = sorted({point.n_neighbors for point in self.points})

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from ..exceptions import DeidError
 from .failures import DONE, SOME_WITHHELD, one_line
-from .options import ANNOTATED, add_encoding, add_label_scheme, add_machine_options, add_quiet, count, seed, set_machine
 from .options import add_command as add
-from .reading import add_skip_broken, read_annotated, show_left_out
+from .options import add_machine_options, add_quiet, add_seed, count, set_machine
+from .reading import add_corpus_options, read_annotated, show_left_out
 
 if TYPE_CHECKING:
     from ..audit.report import AuditReport
@@ -19,19 +19,21 @@ __all__ = ["add_command"]
 
 _SUFFIXES = (".html", ".md", ".json")
 _DESCRIPTION = """\
-Attack the private vectors of a saved representer, and say how much attackers learn from them.
+Attack the private vectors of a saved representer, and report how much attackers learn from them.
 
-CORPUS is a file or folder of annotated notes of patients that the representer was not trained on. Of its
-patients, half are what the attacker learns from, a fifth what he chooses by, and on the rest he is measured.
+CORPUS is a file or folder of annotated notes of patients that the representer was not trained on. The
+attackers train on half of these patients and choose their settings on a fifth. The other patients measure
+how often the attackers are right.
 
-The score goes from 0 to 1: 1 means that no attacker does better than guessing, and the attack that gets
-furthest decides. Few notes give wide intervals and a low score. An audit whose controls fail has score 0.
+The score is between 0 and 1. A score of 1 means that no attacker does better than guessing. The strongest
+attack determines the score. Few notes give wide intervals and a low score. An audit whose controls fail has
+score 0.
 
---attacks quick takes under two minutes for 2,000 sentences, default about fifteen. The report holds figures
-and no text of notes. Bounds are proofs for what they cover; attacks are none."""
+--attacks quick takes under two minutes for 2,000 sentences, default about fifteen. The report holds no text
+of notes. A bound is a proof for the attackers that it covers. An attack that fails proves nothing."""
 
 _EPILOG = """\
-example: is what the representer makes safe to hand out?
+example: attack the vectors before you share them
   sklearn-deid audit held-out-notes/ --representer my-representer --attacks quick --output report.html
   sklearn-deid audit held-out-notes/ --representer my-representer --fail-under 0.9
 
@@ -45,37 +47,31 @@ def add_command(commands: Any) -> None:
         commands,
         "audit",
         run,
-        summary="attack private vectors before they are shared",
+        summary="attack private vectors before you share them",
         description=_DESCRIPTION,
         epilog=_EPILOG,
     )
-    parser.add_argument("corpus", metavar="CORPUS", help="file or folder with annotated notes")
     parser.add_argument("--representer", required=True, metavar="FOLDER", help="folder of a saved PrivateRepresenter")
     parser.add_argument(
         "--embeddings",
         metavar="FILE",
-        help="public word vectors that it was trained with (default: the installed GloVe vectors)",
+        help="public word vectors that the representer was trained with (default: the installed GloVe vectors)",
     )
-    parser.add_argument(
-        "--format", choices=ANNOTATED, help="format of CORPUS (default: what the endings of the files say)"
-    )
-    add_encoding(parser)
-    add_label_scheme(parser)
-    add_skip_broken(parser)
+    add_corpus_options(parser)
     parser.add_argument(
         "--attacks",
         type=_attacks,
         default="default",
         metavar="NAMES",
-        help="quick, default, all (with what its weights remember, hours), or names with commas between them, such as "
-        "lookup,pairs (default: default)",
+        help="quick, default, all (also attacks on the weights; takes hours), or names with commas between them, "
+        "such as lookup,pairs (default: default)",
     )
     parser.add_argument("--epochs", type=count, default=50, metavar="N", help="epochs of adversaries (default: 50)")
     parser.add_argument(
-        "--max-seconds", type=count, metavar="N", help="leave out attacks that would take longer (default: none)"
+        "--max-seconds", type=count, metavar="N", help="skip attacks that would take longer (default: no limit)"
     )
     parser.add_argument("--max-sentences", type=count, default=4000, metavar="N", help="sentences used (default: 4000)")
-    parser.add_argument("--seed", type=seed, default=0, metavar="N", help="number that chance begins with (default: 0)")
+    add_seed(parser)
     parser.add_argument(
         "--output",
         type=_report_file,

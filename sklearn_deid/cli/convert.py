@@ -27,9 +27,9 @@ formats:
   docbin        one .spacy file for spaCy; holds everything
   text          a folder of .txt files: the notes without annotations
 
-A format that cannot hold something, such as annotations in raw text or overlapping ones in conll, is
-refused, unless --lossy says that it may be lost. Broken files stop the command before anything is
-written, unless --skip-broken leaves them out."""
+Some formats cannot hold everything: text holds no annotations, conll no overlapping ones. The command then
+stops, unless --lossy allows the loss. Broken files stop the command before anything is written, unless
+--skip-broken leaves them out."""
 
 _EPILOG = """\
 example: i2b2 XML files as brat files
@@ -54,7 +54,7 @@ def add_command(commands: Any) -> None:
         "--from",
         dest="format",
         choices=tuple(FORMATS),
-        help="format of SRC (default: what the endings of the files say)",
+        help="format of SRC (default: the format of its file endings)",
     )
     written = tuple(name for name in FORMATS if name != "mimic")  # placeholders are only read
     parser.add_argument("--to", required=True, choices=written, help="format of DST")

@@ -1,4 +1,4 @@
-"""``sklearn-deid demo``: the whole way on generated notes."""
+"""``sklearn-deid demo``: train, redact and score on generated notes."""
 
 from __future__ import annotations
 
@@ -11,8 +11,7 @@ from ..exceptions import DeidError
 from ..text import Corpus, redact
 from .failures import DONE
 from .options import add_command as add
-from .options import add_machine_options, add_quiet, count, seed, set_machine
-from .scoring import fit_deidentifier, hold_out_patients, predict_corpus
+from .options import add_machine_options, add_quiet, add_seed, count, set_machine
 
 __all__ = ["add_command"]
 
@@ -26,13 +25,13 @@ model/  the model
 """
 
 _DESCRIPTION = """\
-Train a model on generated notes, show notes before and after redaction, and score the model on the
-notes of patients that it was not trained on. Takes about a minute; nothing is downloaded.
+Train a model on generated notes, show notes before and after redaction, and score the model on notes
+of other patients. This takes about a minute. Nothing is downloaded.
 
-Generated notes are easier than real ones: they are made of templates. The scores say that the pieces
-work together, not how good a model would be on your notes. Even the demo misses some PHI.
+Generated notes are easier than real ones, because they are made of templates. The scores show that the
+parts work together. They do not show how good a model would be on your notes. The demo misses some PHI.
 
-The folder of an earlier demo is replaced. Another folder that is not empty is refused."""
+The folder of an earlier demo is replaced. Any other folder that is not empty is refused."""
 
 _EPILOG = """\
 example: see the demo, then redact its notes with its model
@@ -45,18 +44,26 @@ exit codes: 0 done, 2 failed, 130 interrupted"""
 def add_command(commands: Any) -> None:
     """Add the parser of this command."""
     parser = add(
-        commands, "demo", run, summary="see all of it on generated notes", description=_DESCRIPTION, epilog=_EPILOG
+        commands,
+        "demo",
+        run,
+        summary="train, redact and score on generated notes",
+        description=_DESCRIPTION,
+        epilog=_EPILOG,
     )
     parser.add_argument(
-        "--output", default="deid-demo", metavar="FOLDER", help="where model and notes go (default: deid-demo)"
+        "--output",
+        default="deid-demo",
+        metavar="FOLDER",
+        help="folder for the model and the notes (default: deid-demo)",
     )
     parser.add_argument(
         "--notes", type=count, default=_N_NOTES, metavar="N", help=f"notes to generate (default: {_N_NOTES})"
     )
     parser.add_argument(
-        "--epochs", type=count, default=_N_EPOCHS, metavar="N", help=f"passes over the notes (default: {_N_EPOCHS})"
+        "--epochs", type=count, default=_N_EPOCHS, metavar="N", help=f"epochs of training (default: {_N_EPOCHS})"
     )
-    parser.add_argument("--seed", type=seed, default=0, metavar="N", help="number that chance begins with (default: 0)")
+    add_seed(parser)
     add_machine_options(parser)
     add_quiet(parser)
 
@@ -69,6 +76,7 @@ def run(arguments: argparse.Namespace) -> int:
     from ..datasets import make_clinical_notes
     from ..io import write_corpus
     from ..saving import save
+    from .scoring import fit_deidentifier, hold_out_patients, predict_corpus
 
     notes = make_clinical_notes(arguments.notes, random_state=arguments.seed)
     if len(notes.patients) < 2:

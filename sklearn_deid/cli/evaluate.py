@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 __all__ = ["add_command"]
 
 _DESCRIPTION = """\
-Compare predicted with true annotations of the same notes, as the official scripts of i2b2 2014 and
-MEDDOCAN count.
+Compare predicted with true annotations of the same notes. The counts are those of the official scripts of
+i2b2 2014 and MEDDOCAN.
 
 precision   share of what was marked that is PHI
 recall      share of the PHI that was marked; 1 - recall leaks
@@ -26,10 +26,10 @@ f1          harmonic mean of the two
 support     number of true annotations (rows "tokens": of runs of letters and digits)
 missed      how many of them were not found
 
-All scores go from 0 to 1. "typed" rows count a name marked as a date as wrong; "any type" rows do not,
-and say what redaction hides. "HIPAA" rows count only the labels that the HIPAA rule names.
+All scores are between 0 and 1. In "typed" rows, a name annotated as a date is wrong. In "any type" rows, it
+is right, because redaction hides it. "HIPAA" rows count only the labels of the HIPAA rule.
 
---leaks also lists what redaction would leave uncovered, by note, patient and offsets (characters),
+--leaks also lists the PHI that redaction would leave readable, by note, patient and offsets (characters),
 without text. Direct identifiers are labels that HIPAA counts, ids and contacts."""
 
 _EPILOG = """\
@@ -52,9 +52,7 @@ def add_command(commands: Any) -> None:
     )
     parser.add_argument("gold", metavar="GOLD", help="file or folder with true annotations")
     parser.add_argument("predicted", metavar="PREDICTED", help="file or folder with annotations of a model")
-    parser.add_argument(
-        "--format", choices=ANNOTATED, help="format of GOLD (default: what the endings of the files say)"
-    )
+    parser.add_argument("--format", choices=ANNOTATED, help="format of GOLD (default: the format of its file endings)")
     parser.add_argument("--predicted-format", choices=ANNOTATED, help="format of PREDICTED (default: that of GOLD)")
     add_encoding(parser)
     add_label_scheme(parser)
@@ -66,7 +64,7 @@ def add_command(commands: Any) -> None:
         "missed (count) (default: raise)",
     )
     parser.add_argument("--output", choices=("table", "json"), default="table", help="(default: table)")
-    parser.add_argument("--leaks", action="store_true", help="also list what was left uncovered")
+    parser.add_argument("--leaks", action="store_true", help="also list the PHI that redaction would leave readable")
 
 
 def run(arguments: argparse.Namespace) -> int:

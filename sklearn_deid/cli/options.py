@@ -18,6 +18,7 @@ __all__ = [
     "add_label_scheme",
     "add_machine_options",
     "add_quiet",
+    "add_seed",
     "count",
     "seed",
     "set_machine",
@@ -55,11 +56,11 @@ def add_encoding(parser: argparse.ArgumentParser) -> None:
 
 
 def add_label_scheme(parser: argparse.ArgumentParser) -> None:
-    """``--label-scheme``: what labels mean."""
+    """``--label-scheme``: the label set of the notes."""
     parser.add_argument(
         "--label-scheme",
         choices=LABEL_SCHEMES,
-        help="what the labels mean: says which category a label belongs to and which labels HIPAA counts "
+        help="label set of the notes: gives the category of each label and the labels that HIPAA counts "
         "(default: the scheme that knows all the labels, if there is one)",
     )
 
@@ -81,6 +82,13 @@ def add_machine_options(parser: argparse.ArgumentParser) -> None:
 def add_quiet(parser: argparse._ActionsContainer) -> None:
     """``--quiet``: no progress on standard error."""
     parser.add_argument("--quiet", action="store_true", help="show no progress")
+
+
+def add_seed(parser: argparse.ArgumentParser) -> None:
+    """``--seed``: the same seed gives the same result."""
+    parser.add_argument(
+        "--seed", type=seed, default=0, metavar="N", help="random seed: the same one gives the same result (default: 0)"
+    )
 
 
 def set_machine(arguments: argparse.Namespace) -> str:

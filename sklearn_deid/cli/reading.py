@@ -9,8 +9,20 @@ from collections.abc import Iterable
 from ..exceptions import CorpusFormatError
 from ..io import ReadResult, read_corpus
 from .failures import one_line
+from .options import ANNOTATED, add_encoding, add_label_scheme
 
-__all__ = ["add_skip_broken", "read_annotated", "show_left_out"]
+__all__ = ["add_corpus_options", "add_skip_broken", "read_annotated", "show_left_out"]
+
+
+def add_corpus_options(parser: argparse.ArgumentParser) -> None:
+    """CORPUS, and what `read_annotated` needs to know of it."""
+    parser.add_argument("corpus", metavar="CORPUS", help="file or folder with annotated notes")
+    parser.add_argument(
+        "--format", choices=ANNOTATED, help="format of CORPUS (default: the format of its file endings)"
+    )
+    add_encoding(parser)
+    add_label_scheme(parser)
+    add_skip_broken(parser)
 
 
 def add_skip_broken(parser: argparse.ArgumentParser) -> None:

@@ -1,4 +1,4 @@
-"""``sklearn-deid redact``: notes without their PHI."""
+"""``sklearn-deid redact``: notes with their PHI redacted."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ __all__ = ["add_command"]
 _DESCRIPTION = """\
 Write notes without the PHI that a model finds in them.
 
-OUT is a folder, in which each note becomes a .txt file of the same name, or a file that ends in
-.jsonl, in which each note is one line with its id (doc_id) and its redacted text. Nothing else of a
-note is written: no annotations, no patient id, no meta data.
+OUT is a folder or a .jsonl file. In a folder, each note becomes a .txt file of the same name. In a .jsonl
+file, each note is one line with its id (doc_id) and its redacted text. Nothing else of a note is written:
+no annotations, no patient id, no meta data.
 
-A note that cannot be read, processed or written is withheld: it has no output, it is listed at the
-end with the reason, and the exit code is 1. It is never written as if it were clean.
+A note that cannot be read, processed or written is withheld. It has no output and is listed at the end
+with the reason, and the exit code is 1. It is never written as if it were clean.
 
-A note keeps its name. Where file names or ids are names of patients, use --number-outputs."""
+A note keeps its name. Use --number-outputs if file names or ids are names of patients."""
 
 _EPILOG = """\
 example: redact the .txt files in raw-notes/, and go on after an interruption
@@ -48,14 +48,14 @@ def add_command(commands: Any) -> None:
         "--mode",
         choices=REDACTION_MODES,
         default="label",
-        help="what stands in the place of PHI: its type in brackets, such as [PATIENT], three asterisks, or nothing "
+        help="replacement of PHI: its label in brackets, such as [PATIENT], three asterisks, or nothing "
         "(default: label)",
     )
     parser.add_argument(
         "--number-outputs",
         metavar="KEY.csv",
-        help="give outputs random names such as note-3f9c02a17be4, and write into KEY.csv which note is which. KEY.csv "
-        "must not leave with the outputs. Messages still show the ids as they are given",
+        help="give outputs random names such as note-3f9c02a17be4, and write the list of names and notes to KEY.csv. "
+        "Never hand out KEY.csv with the outputs. Messages still show the original ids",
     )
 
 
@@ -67,7 +67,7 @@ def run(arguments: argparse.Namespace) -> int:
     key = None if arguments.number_outputs is None else Path(arguments.number_outputs)
     check_apart(source.path, [path] if key is None else [path, key])
     if key is not None and key.resolve().is_relative_to(path.resolve()):
-        raise DeidError("The key file must not lie in the output, because it tells whose note is whose.", path=str(key))
+        raise DeidError("The key file must not be in the output, because it links outputs to notes.", path=str(key))
     output = NoteOutput(
         path,
         format,

@@ -1,18 +1,25 @@
-"""Training and scoring with patients kept apart, as ``train`` and ``demo`` do it."""
+"""Training and scoring with held-out patients, for ``train`` and ``demo``.
+
+Imports skorch, and torch with it: commands import this file when they run, so that ``--help`` stays quick.
+"""
 
 from __future__ import annotations
 
+import sys
 import warnings
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from skorch import NeuralNet
+from skorch.callbacks import Callback
+from tqdm import tqdm
 
 from ..exceptions import AlignmentWarning
 from ..text import Corpus
 from .failures import remember_interrupts
 
-__all__ = ["fit_deidentifier", "hold_out_patients", "predict_corpus"]
+__all__ = ["EpochProgress", "fit_deidentifier", "hold_out_patients", "predict_corpus"]
 
 
 def hold_out_patients(corpus: Corpus, share: float, seed: int) -> tuple[Corpus, Corpus]:
@@ -63,7 +70,6 @@ def fit_deidentifier(corpus: Corpus, *, quiet: bool = False, verbose: bool = Fal
     """
     from ..tagging.note_deidentifier import NoteDeidentifier
     from ..tagging.tagger import DeidTagger
-    from .epoch_progress import EpochProgress
 
     tagger = DeidTagger(callbacks=None if quiet else [("epoch_progress", EpochProgress(verbose))], **parameters)
     with remember_interrupts() as interrupts, warnings.catch_warnings():
@@ -78,3 +84,33 @@ def predict_corpus(deidentifier: Any, corpus: Corpus) -> Corpus:
     """The documents with the spans that are found in them."""
     found = deidentifier.iter_annotate(corpus)
     return Corpus(replace(document, spans=spans) for document, spans in found)
+
+
+class EpochProgress(Callback):
+    """A progress bar over the epochs, or a line for each of them.
+
+    Parameters
+    ----------
+    lines : bool, default=False
+        Lines, which stay readable in a log file.
+    """
+
+    def __init__(self, lines: bool = False) -> None:
+        self.lines = lines
+
+    def on_train_begin(self, net: NeuralNet, X: Any = None, y: Any = None, **kwargs: Any) -> None:
+        total = dict(net.callbacks_)["lr_decay"].n_epochs  # what max_epochs="auto" has come to
+        self.bar_ = tqdm(total=total, desc="training", unit=" epochs", disable=self.lines, file=sys.stderr)
+
+    def on_epoch_end(self, net: NeuralNet, **kwargs: Any) -> None:
+        row = net.history[-1]
+        if self.lines:
+            of = f"epoch {row['epoch']} of {self.bar_.total}"
+            print(f"{of}: loss {row['train_loss']:.3f}, {row['dur']:.1f} s", file=sys.stderr)
+        else:
+            self.bar_.set_postfix_str(f"loss {row['train_loss']:.3f}", refresh=False)
+            self.bar_.update()
+
+    def on_train_end(self, net: NeuralNet, X: Any = None, y: Any = None, **kwargs: Any) -> None:
+        self.bar_.close()
+        del self.bar_  # an open stream must not travel with the tagger

@@ -1,4 +1,4 @@
-"""``sklearn-deid tag``: notes with their PHI marked."""
+"""``sklearn-deid tag``: notes with their PHI annotated."""
 
 from __future__ import annotations
 
@@ -17,21 +17,21 @@ from .options import add_command as add
 __all__ = ["add_command"]
 
 _DESCRIPTION = """\
-Write notes with the PHI marked that a model finds in them: for measuring a model with 'evaluate', for
-correction by a person, or for annotating new notes faster.
+Write notes in which the PHI that a model finds is annotated. Use them to measure a model with 'evaluate',
+or correct them to annotate new notes faster.
 
-OUT holds the whole text of the notes. It is annotated, not redacted: it is as confidential as NOTES.
+OUT holds the whole text of the notes. It is not redacted: OUT is as confidential as NOTES.
 
 OUT is a folder (brat, i2b2, meddocan-xml: files for each note) or one file (jsonl, conll, docbin for
 spaCy). Offsets count characters of the untouched note. jsonl and docbin also hold the confidence of each
 span, from 0 to 1: the smallest probability of its tokens. Patient ids and meta data are kept where the
 format has a place for them.
 
-A note that cannot be read, processed or written is withheld: it has no output, it is listed at the
-end with the reason, and the exit code is 1."""
+A note that cannot be read, processed or written is withheld. It has no output and is listed at the end
+with the reason, and the exit code is 1."""
 
 _EPILOG = """\
-example: mark the PHI in the .txt files in raw-notes/, for correction in brat
+example: annotate the PHI in the .txt files in raw-notes/, for correction in brat
   sklearn-deid tag raw-notes/ --model my-model --output tagged/
 
 exit codes: 0 all notes tagged, 1 some withheld, 2 failed, 130 interrupted"""
@@ -40,7 +40,7 @@ exit codes: 0 all notes tagged, 1 some withheld, 2 failed, 130 interrupted"""
 def add_command(commands: Any) -> None:
     """Add the parser of this command."""
     parser = add(
-        commands, "tag", run, summary="write notes with their PHI marked", description=_DESCRIPTION, epilog=_EPILOG
+        commands, "tag", run, summary="write notes with their PHI annotated", description=_DESCRIPTION, epilog=_EPILOG
     )
     add_note_options(parser)
     parser.add_argument(

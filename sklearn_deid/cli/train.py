@@ -9,33 +9,32 @@ from typing import Any
 from ..exceptions import DeidError
 from ..text import Corpus
 from .failures import DONE, SOME_WITHHELD
-from .options import ANNOTATED, add_encoding, add_label_scheme, add_machine_options, count, seed, set_machine, share
 from .options import add_command as add
-from .reading import add_skip_broken, read_annotated, show_left_out
-from .scoring import fit_deidentifier, hold_out_patients, predict_corpus
+from .options import add_machine_options, add_seed, count, set_machine, share
+from .reading import add_corpus_options, read_annotated, show_left_out
 
 __all__ = ["add_command"]
 
 _DESCRIPTION = """\
-Make a model from annotated notes.
+Train a model on annotated notes.
 
-CORPUS is a file or folder of notes in which all PHI is annotated. The model is a folder with two
-files, data only, and holds no word of the notes; it still depends on them, so share it with care.
+CORPUS is a file or folder of notes in which all PHI is annotated. The model is a folder with two data
+files. They hold no word of the notes, but every model depends on its training notes: share it with care.
 
-With --validation-fraction, some of the patients are kept apart, the model is trained on the others, and
-a table shows how much it finds in the notes of those patients. What counts most is the recall, and
-the number of PHI tokens that were missed. Notes are kept apart by the patient id of their files;
-brat files of other tools have none, and then each note counts as a patient of its own.
+With --validation-fraction, some patients are held out. The model is trained on the other patients, and
+a table shows how much PHI it finds in the notes of the held-out ones. Look first at the recall and at
+the number of missed PHI tokens. The patient ids in the files tell patients apart. Where files have no
+patient ids, as brat files of other tools, each note counts as one patient.
 
-Time: about 20,000 words a second and pass on one core; the number of passes (--epochs) is 20, and
-up to 100, where there are few notes. 500 notes of 500 words take about 4 minutes."""
+Time: about 20,000 words a second and epoch on one core. There are 20 epochs, and up to 100 for few notes
+(--epochs). 500 notes of 500 words take about 4 minutes."""
 
 _EPILOG = """\
-example: train on brat files, with a fifth of the patients kept apart for the scores
+example: train on brat files, and score on a fifth of the patients
   sklearn-deid train my-notes/ --format brat --model my-model --validation-fraction 0.2
 
 exit codes: 0 trained, 1 trained without the broken files (--skip-broken), 2 failed, 130 interrupted
-(then no model is saved)"""
+(no model is saved)"""
 
 
 def add_command(commands: Any) -> None:
@@ -44,27 +43,21 @@ def add_command(commands: Any) -> None:
         commands,
         "train",
         run,
-        summary="make a model from your annotated notes",
+        summary="train a model on your annotated notes",
         description=_DESCRIPTION,
         epilog=_EPILOG,
     )
-    parser.add_argument("corpus", metavar="CORPUS", help="file or folder with annotated notes")
     parser.add_argument("--model", required=True, metavar="FOLDER", help="folder to save the model in")
     parser.add_argument("--overwrite", action="store_true", help="replace a model that is saved there")
-    parser.add_argument(
-        "--format", choices=ANNOTATED, help="format of CORPUS (default: what the endings of the files say)"
-    )
-    add_encoding(parser)
-    add_label_scheme(parser)
-    add_skip_broken(parser)
+    add_corpus_options(parser)
     parser.add_argument(
         "--validation-fraction",
         type=share,
         metavar="SHARE",
-        help="share of the patients that is kept apart for the scores, between 0 and 1, such as 0.2 (default: none)",
+        help="share of the patients that is held out for the scores, between 0 and 1, such as 0.2 (default: none)",
     )
-    parser.add_argument("--epochs", type=count, metavar="N", help="passes over the notes (default: 20 to 100)")
-    parser.add_argument("--seed", type=seed, default=0, metavar="N", help="number that chance begins with (default: 0)")
+    parser.add_argument("--epochs", type=count, metavar="N", help="epochs of training (default: 20 to 100)")
+    add_seed(parser)
     add_machine_options(parser)
     amount = parser.add_mutually_exclusive_group()
     amount.add_argument("--verbose", action="store_true", help="show a line for each epoch instead of a bar")
@@ -76,6 +69,7 @@ def run(arguments: argparse.Namespace) -> int:
     device = set_machine(arguments)
     from .._storage import check_bundle_target
     from ..saving import save
+    from .scoring import fit_deidentifier
 
     check_bundle_target(arguments.model, arguments.overwrite)
     result = read_annotated(arguments)
@@ -99,7 +93,9 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _split(corpus: Corpus, arguments: argparse.Namespace) -> tuple[Corpus, Corpus | None]:
-    """Notes to train on and notes to score; a model that could learn nothing is refused."""
+    """Notes to train on and notes to score; notes without PHI to learn from are refused."""
+    from .scoring import hold_out_patients
+
     held_out = None
     if arguments.validation_fraction is not None:
         if len(corpus.patients) < 2:
@@ -107,14 +103,14 @@ def _split(corpus: Corpus, arguments: argparse.Namespace) -> tuple[Corpus, Corpu
         unknown = sum(document.patient_id is None for document in corpus)
         if unknown:
             print(
-                f"{unknown} of {len(corpus)} notes have no patient id: notes of one patient may stand on both sides, "
-                "and the scores be too good.",
+                f"{unknown} of {len(corpus)} notes have no patient id. Notes of one patient may be in the training "
+                "and held out, and then the scores are too high.",
                 file=sys.stderr,
             )
         corpus, held_out = hold_out_patients(corpus, arguments.validation_fraction, arguments.seed)
     if not corpus.n_spans:
         raise DeidError(
-            "No PHI is annotated in the notes to train on. A model made of them would find nothing and let all PHI "
+            "No PHI is annotated in the training notes. A model trained on them would find nothing and let all PHI "
             "through."
         )
     return corpus, held_out
@@ -122,6 +118,7 @@ def _split(corpus: Corpus, arguments: argparse.Namespace) -> tuple[Corpus, Corpu
 
 def _show_scores(deidentifier: Any, held_out: Corpus, label_scheme: str | None) -> None:
     from ..metrics import deid_report
+    from .scoring import predict_corpus
 
     print(f"\nScores on {_size(held_out)} that were kept apart:\n")
     print(deid_report(held_out, predict_corpus(deidentifier, held_out), label_scheme=label_scheme), end="\n\n")

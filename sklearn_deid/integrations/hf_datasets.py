@@ -1,15 +1,16 @@
 """Corpora as data sets of the package ``datasets`` by Hugging Face, and back (extra ``datasets``).
 
-Everything stays on this machine: nothing is downloaded and nothing is sent. Two layouts:
+Everything stays on this machine: nothing is downloaded and nothing is sent. There are two layouts.
 
-- ``"spans"``: a row is a note. Nothing is lost. - ``"tokens"``: a row is a sentence with ``tokens`` and ``ner_tags``,
-as scripts for token classification want it, and with
-  what is needed to put the notes together again: the stretch of text that it stands for, where it begins in the note,
-  and how long the note is. Rows may be shuffled; a row that is missing is noticed.
+- ``"spans"``: a row is a note. Nothing is lost.
+- ``"tokens"``: a row is a sentence with ``tokens`` and ``ner_tags``, as scripts for token classification want it. It
+  also has what puts the notes together again: its stretch of text, the offset of this stretch in the note, and the
+  length of the note. Rows may be shuffled. A missing row is noticed.
 """
 
 from __future__ import annotations
 
+import html
 import json
 from collections.abc import Iterable, Iterator
 from typing import Any
@@ -17,11 +18,11 @@ from typing import Any
 from .._optional import import_optional
 from ..exceptions import CorpusFormatError
 from ..text import Corpus, Document, Span, convert_tags, segment, spans_to_tags, tags_to_spans
-from .token_rows import documents_of_token_rows, parse_meta
 
 __all__ = ["corpus_from_dataset", "corpus_to_dataset"]
 
 _LAYOUTS = ("spans", "tokens")
+_OFFSETS = ("text", "offset", "length", "starts", "ends")
 
 
 def corpus_to_dataset(
@@ -118,7 +119,7 @@ def corpus_from_dataset(dataset: Any) -> Corpus:
     tags = next((name for name in ("ner_tags", "tags") if name in columns), None)
     if tags is None or "tokens" not in columns:
         raise CorpusFormatError("The data set needs the columns 'text' and 'spans', or 'tokens' and 'ner_tags'.")
-    return Corpus(documents_of_token_rows(_with_tag_names(rows, tags)))
+    return Corpus(_documents_of_token_rows(_with_tag_names(rows, tags)))
 
 
 def _datasets() -> Any:
@@ -195,7 +196,7 @@ def _document(row: dict[str, Any], name: str) -> Document:
             message = "A span needs whole numbers as 'start' and 'end', and a 'label'."
             raise CorpusFormatError(message, doc_id=doc_id, annotation_id=f"number {number}")
         found.append(Span(start, end, label, span.get("category"), span.get("confidence")))
-    return Document(doc_id, text, tuple(found), row.get("patient_id"), parse_meta(row.get("meta"), doc_id))
+    return Document(doc_id, text, tuple(found), row.get("patient_id"), _parse_meta(row.get("meta"), doc_id))
 
 
 def _with_tag_names(rows: Any, column: str) -> Iterator[dict[str, Any]]:
@@ -209,3 +210,110 @@ def _with_tag_names(rows: Any, column: str) -> Iterator[dict[str, Any]]:
                 raise CorpusFormatError("A tag is none of the class labels.", doc_id=f"row-{number}")
             tags = [names[tag] for tag in tags]
         yield {**row, "ner_tags": tags}
+
+
+def _documents_of_token_rows(rows: Iterable[dict[str, Any]]) -> Iterator[Document]:
+    """Documents in the order in which their first rows come.
+
+    Parameters
+    ----------
+    rows : iterable of dict
+        ``tokens`` and ``ner_tags`` (names in IOB2 or BIOES), and as far as known ``doc_id``, ``patient_id``, ``meta``
+        (JSON). With ``text``, ``offset``, ``length``, ``starts`` and ``ends`` the text is that of the notes, else it is
+        made up: tokens joined by single spaces, rows by line feeds.
+
+    Yields
+    ------
+    Document
+
+    Raises
+    ------
+    CorpusFormatError
+        If a row is broken, or rows of a document are missing.
+
+    Examples
+    --------
+    >>> rows = [{"doc_id": "n1", "tokens": ["by", "Who"], "ner_tags": ["O", "S-DOCTOR"]}]
+    >>> next(_documents_of_token_rows(rows)).spans
+    (Span(start=3, end=6, label='DOCTOR', category=None, confidence=None),)
+    """
+    by_document: dict[str, list[dict[str, Any]]] = {}
+    for number, row in enumerate(rows):
+        doc_id = row.get("doc_id") or f"row-{number}"
+        if not isinstance(doc_id, str) or len(row["tokens"]) != len(row["ner_tags"]):
+            raise CorpusFormatError(
+                "A row needs a tag for each token, and an id that is a string.", doc_id=f"row-{number}"
+            )
+        by_document.setdefault(doc_id, []).append(row)
+    for doc_id, own in by_document.items():
+        known = all(row.get(name) is not None for row in own for name in _OFFSETS)
+        yield _put_together(doc_id, sorted(own, key=lambda row: row["offset"]) if known else _made_up(own))
+
+
+def _parse_meta(written: str | None, doc_id: str) -> dict[str, Any]:
+    """Meta data that were written as JSON; none where nothing is written.
+
+    Raises
+    ------
+    CorpusFormatError
+        If it is no JSON object.
+
+    Examples
+    --------
+    >>> _parse_meta('{"ward": 3}', "n1")
+    {'ward': 3}
+    """
+    try:
+        meta = json.loads(written or "{}")
+    except (TypeError, ValueError, RecursionError):
+        meta = None  # the error holds what it failed on, and is not passed on
+    if not isinstance(meta, dict):
+        raise CorpusFormatError("The document's meta must be a JSON object.", doc_id=doc_id)
+    return meta
+
+
+def _made_up(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Rows with a text of tokens joined by spaces, and a line feed behind all but the last."""
+    out, offset = [], 0
+    for number, row in enumerate(rows):
+        starts, position = [], 0
+        for token in row["tokens"]:
+            starts.append(position)
+            position += len(token) + 1
+        text = " ".join(row["tokens"]) + ("\n" if number < len(rows) - 1 else "")
+        ends = [start + len(token) for start, token in zip(starts, row["tokens"], strict=True)]
+        out.append({**row, "text": text, "offset": offset, "starts": starts, "ends": ends})
+        offset += len(text)
+    return [{**row, "length": offset} for row in out]
+
+
+def _put_together(doc_id: str, rows: list[dict[str, Any]]) -> Document:
+    spans, position = [], 0
+    for row in rows:
+        if row["offset"] != position:
+            raise CorpusFormatError("Rows of this document are missing or there twice.", doc_id=doc_id, start=position)
+        _check_tokens(doc_id, row)
+        starts, ends = ([position + offset for offset in row[name]] for name in ("starts", "ends"))
+        spans += tags_to_spans(row["ner_tags"], starts, ends, _scheme_of(row["ner_tags"]))
+        position += len(row["text"])
+    if rows and position != rows[-1]["length"]:
+        raise CorpusFormatError("The last rows of this document are missing.", doc_id=doc_id, start=position)
+    first = rows[0]
+    text = "".join(row["text"] for row in rows)
+    return Document(doc_id, text, tuple(spans), first.get("patient_id"), _parse_meta(first.get("meta"), doc_id))
+
+
+def _scheme_of(tags: list[str]) -> str:
+    return "bioes" if any(tag[:2] in ("E-", "S-") for tag in tags) else "iob2"
+
+
+def _check_tokens(doc_id: str, row: dict[str, Any]) -> None:
+    last = 0
+    if not len(row["starts"]) == len(row["ends"]) == len(row["tokens"]):
+        raise CorpusFormatError("A row needs a start and an end for each token.", doc_id=doc_id)
+    for token, start, end in zip(row["tokens"], row["starts"], row["ends"], strict=True):
+        covered = row["text"][start:end]
+        if not last <= start < end <= len(row["text"]) or token not in (covered, html.unescape(covered)):
+            message = "The offsets of a token are not those of its text."
+            raise CorpusFormatError(message, doc_id=doc_id, start=row["offset"] + start, end=row["offset"] + end)
+        last = end

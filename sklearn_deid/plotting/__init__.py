@@ -3,23 +3,17 @@
 from .audit_display import AuditDisplay
 from .noise_display import NoiseStudyDisplay
 from .privacy_grid import PrivacyUtilityGridDisplay, PrivacyUtilityGridPoint
-from .privacy_usefulness import PrivacyUsefulnessDisplay, PrivacyUsefulnessPoint
 from .reliability_display import ReliabilityDisplay
-from .shared_fraction import SharedFractionDisplay, SharedFractionPoint
+from .trade_off import TradeOffDisplay, TradeOffPoint
 from .training_curves import TrainingCurvesDisplay
-from .workers_over_epochs import WorkersOverEpochsDisplay, WorkersOverEpochsPoint
 
 __all__ = [
     "AuditDisplay",
     "NoiseStudyDisplay",
-    "PrivacyUsefulnessDisplay",
-    "PrivacyUsefulnessPoint",
     "PrivacyUtilityGridDisplay",
     "PrivacyUtilityGridPoint",
     "ReliabilityDisplay",
-    "SharedFractionDisplay",
-    "SharedFractionPoint",
+    "TradeOffDisplay",
+    "TradeOffPoint",
     "TrainingCurvesDisplay",
-    "WorkersOverEpochsDisplay",
-    "WorkersOverEpochsPoint",
 ]

@@ -5,12 +5,24 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from .._optional import import_optional
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure, SubFigure
 
-__all__ = ["GRAY", "axes_or_new", "draw_reference", "grid_behind", "legend_beside", "line_style", "panels_or_new"]
+__all__ = [
+    "GRAY",
+    "axes_or_new",
+    "draw_reference",
+    "error_lengths",
+    "grid_behind",
+    "legend_beside",
+    "line_style",
+    "panels_or_new",
+]
 
 GRAY = "#555555"
 
@@ -20,8 +32,8 @@ _COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#0
 _MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*", "<")
 
 
-def axes_or_new(ax: Axes | None) -> Axes:
-    """The axes given, or those of a new figure whose legend may stand beside them.
+def axes_or_new(ax: Axes | None) -> tuple[Axes, Figure | SubFigure]:
+    """The axes given, or those of a new figure with room for a legend beside them; and their figure.
 
     Raises
     ------
@@ -29,11 +41,13 @@ def axes_or_new(ax: Axes | None) -> Axes:
         If matplotlib is not installed.
     """
     import_optional("matplotlib", extra="plot", purpose="plots")
-    if ax is not None:
-        return ax
-    from matplotlib import pyplot
+    if ax is None:
+        from matplotlib import pyplot
 
-    return pyplot.subplots(figsize=(8.0, 4.5), layout="constrained")[1]
+        ax = pyplot.subplots(figsize=(8.0, 4.5), layout="constrained")[1]
+    figure = ax.get_figure()
+    assert figure is not None  # pyplot's axes belong to one
+    return ax, figure
 
 
 def panels_or_new(axes: Sequence[Axes] | None, n: int, **subplots: Any) -> list[Axes]:
@@ -94,3 +108,16 @@ def line_style(number: int) -> dict[str, Any]:
     {'color': '#0072B2', 'marker': 'o'}
     """
     return {"color": _COLORS[number % len(_COLORS)], "marker": _MARKERS[number % len(_MARKERS)]}
+
+
+def error_lengths(points: Sequence[Any], name: str) -> np.ndarray | None:
+    """Lengths of error bars of ``name``, from ``name_low`` to ``name_high``, shape (2, n); None without an interval."""
+    rows = [[getattr(point, name + end) for end in ("", "_low", "_high")] for point in points]
+    if all(low is None and high is None for _, low, high in rows):
+        return None
+    return np.array(
+        [
+            [0.0 if low is None else v - low for v, low, _ in rows],
+            [0.0 if high is None else high - v for v, _, high in rows],
+        ]
+    )

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from itertools import product
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.text import Annotation
 
-__all__ = ["place_labels"]
+__all__ = ["place_labels", "strokes_of"]
 
 # Distance of a label from its point in points (1/72 inch); from the third on a thin line leads to it.
 _DISTANCES = (7.0, 11.0, 18.0, 28.0, 40.0)
@@ -82,6 +82,16 @@ def place_labels(
         taken.append(box)
         written.append(text)
     return written
+
+
+def strokes_of(containers: Iterable[Any]) -> list[np.ndarray]:
+    """Lines and error bars of containers of error bars, as `place_labels` takes them."""
+    strokes = []
+    for container in containers:
+        line, _, bars = container.lines
+        strokes.append(np.asarray(line.get_xydata()))
+        strokes += [np.asarray(segment) for bar in bars for segment in bar.get_segments()]
+    return strokes
 
 
 def _best_place(

@@ -73,10 +73,10 @@ class NoiseStudyDisplay:
         MissingDependencyError
             If matplotlib is not installed.
         """
-        drawn, study = axes_or_new(ax), self.study
-        figure = drawn.get_figure()
-        assert figure is not None  # pyplot's axes belong to one
-        self.ax_, self.figure_, self.lines_ = drawn, figure, []
+        drawn, self.figure_ = axes_or_new(ax)
+        self.ax_ = drawn
+        study = self.study
+        self.lines_ = []
         for i, rank in enumerate(study.ranks):
             style = line_style(i)
             drawn.fill_between(

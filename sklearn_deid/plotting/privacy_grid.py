@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .drawing import axes_or_new, grid_behind, legend_beside, line_style
-from .label_placement import place_labels
+from .label_placement import place_labels, strokes_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -166,10 +166,8 @@ class PrivacyUtilityGridDisplay:
         MissingDependencyError
             If matplotlib is not installed.
         """
-        drawn = axes_or_new(ax)
-        figure = drawn.get_figure()
-        assert figure is not None  # pyplot's axes belong to one
-        self.ax_, self.figure_ = drawn, figure
+        drawn, self.figure_ = axes_or_new(ax)
+        self.ax_ = drawn
         names = list(dict.fromkeys(point.line for point in self.points))
         looks = {name: line_style(number) for number, name in enumerate(names)}
         self.lines_ = {name: self._draw_line(name, look) for name, look in looks.items()}
@@ -184,9 +182,8 @@ class PrivacyUtilityGridDisplay:
             legend_beside(drawn, fontsize="small")
         at = np.array([[point.privacy, point.f1] for point in self.points])
         colors = [looks[point.line]["color"] for point in self.points]
-        strokes = [np.asarray(line.lines[0].get_xydata()) for line in self.lines_.values()]
-        strokes += [np.asarray(s) for c in self.lines_.values() for bar in c.lines[2] for s in bar.get_segments()]
-        self.labels_ = place_labels(drawn, at, [point.label for point in self.points], colors, strokes)
+        labels = [point.label for point in self.points]
+        self.labels_ = place_labels(drawn, at, labels, colors, strokes_of(self.lines_.values()))
         return self
 
     def _draw_line(self, name: str, look: dict[str, Any]) -> Any:

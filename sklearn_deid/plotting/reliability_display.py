@@ -141,10 +141,9 @@ class ReliabilityDisplay:
         ReliabilityDisplay
             This object.
         """
-        drawn, curve = axes_or_new(ax), self.curve
-        figure = drawn.get_figure()
-        assert figure is not None  # pyplot's axes belong to one
-        self.ax_, self.figure_ = drawn, figure
+        drawn, self.figure_ = axes_or_new(ax)
+        self.ax_ = drawn
+        curve = self.curve
         earlier = [line for line in drawn.lines if line.get_gid() == "reliability"]
         if not earlier:
             drawn.plot([0, 1], [0, 1], "--", color=GRAY, linewidth=1.0, label="as sure as right")

@@ -57,7 +57,7 @@ def test_key_in_the_output_is_refused(run, raw, model, tmp_path, key):
     code, _, err = run(
         "redact", raw, "--model", model, "--output", tmp_path / "out", "--number-outputs", tmp_path / key
     )
-    assert (code, "The key file must not lie in the output" in err) == (2, True)
+    assert (code, "The key file must not be in the output" in err) == (2, True)
     assert not (tmp_path / "out").exists()
 
 

@@ -92,7 +92,7 @@ def test_interrupted_training_saves_nothing(run, gold, tmp_path, monkeypatch):
     def interrupt(self, net, **kwargs):
         signal.raise_signal(signal.SIGINT)
 
-    monkeypatch.setattr("sklearn_deid.cli.epoch_progress.EpochProgress.on_epoch_end", interrupt)
+    monkeypatch.setattr("sklearn_deid.cli.scoring.EpochProgress.on_epoch_end", interrupt)
     code, _, err = run("train", gold, "--model", tmp_path / "m", "--epochs", "5")
     assert (code, "interrupted" in err) == (130, True)
     assert not list(tmp_path.iterdir())

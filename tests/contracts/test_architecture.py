@@ -139,6 +139,7 @@ def test_private_names_of_others_stay_in_one_file():
         # scikit-learn and skorch load pandas on their own where it is installed
         ("from sklearn_deid import deid_report", HEAVY - {"pandas", "pyarrow"}),
         ("from sklearn_deid import WordVectors", HEAVY),
+        ("import sklearn_deid.plotting", {"matplotlib"}),
         ("import sklearn_deid.integrations", HEAVY | {"sklearn", "datasets", "presidio_analyzer"}),
         ("from sklearn_deid import DeidTagger", {"spacy", "gensim", "matplotlib"}),
     ],

@@ -61,9 +61,9 @@ def table_as_frame():
 
 
 def figure():
-    from sklearn_deid.plotting import SharedFractionDisplay
+    from sklearn_deid.plotting import TradeOffDisplay, TradeOffPoint
 
-    SharedFractionDisplay.from_results([{"method": "C", "shared_fraction": 0.1, "f1": 0.5}]).plot()
+    TradeOffDisplay([TradeOffPoint("C", 0.5, 0.1)]).plot()
 
 
 def usefulness():

@@ -8,9 +8,7 @@ from dataclasses import MISSING, fields
 from numbers import Real
 from typing import Any, TypeVar
 
-import numpy as np
-
-__all__ = ["check_measured", "check_neighbors", "error_lengths", "read_points", "read_reference"]
+__all__ = ["check_measured", "check_neighbors", "read_points", "read_reference"]
 
 Point = TypeVar("Point")
 
@@ -101,16 +99,3 @@ def read_reference(name: str, value: float | Sequence[float] | None) -> tuple[fl
         raise ValueError(f"The {name!r} parameter must be a number or (value, low, high). Got {value!r} instead.")
     check_measured(name, *given)
     return given
-
-
-def error_lengths(points: Sequence[Any], name: str) -> np.ndarray | None:
-    """Lengths of error bars of ``name``, from ``name_low`` to ``name_high``, shape (2, n); None without an interval."""
-    rows = [[getattr(point, name + end) for end in ("", "_low", "_high")] for point in points]
-    if all(low is None and high is None for _, low, high in rows):
-        return None
-    return np.array(
-        [
-            [0.0 if low is None else v - low for v, low, _ in rows],
-            [0.0 if high is None else high - v for v, _, high in rows],
-        ]
-    )

@@ -1,0 +1,338 @@
+"""What methods reach, against what they cost or give away."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from numbers import Real
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .._optional import import_optional
+from .drawing import GRAY, axes_or_new, error_lengths, grid_behind, legend_beside, line_style
+from .label_placement import place_labels, strokes_of
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure, SubFigure
+
+__all__ = ["TradeOffDisplay", "TradeOffPoint"]
+
+_DASHES: tuple[Any, ...] = ("--", ":", "-.", (0, (6, 1.5, 1, 1.5)))
+_SYMBOLS_SHOWN = 10  # of a line with a band, however many points it has
+_RANGES = ("bars", "band")
+
+
+@dataclass(frozen=True)
+class TradeOffPoint:
+    """One method with one setting.
+
+    Attributes
+    ----------
+    name : str
+        Method; points of one method are a line.
+    y : float
+        What was reached, such as F1.
+    x : float or None, default=None
+        What it costs or gives away. None makes the point a line of reference: a method to which x does not apply.
+    y_low, y_high, x_low, x_high : float or None, default=None
+        Ends of an interval, or of the range over workers.
+    label : str, default=""
+        Written beside the point.
+
+    Raises
+    ------
+    ValueError
+        If a value is no number, or its interval does not hold it.
+    """
+
+    name: str
+    y: float
+    x: float | None = None
+    y_low: float | None = None
+    y_high: float | None = None
+    x_low: float | None = None
+    x_high: float | None = None
+    label: str = ""
+
+    def __post_init__(self) -> None:
+        for axis in ("x", "y"):
+            value, low, high = (getattr(self, axis + end) for end in ("", "_low", "_high"))
+            if axis == "x" and value is None:
+                if low is not None or high is not None:
+                    raise ValueError("There is an interval for 'x', but no value.")
+                continue
+            given = [number for number in (low, value, high) if number is not None]
+            numbers = all(isinstance(number, Real) and math.isfinite(number) for number in given)
+            if not numbers or value is None or given != sorted(given):
+                raise ValueError(f"{axis!r} must be a number in its interval. Got {value!r}, from {low!r} to {high!r}.")
+
+
+class TradeOffDisplay:
+    """What methods reach (y) against what they cost or give away (x): a line for each method.
+
+    Draw with it how useful pseudonymised notes stay against how often attackers name the original, F1 against the
+    share of an update that is sent, or F1 epoch by epoch.
+
+    Parameters
+    ----------
+    points : iterable of TradeOffPoint
+        Points of one name are joined in the order given. Points without x are horizontal lines of reference.
+    x_name, y_name : str, default=""
+        Names of the axes.
+    log_x : bool, default=False
+        Logarithmic x; then every x must be above 0.
+    ranges : {"bars", "band"}, default="bars"
+        How intervals are drawn. A band joins the points in the order of x and shows intervals of y only.
+
+    Attributes
+    ----------
+    ax_ : matplotlib Axes
+    figure_ : matplotlib Figure
+    lines_ : dict of str to matplotlib Line2D
+        By name, without the lines of reference.
+    bars_ : dict of str to matplotlib ErrorbarContainer
+        By name; empty for bands.
+    bands_ : dict of str to matplotlib PolyCollection
+        By name, of the lines whose points all have both ends; empty for bars.
+    labels_ : list of matplotlib Annotation
+
+    Raises
+    ------
+    ValueError
+        If there is no point, x is not above 0 on a logarithmic axis, or a line with a band has two points at one x.
+
+    See Also
+    --------
+    PrivacyUtilityGridDisplay : Candidates of a grid search.
+
+    Examples
+    --------
+    >>> from matplotlib import pyplot
+    >>> rows = [{"method": "DSSGD", "share": 0.1, "f1": 0.7}, {"method": "DSSGD", "share": 0.5, "f1": 0.8},
+    ...         {"method": "all notes in one place", "f1": 0.9}]
+    >>> display = TradeOffDisplay.from_results(rows, name="method", x="share", y="f1", log_x=True).plot()
+    >>> list(display.lines_), display.lines_["DSSGD"].get_ydata().tolist()
+    (['DSSGD'], [0.7, 0.8])
+    >>> pyplot.close(display.figure_)
+    """
+
+    ax_: Axes
+    figure_: Figure | SubFigure
+
+    def __init__(
+        self,
+        points: Iterable[TradeOffPoint],
+        *,
+        x_name: str = "",
+        y_name: str = "",
+        log_x: bool = False,
+        ranges: str = "bars",
+    ) -> None:
+        self.points, self.x_name, self.y_name, self.log_x, self.ranges = tuple(points), x_name, y_name, log_x, ranges
+        if not self.points:
+            raise ValueError("The 'points' parameter must hold at least one point. Got none instead.")
+        if ranges not in _RANGES:
+            raise ValueError(f"The 'ranges' parameter must be one of {', '.join(_RANGES)}. Got {ranges!r} instead.")
+        if log_x and any(point.x is not None and point.x <= 0 for point in self.points):
+            raise ValueError("Every 'x' must be above 0 on a logarithmic axis. Pass log_x=False.")
+        for name, line in self._lines().items():
+            if ranges == "band" and len({point.x for point in line}) < len(line):
+                raise ValueError(f"Two points of {name!r} have the same 'x'. Average over seeds first.")
+
+    @classmethod
+    def from_results(
+        cls,
+        results: Iterable[Mapping[str, Any]],
+        *,
+        name: str,
+        x: str,
+        y: str,
+        label: str | None = None,
+        **options: Any,
+    ) -> TradeOffDisplay:
+        """Display of results as mappings, as a benchmark writes them to JSON.
+
+        Parameters
+        ----------
+        results : iterable of mapping
+            Other keys are ignored. None and NaN mean that a value is missing.
+        name, x, y : str
+            Keys of the method and of both values; x may be missing. Ends of intervals are read from the same key with
+            "_low" and "_high" behind it, where they are there.
+        label : str, optional
+            Key of what is written beside the points; numbers are shortened.
+        **options
+            As for the constructor; the keys are the names of the axes if nothing else is said.
+
+        Raises
+        ------
+        ValueError
+            If a result lacks its name or y, or its numbers do not fit.
+        """
+        points = []
+        for number, row in enumerate(results):
+            lacking = [key for key in (name, y) if _value(row, key) is None]
+            if lacking:
+                raise ValueError(f"Result {number} lacks {', '.join(lacking)}.")
+            ends = {f"{axis}{end}": _value(row, f"{key}{end}") for axis, key in (("x", x), ("y", y)) for end in _ENDS}
+            beside = None if label is None else _value(row, label)
+            text = f"{beside:g}" if isinstance(beside, Real) else str(beside or "")
+            try:
+                points.append(TradeOffPoint(str(row[name]), label=text, **ends))  # type: ignore[arg-type]
+            except ValueError as error:
+                raise ValueError(f"Result {number}: {error}") from None
+        return cls(points, **{"x_name": x, "y_name": y} | options)
+
+    @classmethod
+    def from_histories(cls, histories: Mapping[str, Any], *, metric: str = "f1", **options: Any) -> TradeOffDisplay:
+        """F1 over local epochs: a line for the mean over the workers, a band from the worst to the best of them.
+
+        Parameters
+        ----------
+        histories : mapping of str to federated.History
+            ``history_`` of ensembles that held patients out, by the name of the line.
+        metric : str, default="f1"
+            Which of the metrics; "f1" is there with ``validation_fraction``.
+        **options
+            As for the constructor.
+
+        Raises
+        ------
+        ValueError
+            If a history does not have the metric.
+
+        References
+        ----------
+        Festag & Spreckelsen (2020), figure 6.
+        """
+        points = []
+        for name, history in histories.items():
+            table = list(history.table(metric).values())
+            for place in range(max(map(len, table), default=0)):
+                values = [float(column[place]) for column in table if place < len(column)]
+                if np.isnan(values).any():
+                    raise ValueError(f"The history of {name!r} has no {metric!r}: set 'validation_fraction'.")
+                low, high = min(values), max(values)
+                mean = min(max(float(np.mean(values)), low), high)  # equal values may round beyond themselves
+                points.append(TradeOffPoint(name, mean, place + 1, low, high))
+        names = {"x_name": "Local epochs of each worker", "y_name": "F1 on held-out patients, mean and range"}
+        return cls(points, **{"ranges": "band"} | names | options)
+
+    def plot(self, ax: Axes | None = None) -> TradeOffDisplay:
+        """Draw.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+            Made if ``None``.
+
+        Returns
+        -------
+        TradeOffDisplay
+            This object.
+
+        Raises
+        ------
+        MissingDependencyError
+            If matplotlib is not installed.
+        """
+        self.ax_, self.figure_ = axes_or_new(ax)
+        self.lines_, self.bars_, self.bands_ = {}, {}, {}
+        self._scale()
+        self._draw_references()
+        # A name looks the same in all displays of the same rows, whatever has no x in one of them.
+        looks = {name: line_style(number) for number, name in enumerate(dict.fromkeys(p.name for p in self.points))}
+        draw = self._draw_bars if self.ranges == "bars" else self._draw_band
+        for name, line in self._lines().items():
+            draw(name, line, looks[name])
+        self.ax_.set_xlabel(self.x_name)
+        self.ax_.set_ylabel(self.y_name)
+        grid_behind(self.ax_)
+        legend_beside(self.ax_, fontsize="small", handlelength=3.0)
+        self._draw_labels(looks)
+        return self
+
+    def _lines(self) -> dict[str, list[TradeOffPoint]]:
+        lines: dict[str, list[TradeOffPoint]] = {}
+        for point in self.points:
+            if point.x is not None:
+                lines.setdefault(point.name, []).append(point)
+        if self.ranges == "band":
+            return {name: sorted(line, key=lambda point: point.x or 0.0) for name, line in lines.items()}
+        return lines
+
+    def _scale(self) -> None:
+        ax = self.ax_
+        ticker = import_optional("matplotlib.ticker", extra="plot", purpose="the axes")
+        ax.margins(x=0.1, y=0.1)
+        if not self.log_x:
+            return
+        ax.set_xscale("log")
+        ax.xaxis.set_major_locator(ticker.LogLocator(subs=(1.0, 2.0, 5.0)))
+        ax.xaxis.set_major_formatter(ticker.FuncFormatter(lambda value, _: f"{value:g}"))
+        ax.xaxis.set_minor_locator(ticker.NullLocator())
+        ends = [end for point in self.points for end in (point.x, point.x_low, point.x_high) if end]  # 0 is cut
+        if ends:
+            # shape: (n_ends,)
+            shown = np.log10(ends)
+            margin = max(0.08 * float(np.ptp(shown)), 0.1)
+            ax.set_xlim(10 ** (shown.min() - margin), 10 ** (shown.max() + margin))
+
+    def _draw_references(self) -> None:
+        for number, point in enumerate(point for point in self.points if point.x is None):
+            dash = _DASHES[number % len(_DASHES)]
+            self.ax_.axhline(point.y, color=GRAY, linestyle=dash, linewidth=1.3, label=point.name, zorder=1)
+            if point.y_low is not None and point.y_high is not None:
+                self.ax_.axhspan(point.y_low, point.y_high, color=GRAY, alpha=0.12, linewidth=0, zorder=0)
+
+    def _draw_bars(self, name: str, line: list[TradeOffPoint], look: dict[str, Any]) -> None:
+        self.bars_[name] = self.ax_.errorbar(
+            [point.x for point in line],
+            [point.y for point in line],
+            xerr=error_lengths(line, "x"),
+            yerr=error_lengths(line, "y"),
+            label=name,
+            linewidth=1.2,
+            elinewidth=0.8,
+            markersize=5.5,
+            capsize=2.5,
+            zorder=3,
+            **look,
+        )
+        self.lines_[name] = self.bars_[name].lines[0]
+
+    def _draw_band(self, name: str, line: list[TradeOffPoint], look: dict[str, Any]) -> None:
+        x, y, low, high = ([getattr(point, end) for point in line] for end in ("x", "y", "y_low", "y_high"))
+        shown = max(1, len(line) // _SYMBOLS_SHOWN)
+        (self.lines_[name],) = self.ax_.plot(
+            x, y, label=name, linewidth=1.5, markersize=5, markevery=shown, zorder=3, **look
+        )
+        if None not in (*low, *high):
+            self.bands_[name] = self.ax_.fill_between(
+                x, low, high, color=look["color"], alpha=0.18, linewidth=0, zorder=2
+            )
+
+    def _draw_labels(self, looks: dict[str, dict[str, Any]]) -> None:
+        points = [point for point in self.points if point.x is not None and point.label]
+        self.labels_ = []
+        if points:  # placing them draws the figure once
+            ends = self.ax_.get_xlim()
+            strokes = (
+                strokes_of(self.bars_.values()) if self.bars_ else [li.get_xydata() for li in self.lines_.values()]
+            )
+            strokes += [np.array([[end, point.y] for end in ends]) for point in self.points if point.x is None]
+            at = np.array([[point.x, point.y] for point in points], dtype=float)  # shape: (n_labels, 2)
+            colors = [looks[point.name]["color"] for point in points]
+            self.labels_ = place_labels(self.ax_, at, [point.label for point in points], colors, strokes)
+
+
+_ENDS = ("", "_low", "_high")
+
+
+def _value(row: Mapping[str, Any], key: str) -> Any:
+    """What the row has under this key; None where it is missing or NaN."""
+    value = row.get(key)
+    return None if isinstance(value, Real) and math.isnan(value) else value
