@@ -8,10 +8,10 @@ from collections.abc import Mapping
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
-from uuid import uuid4
 
 import numpy as np
 
+from .._atomic import new_file
 from ..exceptions import ExchangeError
 
 __all__ = ["generator_from", "generator_state", "read_state", "write_state"]
@@ -20,7 +20,7 @@ _DIGEST_LENGTH = 32
 
 
 def write_state(path: str | os.PathLike[str], kind: str, state: Mapping[str, Any], arrays: Mapping[str, Any]) -> None:
-    """Write beside the target, flush to the disk, and rename: a crash leaves the old file or the new one.
+    """Write the state of a server or worker; a crash leaves the old file or the new one.
 
     Parameters
     ----------
@@ -37,17 +37,10 @@ def write_state(path: str | os.PathLike[str], kind: str, state: Mapping[str, Any
     target = Path(path).resolve()
     content = json.dumps({"kind": kind, **state}, sort_keys=True)
     data = save({name: np.ascontiguousarray(array) for name, array in arrays.items()}, metadata={"state": content})
-    work = target.with_name(f".{target.name}-{uuid4().hex}")
-    try:
-        # its owner alone, from the first byte on: such files tell more than what is shared
-        with open(os.open(work, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as stream:
-            stream.write(data)
-            stream.write(sha256(data).digest())  # against damage, not against forgery
-            stream.flush()
-            os.fsync(stream.fileno())
-        os.replace(work, target)
-    finally:
-        work.unlink(missing_ok=True)
+    # for its owner alone: such files tell more than what is shared
+    with new_file(target, private=True) as stream:
+        stream.write(data)
+        stream.write(sha256(data).digest())  # against damage, not against forgery
 
 
 def read_state(path: str | os.PathLike[str], kind: str) -> tuple[dict[str, Any], dict[str, np.ndarray]]:

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .. import __version__
+from .._atomic import write_file
 from .._storage import read_bundle, write_bundle
 from ..exceptions import BundleError
 from .card import privacy_card
@@ -31,7 +32,7 @@ def save_representer(representer: PrivateRepresenter, path: Any, *, overwrite: b
     )
     manifest = {"class": _CLASS, "library_version": __version__, "state": state}
     write_bundle(path, manifest, arrays, overwrite=overwrite)
-    (Path(path) / _CARD).write_text(card, encoding="utf-8")
+    write_file(Path(path) / _CARD, card.encode("utf-8"))
 
 
 def load_representer(representer_class: type[PrivateRepresenter], path: Any, embeddings: Any) -> PrivateRepresenter:
