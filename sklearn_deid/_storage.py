@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
-from uuid import uuid4
 
 import numpy as np
 
+from ._atomic import new_folder, write_file
 from .exceptions import BundleError
 
 __all__ = [
@@ -55,22 +54,14 @@ def write_bundle(
     from safetensors.numpy import save
 
     check_bundle_target(path, overwrite)
-    target = Path(path).resolve()  # a link is followed, not replaced
-    target.parent.mkdir(parents=True, exist_ok=True)
-    # Made by mkdir and not by tempfile, which shuts out colleagues that the umask lets in.
-    work = target.with_name(f".{target.name}-{uuid4().hex}")
-    work.mkdir()
-    try:
+    with new_folder(Path(path).resolve()) as work:  # a link is followed, not replaced
         # Not save_file, which gives the file to its owner alone.
         data = save({name: np.ascontiguousarray(array) for name, array in arrays.items()})
-        (work / ARRAYS_FILE).write_bytes(data)
+        write_file(work / ARRAYS_FILE, data)
         content = {"format": FORMAT_VERSION, "arrays_sha256": sha256(data).hexdigest(), **manifest}
         content = json.loads(json.dumps(content))  # as it will be read: tuples are lists, keys are strings
         content["manifest_sha256"] = _manifest_digest(content)
-        (work / _MANIFEST).write_text(json.dumps(content, indent=1, sort_keys=True), encoding="utf-8")
-        _swap(work, target)
-    finally:
-        shutil.rmtree(work, ignore_errors=True)
+        write_file(work / _MANIFEST, json.dumps(content, indent=1, sort_keys=True).encode("utf-8"))
 
 
 def check_bundle_target(path: str | os.PathLike[str], overwrite: bool = False) -> None:
@@ -182,21 +173,6 @@ def _parsed_manifest(folder: Path) -> dict[str, Any]:
     if damaged:
         raise BundleError("The manifest is not as it was saved.", path=str(folder))
     return manifest
-
-
-def _swap(work: Path, target: Path) -> None:
-    """Put the new folder in the place of the old one, which comes back if that fails."""
-    if not target.exists():
-        os.replace(work, target)
-        return
-    old = work.with_name(f"{work.name}-old")
-    os.replace(target, old)
-    try:
-        os.replace(work, target)
-    except BaseException:
-        os.replace(old, target)
-        raise
-    shutil.rmtree(old, ignore_errors=True)
 
 
 def _manifest_digest(manifest: Any) -> str:

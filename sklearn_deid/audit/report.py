@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from .._atomic import write_file
 from .._optional import import_optional
 from .protocol import AttackResult
 from .report_markdown import as_markdown
@@ -219,7 +220,7 @@ class AuditReport:
         forms = {".json": self._to_json, ".md": self.to_markdown, ".html": self.to_html}
         if path.suffix not in forms:
             raise ValueError(f"The 'path' must end in one of {', '.join(forms)}. Got {path.suffix!r} instead.")
-        path.write_text(forms[path.suffix](), encoding="utf-8")
+        write_file(path, forms[path.suffix]().encode("utf-8"))
 
     def _to_json(self) -> str:
         return json.dumps(self.to_dict(), indent=2, allow_nan=False, ensure_ascii=False) + "\n"

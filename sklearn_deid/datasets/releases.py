@@ -7,9 +7,7 @@ trusted, and no member is read beyond a limit.
 from __future__ import annotations
 
 import hashlib
-import os
 import re
-import shutil
 import tempfile
 import zipfile
 import zlib
@@ -20,6 +18,7 @@ from pathlib import Path
 from typing import Any
 from urllib.request import urlopen
 
+from .._atomic import new_folder
 from ..exceptions import CorpusFormatError, DataNotFoundError
 
 __all__ = ["Part", "Release", "content_digest", "install"]
@@ -104,7 +103,7 @@ def install(release: Release, home: Path, opener: Callable[..., Any] = urlopen) 
             _download(release.url, staging / "archive.zip", opener)
             contents = _read_archive(release, staging / "archive.zip")
             for part, files in contents.items():
-                _publish(files, staging / part.target, home / part.target)
+                _publish(files, home / part.target)
     except (OSError, HTTPException) as error:  # no network, no such page, interrupted, read-only folder, full disk
         raise DataNotFoundError(f"{release.url} could not be fetched or stored ({error}).", path=str(home)) from error
 
@@ -156,16 +155,9 @@ def _check(part: Part, files: Mapping[str, bytes], url: str) -> None:
         raise CorpusFormatError(f"{part.source} does not hold the files that were published.", path=url)
 
 
-def _publish(files: Mapping[str, bytes], staged: Path, target: Path) -> None:
-    if target.exists():
-        return
-    staged.mkdir(parents=True)
-    for name, content in files.items():
-        (staged / name).write_bytes(content)
-    target.parent.mkdir(parents=True, exist_ok=True)
-    try:
-        os.rename(staged, target)
-    except OSError:
-        if not target.exists():  # else another process was faster, with the same checked files
-            raise
-        shutil.rmtree(staged)
+def _publish(files: Mapping[str, bytes], target: Path) -> None:
+    if not target.exists():
+        # If another process is faster, its files stay: they are the same, and checked.
+        with new_folder(target, replace=False) as work:
+            for name, content in files.items():
+                (work / name).write_bytes(content)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import tempfile
 from collections import OrderedDict
 from collections.abc import Sequence
 from hashlib import blake2b
@@ -12,6 +11,8 @@ from threading import Lock
 from typing import NamedTuple
 
 import numpy as np
+
+from .._atomic import new_file
 
 __all__ = ["NeighborFolder", "NeighborTable", "RecentTables", "take_known"]
 
@@ -113,6 +114,21 @@ class RecentTables:
             self._tables.clear()
 
 
+class _Digest:
+    """A stream that keeps nothing of what is written but the name of a file with this content."""
+
+    def __init__(self, key: str) -> None:
+        self._key, self._digest = key, blake2b(key.encode(), digest_size=16)
+
+    def write(self, part: bytes) -> int:
+        self._digest.update(part)
+        return len(part)
+
+    @property
+    def name(self) -> str:
+        return f"{self._key}-{self._digest.hexdigest()}.npy"
+
+
 class NeighborFolder:
     """Tables on disk, one ``.npy`` file each (column 0 says for which rows), mapped into memory when they are read.
 
@@ -152,21 +168,18 @@ class NeighborFolder:
             If the folder cannot be written.
         """
         self.path.mkdir(parents=True, exist_ok=True, mode=0o700)
-        handle, name = tempfile.mkstemp(prefix=f".{self.key}-", suffix=".partial", dir=self.path)  # mode 0600
-        partial = Path(name)
-        try:
-            with os.fdopen(handle, "wb") as stream:
-                np.save(stream, np.ascontiguousarray(table.neighbors, dtype="<i4"), allow_pickle=False)
-            partial.replace(self.path / self._name(partial))
-        finally:
-            partial.unlink(missing_ok=True)
+        neighbors = np.ascontiguousarray(table.neighbors, dtype="<i4")
+        content = _Digest(self.key)
+        np.save(content, neighbors, allow_pickle=False)
+        with new_file(self.path / content.name, private=True) as stream:
+            np.save(stream, neighbors, allow_pickle=False)
 
     def _name(self, file: Path) -> str:
-        digest = blake2b(self.key.encode(), digest_size=16)
+        content = _Digest(self.key)
         with file.open("rb") as stream:
             while part := stream.read(_READ_AT_ONCE):
-                digest.update(part)
-        return f"{self.key}-{digest.hexdigest()}.npy"
+                content.write(part)
+        return content.name
 
     def _load(self, file: Path) -> NeighborTable | None:
         try:

@@ -8,19 +8,19 @@ from collections.abc import Mapping
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
-from uuid import uuid4
 
 import numpy as np
 
+from .._atomic import new_file
 from ..exceptions import ExchangeError
 
-__all__ = ["generator_from", "generator_state", "read_state", "replace_file", "write_state"]
+__all__ = ["generator_from", "generator_state", "read_state", "write_state"]
 
 _DIGEST_LENGTH = 32
 
 
 def write_state(path: str | os.PathLike[str], kind: str, state: Mapping[str, Any], arrays: Mapping[str, Any]) -> None:
-    """Write a state to one file, which only its owner can read. A crash leaves the old file or the new one.
+    """Write the state of a server or worker; a crash leaves the old file or the new one.
 
     Parameters
     ----------
@@ -36,31 +36,10 @@ def write_state(path: str | os.PathLike[str], kind: str, state: Mapping[str, Any
 
     content = json.dumps({"kind": kind, **state}, sort_keys=True)
     data = save({name: np.ascontiguousarray(array) for name, array in arrays.items()}, metadata={"state": content})
-    # The digest finds damage. It does not prevent forgery: whoever can write the file can write its digest, too.
-    replace_file(path, data + sha256(data).digest(), private=True)
-
-
-def replace_file(path: str | os.PathLike[str], data: bytes, *, private: bool) -> None:
-    """Write beside the target, flush to the disk, and rename: a crash leaves the old file or the new one.
-
-    Parameters
-    ----------
-    path : path
-        File to make or replace. Of a symbolic link the file behind it is replaced.
-    data : bytes
-    private : bool
-        Whether only the owner may read the file, from its first byte on.
-    """
-    target = Path(path).resolve()
-    work = target.with_name(f".{target.name}-{uuid4().hex}")
-    try:
-        with open(os.open(work, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600 if private else 0o666), "wb") as stream:
-            stream.write(data)
-            stream.flush()
-            os.fsync(stream.fileno())
-        os.replace(work, target)
-    finally:
-        work.unlink(missing_ok=True)
+    # for its owner alone: such files tell more than what is shared
+    with new_file(Path(path).resolve(), private=True) as stream:
+        stream.write(data)
+        stream.write(sha256(data).digest())  # finds damage; whoever can write the file can write this, too
 
 
 def read_state(path: str | os.PathLike[str], kind: str) -> tuple[dict[str, Any], dict[str, np.ndarray]]:

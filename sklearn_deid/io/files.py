@@ -1,4 +1,4 @@
-"""Bytes in and out: strict decoding, lines that end at line feeds only, safe names, and writing by renaming."""
+"""Bytes in and out: strict decoding, lines that end at line feeds only, safe names, and files that grow."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pathlib import Path
 from ..exceptions import CorpusFormatError
 from .checking import SourceLocation
 
-__all__ = ["already_there", "decode", "file_name", "open_part", "part_of", "read_bytes", "read_lines", "replace_file"]
+__all__ = ["already_there", "decode", "file_name", "open_part", "part_of", "read_bytes", "read_lines"]
 
 _UNDECODED = re.compile("[\udc80-\udcff]")
 # Path separators, control characters, parent folders, hidden files, and names that are devices on Windows.
@@ -96,18 +96,6 @@ def part_of(path: Path) -> Path:
 def already_there(path: Path) -> FileExistsError:
     """The error for a file that would be replaced unasked."""
     return FileExistsError(errno.EEXIST, "The file is there already; pass overwrite=True to replace it", str(path))
-
-
-def replace_file(path: Path, content: bytes) -> None:
-    """Write under a temporary name in the same folder, then rename: a file with the final name is always whole."""
-    part = part_of(path)
-    part.unlink(missing_ok=True)  # left by a killed run; never written through, it might be a link
-    try:
-        part.write_bytes(content)
-        os.replace(part, path)
-    except BaseException:
-        part.unlink(missing_ok=True)
-        raise
 
 
 def open_part(path: Path, *, overwrite: bool, resume: bool) -> FileIO:

@@ -9,9 +9,10 @@ from os import PathLike
 from pathlib import Path
 from types import TracebackType
 
+from .._atomic import write_file
 from ..text import Document
 from .checking import SourceLocation, check_text, has_surrogate
-from .files import already_there, file_name, open_part, part_of, replace_file
+from .files import already_there, file_name, open_part, part_of
 from .formats import Format
 from .jsonl import finished_ids
 from .registry import FORMATS, get_format
@@ -175,8 +176,7 @@ class DocumentWriter:
             self._stream.close()
             part = part_of(self.path)
             if self.format.pack is not None:
-                replace_file(part_of(part), self.format.pack(part))
-                os.replace(part_of(part), part)
+                write_file(part, self.format.pack(part), work=part_of(part))
             os.replace(part, self.path)
 
     def discard(self) -> None:
@@ -220,7 +220,7 @@ class DocumentWriter:
         if len(targets) > 1:  # a run that is killed in between leaves half of a pair, which readers refuse
             list(targets)[-1].unlink(missing_ok=True)
         for target, content in targets.items():
-            replace_file(target, content)
+            write_file(target, content, work=part_of(target))
 
     def _append(self, stream: FileIO, content: bytes) -> None:
         try:

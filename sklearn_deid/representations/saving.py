@@ -12,6 +12,7 @@ import torch
 from sklearn.base import clone
 
 from .. import __version__
+from .._atomic import write_file
 from .._randomness import KEYED, SEEDED
 from .._storage import read_bundle, write_bundle
 from ..embeddings import WordVectors, resolve_embeddings
@@ -225,7 +226,7 @@ def save_representer(representer: Any, path: Any, *, overwrite: bool, audit: Any
     )
     manifest = {"class": _CLASS, "library_version": __version__, "state": state}
     write_bundle(path, manifest, arrays, overwrite=overwrite)
-    (Path(path) / _CARD).write_text(card, encoding="utf-8")
+    write_file(Path(path) / _CARD, card.encode("utf-8"))
 
 
 def load_representer(representer_class: type, path: Any, embeddings: Any) -> Any:

@@ -16,6 +16,7 @@ PACKAGE = Path(sklearn_deid.__file__).parent
 FOUNDATION = {
     "exceptions",
     "sequences",
+    "_atomic",
     "_storage",
     "saving",
     "_randomness",

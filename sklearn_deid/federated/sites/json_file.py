@@ -8,8 +8,8 @@ from dataclasses import MISSING, asdict, fields
 from pathlib import Path
 from typing import Any, TypeVar
 
+from ..._atomic import write_file
 from ...exceptions import DeidError
-from ..state_file import replace_file
 
 __all__ = ["read_settings", "write_json", "write_settings"]
 
@@ -67,5 +67,6 @@ def write_settings(settings: Any, path: str | os.PathLike[str], *, private: bool
 
 
 def write_json(content: Any, path: str | os.PathLike[str], *, private: bool = False) -> None:
-    """Write readable JSON. The file is complete or not there, and others can never read a private one."""
-    replace_file(path, (json.dumps(content, indent=2, ensure_ascii=False) + "\n").encode(), private=private)
+    """Write readable JSON; the file is whole or not there, and others can never read a private one."""
+    text = json.dumps(content, indent=2, ensure_ascii=False) + "\n"
+    write_file(path, text.encode("utf-8"), private=private)

@@ -152,9 +152,9 @@ def test_failure_while_writing_leaves_nothing(tmp_path, small, monkeypatch, erro
     def fail(*arguments):
         raise error
 
-    for name in ("_swap", "_manifest_digest"):
+    for module, name in ((os, "replace"), (bundle_module, "_manifest_digest")):
         with monkeypatch.context() as patch:
-            patch.setattr(bundle_module, name, fail)
+            patch.setattr(module, name, fail)
             with pytest.raises(error):
                 save(small, tmp_path / "model")
         assert list(tmp_path.iterdir()) == []
