@@ -13,7 +13,7 @@ from torch import Tensor, nn
 
 
 class MovingAverage:
-    """The mean of a network's weights over its last steps, which is usually better than the weights of any one step.
+    """Mean of a network's weights over its last steps, which usually predicts better than the weights of one step.
 
     Parameters
     ----------
@@ -119,7 +119,7 @@ class LearningRateDecay(Callback):
 
 
 class WeightAverage(Callback):
-    """Exponential moving average of the weights; the average is what the trained tagger keeps.
+    """Exponential moving average of the weights. The trained tagger keeps the average.
 
     Parameters
     ----------
@@ -128,7 +128,7 @@ class WeightAverage(Callback):
 
     See Also
     --------
-    MovingAverage : What it keeps, in ``moving_`` while it trains.
+    MovingAverage : The average, in ``moving_`` during training.
     """
 
     def __init__(self, decay: float = 0.998) -> None:
@@ -153,7 +153,7 @@ class WeightAverage(Callback):
 class EarlyStoppingOnF1(Callback):
     """Stop when the F1 on held-out patients has not risen for some epochs, and restore the best weights.
 
-    Must stand after `WeightAverage`, whose averages it stores.
+    Comes after `WeightAverage` in the list of callbacks, because it stores the averaged weights.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Marginals of any tagger in one form, and legal tags from them at any threshold."""
+"""Marginals of any tagger in one form, legal tags at any threshold, votes, and the interface that taggers share."""
 
 from __future__ import annotations
 
@@ -253,15 +253,15 @@ def tag_columns(labels: Sequence[str]) -> np.ndarray:
 
 
 def read_marginals(estimator: Any, X: Any, sentences: RaggedArray, labels: Sequence[str]) -> PhiMarginals:
-    """What a fitted tagger says, in columns of these labels.
+    """Marginals of a fitted tagger, in columns of these labels.
 
     Parameters
     ----------
     estimator : fitted estimator
-        With ``classes_`` and ``predict_proba``; IOB2 or BIOES, where S counts as B and E as I. One without
-        ``predict_proba`` is taken to be sure of the tags that it predicts.
+        With ``classes_`` and ``predict_proba``; IOB2 or BIOES, where S counts as B and E as I. Of one
+        without ``predict_proba``, each predicted tag has probability 1.
     X : sequence of n sentences
-        What the estimator gets.
+        Input of the estimator.
     sentences : RaggedArray
         X as a container.
     labels : sequence of str
