@@ -45,7 +45,8 @@ class SequenceNet(SkorchEstimator):
             own.append(("weight_average", WeightAverage(self.weight_average)))
         if self.validation_fraction is not None:
             own.append(("early_stopping", EarlyStoppingOnF1(self.patience)))
-        if self.verbose > 1:
+        # get_params asks for the callbacks too, before `fit` has looked at the parameters.
+        if isinstance(self.verbose, int) and self.verbose > 1:
             own.append(("progress_bar", ProgressBar()))
         first, last = super()._default_callbacks[:-1], super()._default_callbacks[-1:]
         return first + own + last  # the log line comes last, when all columns are there

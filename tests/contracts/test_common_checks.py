@@ -10,6 +10,7 @@ import warnings
 from pathlib import Path
 
 import pytest
+from sklearn.exceptions import SkipTestWarning
 from sklearn.utils import estimator_checks, get_tags
 from sklearn.utils.estimator_checks import check_estimator
 
@@ -148,9 +149,9 @@ def test_tags_of_taggers_are_honest(name):
     assert not tags.input_tags.two_d_array
     assert tags.input_tags.string
     assert tags.target_tags.required is (name not in ("RuleTagger", "NoteDeidentifier"))
-    # What is left of scikit-learn's own choice for such tags passes.
-    results = check_estimator(estimator, on_skip=None, on_fail=None)
-    assert results
+    # scikit-learn's own choice of checks leaves such estimators out, and says so.
+    with pytest.warns(SkipTestWarning, match=f"Can't test estimator {name} which requires input"):
+        results = check_estimator(estimator, on_skip=None, on_fail=None)
     assert {result["status"] for result in results} == {"passed"}
 
 
