@@ -166,6 +166,7 @@ class _Layer(nn.Module):
     def forward(self, x: Tensor, seen: Tensor) -> Tensor:
         # shape: (3, batch, heads, time, width / heads)
         parts = self.attend(self.before_attention(x)).unflatten(2, (3, self.n_heads, -1)).permute(2, 0, 3, 1, 4)
+        # Values are not rotated: positions belong into the scores only.
         query, key, value = rotate(parts[0]), rotate(parts[1]), parts[2]
         looked = F.scaled_dot_product_attention(query, key, value, attn_mask=seen)
         x = x + self.dropout(self.join(looked.transpose(1, 2).flatten(2)))

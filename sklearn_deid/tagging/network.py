@@ -111,6 +111,7 @@ class TaggerModule(nn.Module):
         return loss.mean()
 
     def _loss_by_sentence(self, emissions: Tensor, tags: Tensor, mask: Tensor, tag_weights: Tensor | None) -> Tensor:
+        # shape: (batch, time)
         weights = None if tag_weights is None else tag_weights[tags] * mask
         if self.crf is not None:
             loss = -self.crf(emissions, tags, mask, reduction="none")
