@@ -1,4 +1,4 @@
-"""Finding PHI: taggers and what they are made of, rules, redaction of notes, saved models.
+"""Taggers of PHI and their parts, rules, and redaction of notes.
 
 Names are resolved on first use (PEP 562): a file is loaded with the first name that is asked of it.
 """

@@ -13,7 +13,7 @@ from torch import Tensor, nn
 
 
 class MovingAverage:
-    """The mean of a network's weights over its last steps, which is usually better than the weights of any one step.
+    """Mean of a network's weights over its last steps, which usually predicts better than the weights of one step.
 
     Parameters
     ----------
@@ -105,7 +105,7 @@ class LearningRateDecay(Callback):
         if not training or self.n_epochs is None:
             return
         if not self.total_:
-            # The number of batches differs a little between epochs, so the last steps may stand at zero.
+            # The number of batches differs a little between epochs, so the rate of the last steps may be zero.
             self.total_ = self.n_epochs * net.n_training_batches_
         warmup = min(self.warmup_steps, self.total_ // 10) or 1
         factor = min((self.step_ + 1) / warmup, max(0.0, 1.0 - self.step_ / self.total_))
@@ -119,7 +119,7 @@ class LearningRateDecay(Callback):
 
 
 class WeightAverage(Callback):
-    """Exponential moving average of the weights; the average is what the trained tagger keeps.
+    """Exponential moving average of the weights. The trained tagger keeps the average.
 
     Parameters
     ----------
@@ -128,7 +128,7 @@ class WeightAverage(Callback):
 
     See Also
     --------
-    MovingAverage : What it keeps, in ``moving_`` while it trains.
+    MovingAverage : The average, in ``moving_`` during training.
     """
 
     def __init__(self, decay: float = 0.998) -> None:
@@ -153,7 +153,7 @@ class WeightAverage(Callback):
 class EarlyStoppingOnF1(Callback):
     """Stop when the F1 on held-out patients has not risen for some epochs, and restore the best weights.
 
-    Must stand after `WeightAverage`, whose averages it stores.
+    Comes after `WeightAverage` in the list of callbacks, because it stores the averaged weights.
 
     Parameters
     ----------
@@ -182,11 +182,5 @@ class EarlyStoppingOnF1(Callback):
 
     def on_train_end(self, net: NeuralNet, X: Any = None, y: Any = None, **kwargs: Any) -> None:
         if self.best_weights_ is not None:
-            _copy_into(net, self.best_weights_)
+            _put(net.module_, self.best_weights_)
         del self.best_weights_
-
-
-@torch.no_grad()
-def _copy_into(net: NeuralNet, weights: list[Tensor]) -> None:
-    for p, value in zip(net.module_.parameters(), weights, strict=True):
-        p.copy_(value)

@@ -146,6 +146,7 @@ class _ScaledForwardBackward(torch.autograd.Function):
         step, stop = (transitions - step_peak).exp(), (end - end_peak).exp()
         on = mask.t().unsqueeze(2)
         whole = mask.all(0).tolist()
+        # Every step is divided by its sum, and the logarithms of the sums are added up: nothing underflows on the way.
         alphas, scales = torch.empty_like(local), local.new_ones(time, batch, 1)
         alpha = local[0] * (start - start_peak).exp()
         for t in range(time):
@@ -174,6 +175,7 @@ class _ScaledForwardBackward(torch.autograd.Function):
         time, _, n_tags = local.shape
         # shape: (batch, K); carries the incoming gradient of each sentence
         beta = (stop / total.unsqueeze(1)) * grad.unsqueeze(1)
+        # shape: (time, batch, K): probability of each tag times the incoming gradient
         expected = torch.empty_like(local)
         messages = torch.empty_like(local)
         back = step.t().contiguous()

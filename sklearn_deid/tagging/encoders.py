@@ -1,4 +1,4 @@
-"""Bidirectional recurrent encoder on padded batches, exact without packing.
+"""Encoders of sentences on padded batches: bidirectional recurrent, exact without packing, and self-attention.
 
 The backward direction reads every sentence reversed within its own length, so padding never reaches a real token.
 The result equals `torch.nn.utils.rnn.pack_padded_sequence`, whose backward pass is several times slower on CPU.
@@ -78,6 +78,7 @@ class BidirectionalRecurrent(nn.Module):
         """Encode (batch, time, input_size) to (batch, time, 2 * hidden_size); padded positions hold no meaning."""
         for depth, (ahead, back) in enumerate(zip(self.ahead, self.back, strict=True)):
             x = self.between(x) if depth else x
+            # shape: (batch, time, hidden_size)
             right = back(reverse_padded(x, lengths))[0]
             x = torch.cat([ahead(x)[0], reverse_padded(right, lengths)], dim=2)
         return x
@@ -165,6 +166,7 @@ class _Layer(nn.Module):
     def forward(self, x: Tensor, seen: Tensor) -> Tensor:
         # shape: (3, batch, heads, time, width / heads)
         parts = self.attend(self.before_attention(x)).unflatten(2, (3, self.n_heads, -1)).permute(2, 0, 3, 1, 4)
+        # Values are not rotated: positions belong into the scores only.
         query, key, value = rotate(parts[0]), rotate(parts[1]), parts[2]
         looked = F.scaled_dot_product_attention(query, key, value, attn_mask=seen)
         x = x + self.dropout(self.join(looked.transpose(1, 2).flatten(2)))

@@ -1,4 +1,4 @@
-"""Train a tagger, and let it (or its folds) speak about patients that it did not see."""
+"""Marginals on held-out patients, and reports of decision rules on them."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from .splits import hold_out_patients
 
 
 class HoldOutPlan(NamedTuple):
-    """Who is held out, as `RecallTunedTagger` takes it."""
+    """Parameters of `RecallTunedTagger` that say which patients are held out."""
 
     cv: Any
     refit: bool
@@ -33,7 +33,7 @@ class HoldOutPlan(NamedTuple):
     random_state: Any
 
 
-# Of the parameters that make a plan, for estimators that take them.
+# Constraints of the parameters that make a plan, for the estimators that have them.
 PLAN_CONSTRAINTS: dict[str, list] = {
     "cv": [
         StrOptions({"prefit"}),
@@ -52,7 +52,7 @@ class HeldOut(NamedTuple):
 
     marginals: PhiMarginals
     tags: TokenSequences
-    patients: np.ndarray  # one for each sentence
+    patients: np.ndarray  # shape: (n_sentences,)
 
     @property
     def token_patients(self) -> np.ndarray:
@@ -68,7 +68,7 @@ def labels_in(*tags: Any) -> list[str]:
 def marginals_on_held_out(
     estimator: Any, X: RaggedArray, tags: TokenSequences, groups: np.ndarray | None, plan: HoldOutPlan
 ) -> tuple[Any, HeldOut]:
-    """The fitted tagger, and what it or its folds say about held-out patients.
+    """The fitted tagger, and marginals of the tagger or its folds on held-out patients.
 
     Parameters
     ----------

@@ -14,7 +14,7 @@ from ..exceptions import SequenceError
 from ..sequences import RaggedArray, TokenSequences, check_sequences, check_tags, object_rows
 from ..text import labels_of, split_tag
 from .marginals import TokenTagger
-from .note_deidentifier import flat_tags, group_parameters
+from .note_deidentifier import default_tagger, flat_tags, group_parameters
 from .rule_tagger import RuleTagger
 
 _TokenSpan = tuple[int, int, str]
@@ -93,7 +93,7 @@ class HybridTagger(TokenTagger, BaseEstimator):
         X = self._tokens(X)
         tags = check_tags(y, X)
         self.rules_ = (RuleTagger() if self.rules is None else clone(self.rules)).fit(X, tags)
-        tagger = self._default_tagger() if self.tagger is None else clone(self.tagger)
+        tagger = default_tagger() if self.tagger is None else clone(self.tagger)
         known = {} if groups is None else group_parameters(tagger, np.asarray(groups))
         self.tagger_ = tagger.fit(X, tags, **known)
         found = check_tags(self.rules_.predict(X), X).data != "O"
@@ -154,12 +154,6 @@ class HybridTagger(TokenTagger, BaseEstimator):
                 "HybridTagger reads tokens; X holds vectors. Give it the whole pipeline as its 'tagger'."
             )
         return TokenSequences.from_rows([[]] * len(X))
-
-    @staticmethod
-    def _default_tagger() -> Any:
-        from .tagger import DeidTagger
-
-        return DeidTagger()
 
 
 def _painted(spans: Iterable[_TokenSpan], n_tokens: int) -> list[str]:

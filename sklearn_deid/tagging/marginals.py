@@ -1,4 +1,4 @@
-"""Marginals of any tagger in one form, and legal tags from them at any threshold."""
+"""Marginals of any tagger in one form, legal tags at any threshold, votes, and the interface that taggers share."""
 
 from __future__ import annotations
 
@@ -73,6 +73,7 @@ def majority_tags(
     number = {tag: i for i, tag in enumerate(names)}
     offsets = rows[0].offsets
     places = np.arange(int(offsets[-1]))
+    # shape: (n_tokens, n_tags)
     votes = np.zeros((len(places), max(1, len(names))))
     sure = np.zeros_like(votes)
     for i, row in enumerate(rows):
@@ -120,6 +121,7 @@ def label_runs(
     order = np.argsort(-lengths, kind="stable")  # those that are not at their end yet then come first
     starts, lengths = starts[order], lengths[order]
     log_begins, log_goes_on = np.log(begins + _FLOOR), np.log(goes_on + _FLOOR)
+    # shape: (n_runs, n_labels): best score of a path that ends in B, or in I, of each label
     best_b, best_i = log_begins[starts], np.full((len(starts), begins.shape[1]), -np.inf)
     steps: list[tuple[np.ndarray, np.ndarray]] = []
     for t in range(1, int(lengths[0])):
@@ -206,6 +208,7 @@ class PhiMarginals:
             tags = TokenSequences(np.full(n, "O", dtype=object), self.offsets)
             return tags, RaggedArray(self.data[:, 0], self.offsets)
         begins, goes_on = self.data[:, 1 : 1 + n_labels], self.data[:, 1 + n_labels :]
+        # shape: (n_tokens, n_labels)
         mass = begins + goes_on
         here, first = np.arange(n), np.zeros(n, dtype=bool)
         first[self.offsets[:-1][np.diff(self.offsets) > 0]] = True
@@ -253,15 +256,15 @@ def tag_columns(labels: Sequence[str]) -> np.ndarray:
 
 
 def read_marginals(estimator: Any, X: Any, sentences: RaggedArray, labels: Sequence[str]) -> PhiMarginals:
-    """What a fitted tagger says, in columns of these labels.
+    """Marginals of a fitted tagger, in columns of these labels.
 
     Parameters
     ----------
     estimator : fitted estimator
-        With ``classes_`` and ``predict_proba``; IOB2 or BIOES, where S counts as B and E as I. One without
-        ``predict_proba`` is taken to be sure of the tags that it predicts.
+        With ``classes_`` and ``predict_proba``; IOB2 or BIOES, where S counts as B and E as I. Of one
+        without ``predict_proba``, each predicted tag has probability 1.
     X : sequence of n sentences
-        What the estimator gets.
+        Input of the estimator.
     sentences : RaggedArray
         X as a container.
     labels : sequence of str

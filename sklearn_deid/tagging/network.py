@@ -21,20 +21,20 @@ from .words import CharacterCNN, CharacterRNN, WordEncoder
 
 
 class TaggerModule(nn.Module):
-    """Emissions for each token, and what the head makes of them.
+    """Emissions for each token, and a CRF or softmax head that turns them into tags.
 
     Parameters
     ----------
     n_tags : int
     words : WordEncoder or None
-        Encoder of words; None where X holds vectors or a pretrained encoder reads sub-words.
+        Encoder of words. None if X holds vectors or a pretrained encoder reads sub-words.
     encoder : BidirectionalRecurrent, SelfAttentionEncoder or PretrainedTokenEncoder
-        Takes (batch, time, d) and lengths, or sub-words; says its ``output_size``.
+        Reads (batch, time, d) and lengths, or sub-words. Has an ``output_size``.
     head : {"crf", "softmax"}, default="crf"
     legal : LegalTags, optional
         Tag sequences that the CRF knows.
     projection_size : int, optional
-        Units of a tanh layer between the encoder and the emissions; None is none.
+        Number of units of a tanh layer between the encoder and the emissions. None means no such layer.
     input_dropout, output_dropout : float, default=0.25, 0.5
         Variational dropout before and after the encoder.
 
@@ -73,15 +73,18 @@ class TaggerModule(nn.Module):
         table : Tensor of shape (n_words, d), optional
             Words encoded beforehand, once for many batches.
         """
+        # shape: (units,); a unit is a sentence, or all sentences that are read together
         lengths = batch.lengths if batch.view is None else batch.view.lengths
         if isinstance(self.encoder, PretrainedTokenEncoder):
             assert batch.features is not None and batch.words is not None
             hidden = self.encoder(batch.features, batch.words, lengths)
         else:
+            # shape: (units, time, d)
             x = batch.vectors if batch.vectors is not None else self._look_up(batch, table)
             x = x if batch.view is None else torch.cat([x, batch.view.marks], 2)
             hidden = self.encoder(self.input_dropout(x), lengths)
         if batch.view is not None:
+            # shape: (batch, time, d): the sentences that are tagged, taken out of their units
             hidden = hidden.flatten(0, 1)[batch.view.places]
         hidden = self.output_dropout(hidden)
         hidden = hidden if self.projection is None else torch.tanh(self.projection(hidden))
@@ -108,10 +111,12 @@ class TaggerModule(nn.Module):
         return loss.mean()
 
     def _loss_by_sentence(self, emissions: Tensor, tags: Tensor, mask: Tensor, tag_weights: Tensor | None) -> Tensor:
+        # shape: (batch, time)
         weights = None if tag_weights is None else tag_weights[tags] * mask
         if self.crf is not None:
             loss = -self.crf(emissions, tags, mask, reduction="none")
             return loss if weights is None else loss * weights.sum(1) / mask.sum(1)
+        # shape: (batch, time)
         by_token = F.cross_entropy(emissions.transpose(1, 2), tags, reduction="none") * mask
         return (by_token if weights is None else by_token * weights).sum(1)
 

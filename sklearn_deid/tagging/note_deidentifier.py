@@ -94,7 +94,7 @@ class NoteDeidentifier(BaseEstimator):
         check_constraints(self)
         corpus = corpus if isinstance(corpus, Corpus) else Corpus(corpus)
         data = corpus.to_sentences()
-        estimator = self._default_estimator() if self.estimator is None else clone(self.estimator)
+        estimator = default_tagger() if self.estimator is None else clone(self.estimator)
         self.estimator_ = estimator.fit(data.X, data.y, **group_parameters(estimator, data.groups))
         self.alignment_report_ = data.report
         self.categories_ = {s.label: s.category for document in corpus for s in document.spans if s.category}
@@ -203,12 +203,6 @@ class NoteDeidentifier(BaseEstimator):
             return False
         return True
 
-    @staticmethod
-    def _default_estimator() -> Any:
-        from .tagger import DeidTagger
-
-        return DeidTagger()
-
     def fitted_estimator(self) -> Any:
         """The tagger in use: that of `fit`, else ``estimator`` itself.
 
@@ -279,6 +273,13 @@ class NoteDeidentifier(BaseEstimator):
             spans.append(tuple(found))
             position = stop
         return spans
+
+
+def default_tagger() -> Any:
+    """`DeidTagger()`, for estimators whose tagger is None; torch is imported no sooner."""
+    from .tagger import DeidTagger
+
+    return DeidTagger()
 
 
 def group_parameters(estimator: Any, groups: np.ndarray) -> dict[str, np.ndarray]:

@@ -1,4 +1,4 @@
-"""`PretrainedEncoder`: which pretrained model a `DeidTagger` reads with, and how."""
+"""`PretrainedEncoder`: a pretrained model as the encoder of a `DeidTagger`."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def layer_rates(named_parameters: Iterable[tuple[str, nn.Parameter]], lr: float,
     return [{"params": depths[depth], "lr": lr * decay ** (highest - depth)} for depth in sorted(depths)]
 
 
-# Of one word; a note is never cut. Letters without a space for that long are no word.
+# Most sub-words of one word: longer runs of letters without a space are not words. A note is never cut.
 _MOST_PIECES = 64
 _PURPOSE = "PretrainedEncoder"
 
@@ -113,7 +113,7 @@ class PretrainedFiles:
             config = transformers.AutoConfig.for_model(self.config["model_type"], **settings)
             model = transformers.AutoModel.from_config(config, trust_remote_code=False)
         if getattr(model, "pooler", None) is not None:
-            model.pooler = None  # a vector of the whole text, which nobody reads and no loss would train
+            model.pooler = None  # a vector of the whole text: it is not read here, and no loss would train it
         return model
 
     def features(self, words: list[str]) -> dict[str, Tensor]:

@@ -28,6 +28,7 @@ from .held_out import (
     threshold_of,
 )
 from .marginals import TokenTagger, read_marginals, tag_columns
+from .note_deidentifier import default_tagger
 
 # Beyond this probability of PHI the tagger's own decision is not made stricter.
 _OWN_DECISION = 0.5
@@ -183,7 +184,7 @@ class RecallTunedTagger(TokenTagger, BaseEstimator):
         patients = check_groups(groups, len(X))
         self._check_aim(patients)
         self.report_: DecisionReport | None = None
-        estimator = self._default_estimator() if self.estimator is None else self.estimator
+        estimator = default_tagger() if self.estimator is None else self.estimator
         if self.decision_bias is not None and not isinstance(self.cv, str):
             self.estimator_ = fit_on(estimator, X, tags, patients)
             self._labels = labels_in(self.estimator_.classes_)
@@ -251,12 +252,6 @@ class RecallTunedTagger(TokenTagger, BaseEstimator):
                 thresholds.append(missed_patient_threshold(patient_scores(held, direct), self.max_missed_patients))
             self.decision_bias_ = _bias_of(min(thresholds))
         self.report_ = measure_decision(held, self.decision_bias_, items, direct)
-
-    @staticmethod
-    def _default_estimator() -> Any:
-        from .tagger import DeidTagger
-
-        return DeidTagger()
 
 
 def _bias_of(threshold: float) -> float:

@@ -21,8 +21,9 @@ from .rules import LABEL_MAPS, Rule, find_phi, infer_label_map, rebuild_sentence
 class RuleTagger(TokenTagger, BaseEstimator):
     """Tag e-mail addresses, phone numbers, dates, ages and identifiers by rules.
 
-    For what has a form of its own or a telling word in front of it, English and Spanish. It knows no names and no
-    places: unite it with a trained tagger (`HybridTagger`), or take it as a baseline.
+    The rules know identifiers that have a form of their own or a telling word in front of them, in English and
+    Spanish. They know no names and no places: combine them with a trained tagger (`HybridTagger`), or use them as a
+    baseline.
 
     Rules are matched on each sentence, rebuilt from its tokens. Against `tagging.rules.find_phi` on raw text, line
     ends, runs of spaces, and the spaces after full stops and around dashes are lost, as is everything that a rule would
@@ -37,8 +38,8 @@ class RuleTagger(TokenTagger, BaseEstimator):
     language : {"en", "es"} or None, default=None
         Rules of one language, or of both.
     label_scheme : {"auto", "i2b2-2014", "meddocan", "binary"} or mapping, default="auto"
-        What finds are called. "auto" takes the first of these schemes that has all labels of y (i2b2 2014 without y). A
-        mapping says the label of each kind (`tagging.rules.KINDS`); a kind that it does not have, or maps to None, is
+        Names of the labels. "auto" takes the first of these schemes that has all labels of y (i2b2 2014 without y). A
+        mapping gives the label of each kind (`tagging.rules.KINDS`). A kind that is missing there, or maps to None, is
         left out.
 
     Attributes
@@ -90,7 +91,7 @@ class RuleTagger(TokenTagger, BaseEstimator):
         SequenceError
             If X and y do not match.
         ValueError
-            If a family is not known, or no scheme has the labels of y.
+            If a recognizer is not known, or no scheme has the labels of y.
         """
         check_constraints(self)
         self._rules: tuple[Rule, ...] = select_rules(self.recognizers, self.language)

@@ -54,6 +54,7 @@ def tagger_to_state(tagger: DeidTagger) -> tuple[dict[str, Any], dict[str, np.nd
         "subwords": None,
         "pretrained": None if tagger._pretrained is None else tagger._pretrained.to_state(),
     }
+    # Names of weights are part of the format: a renamed layer needs a table here.
     arrays = {f"module.{k}": v.detach().cpu().numpy() for k, v in tagger.module_.state_dict().items()}
     vectors = tagger._vectors
     if isinstance(vectors, SubwordTable):

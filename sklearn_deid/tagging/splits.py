@@ -11,7 +11,7 @@ from ..exceptions import SequenceError
 
 
 def hold_out_patients(
-    n: int, groups: np.ndarray | None, train_split: Any, seed: int
+    n: int, groups: np.ndarray | None, validation_fraction: Any, seed: int
 ) -> tuple[np.ndarray, np.ndarray | None]:
     """Rows to train on and rows to validate on.
 
@@ -21,7 +21,7 @@ def hold_out_patients(
         Number of sentences.
     groups : ndarray of shape (n,) or None
         Patient of each sentence; with None every sentence counts as a patient of its own.
-    train_split : None, float in (0, 1), or a scikit-learn splitter
+    validation_fraction : None, float in (0, 1), or a scikit-learn splitter
         None holds nothing out; a float is the share of the patients that is held out; of a splitter the first split is
         taken.
     seed : int
@@ -42,12 +42,13 @@ def hold_out_patients(
     >>> len(train), len(valid)
     (2, 2)
     """
-    if train_split is None:
+    if validation_fraction is None:
         return np.arange(n), None
     if n < 2 or (groups is not None and len(np.unique(groups)) < 2):
         raise SequenceError("Holding patients out for validation needs at least two patients.")
-    if isinstance(train_split, float):
+    splitter = validation_fraction
+    if isinstance(splitter, float):
         kind = ShuffleSplit if groups is None else GroupShuffleSplit
-        train_split = kind(n_splits=1, test_size=train_split, random_state=seed)
-    train, valid = next(iter(train_split.split(np.zeros(n), groups=groups)))
+        splitter = kind(n_splits=1, test_size=splitter, random_state=seed)
+    train, valid = next(iter(splitter.split(np.zeros(n), groups=groups)))
     return train, valid

@@ -217,6 +217,7 @@ def with_objects(tagger: Any, parameters: Mapping[str, Any]) -> dict[str, Any]:
                 f"{name}={value!r} has no setting {setting!r}: set {name!r} to an object that has one, such as "
                 f"those of sklearn_deid.tagging."
             )
+        # Objects of the user are changed in place, as scikit-learn does; a short form becomes an object of this tagger.
         if long_form is not value:
             out[name] = long_form
     return out

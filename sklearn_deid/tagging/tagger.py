@@ -363,6 +363,7 @@ class DeidTagger(TokenTagger, SequenceNet):
             for row, path in zip(rows, paths, strict=True):
                 tags[row] = self._outer_tags(path)
             if return_confidence:
+                # shape: (batch, time, n_classes)
                 probabilities = self.module_.marginals(emissions, batch.mask).cpu().numpy()
                 for i, (row, path) in enumerate(zip(rows, paths, strict=True)):
                     confidence[row] = probabilities[i, np.arange(len(path)), path]
@@ -383,6 +384,7 @@ class DeidTagger(TokenTagger, SequenceNet):
         dataset, table = self._tagging_data(X)
         out = [np.zeros((0, len(self.classes_)), dtype=np.float32) for _ in range(len(dataset))]
         for rows, batch, emissions in self._outputs(dataset, table):
+            # shape: (batch, time, n_classes)
             probabilities = self.module_.marginals(emissions, batch.mask).cpu().numpy()
             for i, row in enumerate(rows):
                 out[row] = probabilities[i, : dataset.lengths[row]].copy()
@@ -450,6 +452,7 @@ class DeidTagger(TokenTagger, SequenceNet):
 
     def _augmented(self, X: Any, tags: TokenSequences, groups: np.ndarray | None) -> Any:
         """A new draw of the augmenter."""
+        # Seeded anew for every draw: `sample` of a fixed seed would perturb all epochs alike.
         self.augmenter_.set_params(random_state=int(self._rng.integers(2**31)))
         return self.augmenter_.sample(X, tags, groups)
 

@@ -24,7 +24,7 @@ def distinct_words(X: TokenSequences) -> tuple[np.ndarray, list[str]]:
 
 
 def word_features(words: list[str], *, characters: bool, vectors: Any = None) -> dict[str, Tensor]:
-    """What the network is told of each word; one row a word.
+    """Features of each word, one row a word.
 
     ``vectors`` is anything with ``vectors_for(words) -> (n, d)``, such as `WordVectors`.
     """
@@ -52,7 +52,7 @@ def encode_tags(tags: TokenSequences, classes: np.ndarray) -> np.ndarray:
 
 
 def tag_weights(class_weight: Any, tags: TokenSequences, classes: np.ndarray) -> Tensor | None:
-    """Weight of each class in the loss, shape (n_classes,); None where all count the same."""
+    """Weight of each class in the loss, shape (n_classes,). None if all classes have the same weight."""
     if class_weight is None:
         return None
     if isinstance(class_weight, dict):

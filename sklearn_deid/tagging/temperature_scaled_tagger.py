@@ -14,6 +14,7 @@ from ..sequences import TokenSequences, check_groups, check_sequences, check_tag
 from ..text import repair_tags
 from .held_out import PLAN_CONSTRAINTS, HeldOut, HoldOutPlan, labels_in, marginals_on_held_out
 from .marginals import PhiMarginals, TokenTagger, columns_of, read_marginals, tag_columns
+from .note_deidentifier import default_tagger
 
 
 class TemperatureScaledTagger(TokenTagger, BaseEstimator):
@@ -104,7 +105,7 @@ class TemperatureScaledTagger(TokenTagger, BaseEstimator):
         X = check_sequences(X)
         tags = check_tags(y, X)
         plan = HoldOutPlan(self.cv, self.refit, self.n_jobs, self.random_state)
-        estimator = self._default_estimator() if self.estimator is None else self.estimator
+        estimator = default_tagger() if self.estimator is None else self.estimator
         self.estimator_, held = marginals_on_held_out(estimator, X, tags, check_groups(groups, len(X)), plan)
         self._labels = labels_in(self.estimator_.classes_)
         self.temperature_ = _best_temperature(held)
@@ -149,12 +150,6 @@ class TemperatureScaledTagger(TokenTagger, BaseEstimator):
     def _marginals(self, X: Any) -> PhiMarginals:
         found = read_marginals(self.estimator_, X, X, self._labels)
         return PhiMarginals(self._labels, _scaled(found.data, self.temperature_), found.offsets)
-
-    @staticmethod
-    def _default_estimator() -> Any:
-        from .tagger import DeidTagger
-
-        return DeidTagger()
 
 
 def _scaled(probabilities: np.ndarray, temperature: float) -> np.ndarray:

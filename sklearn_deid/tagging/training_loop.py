@@ -1,4 +1,4 @@
-"""The skorch side of the tagger: batches in, loss out, callbacks around; nothing here knows of strings."""
+"""Training loop of the tagger on skorch: batches, loss and callbacks. Strings do not occur here."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class NoCriterion(nn.Module):
 class SequenceNet(SkorchEstimator):
     """skorch over ragged sentences: own batches, own loss, averaged weights, F1 on held-out sentences.
 
-    skorch's dataset, splitter and cached scoring take a list of token lists for one sample; what replaces them is here.
+    skorch's dataset, splitter and cached scoring count a list of token lists as one sample. They are replaced here.
     """
 
     # ---- what skorch calls while training
@@ -45,7 +45,8 @@ class SequenceNet(SkorchEstimator):
             own.append(("weight_average", WeightAverage(self.weight_average)))
         if self.validation_fraction is not None:
             own.append(("early_stopping", EarlyStoppingOnF1(self.patience)))
-        if self.verbose > 1:
+        # get_params asks for the callbacks too, before `fit` has looked at the parameters.
+        if isinstance(self.verbose, int) and self.verbose > 1:
             own.append(("progress_bar", ProgressBar()))
         first, last = super()._default_callbacks[:-1], super()._default_callbacks[-1:]
         return first + own + last  # the log line comes last, when all columns are there

@@ -1,4 +1,4 @@
-"""From what is known of a word (characters, shape, casing, given vector) to one vector."""
+"""Vectors of words from their characters, shapes, casing and given vectors."""
 
 from __future__ import annotations
 
@@ -44,6 +44,7 @@ class CharacterCNN(nn.Module):
         (character class -> contribution) and the convolution is a sum of look-ups: the same numbers as a convolution of
         the embedded characters, at a third of its time on CPU.
         """
+        # Padding that is common to all words costs time only.
         longest = max(1, int((characters > 0).sum(1).max()))
         kernel, bias = self.convolution.weight, self.convolution.bias
         assert bias is not None
@@ -101,6 +102,7 @@ class CharacterRNN(nn.Module):
         return out
 
     def _read(self, characters: Tensor, lengths: Tensor) -> Tensor:
+        # shape: (n_words, longest word, 2 * hidden_size)
         states = self.recurrent(self.embedding(characters), lengths)
         half = states.shape[2] // 2
         last = (lengths - 1)[:, None, None].expand(-1, 1, half)
@@ -108,7 +110,7 @@ class CharacterRNN(nn.Module):
 
 
 class WordEncoder(nn.Module):
-    """Concatenate everything that is known of a word.
+    """Concatenation of all features of a word.
 
     Parameters
     ----------
@@ -140,6 +142,7 @@ class WordEncoder(nn.Module):
 
     def forward(self, features: dict[str, Tensor]) -> Tensor:
         """Features of n_words words to (n_words, output_size)."""
+        # each of shape (n_words, width)
         parts = [F.one_hot(features["casing"], self.n_casings).float()]
         if self.vector_dim:
             parts.append(features["vectors"])

@@ -10,6 +10,8 @@ import warnings
 from pathlib import Path
 
 import pytest
+from sklearn.exceptions import SkipTestWarning
+from sklearn.utils import estimator_checks, get_tags
 from sklearn.utils.estimator_checks import check_estimator
 
 from sklearn_deid import (
@@ -30,7 +32,7 @@ from sklearn_deid import (
     ZeroVectorPerturber,
 )
 
-from .estimator_cases import CASES, DEVIATIONS
+from .estimator_cases import CASES, CORPUS, DEVIATIONS, X, Y
 from .two_dimensions import WORDS, NearestTag, RowsAsSentences, RowsAsWords
 
 TINY = {"max_epochs": 1, "hidden_size": 2, "device": "cpu", "random_state": 0}
@@ -102,6 +104,65 @@ def test_common_checks_fail_where_intended_and_nowhere_else(name):
     assert not {check: error for check, error in failed.items() if check not in expected}
     ran = {result["check_name"] for result in results if result["status"] != "skipped"}
     assert not (set(expected) & ran) - set(failed), "does not fail any longer"
+
+
+# Checks that need no data of their own: they are run on the taggers themselves and not behind a table.
+INTERFACE_CHECKS = (
+    estimator_checks.check_estimator_cloneable,
+    estimator_checks.check_estimator_repr,
+    estimator_checks.check_estimator_sparse_tag,
+    estimator_checks.check_estimator_tags_renamed,
+    estimator_checks.check_get_params_invariance,
+    estimator_checks.check_mixin_order,
+    estimator_checks.check_no_attributes_set_in_init,
+    estimator_checks.check_parameters_default_constructible,
+    estimator_checks.check_set_params,
+    estimator_checks.check_valid_tag_types,
+)
+EXPECTED_OF_INTERFACE = {
+    ("DeidTagger", "check_no_attributes_set_in_init"): "skorch keeps its history from the start",
+    (
+        "NoteDeidentifier",
+        "check_estimator_sparse_tag",
+    ): "refuses a matrix because it is no corpus, not because of zeros",
+}
+TAGGERS = [name for name, case in CASES.items() if type(case.make()).__module__.startswith("sklearn_deid.tagging.")]
+TAGGERS.remove("PretrainedEncoder")
+
+
+@pytest.mark.parametrize("check", INTERFACE_CHECKS, ids=lambda check: check.__name__)
+@pytest.mark.parametrize("name", TAGGERS)
+def test_interface_of_taggers_themselves(name, check):
+    estimator = CASES[name].make()
+    if (name, check.__name__) in EXPECTED_OF_INTERFACE:
+        with pytest.raises(AssertionError):
+            check(name, estimator)
+    else:
+        check(name, estimator)
+
+
+@pytest.mark.parametrize("name", TAGGERS)
+def test_tags_of_taggers_are_honest(name):
+    estimator = CASES[name].make()
+    tags = get_tags(estimator)
+    assert tags.estimator_type is None, "a tag sequence is not a class"
+    assert not tags.input_tags.two_d_array
+    assert tags.input_tags.string
+    assert tags.target_tags.required is (name not in ("RuleTagger", "NoteDeidentifier"))
+    # scikit-learn's own choice of checks leaves such estimators out, and says so.
+    with pytest.warns(SkipTestWarning, match=f"Can't test estimator {name} which requires input"):
+        results = check_estimator(estimator, on_skip=None, on_fail=None)
+    assert {result["status"] for result in results} == {"passed"}
+
+
+@pytest.mark.parametrize("name", TAGGERS)
+def test_taggers_have_a_score_that_takes_no_weights(name):
+    estimator = CASES[name].make()
+    data = (CORPUS, None) if name == "NoteDeidentifier" else (X, Y)
+    with pytest.raises(ValueError, match=f"{name}.score does not take sample weights"):
+        estimator.score(*data, sample_weight=[1.0] * len(data[0]))
+    CASES[name].fit(estimator)
+    assert 0 <= estimator.score(*data, sample_weight=None) <= 1
 
 
 def test_documentation_has_the_tables():

@@ -7,12 +7,10 @@ from hypothesis import strategies as st
 from safetensors.numpy import load_file
 
 from sklearn_deid import _storage as bundle_module
-from sklearn_deid import (
-    load,
-    load_representation,
-)
+from sklearn_deid import load_representation
 from sklearn_deid.exceptions import BundleError
 from sklearn_deid.sequences import Provenance
+from sklearn_deid.tagging.saving import load_tagger
 
 from .saved_releases import ARRAYS, MANIFEST, ORIGIN, PATIENTS, content, forge, saved
 
@@ -20,8 +18,8 @@ from .saved_releases import ARRAYS, MANIFEST, ORIGIN, PATIENTS, content, forge, 
 def test_other_folders(tmp_path):
     with pytest.raises(BundleError, match="nor a representation: manifest.json is missing"):
         load_representation(tmp_path / "nothing")
-    with pytest.raises(BundleError, match="class that this version does not know"):
-        load(saved(tmp_path / "a"))
+    with pytest.raises(BundleError, match="class that is no tagger of this version"):
+        load_tagger(saved(tmp_path / "a"))
     bundle_module.write_bundle(tmp_path / "b", {"class": "DeidTagger"}, {})
     with pytest.raises(BundleError, match="something else than a representation"):
         load_representation(tmp_path / "b")

@@ -1,6 +1,7 @@
 """`NoteDeidentifier`: what comes out is what came in, less the spans; nothing that failed passes as clean."""
 
 import warnings
+from dataclasses import replace
 from itertools import count, islice
 
 import numpy as np
@@ -14,7 +15,7 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.model_selection import GridSearchCV, GroupKFold
 from sklearn.pipeline import Pipeline
 
-from sklearn_deid import Corpus, DeidTagger, Document, NoteDeidentifier, Span
+from sklearn_deid import Corpus, DeidTagger, Document, NoteDeidentifier, Span, deid_report
 from sklearn_deid.exceptions import AlignmentWarning, DeidError, WithheldWarning
 from sklearn_deid.text import segment
 
@@ -334,3 +335,19 @@ def test_pipelines_and_frozen_taggers_give_the_same(deidentifier, corpus):
 def test_no_texts():
     assert capital().annotate([]) == [] == capital().redact([])
     assert list(capital().iter_redact(iter(()))) == []
+
+
+def test_score_is_the_strict_figure_of_the_report(deidentifier, corpus):
+    notes = list(corpus)[:20]
+    wrong = [replace(notes[0], spans=(Span(0, 1, "CITY"),)), *notes[1:]]
+    found = Corpus(replace(note, spans=spans) for note, spans in zip(wrong, deidentifier.annotate(wrong), strict=True))
+    expected = deid_report(Corpus(wrong), found, output="dict")["strict"]["f1"]
+    assert 0 < expected < 1
+    assert deidentifier.score(wrong) == deidentifier.score(Corpus(wrong)) == pytest.approx(expected, abs=1e-12)
+
+
+def test_spans_of_withheld_notes_count_as_missed():
+    notes = [Document("a", "Alder", (Span(0, 5, "NAME"),)), Document("b", "Birch", (Span(0, 5, "NAME"),))]
+    model = NoteDeidentifier(CapitalTagger(breaks_at="Birch").fit(None), on_error="withhold")
+    with pytest.warns(WithheldWarning):
+        assert model.score(notes) == pytest.approx(2 / 3)  # one of two is found, none invented

@@ -1,6 +1,5 @@
 """What places can agree on of a tagger, and what of it stays with each of them."""
 
-import inspect
 import json
 
 import pytest
@@ -10,9 +9,10 @@ from sklearn_deid.cli import main
 from sklearn_deid.exceptions import ExchangeError
 from sklearn_deid.federated.sites import FederationConfig, read_settings
 from sklearn_deid.federated.sites.federation_config import _NOT_SHARED, _SHARED
+from sklearn_deid.tagging import Dropout
 from sklearn_deid.tagging.strategies import plain_parameters
 
-PARAMETERS = [name for name, p in inspect.signature(DeidTagger.__init__).parameters.items() if p.kind is p.KEYWORD_ONLY]
+PARAMETERS = [name for name in DeidTagger().get_params() if "__" not in name]
 DERNONCOURT = {
     "characters": "bilstm",
     "hidden_size": 5,
@@ -88,3 +88,27 @@ def test_plan_takes_any_shared_parameter(tmp_path, capsys):
         assert not (tmp_path / "other").exists()
     with pytest.raises(SystemExit, match="2"):
         main([*command, "--set", "head"])
+
+
+def test_settings_are_plain_values():
+    with pytest.raises(
+        ExchangeError, match="'dropout' must be a plain value; its settings are agreed on as 'dropout__"
+    ):
+        agreement(dropout=Dropout())
+    with pytest.raises(ExchangeError, match="'encoder' cannot be a pretrained one"):
+        agreement(encoder="pretrained", pretrained={"pooling": "mean"})
+    with pytest.raises(ExchangeError, match="has no setting 'n_heads'"):
+        agreement(encoder__n_heads=2).tagger_to_train()
+
+
+def test_an_agreement_of_0_1_0_means_the_same():
+    old = agreement(scheme="bioes", constrained=False, projection_size=3, context="window", context_size=1)
+    new = agreement(
+        tag_scheme="bioes",
+        head__constrained=False,
+        head__projection_size=3,
+        context="window",
+        context__size=1,
+    )
+    assert old.tagger == new.tagger
+    assert old.new_server().model == new.new_server().model

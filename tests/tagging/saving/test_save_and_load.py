@@ -1,13 +1,23 @@
 """One `save` and one `load`: every class finds its room, and options belong to classes."""
 
 from importlib import import_module
+from pathlib import Path
 
 import pytest
 
 import sklearn_deid
-from sklearn_deid import NoteDeidentifier, RuleTagger, load, save, saving
+from sklearn_deid import (
+    NoteDeidentifier,
+    PrivateRepresenter,
+    RuleTagger,
+    WordVectors,
+    load,
+    load_representation,
+    save,
+    saving,
+)
 from sklearn_deid._storage import read_bundle, write_bundle
-from sklearn_deid.exceptions import BundleError
+from sklearn_deid.exceptions import BundleError, InsecureReleaseWarning
 from sklearn_deid.tagging import Dropout, SoftmaxHead
 from sklearn_deid.tagging.saving import COMPOSITES, load_tagger
 
@@ -37,6 +47,24 @@ def test_settings_objects_come_back(tmp_path):
 def test_repr_of_a_loaded_object_shows_what_it_is(tmp_path):
     save(NoteDeidentifier(RuleTagger(recognizers=["email"]).fit([])), tmp_path / "m")
     assert repr(load(tmp_path / "m")) == "NoteDeidentifier(estimator=RuleTagger(recognizers=['email']))"
+
+
+def test_load_opens_representers_and_shared_representations(tmp_path):
+    files = Path(__file__).parents[2] / "saved_before_0_2" / "files"
+    with pytest.warns(InsecureReleaseWarning):
+        shared = load(files / "releases" / "b")
+    with pytest.warns(InsecureReleaseWarning):
+        assert shared.X == load_representation(files / "releases" / "b").X
+    with pytest.raises(ValueError, match="The 'device' option does not belong to a SharedRepresentation"):
+        load(files / "releases" / "b", device="cpu")
+    vectors = WordVectors.open(files / "words")
+    with pytest.raises(BundleError, match="pass them as 'embeddings'"):
+        load(files / "representers" / "dense")
+    representer = load(files / "representers" / "dense", device="cpu", embeddings=vectors)
+    assert isinstance(representer, PrivateRepresenter)
+    save(representer, tmp_path / "again")
+    again = load(tmp_path / "again", embeddings=vectors)
+    assert again.fingerprint_ == representer.fingerprint_
 
 
 def test_options_belong_to_classes(saved, small, tmp_path):
