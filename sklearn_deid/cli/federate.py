@@ -1,4 +1,4 @@
-"""``sklearn-deid federate``: prepare a training across sites, at the coordinator's and at each site."""
+"""``sklearn-deid federate``: prepare a training across sites, as the coordinator or as a site."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from .options import add_command as add
 __all__ = ["add_command"]
 
 _DESCRIPTION = """\
-Prepare a training across sites: one tagger, no notes moved.
+Prepare a training across sites: one tagger, and no note is moved.
 
 Sites train on their own notes and exchange a chosen part of clipped updates with a server (distributed
 selective SGD), over NVIDIA FLARE with certificates on both sides. Sites open no port; the server opens one.
-What is exchanged can still tell about notes: see docs/federated.md."""
+Updates can still reveal notes: see docs/federated.md."""
 
 _EPILOG = """\
 in this order:
@@ -56,7 +56,7 @@ def _add_plan(steps: Any) -> None:
         "plan",
         plan,
         summary="write what all places agree on",
-        description="Write the agreement, what everybody asks for certificates with, and the job of a session.",
+        description="Write the agreement, the requests for certificates, and the job of a session.",
         epilog="example:\n  sklearn-deid federate plan lab --project lab --server deid.example.org \\\n"
         "    --site hospital-a --site hospital-b --lead researcher@example.org --labels i2b2-2014",
     )
@@ -73,7 +73,7 @@ def plan(arguments: argparse.Namespace) -> int:
     from ..federated.sites import write_federation, write_session
 
     if Path(arguments.folder).exists():
-        raise DeidError("There is something already; name another folder.", path=arguments.folder)
+        raise DeidError("The folder exists already; name another one.", path=arguments.folder)
     agreement, rules = agreement_of(arguments), rules_of(arguments)
     write_federation(arguments.folder, agreement, arguments.server, arguments.port, arguments.lead)
     write_session(Path(arguments.folder, "session"), rules)
@@ -89,7 +89,7 @@ def _add_server(steps: Any) -> None:
         "server",
         server,
         summary="prepare the kit of the server",
-        description="Let the server run nothing but sessions, and write the first weights. Never overwrites weights.",
+        description="Restrict the server to sessions, and write the first weights. Never overwrites weights.",
         epilog="example:\n  sklearn-deid federate server ws/lab/prod_00/deid.example.org --agreement federation.json",
     )
     parser.add_argument("kit", metavar="KIT", help="folder that 'nvflare package' has made")
@@ -112,8 +112,8 @@ def _add_site(steps: Any) -> None:
         site,
         summary="prepare the kit of a site",
         description="""\
-Write what only this site knows (its notes, what it shares) into its kit, let the kit run nothing but this
-training, and read the notes once to see that they can be trained on. The settings stay on this computer.""",
+Write the settings of this site (where its notes are, how much it shares) into its kit, restrict the kit to this
+training, and read the notes once to check them. The settings stay on this computer.""",
         epilog="example:\n  sklearn-deid federate site ws/lab/prod_00/hospital-a --agreement federation.json \\\n"
         "    --corpus /data/notes --upload-fraction 0.1",
     )
@@ -159,7 +159,7 @@ def site(arguments: argparse.Namespace) -> int:
     print(f"Site prepared: {len(corpus)} notes of {len(corpus.patients)} patients, {corpus.n_spans} annotations.")
     print(f"After each epoch at most {settings.upload_fraction:.0%} of the parameters' updates are sent.")
     if settings.privacy() is None:
-        print("Updates are sent without noise: what they tell about the notes is not bounded.")
+        print("Updates are sent without noise: the information about the notes in them is not bounded.")
     return DONE
 
 
@@ -169,7 +169,7 @@ def _add_model(steps: Any) -> None:
         "model",
         model,
         summary="save the network of the server as a model",
-        description="Save the global network, as it is now, as a folder that 'redact' and 'tag' read.",
+        description="Save the current global network as a folder that 'redact' and 'tag' read.",
         epilog="example:\n  sklearn-deid federate model workspace/lab/prod_00/deid.example.org --output my-model",
     )
     parser.add_argument("kit", metavar="KIT", help="kit of the server")

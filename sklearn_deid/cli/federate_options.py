@@ -1,4 +1,4 @@
-"""Options of ``federate``: what all places agree on, when sessions end, and what a site shares."""
+"""Options of ``federate``: settings that all sites share, the end of sessions, and settings of one site."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _SHARING = (
 
 
 def add_agreement(parser: argparse.ArgumentParser) -> None:
-    """What all places agree on."""
+    """Add options for the settings that all sites share."""
     parser.add_argument("--project", required=True, metavar="NAME", help="name of the federation")
     parser.add_argument(
         "--site", action="append", required=True, metavar="NAME", help="name of a site; once for each of them"
@@ -60,21 +60,21 @@ def add_agreement(parser: argparse.ArgumentParser) -> None:
         help="another parameter of the tagger, such as characters=bilstm or head=softmax; once for each of them",
     )
     parser.add_argument("--epochs", type=count, default=25, metavar="N", help="local epochs of a site (default: 25)")
-    parser.add_argument("--seed", type=seed, default=0, metavar="N", help="of the first weights (default: 0)")
-    parser.add_argument("--max-norm", type=_positive, metavar="X", help="longest update that is taken (default: any)")
-    parser.add_argument("--max-abs", type=_positive, metavar="X", help="largest value that is taken (default: any)")
+    parser.add_argument("--seed", type=seed, default=0, metavar="N", help="seed of the first weights (default: 0)")
+    parser.add_argument("--max-norm", type=_positive, metavar="X", help="largest norm of an update (default: any)")
+    parser.add_argument("--max-abs", type=_positive, metavar="X", help="largest value of an update (default: any)")
     parser.add_argument(
         "--step",
         type=_positive,
         default=1.0,
         metavar="X",
-        help="what the server multiplies updates by (default: 1; 1 / number of sites adds their mean)",
+        help="factor of updates at the server (default: 1; 1 / number of sites adds their mean)",
     )
     parser.add_argument(
         "--download-selection",
         choices=("most-updated", "random", "most-changed"),
         default="most-updated",
-        help="which parameters a site gets (default: most-updated)",
+        help="which parameters a site fetches (default: most-updated)",
     )
 
 
@@ -107,14 +107,14 @@ def agreement_of(arguments: argparse.Namespace) -> FederationConfig:
 
 
 def add_rules(parser: argparse.ArgumentParser) -> None:
-    """When a session ends."""
+    """Add options for the end of a session."""
     rules = parser.add_argument_group("sessions", "a site that misses the end of a session goes on in the next one")
     rules.add_argument("--session-epochs", type=count, default=5, metavar="N", help="local epochs (default: 5)")
     for name, default, text in (
-        ("first-contact", 300.0, "seconds until a site that is not heard of is not waited for"),
-        ("silence", 60.0, "seconds until a silent site is not waited for"),
-        ("grace", 600.0, "seconds that slow sites are waited for when most are done"),
-        ("longest", 86400.0, "seconds of a session at most"),
+        ("first-contact", 300.0, "the server stops waiting for a site that has not called within S seconds"),
+        ("silence", 60.0, "the server stops waiting for a site that is silent for S seconds"),
+        ("grace", 600.0, "the server waits S seconds for slow sites when most are done"),
+        ("longest", 86400.0, "longest duration of a session in seconds"),
     ):
         rules.add_argument(
             f"--{name}", type=_positive, default=default, metavar="S", help=f"{text} (default: {default:g})"
@@ -131,7 +131,7 @@ def rules_of(arguments: argparse.Namespace) -> SessionRules:
 
 
 def add_sharing(parser: argparse.ArgumentParser) -> None:
-    """What a site shares; it is written into the site's own settings."""
+    """Add options for how much a site shares; they become settings of this site."""
     group = parser.add_argument_group("what this site shares")
     group.add_argument(
         "--upload-fraction", type=_fraction, default=0.5, metavar="X", help="largest share sent (default: 0.5)"
@@ -141,10 +141,14 @@ def add_sharing(parser: argparse.ArgumentParser) -> None:
     )
     group.add_argument("--clip", type=_positive, default=10.0, metavar="X", help="largest value sent (default: 10)")
     group.add_argument(
-        "--threshold", type=_not_negative, default=1e-4, metavar="X", help="smaller updates stay (default: 0.0001)"
+        "--threshold",
+        type=_not_negative,
+        default=1e-4,
+        metavar="X",
+        help="smaller values are not sent (default: 1e-4)",
     )
     group.add_argument(
-        "--selection", choices=("random", "largest"), default="random", help="which are sent (default: random)"
+        "--selection", choices=("random", "largest"), default="random", help="which values are sent (default: random)"
     )
     group.add_argument(
         "--upload-dtype",
@@ -153,7 +157,7 @@ def add_sharing(parser: argparse.ArgumentParser) -> None:
         help="type of the sent values; float16 takes half the bytes (default: float32)",
     )
     group.add_argument(
-        "--error-feedback", action="store_true", help="send later what an epoch leaves out, once it has added up"
+        "--error-feedback", action="store_true", help="add values that an epoch did not send to the next update"
     )
     group.add_argument(
         "--epsilon", type=_positive, metavar="X", help="sparse-vector noise: privacy loss of an epoch (default: none)"
