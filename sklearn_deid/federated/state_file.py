@@ -14,48 +14,35 @@ import numpy as np
 
 from ..exceptions import ExchangeError
 
-__all__ = ["generator_from", "generator_state", "read_state", "replace_file", "write_state"]
+__all__ = ["generator_from", "generator_state", "read_state", "write_state"]
 
 _DIGEST_LENGTH = 32
 
 
 def write_state(path: str | os.PathLike[str], kind: str, state: Mapping[str, Any], arrays: Mapping[str, Any]) -> None:
-    """Write a state to one file, which only its owner can read. A crash leaves the old file or the new one.
+    """Write beside the target, flush to the disk, and rename: a crash leaves the old file or the new one.
 
     Parameters
     ----------
     path : path
         File to make or replace.
     kind : str
-        Kind of the object, which `read_state` checks.
+        What it is the state of; asked for when it is read.
     state : dict
         JSON values.
     arrays : dict of str to ndarray
     """
     from safetensors.numpy import save
 
+    target = Path(path).resolve()
     content = json.dumps({"kind": kind, **state}, sort_keys=True)
     data = save({name: np.ascontiguousarray(array) for name, array in arrays.items()}, metadata={"state": content})
-    # The digest finds damage. It does not prevent forgery: whoever can write the file can write its digest, too.
-    replace_file(path, data + sha256(data).digest(), private=True)
-
-
-def replace_file(path: str | os.PathLike[str], data: bytes, *, private: bool) -> None:
-    """Write beside the target, flush to the disk, and rename: a crash leaves the old file or the new one.
-
-    Parameters
-    ----------
-    path : path
-        File to make or replace. Of a symbolic link the file behind it is replaced.
-    data : bytes
-    private : bool
-        Whether only the owner may read the file, from its first byte on.
-    """
-    target = Path(path).resolve()
     work = target.with_name(f".{target.name}-{uuid4().hex}")
     try:
-        with open(os.open(work, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600 if private else 0o666), "wb") as stream:
+        # its owner alone, from the first byte on: such files tell more than what is shared
+        with open(os.open(work, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as stream:
             stream.write(data)
+            stream.write(sha256(data).digest())  # against damage, not against forgery
             stream.flush()
             os.fsync(stream.fileno())
         os.replace(work, target)

@@ -7,9 +7,9 @@ import os
 from dataclasses import MISSING, asdict, fields
 from pathlib import Path
 from typing import Any, TypeVar
+from uuid import uuid4
 
 from ...exceptions import DeidError
-from ..state_file import replace_file
 
 __all__ = ["read_settings", "write_json", "write_settings"]
 
@@ -67,5 +67,13 @@ def write_settings(settings: Any, path: str | os.PathLike[str], *, private: bool
 
 
 def write_json(content: Any, path: str | os.PathLike[str], *, private: bool = False) -> None:
-    """Write readable JSON. The file is complete or not there, and others can never read a private one."""
-    replace_file(path, (json.dumps(content, indent=2, ensure_ascii=False) + "\n").encode(), private=private)
+    """Write readable JSON; the file is whole or not there, and others can never read a private one."""
+    target = Path(path)
+    work = target.with_name(f".{target.name}-{uuid4().hex}")
+    try:
+        descriptor = os.open(work, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600 if private else 0o666)
+        with open(descriptor, "w", encoding="utf-8") as stream:
+            stream.write(json.dumps(content, indent=2, ensure_ascii=False) + "\n")
+        os.replace(work, target)
+    finally:
+        work.unlink(missing_ok=True)
