@@ -1,26 +1,45 @@
-"""``sklearn-deid federate``: prepare a training across sites, at the coordinator's and at each site."""
+"""``sklearn-deid federate``: prepare a training across sites, as the coordinator or as a site."""
 
 from __future__ import annotations
 
 import argparse
+import json
 import secrets
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..exceptions import DeidError
 from .failures import DONE
-from .federate_options import add_agreement, add_rules, add_sharing, agreement_of, rules_of, sharing_of
-from .options import ANNOTATED, add_encoding, count
+from .options import ANNOTATED, LABEL_SCHEMES, add_encoding, count, seed, share
 from .options import add_command as add
+
+if TYPE_CHECKING:
+    from ..federated.sites import FederationConfig, SessionRules
 
 __all__ = ["add_command"]
 
+_SHARING = (
+    "upload_fraction",
+    "download_fraction",
+    "clip",
+    "threshold",
+    "selection",
+    "upload_dtype",
+    "error_feedback",
+    "epsilon",
+    "noise_multiplier",
+    "norm_bound",
+    "validation_fraction",
+    "device",
+    "threads",
+)
+
 _DESCRIPTION = """\
-Prepare a training across sites: one tagger, no notes moved.
+Prepare a training across sites: one tagger, and no note is moved.
 
 Sites train on their own notes and exchange a chosen part of clipped updates with a server (distributed
 selective SGD), over NVIDIA FLARE with certificates on both sides. Sites open no port; the server opens one.
-What is exchanged can still tell about notes: see docs/federated.md."""
+Updates can still reveal notes: see docs/federated.md."""
 
 _EPILOG = """\
 in this order:
@@ -56,7 +75,7 @@ def _add_plan(steps: Any) -> None:
         "plan",
         plan,
         summary="write what all places agree on",
-        description="Write the agreement, what everybody asks for certificates with, and the job of a session.",
+        description="Write the agreement, the requests for certificates, and the job of a session.",
         epilog="example:\n  sklearn-deid federate plan lab --project lab --server deid.example.org \\\n"
         "    --site hospital-a --site hospital-b --lead researcher@example.org --labels i2b2-2014",
     )
@@ -64,8 +83,8 @@ def _add_plan(steps: Any) -> None:
     parser.add_argument("--server", required=True, metavar="HOST", help="name of the server as sites reach it")
     parser.add_argument("--port", type=count, default=8002, metavar="N", help="port of the server (default: 8002)")
     parser.add_argument("--lead", required=True, metavar="EMAIL", help="address of the person who starts sessions")
-    add_agreement(parser)
-    add_rules(parser)
+    _add_agreement(parser)
+    _add_rules(parser)
 
 
 def plan(arguments: argparse.Namespace) -> int:
@@ -73,8 +92,8 @@ def plan(arguments: argparse.Namespace) -> int:
     from ..federated.sites import write_federation, write_session
 
     if Path(arguments.folder).exists():
-        raise DeidError("There is something already; name another folder.", path=arguments.folder)
-    agreement, rules = agreement_of(arguments), rules_of(arguments)
+        raise DeidError("The folder exists already; name another one.", path=arguments.folder)
+    agreement, rules = _agreement_of(arguments), _rules_of(arguments)
     write_federation(arguments.folder, agreement, arguments.server, arguments.port, arguments.lead)
     write_session(Path(arguments.folder, "session"), rules)
     n_sessions = -(-agreement.n_epochs // rules.n_epochs)
@@ -89,7 +108,7 @@ def _add_server(steps: Any) -> None:
         "server",
         server,
         summary="prepare the kit of the server",
-        description="Let the server run nothing but sessions, and write the first weights. Never overwrites weights.",
+        description="Restrict the server to sessions, and write the first weights. Never overwrites weights.",
         epilog="example:\n  sklearn-deid federate server ws/lab/prod_00/deid.example.org --agreement federation.json",
     )
     parser.add_argument("kit", metavar="KIT", help="folder that 'nvflare package' has made")
@@ -112,8 +131,8 @@ def _add_site(steps: Any) -> None:
         site,
         summary="prepare the kit of a site",
         description="""\
-Write what only this site knows (its notes, what it shares) into its kit, let the kit run nothing but this
-training, and read the notes once to see that they can be trained on. The settings stay on this computer.""",
+Write the settings of this site (where its notes are, how much it shares) into its kit, restrict the kit to this
+training, and read the notes once to check them. The settings stay on this computer.""",
         epilog="example:\n  sklearn-deid federate site ws/lab/prod_00/hospital-a --agreement federation.json \\\n"
         "    --corpus /data/notes --upload-fraction 0.1",
     )
@@ -127,7 +146,7 @@ training, and read the notes once to see that they can be trained on. The settin
     parser.add_argument(
         "--state", metavar="FOLDER", help="folder for the state and the model (default: deid-state in the kit)"
     )
-    add_sharing(parser)
+    _add_sharing(parser)
 
 
 def site(arguments: argparse.Namespace) -> int:
@@ -149,7 +168,7 @@ def site(arguments: argparse.Namespace) -> int:
         random_state=secrets.randbits(32),
         format=arguments.format,
         encoding=arguments.encoding,
-        **sharing_of(arguments),
+        **_sharing_of(arguments),
     )
     corpus = read_site_corpus(settings)
     unknown = {span.label for document in corpus for span in document.spans} - set(agreement.labels)
@@ -159,7 +178,7 @@ def site(arguments: argparse.Namespace) -> int:
     print(f"Site prepared: {len(corpus)} notes of {len(corpus.patients)} patients, {corpus.n_spans} annotations.")
     print(f"After each epoch at most {settings.upload_fraction:.0%} of the parameters' updates are sent.")
     if settings.privacy() is None:
-        print("Updates are sent without noise: what they tell about the notes is not bounded.")
+        print("Updates are sent without noise: the information about the notes in them is not bounded.")
     return DONE
 
 
@@ -169,7 +188,7 @@ def _add_model(steps: Any) -> None:
         "model",
         model,
         summary="save the network of the server as a model",
-        description="Save the global network, as it is now, as a folder that 'redact' and 'tag' read.",
+        description="Save the current global network as a folder that 'redact' and 'tag' read.",
         epilog="example:\n  sklearn-deid federate model workspace/lab/prod_00/deid.example.org --output my-model",
     )
     parser.add_argument("kit", metavar="KIT", help="kit of the server")
@@ -194,3 +213,192 @@ def model(arguments: argparse.Namespace) -> int:
 
 def _no_step(arguments: argparse.Namespace) -> int:
     raise AssertionError("argparse asks for a step")
+
+
+# ---- options
+
+
+def _add_agreement(parser: argparse.ArgumentParser) -> None:
+    """Add options for the settings that all sites share."""
+    parser.add_argument("--project", required=True, metavar="NAME", help="name of the federation")
+    parser.add_argument(
+        "--site", action="append", required=True, metavar="NAME", help="name of a site; once for each of them"
+    )
+    parser.add_argument(
+        "--labels",
+        default="i2b2-2014",
+        metavar="NAMES",
+        help=f"label set: {', '.join(LABEL_SCHEMES)}, or labels with commas between them (default: i2b2-2014)",
+    )
+    parser.add_argument(
+        "--embeddings",
+        choices=("auto", "glove-6b-50d", "none"),
+        default="auto",
+        help="public word vectors: random n-grams (auto), GloVe, or characters only (default: auto)",
+    )
+    parser.add_argument("--hidden-size", type=count, metavar="N", help="units of the network (default: 128)")
+    parser.add_argument("--lr", type=_positive, metavar="RATE", help="learning rate (default: 0.003)")
+    parser.add_argument("--batch-size", type=count, metavar="N", help="words of a batch (default: 900)")
+    parser.add_argument(
+        "--set",
+        type=_parameter,
+        action="append",
+        default=[],
+        metavar="NAME=VALUE",
+        help="another parameter of the tagger, such as characters=bilstm or head=softmax; once for each of them",
+    )
+    parser.add_argument("--epochs", type=count, default=25, metavar="N", help="local epochs of a site (default: 25)")
+    parser.add_argument("--seed", type=seed, default=0, metavar="N", help="seed of the first weights (default: 0)")
+    parser.add_argument("--max-norm", type=_positive, metavar="X", help="largest norm of an update (default: any)")
+    parser.add_argument("--max-abs", type=_positive, metavar="X", help="largest value of an update (default: any)")
+    parser.add_argument(
+        "--step",
+        type=_positive,
+        default=1.0,
+        metavar="X",
+        help="factor of updates at the server (default: 1; 1 / number of sites adds their mean)",
+    )
+    parser.add_argument(
+        "--download-selection",
+        choices=("most-updated", "random", "most-changed"),
+        default="most-updated",
+        help="which parameters a site fetches (default: most-updated)",
+    )
+
+
+def _agreement_of(arguments: argparse.Namespace) -> FederationConfig:
+    """The agreement that the options describe."""
+    from ..federated.sites import FederationConfig
+    from ..text import get_label_scheme
+
+    named = arguments.labels in LABEL_SCHEMES
+    labels = sorted(get_label_scheme(arguments.labels).labels) if named else arguments.labels.split(",")
+    tagger: dict[str, Any] = {"embeddings": None if arguments.embeddings == "none" else arguments.embeddings}
+    for name in ("hidden_size", "lr", "batch_size"):
+        if getattr(arguments, name) is not None:
+            tagger[name] = getattr(arguments, name)
+    tagger.update(arguments.set)
+    agreement = FederationConfig(
+        project=arguments.project,
+        sites=arguments.site,
+        labels=labels,
+        tagger=tagger,
+        n_epochs=arguments.epochs,
+        seed=arguments.seed,
+        max_abs=arguments.max_abs,
+        max_norm=arguments.max_norm,
+        step=arguments.step,
+        download_selection=arguments.download_selection,
+    )
+    agreement.tagger_to_train()  # refuses what no tagger takes, before anybody has asked for a certificate
+    return agreement
+
+
+def _add_rules(parser: argparse.ArgumentParser) -> None:
+    """Add options for the end of a session."""
+    rules = parser.add_argument_group("sessions", "a site that misses the end of a session goes on in the next one")
+    rules.add_argument("--session-epochs", type=count, default=5, metavar="N", help="local epochs (default: 5)")
+    for name, default, text in (
+        ("first-contact", 300.0, "the server stops waiting for a site that has not called within S seconds"),
+        ("silence", 60.0, "the server stops waiting for a site that is silent for S seconds"),
+        ("grace", 600.0, "the server waits S seconds for slow sites when most are done"),
+        ("longest", 86400.0, "longest duration of a session in seconds"),
+    ):
+        rules.add_argument(
+            f"--{name}", type=_positive, default=default, metavar="S", help=f"{text} (default: {default:g})"
+        )
+
+
+def _rules_of(arguments: argparse.Namespace) -> SessionRules:
+    """The rules that the options describe."""
+    from ..federated.sites import SessionRules
+
+    return SessionRules(
+        arguments.session_epochs, arguments.first_contact, arguments.silence, arguments.grace, arguments.longest
+    )
+
+
+def _add_sharing(parser: argparse.ArgumentParser) -> None:
+    """Add options for how much a site shares; they become settings of this site."""
+    group = parser.add_argument_group("what this site shares")
+    group.add_argument(
+        "--upload-fraction", type=_fraction, default=0.5, metavar="X", help="largest share sent (default: 0.5)"
+    )
+    group.add_argument(
+        "--download-fraction", type=_fraction, default=0.1, metavar="X", help="share fetched (default: 0.1)"
+    )
+    group.add_argument("--clip", type=_positive, default=10.0, metavar="X", help="largest value sent (default: 10)")
+    group.add_argument(
+        "--threshold",
+        type=_not_negative,
+        default=1e-4,
+        metavar="X",
+        help="smaller values are not sent (default: 1e-4)",
+    )
+    group.add_argument(
+        "--selection", choices=("random", "largest"), default="random", help="which values are sent (default: random)"
+    )
+    group.add_argument(
+        "--upload-dtype",
+        choices=("float32", "float16"),
+        default="float32",
+        help="type of the sent values; float16 takes half the bytes (default: float32)",
+    )
+    group.add_argument(
+        "--error-feedback", action="store_true", help="add values that an epoch did not send to the next update"
+    )
+    group.add_argument(
+        "--epsilon", type=_positive, metavar="X", help="sparse-vector noise: privacy loss of an epoch (default: none)"
+    )
+    group.add_argument(
+        "--noise-multiplier", type=_positive, metavar="X", help="Gaussian noise, with --norm-bound (default: none)"
+    )
+    group.add_argument("--norm-bound", type=_positive, metavar="X", help="longest update before Gaussian noise")
+    group.add_argument(
+        "--validation-fraction", type=share, metavar="X", help="share of patients held out for F1 in the site's own log"
+    )
+    group.add_argument("--device", default="cpu", help="auto, cpu or cuda (default: cpu)")
+    group.add_argument("--threads", type=count, default=1, metavar="N", help="processor cores to use (default: 1)")
+
+
+def _sharing_of(arguments: argparse.Namespace) -> dict[str, Any]:
+    """The values of `_add_sharing` by their names in `SiteSettings`."""
+    return {name: getattr(arguments, name) for name in _SHARING}
+
+
+def _parameter(written: str) -> tuple[str, Any]:
+    name, equals, value = written.partition("=")
+    if not equals:
+        raise argparse.ArgumentTypeError(f"must be NAME=VALUE, not {written!r}")
+    try:
+        return name, json.loads(value)
+    except ValueError:
+        return name, value
+
+
+def _number(written: str) -> float:
+    try:
+        return float(written)
+    except ValueError:
+        return -1.0
+
+
+def _positive(written: str) -> float:
+    value = _number(written)
+    if not 0 < value < float("inf"):
+        raise argparse.ArgumentTypeError(f"must be a positive number, not {written!r}")
+    return value
+
+
+def _not_negative(written: str) -> float:
+    value = _number(written)
+    if not 0 <= value < float("inf"):
+        raise argparse.ArgumentTypeError(f"must be a number of at least 0, not {written!r}")
+    return value
+
+
+def _fraction(written: str) -> float:
+    value = _number(written)
+    if not 0 <= value <= 1:
+        raise argparse.ArgumentTypeError(f"must be a number from 0 to 1, not {written!r}")
+    return value

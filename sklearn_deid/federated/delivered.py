@@ -1,4 +1,4 @@
-"""Which uploads of a worker have been applied, however they were delivered."""
+"""Numbers of the uploads of a worker that have been applied, in any order of arrival."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _LARGEST = 2**53 - 1  # exact in JSON everywhere
 class Delivered:
     """A set of sequence numbers, kept as ranges: numbers that came in order take one range.
 
-    The highest number alone would not do: with uploads 2 and 1 delivered in this order, 1 would be taken for a
+    The highest number alone would not suffice: if upload 2 arrived before upload 1, upload 1 would be taken for a
     repetition and lost.
 
     Parameters
@@ -49,7 +49,7 @@ class Delivered:
         return sum(last - first + 1 for first, last in self.ranges())
 
     def add(self, number: int) -> bool:
-        """Add a number, and say whether it is new."""
+        """Add a number; returns whether it is new."""
         if number in self:
             return False
         # Place of the first range after the number; the number may touch that one, the one before, or both.

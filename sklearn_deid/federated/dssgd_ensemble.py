@@ -686,7 +686,7 @@ class _Progress:
         self.n_epochs = n_epochs
 
     def __call__(self, name: str, learner: Any) -> dict[str, float]:
-        figures = ", ".join(f"{key} {value:.4f}" for key, value in learner.figures.items())
+        metrics = ", ".join(f"{key} {value:.4f}" for key, value in learner.metrics.items())
         of_all = "" if self.n_epochs is None else f" of {self.n_epochs}"
-        print(f"{name}, epoch {learner.n_epochs}{of_all}: {figures}", flush=True)
+        print(f"{name}, epoch {learner.n_epochs}{of_all}: {metrics}", flush=True)
         return {}

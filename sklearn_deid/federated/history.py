@@ -34,7 +34,7 @@ class EpochRecord:
     refused : str or None
         Why the server refused the upload.
     metrics : dict of str to float
-        The learner's figures and those of ``evaluate``.
+        The learner's metrics and those of ``evaluate``.
 
     Notes
     -----

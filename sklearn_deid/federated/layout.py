@@ -1,4 +1,4 @@
-"""Parameters with names and shapes as one flat vector, and back."""
+"""Conversion of named parameters to one flat vector, and back."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ __all__ = ["ParameterLayout"]
 
 @dataclass(frozen=True)
 class ParameterLayout:
-    """Where each named array lies in the flat vector; make it with `of`.
+    """Position of each named array in the flat vector; made by `of`.
 
-    The order is that of the names, so that sites which list their parameters in another order agree.
+    Arrays are ordered by name, so that sites agree that list their parameters in different orders.
 
     Parameters
     ----------
@@ -28,8 +28,8 @@ class ParameterLayout:
     shapes : tuple of tuple of int
         One shape a name.
     tag : str, default=""
-        What else must be equal at all sites (the label set, the settings of the network); part of the fingerprint,
-        and shown nowhere.
+        Other content that must be equal at all sites (the label set, the settings of the network). It is part of the
+        fingerprint and is shown nowhere.
 
     Examples
     --------

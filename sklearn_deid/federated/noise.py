@@ -202,7 +202,7 @@ def _above_threshold(
     bar = threshold + rng.laplace(scale=scale)
     for start in range(0, len(order), _BLOCK):
         block = order[start : start + _BLOCK]
-        # Twice the scale: in the proof the test moves by 2 d where the threshold moves by d (Dwork & Roth, 3.6).
+        # Twice the scale: in the proof the test moves by 2 d, the threshold by d (Dwork & Roth, section 3.6).
         noisy = magnitudes[block] + rng.laplace(scale=2 * scale, size=len(block))  # shape: (block,)
         # one by one: each sent place changes the bar for those after it
         for place, value in zip(block.tolist(), noisy.tolist(), strict=True):

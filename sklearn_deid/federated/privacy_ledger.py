@@ -1,4 +1,4 @@
-"""What an accountant needs to know about randomised uploads."""
+"""Ledger of randomised uploads, and the epsilon that they add up to."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ class PrivacyEvent:
     ----------
     mechanism : {"gaussian", "sparse-vector"}
     noise_multiplier : float or None
-        Of the Gaussian mechanism: standard deviation divided by the norm bound, which is the sensitivity if all data
-        of a worker count for nothing or for everything. For data of which any part may be *replaced* (a note, a
-        patient) the sensitivity is twice the bound: account with half the multiplier.
+        Gaussian mechanism: standard deviation divided by the norm bound. The norm bound is the sensitivity to adding or
+        removing all data of a worker. For *replaced* data (a note, a patient) the sensitivity is twice the bound:
+        account with half the multiplier.
     epsilon : float or None
-        Of the sparse-vector mechanism: pure differential privacy (delta = 0) for any change of the worker's data.
+        Sparse-vector mechanism: pure differential privacy (delta = 0) for any change of the worker's data.
     """
 
     mechanism: str
@@ -34,8 +34,8 @@ class PrivacyEvent:
 class PrivacyLedger:
     """All randomised uploads of one worker.
 
-    Every worker takes part in every one of its rounds, so no amplification by sampling may be claimed: an accountant is
-    told a sampling probability of 1. Data of different workers are apart, so each has a ledger of its own.
+    Every worker takes part in each of its rounds. No amplification by sampling can therefore be claimed, and an
+    accountant must assume a sampling probability of 1. Workers have disjoint data, and each has its own ledger.
 
     Examples
     --------
@@ -59,7 +59,7 @@ class PrivacyLedger:
         self._events[event] += count
 
     def counts(self) -> list[tuple[PrivacyEvent, int]]:
-        """Each kind of event, and how often it happened: the composition that an accountant is given."""
+        """Each kind of event with its number: the composition for an accountant."""
         return list(self._events.items())
 
     def pure_epsilon(self) -> float | None:
@@ -81,7 +81,7 @@ class PrivacyLedger:
 
     @classmethod
     def from_list(cls, events: list[dict[str, Any]]) -> PrivacyLedger:
-        """The ledger that `to_list` gave."""
+        """The ledger of which `to_list` made these values."""
         ledger = cls()
         for event in events:
             fields = {key: value for key, value in event.items() if key != "count"}

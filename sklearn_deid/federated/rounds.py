@@ -1,4 +1,4 @@
-"""Running an exchange in one process: the same messages, server and workers as across sites."""
+"""An exchange in one process, with the same messages, server and workers as across sites."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ def run_rounds(
 ) -> History:
     """Train the workers for some epochs each, by distributed selective SGD.
 
-    Workers that have not downloaded anything begin with a copy of all global parameters. May be called again to go on;
-    what an earlier call left unacknowledged is sent first.
+    Workers that have not downloaded anything start with a copy of all global parameters. Call it again to continue:
+    messages that an earlier call left unacknowledged are sent first.
 
     Parameters
     ----------
@@ -44,28 +44,28 @@ def run_rounds(
     schedule : {"sequential", "concurrent", "random-delay"} or sequence of Step, default="concurrent"
         A plan of `plan_steps`, or the name of one.
     n_epochs : int, default=1
-        Of each worker; a plan brings its own.
+        Local epochs of each worker. A plan has its own number.
     rng : Generator, optional
-        Of random delays.
+        Generator of random delays.
     record : ExchangeRecord, default=None
-        Gets all messages.
+        Filled with all messages.
     map_epochs : callable, default=map
-        Called as ``map_epochs(train_one_epoch, learners)`` for epochs that do not depend on each other: a way into
-        other processes, from where learners come back trained. Results do not depend on it.
+        Called as ``map_epochs(train_one_epoch, learners)`` for epochs that do not depend on each other. It may train
+        them in other processes. Results do not depend on it.
     evaluate : callable, default=None
-        Called as ``evaluate(name, learner)`` after every local epoch, before the next download; its figures go to the
+        Called as ``evaluate(name, learner)`` after every local epoch, before the next download; its metrics go to the
         history.
 
     Returns
     -------
     History
-        If it is interrupted from the keyboard, of what was done until then: epochs that had not ended are taken back,
-        and server and workers can go on.
+        After an interruption from the keyboard: of the epochs that ended. Other epochs are undone, and server and
+        workers can continue.
 
     Raises
     ------
     ExchangeError
-        If the training of a worker diverges. What the server refuses is no error here; it is in the history.
+        If the training of a worker diverges. Refused uploads are no errors; they are in the history.
 
     Examples
     --------
@@ -100,9 +100,9 @@ def run_rounds(
 def trained(
     workers: Sequence[Worker], map_epochs: MapEpochs = map
 ) -> Generator[tuple[Worker, dict[str, float]], None, None]:
-    """Train one epoch of several workers that do not depend on each other; gives each as soon as it is done.
+    """Train one epoch of several workers that do not depend on each other; yields each worker when it is done.
 
-    If it is interrupted, fails or is closed early, epochs that have not ended are taken back.
+    After an interruption, an error or an early close, epochs that have not ended are undone.
 
     Raises
     ------
@@ -111,12 +111,12 @@ def trained(
     """
     try:
         results = map_epochs(train_one_epoch, [worker.begin_epoch() for worker in workers])
-        for worker, (learner, figures) in zip(workers, results, strict=True):
+        for worker, (learner, metrics) in zip(workers, results, strict=True):
             try:
                 worker.finish_epoch(learner)
             except ExchangeError as error:
                 raise ExchangeError(f"Worker {worker.name}: {error.message} Lower its learning rate.") from None
-            yield worker, figures
+            yield worker, metrics
     except BaseException:
         for worker in workers:
             worker.abandon_epoch()
@@ -142,7 +142,7 @@ class _Exchange:
         self.on_their_way: dict[tuple[int, int], tuple[int, EpochRecord, int]] = {}
 
     def start(self) -> None:
-        """First copies of the model, before anybody uploads; what an earlier call left comes after them."""
+        """First copies of the model for all workers, then the messages that an earlier call left."""
         for worker in self.workers:
             if worker.version is None:
                 self.history.bytes_start += self._download(worker, 1.0, "float32")[0]
@@ -172,14 +172,14 @@ class _Exchange:
         line.refused = self._deliver(worker, sequence, worker.pending[sequence])
 
     def train_waiting(self) -> None:
-        """Train all that wait, and choose what they send."""
+        """Train all workers that wait, and select their uploads."""
         waiting, self.waiting = self.waiting, []
         if not waiting:
             return
         with closing(trained([self.workers[place] for place, _ in waiting], self.map_epochs)) as results:
-            for (place, epoch), (worker, figures) in zip(waiting, results, strict=True):
+            for (place, epoch), (worker, metrics) in zip(waiting, results, strict=True):
                 line, sequence = self.lines.pop(place), worker.sequence
-                line.metrics, line.update_norm = figures, worker.update_norm
+                line.metrics, line.update_norm = metrics, worker.update_norm
                 update = worker.select_upload()
                 self.on_their_way[place, epoch] = (sequence, line, update.version)
                 self.history.add(line)
@@ -202,7 +202,7 @@ class _Exchange:
         return len(message), len(update)
 
     def _deliver(self, worker: Worker, sequence: int, message: bytes) -> str | None:
-        """Upload, and say why it was refused if it was."""
+        """Upload, and return the reason of a refusal, or None."""
         if self.record is not None:
             self.record.add("up", worker.name, worker.n_epochs, message)
         refused = None

@@ -1,4 +1,4 @@
-"""Who downloads, trains and uploads when: exchange schedules as plans, without running anything."""
+"""Schedules of an exchange: the order of downloads, epochs and uploads as a plan, without running it."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ SCHEDULES = ("sequential", "concurrent", "random-delay")
 
 
 class Step(NamedTuple):
-    """One thing that happens.
+    """One action of a worker.
 
     Parameters
     ----------
     action : {"upload", "download", "train"}
-        "train" ends with choosing what is sent; "upload" is its arrival at the server.
+        "train" ends with the selection of the upload. "upload" is its arrival at the server.
     worker : int
-        Place in the list of workers.
+        Index in the list of workers.
     epoch : int
-        Of this plan, from 0.
+        Epoch of this plan, from 0.
     """
 
     action: str
@@ -35,12 +35,12 @@ def plan_steps(
 ) -> list[Step]:
     """Order of all steps of all workers.
 
-    - ``"sequential"``: one worker after the other; each sees the uploads of all before it. Never stale, hence
-      optimistic.
-    - ``"concurrent"``: in each epoch all download, all train, all upload. An upload of the last of n workers is n - 1
-      updates stale, and n updates for the same error add up.
-    - ``"random-delay"``: workers of different speed run on without waiting for each other; uploads arrive after a
-      random delay, maybe after the next download of the same worker.
+    - ``"sequential"``: one worker after the other. Each sees the uploads of all workers before it. No upload is stale,
+      which is optimistic.
+    - ``"concurrent"``: in each epoch all workers download, then all train, then all upload. The upload of the last of n
+      workers is n - 1 updates stale, and n corrections of the same error add up.
+    - ``"random-delay"``: workers of different speed do not wait for each other. Uploads arrive after a random delay,
+      possibly after the next download of the same worker.
 
     Parameters
     ----------
@@ -48,7 +48,7 @@ def plan_steps(
     n_workers, n_epochs : int
         Every worker trains ``n_epochs`` epochs.
     rng : Generator, optional
-        Of the random delays; by default one seeded by the operating system.
+        Generator of the random delays; by default one that the operating system seeds.
     mean_delay : float, default=1.0
         Mean delay of an upload, in epochs of a worker of mean speed (exponentially distributed).
 
@@ -80,7 +80,7 @@ def plan_steps(
 
 
 def _random_delays(n_workers: int, n_epochs: int, rng: np.random.Generator, mean_delay: float) -> list[Step]:
-    """Simulated clocks: a worker of mean speed takes 1 an epoch on average; speeds differ by up to a factor of 3."""
+    """Simulated clocks. An epoch takes 1 on average; speeds differ by up to a factor of 3."""
     timed: list[tuple[float, int, Step]] = []
     for worker in range(n_workers):
         now, pace = rng.uniform(0.0, 1.0), rng.uniform(0.5, 1.5)

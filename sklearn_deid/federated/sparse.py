@@ -1,4 +1,4 @@
-"""What travels: some entries of a flat parameter vector, as checked bytes without pickle."""
+"""Messages of the exchange: some entries of a flat parameter vector, as checked bytes without pickle."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class SparseUpdate:
     Parameters
     ----------
     indices : ndarray of shape (k,), integers
-        Where the values belong; strictly increasing, from 0 to ``size - 1``.
+        Positions of the values; strictly increasing, from 0 to ``size - 1``.
     values : ndarray of shape (k,), float32
         Finite numbers: summands if ``kind`` is ``"update"``, new values if it is ``"parameters"``.
     size : int
@@ -47,7 +47,7 @@ class SparseUpdate:
     Raises
     ------
     ExchangeError
-        If any of this does not hold.
+        If an argument is not as described.
 
     Examples
     --------
@@ -188,8 +188,8 @@ class SparseUpdate:
         ----------
         data : bytes
         size, model, kind : optional
-            What is expected; checked before anything is decoded. Give all three for data that others made: memory use
-            is then bounded by the own model.
+            Expected header, which is checked before anything is decoded. Pass all three for data from others: memory
+            use is then bounded by the size of your own model.
 
         Raises
         ------

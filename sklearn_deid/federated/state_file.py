@@ -27,7 +27,7 @@ def write_state(path: str | os.PathLike[str], kind: str, state: Mapping[str, Any
     path : path
         File to make or replace.
     kind : str
-        Kind of the object, which `read_state` checks.
+        What it is the state of; asked for when it is read.
     state : dict
         JSON values.
     arrays : dict of str to ndarray

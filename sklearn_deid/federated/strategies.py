@@ -277,9 +277,9 @@ class _Run:
         """One epoch each, a line of the history each, and the updates."""
         updates = []
         with closing(trained(workers, self.map_epochs)) as results:
-            for worker, figures in results:
+            for worker, metrics in results:
                 line = EpochRecord(
-                    worker.name, worker.n_epochs, update_norm=worker.update_norm, metrics=figures, **fields
+                    worker.name, worker.n_epochs, update_norm=worker.update_norm, metrics=metrics, **fields
                 )
                 updates.append(worker.take_update())
                 self.history.add(line)

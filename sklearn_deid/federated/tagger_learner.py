@@ -94,30 +94,30 @@ def tagger_from_vector(model: DeidTagger, tagger: DeidTagger, vector: np.ndarray
 class TaggerLearner:
     """A `DeidTagger` as the learner of a `federated.Worker`.
 
-    Training here is that of `DeidTagger.fit`, interrupted after each epoch: learning rate, moving average of the
-    weights, optimizer and random numbers go on where they were, whatever was downloaded in between.
+    Training is that of `DeidTagger.fit`, interrupted after each epoch. Learning rate, moving average of the weights,
+    optimizer and random numbers continue where they were, whatever was downloaded in between.
 
     - *Learning rate*: with ``n_epochs`` of `plan` it rises and falls once over all local epochs, as in `fit`; with
       None each epoch is one of `DeidTagger.partial_fit`.
-    - *Optimizer*: its moments stay at home and are kept when parameters are downloaded.
-    - *Weight average*: runs along over all local epochs. The network trains with the plain weights, which are what is
-      exchanged; at the end of the last epoch the average takes their place, and is part of the last update.
+    - *Optimizer*: its moments are never exchanged, and are kept when parameters are downloaded.
+    - *Weight average*: is computed over all local epochs. The network trains with the plain weights, and these are
+      exchanged. At the end of the last epoch the average replaces them, and is part of the last update.
     - *Span swapping*: drawn anew in each local epoch among the worker's own spans.
 
     Parameters
     ----------
     tagger : DeidTagger
-        Not fitted; becomes the worker's. Its ``random_state`` seeds everything.
+        Not fitted; it is trained in place. Its ``random_state`` seeds everything.
     part : WorkerData
-        For the weights of tags.
+        Sentences from which the weights of tags are computed.
     labels : sequence of str
         The label set that all workers share.
 
     Attributes
     ----------
     n_epochs : int
-        Local epochs that ended.
-    figures : dict of str to float
+        Number of local epochs that ended.
+    metrics : dict of str to float
         Of the last epoch: "train_loss" and, if patients are held out, "valid_loss" and "f1" (typed spans).
     """
 
@@ -131,7 +131,7 @@ class TaggerLearner:
             self._stream = _stream_state(self._device)
         self.layout = tagger_layout(tagger)
         self.n_epochs = 0
-        self.figures: dict[str, float] = {}
+        self.metrics: dict[str, float] = {}
         self._planned: int | None = None
         self._data: tuple[Any, Any] | None = None
         self._begun = False
@@ -148,7 +148,7 @@ class TaggerLearner:
         _load(self.tagger, self.layout, vector)
 
     def train_epoch(self) -> Mapping[str, float]:
-        """One pass over the worker's sentences; gives `figures`."""
+        """One pass over the worker's sentences; gives `metrics`."""
         assert self._data is not None, "plan comes first"
         with self._random_stream():
             if not self._begun:
@@ -160,10 +160,10 @@ class TaggerLearner:
         self.n_epochs += 1
         row = self.tagger.history[-1]
         names = {"train_loss": "train_loss", "valid_loss": "valid_loss", "valid_f1": "f1"}
-        self.figures = {name: float(row[column]) for column, name in names.items() if column in row}
+        self.metrics = {name: float(row[column]) for column, name in names.items() if column in row}
         if self._planned is None or self.n_epochs == self._planned:
             self._end()
-        return self.figures
+        return self.metrics
 
     def predict(self, X: Any) -> np.ndarray:
         """Tags of sentences by the weights in use, also between two epochs of a training."""
@@ -211,19 +211,19 @@ class TaggerLearner:
         self._planned = None if n_epochs is None else self.n_epochs + n_epochs
 
     def finish(self) -> None:
-        """Forget the sentences; after an interruption, also take the average of the weights so far."""
+        """Forget the sentences. After an interruption, also use the average of the weights so far."""
         self._end()
         self._data = None
         if self._vectors is not None:
             (self.tagger._vectors, self.tagger.embeddings), self._vectors = self._vectors, None
 
     def without_data(self) -> TaggerLearner:
-        """Itself, for the way home from another process."""
+        """Itself without sentences, for the return from another process."""
         self._data = None
         return self
 
     def with_data_of(self, other: TaggerLearner) -> TaggerLearner:
-        """Itself, with the sentences and word vectors that stayed at home."""
+        """Itself, with the sentences and word vectors of the learner in this process."""
         self._data, self._vectors = other._data, other._vectors
         return self
 
@@ -442,8 +442,8 @@ def _elsewhere(
     pool = Parallel(n_jobs=min(effective_n_jobs(n_jobs), len(learners)), backend="loky", return_as="generator")
     trained = pool(delayed(_train)(task, learner) for learner in learners)
     try:
-        for learner, (back, figures) in zip(learners, trained, strict=True):
-            yield back.with_data_of(learner), figures
+        for learner, (back, metrics) in zip(learners, trained, strict=True):
+            yield back.with_data_of(learner), metrics
     finally:
         # Whoever ends the rounds early says why; joblib would add a warning about the epochs that it cancels.
         with warnings.catch_warnings():
@@ -452,5 +452,5 @@ def _elsewhere(
 
 
 def _train(task: _Task, learner: TaggerLearner) -> tuple[TaggerLearner, dict[str, float]]:
-    learner, figures = task(learner)
-    return learner.without_data(), figures
+    learner, metrics = task(learner)
+    return learner.without_data(), metrics

@@ -1,4 +1,4 @@
-"""Sentences of workers: splitting by patient, and what all workers must agree on."""
+"""Sentences of workers: splitting by patient, and the labels and inputs that all workers share."""
 
 from __future__ import annotations
 

@@ -206,7 +206,7 @@ def test_a_server_of_most_changed_parameters_knows_what_each_worker_has_got():
 
 
 def test_most_changed_for_whom_has_to_be_said():
-    with pytest.raises(ExchangeError, match="name the worker"):
+    with pytest.raises(ExchangeError, match="most-changed parameters depend on the worker"):
         changing_server().download(0.5)
 
 

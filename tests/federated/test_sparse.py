@@ -217,3 +217,9 @@ def test_expected_bytes_of_the_paper_settings():
     update = SparseUpdate(np.arange(0, n, 2), np.ones(n // 2, np.float32), n, MODEL)
     assert len(update.to_bytes()) == 52 + 2_402 + 38_420
     assert len(update.to_bytes("float16")) == 52 + 2_402 + 19_210
+
+
+def test_values_have_one_of_two_types():
+    update = SparseUpdate(np.array([0]), np.ones(1, np.float32), 1, "0" * 32)
+    with pytest.raises(ValueError, match="The 'dtype' parameter must be one of float32, float16. Got 'float64'"):
+        update.to_bytes("float64")

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from sklearn import config_context
 from sklearn.base import clone
+from sklearn.exceptions import SkipTestWarning
 from sklearn.model_selection import GridSearchCV, GroupKFold
 from sklearn.utils import get_tags
 from sklearn.utils.estimator_checks import check_estimator
@@ -152,6 +153,8 @@ class TestTags:
 
     def test_checks_that_apply_to_such_tags_pass(self):
         ensemble = DSSGDEnsemble(DeidTagger(**TINY), **FEW)
-        results = check_estimator(ensemble, on_skip=None, on_fail=None)
+        # scikit-learn has no data of this kind: what it can check is that the ensemble is cloned.
+        with pytest.warns(SkipTestWarning, match="Can't test estimator DSSGDEnsemble which requires input"):
+            results = check_estimator(ensemble, on_skip=None, on_fail=None)
         assert results
         assert [result["check_name"] for result in results if result["status"] == "failed"] == []

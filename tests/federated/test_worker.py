@@ -218,10 +218,11 @@ def test_only_the_own_state_is_restored(tmp_path):
         {"clip": -1},
         {"threshold": -1},
         {"selection": "all"},
+        {"upload_dtype": "int8"},
     ],
 )
 def test_wrong_settings(fields):
-    with pytest.raises(ValueError, match=r"fraction|clip|threshold|selection"):
+    with pytest.raises(ValueError, match=r"fraction|clip|threshold|selection|'upload_dtype' .* float32, float16"):
         WorkerSettings(**fields)
 
 

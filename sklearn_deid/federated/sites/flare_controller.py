@@ -1,4 +1,4 @@
-"""NVIDIA FLARE's end at the server: one session of the exchange."""
+"""One session of the exchange at the server, as a controller of NVIDIA FLARE."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _TASK = "sklearn_deid_session"
 
 
 class SessionController(Controller):
-    """Goes on from the checkpoint of the last session, and writes it with every upload.
+    """Continues from the checkpoint of the last session, and writes it with every upload.
 
     Parameters
     ----------
@@ -55,7 +55,7 @@ class SessionController(Controller):
         return new_cell_message({}, self.service.answer(self._peers.name_of(request), request.payload))
 
     def control_flow(self, abort_signal: Any, fl_ctx: Any) -> None:
-        """Call the sites, and wait for those that are there."""
+        """Start the sites, and wait until the session is over."""
         task = Task(name=_TASK, data=Shareable(), timeout=0)
         self.broadcast(task=task, fl_ctx=fl_ctx, min_responses=0, wait_time_after_min_received=0)
         while not abort_signal.triggered and not self.service.is_over():
@@ -64,10 +64,10 @@ class SessionController(Controller):
         self.cancel_all_tasks(fl_ctx=fl_ctx)
 
     def stop_controller(self, fl_ctx: Any) -> None:
-        """Nothing is left to do: every upload is on the disk."""
+        """Does nothing: every upload is on the disk already."""
 
     def process_result_of_unknown_task(self, *args: Any, **kwargs: Any) -> None:
-        """A site that ends after the session; its uploads have been taken."""
+        """Result of a site that ends after the session; its uploads have been applied."""
 
 
 class _EventFile:

@@ -1,4 +1,4 @@
-"""NVIDIA FLARE's end at a site: takes part in one session. The only class that a site lets a job name."""
+"""One session of the exchange at a site, as an executor of NVIDIA FLARE: the only class that a job may name."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class SiteExecutor(Executor):
     """Reads the site's own settings, trains, and talks to the server of the job. Takes no arguments from a job."""
 
     def execute(self, task_name: str, shareable: Shareable, fl_ctx: Any, abort_signal: Any) -> Shareable:
-        """Train until the session ends; what fails is logged without text of notes."""
+        """Train until the session ends. Errors are logged without text of notes."""
         engine = fl_ctx.get_engine()
         local = Path(engine.get_workspace().get_site_config_dir())
         line = _Line(engine.get_cell(), fl_ctx.get_job_id(), abort_signal)
@@ -61,7 +61,7 @@ class SiteExecutor(Executor):
 
 
 class _OnlyKindAndPlace:
-    """In the place of an error of another library, which could quote a note, one that says its kind and place."""
+    """Replaces an error of another library, which could quote a note, by one with its type and line."""
 
     def __enter__(self) -> None:
         return None
@@ -83,14 +83,14 @@ class _Line:
         self._target = FQCN.join([FQCN.ROOT_SERVER, job_id])
 
     def ask(self, fields: Mapping[str, Any], body: bytes = b"") -> tuple[dict[str, Any], bytes]:
-        """Ask until there is an answer; the server takes no upload twice."""
+        """Repeat the request until there is an answer. The server applies no upload twice."""
         begin = time.monotonic()
         while time.monotonic() - begin < _GIVE_UP_AFTER and not self._abort.triggered:
             reply = self.ask_once(fields, body)
             if reply is not None:
                 return reply
             time.sleep(1.0)
-        raise ExchangeError("The server does not answer. What was trained is saved, and is sent in the next session.")
+        raise ExchangeError("The server does not answer. The training is saved; the next session sends its update.")
 
     def ask_once(
         self, fields: Mapping[str, Any], body: bytes = b"", timeout: float = _ANSWER_TIMEOUT
@@ -109,7 +109,7 @@ class _Line:
 
 
 def _show_life(line: _Line, quiet: threading.Event) -> None:
-    """However long an epoch takes, the server knows that the site is there."""
+    """Call the server at regular times, however long an epoch takes."""
     while not quiet.wait(_PING_EVERY):
         line.ask_once({"ask": "ping"}, timeout=_PING_TIMEOUT)
 

@@ -1,6 +1,6 @@
-"""Files around NVIDIA FLARE: what its provisioning reads, what a kit must allow, and the job of a session.
+"""Files for NVIDIA FLARE: input of its provisioning, permissions of its kits, and the job of a session.
 
-All of it is JSON (which YAML readers read too), so that nothing here needs FLARE itself.
+All files are JSON, which YAML readers read too. Nothing here needs FLARE itself.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ _NOBODY = {
 def write_federation(
     folder: str | os.PathLike[str], agreement: FederationConfig, host: str, port: int, lead: str
 ) -> None:
-    """Write what the coordinator and each participant need to ask for certificates.
+    """Write the files with which the coordinator and each participant request certificates.
 
     Parameters
     ----------
@@ -56,9 +56,9 @@ def write_federation(
         and the person who starts sessions.
     agreement : FederationConfig
     host : str
-        Name of the server as sites reach it; also the name in its certificate.
+        Name under which sites reach the server. It is also the name in the certificate of the server.
     port : int
-        The only port that has to be open, and only on the server.
+        The only port that must be open, on the server only.
     lead : str
         E-mail address of the person who may start sessions.
     """
@@ -84,9 +84,9 @@ def write_session(folder: str | os.PathLike[str], rules: SessionRules) -> None:
     Parameters
     ----------
     folder : path
-        New; may be submitted as often as there are sessions.
+        A new folder. The same job is submitted for each session.
     rules : SessionRules
-        Only the server reads them.
+        Read by the server only.
     """
     root = Path(folder)
     config = root / "app" / "config"
@@ -101,10 +101,10 @@ def write_session(folder: str | os.PathLike[str], rules: SessionRules) -> None:
 
 
 def harden_site(kit: str | os.PathLike[str], agreement: FederationConfig, settings: SiteSettings) -> None:
-    """Let a site's kit run one class, and write its own settings.
+    """Restrict the kit of a site to one class, and write the settings of the site.
 
-    Nobody may ship code, run shell commands, or send the site a job of components other than the one executor; logs
-    stay where they are. The files are the site's: it can read them before it starts, and change them at any time.
+    Afterwards nobody can ship code, run shell commands, or send a job with components other than the one executor. Logs
+    stay at the site. The site can read these files before it starts, and can change them at any time.
 
     Parameters
     ----------
@@ -116,7 +116,7 @@ def harden_site(kit: str | os.PathLike[str], agreement: FederationConfig, settin
     Raises
     ------
     DeidError
-        If this is no kit of a site.
+        If the folder is not the kit of a site.
     """
     local = _local(kit, "fed_client.json")
     resources = _resources(local, _EXECUTOR)
@@ -132,17 +132,17 @@ def harden_site(kit: str | os.PathLike[str], agreement: FederationConfig, settin
 
 
 def harden_server(kit: str | os.PathLike[str], agreement: FederationConfig) -> Path:
-    """Let the server's kit run one class, keep its jobs in the kit, and give it the first weights.
+    """Restrict the kit of the server to one class, keep its jobs in the kit, and write the first weights.
 
     Returns
     -------
     Path
-        The checkpoint. One that is there already is left alone, so that a federation can be continued.
+        The checkpoint. An existing one is never overwritten, so that a federation can be continued.
 
     Raises
     ------
     DeidError
-        If this is no kit of a server.
+        If the folder is not the kit of a server.
     """
     local = _local(kit, "fed_server.json")
     resources = _resources(local, _CONTROLLER)
@@ -165,7 +165,7 @@ def harden_server(kit: str | os.PathLike[str], agreement: FederationConfig) -> P
 
 
 def server_checkpoint(kit: str | os.PathLike[str]) -> tuple[FederationConfig, Path]:
-    """Agreement and checkpoint of a server's kit."""
+    """Federation config and checkpoint in the kit of a server."""
     local = _local(kit, "fed_server.json")
     return read_settings(FederationConfig, local / AGREEMENT_FILE), Path(kit) / CHECKPOINT
 
@@ -179,7 +179,7 @@ def _local(kit: str | os.PathLike[str], startup: str) -> Path:
 
 
 def _resources(local: Path, allowed: str) -> dict[str, Any]:
-    """The kit's own resources, with a single class that jobs may name."""
+    """Resources of the kit, with a single class that jobs may name."""
     try:
         resources: Mapping[str, Any] = json.loads((local / "resources.json.default").read_text(encoding="utf-8"))
     except (OSError, ValueError):

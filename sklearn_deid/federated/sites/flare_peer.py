@@ -1,10 +1,10 @@
-"""Who sends a message, as NVIDIA FLARE's certificates prove it.
+"""Sender of a message, as proved by the certificates of NVIDIA FLARE.
 
-The peer context that FLARE hands to handlers of auxiliary messages is what the sender has put into the message, and
-anybody who takes part can put in another's name. What is proved stands in the headers of the message: at registration
-the server checks the certificate of a site and signs the pair of its name and a token; each message carries name, token
-and signature. Here the signature is checked again, in the process that uses the name, and the name must also be the
-first part of the address that the message came from.
+The peer context that FLARE passes to handlers of auxiliary messages is written by the sender. Any participant can
+therefore write the name of another one. The headers of the message hold a proof: at registration the server checks the
+certificate of a site and signs the pair of its name and a token, and each message carries name, token and signature.
+This module checks the signature again, in the process that uses the name. The name must also be the first part of the
+address that the message came from.
 """
 
 from __future__ import annotations
@@ -24,19 +24,19 @@ CHANNEL, TOPIC = "sklearn_deid", "exchange"
 
 
 class PeerNames:
-    """Names of the sites that messages come from.
+    """Verified names of the senders of messages.
 
     Parameters
     ----------
     certificate : path
-        Of the server, whose key signed the tokens.
+        Certificate of the server, whose key signed the tokens.
     """
 
     def __init__(self, certificate: Path) -> None:
         self._key = load_crt(str(certificate)).public_key()
 
     def name_of(self, message: Any) -> str | None:
-        """Name of the sender; None if it is not proved."""
+        """Name of the sender, or None without a valid proof."""
         name, token, signature = (
             message.get_header(key)
             for key in (

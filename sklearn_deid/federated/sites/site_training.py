@@ -139,7 +139,7 @@ class SiteTraining:
     def _epoch(self, ask: Ask, message: bytes) -> None:
         worker = self.worker
         worker.apply_download(message)
-        figures = worker.local_epoch()
+        metrics = worker.local_epoch()
         sequence = worker.sequence
         worker.select_upload()
         n_bytes = len(worker.pending[sequence])
@@ -147,7 +147,7 @@ class SiteTraining:
         self._save()
         line = {"epoch": worker.n_epochs, "version": worker.version, "bytes_down": len(message), "bytes_up": n_bytes}
         with (self.folder / "history.jsonl").open("a", encoding="utf-8") as stream:
-            stream.write(json.dumps({**line, **figures}) + "\n")
+            stream.write(json.dumps({**line, **metrics}) + "\n")
         self._send_pending(ask)
 
     def _send_pending(self, ask: Ask) -> None:

@@ -1,4 +1,4 @@
-"""One request or reply as bytes: a line of JSON, and a message of `federated` behind it. No pickle, no classes."""
+"""One request or reply as bytes: JSON, followed by a message of `federated`. No pickle, no classes."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _PLAIN = (str, int, float, bool, type(None))
 
 
 def pack(fields: Mapping[str, Any], body: bytes = b"") -> bytes:
-    """Fields and body in one piece.
+    """Encode fields and body as bytes.
 
     Parameters
     ----------
@@ -38,12 +38,12 @@ def pack(fields: Mapping[str, Any], body: bytes = b"") -> bytes:
 
 
 def unpack(data: Any) -> tuple[dict[str, Any], bytes]:
-    """Fields and body of what `pack` made.
+    """Decode the bytes of `pack`.
 
     Raises
     ------
     ExchangeError
-        If it could not have come from there.
+        If `pack` cannot have made the data.
     """
     if not isinstance(data, (bytes, bytearray, memoryview)):
         raise ExchangeError(f"A request must be bytes. Got {type(data).__name__}.")

@@ -1,4 +1,4 @@
-"""Names of peers: what the server has signed is believed, and nothing that a sender says of himself."""
+"""Names of peers: what the server has signed is believed, and nothing that a sender says about itself."""
 
 import datetime
 from uuid import uuid4

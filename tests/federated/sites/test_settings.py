@@ -196,3 +196,18 @@ def test_files_that_are_refused(tmp_path, content, reason):
 def test_settings_come_back(tmp_path):
     write_settings(SiteSettings("/n", "/s", 3, upload_dtype="float16"), tmp_path / "site.json")
     assert read_settings(SiteSettings, tmp_path / "site.json") == SiteSettings("/n", "/s", 3, upload_dtype="float16")
+
+
+@pytest.mark.parametrize(("half", "dtype"), [("false", "float32"), ("true", "float16")])
+def test_settings_of_versions_before_0_2_are_read(tmp_path, half, dtype):
+    path = tmp_path / "site.json"
+    path.write_text(f'{{"corpus": "/n", "state": "/s", "half": {half}}}')
+    assert read_settings(SiteSettings, path) == SiteSettings("/n", "/s", upload_dtype=dtype)
+
+
+@pytest.mark.parametrize("wrong", ['"half": "yes"', '"half": 1', '"half": true, "upload_dtype": "float32"'])
+def test_old_fields_that_no_version_wrote_are_refused(tmp_path, wrong):
+    path = tmp_path / "site.json"
+    path.write_text(f'{{"corpus": "/n", "state": "/s", {wrong}}}')
+    with pytest.raises(DeidError, match="no field 'half'"):
+        read_settings(SiteSettings, path)
