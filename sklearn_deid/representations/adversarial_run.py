@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import numpy as np
 import torch
 
-from .._torch_streams import own_torch_stream
+from .._randomness import own_torch_stream
 from ..exceptions import UnsafeToShareWarning
 from ..metrics import Estimate
 from .adversarial_settings import ThreePartResult, ThreePartSettings

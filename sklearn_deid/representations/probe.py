@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 import torch
 
-from .._torch_streams import own_torch_stream
+from .._randomness import own_torch_stream
 from ..metrics import Estimate
 from .adversary_steps import RunningMeans, check_pairs, frozen
 from .adversary_training import AdversarySettings, fit_adversaries, new_adversaries

@@ -19,7 +19,6 @@ FOUNDATION = {
     "_atomic",
     "_storage",
     "_randomness",
-    "_torch_streams",
     "_compat",
     "_optional",
     "__init__",
