@@ -11,6 +11,8 @@ import argparse
 import json
 from pathlib import Path
 
+from sklearn_deid.text.markdown import markdown_table
+
 RANKED = {"top1": "ranked first", "top5": "among the first five", "pairwise": "right one of two"}
 WEAK_BAR = 0.9
 
@@ -60,13 +62,13 @@ def table_of(runs: list[dict], arms: list[str], seed: int) -> str:
     reports = {run["arm"]: run["report"] for run in runs if run["seed"] == seed}
     arms = [arm for arm in arms or reports if arm in reports]
     keys = dict.fromkeys(key_of(result) for arm in arms for result in reports[arm]["results"])
-    lines = [["attack", "guessing", *arms], ["---"] * (len(arms) + 2)]
+    lines = []
     for key in keys:
         found = {arm: next((r for r in reports[arm]["results"] if key_of(r) == key), None) for arm in arms}
         there = [r for r in found.values() if r is not None]
         lines.append([label_of(key), guess(there), *(cell(found[arm]) for arm in arms)])
     lines.append(["score", "", *(f"{reports[arm]['score']:.2f}" for arm in arms)])
-    return "\n".join("| " + " | ".join(line) + " |" for line in lines)
+    return markdown_table(["attack", "guessing", *arms], lines)
 
 
 def main(argv: list[str] | None = None) -> None:

@@ -4,10 +4,15 @@ from __future__ import annotations
 
 import math
 import secrets
-from typing import Any
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from randomgen import ChaCha
+
+if TYPE_CHECKING:
+    import torch
 
 __all__ = [
     "FINEST_STEP",
@@ -18,6 +23,7 @@ __all__ = [
     "is_grid",
     "on_grid",
     "own_generator",
+    "own_torch_stream",
     "release_generator",
     "to_grid",
 ]
@@ -38,6 +44,36 @@ def own_generator(random_state: Any) -> np.random.Generator:
     if isinstance(random_state, np.random.RandomState):
         return np.random.default_rng(random_state.randint(2**31))
     return np.random.default_rng(random_state)
+
+
+@contextmanager
+def own_torch_stream(rng: np.random.Generator, device: torch.device) -> Iterator[None]:
+    """PyTorch's global stream, seeded from rng for a while and then put back.
+
+    First weights and dropout draw from that stream; without this a training would depend on what ran before it.
+
+    Parameters
+    ----------
+    rng : numpy.random.Generator
+        Gives one number.
+    device : torch.device
+        Where dropout is drawn.
+
+    Examples
+    --------
+    >>> import numpy as np, torch
+    >>> from sklearn_deid._randomness import own_torch_stream
+    >>> def number():
+    ...     with own_torch_stream(np.random.default_rng(0), torch.device("cpu")):
+    ...         return torch.rand(1).item()
+    >>> number() == number()
+    True
+    """
+    import torch  # not at the top: taggers by rules and readers of corpora need no torch
+
+    with torch.random.fork_rng([device] if device.type == "cuda" else []):
+        torch.manual_seed(int(rng.integers(2**31)))
+        yield
 
 
 def release_generator(random_state: Any = None) -> np.random.Generator:

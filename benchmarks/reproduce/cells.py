@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from sklearn_deid.text.markdown import markdown_table
+
 from .sources import Measured
 
 NOT_RUN = "not run"
@@ -33,5 +35,4 @@ def measured_text(found: Measured | None, digits: int, with_interval: bool = Tru
 
 def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
     """A Markdown table and an empty line."""
-    lines = [list(head), ["---"] * len(head), *rows]
-    return ["| " + " | ".join(line) + " |" for line in lines] + [""]
+    return [*markdown_table(head, rows).splitlines(), ""]

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from ..text.markdown import markdown_table
 from .report_parts import Alert, Block, Figure, Heading, Items, Paragraph, Table, parts
 
 if TYPE_CHECKING:
@@ -32,9 +33,8 @@ def _written(block: Block) -> Iterator[str]:
             f"- **{_safe(name)}**: {_safe(text)}" if name else f"- {_safe(text)}" for name, text in block.items
         )
     elif isinstance(block, Table):
-        lines = [block.head, ("---",) * len(block.head), *block.rows]
         yield f"**{_safe(block.caption)}**"
-        yield "\n".join("| " + " | ".join(map(_safe, line)) + " |" for line in lines)
+        yield markdown_table(map(_safe, block.head), (map(_safe, row) for row in block.rows))
     else:
         assert isinstance(block, Figure)  # not drawn in text
 

@@ -56,7 +56,7 @@ def add_command(commands: Any) -> None:
         choices=tuple(FORMATS),
         help="format of SRC (default: the format of its file endings)",
     )
-    written = tuple(name for name in FORMATS if name != "mimic")  # placeholders are only read
+    written = tuple(name for name, known in FORMATS.items() if known.writable)
     parser.add_argument("--to", required=True, choices=written, help="format of DST")
     parser.add_argument("--lossy", action="store_true", help="leave out what the format cannot hold")
     parser.add_argument("--overwrite", action="store_true", help="replace files that are there already")

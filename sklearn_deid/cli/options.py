@@ -26,7 +26,7 @@ __all__ = [
 ]
 
 LABEL_SCHEMES = ("i2b2-2014", "meddocan", "binary")
-ANNOTATED = tuple(name for name in FORMATS if name != "text")
+ANNOTATED = tuple(name for name, known in FORMATS.items() if known.annotated)
 
 
 def add_command(

@@ -13,17 +13,17 @@ for each CR and writes ``&#13;``, so that reading gives back the same text, and 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from ..text import Document, Span
 from .checking import SourceLocation, check_covered, check_label, check_text, known_id, parse_offset
 from .files import read_bytes
-from .safe_xml import decode_xml, parse_xml
+from .safe_xml import decode_xml, parse_xml, root_name
 from .strict_json import dump_meta, parse_meta
 
-__all__ = ["Dialect", "parse_note", "render_note"]
+__all__ = ["Dialect", "has_root", "parse_note", "render_note"]
 
 _FORBIDDEN = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _NAME = re.compile(r"[A-Za-z_][\w.-]*", re.ASCII)
@@ -51,6 +51,19 @@ class Dialect:
     root: str
     category_of: Callable[[str], str | None]
     patient_of: Callable[[str], str | None]
+
+
+def has_root(name: str) -> Callable[[Sequence[Path]], bool]:
+    """For ``recognise`` of a format: whether the first XML file has this root element."""
+
+    def recognise(files: Sequence[Path]) -> bool:
+        first = next((file for file in files if file.suffix.lower() == ".xml"), None)
+        if first is None:
+            return False
+        place = SourceLocation(str(first))
+        return root_name(place, read_bytes(place, first)) == name
+
+    return recognise
 
 
 class _Elements:

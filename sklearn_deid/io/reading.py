@@ -12,7 +12,7 @@ from typing import Literal, NamedTuple, overload
 from ..exceptions import CorpusFormatError, DataNotFoundError
 from ..text import Corpus, Document, LabelScheme, get_label_scheme
 from .checking import SourceLocation, without_traces
-from .formats import Format, Item
+from .format import Format, Item
 from .registry import get_format, guess_format, source_files
 
 __all__ = ["ReadResult", "iter_documents", "read_corpus"]

@@ -2,31 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import pkgutil
+from collections.abc import Iterator, Mapping
+from importlib import import_module
+from operator import attrgetter
 from pathlib import Path
 from types import MappingProxyType
 
 from ..exceptions import CorpusFormatError, DataNotFoundError
-from .brat import BRAT, partner_of
-from .checking import SourceLocation
-from .conll import CONLL
-from .docbin import DOCBIN
-from .files import read_bytes
-from .formats import Format
-from .i2b2 import I2B2
-from .jsonl import JSONL
-from .meddocan import MEDDOCAN_XML
-from .mimic import MIMIC
-from .plain_text import PLAIN_TEXT
-from .safe_xml import root_name
+from . import formats
+from .format import Format
 
 __all__ = ["FORMATS", "get_format", "guess_format", "source_files"]
 
-#: The formats by name.
+
+def _declared() -> Iterator[Format]:
+    for module in pkgutil.iter_modules(formats.__path__):
+        yield import_module(f"{formats.__name__}.{module.name}").FORMAT
+
+
+#: The formats by name, in alphabetical order: whatever the modules of the folder ``formats`` declare.
 FORMATS: Mapping[str, Format] = MappingProxyType(
-    {found.name: found for found in (I2B2, MEDDOCAN_XML, BRAT, CONLL, JSONL, PLAIN_TEXT, MIMIC, DOCBIN)}
+    {found.name: found for found in sorted(_declared(), key=attrgetter("name"))}
 )
-_ROOTS = {"deIdi2b2": I2B2, "MEDDOCAN": MEDDOCAN_XML}
 
 
 def get_format(name: str) -> Format:
@@ -59,17 +57,14 @@ def guess_format(path: Path) -> Format:
         for raw notes: whether nobody annotated them or their annotations got lost has to be said.
     """
     files = _files(path)
-    suffixes = {file.suffix.lower() for file in files}
-    found = [fmt for fmt in (CONLL, JSONL, DOCBIN) if suffixes & set(fmt.suffixes)]
-    if ".ann" in suffixes or (path.is_file() and ".txt" in suffixes and partner_of(path, ".ann")):
-        found.append(BRAT)
-    if ".xml" in suffixes:
-        first = next(file for file in files if file.suffix.lower() == ".xml")
-        root = root_name(SourceLocation(str(first)), read_bytes(SourceLocation(str(first)), first))
-        found += [_ROOTS[root]] if root in _ROOTS else []
+    found = [fmt for fmt in FORMATS.values() if fmt.recognise is not None and fmt.recognise(files)]
     if len(found) != 1:
         many = "They fit several formats" if found else "They fit no format"
-        hint = " Notes without annotations are read with format='text'." if ".txt" in suffixes else ""
+        hint = (
+            " Notes without annotations are read with format='text'."
+            if any(file.suffix.lower() == ".txt" for file in files)
+            else ""
+        )
         raise CorpusFormatError(
             f"The format cannot be told from the files. {many}; pass one of {_names()} as format=.{hint}",
             path=str(path),

@@ -13,8 +13,8 @@ from .._atomic import write_file
 from ..text import Document
 from .checking import SourceLocation, check_text, has_surrogate
 from .files import already_there, file_name, open_part, part_of
-from .formats import Format
-from .jsonl import finished_ids
+from .format import Format
+from .formats.jsonl import finished_ids
 from .registry import FORMATS, get_format
 
 __all__ = ["DocumentWriter", "completed_ids", "write_corpus"]

@@ -13,7 +13,7 @@ from .estimate import Estimate
 from .leaks import Leak, LeakList, leak_list
 from .pairing import Pairing, count_sentences, infer_label_scheme, pair_documents
 from .report import deid_report
-from .scorers import PHI_SCORERS, make_phi_scorer
+from .scorers import PHI_SCORERS, get_scorer, make_phi_scorer
 from .sequences import phi_f1_score, phi_precision_score, phi_recall_score
 from .token_prior import normalised_prior, phi_word_prior
 from .utility import UtilitySettings, utility_report
@@ -38,6 +38,7 @@ __all__ = [
     "count_sentences",
     "deid_report",
     "expected_calibration_error",
+    "get_scorer",
     "infer_label_scheme",
     "leak_list",
     "make_phi_scorer",

@@ -1,4 +1,9 @@
-"""Scorers for ``scoring=``: scikit-learn's own do not take ragged y."""
+"""Scorers for ``scoring=``: scikit-learn's own do not take ragged y.
+
+scikit-learn takes its own scorers by name and others as objects: ``scoring=get_scorer("phi_f1")``. It has no public way
+to register a name. Writing into its private table of scorers does not help either: `GridSearchCV` and
+`cross_val_score` fix the names that they take when they are imported (version 1.9).
+"""
 
 from __future__ import annotations
 
@@ -9,7 +14,7 @@ from sklearn.metrics import make_scorer
 
 from .sequences import check_options, phi_f1_score, phi_precision_score, phi_recall_score
 
-__all__ = ["PHI_SCORERS", "make_phi_scorer"]
+__all__ = ["PHI_SCORERS", "get_scorer", "make_phi_scorer"]
 
 _FUNCTIONS = {"f1": phi_f1_score, "precision": phi_precision_score, "recall": phi_recall_score}
 
@@ -73,3 +78,34 @@ PHI_SCORERS: dict[str, Callable[..., float]] = {
     for measure in _FUNCTIONS
 }
 """Ready scorers by name, such as ``PHI_SCORERS["phi_binary_token_recall"]``."""
+
+
+def get_scorer(name: str) -> Callable[..., float]:
+    """A ready scorer by name, for ``scoring=``.
+
+    Parameters
+    ----------
+    name : str
+        A key of `PHI_SCORERS`: ``phi_``, then nothing, ``macro_``, ``binary_``, ``token_`` or ``binary_token_``, then
+        ``f1``, ``precision`` or ``recall``.
+
+    Returns
+    -------
+    callable
+        ``scorer(estimator, X, y) -> float``.
+
+    Raises
+    ------
+    ValueError
+        If there is no scorer of this name; the message lists the names.
+
+    Examples
+    --------
+    >>> from sklearn.model_selection import GridSearchCV
+    >>> from sklearn_deid import DeidTagger
+    >>> from sklearn_deid.metrics import get_scorer
+    >>> search = GridSearchCV(DeidTagger(), {"lr": [1e-3, 3e-3]}, scoring=get_scorer("phi_binary_token_recall"))
+    """
+    if name not in PHI_SCORERS:
+        raise ValueError(f"The 'name' parameter must be one of {sorted(PHI_SCORERS)}. Got {name!r} instead.")
+    return PHI_SCORERS[name]

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from .._optional import import_optional
+from ..text.markdown import markdown_table
 from .estimate import Estimate
 
 __all__ = ["UtilityFigure", "UtilityReport"]
@@ -127,10 +128,10 @@ class UtilityReport:
         for part in dict.fromkeys(figure.part for figure in self.figures):
             rows = [figure for figure in self.figures if figure.part == part]
             systems = list(dict.fromkeys(figure.system for figure in rows))
-            yield from ("", f"| {_TITLES[part]} | {' | '.join(systems)} |", f"|---|{'---|' * len(systems)}")
             cells = {(figure.measure, figure.system): _cell(figure) for figure in rows}
-            for measure in dict.fromkeys(figure.measure for figure in rows):
-                yield f"| {measure} | {' | '.join(cells.get((measure, system), '') for system in systems)} |"
+            measures = dict.fromkeys(figure.measure for figure in rows)
+            body = [[measure, *(cells.get((measure, system), "") for system in systems)] for measure in measures]
+            yield "\n" + markdown_table([_TITLES[part], *systems], body)
 
 
 def _cell(figure: UtilityFigure) -> str:

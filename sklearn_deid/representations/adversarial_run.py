@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 
-from .._torch_streams import own_torch_stream
+from .._randomness import own_torch_stream
 from ..exceptions import UnsafeToShareWarning
 from ..metrics import Estimate
 from .adversary_training import (

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from math import sqrt
 from numbers import Integral, Real
 from statistics import NormalDist
 from typing import Any
 
 from ..sequences import Provenance
+from ..text.markdown import markdown_table
 
 __all__ = ["privacy_card"]
 
@@ -115,7 +116,7 @@ def privacy_card(
     True
     """
     parts = ["# Privacy card of a private representer", _WHAT_IT_IS, *_warnings(origin)]
-    parts += ["## What it is", _table([("", ""), *_settings(origin)])]
+    parts += ["## What it is", markdown_table(("", ""), _settings(origin))]
     parts += ["## What it was trained on", "Private notes with annotated PHI; counts only.", _counts(training)]
     parts += ["## What is proved", *_bound_part(origin, bound)]
     parts += ["## What was tried", *_audit_part(audit)]
@@ -143,7 +144,7 @@ def _settings(origin: Provenance) -> list[tuple[str, str]]:
 
 def _counts(training: Mapping[str, Any]) -> str:
     rows = [(_words(name), _number(value, name)) for name, value in training.items()]
-    return _table([("", ""), *rows]) if rows else "No counts are given."
+    return markdown_table(("", ""), rows) if rows else "No counts are given."
 
 
 def _bound_part(origin: Provenance, bound: Mapping[str, Any] | None) -> list[str]:
@@ -161,7 +162,7 @@ def _bound_part(origin: Provenance, bound: Mapping[str, Any] | None) -> list[str
         rows.append((_BOUND_NAMES.get(name, _words(name)), shown))
     casing = "the casing of each word, " if origin.casing else ""
     return [
-        _table([("", ""), *rows]),
+        markdown_table(("", ""), rows),
         *_more_releases(bound),
         "This covers:",
         _COVERED.format(n_neighbors=origin.n_neighbors),
@@ -184,17 +185,14 @@ def _audit_part(audit: Mapping[str, Any] | None) -> list[str]:
         return [_NO_AUDIT]
     attacks = {name: value if isinstance(value, Mapping) else {"figure": value} for name, value in audit.items()}
     figures = list(dict.fromkeys(figure for value in attacks.values() for figure in value))
-    rows = [("attack", *map(_words, figures))]
+    rows = []
     for name, value in attacks.items():
         shown = (_share_or_number(figure, value[figure]) if figure in value else "" for figure in figures)
         rows.append((_words(name), *shown))
-    return ["Accuracies of 50 % are those of guessing between two sentences.", _table(rows)]
-
-
-def _table(rows: Iterable[tuple[str, ...]]) -> str:
-    head, *body = ([*row] for row in rows)
-    lines = [head, ["---"] * len(head), *body]
-    return "\n".join("| " + " | ".join(line) + " |" for line in lines)
+    return [
+        "Accuracies of 50 % are those of guessing between two sentences.",
+        markdown_table(["attack", *map(_words, figures)], rows),
+    ]
 
 
 def _words(name: Any) -> str:

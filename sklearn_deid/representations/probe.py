@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 import torch
 
-from .._torch_streams import own_torch_stream
+from .._randomness import own_torch_stream
 from ..metrics import Estimate
 from .adversary_training import AdversarySettings, RunningMeans, check_pairs, fit_adversaries, frozen, new_adversaries
 from .network import Representer

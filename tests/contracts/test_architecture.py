@@ -20,7 +20,6 @@ FOUNDATION = {
     "_storage",
     "saving",
     "_randomness",
-    "_torch_streams",
     "_compat",
     "_optional",
     "__init__",

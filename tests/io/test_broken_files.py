@@ -201,7 +201,7 @@ def test_arguments_are_checked_before_anything_is_read(tmp_path):
     put(tmp_path, GOOD["i2b2"])
     with pytest.raises(ValueError, match="'on_error' parameter must be 'raise' or 'collect'. Got 'skip'"):
         read_corpus(tmp_path, on_error="skip")
-    with pytest.raises(ValueError, match="'format' parameter must be one of 'i2b2', .* Got 'xml'"):
+    with pytest.raises(ValueError, match="'format' parameter must be one of 'brat', .* 'text'. Got 'xml'"):
         iter_documents(tmp_path, "xml")
     for encoding in ("no-such", "zlib", "rot13"):
         with pytest.raises(ValueError, match="'encoding' parameter must be a text encoding"):

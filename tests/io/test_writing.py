@@ -219,7 +219,7 @@ def test_conll_cannot_be_resumed(tmp_path):
 
 
 def test_the_path_must_fit_the_format(tmp_path):
-    with pytest.raises(ValueError, match="cannot be told from the path. Pass one of 'i2b2', 'meddocan-xml'"):
+    with pytest.raises(ValueError, match="cannot be told from the path. Pass one of 'brat', 'conll'"):
         write_corpus(NOTES, tmp_path / "out")
     with pytest.raises(ValueError, match="'path' must be a folder"):
         write_corpus(NOTES, tmp_path / "out.xml", format="i2b2")

@@ -10,7 +10,7 @@ from sklearn.metrics import check_scoring
 from sklearn.model_selection import GridSearchCV, GroupKFold, KFold, cross_val_score, cross_validate, learning_curve
 from sklearn.pipeline import Pipeline
 
-from sklearn_deid.metrics import PHI_SCORERS, make_phi_scorer, phi_f1_score, phi_recall_score
+from sklearn_deid.metrics import PHI_SCORERS, get_scorer, make_phi_scorer, phi_f1_score, phi_recall_score
 from sklearn_deid.sequences import TokenSequences, object_rows
 
 X = [["Ana", "left"], ["Ben", "left", "Leeds"], ["left"], ["Ana", "saw", "Ben"], [], ["Sol", "left"]]
@@ -110,3 +110,16 @@ def test_wrong_options_are_refused_before_the_search():
         make_phi_scorer(level="sentence")
     with pytest.raises(ValueError, match="'labels' parameter must be a collection"):
         make_phi_scorer(labels="NAME")
+
+
+def test_a_scorer_is_found_by_its_name_and_a_wrong_name_lists_them():
+    assert all(get_scorer(name) is scorer for name, scorer in PHI_SCORERS.items())
+    with pytest.raises(ValueError, match=r"must be one of \['phi_binary_f1', .*\]. Got 'f1' instead"):
+        get_scorer("f1")
+    scores = cross_val_score(Memory(), object_rows(X), object_rows(Y), cv=KFold(2), scoring=get_scorer("phi_f1"))
+    assert np.isfinite(scores).all()
+
+
+def test_a_name_alone_is_refused_by_scikit_learn_and_not_scored_as_nan():
+    with pytest.raises(ValueError, match="phi_f1"):
+        cross_val_score(Memory(), object_rows(X), object_rows(Y), cv=KFold(2), scoring="phi_f1")

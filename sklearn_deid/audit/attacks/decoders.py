@@ -10,7 +10,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from ..._torch_streams import own_torch_stream
+from ..._randomness import own_torch_stream
 from ...representations.private_model import BestState
 from ...tagging.batching import LengthBucketSampler, SentenceBatch, SentenceDataset
 from ...tagging.encoders import BidirectionalRecurrent

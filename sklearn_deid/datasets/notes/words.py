@@ -9,9 +9,9 @@ PHONE; accession, specimen and dictation numbers are IDNUM.
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import date
 
-from ...surrogates import dates, identifiers
-from . import rendering
+from ...surrogates import dates, identifiers, misspell_name
 from .case import STAY_FACTS
 from .context import NoteContext, Word
 from .people import Clinician, Hospital, Person
@@ -20,12 +20,132 @@ from .stays import other_side
 __all__ = ["WORDS"]
 
 
+_TENS = "zero ten twenty thirty forty fifty sixty seventy eighty ninety".split()
+_ONES = "zero one two three four five six seven eight nine".split()
+
+
+def phone_number(context: NoteContext, number: str) -> str:
+    forms = identifiers.phone_forms(number)
+    return forms[context.style.phone_form] if context.chance.happens(0.8) else context.chance.pick(forms)
+
+
+def full_name(context: NoteContext, person: Person) -> str:
+    middle = f" {person.middle}." if person.middle and context.chance.happens(0.4) else ""
+    return f"{person.given}{middle} {person.family}"
+
+
+def last_name(context: NoteContext, person: Person) -> str:
+    return misspell_name(person.family, context.chance) if context.chance.happens(0.025) else person.family
+
+
+def header_name(context: NoteContext, person: Person) -> str:
+    middle = f" {person.middle}" if person.middle else ""
+    form = context.chance.pick(
+        ("{last}, {first}{middle}", "{last},{first}", "{first}{middle} {last}", "{last}, {first}")
+    )
+    return form.format(last=person.family, first=person.given, middle=middle)
+
+
+def hospital_name(context: NoteContext, hospital: Hospital) -> str:
+    """The name in full, shortened, or, of those with staff (practices and homes have none), as initials."""
+    kind = context.chance.uniform()
+    if kind < 0.25:
+        return hospital.short
+    return hospital.abbreviation if kind < 0.45 and hospital.doctors else hospital.name
+
+
+def state_name(context: NoteContext, state: tuple[str, str]) -> str:
+    return state[1] if context.chance.happens(0.75) else state[0]
+
+
+def written_day(context: NoteContext, day: date) -> str:
+    return dates.DATE_FORMS[context.style.date_form](day)
+
+
+def told_day(context: NoteContext, day: date, *, month: float = 0.0, weekday: float = 0.0) -> str:
+    """A day as running text mentions it: in the style of the note, without its year, or only its month or weekday."""
+    kind = context.chance.uniform()
+    if kind < month:
+        return dates.month_form(day, context.chance)
+    if kind < month + weekday:
+        return dates.weekday_name(day, context.chance)
+    return written_day(context, day) if kind < 0.65 else dates.short_form(day, context.chance)
+
+
+def earlier(context: NoteContext, low: int, high: int, since_age: int = 0) -> date:
+    """A day ``low`` to ``high`` days before admission, in the patient's lifetime (an adult's: after ``since_age``)."""
+    life = (context.stay.admitted - context.patient.birth).days
+    if age_of(context) > 17:
+        life -= 365 * since_age
+    return dates.shift(context.stay.admitted, -context.chance.number(low, max(low, min(high, life - 200))))
+
+
+def later(context: NoteContext, low: int, high: int) -> date:
+    return dates.shift(max(context.day, context.stay.discharged), context.chance.number(low, high))
+
+
+def during_stay(context: NoteContext) -> date:
+    last = min(max(context.day, context.stay.admitted), context.stay.discharged)
+    return dates.shift(context.stay.admitted, context.chance.number(0, (last - context.stay.admitted).days))
+
+
+def age_of(context: NoteContext) -> int:
+    return dates.years_between(context.patient.birth, context.day)
+
+
+def age_in_words(context: NoteContext) -> str:
+    age = age_of(context)
+    if age < 20 or age > 99:
+        return str(age)
+    ones = f"-{_ONES[age % 10]}" if age % 10 else ""
+    return _TENS[age // 10] + ones
+
+
+def weight_of(context: NoteContext) -> float:
+    """Weight in kg, about the same in all notes of a patient."""
+    age, build = age_of(context), context.patient.allergy % 100 / 100
+    adult = 52 + 55 * build
+    grown = adult if age > 17 else min(adult, (8 + 2.6 * age) * (0.85 + 0.4 * build))
+    return grown * (0.97 + 0.06 * context.chance.uniform())
+
+
+def noun_of(context: NoteContext) -> str:
+    female = context.patient.person.sex == "F"
+    if age_of(context) < 18:
+        return "girl" if female else "boy"
+    return context.chance.pick(("woman", "female", "lady", "F") if female else ("man", "male", "gentleman", "M"))
+
+
+def title_of(context: NoteContext) -> str:
+    if age_of(context) < 18:
+        return "patient"
+    if context.patient.person.sex == "M":
+        return "Mr."
+    return "Mrs." if context.patient.relation == "husband" else "Ms."
+
+
+def time_of_day(context: NoteContext) -> str:
+    """Some time of the day; within a log, the time of the entry."""
+    minutes = context.minutes
+    if minutes is None:
+        minutes = 5 * context.chance.number(0, 287) + context.chance.pick((0, 0, 2, 4))
+    return dates.clock(minutes, context.style.clock_form)
+
+
+def next_entry(context: NoteContext) -> str:
+    """The time of the next entry of a log: times of a log go on."""
+    if context.minutes is None:
+        context.minutes = 60 * context.chance.pick((7, 7, 8, 15, 19, 23))
+    context.minutes += context.chance.number(15, 140)
+    return dates.clock(context.minutes, context.style.clock_form)
+
+
 def _person_words(prefix: str, find: Callable[[NoteContext], Person]) -> dict[str, Word]:
     return {
         f"{prefix}.first": ("PATIENT", lambda s: find(s).given),
-        f"{prefix}.last": ("PATIENT", lambda s: rendering.last_name(s, find(s))),
-        f"{prefix}.full": ("PATIENT", lambda s: rendering.full_name(s, find(s))),
-        f"{prefix}.header": ("PATIENT", lambda s: rendering.header_name(s, find(s))),
+        f"{prefix}.last": ("PATIENT", lambda s: last_name(s, find(s))),
+        f"{prefix}.full": ("PATIENT", lambda s: full_name(s, find(s))),
+        f"{prefix}.header": ("PATIENT", lambda s: header_name(s, find(s))),
         f"{prefix}.initials": ("PATIENT", lambda s: find(s).initials),
     }
 
@@ -33,14 +153,14 @@ def _person_words(prefix: str, find: Callable[[NoteContext], Person]) -> dict[st
 def _clinician_words(prefix: str, find: Callable[[NoteContext], Clinician]) -> dict[str, Word]:
     return {
         f"{prefix}.first": ("DOCTOR", lambda s: find(s).person.given),
-        f"{prefix}.last": ("DOCTOR", lambda s: rendering.last_name(s, find(s).person)),
-        f"{prefix}.full": ("DOCTOR", lambda s: rendering.full_name(s, find(s).person)),
-        f"{prefix}.header": ("DOCTOR", lambda s: rendering.header_name(s, find(s).person)),
+        f"{prefix}.last": ("DOCTOR", lambda s: last_name(s, find(s).person)),
+        f"{prefix}.full": ("DOCTOR", lambda s: full_name(s, find(s).person)),
+        f"{prefix}.header": ("DOCTOR", lambda s: header_name(s, find(s).person)),
         f"{prefix}.initials": ("DOCTOR", lambda s: find(s).person.initials),
         f"{prefix}.cred": (None, lambda s: find(s).credential),
         f"{prefix}.user": ("USERNAME", lambda s: find(s).user),
         f"{prefix}.pager": ("PHONE", lambda s: find(s).pager),
-        f"{prefix}.phone": ("PHONE", lambda s: rendering.phone_number(s, find(s).phone)),
+        f"{prefix}.phone": ("PHONE", lambda s: phone_number(s, find(s).phone)),
         f"{prefix}.email": ("EMAIL", lambda s: find(s).email),
         f"{prefix}.license": ("LICENSE", lambda s: find(s).license),
     }
@@ -48,15 +168,15 @@ def _clinician_words(prefix: str, find: Callable[[NoteContext], Clinician]) -> d
 
 def _hospital_words(prefix: str, find: Callable[[NoteContext], Hospital]) -> dict[str, Word]:
     return {
-        prefix: ("HOSPITAL", lambda s: rendering.hospital_name(s, find(s))),
+        prefix: ("HOSPITAL", lambda s: hospital_name(s, find(s))),
         f"{prefix}.name": ("HOSPITAL", lambda s: find(s).name),
         f"{prefix}.short": ("HOSPITAL", lambda s: find(s).short),
         f"{prefix}.street": ("STREET", lambda s: find(s).street),
         f"{prefix}.city": ("CITY", lambda s: find(s).city),
-        f"{prefix}.state": ("STATE", lambda s: rendering.state_name(s, find(s).state)),
+        f"{prefix}.state": ("STATE", lambda s: state_name(s, find(s).state)),
         f"{prefix}.zip": ("ZIP", lambda s: find(s).zip),
-        f"{prefix}.phone": ("PHONE", lambda s: rendering.phone_number(s, find(s).phone)),
-        f"{prefix}.fax": ("FAX", lambda s: rendering.phone_number(s, find(s).fax)),
+        f"{prefix}.phone": ("PHONE", lambda s: phone_number(s, find(s).phone)),
+        f"{prefix}.fax": ("FAX", lambda s: phone_number(s, find(s).fax)),
         f"{prefix}.url": ("URL", lambda s: find(s).url),
     }
 
@@ -69,7 +189,7 @@ def _problem(number: int, part: int) -> Word:
     """The problem (part 0) or its drug (part 1); the numbers of a patient stay the same in all notes."""
 
     def find(context: NoteContext) -> str:
-        known = context.library.child_problems if rendering.age_of(context) < 18 else context.library.problems
+        known = context.library.child_problems if age_of(context) < 18 else context.library.problems
         start, step = context.patient.problems
         return known[(start + number * (1 + 2 * (step % 3))) % len(known)][part]
 
@@ -90,22 +210,22 @@ _PLAIN: dict[str, Word] = {
     "his": _by_sex("her", "his"),
     "him": _by_sex("her", "him"),
     "sex": _by_sex("F", "M"),
-    "noun": (None, rendering.noun_of),
-    "mr": (None, rendering.title_of),
+    "noun": (None, noun_of),
+    "mr": (None, title_of),
     "a": (None, lambda s: "an" if s.patient.profession[0] in "aeiou" else "a"),
     "rel.word": (None, lambda s: s.patient.relation),
-    "time": (None, rendering.time_of_day),
-    "clock": (None, rendering.next_entry),
+    "time": (None, time_of_day),
+    "clock": (None, next_entry),
     "office.time": (None, lambda s: dates.clock(15 * s.chance.number(32, 67), s.style.clock_form)),
     "an": (
         None,
-        lambda s: "an" if str(rendering.age_of(s)).startswith("8") or rendering.age_of(s) in (11, 18) else "a",
+        lambda s: "an" if str(age_of(s)).startswith("8") or age_of(s) in (11, 18) else "a",
     ),
-    "pt.title": (None, lambda s: "" if rendering.age_of(s) < 18 else f"{rendering.title_of(s)} "),
+    "pt.title": (None, lambda s: "" if age_of(s) < 18 else f"{title_of(s)} "),
     "side": (None, lambda s: s.stay.side),
     "other.side": (None, lambda s: other_side(s.stay.side)),
-    "kg": (None, lambda s: f"{rendering.weight_of(s):.1f}"),
-    "lb": (None, lambda s: f"{2.2 * rendering.weight_of(s):.0f}"),
+    "kg": (None, lambda s: f"{weight_of(s):.1f}"),
+    "lb": (None, lambda s: f"{2.2 * weight_of(s):.0f}"),
     "allergy": (None, lambda s: _allergy(s)[0]),
     "reaction": (None, lambda s: _allergy(s)[1]),
     **{name: _fact(name) for name in STAY_FACTS},
@@ -116,10 +236,10 @@ _PLAIN: dict[str, Word] = {
     **{f"drug.{n}": _problem(n, 1) for n in (1, 2, 3)},
 }
 _PATIENT: dict[str, Word] = {
-    "age": ("AGE", lambda s: str(rendering.age_of(s))),
-    "age.words": ("AGE", rendering.age_in_words),
+    "age": ("AGE", lambda s: str(age_of(s))),
+    "age.words": ("AGE", age_in_words),
     "kin.age": ("AGE", lambda s: str(s.chance.number(38, 94))),
-    "dob": ("DATE", lambda s: rendering.written_day(s, s.patient.birth)),
+    "dob": ("DATE", lambda s: written_day(s, s.patient.birth)),
     "mrn": ("MEDICALRECORD", lambda s: s.patient.mrn),
     "ssn": ("SSN", lambda s: s.patient.ssn if s.chance.happens(0.8) else s.patient.ssn.replace("-", "")),
     "ssn.end": ("SSN", lambda s: s.patient.ssn[-4:]),
@@ -129,16 +249,16 @@ _PATIENT: dict[str, Word] = {
     "plate": ("VEHICLE", lambda s: s.patient.plate),
     "street": ("STREET", lambda s: s.patient.street),
     "city": ("CITY", lambda s: s.patient.city),
-    "state": ("STATE", lambda s: rendering.state_name(s, s.patient.state)),
+    "state": ("STATE", lambda s: state_name(s, s.patient.state)),
     "zip": ("ZIP", lambda s: s.patient.zip),
     "country": ("COUNTRY", lambda s: s.patient.country),
-    "phone": ("PHONE", lambda s: rendering.phone_number(s, s.patient.phone)),
-    "phone.work": ("PHONE", lambda s: rendering.phone_number(s, s.patient.work_phone)),
-    "rel.phone": ("PHONE", lambda s: rendering.phone_number(s, s.patient.relative_phone)),
+    "phone": ("PHONE", lambda s: phone_number(s, s.patient.phone)),
+    "phone.work": ("PHONE", lambda s: phone_number(s, s.patient.work_phone)),
+    "rel.phone": ("PHONE", lambda s: phone_number(s, s.patient.relative_phone)),
     "email": ("EMAIL", lambda s: s.patient.email),
     "pt.user": ("USERNAME", lambda s: s.patient.user),
     "profession": ("PROFESSION", lambda s: s.patient.profession),
-    "employer": ("ORGANIZATION", lambda s: s.patient.school if rendering.age_of(s) < 18 else s.patient.employer),
+    "employer": ("ORGANIZATION", lambda s: s.patient.school if age_of(s) < 18 else s.patient.employer),
     "baby": ("PATIENT", lambda s: s.patient.baby),
 }
 _STAY: dict[str, Word] = {
@@ -153,21 +273,21 @@ _STAY: dict[str, Word] = {
     "employer2": ("ORGANIZATION", lambda s: s.patient.supplier),
 }
 _DATES: dict[str, Word] = {
-    "date": ("DATE", lambda s: rendering.written_day(s, s.day)),
-    "date.adm": ("DATE", lambda s: rendering.written_day(s, s.stay.admitted)),
-    "date.dc": ("DATE", lambda s: rendering.written_day(s, s.stay.discharged)),
-    "date.stay": ("DATE", lambda s: rendering.told_day(s, rendering.during_stay(s), weekday=0.1)),
-    "date.recent": ("DATE", lambda s: rendering.told_day(s, rendering.earlier(s, 1, 14), weekday=0.15)),
-    "date.prior": ("DATE", lambda s: rendering.told_day(s, rendering.earlier(s, 30, 900), month=0.2)),
-    "date.month": ("DATE", lambda s: dates.month_form(rendering.earlier(s, 40, 2000), s.chance)),
-    "date.year": ("DATE", lambda s: str(rendering.earlier(s, 400, 9000, since_age=15).year)),
-    "date.next": ("DATE", lambda s: rendering.told_day(s, rendering.later(s, 3, 60), weekday=0.1)),
+    "date": ("DATE", lambda s: written_day(s, s.day)),
+    "date.adm": ("DATE", lambda s: written_day(s, s.stay.admitted)),
+    "date.dc": ("DATE", lambda s: written_day(s, s.stay.discharged)),
+    "date.stay": ("DATE", lambda s: told_day(s, during_stay(s), weekday=0.1)),
+    "date.recent": ("DATE", lambda s: told_day(s, earlier(s, 1, 14), weekday=0.15)),
+    "date.prior": ("DATE", lambda s: told_day(s, earlier(s, 30, 900), month=0.2)),
+    "date.month": ("DATE", lambda s: dates.month_form(earlier(s, 40, 2000), s.chance)),
+    "date.year": ("DATE", lambda s: str(earlier(s, 400, 9000, since_age=15).year)),
+    "date.next": ("DATE", lambda s: told_day(s, later(s, 3, 60), weekday=0.1)),
     "date.short": ("DATE", lambda s: dates.short_form(s.day, s.chance)),
     "date.mmdd": ("DATE", lambda s: f"{s.day.month:02d}{s.day.day:02d}"),
     "date.yymmdd": ("DATE", lambda s: f"{s.day.year % 100:02d}{s.day.month:02d}{s.day.day:02d}"),
-    "weekday": ("DATE", lambda s: dates.weekday_name(rendering.earlier(s, 1, 7), s.chance)),
+    "weekday": ("DATE", lambda s: dates.weekday_name(earlier(s, 1, 7), s.chance)),
     "holiday": ("DATE", lambda s: dates.holiday(s.chance)),
-    "season": ("DATE", lambda s: dates.season_form(rendering.earlier(s, 60, 500), s.chance)),
+    "season": ("DATE", lambda s: dates.season_form(earlier(s, 60, 500), s.chance)),
 }
 
 WORDS: dict[str, Word] = {

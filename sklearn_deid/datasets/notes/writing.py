@@ -11,7 +11,7 @@ import numpy as np
 from ...surrogates import Chance, shift
 from ...text import Document
 from .context import NoteContext
-from .layout import write_kind
+from .kind import Kind
 from .library import TemplateLibrary
 from .noise import add_noise
 from .people import Hospital, make_hospital, make_patient
@@ -82,3 +82,33 @@ def _notes_of_patient(
         add_noise(context.note, context.style, chance)
         meta = {"kind": kind, "case": stay.case.name}
         yield context.note.build(f"note-{written + i + 1:05d}", patient_id=patient_id, meta=meta)
+
+
+def write_kind(context: NoteContext, kind: Kind) -> None:
+    """Write one note of a kind into the context.
+
+    Sections keep their usual order by and large: now and then one changes places with the next,
+    as it does between two writers.
+    """
+    chance = context.chance
+    context.write(chance.pick(kind.heads))
+    ranked = [(i + 1.35 * chance.uniform() ** 2, section) for i, section in enumerate(kind.sections)]
+    headed = chance.happens(kind.headed)
+    for _, section in sorted(ranked, key=lambda pair: pair[0]):
+        if not chance.happens(section.share):
+            continue
+        context.note.text(context.style.gap)
+        if headed and section.titles[0]:
+            _write_title(context, chance.pick(section.titles))
+        context.write(chance.pick(section.bodies))
+    foot = chance.pick(kind.feet)
+    if foot:
+        context.note.text(context.style.gap)
+        context.write(foot)
+
+
+def _write_title(context: NoteContext, title: str) -> None:
+    style = context.style
+    title = title.upper() if "CAPITALS" in style.heading else title
+    context.note.text(style.heading.replace("CAPITALS", title).replace("Title", title))
+    context.note.text(" " if style.same_line and style.heading.endswith(":") else "\n")

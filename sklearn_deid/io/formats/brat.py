@@ -16,24 +16,24 @@ format is described in brat's manual under "standoff format".
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from ..exceptions import CorpusFormatError
-from ..text import Document, Span
-from .checking import SourceLocation, check_covered, check_label, check_text, flatten, parse_offset
-from .files import decode, read_bytes, read_lines
-from .formats import Format, Item
-from .strict_json import dump_line, dump_meta, parse_meta, parse_patient
+from ...exceptions import CorpusFormatError
+from ...text import Document, Span
+from ..checking import SourceLocation, check_covered, check_label, check_text, flatten, parse_offset
+from ..files import decode, read_bytes, read_lines
+from ..format import Format, Item
+from ..strict_json import dump_line, dump_meta, parse_meta, parse_patient
 
-__all__ = ["BRAT", "partner_of"]
+__all__ = ["FORMAT"]
 
 _SPAN_ID = re.compile(r"T[0-9]{1,9}[A-Za-z]?")
 
 
 def read(path: Path, encoding: str | None = None) -> Iterator[Item]:
     """Yield the one document of a pair of files, of which ``path`` is either."""
-    note, annotations = partner_of(path, ".txt"), partner_of(path, ".ann")
+    note, annotations = _partner_of(path, ".txt"), _partner_of(path, ".ann")
     place = SourceLocation(str(path), path.stem)
     if note is None:
         raise place.error("There is no .txt beside this .ann.")
@@ -62,11 +62,16 @@ def write(document: Document, lossy: bool = False) -> dict[str, str]:
     return {".txt": document.text, ".ann": "".join(lines)}
 
 
-def partner_of(path: Path, suffix: str) -> Path | None:
+def _partner_of(path: Path, suffix: str) -> Path | None:
     """The file of the same name with the given suffix, in lower or upper case, if there is one."""
     if path.suffix.lower() == suffix:
         return path
     return next((p for p in (path.with_suffix(suffix), path.with_suffix(suffix.upper())) if p.exists()), None)
+
+
+def _has_annotations(files: Sequence[Path]) -> bool:
+    """Text files without annotations are not enough: whether nobody annotated them or the annotations got lost."""
+    return any(file.suffix.lower() in FORMAT.suffixes and _partner_of(file, ".ann") for file in files)
 
 
 def _parse(place: SourceLocation, text: str, path: Path, encoding: str) -> Document:
@@ -110,4 +115,4 @@ def _parse_span(place: SourceLocation, text: str, line: str, number: int) -> tup
     return annotation_id, Span(start, end, fields[0])
 
 
-BRAT = Format("brat", (".txt", ".ann"), read, write)
+FORMAT = Format("brat", (".txt", ".ann"), read, write, recognise=_has_annotations)

@@ -13,11 +13,11 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from ..text import I2B2_2014, Document
-from .formats import Format, Item
-from .note_xml import Dialect, parse_note, render_note
+from ...text import I2B2_2014, Document
+from ..format import Format, Item
+from ..note_xml import Dialect, has_root, parse_note, render_note
 
-__all__ = ["I2B2"]
+__all__ = ["FORMAT"]
 
 _FILE_NAME = re.compile(r"([0-9]+)-[0-9]+")
 
@@ -40,4 +40,4 @@ def write(document: Document, lossy: bool = False) -> dict[str, str]:
     return {".xml": render_note(document, _DIALECT, lossy)}
 
 
-I2B2 = Format("i2b2", (".xml",), read, write)
+FORMAT = Format("i2b2", (".xml",), read, write, recognise=has_root(_DIALECT.root))

@@ -20,21 +20,21 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..exceptions import CorpusFormatError
-from ..text import Document, Span, tags_to_spans, tokenize
+from ...exceptions import CorpusFormatError
+from ...text import Document, Span, tags_to_spans, tokenize
+from ..checking import SourceLocation, check_label, check_text, without_traces
+from ..files import read_bytes
+from ..format import Format, Item, has_suffix
+from ..packed_docs import PackedDocs, PackedGroup, parse_groups, unpack_docs
+from ..strict_json import dump_meta, parse_meta
 from . import jsonl
-from .checking import SourceLocation, check_label, check_text, without_traces
-from .files import read_bytes
-from .formats import Format, Item
-from .packed_docs import PackedDocs, PackedGroup, parse_groups, unpack_docs
-from .strict_json import dump_meta, parse_meta
 
 if TYPE_CHECKING:
     from spacy.tokens import Doc
     from spacy.tokens import Span as SpacySpan
     from spacy.vocab import Vocab
 
-__all__ = ["DOCBIN", "SPANS_KEY"]
+__all__ = ["FORMAT", "SPANS_KEY"]
 
 #: Key of the spans in ``doc.spans``.
 SPANS_KEY = "phi"
@@ -242,4 +242,6 @@ def _floats(packed: dict) -> list[float] | None:
     return np.frombuffer(data, dtype=dtype).tolist() if len(data) % int(dtype[-1]) == 0 else None
 
 
-DOCBIN = Format("docbin", (".spacy",), read, write, one_document=False, resumable=False, pack=pack)
+FORMAT = Format(
+    "docbin", (".spacy",), read, write, one_document=False, resumable=False, pack=pack, recognise=has_suffix(".spacy")
+)

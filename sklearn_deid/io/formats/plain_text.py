@@ -8,12 +8,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from ..text import Document
-from .checking import SourceLocation, check_text
-from .files import decode, read_bytes
-from .formats import Format, Item
+from ...text import Document
+from ..checking import SourceLocation, check_text
+from ..files import decode, read_bytes
+from ..format import Format, Item
 
-__all__ = ["PLAIN_TEXT"]
+__all__ = ["FORMAT"]
 
 
 def read(path: Path, encoding: str | None = None) -> Iterator[Item]:
@@ -34,4 +34,4 @@ def write(document: Document, lossy: bool = False) -> dict[str, str]:
     return {".txt": document.text}
 
 
-PLAIN_TEXT = Format("text", (".txt",), read, write)
+FORMAT = Format("text", (".txt",), read, write, annotated=False)

@@ -13,14 +13,14 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from ..exceptions import CorpusFormatError
-from ..text import Document, Span
-from .checking import SourceLocation, check_covered, check_label, check_text, without_traces
-from .files import decode, read_lines
-from .formats import Format, Item
-from .strict_json import dump_line, dump_meta, parse_json
+from ...exceptions import CorpusFormatError
+from ...text import Document, Span
+from ..checking import SourceLocation, check_covered, check_label, check_text, without_traces
+from ..files import decode, read_lines
+from ..format import Format, Item, has_suffix
+from ..strict_json import dump_line, dump_meta, parse_json
 
-__all__ = ["JSONL", "finished_ids"]
+__all__ = ["FORMAT", "finished_ids"]
 
 _KEYS = {"doc_id", "text", "spans", "patient_id", "meta"}
 _SPAN_KEYS = {"start", "end", "label", "text", "category", "confidence"}
@@ -113,4 +113,6 @@ def _parse_span(place: SourceLocation, text: str, record: Any, annotation_id: st
     return Span(start, end, label, category, confidence)
 
 
-JSONL = Format("jsonl", (".jsonl", ".ndjson"), read, write, one_document=False)
+FORMAT = Format(
+    "jsonl", (".jsonl", ".ndjson"), read, write, one_document=False, recognise=has_suffix(".jsonl", ".ndjson")
+)

@@ -21,14 +21,14 @@ from pathlib import Path
 
 import numpy as np
 
-from ..exceptions import CorpusFormatError
-from ..surrogates import Chance, PlaceholderFiller, is_name_label
-from ..text import I2B2_2014, Document, Span
-from .checking import SourceLocation, check_text, without_traces
-from .files import decode, read_bytes
-from .formats import Format, Item
+from ...exceptions import CorpusFormatError
+from ...surrogates import Chance, PlaceholderFiller, is_name_label
+from ...text import I2B2_2014, Document, Span
+from ..checking import SourceLocation, check_text, without_traces
+from ..files import decode, read_bytes
+from ..format import Format, Item
 
-__all__ = ["MIMIC"]
+__all__ = ["FORMAT"]
 
 _PLACEHOLDER = re.compile(r"\[\*\*([^\[\]]{0,160}?)\*\*\]")
 _REMAINS = re.compile(r"\[\*\*|\*\*\]")
@@ -141,4 +141,4 @@ def _is_doctor(text: str, start: int, end: int) -> bool:
     return _AFTER_DOCTOR.match(text, end) is not None
 
 
-MIMIC = Format("mimic", (".txt", ".csv"), read, write, seeded=read)
+FORMAT = Format("mimic", (".txt", ".csv"), read, write, seeded=read, writable=False)

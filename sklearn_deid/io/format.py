@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from ..exceptions import CorpusFormatError
 from ..text import Document
 
-__all__ = ["Format", "Item"]
+__all__ = ["Format", "Item", "has_suffix"]
 
 # Readers hand on what is wrong with one document as a value, so that one bad line does not hide those after it.
 Item = Document | CorpusFormatError
@@ -41,6 +41,13 @@ class Format:
         only be written when the last document is there.
     seeded : callable, optional
         ``seeded(path, encoding, seed)`` reads as ``read`` does, where reading draws random numbers.
+    recognise : callable, optional
+        ``recognise(files)`` says whether the files of a folder, or a single one, are of this format; None for a format
+        that is never guessed.
+    annotated : bool, default=True
+        Whether the files hold spans.
+    writable : bool, default=True
+        Whether documents can be written; else ``write`` raises.
     """
 
     name: str
@@ -51,3 +58,11 @@ class Format:
     resumable: bool = True
     pack: Callable[[Path], bytes] | None = None
     seeded: Callable[[Path, str | None, int], Iterator[Item]] | None = None
+    recognise: Callable[[Sequence[Path]], bool] | None = None
+    annotated: bool = True
+    writable: bool = True
+
+
+def has_suffix(*suffixes: str) -> Callable[[Sequence[Path]], bool]:
+    """For ``recognise``: whether any of the files has one of these endings."""
+    return lambda files: any(file.suffix.lower() in suffixes for file in files)

@@ -11,11 +11,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from ..text import MEDDOCAN, Document
-from .formats import Format, Item
-from .note_xml import Dialect, parse_note, render_note
+from ...text import MEDDOCAN, Document
+from ..format import Format, Item
+from ..note_xml import Dialect, has_root, parse_note, render_note
 
-__all__ = ["MEDDOCAN_XML"]
+__all__ = ["FORMAT"]
 
 
 def _no_patient(doc_id: str) -> None:
@@ -35,4 +35,4 @@ def write(document: Document, lossy: bool = False) -> dict[str, str]:
     return {".xml": render_note(document, _DIALECT, lossy)}
 
 
-MEDDOCAN_XML = Format("meddocan-xml", (".xml",), read, write)
+FORMAT = Format("meddocan-xml", (".xml",), read, write, recognise=has_root(_DIALECT.root))

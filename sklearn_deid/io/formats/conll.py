@@ -33,14 +33,14 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from ..exceptions import CorpusFormatError
-from ..text import Document, Span, segment, spans_to_tags, tags_to_spans
-from .checking import SourceLocation, check_covered, check_label, check_text, flatten, parse_offset, without_traces
-from .files import read_lines
-from .formats import Format, Item
-from .strict_json import dump_line, dump_meta, parse_json, parse_meta, parse_patient
+from ...exceptions import CorpusFormatError
+from ...text import Document, Span, segment, spans_to_tags, tags_to_spans
+from ..checking import SourceLocation, check_covered, check_label, check_text, flatten, parse_offset, without_traces
+from ..files import read_lines
+from ..format import Format, Item, has_suffix
+from ..strict_json import dump_line, dump_meta, parse_json, parse_meta, parse_patient
 
-__all__ = ["CONLL"]
+__all__ = ["FORMAT"]
 
 _START = "-DOCSTART-"
 _HEADER = re.compile(r"# (text|patient_id|meta) = (.*)")
@@ -214,4 +214,13 @@ def _checked_tag(place: SourceLocation, where: str, tag: str) -> str:
     return tag
 
 
-CONLL = Format("conll", (".conll", ".iob", ".bio"), read, write, one_document=False, resumable=False)
+_SUFFIXES = (".conll", ".iob", ".bio")
+FORMAT = Format(
+    "conll",
+    _SUFFIXES,
+    read,
+    write,
+    one_document=False,
+    resumable=False,
+    recognise=has_suffix(*_SUFFIXES),
+)

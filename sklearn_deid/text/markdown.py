@@ -1,0 +1,36 @@
+"""Tables in Markdown."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+__all__ = ["markdown_table"]
+
+
+def markdown_table(head: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
+    """A table as text, without a line break at its end.
+
+    Parameters
+    ----------
+    head : iterable of str
+        Names of the columns.
+    rows : iterable of iterable of str
+        Cells, written as they are: who shows text of others escapes ``|`` and line breaks first.
+
+    Raises
+    ------
+    ValueError
+        If a row has another number of cells than the head.
+
+    Examples
+    --------
+    >>> print(markdown_table(["label", "recall"], [["NAME", "0.99"], ["DATE", "0.98"]]))
+    | label | recall |
+    | --- | --- |
+    | NAME | 0.99 |
+    | DATE | 0.98 |
+    """
+    names, cells = list(head), [list(row) for row in rows]
+    if any(len(row) != len(names) for row in cells):
+        raise ValueError(f"Each row of a table needs {len(names)} cells, one for each column.")
+    return "\n".join("| " + " | ".join(row) + " |" for row in (names, ["---"] * len(names), *cells))
