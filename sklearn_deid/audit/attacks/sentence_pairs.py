@@ -193,7 +193,8 @@ class PairFeatures:
         for kind in (0, 1):
             shared = [self._weight[word] for word in self._words[i][kind] & self._words[j][kind]]
             # The rarest shared word counts for itself: one rare surrogate links, ten stop words do not.
-            out += [float(np.log1p(sum(shared))), max(shared, default=0.0)]
+            # A set of words has another order in each process: only sorted numbers have the same sum in all of them.
+            out += [float(np.log1p(sum(sorted(shared)))), max(shared, default=0.0)]
         return out
 
     def _of_vectors(self, i: int, j: int) -> list[float]:

@@ -1,5 +1,9 @@
 """Document linkage: what links is found, what does not link is not, by words, labels, casing and vectors."""
 
+import os
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 
@@ -128,3 +132,24 @@ def test_what_does_not_fit_is_refused():
     with pytest.raises(ValueError, match="'n_pairs'"):
         LinkageAttack(n_pairs=1)
     assert "Name" not in repr(sentences(0))
+
+
+def test_shared_words_add_up_to_the_same_bits_in_every_process():
+    """Words of a sentence are a set, whose order hangs on the hash seed of the process."""
+    code = (
+        "import numpy as np; from sklearn_deid.audit.attacks import PairFeatures, ReleasedSentences, SentencePairs; "
+        "X = [[f'w{i}' for i in range(150)]] * 2 + [[f'w{j}' for j in range(i)] for i in range(1, 150)]; "
+        "pair = SentencePairs(np.array([0]), np.array([1]), np.array([True]), np.array([0])); "
+        "print(PairFeatures(ReleasedSentences(X, range(len(X))), False, False)(pair)[0, 0].hex())"
+    )
+    found = {
+        subprocess.run(
+            [sys.executable, "-c", code],
+            capture_output=True,
+            text=True,
+            check=True,
+            env={**os.environ, "PYTHONHASHSEED": seed},
+        ).stdout
+        for seed in "0123"
+    }
+    assert len(found) == 1
