@@ -20,13 +20,12 @@ from .._compat import Interval, StrOptions, check_constraints
 from .._randomness import own_generator
 from ..sequences import TokenSequences, TokenVectors
 from .audit_data import AuditData, audit_data, digest_of, whole_data
-from .audit_memory import recent_reports
 from .audit_plan import fingerprint_of_step, plan_attacks, release_of_data, release_of_step
 from .registry import ATTACKS, MODEL, PRESETS, AttackSettings
 from .released_step import UPDATES, AuditedStep, final_tagger, find_released_step
 from .releases.model import ReleasedModel
 from .report import AuditReport
-from .schedule import run_attacks
+from .schedule import recent_reports, run_attacks
 
 __all__ = ["AdversarialPrivacyAuditor"]
 

@@ -16,9 +16,17 @@ from .._optional import import_optional
 from .protocol import AttackResult
 from .report_markdown import as_markdown
 from .report_parts import row_label
-from .report_score import Exposure, blocking_issues, checked_against_bounds, counted, exposure, is_bound, is_weak
+from .report_score import (
+    Exposure,
+    blocking_issues,
+    checked_against_bounds,
+    counted,
+    exposure,
+    find_warnings,
+    is_bound,
+    is_weak,
+)
 from .report_verdicts import verdicts
-from .report_warnings import find_warnings
 from .report_writers import as_html
 
 __all__ = ["AuditReport"]

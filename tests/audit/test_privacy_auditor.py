@@ -21,8 +21,7 @@ from sklearn_deid import (
     PrivateRepresenter,
 )
 from sklearn_deid.audit.attacks import BlindRepresenter, LookupAttack, PairAttack
-from sklearn_deid.audit.audit_memory import ReportMemory, recent_reports
-from sklearn_deid.audit.schedule import PlannedAttack, run_attacks
+from sklearn_deid.audit.schedule import PlannedAttack, ReportMemory, recent_reports, run_attacks
 from sklearn_deid.exceptions import SequenceError
 from sklearn_deid.federated import ExchangeRecord
 from sklearn_deid.metrics import make_phi_scorer

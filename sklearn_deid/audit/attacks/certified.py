@@ -17,8 +17,8 @@ import torch
 from ...representations.bound import PrivacyBound, pair_distances, pair_slack, privacy_bound
 from ...representations.gaussian_bound import attack_accuracy, released_r_times
 from ...representations.pair_batches import PairBatches
+from ..audit_data import random_streams
 from ..protocol import AttackResult, Estimate
-from ..streams import random_streams
 from .pairs import PairKnowledge, PairRelease
 
 __all__ = ["CertifiedBound", "check_against", "exceeds"]

@@ -14,7 +14,7 @@ from ..._torch_streams import own_torch_stream
 from ...representations.private_model import BestState
 from ...tagging.batching import LengthBucketSampler, SentenceBatch, SentenceDataset
 from ...tagging.encoders import BidirectionalRecurrent
-from .word_guesses import Ranks
+from .released_tokens import Ranks
 
 __all__ = ["DecoderSettings", "EmbeddingDecoder", "TokenVectors", "ranks_of", "train_decoder"]
 

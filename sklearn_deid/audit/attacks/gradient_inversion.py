@@ -15,7 +15,7 @@ from torch import Tensor, nn
 from ...federated.layout import ParameterLayout
 from ...federated.sparse import SparseUpdate
 from ..protocol import CONTROL_CONFIDENCE, AttackResult, Estimate
-from .released_updates import ReleasedUpdates
+from .updates import ReleasedUpdates
 
 __all__ = ["GradientInversionAttack", "GradientKnowledge", "SentenceUpdates", "one_step_update"]
 

@@ -11,11 +11,10 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
+from ..audit_data import random_streams
 from ..protocol import CONTROL_CONFIDENCE, AttackResult, Estimate
-from ..streams import random_streams
 from .decoders import DecoderSettings, EmbeddingDecoder, TokenVectors, ranks_of, train_decoder
-from .released_tokens import InversionKnowledge, ReleasedTokens, surroundings
-from .word_guesses import TOP, Ranks, expected_hits, frequency_hits
+from .released_tokens import TOP, InversionKnowledge, Ranks, ReleasedTokens, expected_hits, frequency_hits, surroundings
 
 __all__ = ["InversionAttack"]
 

@@ -22,8 +22,8 @@ from ...representations.pair_adversaries import PairAdversaries
 from ...representations.pair_batches import PairBatches
 from ...representations.pair_data import PairData
 from ...representations.probe import CONTROL_BAR, ProbeResult, train_probe
+from ..audit_data import random_streams
 from ..protocol import CONTROL_CONFIDENCE, AttackResult, Estimate
-from ..streams import random_streams
 from .control_representers import BlindRepresenter, slightly_noisy
 
 __all__ = ["PairAttack", "PairKnowledge", "PairRelease"]

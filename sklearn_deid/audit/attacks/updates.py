@@ -2,16 +2,143 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
 from time import perf_counter
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from ...exceptions import ExchangeError
+from ...federated.layout import ParameterLayout
+from ...federated.record import ExchangeRecord
+from ...federated.sparse import SparseUpdate
 from ..protocol import CONTROL_CONFIDENCE, AttackResult, Estimate
-from .released_updates import ReleasedUpdates, UpdateKnowledge
-from .update_scores import rows_by_bias, rows_by_norm, rows_by_span
 
-__all__ = ["UpdateLeakageAttack"]
+__all__ = ["ReleasedUpdates", "UpdateKnowledge", "UpdateLeakageAttack", "rows_by_bias", "rows_by_norm", "rows_by_span"]
+
+
+@dataclass(frozen=True, repr=False)
+class UpdateKnowledge:
+    """What a server, or whoever listens, knows about the model.
+
+    Attributes
+    ----------
+    layout : ParameterLayout
+        Where each parameter lies in the vector that is exchanged.
+    frequencies : array-like of shape (n_rows,), optional
+        How frequent each row (word or tag) is in general; the baseline guesses by it. None knows nothing.
+    table : array-like of shape (n_rows, d), optional
+        Vectors of the words, where they are public and not trained.
+    """
+
+    layout: ParameterLayout
+    frequencies: Any = None
+    table: Any = None
+
+    def __repr__(self) -> str:
+        return f"UpdateKnowledge({len(self.layout.names)} parameters)"
+
+
+@dataclass(frozen=True, repr=False)
+class ReleasedUpdates:
+    """Updates that were sent, and for the measurement what each was computed from.
+
+    Attributes
+    ----------
+    updates : ExchangeRecord, or sequence of SparseUpdate or of messages
+        Of an `ExchangeRecord` the uploads, in order.
+    present : sequence of collections of int
+        For each update the rows (numbers of words or of tags) that occurred in its batch or epoch.
+    """
+
+    updates: Any
+    present: Sequence[Collection[int]]
+
+    def __post_init__(self) -> None:
+        sent = self.updates.uploads() if isinstance(self.updates, ExchangeRecord) else self.updates
+        updates = [one if isinstance(one, SparseUpdate) else one.decode() for one in sent]
+        if not updates or len(updates) != len(self.present):
+            raise ValueError(f"'present' must say of each of {len(updates)} updates what it was made of.")
+        if any(one.kind != "update" for one in updates):
+            raise ValueError("Parameters that were downloaded are no updates.")
+        object.__setattr__(self, "updates", updates)
+        object.__setattr__(self, "present", [frozenset(int(row) for row in rows) for rows in self.present])
+
+    def __len__(self) -> int:
+        return len(self.updates)
+
+    def __repr__(self) -> str:  # the numbers of the words are as good as words
+        return f"ReleasedUpdates(n={len(self)})"
+
+    def parameter(self, layout: ParameterLayout, name: str) -> list[np.ndarray]:
+        """One parameter's part of each update, in its shape, with zeros where nothing was sent.
+
+        Raises
+        ------
+        ExchangeError
+            If an update is of another model.
+        ValueError
+            If there is no such parameter.
+        """
+        if name not in layout.names:
+            raise ValueError(f"The model has no parameter of that name; it has {len(layout.names)} others.")
+        if any(one.model != layout.fingerprint for one in self.updates):
+            raise ExchangeError("An update is of another model than the layout.")
+        return [layout.unflatten(one.dense())[name] for one in self.updates]
+
+
+# Singular values below this share of the largest are rounding in any case; above it, a gap of this factor shows it.
+_ROUNDING, _GAP = 1e-7, 10.0
+
+
+def rows_by_norm(part: np.ndarray) -> np.ndarray:
+    """Length of each row of an update, shape (n_rows,)."""
+    return np.linalg.norm(part, axis=1)
+
+
+def rows_by_bias(part: np.ndarray) -> np.ndarray:
+    """The update of each bias itself: against the gradient, it is positive where the tag occurred."""
+    return np.asarray(part, dtype=np.float64)
+
+
+def rows_by_span(part: np.ndarray, table: np.ndarray) -> np.ndarray:
+    """Minus the share of each word's vector that lies outside the row space of an update.
+
+    Parameters
+    ----------
+    part : ndarray of shape (n_units, d)
+    table : ndarray of shape (n_words, d)
+
+    Returns
+    -------
+    ndarray of shape (n_words,)
+        From -1 to 0; all 0 where the row space is the whole space, and the update tells nothing.
+
+    Examples
+    --------
+    >>> rows_by_span(np.array([[1.0, 0.0, 0.0]]), np.array([[2.0, 0.0, 0.0], [0.0, 0.0, 1.0]])).round(6).tolist()
+    [-0.0, -1.0]
+    """
+    _, values, directions = np.linalg.svd(np.asarray(part, dtype=np.float64), full_matrices=False)
+    kept = directions[: _rank(values)]
+    norms = np.linalg.norm(table, axis=1)
+    if len(kept) == table.shape[1]:
+        return np.zeros(len(table))
+    outside = np.linalg.norm(table - (table @ kept.T) @ kept, axis=1)
+    # A word without a vector leaves no trace.
+    return -np.where(norms > 0, outside / np.maximum(norms, 1e-300), 1.0)
+
+
+def _rank(values: np.ndarray) -> int:
+    """How many singular values are more than rounding; updates are differences of float32 numbers."""
+    above = int((values > _ROUNDING * values.max(initial=0.0)).sum())
+    if above < 2:
+        return above
+    ratios = values[: above - 1] / values[1:above]
+    largest = int(ratios.argmax())
+    return largest + 1 if ratios[largest] > _GAP else above
+
 
 _KINDS = {
     "words": "which word vectors were touched",

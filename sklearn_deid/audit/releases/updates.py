@@ -14,8 +14,7 @@ from ...federated.tagger_learner import tagger_layout
 from ...tagging.tagger_data import distinct_words, encode_tags, inner_tags
 from ...text import CASING_CLASSES, character_ids, shape_ids
 from ..attacks.gradient_inversion import GradientInversionAttack
-from ..attacks.released_updates import ReleasedUpdates, UpdateKnowledge
-from ..attacks.updates import UpdateLeakageAttack
+from ..attacks.updates import ReleasedUpdates, UpdateKnowledge, UpdateLeakageAttack
 from ..audit_data import AuditData
 from ..protocol import AttackResult
 
