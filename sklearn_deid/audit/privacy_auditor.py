@@ -19,25 +19,16 @@ from .. import __version__
 from .._compat import Interval, StrOptions, check_constraints
 from .._randomness import own_generator
 from ..sequences import TokenSequences, TokenVectors
+from .attacks.declaration import AttackSettings
 from .audit_data import AuditData, audit_data, digest_of, whole_data
-from .audit_plan import fingerprint_of_step, plan_attacks, release_of_data, release_of_step
-from .registry import ATTACKS, MODEL, PRESETS, AttackSettings
-from .released_step import UPDATES, AuditedStep, final_tagger, find_released_step
+from .registry import ATTACKS, PRESETS, fingerprint_of_step, plan_attacks, release_of_data, release_of_step
+from .released_step import MODEL, UPDATES, AuditedStep, final_tagger, find_released_step
 from .releases.model import ReleasedModel
 from .report import AuditReport
+from .report_score import is_bound
 from .schedule import recent_reports, run_attacks
 
 __all__ = ["AdversarialPrivacyAuditor"]
-
-_FAMILIES = {
-    "privacy_pairs": "pair discrimination",
-    "privacy_lookup": "lookup",
-    "privacy_inversion": "inversion",
-    "privacy_linkage": "document linkage",
-    "privacy_reidentification": "re-identification",
-    "privacy_membership": "membership",
-    "privacy_canaries": "planted names",
-}
 
 
 class AdversarialPrivacyAuditor(BaseEstimator):
@@ -194,10 +185,9 @@ class AdversarialPrivacyAuditor(BaseEstimator):
         """
         report = self.audit(estimator, X, y, groups)
         out = {"privacy": report.score}
-        for key, start in _FAMILIES.items():
-            some = [result for result in report.results if result.name.startswith(start)]
-            if some:
-                out[key] = AuditReport(tuple(some)).score
+        attacks = [result for result in report.results if result.family and not is_bound(result)]
+        for family in dict.fromkeys(result.family for result in attacks):
+            out[f"privacy_{family}"] = AuditReport(tuple(r for r in attacks if r.family == family)).score
         return out
 
     def audit(self, released: Any, X: Any, y: Any, groups: Any = None) -> AuditReport:
@@ -260,7 +250,6 @@ class AdversarialPrivacyAuditor(BaseEstimator):
         data = whole_data(X, y, groups, rng) if whole else audit_data(X, y, groups, self.max_sentences, rng)
         releases = releases_of(data)
         data = next(iter(releases.values())).data
-        representer = next((getattr(release, "representer", None) for release in releases.values()), None)
         settings = AttackSettings(
             self.n_epochs,
             self.n_candidates,
@@ -268,7 +257,6 @@ class AdversarialPrivacyAuditor(BaseEstimator):
             self.confidence,
             data.seed,
             quick=isinstance(self.attacks, str) and self.attacks == "quick",
-            against_paper=getattr(representer, "adversary", None) == "paper",
         )
         planned = plan_attacks(self.attacks, releases, settings)
         results = run_attacks(planned, self.max_seconds, n_jobs=self.n_jobs, say=self._say)

@@ -128,7 +128,7 @@ class AttackResult:
     threat : {"representation", "pseudonymised text", "model", "updates"}
         What was released.
     attacker : str
-        One plain sentence: who he is and what he holds.
+        One plain sentence: who the attackers are and what they hold.
     measure : str
         What the figures mean, for example "share of sentences whose original is ranked first of 101".
     attack : Estimate or None
@@ -151,6 +151,11 @@ class AttackResult:
         Why it was skipped.
     errors : tuple of str
         What makes the result invalid beside the controls (`with_error`).
+    key, family : str
+        Which attack was run, and the family by which attacks have one score; empty where the attack does not say it.
+    phrase : str
+        What the attacker does, with a gap ``{}`` for the share that succeeded; without it a verdict is made of
+        ``attacker`` and ``measure``.
 
     Examples
     --------
@@ -179,6 +184,9 @@ class AttackResult:
     best: float = 1.0
     reason: str = ""
     errors: tuple[str, ...] = ()
+    key: str = ""
+    family: str = ""
+    phrase: str = ""
 
     def __post_init__(self) -> None:
         if self.threat not in THREATS:
@@ -287,7 +295,7 @@ class Attack(Protocol):
 
     @property
     def attacker(self) -> str:
-        """Who attacks, and what he holds."""
+        """Who attacks, and what they hold."""
         ...
 
     def fit(self, knowledge: Any) -> Any:

@@ -13,6 +13,8 @@ from torch.nn import functional as F
 
 from ..audit_data import random_streams
 from ..protocol import CONTROL_CONFIDENCE, AttackResult, Estimate
+from ..released_step import REPRESENTATION, VECTORS
+from .declaration import AttackPreset, AuditAttack
 from .decoders import DecoderSettings, EmbeddingDecoder, TokenVectors, ranks_of, train_decoder
 from .released_tokens import TOP, InversionKnowledge, Ranks, ReleasedTokens, expected_hits, frequency_hits, surroundings
 
@@ -21,7 +23,7 @@ __all__ = ["InversionAttack"]
 _N_CASING = 7
 
 
-class InversionAttack:
+class InversionAttack(AuditAttack):
     """Train a decoder from released vectors to word vectors, and rank the vocabulary by its guess for each PHI token.
 
     The baseline is the better of two that do not read the PHI tokens' vectors: the most frequent PHI words of the
@@ -59,6 +61,18 @@ class InversionAttack:
     (1.0, 'ok')
     """
 
+    key = "inversion"
+    family = "inversion"
+    title = "Inversion"
+    order = 40
+    releases = (REPRESENTATION, VECTORS)
+    presets = (
+        AttackPreset("inversion_token", "Inversion of single tokens", 3.0, 11.0, {"decoder": "token"}, quick=True),
+        AttackPreset("inversion_sequence", "Inversion of sentences", 3.0, 18.0),
+        AttackPreset(
+            "inversion_labels", "The same, with casing and labels", 3.0, 35.0, {"casing": True, "labels": True}
+        ),
+    )
     threat = "representation"
 
     def __init__(
@@ -105,6 +119,16 @@ class InversionAttack:
             "A recipient who holds the published representer, public word vectors, annotated text of other patients, "
             f"and the released vectors{' with ' + ' and '.join(beside) if beside else ''}, and reads words back."
         )
+
+    @property
+    def phrase(self) -> str:
+        """What the attacker does, with a gap for the share."""
+        return _phrase_of(self.measure_name)
+
+    def run(self, release: Any) -> list[AttackResult]:
+        """Words that were read back from the measured sentences."""
+        own = (release.tokens("train"), release.tokens("valid"))
+        return [self.fit(InversionKnowledge(release.table, *own, device=release.device)).attack(release.tokens("test"))]
 
     def fit(self, knowledge: InversionKnowledge) -> InversionAttack:
         """Train the decoder, and the one that sees the surroundings only.
@@ -154,10 +178,6 @@ class InversionAttack:
         seconds = self._seconds + time.perf_counter() - since
         return {k: self._result(k, released, (found, context), controls, seconds) for k in TOP}
 
-    def skip(self, reason: str) -> AttackResult:
-        """The result if it is left out."""
-        return AttackResult.skipped(self.name, self.threat, self.attacker, self.measure, reason)
-
     def _result(
         self, measure: str, released: ReleasedTokens, found: Any, controls: Any, seconds: float
     ) -> AttackResult:
@@ -190,6 +210,7 @@ class InversionAttack:
             max(guesses.values(), key=lambda e: e.value),
             **arms,
             seconds=seconds,
+            **{**self.declared, "phrase": _phrase_of(measure)},
             settings={"decoder": self.decoder, "casing": self.casing, "labels": self.labels, "measure": measure}
             | {k: v for k, v in vars(self.settings).items() if k != "kind"},
             details=details | {"n_words": len(self._vocabulary)},
@@ -282,6 +303,13 @@ def _first_with_that_vector(table: np.ndarray) -> np.ndarray:
 
 def _figures(estimate: Estimate) -> dict[str, float]:
     return {"value": estimate.value, "low": estimate.low, "high": estimate.high, "n": estimate.n}
+
+
+def _phrase_of(measure: str) -> str:
+    trained = "An attacker who trained a decoder on the published representer and public word vectors"
+    if measure == "top1":
+        return f"{trained} reads the right name from a released vector in {{}} of cases"
+    return f"{trained} has the right name among their first five guesses in {{}} of cases"
 
 
 def _meaning(measure: str) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -16,8 +16,10 @@ from ...representations.network import Representer
 from ...representations.pair_data import PairData
 from ..audit_data import random_streams
 from ..protocol import CONTROL_CONFIDENCE, AttackResult, Estimate
+from ..released_step import REPRESENTATION
 from .candidates import CandidateSet, one_token_candidates, unrelated_candidates
 from .control_representers import BlindRepresenter, slightly_noisy
+from .declaration import AttackPreset, AttackSettings, AuditAttack
 from .pairs import PairRelease
 
 __all__ = [
@@ -29,6 +31,10 @@ __all__ = [
     "log_likelihood_of_directions",
     "log_likelihood_of_vectors",
 ]
+
+
+# Templates with noise find fewer: of open word vectors with a little noise 76 % first of 101.
+_AVERAGED_BAR = 0.5
 
 
 @dataclass(frozen=True, repr=False)
@@ -48,7 +54,7 @@ class LookupKnowledge:
     device: torch.device | str = "cpu"
 
 
-class LookupAttack:
+class LookupAttack(AuditAttack):
     """Compare a release with a template of each candidate sentence.
 
     The release is that of the original; the attacker computes a template of each candidate with the same network. For
@@ -94,6 +100,28 @@ class LookupAttack:
     (1.0, 0.5, 'ok')
     """
 
+    key = "lookup"
+    family = "lookup"
+    title = "Lookup"
+    order = 20
+    releases = (REPRESENTATION,)
+    presets = (
+        AttackPreset("lookup", "Lookup among sentences that differ by one token", 9.0, 7.0, quick=True),
+        AttackPreset("lookup_releases", "The same, with several releases", 9.0, 20.0, repeated=True, quick=True),
+        AttackPreset(
+            "lookup_averaged",
+            "The same, with averaged templates",
+            2.0,
+            46.0,
+            {"score": "cosine", "template": 10, "min_positive_control": _AVERAGED_BAR},
+        ),
+        AttackPreset(
+            "lookup_unrelated", "Lookup among unrelated sentences", 4.0, 4.0, {"candidates": "unrelated"}, quick=True
+        ),
+        AttackPreset(
+            "lookup_casing", "The same, with the casing", 3.0, 4.0, {"candidates": "unrelated", "casing": True}
+        ),
+    )
     threat = "representation"
 
     def __init__(
@@ -148,6 +176,35 @@ class LookupAttack:
             "and a list of candidate sentences, and is to say which one it is."
         )
 
+    @property
+    def phrase(self) -> str:
+        """What the attacker does, with a gap for the share."""
+        return self._phrase_of(self.measure_name)
+
+    @property
+    def declared(self) -> dict[str, Any]:
+        """As of every attack; a verdict tells lookups of both kinds of candidates apart."""
+        return super().declared | {"key": "lookup" if self.candidates == "one_token" else "lookup_unrelated"}
+
+    @classmethod
+    def make(cls, preset: AttackPreset, settings: AttackSettings, release: Any) -> LookupAttack:
+        """A lookup among as many candidates as the audit says."""
+        return cls(n_candidates=settings.n_candidates, **cls.options_of(preset, settings), **settings.shared)
+
+    def requires(self, release: Any) -> str | None:
+        """The casing, if it is to be used."""
+        return "The casing is not released." if self.casing and not release.representer.casing else None
+
+    def run(self, release: Any) -> list[AttackResult]:
+        """A lookup among all candidates and, where they differ by one token, the one among two from the same run."""
+        found = self.fit(LookupKnowledge(release.representer.network_, device=release.device)).attack_all(
+            release.pair_release
+        )
+        asked = found[self.measure_name]
+        if self.candidates != "one_token" or self.measure_name == "pairwise":
+            return [asked]
+        return [asked, replace(found["pairwise"], seconds=0.0)]  # one run, whose time is with the first
+
     def fit(self, knowledge: LookupKnowledge) -> LookupAttack:
         """Take the network; nothing is trained."""
         self._knowledge = knowledge
@@ -179,10 +236,6 @@ class LookupAttack:
         seconds = time.perf_counter() - since
         return {k: self._result(k, found, positive, negative, seconds) for k in MEASURES}
 
-    def skip(self, reason: str) -> AttackResult:
-        """The result if it is left out."""
-        return AttackResult.skipped(self.name, self.threat, self.attacker, self.measure, reason)
-
     def _result(
         self,
         measure: str,
@@ -210,9 +263,20 @@ class LookupAttack:
             negative_control=None if negative is None else negative.estimate(measure, CONTROL_CONFIDENCE),
             chance=baseline if negative is None else negative.chance(measure),
             seconds=seconds,
+            **{**self.declared, "phrase": self._phrase_of(measure)},
             settings=self._settings(measure),
             details=details,
         )
+
+    def _phrase_of(self, measure: str) -> str:
+        other = "names" if self.candidates == "one_token" else "sentences"
+        listed = f"An attacker holding the published representer and a list of candidate {other}"
+        return {
+            "top1": f"{listed} picks the right one in {{}} of cases",
+            "top5": f"{listed} has the right one among their first five in {{}} of cases",
+            "pairwise": f"An attacker holding the published representer and two candidate {other} picks the right one "
+            "in {} of cases",
+        }[measure]
 
     def _settings(self, measure: str) -> dict[str, Any]:
         names = ("candidates", "score", "template", "n_releases", "casing", "n_candidates", "n_sentences")

@@ -11,6 +11,8 @@ from sklearn.metrics import roc_auc_score
 
 from ...sequences import check_groups, check_sequences, check_tags
 from ..protocol import CONTROL_CONFIDENCE, AttackResult, Estimate
+from ..released_step import MODEL, REPRESENTATION
+from .declaration import AttackPreset, AuditAttack
 from .model_training import LossFunction, TrainingProcedure, losses_of, memorise, row_keys
 
 __all__ = ["MembershipAttack", "MembershipKnowledge", "ReleasedTagger", "best_threshold", "membership_scores"]
@@ -65,7 +67,7 @@ class ReleasedTagger:
     members: Any
 
 
-class MembershipAttack:
+class MembershipAttack(AuditAttack):
     """Says of sentences whether a tagger was trained on them, from its losses.
 
     The attacker trains taggers of his own ("shadows") in the same way, each on a random half of the sentences. With
@@ -107,6 +109,38 @@ class MembershipAttack:
     (1.0, 1.0)
     """
 
+    key = "membership"
+    family = "membership"
+    title = "Membership inference"
+    order = 70
+    releases = (MODEL, REPRESENTATION)
+    presets = (
+        AttackPreset(
+            "membership", "Likelihood ratio on a tagger", 5.0, 60.0, {"n_shadows": 4}, releases=(MODEL,), anew=True
+        ),
+        AttackPreset(
+            "membership_threshold",
+            "Loss threshold on a tagger",
+            3.0,
+            36.0,
+            {"method": "threshold", "n_shadows": 2},
+            releases=(MODEL,),
+            anew=True,
+        ),
+        AttackPreset(
+            "membership_representer",
+            "Likelihood ratio on a representer",
+            5.0,
+            600.0,
+            {"n_shadows": 4},
+            releases=(REPRESENTATION,),
+            anew=True,
+        ),
+    )
+    phrase = (
+        "A user of the model who knows how it is trained says rightly of {} of sentences whether they were in its "
+        "training data"
+    )
     threat = "model"
     measure = "share of sentences rightly said to be of the training set or not, equally many of both"
 
@@ -132,6 +166,11 @@ class MembershipAttack:
             "A user of the tagger who sees its probabilities, knows how it is trained, and holds annotated sentences, "
             "some of which were used."
         )
+
+    def run(self, release: Any) -> list[AttackResult]:
+        """Membership in the training set of a model that is trained in the same way as the one that is audited."""
+        knowledge, released, described = release.memory
+        return [described(self.fit(knowledge).attack(released))]
 
     def fit(self, knowledge: MembershipKnowledge) -> MembershipAttack:
         """Train the shadows.
@@ -183,13 +222,10 @@ class MembershipAttack:
             negative,
             chance=0.5,
             seconds=perf_counter() - started,
+            **self.declared,
             settings={"method": self.method, "n_shadows": self.n_shadows},
             details=_figures(scores[inside], scores[outside], self.confidence),
         )
-
-    def skip(self, reason: str) -> AttackResult:
-        """The result if it is left out."""
-        return AttackResult.skipped(self.name, self.threat, self.attacker, self.measure, reason)
 
     def _trained(self, train: TrainingProcedure) -> tuple[np.ndarray, np.ndarray]:
         """Losses of all sentences under each shadow, and whether it was trained on them; both (n_shadows, n)."""

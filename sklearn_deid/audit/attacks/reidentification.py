@@ -12,6 +12,8 @@ from scipy.sparse import coo_array, csc_array, csr_array, issparse, vstack
 from ...metrics import normalised_prior
 from ..bayes import bayes_reidentification
 from ..protocol import CONTROL_CONFIDENCE, AttackResult, Estimate
+from ..released_step import WORDS
+from .declaration import AttackPreset, AuditAttack
 from .pseudonymised_text import Blind, PseudonymisedText, PseudonymKnowledge, Trials, Unmoved, trials_of_text
 
 __all__ = ["ReidentificationAttack", "known_table", "learned_table", "most_likely"]
@@ -23,7 +25,7 @@ _UNSEEN = 0.1
 _Categories = dict[str, tuple[list[str], np.ndarray, float]]
 
 
-class ReidentificationAttack:
+class ReidentificationAttack(AuditAttack):
     """Names the word behind a surrogate.
 
     The attacker knows the mechanism, how frequent words are, and (if the frequencies are given by label) the label of
@@ -43,6 +45,9 @@ class ReidentificationAttack:
         Releases of each word from which the trained attacker learns.
     n_trials : int, default=5,000
         Words to be named, where releases are simulated and not all of them are summed over.
+    in_text : bool, default=False
+        Whether an audit lets the attacker name the words of the text that was released, not those of simulated
+        releases.
     confidence : float in (0, 1), default=0.95
         Of intervals of counted hits. Those of sums over all releases have none, those of the exact attacker by Monte
         Carlo 95 %.
@@ -70,6 +75,21 @@ class ReidentificationAttack:
     (0.75, 0.5, 'ok')
     """
 
+    key = "reidentification"
+    family = "reidentification"
+    title = "Re-identification"
+    order = 60
+    releases = (WORDS,)
+    presets = (
+        AttackPreset("reidentification", "Best attacker on simulated releases", 9.0, 3.0, quick=True),
+        AttackPreset(
+            "reidentification_trained", "Trained attacker on simulated releases", 3.0, 5.0, {"attacker": "trained"}
+        ),
+        AttackPreset("overlap", "Best attacker on the released text", 9.0, 3.0, {"in_text": True}, quick=True),
+    )
+    phrase = (
+        "An attacker who knows the method and how frequent words are names the word behind a surrogate in {} of cases"
+    )
     threat = "pseudonymised text"
     measure = "share of words named rightly"
 
@@ -80,6 +100,7 @@ class ReidentificationAttack:
         n_releases: int = 1,
         n_simulated: int = 2_000,
         n_trials: int = 5_000,
+        in_text: bool = False,
         confidence: float = 0.95,
         random_state: Any = None,
     ) -> None:
@@ -89,13 +110,14 @@ class ReidentificationAttack:
             if value < 1:
                 raise ValueError(f"The '{name}' parameter must be at least 1. Got {value} instead.")
         self.kind, self.n_releases, self.n_simulated = attacker, n_releases, n_simulated
-        self.n_trials, self.confidence, self.random_state = n_trials, confidence, random_state
+        self.n_trials, self.in_text = n_trials, in_text
+        self.confidence, self.random_state = confidence, random_state
 
     @property
     def name(self) -> str:
         """Which attack, in words."""
         how = "best attacker" if self.kind == "exact" else "attacker trained on simulated releases"
-        return f"re-identification, {how}"
+        return f"re-identification, {how}{', in the released text' if self.in_text else ''}"
 
     @property
     def attacker(self) -> str:
@@ -104,6 +126,14 @@ class ReidentificationAttack:
             "A recipient of the pseudonymised text who knows the method with its word vectors and settings, how "
             "frequent each word is and, where frequencies are by label, the labels; he does not read the sentence."
         )
+
+    def requires(self, release: Any) -> str | None:
+        """The mechanism."""
+        return "The mechanism that made the text is not known." if release.pseudonymizer is None else None
+
+    def run(self, release: Any) -> list[AttackResult]:
+        """Words behind simulated releases, or behind the released text."""
+        return [self.fit(release.pseudonym_knowledge).attack(release.pseudonymised_text if self.in_text else None)]
 
     def fit(self, knowledge: PseudonymKnowledge) -> ReidentificationAttack:
         """Take what the attacker knows.
@@ -152,10 +182,6 @@ class ReidentificationAttack:
             min_positive_control=_POSITIVE_BAR * float(np.mean(self._nameable(trials))),
         )
 
-    def skip(self, reason: str) -> AttackResult:
-        """The result if it is left out."""
-        return AttackResult.skipped(self.name, self.threat, self.attacker, self.measure, reason)
-
     # ---- computed for the mechanism
 
     def _computed(self, started: float) -> AttackResult:
@@ -198,6 +224,7 @@ class ReidentificationAttack:
             min_positive_control,
             controls[1],
             seconds=perf_counter() - started,
+            **self.declared,
             settings={"attacker": self.kind, "n_releases": self.n_releases, "n_simulated": self.n_simulated},
             details=details,
         )

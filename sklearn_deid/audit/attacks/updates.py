@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from time import perf_counter
 from typing import Any, NamedTuple
 
@@ -14,6 +14,8 @@ from ...federated.layout import ParameterLayout
 from ...federated.record import ExchangeRecord
 from ...federated.sparse import SparseUpdate
 from ..protocol import CONTROL_CONFIDENCE, AttackResult, Estimate
+from ..released_step import UPDATES
+from .declaration import AttackPreset, AuditAttack
 
 __all__ = ["ReleasedUpdates", "UpdateKnowledge", "UpdateLeakageAttack", "rows_by_bias", "rows_by_norm", "rows_by_span"]
 
@@ -140,6 +142,11 @@ def _rank(values: np.ndarray) -> int:
     return largest + 1 if ratios[largest] > _GAP else above
 
 
+# Parameters of the tagger's network with one row for each label, character or word shape, and the numbers of its first
+# layer that read the fixed vectors of words.
+LABELS, CHARACTERS, SHAPES = "emit.bias", "words.characters.embedding.weight", "words.shapes.weight"
+WORD_VECTORS = "word vectors"
+_ROWS_OF = {CHARACTERS: "characters", SHAPES: "word shapes"}
 _KINDS = {
     "words": "which word vectors were touched",
     "labels": "labels from the gradient of the output layer",
@@ -148,7 +155,12 @@ _KINDS = {
 _POSITIVE_BAR = 0.99
 
 
-class UpdateLeakageAttack:
+def _on(kind: str, parameter: str, against: str = "updates") -> dict[str, str]:
+    """What occurred at one site and not at another, or (``against="rows"``) what occurred at all."""
+    return {"kind": kind, "parameter": parameter, "against": against}
+
+
+class UpdateLeakageAttack(AuditAttack):
     """Says which words, or which labels, the sentences behind an update had.
 
     Three ways, each about the rows of one parameter:
@@ -206,6 +218,21 @@ class UpdateLeakageAttack:
     1.0
     """
 
+    key = "updates"
+    family = "updates"
+    title = "Update leakage"
+    order = 80
+    releases = (UPDATES,)
+    presets = (
+        AttackPreset("updates_labels", "Labels that occurred", 5.0, 1.0, _on("labels", LABELS, "rows"), quick=True),
+        AttackPreset("updates_labels_between", "Labels, between sites", 5.0, 1.0, _on("labels", LABELS), quick=True),
+        AttackPreset("updates_characters", "Characters, between sites", 5.0, 1.0, _on("words", CHARACTERS), quick=True),
+        AttackPreset("updates_shapes", "Word shapes, between sites", 5.0, 1.0, _on("words", SHAPES), quick=True),
+        AttackPreset("updates_words", "Words, between sites", 5.0, 2.0, _on("span", WORD_VECTORS), quick=True),
+    )
+    phrase = (
+        "A server that sees the updates of a site tells what occurred in its notes from what did not in {} of pairs"
+    )
     threat = "updates"
     measure = "share of pairs, one that occurred and one that did not, told apart"
 
@@ -239,6 +266,15 @@ class UpdateLeakageAttack:
         """Who attacks, and what he holds."""
         known = " and the public word vectors" if self.kind == "span" else ""
         return f"A curious server that sees each update of a site, knows the model{known}, and follows the protocol."
+
+    def run(self, release: Any) -> list[AttackResult]:
+        """Rows that occurred in the sentences behind the uploads of an exchange."""
+        if self.kind != "span" and not release.has_parameter(self.parameter):
+            return [self.skip("The network of this exchange has no parameter of that kind.")]
+        found = self.fit(release.knowledge_of(self.parameter)).attack(release.updates_of(self.parameter))
+        details = {"sites": release.n_sites, **found.details}
+        name = found.name.replace("which word vectors", f"which vectors of {_ROWS_OF.get(self.parameter, 'words')}")
+        return [replace(found, name=name, details=details)]
 
     def fit(self, knowledge: UpdateKnowledge) -> UpdateLeakageAttack:
         """Take what the attacker knows of the model.
@@ -294,13 +330,10 @@ class UpdateLeakageAttack:
             Estimate.from_hits(_told_apart(blind, pairs), pairs.group, CONTROL_CONFIDENCE),
             chance=0.5,
             seconds=perf_counter() - started,
+            **self.declared,
             settings={"kind": self.kind, "against": self.against, "n_pairs": self.n_pairs},
             details=_named(scores, present),
         )
-
-    def skip(self, reason: str) -> AttackResult:
-        """The result if it is left out."""
-        return AttackResult.skipped(self.name, self.threat, self.attacker, self.measure, reason)
 
     def _scores(self, part: np.ndarray) -> np.ndarray:
         """How much each row looks as if it had occurred."""

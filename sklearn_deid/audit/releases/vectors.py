@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from dataclasses import replace
 from functools import cached_property
 from typing import Any
@@ -22,19 +23,16 @@ from ...representations.table_pairs import embedding_table
 from ...sequences import TokenSequences, TokenVectors
 from ...tagging.tagger_data import distinct_words
 from ...text import casing_ids
-from ..attacks.certified import CertifiedBound
-from ..attacks.inversion import InversionAttack
-from ..attacks.linkage import LinkageAttack
-from ..attacks.lookup import LookupAttack, LookupKnowledge
-from ..attacks.membership import MembershipAttack, MembershipKnowledge, ReleasedTagger
+from ..attacks.membership import MembershipKnowledge, ReleasedTagger
 from ..attacks.model_training import LossFunction, TrainingProcedure
-from ..attacks.pairs import PairAttack, PairKnowledge, PairRelease
-from ..attacks.released_tokens import InversionKnowledge, ReleasedTokens
+from ..attacks.pairs import PairKnowledge, PairRelease
+from ..attacks.released_tokens import ReleasedTokens
 from ..attacks.sentence_pairs import ReleasedSentences
 from ..audit_data import AuditData
 from ..protocol import AttackResult
+from ..released_step import REPRESENTATION, VECTORS
 
-__all__ = ["ReleasedRepresenter", "ReleasedVectors", "attack_memory", "distances_of", "training_of_representer"]
+__all__ = ["ReleasedRepresenter", "ReleasedVectors", "distances_of", "training_of_representer"]
 
 # In no vocabulary: what stands in the place of PHI when only the surroundings are represented.
 _BLOTTED = "\u2588"
@@ -45,21 +43,6 @@ class _VectorRelease:
 
     def __init__(self, data: AuditData, device: str = "cpu") -> None:
         self.data, self.device = data, resolve_device(device)
-
-    def run(self, attack: Any) -> list[AttackResult]:
-        """Results of one attack.
-
-        Raises
-        ------
-        TypeError
-            If the attack is not about vectors.
-        """
-        if isinstance(attack, InversionAttack):
-            known = InversionKnowledge(self.table, self.tokens("train"), self.tokens("valid"), device=self.device)
-            return [attack.fit(known).attack(self.tokens("test"))]
-        if isinstance(attack, LinkageAttack):
-            return [attack.fit(self.sentences("train")).attack(self.sentences("test"))]
-        raise TypeError(f"{type(attack).__name__} cannot attack this release.")
 
     def tokens(self, part: str) -> ReleasedTokens:
         """Sentences of a part, with the words behind the vectors."""
@@ -119,25 +102,12 @@ class ReleasedRepresenter(_VectorRelease):
     data : AuditData
     """
 
+    kind = REPRESENTATION
+
     def __init__(self, representer: Any, data: AuditData) -> None:
         super().__init__(data, representer.device)
         self.representer = representer
         representer.network_.to(self.device)
-
-    def run(self, attack: Any) -> list[AttackResult]:
-        """Results of one attack; a lookup among two is told apart from one among all, and both are given."""
-        if isinstance(attack, (PairAttack, CertifiedBound)):
-            return [attack.fit(self.knowledge).attack(self.release)]
-        if isinstance(attack, LookupAttack):
-            network = self.representer.network_
-            found = attack.fit(LookupKnowledge(network, device=self.device)).attack_all(self.release)
-            asked = found[attack.measure_name]
-            if attack.candidates != "one_token" or attack.measure_name == "pairwise":
-                return [asked]
-            return [asked, replace(found["pairwise"], seconds=0.0)]  # one run, whose time is with the first
-        if isinstance(attack, MembershipAttack):
-            return attack_memory(self.representer, self.data, attack)
-        return super().run(attack)
 
     @property
     def is_bounded(self) -> bool:
@@ -145,16 +115,33 @@ class ReleasedRepresenter(_VectorRelease):
         return self.representer.network_.output_noise.kind != "none"
 
     @cached_property
-    def knowledge(self) -> PairKnowledge:
+    def pair_knowledge(self) -> PairKnowledge:
         """What an attacker who trains holds."""
         train, valid = (self._pairs.take(self.data.parts[part]) for part in ("train", "valid"))
         r = self.representer
         return PairKnowledge(r.network_, train, valid, getattr(r, "adversaries_", None), self.device)
 
     @cached_property
-    def release(self) -> PairRelease:
+    def pair_release(self) -> PairRelease:
         """The measured sentences."""
         return PairRelease(self._pairs.take(self.data.test), self.data.groups_of(self.data.test))
+
+    @property
+    def memory(self) -> tuple[MembershipKnowledge, ReleasedTagger, Callable[[AttackResult], AttackResult]]:
+        """What an attacker on the training set holds, a representer to attack, and how the result is described.
+
+        The representer is trained in the same way on half of the patients: on whom the given one was trained is not
+        known here. Judged are sentences with a token that can move: a published representer holds no tagger, and what
+        an attacker can measure of a sentence is how far its moved twins are away.
+        """
+        data, pairs = self.data, self._pairs
+        rows = np.unique(np.searchsorted(pairs.offsets, pairs.eligible, side="right") - 1)
+        groups = np.arange(len(rows)) if data.groups is None else np.unique(data.groups[rows], return_inverse=True)[1]
+        rng = np.random.default_rng(data.seed)
+        members = (rng.permutation(groups.max() + 1) < (groups.max() + 1) / 2)[groups]
+        train, X, y = training_of_representer(self.representer), data.X[rows], data.y[rows]
+        released = ReleasedTagger(train(X[members], y[members], data.seed), members)
+        return MembershipKnowledge(train, X, y, groups), released, _of_the_representer
 
     @property
     def table(self) -> np.ndarray:
@@ -200,6 +187,8 @@ class ReleasedVectors(_VectorRelease):
     data : AuditData
     """
 
+    kind = VECTORS
+
     def __init__(self, vectors: np.ndarray, public: Any, data: AuditData) -> None:
         super().__init__(data)
         self._released, self._public = vectors, public
@@ -217,6 +206,14 @@ class ReleasedVectors(_VectorRelease):
         return distinct_words(self.data.X)[0]
 
 
+def _of_the_representer(found: AttackResult) -> AttackResult:
+    attacker = (
+        "A recipient of the published representer who knows how it is trained, and holds sentences of which some may "
+        "have been among those it was trained on."
+    )
+    return replace(found, name=f"{found.name}, of the representer", attacker=attacker)
+
+
 def _items(X: TokenSequences, rows: np.ndarray) -> np.ndarray:
     """Positions of the tokens of some sentences, in order."""
     parts = [np.arange(X.offsets[row], X.offsets[row + 1]) for row in rows]
@@ -226,27 +223,6 @@ def _items(X: TokenSequences, rows: np.ndarray) -> np.ndarray:
 _N_DRAWS = 4
 # Below it a sentence and its moved twins are the same to the network.
 _SMALLEST = 1e-6
-
-
-def attack_memory(representer: Any, data: AuditData, attack: MembershipAttack) -> list[AttackResult]:
-    """Result of an attack on a representer that is trained in the same way on half of the patients.
-
-    Whom the given one was trained on is not known here. Judged are sentences with a token that can move: a published
-    representer holds no tagger, and what an attacker can measure of a sentence is how far its moved twins are away.
-    """
-    pairs = representer.pair_data(data.X, data.y)
-    rows = np.unique(np.searchsorted(pairs.offsets, pairs.eligible, side="right") - 1)
-    groups = np.arange(len(rows)) if data.groups is None else np.unique(data.groups[rows], return_inverse=True)[1]
-    rng = np.random.default_rng(data.seed)
-    members = (rng.permutation(groups.max() + 1) < (groups.max() + 1) / 2)[groups]
-    train, X, y = training_of_representer(representer), data.X[rows], data.y[rows]
-    released = ReleasedTagger(train(X[members], y[members], data.seed), members)
-    found = attack.fit(MembershipKnowledge(train, X, y, groups)).attack(released)
-    attacker = (
-        "A recipient of the published representer who knows how it is trained, and holds sentences of which some may "
-        "have been among those it was trained on."
-    )
-    return [replace(found, name=f"{found.name}, of the representer", attacker=attacker)]
 
 
 def training_of_representer(representer: Any) -> TrainingProcedure:
