@@ -27,7 +27,7 @@ class AuditData:
     groups : ndarray of shape (n,) or None
         Patients; None takes every sentence for one.
     train, valid, test : ndarray
-        Rows from which the attacker learns, by which he chooses, and on which he is measured; no patient twice.
+        Rows from which attackers learn, by which they choose, and on which they are measured; no patient twice.
     rows : ndarray of shape (n,)
         Which of the given sentences these are.
     seed : int
@@ -165,7 +165,7 @@ def random_streams(
 def three_patient_splits(
     n: int, groups: np.ndarray | None, seed: int, shares: tuple[float, float] = (0.2, 0.3)
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Rows from which the attacker learns, by which he chooses, and on which he is measured; no patient twice.
+    """Rows from which attackers learn, by which they choose, and on which they are measured; no patient twice.
 
     Parameters
     ----------
@@ -175,7 +175,7 @@ def three_patient_splits(
         Patient of each sentence; with None every sentence counts as a patient.
     seed : int
     shares : (float, float), default=(0.2, 0.3)
-        Shares of the patients by which he chooses, and on which he is measured.
+        Shares of the patients by which attackers choose, and on which they are measured.
 
     Returns
     -------

@@ -72,8 +72,8 @@ class AdversarialPrivacyAuditor(BaseEstimator):
 
     Notes
     -----
-    **Who learns from what.** Of the patients in ``groups`` half are what the attacker learns from, a fifth what he
-    chooses by, and on the rest he is measured. Without groups each sentence counts as a patient: intervals are then too
+    **Who learns from what.** Of the patients in ``groups`` the attackers learn from half, choose by a fifth,
+    and are measured on the rest. Without groups each sentence counts as a patient: intervals are then too
     narrow where sentences of one patient are alike. Audit on patients that the estimator was not fitted on, but the
     updates of a `DSSGDEnsemble` on all sentences that it was fitted on, with the same groups: the attacks ask what of
     them the updates tell. If its workers came with data of their own, groups are names of workers ("worker-0").

@@ -32,7 +32,7 @@ class Exposure(NamedTuple):
     ----------
     value, low, high : float
     reversed : bool
-        Whether the attacker's answers were turned round: he was wrong more often than a guess, see `exposure`.
+        Whether the attacker's answers were inverted: they were wrong more often than a guess, see `exposure`.
     """
 
     value: float
@@ -44,8 +44,8 @@ class Exposure(NamedTuple):
 def exposure(result: AttackResult) -> Exposure:
     """The advantage of an attack, or that of the opposite answers where those are right.
 
-    An attacker who must choose between two, and whose whole interval is below one half, has learnt something: turned
-    round, his answers are right. A representer trained against an adversary can end there.
+    An attacker who must choose between two, and whose whole interval is below one half, has learnt something:
+    inverting the answers works. A representer trained against an adversary can end there.
 
     Examples
     --------

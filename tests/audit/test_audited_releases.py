@@ -97,6 +97,9 @@ def test_recorded_exchange_is_attacked(exchange):
     assert (report.n_sentences, report.n_patients) == (120, len(set(told[2])))
     assert report.settings["released"] == ("updates",)
     assert auditor("default").audit(ensemble, *told) is report
+    scores = auditor("default").scores(ensemble, *told)
+    # Nothing is known of gradient inversion where it was not run, which is no pass.
+    assert scores == {"privacy": report.score, "privacy_updates": report.score, "privacy_gradient_inversion": 0.0}
 
 
 def test_exchange_without_uploads_tells_nothing(exchange):

@@ -150,7 +150,7 @@ class CanaryAttack(AuditAttack):
 
     @property
     def attacker(self) -> str:
-        """Who attacks, and what he holds."""
+        """Who attacks, and what they hold."""
         return (
             "A user of the tagger who sees its probabilities, and holds the sentence around a name and a list of names "
             "of which one was there."

@@ -34,7 +34,7 @@ class GradientKnowledge:
     Attributes
     ----------
     module : torch module
-        The network before the step, which he downloaded: vectors of shape (1, n, d) to emissions (1, n, n_tags). Its
+        The network before the step, which they downloaded: vectors of shape (1, n, d) to emissions (1, n, n_tags). Its
         loss is the cross entropy, averaged over tokens. Its second derivatives must exist.
     table : array-like of shape (n_words, d)
         Public word vectors.
@@ -103,7 +103,7 @@ class GradientInversionAttack(AuditAttack):
     """Looks for a sentence whose gradient is the one that was sent.
 
     Starting from random vectors and labels, the attacker moves both until the gradient of their loss fits the numbers
-    that were sent, and names for each position the word whose vector is nearest. He starts several times and keeps the
+    that were sent, and names for each position the word whose vector is nearest. They start several times and keep the
     best fit, or the first one that leaves nothing to explain.
 
     Parameters

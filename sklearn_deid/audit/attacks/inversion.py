@@ -1,4 +1,4 @@
-"""Inversion: read words back from released vectors with a decoder that the attacker trained on his own text."""
+"""Inversion: read words back from released vectors with a decoder that the attacker trained on their own text."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class InversionAttack(AuditAttack):
     decoder : {"sequence", "token"}, default="sequence"
         A bidirectional LSTM over the sentence, or dense layers on each token.
     casing, labels : bool, default=False
-        Whether he uses what is released beside the vectors.
+        Whether they use what is released beside the vectors.
     measure : {"top1", "top5"}, default="top1"
         What the result is about; `attack_all` gives both.
     hidden_size, n_epochs, patience, lr, n_negatives
@@ -113,7 +113,7 @@ class InversionAttack(AuditAttack):
 
     @property
     def attacker(self) -> str:
-        """Who attacks, and what he holds."""
+        """Who attacks, and what they hold."""
         beside = [word for word, on in (("their casing", self.casing), ("their tags", self.labels)) if on]
         return (
             "A recipient who holds the published representer, public word vectors, annotated text of other patients, "
@@ -136,7 +136,7 @@ class InversionAttack(AuditAttack):
         Raises
         ------
         ValueError
-            If casing or labels are to be used and are missing, or his text holds no PHI token of the vocabulary.
+            If casing or labels are to be used and are missing, or their text holds no PHI token of the vocabulary.
         """
         since = time.perf_counter()
         self._rng, _ = random_streams(self.random_state, knowledge.device)
@@ -266,7 +266,7 @@ class InversionAttack(AuditAttack):
             if getattr(self, name):
                 if values is None:
                     raise ValueError(f"The attack is to use {name}, but none are given.")
-                # A tag that his text does not hold tells him nothing.
+                # A tag that their text does not hold tells them nothing.
                 known = torch.as_tensor(np.where(values < width, values, width))
                 extra.append(F.one_hot(known, width + 1)[:, :width].float())
         vectors = torch.as_tensor(np.asarray(data.vectors, dtype=np.float32))

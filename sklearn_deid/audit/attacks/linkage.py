@@ -27,7 +27,7 @@ class LinkageAttack(AuditAttack):
 
     The attacker has sentences of other patients in the same form, knows whose they are, and learns (logistic
     regression) how much what two sentences share says: rare words and surrogates, other words, labels, casing, length;
-    of vectors their cosines. A surrogate that is the same throughout a patient (``coherence="patient"``) links his
+    of vectors their cosines. A surrogate that is the same throughout a patient (``coherence="patient"``) links their
     sentences even where nobody can tell what it stands for. Words that are not PHI are released as they are and link
     too.
 
@@ -101,7 +101,7 @@ class LinkageAttack(AuditAttack):
 
     @property
     def attacker(self) -> str:
-        """Who attacks, and what he holds."""
+        """Who attacks, and what they hold."""
         return (
             "A recipient of the release who holds sentences of other patients in the same form and knows which of "
             "those belong together."
@@ -139,7 +139,7 @@ class LinkageAttack(AuditAttack):
         Parameters
         ----------
         released : ReleasedSentences
-            Of the kind that he learned from: words or vectors, and of other patients.
+            Of the kind that they learned from: words or vectors, and of other patients.
 
         Raises
         ------

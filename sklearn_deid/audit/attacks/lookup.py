@@ -169,7 +169,7 @@ class LookupAttack(AuditAttack):
 
     @property
     def attacker(self) -> str:
-        """Who attacks, and what he holds."""
+        """Who attacks, and what they hold."""
         times = "one release" if self.n_releases == 1 else f"{self.n_releases} releases"
         return (
             f"A recipient who holds the published representer, {times} of a sentence{' with its casing' * self.casing} "

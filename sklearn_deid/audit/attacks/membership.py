@@ -70,15 +70,15 @@ class ReleasedTagger:
 class MembershipAttack(AuditAttack):
     """Says of sentences whether a tagger was trained on them, from its losses.
 
-    The attacker trains taggers of his own ("shadows") in the same way, each on a random half of the sentences. With
-    "threshold" he learns from them one loss under which a sentence counts as a member; with "shadow" he learns for
-    each sentence which losses are usual with and without it, and takes the more likely of the two.
+    The attacker trains taggers of their own ("shadows") in the same way, each on a random half of the sentences. With
+    "threshold" they learn from them one loss under which a sentence counts as a member; with "shadow" they learn for
+    each sentence which losses are usual with and without it, and take the more likely of the two.
 
     Parameters
     ----------
     method : {"shadow", "threshold"}, default="shadow"
     n_shadows : int, default=8
-        Taggers that he trains; the time of the attack. At least 2.
+        Taggers that they train; the time of the attack. At least 2.
     confidence : float in (0, 1), default=0.95
         Interval over patients.
     random_state : int or None, default=None
@@ -161,7 +161,7 @@ class MembershipAttack(AuditAttack):
 
     @property
     def attacker(self) -> str:
-        """Who attacks, and what he holds."""
+        """Who attacks, and what they hold."""
         return (
             "A user of the tagger who sees its probabilities, knows how it is trained, and holds annotated sentences, "
             "some of which were used."

@@ -38,8 +38,8 @@ _PAPER = {"adversary": "paper", "task": "average", "min_positive_control": 0.4}
 _TASKS = {"paper": ("average", "t1", "t2"), "strong": ("t1", "t2")}
 _HOLDS = {
     "t1": "the word vectors of a sentence and one representation",
-    "t2": "a representation of a sentence that he knows and one that was released",
-    "average": "a sentence that he knows, with its word vectors, and one representation that was released",
+    "t2": "a representation of a sentence that they know and one that was released",
+    "average": "a sentence that they know, with its word vectors, and one representation that was released",
 }
 
 
@@ -51,7 +51,7 @@ class PairKnowledge:
     ----------
     representer : Representer
     train, valid : PairData
-        His own annotated sentences: those he learns from, and those of other patients by which he chooses.
+        Their own annotated sentences: those they learn from, and those of other patients by which they choose.
     adversaries : PairAdversaries or None
         For ``start="continued"``: those that were trained together with the representer.
     device : torch.device or str, default="cpu"
@@ -97,7 +97,7 @@ class PairAttack(AuditAttack):
     start : {"fresh", "continued"}, default="fresh"
         "continued" goes on with a copy of ``PairKnowledge.adversaries``, whatever kind they are, as the paper does.
     template : {"noisy", "noise_free"}, default="noisy"
-        "noise_free" is T3: he switches the noise off on his side.
+        "noise_free" is T3: the attacker switches the noise off on their side.
     control : {"raw", "noise_off"} or None, default="raw"
         Where nothing is hidden: word vectors with a little noise, or this representer without noise. The latter fails
         where it hides by its network too. None runs no controls, for repeated runs of one setting.
@@ -199,7 +199,7 @@ class PairAttack(AuditAttack):
 
     @property
     def attacker(self) -> str:
-        """Who attacks, and what he holds."""
+        """Who attacks, and what they hold."""
         return (
             f"A recipient who holds the published representer, annotated sentences of other patients, and "
             f"{_HOLDS[self.task]}, and is to say whether both are of the same sentence."

@@ -29,16 +29,16 @@ class ReidentificationAttack(AuditAttack):
     """Names the word behind a surrogate.
 
     The attacker knows the mechanism, how frequent words are, and (if the frequencies are given by label) the label of
-    each token. He does not read the sentence; one who does may find more. Of a word released several times he sees all
-    releases and multiplies what each says, the overlap attack: with releases out of N neighbours that is the
+    each token. They do not read the sentence; whoever does may find more. Of a word released several times they see all
+    releases and multiply what each says, the overlap attack: with releases out of N neighbours that is the
     intersection of the words that fit.
 
     Parameters
     ----------
     attacker : {"exact", "trained"}, default="exact"
         "exact" knows the probability of each release and is the best there is; "trained" learns them from releases that
-        he makes himself (naive Bayes on counts). He is never better on average, and shows that the exact figure can be
-        attained.
+        they make themselves (naive Bayes on counts). It is never better on average, and shows that the exact figure
+        can be attained.
     n_releases : int, default=1
         Independent releases of each word, where releases are simulated; in given text they are counted.
     n_simulated : int, default=2,000
@@ -121,10 +121,10 @@ class ReidentificationAttack(AuditAttack):
 
     @property
     def attacker(self) -> str:
-        """Who attacks, and what he holds."""
+        """Who attacks, and what they hold."""
         return (
             "A recipient of the pseudonymised text who knows the method with its word vectors and settings, how "
-            "frequent each word is and, where frequencies are by label, the labels; he does not read the sentence."
+            "frequent each word is and, where frequencies are by label, the labels; they do not read the sentence."
         )
 
     def requires(self, release: Any) -> str | None:
@@ -178,7 +178,7 @@ class ReidentificationAttack(AuditAttack):
             Estimate.from_hits(guessed, groups, self.confidence),
             (Estimate.from_hits(positive), Estimate.from_hits(negative, groups, CONTROL_CONFIDENCE)),
             details,
-            # A word that he has never heard of cannot be named by anyone of his knowledge.
+            # A word that is not in the prior cannot be named by anyone who knows only the prior.
             min_positive_control=_POSITIVE_BAR * float(np.mean(self._nameable(trials))),
         )
 

@@ -51,16 +51,16 @@ class ReleasedTokens:
 
 @dataclass(frozen=True, repr=False)
 class InversionKnowledge:
-    """What the attacker holds: public word vectors, and text of his own that he represented with the public network.
+    """Public word vectors, and text of the attackers' own that they represented with the public network.
 
     Attributes
     ----------
     table : ndarray of shape (n_words, e)
         Word vectors; words without one (zeros) cannot be recovered and are not asked for.
     train, valid : ReleasedTokens
-        His own sentences, to learn from and to choose the epoch by.
+        Their own sentences, to learn from and to choose the epoch by.
     vocabulary : ndarray of int or None
-        Rows of the table among which he searches; all by default. PHI words beyond it are not asked for.
+        Rows of the table among which they search; all by default. PHI words beyond it are not asked for.
     device : torch.device or str, default="cpu"
     """
 
@@ -114,10 +114,10 @@ def frequency_hits(
     Parameters
     ----------
     known, words : ndarray of int
-        Words in his text, and those he is to guess.
+        Words in their text, and those they are to guess.
     k : int
     known_keys, keys : ndarray of int
-        What he sees of each without reading its vector (casing and label), or zeros. Where a key has fewer than k
+        What they see of each without reading its vector (casing and label), or zeros. Where a key has fewer than k
         words, the most frequent of all fill up.
 
     Examples

@@ -263,7 +263,7 @@ class UpdateLeakageAttack(AuditAttack):
 
     @property
     def attacker(self) -> str:
-        """Who attacks, and what he holds."""
+        """Who attacks, and what they hold."""
         known = " and the public word vectors" if self.kind == "span" else ""
         return f"A curious server that sees each update of a site, knows the model{known}, and follows the protocol."
 

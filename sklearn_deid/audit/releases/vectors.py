@@ -154,7 +154,7 @@ class ReleasedRepresenter(_VectorRelease):
     def vectors(self, part: str) -> np.ndarray:
         """One release of a part; each part has noise of its own.
 
-        Equal sentences of one release share their noise, by which an attacker would know a sentence that he holds too.
+        Equal sentences of one release share their noise, by which attackers would know a sentence that they hold too.
         """
         return self._encoded(self.data.X[self.data.parts[part]], part)
 

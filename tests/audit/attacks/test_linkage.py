@@ -29,7 +29,7 @@ def run(known, released, seed=0, **options):
 
 
 @pytest.mark.parametrize("tagged", [True, False])
-def test_one_surrogate_throughout_a_patient_links_his_sentences(tagged):
+def test_one_surrogate_throughout_a_patient_links_their_sentences(tagged):
     result = run(sentences(0, tagged=tagged), sentences(1, tagged=tagged))
     assert result.attack.low > 0.9
     assert result.details["area under the curve"] > 0.95
@@ -105,7 +105,7 @@ def test_pairs_are_balanced_for_each_patient_and_cross_documents():
     pairs = draw_pairs(released, 100, np.random.default_rng(0))
     assert (groups[pairs.first] == groups[pairs.second]).tolist() == pairs.same.tolist()
     assert (documents[pairs.first] != documents[pairs.second]).all()
-    # The third patient has one document: he is in no pair, not even as a stranger.
+    # The third patient has one document, and is in no pair, not even as a stranger.
     assert "r" not in groups[np.concatenate([pairs.first, pairs.second])]
     for patient in np.unique(pairs.patients):
         assert pairs.same[pairs.patients == patient].mean() == 0.5
