@@ -46,7 +46,8 @@ class AdversarialPrivacyAuditor(BaseEstimator):
         "default" is every attack on what is released; "quick" those that find most per second, with few epochs (under
         two minutes for 2,000 sentences); "all" is "default" and attacks on what a model remembers: on the tagger at the
         end of the pipeline and on the representer, which train each of them about ten times. Names are the keys of
-        ``AdversarialPrivacyAuditor.ATTACKS``; attacks are objects of `sklearn_deid.audit.attacks`.
+        ``AdversarialPrivacyAuditor.ATTACKS``. Attacks are objects of the classes of `sklearn_deid.audit.attacks`, or of
+        your own classes with ``run(release)`` and ``skip(reason)``, best derived from `AuditAttack` of that room.
     n_epochs : int, default=50
         Epochs of the adversaries of pairs, which end sooner without progress; "quick" takes at most 10.
     max_seconds : float or None, default=None
@@ -175,8 +176,9 @@ class AdversarialPrivacyAuditor(BaseEstimator):
     def scores(self, estimator: Any, X: Any, y: Any, groups: Any = None) -> dict[str, float]:
         """Score of all attacks ("privacy") and of each family of attacks, as a scorer that returns several numbers.
 
-        ``GridSearchCV(pipe, grid, scoring=auditor.scores, refit="privacy")``. A family of which nothing was run scores
-        0.
+        ``GridSearchCV(pipe, grid, scoring=auditor.scores, refit="privacy")``. Keys of families are "privacy_" and the
+        ``family`` of the attack, such as "privacy_lookup" or "privacy_updates". A family of which every attack was
+        skipped scores 0: nothing is known about it. Certified bounds are no attacks and have no score.
 
         Parameters
         ----------

@@ -276,7 +276,9 @@ class AttackResult:
 
 @runtime_checkable
 class Attack(Protocol):
-    """What the auditor calls. Parameters are given to the constructor, data to the methods.
+    """An attack on data that you hand to it. Parameters are given to the constructor, data to the methods.
+
+    An audit calls ``run(release)`` instead, see `sklearn_deid.audit.attacks.AuditAttack`.
 
     ``fit`` and ``attack`` say for each attack what they take; both draw all randomness from the attack's
     ``random_state``, so that the same calls give the same figures. An attack that cannot be carried out on its data
