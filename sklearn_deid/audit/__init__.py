@@ -17,8 +17,8 @@ _HOME = {
     "Estimate": "protocol",
     "THREATS": "protocol",
     "AuditReport": "report",
-    "random_streams": "streams",
-    "three_patient_splits": "streams",
+    "random_streams": "audit_data",
+    "three_patient_splits": "audit_data",
 }
 
 __all__ = sorted(_HOME)

@@ -19,26 +19,16 @@ from .. import __version__
 from .._compat import Interval, StrOptions, check_constraints
 from .._randomness import own_generator
 from ..sequences import TokenSequences, TokenVectors
+from .attacks.declaration import AttackSettings
 from .audit_data import AuditData, audit_data, digest_of, whole_data
-from .audit_memory import recent_reports
-from .audit_plan import fingerprint_of_step, plan_attacks, release_of_data, release_of_step
-from .registry import ATTACKS, MODEL, PRESETS, AttackSettings
-from .released_step import UPDATES, AuditedStep, final_tagger, find_released_step
+from .registry import ATTACKS, PRESETS, fingerprint_of_step, plan_attacks, release_of_data, release_of_step
+from .released_step import MODEL, UPDATES, AuditedStep, final_tagger, find_released_step
 from .releases.model import ReleasedModel
 from .report import AuditReport
-from .schedule import run_attacks
+from .report_score import is_bound
+from .schedule import recent_reports, run_attacks
 
 __all__ = ["AdversarialPrivacyAuditor"]
-
-_FAMILIES = {
-    "privacy_pairs": "pair discrimination",
-    "privacy_lookup": "lookup",
-    "privacy_inversion": "inversion",
-    "privacy_linkage": "document linkage",
-    "privacy_reidentification": "re-identification",
-    "privacy_membership": "membership",
-    "privacy_canaries": "planted names",
-}
 
 
 class AdversarialPrivacyAuditor(BaseEstimator):
@@ -56,7 +46,8 @@ class AdversarialPrivacyAuditor(BaseEstimator):
         "default" is every attack on what is released; "quick" those that find most per second, with few epochs (under
         two minutes for 2,000 sentences); "all" is "default" and attacks on what a model remembers: on the tagger at the
         end of the pipeline and on the representer, which train each of them about ten times. Names are the keys of
-        ``AdversarialPrivacyAuditor.ATTACKS``; attacks are objects of `sklearn_deid.audit.attacks`.
+        ``AdversarialPrivacyAuditor.ATTACKS``. Attacks are objects of the classes of `sklearn_deid.audit.attacks`, or of
+        your own classes with ``run(release)`` and ``skip(reason)``, best derived from `AuditAttack` of that room.
     n_epochs : int, default=50
         Epochs of the adversaries of pairs, which end sooner without progress; "quick" takes at most 10.
     max_seconds : float or None, default=None
@@ -82,8 +73,8 @@ class AdversarialPrivacyAuditor(BaseEstimator):
 
     Notes
     -----
-    **Who learns from what.** Of the patients in ``groups`` half are what the attacker learns from, a fifth what he
-    chooses by, and on the rest he is measured. Without groups each sentence counts as a patient: intervals are then too
+    **Who learns from what.** Of the patients in ``groups`` the attackers learn from half, choose by a fifth,
+    and are measured on the rest. Without groups each sentence counts as a patient: intervals are then too
     narrow where sentences of one patient are alike. Audit on patients that the estimator was not fitted on, but the
     updates of a `DSSGDEnsemble` on all sentences that it was fitted on, with the same groups: the attacks ask what of
     them the updates tell. If its workers came with data of their own, groups are names of workers ("worker-0").
@@ -185,8 +176,9 @@ class AdversarialPrivacyAuditor(BaseEstimator):
     def scores(self, estimator: Any, X: Any, y: Any, groups: Any = None) -> dict[str, float]:
         """Score of all attacks ("privacy") and of each family of attacks, as a scorer that returns several numbers.
 
-        ``GridSearchCV(pipe, grid, scoring=auditor.scores, refit="privacy")``. A family of which nothing was run scores
-        0.
+        ``GridSearchCV(pipe, grid, scoring=auditor.scores, refit="privacy")``. Keys of families are "privacy_" and the
+        ``family`` of the attack, such as "privacy_lookup" or "privacy_updates". A family of which every attack was
+        skipped scores 0: nothing is known about it. Certified bounds are no attacks and have no score.
 
         Parameters
         ----------
@@ -195,10 +187,9 @@ class AdversarialPrivacyAuditor(BaseEstimator):
         """
         report = self.audit(estimator, X, y, groups)
         out = {"privacy": report.score}
-        for key, start in _FAMILIES.items():
-            some = [result for result in report.results if result.name.startswith(start)]
-            if some:
-                out[key] = AuditReport(tuple(some)).score
+        attacks = [result for result in report.results if result.family and not is_bound(result)]
+        for family in dict.fromkeys(result.family for result in attacks):
+            out[f"privacy_{family}"] = AuditReport(tuple(r for r in attacks if r.family == family)).score
         return out
 
     def audit(self, released: Any, X: Any, y: Any, groups: Any = None) -> AuditReport:
@@ -261,7 +252,6 @@ class AdversarialPrivacyAuditor(BaseEstimator):
         data = whole_data(X, y, groups, rng) if whole else audit_data(X, y, groups, self.max_sentences, rng)
         releases = releases_of(data)
         data = next(iter(releases.values())).data
-        representer = next((getattr(release, "representer", None) for release in releases.values()), None)
         settings = AttackSettings(
             self.n_epochs,
             self.n_candidates,
@@ -269,7 +259,6 @@ class AdversarialPrivacyAuditor(BaseEstimator):
             self.confidence,
             data.seed,
             quick=isinstance(self.attacks, str) and self.attacks == "quick",
-            against_paper=getattr(getattr(representer, "training_", None), "adversary", None) == "paper",
         )
         planned = plan_attacks(self.attacks, releases, settings)
         results = run_attacks(planned, self.max_seconds, n_jobs=self.n_jobs, say=self._say)

@@ -38,7 +38,7 @@ class AttackResult:
     threat : {"representation", "pseudonymised text", "model", "updates"}
         What was released.
     attacker : str
-        One plain sentence: who he is and what he holds.
+        One plain sentence: who the attackers are and what they hold.
     measure : str
         What the figures mean, for example "share of sentences whose original is ranked first of 101".
     attack : Estimate or None
@@ -61,6 +61,11 @@ class AttackResult:
         Why it was skipped.
     errors : tuple of str
         What makes the result invalid beside the controls (`with_error`).
+    key, family : str
+        Which attack was run, and the family by which attacks have one score; empty where the attack does not say it.
+    phrase : str
+        What the attacker does, with a gap ``{}`` for the share that succeeded; without it a verdict is made of
+        ``attacker`` and ``measure``.
 
     Examples
     --------
@@ -89,6 +94,9 @@ class AttackResult:
     best: float = 1.0
     reason: str = ""
     errors: tuple[str, ...] = ()
+    key: str = ""
+    family: str = ""
+    phrase: str = ""
 
     def __post_init__(self) -> None:
         if self.threat not in THREATS:
@@ -178,7 +186,9 @@ class AttackResult:
 
 @runtime_checkable
 class Attack(Protocol):
-    """What the auditor calls. Parameters are given to the constructor, data to the methods.
+    """An attack on data that you hand to it. Parameters are given to the constructor, data to the methods.
+
+    An audit calls ``run(release)`` instead, see `sklearn_deid.audit.attacks.AuditAttack`.
 
     ``fit`` and ``attack`` say for each attack what they take; both draw all randomness from the attack's
     ``random_state``, so that the same calls give the same figures. An attack that cannot be carried out on its data
@@ -197,7 +207,7 @@ class Attack(Protocol):
 
     @property
     def attacker(self) -> str:
-        """Who attacks, and what he holds."""
+        """Who attacks, and what they hold."""
         ...
 
     def fit(self, knowledge: Any) -> Any:

@@ -1,162 +1,60 @@
-"""The attacks of an audit by name: which release each is about, how strong it is, and what it costs."""
+"""The attacks of an audit by name, and from what is handed to an audit to the attacks on it."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Any
+import copy
+import warnings
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import Any, NamedTuple
 
-from .attacks.canaries import CanaryAttack
-from .attacks.certified import CertifiedBound
-from .attacks.gradient_inversion import GradientInversionAttack
-from .attacks.inversion import InversionAttack
-from .attacks.linkage import LinkageAttack
-from .attacks.lookup import LookupAttack
-from .attacks.membership import MembershipAttack
-from .attacks.pairs import PairAttack
-from .attacks.reidentification import ReidentificationAttack
-from .attacks.updates import UpdateLeakageAttack
-from .released_step import REPRESENTATION, UPDATES, VECTORS, WORDS
-from .releases.updates import CHARACTERS, LABELS, SHAPES
-from .releases.updates import WORDS as WORD_VECTORS
+import joblib
+import numpy as np
 
-__all__ = ["ATTACKS", "MODEL", "PRESETS", "AttackSettings", "NamedAttack", "named_attacks"]
+from ..embeddings import resolve_embeddings
+from ..exceptions import SequenceError, UnsafeToShareWarning
+from ..sequences import TokenVectors, check_sequences
+from ..text import CASING_CLASSES
+from .attacks import attack_classes
+from .attacks.declaration import AttackPreset, AttackSettings, AuditAttack
+from .audit_data import AuditData
+from .protocol import AttackResult
+from .released_step import MODEL, REPRESENTATION, UPDATES, VECTORS, WORDS, AuditedStep
+from .releases.text import ReleasedText
+from .releases.updates import ReleasedExchange
+from .releases.vectors import ReleasedRepresenter, ReleasedVectors
+from .schedule import PlannedAttack
 
-# A kind of release beside those that steps are marked with, see `_audited_step`.
-MODEL = "model"
+__all__ = [
+    "ATTACKS",
+    "PRESETS",
+    "NamedAttack",
+    "fingerprint_of_step",
+    "named_attacks",
+    "plan_attacks",
+    "release_of_data",
+    "release_of_step",
+]
+
 PRESETS = ("default", "quick", "all")
-# The paper's adversary is weak by itself: after 10 epochs on 2,000 sentences it read open word vectors in 58 % of
-# pairs, the strong one in 99 %. That is a finding and no error of the audit, which never passes on its word alone, so
-# that its control is shown and has a bar that is out of the way.
-_PAPER_BAR = 0.4
-# Templates with noise find fewer: of open word vectors with a little noise 76 % first of 101.
-_AVERAGED_BAR = 0.5
-_QUICK_EPOCHS = 10
+_NOT_OF_THE_RELEASE = ("embeddings", "random_state", "n_jobs", "verbose", "cache_dir")
+_SENTENCES = 2000  # for which the seconds of presets hold
 
 
-@dataclass(frozen=True)
-class AttackSettings:
-    """What attacks share.
+class NamedAttack(NamedTuple):
+    """An attack that can be asked for by name: its class, and how it is run."""
 
-    Parameters
-    ----------
-    n_epochs, n_candidates, n_releases, confidence
-        See `AdversarialPrivacyAuditor`.
-    seed : int
-    quick : bool
-    against_paper : bool
-        Whether the representer was trained against the paper's adversary, which is then continued.
-    """
-
-    n_epochs: int
-    n_candidates: int
-    n_releases: int
-    confidence: float
-    seed: int
-    quick: bool = False
-    against_paper: bool = False
+    attack: type[AuditAttack]
+    preset: AttackPreset
 
     @property
-    def shared(self) -> dict[str, Any]:
-        """Parameters of every attack."""
-        return {"confidence": self.confidence, "random_state": self.seed}
+    def kinds(self) -> tuple[str, ...]:
+        """Releases that it can attack."""
+        return self.preset.releases or self.attack.releases
 
-    def pairs(self, **options: Any) -> PairAttack:
-        """An adversary; one that does no better for long enough has learnt what it can."""
-        n_epochs = min(self.n_epochs, _QUICK_EPOCHS) if self.quick else self.n_epochs
-        return PairAttack(n_epochs=n_epochs, patience=max(5, n_epochs // 5), **options, **self.shared)
-
-    def paper(self, **options: Any) -> PairAttack:
-        """The paper's adversary: the mean of T1 and T2."""
-        return self.pairs(adversary="paper", task="average", min_positive_control=_PAPER_BAR, **options)
-
-    def continued(self) -> PairAttack:
-        """The adversary that was trained along, of whichever kind it is."""
-        return self.paper(start="continued") if self.against_paper else self.pairs(start="continued")
-
-    def updates(self, kind: str, parameter: str, against: str = "updates") -> UpdateLeakageAttack:
-        """What occurred at one site and not at another, or (``against="rows"``) what occurred at all."""
-        return UpdateLeakageAttack(kind, parameter, against=against, **self.shared)
-
-    def lookup(self, **options: Any) -> LookupAttack:
-        """A lookup among as many candidates as were asked for."""
-        return LookupAttack(n_candidates=self.n_candidates, **options, **self.shared)
-
-
-@dataclass(frozen=True)
-class NamedAttack:
-    """An attack that can be asked for by name.
-
-    Attributes
-    ----------
-    kinds : tuple of str
-        Releases that it can attack.
-    make : callable
-        ``make(settings)`` gives the attack.
-    strength : float
-        How much it is expected to find.
-    seconds : float
-        For 2,000 sentences on one core (measured on generated notes), of adversaries for each epoch.
-    quick : bool
-        Whether the quick audit has it.
-    anew : bool
-        Whether it trains anew what is attacked, several times: then it must be asked for.
-    """
-
-    kinds: tuple[str, ...]
-    make: Callable[[AttackSettings], Any]
-    strength: float
-    seconds: float
-    quick: bool = False
-    anew: bool = False
-
-
-def _many(s: AttackSettings) -> dict[str, Any]:
-    return {"n_releases": s.n_releases}
-
-
-_R, _W, _V, _M, _U = (REPRESENTATION,), (WORDS,), (VECTORS,), (MODEL,), (UPDATES,)
-_RV, _RWV = (*_R, *_V), (*_R, *_W, *_V)
 
 ATTACKS: dict[str, NamedAttack] = {
-    "bound": NamedAttack(_R, lambda s: CertifiedBound(random_state=s.seed), 100.0, 0.3, quick=True),
-    "bound_releases": NamedAttack(
-        _R, lambda s: CertifiedBound(**_many(s), random_state=s.seed), 100.0, 0.3, quick=True
-    ),
-    "lookup": NamedAttack(_R, lambda s: s.lookup(), 9.0, 7.0, quick=True),
-    "lookup_releases": NamedAttack(_R, lambda s: s.lookup(**_many(s)), 9.0, 20.0, quick=True),
-    "lookup_averaged": NamedAttack(
-        _R, lambda s: s.lookup(score="cosine", template=10, min_positive_control=_AVERAGED_BAR), 2.0, 46.0
-    ),
-    "lookup_unrelated": NamedAttack(_R, lambda s: s.lookup(candidates="unrelated"), 4.0, 4.0, quick=True),
-    "lookup_casing": NamedAttack(_R, lambda s: s.lookup(candidates="unrelated", casing=True), 3.0, 4.0),
-    "pairs": NamedAttack(_R, lambda s: s.pairs(), 5.0, 0.6),
-    "pairs_noise_free": NamedAttack(_R, lambda s: s.pairs(template="noise_free"), 5.0, 0.6, quick=True),
-    "pairs_t1": NamedAttack(_R, lambda s: s.pairs(task="t1"), 3.0, 1.5),
-    "pairs_continued": NamedAttack(_R, lambda s: s.continued(), 3.0, 0.6),
-    "pairs_paper": NamedAttack(_R, lambda s: s.paper(), 1.0, 6.6),
-    "inversion_token": NamedAttack(_RV, lambda s: InversionAttack(decoder="token", **s.shared), 3.0, 11.0, quick=True),
-    "inversion_sequence": NamedAttack(_RV, lambda s: InversionAttack(**s.shared), 3.0, 18.0),
-    "inversion_labels": NamedAttack(_RV, lambda s: InversionAttack(casing=True, labels=True, **s.shared), 3.0, 35.0),
-    "linkage": NamedAttack(_RWV, lambda s: LinkageAttack(**s.shared), 1.0, 0.5, quick=True),
-    "linkage_bare": NamedAttack(_RWV, lambda s: LinkageAttack(use_casing=False, use_tags=False, **s.shared), 1.0, 0.5),
-    "reidentification": NamedAttack(_W, lambda s: ReidentificationAttack(**s.shared), 9.0, 3.0, quick=True),
-    "reidentification_trained": NamedAttack(_W, lambda s: ReidentificationAttack("trained", **s.shared), 3.0, 5.0),
-    "overlap": NamedAttack(_W, lambda s: ReidentificationAttack(**s.shared), 9.0, 3.0, quick=True),
-    "membership": NamedAttack(_M, lambda s: MembershipAttack(n_shadows=4, **s.shared), 5.0, 60.0, anew=True),
-    "membership_threshold": NamedAttack(
-        _M, lambda s: MembershipAttack("threshold", n_shadows=2, **s.shared), 3.0, 36.0, anew=True
-    ),
-    "membership_representer": NamedAttack(
-        _R, lambda s: MembershipAttack(n_shadows=4, **s.shared), 5.0, 600.0, anew=True
-    ),
-    "updates_labels": NamedAttack(_U, lambda s: s.updates("labels", LABELS, "rows"), 5.0, 1.0, quick=True),
-    "updates_labels_between": NamedAttack(_U, lambda s: s.updates("labels", LABELS), 5.0, 1.0, quick=True),
-    "updates_characters": NamedAttack(_U, lambda s: s.updates("words", CHARACTERS), 5.0, 1.0, quick=True),
-    "updates_shapes": NamedAttack(_U, lambda s: s.updates("words", SHAPES), 5.0, 1.0, quick=True),
-    "updates_words": NamedAttack(_U, lambda s: s.updates("span", WORD_VECTORS), 5.0, 2.0, quick=True),
-    "gradient_inversion": NamedAttack(_U, lambda s: GradientInversionAttack(**s.shared), 1.0, 1.0),
-    "canaries": NamedAttack(_M, lambda s: CanaryAttack(**s.shared), 5.0, 60.0, anew=True),
+    preset.key: NamedAttack(attack, preset) for attack in attack_classes() for preset in attack.presets
 }
 
 
@@ -184,8 +82,8 @@ def named_attacks(attacks: str | Sequence[Any], kinds: Sequence[str]) -> list[tu
             attacks = [attacks]
         else:
             fitting = [name for name, one in ATTACKS.items() if set(one.kinds) & set(kinds)]
-            found = [name for name in fitting if attacks == "all" or not ATTACKS[name].anew] or fitting
-            return [(name, None) for name in found if attacks != "quick" or ATTACKS[name].quick]
+            found = [name for name in fitting if attacks == "all" or not ATTACKS[name].preset.anew] or fitting
+            return [(name, None) for name in found if attacks != "quick" or ATTACKS[name].preset.quick]
     out: list[tuple[str, Any]] = []
     for one in attacks:
         if not isinstance(one, str):
@@ -197,3 +95,112 @@ def named_attacks(attacks: str | Sequence[Any], kinds: Sequence[str]) -> list[tu
         else:
             out.append((one, None))
     return out
+
+
+def release_of_step(step: AuditedStep, data: AuditData) -> Any:
+    """What a step releases of the sentences, with what attackers know of it."""
+    if step.kind == REPRESENTATION:
+        return ReleasedRepresenter(step.estimator, data)
+    if step.kind == UPDATES:
+        return ReleasedExchange(step.estimator, data)
+    # A draw of the audit's own, which leaves the random numbers of the step alone.
+    drawing = copy.copy(step.estimator)
+    drawing.random_state = data.seed
+    released = drawing.sample(data.X, data.y, data.groups)
+    if step.kind == WORDS:
+        return ReleasedText(released, data, step.estimator)
+    public = step.estimator.mechanism_.policy.vectors
+    return ReleasedVectors(np.asarray(released.data)[:, : public.dim], public, data)
+
+
+def release_of_data(released: Any, data: AuditData) -> tuple[str, Any]:
+    """Kind of given sentences that were released, and what attackers know of them.
+
+    Raises
+    ------
+    SequenceError
+        If they are not those of X.
+    """
+    released = check_sequences(released, name="released data")[data.rows]
+    if not np.array_equal(released.offsets, data.X.offsets):
+        raise SequenceError("The released sentences must be those of X, token by token.")
+    if not isinstance(released, TokenVectors):
+        return WORDS, ReleasedText(released, data)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UnsafeToShareWarning)  # they stay here
+        public = resolve_embeddings("auto", data.X, random_state=data.seed)
+    return VECTORS, ReleasedVectors(_without_casing(released), public, data)
+
+
+def plan_attacks(attacks: Any, releases: Mapping[str, Any], settings: AttackSettings) -> list[PlannedAttack]:
+    """The attacks of an audit; of a preset those that can be carried out.
+
+    Parameters
+    ----------
+    attacks : as for `AdversarialPrivacyAuditor`
+    releases : mapping of kind to release
+    settings : AttackSettings
+
+    Raises
+    ------
+    ValueError
+        If a name is unknown or does not fit.
+    """
+    planned = []
+    for name, given in named_attacks(attacks, list(releases)):
+        if given is not None:
+            release = _release_for(given, releases)
+            planned.append(PlannedAttack(name, copy.deepcopy(given), partial(_run, release)))
+            continue
+        named = ATTACKS[name]
+        release = releases[next(kind for kind in releases if kind in named.kinds)]
+        attack = named.attack.make(named.preset, settings, release)
+        if isinstance(attacks, str) and attacks != name and attack.requires(release) is not None:
+            continue
+        seconds = named.preset.seconds * attack.n_rounds * len(release.data.X) / _SENTENCES
+        planned.append(PlannedAttack(name, attack, partial(_run, release), named.preset.strength, seconds))
+    return planned
+
+
+def fingerprint_of_step(step: AuditedStep) -> str:
+    """Hash of what makes a release."""
+    own = getattr(step.estimator, "fingerprint_", None)
+    if own is not None:
+        return str(own)
+    if step.kind == UPDATES:
+        return str(joblib.hash([(m.worker, m.epoch, m.data) for m in step.estimator.exchange_]))
+    parameters = step.estimator.get_params(deep=False)
+    plain = {k: v for k, v in parameters.items() if k not in _NOT_OF_THE_RELEASE}
+    checksum = step.estimator.mechanism_.policy.vectors.checksum
+    return str(joblib.hash((type(step.estimator).__qualname__, sorted(plain.items(), key=lambda kv: kv[0]), checksum)))
+
+
+def _release_for(attack: Any, releases: Mapping[str, Any]) -> Any:
+    """What an attack that was given as an object is about; of a class that does not say it, the model or the rest."""
+    if not callable(getattr(attack, "run", None)):
+        raise TypeError(
+            f"An attack of an audit must have 'run', which asks a release for what it needs. {type(attack).__name__} "
+            "has none. Derive it from sklearn_deid.audit.attacks.AuditAttack."
+        )
+    is_about_the_model = getattr(attack, "threat", None) == MODEL
+    rest = [MODEL] if is_about_the_model else [kind for kind in releases if kind != MODEL]
+    found = [kind for kind in getattr(attack, "releases", rest) if kind in releases]
+    if not found:
+        raise ValueError(f"A {type(attack).__name__} cannot attack {' or '.join(releases)}.")
+    return releases[found[0]]
+
+
+def _run(release: Any, attack: Any) -> list[AttackResult]:
+    """Results on a release; an attack that says that it cannot be run there is skipped with its reason."""
+    reason = attack.requires(release) if isinstance(attack, AuditAttack) else None
+    return attack.run(release) if reason is None else [attack.skip(reason)]
+
+
+def _without_casing(released: TokenVectors) -> np.ndarray:
+    """The columns that are no casing."""
+    data, n = np.asarray(released.data), len(CASING_CLASSES)
+    if released.origin is not None:
+        return data[:, : released.origin.n_components]
+    last = data[:, -n:]
+    is_casing = data.shape[1] > n and bool(np.isin(last, (0.0, 1.0)).all() and (last.sum(axis=1) == 1.0).all())
+    return data[:, :-n] if is_casing else data

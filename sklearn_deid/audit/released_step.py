@@ -14,6 +14,8 @@ __all__ = ["AuditedStep", "final_tagger", "find_released_step", "unwrapped"]
 # Attribute of estimators that make something to be released, and what it says.
 MARKER = "_releases"
 REPRESENTATION, WORDS, VECTORS, UPDATES = "representation", "words", "vectors", "updates"
+# A kind of release that no step is marked with: the tagger at the end.
+MODEL = "model"
 
 
 @dataclass(frozen=True, repr=False)

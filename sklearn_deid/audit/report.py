@@ -15,12 +15,19 @@ import numpy as np
 from .._atomic import write_file
 from .._optional import import_optional
 from .protocol import AttackResult
-from .report_markdown import as_markdown
-from .report_parts import row_label
-from .report_score import Exposure, blocking_issues, checked_against_bounds, counted, exposure, is_bound, is_weak
+from .report_parts import parts, row_label
+from .report_score import (
+    Exposure,
+    blocking_issues,
+    checked_against_bounds,
+    counted,
+    exposure,
+    find_warnings,
+    is_bound,
+    is_weak,
+)
 from .report_verdicts import verdicts
-from .report_warnings import find_warnings
-from .report_writers import as_html
+from .report_writers import as_html, as_markdown
 
 __all__ = ["AuditReport"]
 
@@ -35,8 +42,8 @@ class AuditReport:
     The **score** says what the data do not rule out. Each valid attack has an advantage: how far it gets from guessing
     (0) to certainty (1). The attack whose interval reaches highest decides, and ``score`` is 1 minus the upper end of
     its interval. Few trials give wide intervals and a low score: more sentences raise it, if nothing leaks. An attacker
-    who is wrong between two more often than by chance, by more than his interval, counts as if he had said the
-    opposite.
+    who is wrong between two more often than by chance, by more than the interval, counts as if the answers were
+    inverted.
 
     The score is 0 (and not NaN, which ``np.argmax`` takes for the largest value) if
 
@@ -197,11 +204,11 @@ class AuditReport:
 
     def to_markdown(self) -> str:
         """The report to read, as Markdown."""
-        return as_markdown(self)
+        return as_markdown(parts(self))
 
     def to_html(self) -> str:
         """The report to read, as one HTML page: no script, nothing from elsewhere, figures drawn inline."""
-        return as_html(self)
+        return as_html(parts(self))
 
     def save(self, path: str | Path) -> None:
         """Write the report; the suffix says how.

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
 
 from .protocol import THREATS, AttackResult, Estimate
 from .report_score import exposure, is_bound, is_weak
 from .report_verdicts import percent
-
-if TYPE_CHECKING:
-    from .report import AuditReport
 
 __all__ = ["Figure", "Heading", "Items", "Paragraph", "Table", "Alert", "parts", "row_label", "status_of"]
 
@@ -22,7 +19,7 @@ _SCORE = (
     "(1)."
 )
 _ARMS = (
-    "Each attack has three arms. 'Found' is what the attacker achieves on the release. 'Guessing' is what he achieves "
+    "Each attack has three arms. 'Found' is what attackers achieve on the release. 'Guessing' is what they achieve "
     "without it. Controls show that the attack works: 'nothing hidden' must reach its bar, and 'nothing to learn' must "
     "be at chance. Where a control fails, the result is invalid, which is never a pass. The words that are used are "
     "explained under 'Words in this report'."
@@ -49,7 +46,7 @@ _WORDS = (
         "representation, representer",
         "Private vectors: a row of numbers in the place of each word, and the published program that makes them.",
     ),
-    ("noise-free template", "The attacker runs that program himself on each candidate, with its noise switched off."),
+    ("noise-free template", "The attacker runs that program on each candidate, with its noise switched off."),
     ("candidates", "Sentences, or names to put into one, of which the attacker knows that one is right."),
     (
         "by likelihood, by cosine",
@@ -67,9 +64,8 @@ _WORDS = (
     ),
     (
         "inversion, decoder",
-        "A program that the attacker trains to read the word back from its vector. Seen and unseen words: those that "
-        "he met in training, and others; context: what the surroundings alone give away; frequency: guessing frequent "
-        "words.",
+        "A program that the attacker trains to read the word back from its vector. Seen and unseen words: those of its "
+        "training, and others; context: what the surroundings alone give away; frequency: guessing frequent words.",
     ),
     ("casing, labels", "Capital letters, and what kind of PHI a word is: both are handed out beside the vectors."),
     ("linkage", "Telling whether two sentences are about one patient."),
@@ -130,21 +126,10 @@ class Figure(NamedTuple):
 Block = Heading | Paragraph | Alert | Items | Table | Figure
 
 
-def parts(report: AuditReport) -> Iterator[Block]:
-    """The report from what must be read first to what is there to repeat it."""
-    yield from _summary(report)
-    yield from _attacks(report)
-    yield from _proved(report)
-    yield from _not_attacked(report)
-    yield Heading("Who the attackers are")
-    yield Items(tuple(dict.fromkeys((r.name, r.attacker) for r in report.results)))
-    yield Heading("Words in this report")
-    yield Items(_WORDS)
-    yield Heading("What this report does not say")
-    yield Items(tuple(("", text) for text in _LIMITS))
-    yield Heading("How to repeat it")
-    rows = [*_flat(report.settings), *(("version of " + name, text) for name, text in report.versions.items())]
-    yield Table("Settings and versions", ("setting", "value"), tuple((*rows, ("seconds", f"{report.seconds:.0f}"))))
+def parts(report: Any) -> Iterator[Block]:
+    """The `AuditReport`, from what must be read first to what is there to repeat it."""
+    for section in _SECTIONS:
+        yield from section(report)
 
 
 def row_label(result: AttackResult) -> str:
@@ -162,7 +147,7 @@ def status_of(result: AttackResult) -> str:
     return {"invalid": "INVALID", "skipped": "skipped"}[result.status]
 
 
-def _summary(report: AuditReport) -> Iterator[Block]:
+def _summary(report: Any) -> Iterator[Block]:
     yield Heading(f"Score: {report.score:.2f}, where 1 is best")
     yield Paragraph(_SCORE)
     if report.blocking_issues:
@@ -183,7 +168,7 @@ def _summary(report: AuditReport) -> Iterator[Block]:
     yield Items(tuple(report.verdicts.items()))
 
 
-def _attacks(report: AuditReport) -> Iterator[Block]:
+def _attacks(report: Any) -> Iterator[Block]:
     yield Heading("Attacks")
     yield Paragraph(_ARMS)
     for threat in THREATS:
@@ -244,7 +229,7 @@ def _with_interval(estimate: Estimate | float | None) -> str:
     return f"{percent(estimate.value)} ({percent(estimate.low)} to {percent(estimate.high)})"
 
 
-def _proved(report: AuditReport) -> Iterator[Block]:
+def _proved(report: Any) -> Iterator[Block]:
     if not any(r.threat == "representation" for r in report.results):
         return
     yield Heading("What is proved")
@@ -279,7 +264,7 @@ def _details(details: Mapping[str, Any], prefix: str = "") -> Iterator[str]:
             yield f"{name} {_plain(value)}"
 
 
-def _not_attacked(report: AuditReport) -> Iterator[Block]:
+def _not_attacked(report: Any) -> Iterator[Block]:
     skipped = tuple((row_label(r), r.reason) for r in report.results if r.status == "skipped")
     if skipped:
         yield Heading("What was skipped, and why")
@@ -289,6 +274,41 @@ def _not_attacked(report: AuditReport) -> Iterator[Block]:
     if missing:
         yield Heading("What was not attacked at all")
         yield Items(tuple((threat, _NOT_ATTACKED[threat]) for threat in missing))
+
+
+def _attackers(report: Any) -> Iterator[Block]:
+    yield Heading("Who the attackers are")
+    yield Items(tuple(dict.fromkeys((r.name, r.attacker) for r in report.results)))
+
+
+def _explained(report: Any) -> Iterator[Block]:
+    yield Heading("Words in this report")
+    yield Items(_WORDS)
+
+
+def _limits(report: Any) -> Iterator[Block]:
+    yield Heading("What this report does not say")
+    yield Items(tuple(("", text) for text in _LIMITS))
+
+
+def _settings(report: Any) -> Iterator[Block]:
+    yield Heading("How to repeat it")
+    rows = [*_flat(report.settings), *(("version of " + name, text) for name, text in report.versions.items())]
+    yield Table("Settings and versions", ("setting", "value"), tuple((*rows, ("seconds", f"{report.seconds:.0f}"))))
+
+
+# A section is a function of the report; a new one is written in this file and takes its place here. The report is not
+# imported for its type: it writes itself with these sections, and two files would then need each other.
+_SECTIONS: tuple[Callable[[Any], Iterator[Block]], ...] = (
+    _summary,
+    _attacks,
+    _proved,
+    _not_attacked,
+    _attackers,
+    _explained,
+    _limits,
+    _settings,
+)
 
 
 def _flat(values: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, str]]:

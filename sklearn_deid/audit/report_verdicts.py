@@ -10,95 +10,6 @@ from .report_score import Exposure, counted, exposure, is_bound, is_paper, is_we
 
 __all__ = ["against_the_paper", "percent", "verdicts"]
 
-# Start of an attack's name, its measure (None: any), and what the attacker does. Names and measures are fixed texts of
-# the attacks; an attack that is not listed is described by its own sentences.
-_PHRASES: tuple[tuple[str, str | None, str], ...] = (
-    (
-        "lookup among sentences that differ by one token",
-        "top1",
-        "An attacker holding the published representer and a list of candidate names picks the right one in {} of "
-        "cases",
-    ),
-    (
-        "lookup among sentences that differ by one token",
-        "top5",
-        "An attacker holding the published representer and a list of candidate names has the right one among his first "
-        "five in {} of cases",
-    ),
-    (
-        "lookup among sentences that differ by one token",
-        "pairwise",
-        "An attacker holding the published representer and two candidate names picks the right one in {} of cases",
-    ),
-    (
-        "lookup among unrelated sentences",
-        "top1",
-        "An attacker holding the published representer and a list of candidate sentences picks the right one in {} of "
-        "cases",
-    ),
-    (
-        "lookup among unrelated sentences",
-        "top5",
-        "An attacker holding the published representer and a list of candidate sentences has the right one among his "
-        "first five in {} of cases",
-    ),
-    (
-        "lookup among unrelated sentences",
-        "pairwise",
-        "An attacker holding the published representer and two candidate sentences picks the right one in {} of cases",
-    ),
-    (
-        "pair discrimination",
-        None,
-        "An attacker who trained on the published representer and annotated sentences of other patients tells a "
-        "sentence from one with another name in {} of pairs",
-    ),
-    (
-        "inversion",
-        "top1",
-        "An attacker who trained a decoder on the published representer and public word vectors reads the right name "
-        "from a released vector in {} of cases",
-    ),
-    (
-        "inversion",
-        "top5",
-        "An attacker who trained a decoder on the published representer and public word vectors has the right name "
-        "among his first five guesses in {} of cases",
-    ),
-    (
-        "re-identification",
-        None,
-        "An attacker who knows the method and how frequent words are names the word behind a surrogate in {} of cases",
-    ),
-    (
-        "document linkage",
-        None,
-        "An attacker who holds sentences of other patients says rightly in {} of pairs whether two released sentences "
-        "are about one patient",
-    ),
-    (
-        "membership inference",
-        None,
-        "A user of the model who knows how it is trained says rightly of {} of sentences whether they were in its "
-        "training data",
-    ),
-    (
-        "planted names",
-        None,
-        "A user of the model who holds the sentence around a name ranks the name that was there before {} of other "
-        "names",
-    ),
-    (
-        "update leakage",
-        None,
-        "A server that sees the updates of a site tells what occurred in its notes from what did not in {} of pairs",
-    ),
-    (
-        "gradient inversion",
-        None,
-        "A server that sees the update of one sentence names the word at {} of its positions",
-    ),
-)
 _NARROW = 0.1
 _MOST_BESIDES = 3
 
@@ -182,8 +93,7 @@ def _besides(worst: AttackResult, others: Sequence[AttackResult]) -> list[str]:
 
 def _kind(result: AttackResult) -> tuple[str, bool]:
     """What is done, by whatever it is measured, and whether to one release."""
-    known = next((start for start, _, _ in _PHRASES if result.name.startswith(start)), result.name)
-    return known, result.settings.get("n_releases", 1) == 1
+    return result.key or result.name, result.settings.get("n_releases", 1) == 1
 
 
 def _with_what(result: AttackResult) -> str:
@@ -194,27 +104,20 @@ def _with_what(result: AttackResult) -> str:
     return f", with {' and '.join(had)}" if had else ""
 
 
-def _phrase(result: AttackResult) -> str | None:
-    """What the attacker does, with a gap for the share; None for an attack that is not listed."""
-    kind = result.settings.get("measure")
-    return next((text for start, m, text in _PHRASES if result.name.startswith(start) and m in (None, kind)), None)
-
-
 def _sentence(result: AttackResult) -> str:
     attack, baseline = result.attack, result.baseline
     assert attack is not None and baseline is not None  # of all that count
-    known = _phrase(result)
     interval = f"{attack.confidence:.0%} interval {percent(attack.low)} to {percent(attack.high)}".replace("%", " %", 1)
     guess = percent(baseline.value)  # type: ignore[union-attr]
-    if known is None:
+    if not result.phrase:
         return f"{result.attacker} {_capital(result.measure)}: {percent(attack.value)} ({interval}); guessing: {guess}."
-    return f"{known.format(percent(attack.value))}{_with_what(result)} ({interval}); guessing: {guess}."
+    return f"{result.phrase.format(percent(attack.value))}{_with_what(result)} ({interval}); guessing: {guess}."
 
 
 def _judged(result: AttackResult, found: Exposure) -> str:
     assert result.attack is not None
     if found.reversed:
-        return "He is wrong more often than by chance: turned round, his answers are right."
+        return "The accuracy is below chance: inverting the answers works."
     if found.low > 0.0:
         return f"This is better than guessing: {percent(found.value)} of the way from guessing to certainty."
     if found.high <= _NARROW:

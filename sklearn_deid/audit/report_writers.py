@@ -1,17 +1,16 @@
-"""An audit to read, as one HTML page that loads nothing and runs nothing."""
+"""An audit to read: as one HTML page that loads nothing and runs nothing, and as Markdown."""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable, Iterator
 from html import escape
-from typing import TYPE_CHECKING
 
+from ..text.markdown import markdown_table
 from .report_figure import draw_attacks
-from .report_parts import Alert, Block, Figure, Heading, Items, Paragraph, Table, parts
+from .report_parts import Alert, Block, Figure, Heading, Items, Paragraph, Table
 
-if TYPE_CHECKING:
-    from .report import AuditReport
-
-__all__ = ["as_html"]
+__all__ = ["as_html", "as_markdown"]
 
 # The policy forbids scripts, and everything that would be loaded.
 _HEAD = """<!doctype html>
@@ -47,21 +46,21 @@ figure { margin: 1.5rem 0; } svg { max-width: 100%; height: auto; }
 _FOOT = "</main>\n</body>\n</html>\n"
 
 
-def as_html(report: AuditReport) -> str:
+def as_html(blocks: Iterable[Block]) -> str:
     """All parts of a report, figures as inline SVG."""
-    return _HEAD + "".join(f"{_written(block, n)}\n" for n, block in enumerate(parts(report))) + _FOOT
+    return _HEAD + "".join(f"{_in_html(block, n)}\n" for n, block in enumerate(blocks)) + _FOOT
 
 
-def _written(block: Block, number: int) -> str:
+def _in_html(block: Block, number: int) -> str:
     if isinstance(block, Heading):
-        return f"<h2>{_safe(block.text)}</h2>"
+        return f"<h2>{_html(block.text)}</h2>"
     if isinstance(block, Paragraph):
-        return f"<p>{_safe(block.text)}</p>"
+        return f"<p>{_html(block.text)}</p>"
     if isinstance(block, Alert):
-        return f'<p class="warning" role="note">{_safe(block.text)}</p>'
+        return f'<p class="warning" role="note">{_html(block.text)}</p>'
     if isinstance(block, Items):
         items = (
-            f"<strong>{_safe(name)}</strong>: {_safe(text)}" if name else _safe(text) for name, text in block.items
+            f"<strong>{_html(name)}</strong>: {_html(text)}" if name else _html(text) for name, text in block.items
         )
         return "<ul>\n" + "".join(f"<li>{item}</li>\n" for item in items) + "</ul>"
     if isinstance(block, Table):
@@ -70,15 +69,15 @@ def _written(block: Block, number: int) -> str:
     return f"<figure>\n{draw_attacks(block.results, block.caption, f'figure-{number}')}\n</figure>"
 
 
-def _safe(text: str) -> str:
+def _html(text: str) -> str:
     """Text that is no markup; a number stays with its percent sign."""
     return escape(text).replace(" %", "\N{NO-BREAK SPACE}%")
 
 
 def _table(block: Table) -> str:
-    head = "".join(f'<th scope="col">{_safe(cell)}</th>' for cell in block.head)
+    head = "".join(f'<th scope="col">{_html(cell)}</th>' for cell in block.head)
     rows = "".join(_row(row) for row in block.rows)
-    caption = _safe(block.caption)
+    caption = _html(block.caption)
     # Those who scroll by keyboard must be able to reach what does not fit.
     return (
         f'<div class="wide" role="region" aria-label="{caption}" tabindex="0">\n<table>\n<caption>{caption}</caption>\n'
@@ -89,5 +88,36 @@ def _table(block: Table) -> str:
 def _row(row: tuple[str, ...]) -> str:
     first, *others = row
     kind = ' class="invalid"' if row[-1] == "INVALID" else ""
-    cells = "".join(f"<td>{_safe(cell)}</td>" for cell in others)
-    return f'<tr{kind}><th scope="row">{_safe(first)}</th>{cells}</tr>\n'
+    cells = "".join(f"<td>{_html(cell)}</td>" for cell in others)
+    return f'<tr{kind}><th scope="row">{_html(first)}</th>{cells}</tr>\n'
+
+
+def as_markdown(blocks: Iterable[Block]) -> str:
+    """All parts of a report but its figures, whose numbers are in the tables."""
+    texts = ["# Privacy audit", *(text for block in blocks for text in _in_markdown(block))]
+    return "\n\n".join(texts) + "\n"
+
+
+def _in_markdown(block: Block) -> Iterator[str]:
+    if isinstance(block, Heading):
+        yield f"## {_markdown(block.text)}"
+    elif isinstance(block, Paragraph):
+        yield _markdown(block.text)
+    elif isinstance(block, Alert):
+        yield f"> **{_markdown(block.text)}**"
+    elif isinstance(block, Items):
+        yield "\n".join(
+            f"- **{_markdown(name)}**: {_markdown(text)}" if name else f"- {_markdown(text)}"
+            for name, text in block.items
+        )
+    elif isinstance(block, Table):
+        yield f"**{_markdown(block.caption)}**"
+        yield markdown_table(map(_markdown, block.head), (map(_markdown, row) for row in block.rows))
+    else:
+        assert isinstance(block, Figure)  # not drawn in text
+
+
+def _markdown(text: str) -> str:
+    """Text that stays text, on one line, and in its cell."""
+    text = re.sub(r"\s+", " ", text).replace("&", "&amp;").replace("<", "&lt;")
+    return re.sub(r"([\\`*|\[\]])", r"\\\1", text)

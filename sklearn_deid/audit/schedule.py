@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections import OrderedDict
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
+from threading import Lock
 from typing import Any
 
 from joblib import Parallel, delayed, effective_n_jobs
 
 from ..exceptions import SequenceError
 from .protocol import AttackResult
+from .report import AuditReport
 
-__all__ = ["PlannedAttack", "run_attacks"]
+__all__ = ["PlannedAttack", "ReportMemory", "recent_reports", "run_attacks"]
 
 
 @dataclass(frozen=True, repr=False)
@@ -105,3 +108,46 @@ def _outcome(one: PlannedAttack) -> Sequence[AttackResult]:
     except (SequenceError, ValueError) as reason:
         # Messages of attacks name counts and parameters, never words.
         return [one.attack.skip(str(reason))]
+
+
+class ReportMemory:
+    """The reports that were asked for last.
+
+    Parameters
+    ----------
+    size : int
+        How many are kept.
+
+    Examples
+    --------
+    >>> memory = ReportMemory(1)
+    >>> memory.get("a", lambda: "report of a"), memory.get("a", lambda: "another")
+    ('report of a', 'report of a')
+    """
+
+    def __init__(self, size: int) -> None:
+        self.size = size
+        self._reports: OrderedDict[Hashable, AuditReport] = OrderedDict()
+        self._lock = Lock()
+
+    def get(self, key: Hashable, make: Callable[[], AuditReport]) -> AuditReport:
+        """The report of this key, made if it is not there; None as a key makes it anew."""
+        with self._lock:
+            if key is not None and key in self._reports:
+                self._reports.move_to_end(key)
+                return self._reports[key]
+        report = make()  # without the lock: it may take hours
+        if key is not None:
+            with self._lock:
+                self._reports[key] = report
+                while len(self._reports) > self.size:
+                    self._reports.popitem(last=False)
+        return report
+
+    def clear(self) -> None:
+        """Forget all reports."""
+        with self._lock:
+            self._reports.clear()
+
+
+recent_reports = ReportMemory(64)

@@ -16,8 +16,8 @@ from sklearn_deid import (
     PrivateRepresenter,
 )
 from sklearn_deid.audit.attacks import InversionAttack, MembershipAttack
-from sklearn_deid.audit.audit_memory import recent_reports
-from sklearn_deid.audit.releases.audit_representer_memory import distances_of
+from sklearn_deid.audit.releases.vectors import distances_of
+from sklearn_deid.audit.schedule import recent_reports
 from sklearn_deid.exceptions import SequenceError
 from sklearn_deid.federated import ExchangeRecord, SparseUpdate
 from sklearn_deid.representations import pair_distances
@@ -97,6 +97,9 @@ def test_recorded_exchange_is_attacked(exchange):
     assert (report.n_sentences, report.n_patients) == (120, len(set(told[2])))
     assert report.settings["released"] == ("updates",)
     assert auditor("default").audit(ensemble, *told) is report
+    scores = auditor("default").scores(ensemble, *told)
+    # Nothing is known of gradient inversion where it was not run, which is no pass.
+    assert scores == {"privacy": report.score, "privacy_updates": report.score, "privacy_gradient_inversion": 0.0}
 
 
 def test_exchange_without_uploads_tells_nothing(exchange):
@@ -147,7 +150,7 @@ def test_taggers_are_attacked_if_asked_for(leaky, data):
 
 def test_distances_are_those_of_the_bound(leaky, data, monkeypatch):
     X, y, _ = (part[:60] for part in data)
-    monkeypatch.setattr("sklearn_deid.audit.releases.audit_representer_memory._N_DRAWS", 1)
+    monkeypatch.setattr("sklearn_deid.audit.releases.vectors._N_DRAWS", 1)
     found = distances_of(leaky, X, y)
     batches = leaky.pair_batches(X, y, 128)
     oracle = pair_distances(leaky.network_, batches, torch.Generator().manual_seed(0))
@@ -182,7 +185,7 @@ def test_membership_on_a_representer(data, monkeypatch):
     assert margin < min(found.high - found.low for found in found_by_seed) / 2
     assert mean == pytest.approx(0.5, abs=margin)
     # One whose distances tell what it has seen is found out.
-    where = "sklearn_deid.audit.releases.audit_representer_memory.distances_of"
+    where = "sklearn_deid.audit.releases.vectors.distances_of"
     monkeypatch.setattr(where, lambda model, X, y: np.array([0.1 if tuple(row) in model.seen else 1.0 for row in X]))
     (found,) = auditor(own, random_state=1).audit(representer, X, y, groups).results
     assert found.attack.value > 0.95

@@ -11,6 +11,7 @@ from html.parser import HTMLParser
 import pytest
 
 from sklearn_deid.audit import CONTROL_CONFIDENCE, AttackResult, AuditReport, Estimate
+from sklearn_deid.audit.attacks import LookupAttack
 
 counts = Estimate.from_counts
 
@@ -64,7 +65,7 @@ def test_an_attacker_who_is_always_wrong_has_learnt_all():
     right, wrong = AuditReport([pairs(950)]), AuditReport([pairs(50)])
     assert wrong.worst.advantage == 0.0
     assert wrong.score == pytest.approx(right.score)
-    assert "turned round" in wrong.verdicts["representation"]
+    assert "below chance: inverting the answers works" in wrong.verdicts["representation"]
 
 
 def test_wrong_answers_among_many_candidates_tell_nothing():
@@ -170,14 +171,14 @@ def test_bounds_leave_alone_what_they_do_not_cover():
 
 def test_verdict_of_a_lookup_in_plain_words():
     name = "lookup among sentences that differ by one token by likelihood, noise-free template, 1 release"
-    settings = {"measure": "top1", "n_releases": 1}
-    told = AuditReport([result(340, 1000, name, baseline=0.0099, settings=settings)]).verdicts["representation"]
+    settings, said = {"measure": "top1", "n_releases": 1}, LookupAttack().declared
+    told = AuditReport([result(340, 1000, name, baseline=0.0099, settings=settings, **said)]).verdicts["representation"]
     assert told.startswith(
         "An attacker holding the published representer and a list of candidate names picks the right one in 34 % of "
         "cases (95 % interval 31 % to 37 %); guessing: 1 %."
     )
-    ten = result(940, 1000, name, baseline=0.0099, settings={**settings, "n_releases": 10, "casing": True})
-    one = result(340, 1000, name, baseline=0.0099, settings=settings)
+    ten = result(940, 1000, name, baseline=0.0099, settings={**settings, "n_releases": 10, "casing": True}, **said)
+    one = result(340, 1000, name, baseline=0.0099, settings=settings, **said)
     told = AuditReport([one, ten]).verdicts["representation"]
     assert "in 94 % of cases, with 10 releases of the same text and the casing (95 %" in told
     assert (

@@ -13,6 +13,8 @@ import numpy as np
 from ...exceptions import SequenceError
 from ...sequences import TokenSequences, check_sequences, check_tags
 from ..protocol import CONTROL_CONFIDENCE, AttackResult, Estimate
+from ..released_step import MODEL
+from .declaration import AttackPreset, AuditAttack
 from .model_training import LossFunction, TrainingProcedure, losses_of, memorise
 
 __all__ = ["CanaryAttack", "CanaryKnowledge", "TrainingSet", "exposure"]
@@ -84,7 +86,7 @@ def exposure(rank: float, n_candidates: int) -> float:
     return log2(n_candidates) - log2(rank)
 
 
-class CanaryAttack:
+class CanaryAttack(AuditAttack):
     """Plants names in the training set, repeated r times, and ranks them among names that were not planted.
 
     The attacker fills candidate names into a sentence and takes that with the smallest loss for the one that was there.
@@ -115,6 +117,16 @@ class CanaryAttack:
     (1.0, 4.64)
     """
 
+    key = "canaries"
+    family = "canaries"
+    title = "Planted names"
+    order = 100
+    releases = (MODEL,)
+    presets = (AttackPreset("canaries", "Planted names", 5.0, 60.0, anew=True),)
+    phrase = (
+        "A user of the model who holds the sentence around a name ranks the name that was there before {} of other "
+        "names"
+    )
     threat = "model"
     measure = "share of other names than which a planted one has a smaller loss"
 
@@ -138,11 +150,15 @@ class CanaryAttack:
 
     @property
     def attacker(self) -> str:
-        """Who attacks, and what he holds."""
+        """Who attacks, and what they hold."""
         return (
             "A user of the tagger who sees its probabilities, and holds the sentence around a name and a list of names "
             "of which one was there."
         )
+
+    def run(self, release: Any) -> list[AttackResult]:
+        """Exposure of invented names that are planted among the sentences of the training patients."""
+        return [self.fit(release.canary_knowledge(3 * self.n_canaries)).attack(release.training_set)]
 
     def fit(self, knowledge: CanaryKnowledge) -> CanaryAttack:
         """Choose the names to plant.
@@ -199,13 +215,10 @@ class CanaryAttack:
             _POSITIVE_BAR,
             Estimate.from_hits(_beaten(clean, held_out, others), confidence=CONTROL_CONFIDENCE),
             seconds=perf_counter() - started,
+            **self.declared,
             settings={"n_canaries": self.n_canaries, "repeats": self.repeats, "n_candidates": len(others) + 1},
             details=figures,
         )
-
-    def skip(self, reason: str) -> AttackResult:
-        """The result if it is left out."""
-        return AttackResult.skipped(self.name, self.threat, self.attacker, self.measure, reason)
 
     def _losses(
         self, released: TrainingSet, train: TrainingProcedure, planted: np.ndarray, times: int, seed: int

@@ -23,14 +23,16 @@ from ...representations.bound import (
     released_r_times,
 )
 from ...representations.pair_batches import PairBatches
+from ..audit_data import random_streams
 from ..protocol import AttackResult
-from ..streams import random_streams
+from ..released_step import REPRESENTATION
+from .declaration import AttackPreset, AttackSettings, AuditAttack
 from .pairs import PairKnowledge, PairRelease
 
 __all__ = ["CertifiedBound", "check_against", "exceeds"]
 
 
-class CertifiedBound:
+class CertifiedBound(AuditAttack):
     """Mean accuracy of the best possible attacker who is to tell a sentence from one with a moved token.
 
     Parameters
@@ -62,6 +64,16 @@ class CertifiedBound:
     (True, True)
     """
 
+    key = "bound"
+    family = "bound"
+    title = "Certified bound"
+    order = 10
+    releases = (REPRESENTATION,)
+    presets = (
+        AttackPreset("bound", "Certified bound for one release", 100.0, 0.3, quick=True),
+        AttackPreset("bound_releases", "Certified bound for several releases", 100.0, 0.3, repeated=True, quick=True),
+    )
+    phrase = "The best possible attacker tells a sentence from one with a moved token in {} of pairs at most"
     threat = "representation"
     measure = "mean accuracy of the best possible attacker who tells a sentence from one with a moved token"
     attacker = (
@@ -86,6 +98,19 @@ class CertifiedBound:
         """For how many releases."""
         times = "one release" if self.n_releases == 1 else f"{self.n_releases} releases"
         return f"certified bound, {times}"
+
+    @classmethod
+    def make(cls, preset: AttackPreset, settings: AttackSettings, release: Any) -> CertifiedBound:
+        """The bound for as many releases as the preset says; it has a confidence of its own."""
+        return cls(**cls.options_of(preset, settings), random_state=settings.seed)
+
+    def requires(self, release: Any) -> str | None:
+        """Noise at the output of the representer."""
+        return None if release.is_bounded else "Without noise at the output no attacker is bounded."
+
+    def run(self, release: Any) -> list[AttackResult]:
+        """The bound for the measured sentences."""
+        return [self.fit(release.pair_knowledge).attack(release.pair_release)]
 
     def fit(self, knowledge: PairKnowledge) -> CertifiedBound:
         """Take the network.
@@ -118,13 +143,10 @@ class CertifiedBound:
             found.mean_accuracy,
             0.5,
             seconds=time.perf_counter() - since,
+            **self.declared,
             settings={"n_releases": self.n_releases, "n_draws": self.n_draws, "pairwise": True, "bound": True},
             details={k: v for k, v in found.to_dict().items() if k not in ("mean_accuracy", "n_releases")},
         )
-
-    def skip(self, reason: str) -> AttackResult:
-        """The row if there is no bound."""
-        return AttackResult.skipped(self.name, self.threat, self.attacker, self.measure, reason)
 
 
 def exceeds(result: AttackResult, bound: AttackResult | PrivacyBound) -> bool:

@@ -14,7 +14,7 @@ from ..._randomness import own_torch_stream
 from ...representations.private_model import BestState
 from ...tagging.batching import LengthBucketSampler, SentenceBatch, SentenceDataset
 from ...tagging.encoders import BidirectionalRecurrent
-from .word_guesses import Ranks
+from .released_tokens import Ranks
 
 __all__ = ["DecoderSettings", "EmbeddingDecoder", "TokenVectors", "ranks_of", "train_decoder"]
 
@@ -65,8 +65,8 @@ class DecoderSettings:
     kind : {"token", "sequence"}
         Dense layers on each token alone, or a bidirectional LSTM over the sentence.
     hidden_size, n_epochs, patience, lr, n_negatives
-        Against the words that were asked for in his text, and ``n_negatives`` further words of the vocabulary that are
-        drawn for each batch, the right word must stand out.
+        Against the words that were asked for in their text, and ``n_negatives`` further words of the vocabulary that
+        are drawn for each batch, the right word must stand out.
     """
 
     kind: str = "sequence"
@@ -82,8 +82,8 @@ class EmbeddingDecoder(nn.Module):
 
     The linear map starts as the ridge regression of word vectors on released vectors and the correction at zero, so
     that raw word vectors are recovered from the start. A word's score is its cosine with the guess and, with learned
-    weights, the log of how often it was asked for in the attacker's text: where vectors say nothing, that is all he
-    has.
+    weights, the log of how often it was asked for in the attacker's text: where vectors say nothing, that is all they
+    have.
 
     Parameters
     ----------

@@ -15,7 +15,9 @@ from torch import Tensor, nn
 from ...federated.layout import ParameterLayout
 from ...federated.sparse import SparseUpdate
 from ..protocol import CONTROL_CONFIDENCE, AttackResult, Estimate
-from .released_updates import ReleasedUpdates
+from ..released_step import UPDATES
+from .declaration import AttackPreset, AuditAttack
+from .updates import ReleasedUpdates
 
 __all__ = ["GradientInversionAttack", "GradientKnowledge", "SentenceUpdates", "one_step_update"]
 
@@ -32,7 +34,7 @@ class GradientKnowledge:
     Attributes
     ----------
     module : torch module
-        The network before the step, which he downloaded: vectors of shape (1, n, d) to emissions (1, n, n_tags). Its
+        The network before the step, which they downloaded: vectors of shape (1, n, d) to emissions (1, n, n_tags). Its
         loss is the cross entropy, averaged over tokens. Its second derivatives must exist.
     table : array-like of shape (n_words, d)
         Public word vectors.
@@ -97,11 +99,11 @@ def one_step_update(knowledge: GradientKnowledge, words: Sequence[int], tags: Se
     return SparseUpdate(np.arange(len(vector)), vector.astype(np.float32), len(vector), knowledge.layout.fingerprint)
 
 
-class GradientInversionAttack:
+class GradientInversionAttack(AuditAttack):
     """Looks for a sentence whose gradient is the one that was sent.
 
     Starting from random vectors and labels, the attacker moves both until the gradient of their loss fits the numbers
-    that were sent, and names for each position the word whose vector is nearest. He starts several times and keeps the
+    that were sent, and names for each position the word whose vector is nearest. They start several times and keep the
     best fit, or the first one that leaves nothing to explain.
 
     Parameters
@@ -127,6 +129,13 @@ class GradientInversionAttack:
     - how easy is it to break privacy in federated learning?, NeurIPS.
     """
 
+    key = "gradient_inversion"
+    family = "gradient_inversion"
+    title = "Gradient inversion"
+    order = 90
+    releases = (UPDATES,)
+    presets = (AttackPreset("gradient_inversion", "Gradient inversion of one sentence", 1.0, 1.0),)
+    phrase = "A server that sees the update of one sentence names the word at {} of its positions"
     threat = "updates"
     name = "gradient inversion, one sentence"
     measure = "share of positions whose word is named"
@@ -149,6 +158,10 @@ class GradientInversionAttack:
                 raise ValueError(f"The '{name}' parameter must be at least 1. Got {value} instead.")
         self.n_steps, self.n_starts, self.n_control = n_steps, n_starts, n_control
         self.confidence, self.random_state = confidence, random_state
+
+    def run(self, release: Any) -> list[AttackResult]:
+        """Skipped, with the reason: no recorded exchange holds what a single step on one sentence sends."""
+        return [self.skip(release.no_single_steps)]
 
     def fit(self, knowledge: GradientKnowledge) -> GradientInversionAttack:
         """Take the network.
@@ -197,13 +210,10 @@ class GradientInversionAttack:
             Estimate.from_hits(blind, confidence=CONTROL_CONFIDENCE),
             chance=1.0 / len(self._table),
             seconds=perf_counter() - started,
+            **self.declared,
             settings={"n_steps": self.n_steps, "n_starts": self.n_starts},
             details={"sentences": len(named), "named in any order": _in_any_order(named, released.words)},
         )
-
-    def skip(self, reason: str) -> AttackResult:
-        """The result if it is left out."""
-        return AttackResult.skipped(self.name, self.threat, self.attacker, self.measure, reason)
 
     def _baseline(self, words: Sequence[np.ndarray], owner: np.ndarray) -> Estimate | float:
         """Naming the most frequent word everywhere; without frequencies, any."""

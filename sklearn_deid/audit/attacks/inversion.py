@@ -1,4 +1,4 @@
-"""Inversion: read words back from released vectors with a decoder that the attacker trained on his own text."""
+"""Inversion: read words back from released vectors with a decoder that the attacker trained on their own text."""
 
 from __future__ import annotations
 
@@ -11,18 +11,19 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
+from ..audit_data import random_streams
 from ..protocol import CONTROL_CONFIDENCE, AttackResult, Estimate
-from ..streams import random_streams
+from ..released_step import REPRESENTATION, VECTORS
+from .declaration import AttackPreset, AuditAttack
 from .decoders import DecoderSettings, EmbeddingDecoder, TokenVectors, ranks_of, train_decoder
-from .released_tokens import InversionKnowledge, ReleasedTokens, surroundings
-from .word_guesses import TOP, Ranks, expected_hits, frequency_hits
+from .released_tokens import TOP, InversionKnowledge, Ranks, ReleasedTokens, expected_hits, frequency_hits, surroundings
 
 __all__ = ["InversionAttack"]
 
 _N_CASING = 7
 
 
-class InversionAttack:
+class InversionAttack(AuditAttack):
     """Train a decoder from released vectors to word vectors, and rank the vocabulary by its guess for each PHI token.
 
     The baseline is the better of two that do not read the PHI tokens' vectors: the most frequent PHI words of the
@@ -34,7 +35,7 @@ class InversionAttack:
     decoder : {"sequence", "token"}, default="sequence"
         A bidirectional LSTM over the sentence, or dense layers on each token.
     casing, labels : bool, default=False
-        Whether he uses what is released beside the vectors.
+        Whether they use what is released beside the vectors.
     measure : {"top1", "top5"}, default="top1"
         What the result is about; `attack_all` gives both.
     hidden_size, n_epochs, patience, lr, n_negatives
@@ -60,6 +61,18 @@ class InversionAttack:
     (1.0, 'ok')
     """
 
+    key = "inversion"
+    family = "inversion"
+    title = "Inversion"
+    order = 40
+    releases = (REPRESENTATION, VECTORS)
+    presets = (
+        AttackPreset("inversion_token", "Inversion of single tokens", 3.0, 11.0, {"decoder": "token"}, quick=True),
+        AttackPreset("inversion_sequence", "Inversion of sentences", 3.0, 18.0),
+        AttackPreset(
+            "inversion_labels", "The same, with casing and labels", 3.0, 35.0, {"casing": True, "labels": True}
+        ),
+    )
     threat = "representation"
 
     def __init__(
@@ -100,12 +113,22 @@ class InversionAttack:
 
     @property
     def attacker(self) -> str:
-        """Who attacks, and what he holds."""
+        """Who attacks, and what they hold."""
         beside = [word for word, on in (("their casing", self.casing), ("their tags", self.labels)) if on]
         return (
             "A recipient who holds the published representer, public word vectors, annotated text of other patients, "
             f"and the released vectors{' with ' + ' and '.join(beside) if beside else ''}, and reads words back."
         )
+
+    @property
+    def phrase(self) -> str:
+        """What the attacker does, with a gap for the share."""
+        return _phrase_of(self.measure_name)
+
+    def run(self, release: Any) -> list[AttackResult]:
+        """Words that were read back from the measured sentences."""
+        own = (release.tokens("train"), release.tokens("valid"))
+        return [self.fit(InversionKnowledge(release.table, *own, device=release.device)).attack(release.tokens("test"))]
 
     def fit(self, knowledge: InversionKnowledge) -> InversionAttack:
         """Train the decoder, and the one that sees the surroundings only.
@@ -113,7 +136,7 @@ class InversionAttack:
         Raises
         ------
         ValueError
-            If casing or labels are to be used and are missing, or his text holds no PHI token of the vocabulary.
+            If casing or labels are to be used and are missing, or their text holds no PHI token of the vocabulary.
         """
         since = time.perf_counter()
         self._rng, _ = random_streams(self.random_state, knowledge.device)
@@ -155,10 +178,6 @@ class InversionAttack:
         seconds = self._seconds + time.perf_counter() - since
         return {k: self._result(k, released, (found, context), controls, seconds) for k in TOP}
 
-    def skip(self, reason: str) -> AttackResult:
-        """The result if it is left out."""
-        return AttackResult.skipped(self.name, self.threat, self.attacker, self.measure, reason)
-
     def _result(
         self, measure: str, released: ReleasedTokens, found: Any, controls: Any, seconds: float
     ) -> AttackResult:
@@ -191,6 +210,7 @@ class InversionAttack:
             max(guesses.values(), key=lambda e: e.value),
             **arms,
             seconds=seconds,
+            **{**self.declared, "phrase": _phrase_of(measure)},
             settings={"decoder": self.decoder, "casing": self.casing, "labels": self.labels, "measure": measure}
             | {k: v for k, v in vars(self.settings).items() if k != "kind"},
             details=details | {"n_words": len(self._vocabulary)},
@@ -246,7 +266,7 @@ class InversionAttack:
             if getattr(self, name):
                 if values is None:
                     raise ValueError(f"The attack is to use {name}, but none are given.")
-                # A tag that his text does not hold tells him nothing.
+                # A tag that their text does not hold tells them nothing.
                 known = torch.as_tensor(np.where(values < width, values, width))
                 extra.append(F.one_hot(known, width + 1)[:, :width].float())
         vectors = torch.as_tensor(np.asarray(data.vectors, dtype=np.float32))
@@ -283,6 +303,13 @@ def _first_with_that_vector(table: np.ndarray) -> np.ndarray:
 
 def _figures(estimate: Estimate) -> dict[str, float]:
     return {"value": estimate.value, "low": estimate.low, "high": estimate.high, "n": estimate.n}
+
+
+def _phrase_of(measure: str) -> str:
+    trained = "An attacker who trained a decoder on the published representer and public word vectors"
+    if measure == "top1":
+        return f"{trained} reads the right name from a released vector in {{}} of cases"
+    return f"{trained} has the right name among their first five guesses in {{}} of cases"
 
 
 def _meaning(measure: str) -> str:

@@ -13,6 +13,8 @@ from sklearn.preprocessing import StandardScaler
 
 from ...sequences import TokenSequences, TokenVectors
 from ..protocol import CONTROL_CONFIDENCE, AttackResult, Estimate
+from ..released_step import REPRESENTATION, VECTORS, WORDS
+from .declaration import AttackPreset, AttackSettings, AuditAttack
 from .sentence_pairs import PairFeatures, ReleasedSentences, SentencePairs, draw_pairs
 
 __all__ = ["LinkageAttack"]
@@ -20,12 +22,12 @@ __all__ = ["LinkageAttack"]
 _POSITIVE_BAR = 0.9
 
 
-class LinkageAttack:
+class LinkageAttack(AuditAttack):
     """Tells pairs of sentences of one patient from pairs of two.
 
     The attacker has sentences of other patients in the same form, knows whose they are, and learns (logistic
     regression) how much what two sentences share says: rare words and surrogates, other words, labels, casing, length;
-    of vectors their cosines. A surrogate that is the same throughout a patient (``coherence="patient"``) links his
+    of vectors their cosines. A surrogate that is the same throughout a patient (``coherence="patient"``) links their
     sentences even where nobody can tell what it stands for. Words that are not PHI are released as they are and link
     too.
 
@@ -55,6 +57,25 @@ class LinkageAttack:
     1.0
     """
 
+    key = "linkage"
+    family = "linkage"
+    title = "Document linkage"
+    order = 50
+    releases = (REPRESENTATION, WORDS, VECTORS)
+    presets = (
+        AttackPreset("linkage", "Document linkage", 1.0, 0.5, quick=True),
+        AttackPreset(
+            "linkage_bare",
+            "Document linkage without casing and labels",
+            1.0,
+            0.5,
+            {"use_casing": False, "use_tags": False},
+        ),
+    )
+    phrase = (
+        "An attacker who holds sentences of other patients says rightly in {} of pairs whether two released sentences "
+        "are about one patient"
+    )
     threat: str = "pseudonymised text"  # "representation" of what links vectors, which `attack` sees by itself
     measure = "share of pairs rightly said to be of one patient or of two, equally many of both"
 
@@ -80,11 +101,26 @@ class LinkageAttack:
 
     @property
     def attacker(self) -> str:
-        """Who attacks, and what he holds."""
+        """Who attacks, and what they hold."""
         return (
             "A recipient of the release who holds sentences of other patients in the same form and knows which of "
             "those belong together."
         )
+
+    @classmethod
+    def make(cls, preset: AttackPreset, settings: AttackSettings, release: Any) -> LinkageAttack:
+        """The attack, about vectors or about text also where it is skipped."""
+        attack = cls(**cls.options_of(preset, settings), **settings.shared)
+        attack.threat = "pseudonymised text" if release.kind == WORDS else "representation"
+        return attack
+
+    def requires(self, release: Any) -> str | None:
+        """Patients."""
+        return "It is not known which sentences are of one patient." if release.data.groups is None else None
+
+    def run(self, release: Any) -> list[AttackResult]:
+        """Links between the measured sentences."""
+        return [self.fit(release.sentences("train")).attack(release.sentences("test"))]
 
     def fit(self, knowledge: ReleasedSentences) -> LinkageAttack:
         """Take sentences of other patients.
@@ -103,7 +139,7 @@ class LinkageAttack:
         Parameters
         ----------
         released : ReleasedSentences
-            Of the kind that he learned from: words or vectors, and of other patients.
+            Of the kind that they learned from: words or vectors, and of other patients.
 
         Raises
         ------
@@ -129,13 +165,10 @@ class LinkageAttack:
             _POSITIVE_BAR,
             Estimate.from_hits(blind_hits, blind_pairs.patients, CONTROL_CONFIDENCE),
             seconds=perf_counter() - started,
+            **self.declared,
             settings={"use_casing": self.use_casing, "use_tags": self.use_tags, "n_pairs": self.n_pairs},
             details={"area under the curve": auc, "patients": len(np.unique(pairs.patients)), "pairs": len(pairs)},
         )
-
-    def skip(self, reason: str) -> AttackResult:
-        """The result if it is left out."""
-        return AttackResult.skipped(self.name, self.threat, self.attacker, self.measure, reason)
 
     def _told_apart(
         self, known: ReleasedSentences, released: ReleasedSentences, rng: np.random.Generator

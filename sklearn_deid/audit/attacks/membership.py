@@ -11,10 +11,11 @@ from sklearn.metrics import roc_auc_score
 
 from ...sequences import check_groups, check_sequences, check_tags
 from ..protocol import CONTROL_CONFIDENCE, AttackResult, Estimate
-from .membership_losses import best_threshold, membership_scores
+from ..released_step import MODEL, REPRESENTATION
+from .declaration import AttackPreset, AuditAttack
 from .model_training import LossFunction, TrainingProcedure, losses_of, memorise, row_keys
 
-__all__ = ["MembershipAttack", "MembershipKnowledge", "ReleasedTagger"]
+__all__ = ["MembershipAttack", "MembershipKnowledge", "ReleasedTagger", "best_threshold", "membership_scores"]
 
 _METHODS = {"threshold": "loss threshold", "shadow": "likelihood ratio over shadow models"}
 _POSITIVE_BAR = 0.9
@@ -66,18 +67,18 @@ class ReleasedTagger:
     members: Any
 
 
-class MembershipAttack:
+class MembershipAttack(AuditAttack):
     """Says of sentences whether a tagger was trained on them, from its losses.
 
-    The attacker trains taggers of his own ("shadows") in the same way, each on a random half of the sentences. With
-    "threshold" he learns from them one loss under which a sentence counts as a member; with "shadow" he learns for
-    each sentence which losses are usual with and without it, and takes the more likely of the two.
+    The attacker trains taggers of their own ("shadows") in the same way, each on a random half of the sentences. With
+    "threshold" they learn from them one loss under which a sentence counts as a member; with "shadow" they learn for
+    each sentence which losses are usual with and without it, and take the more likely of the two.
 
     Parameters
     ----------
     method : {"shadow", "threshold"}, default="shadow"
     n_shadows : int, default=8
-        Taggers that he trains; the time of the attack. At least 2.
+        Taggers that they train; the time of the attack. At least 2.
     confidence : float in (0, 1), default=0.95
         Interval over patients.
     random_state : int or None, default=None
@@ -108,6 +109,38 @@ class MembershipAttack:
     (1.0, 1.0)
     """
 
+    key = "membership"
+    family = "membership"
+    title = "Membership inference"
+    order = 70
+    releases = (MODEL, REPRESENTATION)
+    presets = (
+        AttackPreset(
+            "membership", "Likelihood ratio on a tagger", 5.0, 60.0, {"n_shadows": 4}, releases=(MODEL,), anew=True
+        ),
+        AttackPreset(
+            "membership_threshold",
+            "Loss threshold on a tagger",
+            3.0,
+            36.0,
+            {"method": "threshold", "n_shadows": 2},
+            releases=(MODEL,),
+            anew=True,
+        ),
+        AttackPreset(
+            "membership_representer",
+            "Likelihood ratio on a representer",
+            5.0,
+            600.0,
+            {"n_shadows": 4},
+            releases=(REPRESENTATION,),
+            anew=True,
+        ),
+    )
+    phrase = (
+        "A user of the model who knows how it is trained says rightly of {} of sentences whether they were in its "
+        "training data"
+    )
     threat = "model"
     measure = "share of sentences rightly said to be of the training set or not, equally many of both"
 
@@ -128,11 +161,16 @@ class MembershipAttack:
 
     @property
     def attacker(self) -> str:
-        """Who attacks, and what he holds."""
+        """Who attacks, and what they hold."""
         return (
             "A user of the tagger who sees its probabilities, knows how it is trained, and holds annotated sentences, "
             "some of which were used."
         )
+
+    def run(self, release: Any) -> list[AttackResult]:
+        """Membership in the training set of a model that is trained in the same way as the one that is audited."""
+        knowledge, released, described = release.memory
+        return [described(self.fit(knowledge).attack(released))]
 
     def fit(self, knowledge: MembershipKnowledge) -> MembershipAttack:
         """Train the shadows.
@@ -184,13 +222,10 @@ class MembershipAttack:
             negative,
             chance=0.5,
             seconds=perf_counter() - started,
+            **self.declared,
             settings={"method": self.method, "n_shadows": self.n_shadows},
             details=_figures(scores[inside], scores[outside], self.confidence),
         )
-
-    def skip(self, reason: str) -> AttackResult:
-        """The result if it is left out."""
-        return AttackResult.skipped(self.name, self.threat, self.attacker, self.measure, reason)
 
     def _trained(self, train: TrainingProcedure) -> tuple[np.ndarray, np.ndarray]:
         """Losses of all sentences under each shadow, and whether it was trained on them; both (n_shadows, n)."""
@@ -255,3 +290,64 @@ def _figures(inside: np.ndarray, outside: np.ndarray, confidence: float) -> dict
         "area under the curve": float(roc_auc_score(truth, np.concatenate([inside, outside]))),
         "advantage": float((inside > 0).mean() - (outside > 0).mean()),
     }
+
+
+# Beyond that, confidences are 0 or 1 in single precision.
+_LOSS_RANGE = (1e-7, 30.0)
+
+
+def membership_scores(losses: np.ndarray, shadows: np.ndarray, inside: np.ndarray) -> np.ndarray:
+    """Logarithm of the likelihood ratio of each sentence's loss, with it in the training set against without.
+
+    Losses are taken as log odds of the mean probability of a tag, which are nearly normal. Means are each sentence's
+    own; the two variances are those of all sentences together, since shadows are few.
+
+    Parameters
+    ----------
+    losses : ndarray of shape (n,)
+        Of the attacked model.
+    shadows : ndarray of shape (n_shadows, n)
+    inside : ndarray of bool, shape (n_shadows, n)
+        At least one True and one False for each sentence.
+
+    Returns
+    -------
+    ndarray of shape (n,)
+
+    References
+    ----------
+    Carlini et al. (2022), algorithm 1, with the variances of section VI.
+
+    Examples
+    --------
+    >>> shadows = np.array([[0.1, 0.9], [0.9, 0.1], [0.11, 1.0], [1.0, 0.12]])
+    >>> inside = np.array([[True, False], [False, True], [True, False], [False, True]])
+    >>> (membership_scores(np.array([0.1, 0.95]), shadows, inside) > 0).tolist()
+    [True, False]
+    """
+    target, seen = _log_odds(losses), _log_odds(shadows)
+    densities = []
+    for mask in (inside, ~inside):
+        n = mask.sum(axis=0)
+        mean = np.where(mask, seen, 0.0).sum(axis=0) / np.maximum(n, 1)
+        spread = np.where(mask, (seen - mean) ** 2, 0.0).sum()
+        # A mean of n shadows differs from the truth itself, by a share of 1 / n of the variance.
+        variance = max(float(spread / max(1, (n - 1).sum())), 1e-6) * (1.0 + 1.0 / np.maximum(n, 1))
+        densities.append(-0.5 * ((target - mean) ** 2 / variance + np.log(variance)))
+    return densities[0] - densities[1]
+
+
+def _log_odds(losses: np.ndarray) -> np.ndarray:
+    clipped = np.clip(losses, *_LOSS_RANGE)
+    return -clipped - np.log(-np.expm1(-clipped))
+
+
+def best_threshold(losses: np.ndarray, inside: np.ndarray) -> float:
+    """Loss that divides what shadows were trained on from what they were not, with the fewest errors."""
+    values, order = np.unique(losses.reshape(-1), return_inverse=True)
+    member = inside.reshape(-1)
+    below_in = np.cumsum(np.bincount(order.reshape(-1)[member], minlength=len(values))) / member.sum()
+    below_out = np.cumsum(np.bincount(order.reshape(-1)[~member], minlength=len(values))) / (~member).sum()
+    best = int((below_in - below_out).argmax())
+    # Half way to the next, so that no training loss lies on the line.
+    return float(values[best : best + 2].mean())

@@ -22,17 +22,24 @@ from ...representations.pair_adversaries import PairAdversaries
 from ...representations.pair_batches import PairBatches
 from ...representations.pair_data import PairData
 from ...representations.probe import CONTROL_BAR, ProbeResult, train_probe
+from ..audit_data import random_streams
 from ..protocol import CONTROL_CONFIDENCE, AttackResult, Estimate
-from ..streams import random_streams
+from ..released_step import REPRESENTATION
 from .control_representers import BlindRepresenter, slightly_noisy
+from .declaration import AttackPreset, AttackSettings, AuditAttack
 
 __all__ = ["PairAttack", "PairKnowledge", "PairRelease"]
 
+_QUICK_EPOCHS = 10
+# The paper's adversary is weak by itself: after 10 epochs on 2,000 sentences it read open word vectors in 58 % of
+# pairs, the strong one in 99 %. That is a finding and no error of the audit, which never passes on its word alone, so
+# that its control is shown and has a bar that is out of the way.
+_PAPER = {"adversary": "paper", "task": "average", "min_positive_control": 0.4}
 _TASKS = {"paper": ("average", "t1", "t2"), "strong": ("t1", "t2")}
 _HOLDS = {
     "t1": "the word vectors of a sentence and one representation",
-    "t2": "a representation of a sentence that he knows and one that was released",
-    "average": "a sentence that he knows, with its word vectors, and one representation that was released",
+    "t2": "a representation of a sentence that they know and one that was released",
+    "average": "a sentence that they know, with its word vectors, and one representation that was released",
 }
 
 
@@ -44,7 +51,7 @@ class PairKnowledge:
     ----------
     representer : Representer
     train, valid : PairData
-        His own annotated sentences: those he learns from, and those of other patients by which he chooses.
+        Their own annotated sentences: those they learn from, and those of other patients by which they choose.
     adversaries : PairAdversaries or None
         For ``start="continued"``: those that were trained together with the representer.
     device : torch.device or str, default="cpu"
@@ -73,7 +80,7 @@ class PairRelease:
     groups: np.ndarray | None = None
 
 
-class PairAttack:
+class PairAttack(AuditAttack):
     """Train an adversary on a representer, and count how often it is right on other patients' pairs.
 
     Half of the pairs are twice the same sentence, half a sentence and its twin, in which one token of PHI went to one
@@ -90,7 +97,7 @@ class PairAttack:
     start : {"fresh", "continued"}, default="fresh"
         "continued" goes on with a copy of ``PairKnowledge.adversaries``, whatever kind they are, as the paper does.
     template : {"noisy", "noise_free"}, default="noisy"
-        "noise_free" is T3: he switches the noise off on his side.
+        "noise_free" is T3: the attacker switches the noise off on their side.
     control : {"raw", "noise_off"} or None, default="raw"
         Where nothing is hidden: word vectors with a little noise, or this representer without noise. The latter fails
         where it hides by its network too. None runs no controls, for repeated runs of one setting.
@@ -127,6 +134,29 @@ class PairAttack:
     (2, 0.5, 'ok')
     """
 
+    key = "pairs"
+    family = "pairs"
+    title = "Pair discrimination"
+    order = 30
+    releases = (REPRESENTATION,)
+    presets = (
+        AttackPreset("pairs", "Pair discrimination, T2", 5.0, 0.6),
+        AttackPreset(
+            "pairs_noise_free",
+            "Pair discrimination, noise-free template",
+            5.0,
+            0.6,
+            {"template": "noise_free"},
+            quick=True,
+        ),
+        AttackPreset("pairs_t1", "Pair discrimination, T1", 3.0, 1.5, {"task": "t1"}),
+        AttackPreset("pairs_continued", "The adversary that was trained along", 3.0, 0.6, {"start": "continued"}),
+        AttackPreset("pairs_paper", "The paper's adversary", 1.0, 6.6, _PAPER),
+    )
+    phrase = (
+        "An attacker who trained on the published representer and annotated sentences of other patients tells a "
+        "sentence from one with another name in {} of pairs"
+    )
     threat = "representation"
     measure = "share of pairs, half of them real, of which the attacker says rightly whether they are"
 
@@ -169,11 +199,39 @@ class PairAttack:
 
     @property
     def attacker(self) -> str:
-        """Who attacks, and what he holds."""
+        """Who attacks, and what they hold."""
         return (
             f"A recipient who holds the published representer, annotated sentences of other patients, and "
             f"{_HOLDS[self.task]}, and is to say whether both are of the same sentence."
         )
+
+    @classmethod
+    def make(cls, preset: AttackPreset, settings: AttackSettings, release: Any) -> PairAttack:
+        """An adversary; one that does no better for long enough has learnt what it can."""
+        n_epochs = min(settings.n_epochs, _QUICK_EPOCHS) if settings.quick else settings.n_epochs
+        options = cls.options_of(preset, settings)
+        # An adversary that was trained along is continued as what it is.
+        if (
+            options.get("start") == "continued"
+            and getattr(getattr(release.representer, "training_", None), "adversary", None) == "paper"
+        ):
+            options = _PAPER | options
+        return cls(n_epochs=n_epochs, patience=max(5, n_epochs // 5), **options, **settings.shared)
+
+    @property
+    def n_rounds(self) -> int:
+        """Epochs."""
+        return self.n_epochs
+
+    def requires(self, release: Any) -> str | None:
+        """Adversaries, if they are to be continued."""
+        if self.start == "continued" and release.pair_knowledge.adversaries is None:
+            return "start='continued' needs trained adversaries, and this representer kept none."
+        return None
+
+    def run(self, release: Any) -> list[AttackResult]:
+        """Accuracy on pairs of the measured sentences."""
+        return [self.fit(release.pair_knowledge).attack(release.pair_release)]
 
     def fit(self, knowledge: PairKnowledge) -> PairAttack:
         """Train the adversary.
@@ -233,13 +291,10 @@ class PairAttack:
             0.5,
             **controls,
             seconds=self._seconds + time.perf_counter() - since,
+            **self.declared,
             settings=self._settings(),
             details={"epoch": self._epoch(), **others},
         )
-
-    def skip(self, reason: str) -> AttackResult:
-        """The result if it is left out."""
-        return AttackResult.skipped(self.name, self.threat, self.attacker, self.measure, reason)
 
     def _train(self, representer: Representer, known: PairAdversaries | None = None) -> ProbeResult:
         settings = AdversarySettings(

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from time import perf_counter
 from typing import Any
 
 import numpy as np
+from scipy.sparse import coo_array, csc_array, csr_array, issparse, vstack
 
 from ...metrics import normalised_prior
 from ..bayes import bayes_reidentification
 from ..protocol import CONTROL_CONFIDENCE, AttackResult, Estimate
+from ..released_step import WORDS
+from .declaration import AttackPreset, AuditAttack
 from .pseudonymised_text import Blind, PseudonymisedText, PseudonymKnowledge, Trials, Unmoved, trials_of_text
-from .word_posteriors import known_table, learned_table, most_likely
 
-__all__ = ["ReidentificationAttack"]
+__all__ = ["ReidentificationAttack", "known_table", "learned_table", "most_likely"]
 
 _POSITIVE_BAR = 0.99
 # What a release that was never simulated for a word counts, in draws.
@@ -22,26 +25,29 @@ _UNSEEN = 0.1
 _Categories = dict[str, tuple[list[str], np.ndarray, float]]
 
 
-class ReidentificationAttack:
+class ReidentificationAttack(AuditAttack):
     """Names the word behind a surrogate.
 
     The attacker knows the mechanism, how frequent words are, and (if the frequencies are given by label) the label of
-    each token. He does not read the sentence; one who does may find more. Of a word released several times he sees all
-    releases and multiplies what each says, the overlap attack: with releases out of N neighbours that is the
+    each token. They do not read the sentence; whoever does may find more. Of a word released several times they see all
+    releases and multiply what each says, the overlap attack: with releases out of N neighbours that is the
     intersection of the words that fit.
 
     Parameters
     ----------
     attacker : {"exact", "trained"}, default="exact"
         "exact" knows the probability of each release and is the best there is; "trained" learns them from releases that
-        he makes himself (naive Bayes on counts). He is never better on average, and shows that the exact figure can be
-        attained.
+        they make themselves (naive Bayes on counts). It is never better on average, and shows that the exact figure
+        can be attained.
     n_releases : int, default=1
         Independent releases of each word, where releases are simulated; in given text they are counted.
     n_simulated : int, default=2,000
         Releases of each word from which the trained attacker learns.
     n_trials : int, default=5,000
         Words to be named, where releases are simulated and not all of them are summed over.
+    in_text : bool, default=False
+        Whether an audit lets the attacker name the words of the text that was released, not those of simulated
+        releases.
     confidence : float in (0, 1), default=0.95
         Of intervals of counted hits. Those of sums over all releases have none, those of the exact attacker by Monte
         Carlo 95 %.
@@ -69,6 +75,21 @@ class ReidentificationAttack:
     (0.75, 0.5, 'ok')
     """
 
+    key = "reidentification"
+    family = "reidentification"
+    title = "Re-identification"
+    order = 60
+    releases = (WORDS,)
+    presets = (
+        AttackPreset("reidentification", "Best attacker on simulated releases", 9.0, 3.0, quick=True),
+        AttackPreset(
+            "reidentification_trained", "Trained attacker on simulated releases", 3.0, 5.0, {"attacker": "trained"}
+        ),
+        AttackPreset("overlap", "Best attacker on the released text", 9.0, 3.0, {"in_text": True}, quick=True),
+    )
+    phrase = (
+        "An attacker who knows the method and how frequent words are names the word behind a surrogate in {} of cases"
+    )
     threat = "pseudonymised text"
     measure = "share of words named rightly"
 
@@ -79,6 +100,7 @@ class ReidentificationAttack:
         n_releases: int = 1,
         n_simulated: int = 2_000,
         n_trials: int = 5_000,
+        in_text: bool = False,
         confidence: float = 0.95,
         random_state: Any = None,
     ) -> None:
@@ -88,21 +110,30 @@ class ReidentificationAttack:
             if value < 1:
                 raise ValueError(f"The '{name}' parameter must be at least 1. Got {value} instead.")
         self.kind, self.n_releases, self.n_simulated = attacker, n_releases, n_simulated
-        self.n_trials, self.confidence, self.random_state = n_trials, confidence, random_state
+        self.n_trials, self.in_text = n_trials, in_text
+        self.confidence, self.random_state = confidence, random_state
 
     @property
     def name(self) -> str:
         """Which attack, in words."""
         how = "best attacker" if self.kind == "exact" else "attacker trained on simulated releases"
-        return f"re-identification, {how}"
+        return f"re-identification, {how}{', in the released text' if self.in_text else ''}"
 
     @property
     def attacker(self) -> str:
-        """Who attacks, and what he holds."""
+        """Who attacks, and what they hold."""
         return (
             "A recipient of the pseudonymised text who knows the method with its word vectors and settings, how "
-            "frequent each word is and, where frequencies are by label, the labels; he does not read the sentence."
+            "frequent each word is and, where frequencies are by label, the labels; they do not read the sentence."
         )
+
+    def requires(self, release: Any) -> str | None:
+        """The mechanism."""
+        return "The mechanism that made the text is not known." if release.pseudonymizer is None else None
+
+    def run(self, release: Any) -> list[AttackResult]:
+        """Words behind simulated releases, or behind the released text."""
+        return [self.fit(release.pseudonym_knowledge).attack(release.pseudonymised_text if self.in_text else None)]
 
     def fit(self, knowledge: PseudonymKnowledge) -> ReidentificationAttack:
         """Take what the attacker knows.
@@ -147,13 +178,9 @@ class ReidentificationAttack:
             Estimate.from_hits(guessed, groups, self.confidence),
             (Estimate.from_hits(positive), Estimate.from_hits(negative, groups, CONTROL_CONFIDENCE)),
             details,
-            # A word that he has never heard of cannot be named by anyone of his knowledge.
+            # A word that is not in the prior cannot be named by anyone who knows only the prior.
             min_positive_control=_POSITIVE_BAR * float(np.mean(self._nameable(trials))),
         )
-
-    def skip(self, reason: str) -> AttackResult:
-        """The result if it is left out."""
-        return AttackResult.skipped(self.name, self.threat, self.attacker, self.measure, reason)
 
     # ---- computed for the mechanism
 
@@ -195,6 +222,7 @@ class ReidentificationAttack:
             min_positive_control,
             controls[1],
             seconds=perf_counter() - started,
+            **self.declared,
             settings={"attacker": self.kind, "n_releases": self.n_releases, "n_simulated": self.n_simulated},
             details=details,
         )
@@ -259,3 +287,59 @@ class ReidentificationAttack:
             table, floor = learned_table(mechanism, tokens, seen, self.n_simulated, rng), _UNSEEN
         best = most_likely(table, floor, np.log(weights), np.searchsorted(seen, trial.numbers), trial.owner)
         return np.array(tokens, dtype=object)[best]
+
+
+_CELLS = 4_000_000  # of a block of scores: 32 MB
+_TOKENS_AT_ONCE = 64
+_DRAWS_AT_ONCE = 100_000
+
+
+def known_table(mechanism: Any, tokens: Sequence[str], seen: np.ndarray) -> csc_array:
+    """Probability of each seen release of each token, shape (n_tokens, n_seen)."""
+    if not hasattr(mechanism, "probabilities"):
+        raise ValueError("The exact attacker on released text needs a mechanism with known probabilities.")
+    parts = []
+    for start in range(0, len(tokens), _TOKENS_AT_ONCE):
+        block = mechanism.probabilities(tokens[start : start + _TOKENS_AT_ONCE])
+        block = block.tocsr() if issparse(block) else csr_array(np.atleast_2d(block))
+        inside = np.flatnonzero(seen < block.shape[1])
+        part = block[:, seen[inside]].tocoo()
+        shape = (block.shape[0], len(seen))
+        parts.append(coo_array((part.data, (part.coords[0], inside[part.coords[1]])), shape=shape))
+    return vstack(parts, format="csc")
+
+
+def learned_table(
+    mechanism: Any, tokens: Sequence[str], seen: np.ndarray, each: int, rng: np.random.Generator
+) -> csc_array:
+    """How many of ``each`` simulated releases of a token were each of the seen ones, shape (n_tokens, n_seen)."""
+    parts, at_once = [], max(1, _DRAWS_AT_ONCE // each)
+    for start in range(0, len(tokens), at_once):
+        some = list(tokens[start : start + at_once])
+        drawn = np.asarray(mechanism.sample([token for token in some for _ in range(each)], rng))
+        place = np.minimum(np.searchsorted(seen, drawn), len(seen) - 1)
+        hit = np.flatnonzero(seen[place] == drawn)
+        parts.append(coo_array((np.ones(len(hit)), (hit // each, place[hit])), shape=(len(some), len(seen))).tocsr())
+    return vstack(parts, format="csc")
+
+
+def most_likely(
+    table: csc_array, floor: float, log_prior: np.ndarray, columns: np.ndarray, owner: np.ndarray
+) -> np.ndarray:
+    """Token with the largest prior times the product over a trial's releases; shape (n_trials,)."""
+    n_trials = int(owner[-1]) + 1
+    # What no token can have been released as tells nothing.
+    useful = np.asarray(table.sum(axis=0)).reshape(-1)[columns] > 0
+    counts = coo_array((np.ones(int(useful.sum())), (owner[useful], columns[useful])), (n_trials, table.shape[1]))
+    counts = counts.tocsr()
+    best, at_once = np.empty(n_trials, dtype=np.int64), max(1, _CELLS // len(log_prior))
+    for start in range(0, n_trials, at_once):
+        part = counts[start : start + at_once]
+        used = np.unique(part.indices)
+        with np.errstate(divide="ignore"):
+            logs = np.log(table[:, used].toarray().T + floor)  # shape: (n_used, n_tokens)
+        score = part[:, used] @ logs + log_prior
+        # Nothing fits all releases: the words' frequency is left.
+        score[~np.isfinite(score).any(axis=1)] = log_prior
+        best[start : start + at_once] = score.argmax(axis=1)
+    return best

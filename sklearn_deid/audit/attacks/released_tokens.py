@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 import torch
 
-__all__ = ["InversionKnowledge", "ReleasedTokens", "surroundings"]
+__all__ = ["InversionKnowledge", "Ranks", "ReleasedTokens", "TOP", "expected_hits", "frequency_hits", "surroundings"]
 
 
 @dataclass(frozen=True, repr=False)
@@ -49,16 +51,16 @@ class ReleasedTokens:
 
 @dataclass(frozen=True, repr=False)
 class InversionKnowledge:
-    """What the attacker holds: public word vectors, and text of his own that he represented with the public network.
+    """Public word vectors, and text of the attackers' own that they represented with the public network.
 
     Attributes
     ----------
     table : ndarray of shape (n_words, e)
         Word vectors; words without one (zeros) cannot be recovered and are not asked for.
     train, valid : ReleasedTokens
-        His own sentences, to learn from and to choose the epoch by.
+        Their own sentences, to learn from and to choose the epoch by.
     vocabulary : ndarray of int or None
-        Rows of the table among which he searches; all by default. PHI words beyond it are not asked for.
+        Rows of the table among which they search; all by default. PHI words beyond it are not asked for.
     device : torch.device or str, default="cpu"
     """
 
@@ -74,3 +76,63 @@ def surroundings(data: ReleasedTokens) -> ReleasedTokens:
     if data.context_vectors is not None:
         return replace(data, vectors=data.context_vectors)
     return replace(data, vectors=np.where(np.asarray(data.phi, dtype=bool)[:, None], 0.0, data.vectors))
+
+
+TOP = {"top1": 1, "top5": 5}
+
+
+class Ranks(NamedTuple):
+    """Words ranked before the right one, and as high, itself included; both of shape (n,)."""
+
+    n_better: np.ndarray
+    n_tied: np.ndarray
+
+
+def expected_hits(ranks: Ranks, k: int) -> np.ndarray:
+    """Probability that the right word is among the first k, ties broken at random.
+
+    Parameters
+    ----------
+    ranks : Ranks
+    k : int
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn_deid.audit.attacks.released_tokens import Ranks, expected_hits
+    >>> expected_hits(Ranks(np.array([0, 0, 5]), np.array([1, 10, 1])), 5).tolist()
+    [1.0, 0.5, 0.0]
+    """
+    return np.clip((k - ranks.n_better) / ranks.n_tied, 0.0, 1.0)
+
+
+def frequency_hits(
+    known: np.ndarray, words: np.ndarray, k: int, known_keys: np.ndarray, keys: np.ndarray
+) -> np.ndarray:
+    """Whether a word is among the k most frequent of its key in the attacker's own text, shape (n,).
+
+    Parameters
+    ----------
+    known, words : ndarray of int
+        Words in their text, and those they are to guess.
+    k : int
+    known_keys, keys : ndarray of int
+        What they see of each without reading its vector (casing and label), or zeros. Where a key has fewer than k
+        words, the most frequent of all fill up.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn_deid.audit.attacks.released_tokens import frequency_hits
+    >>> known, key = np.array([7, 7, 3]), np.zeros(3, int)
+    >>> frequency_hits(known, np.array([7, 3]), 1, key, key[:2]).tolist()
+    [1.0, 0.0]
+    """
+    overall = [word for word, _ in Counter(known.tolist()).most_common()]
+    hits = np.zeros(len(words))
+    for key in np.unique(keys):
+        own = [word for word, _ in Counter(known[known_keys == key].tolist()).most_common()]
+        guesses = list(dict.fromkeys([*own, *overall]))[:k]
+        here = keys == key
+        hits[here] = np.isin(words[here], guesses)
+    return hits

@@ -26,7 +26,7 @@ class ReleasedSentences:
     X : sequence of n sentences
         Pseudonymised words, or vectors.
     groups : array-like of shape (n,)
-        Patients; the attacker knows them of the sentences that he learns from.
+        Patients; the attacker knows them of the sentences that they learn from.
     tags : sequence of n tag sequences, optional
         Labels, if they are released too.
     casing : sequence of n int sequences, optional
@@ -94,7 +94,7 @@ class SentencePairs:
 
 
 def draw_pairs(sentences: ReleasedSentences, n_pairs: int, rng: np.random.Generator) -> SentencePairs:
-    """For every patient equally many pairs within him and with sentences of others.
+    """For every patient equally many pairs within them and with sentences of others.
 
     Parameters
     ----------
@@ -113,7 +113,7 @@ def draw_pairs(sentences: ReleasedSentences, n_pairs: int, rng: np.random.Genera
     if len(with_pairs) < 2:
         raise ValueError("Linking needs at least two patients with two sentences each.")
     each = max(1, n_pairs // (2 * len(with_pairs)))
-    # Strangers come from patients who have pairs too: else a patient of one sentence would give himself away.
+    # Strangers come from patients who have pairs too: else a patient of one sentence would give themselves away.
     usable = np.flatnonzero(np.isin(patients, with_pairs))
     first, second, same, owner = [], [], [], []
     for p in with_pairs:
@@ -193,7 +193,8 @@ class PairFeatures:
         for kind in (0, 1):
             shared = [self._weight[word] for word in self._words[i][kind] & self._words[j][kind]]
             # The rarest shared word counts for itself: one rare surrogate links, ten stop words do not.
-            out += [float(np.log1p(sum(shared))), max(shared, default=0.0)]
+            # A set of words has another order in each process: only sorted numbers have the same sum in all of them.
+            out += [float(np.log1p(sum(sorted(shared)))), max(shared, default=0.0)]
         return out
 
     def _of_vectors(self, i: int, j: int) -> list[float]:

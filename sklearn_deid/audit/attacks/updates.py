@@ -2,17 +2,151 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
 from time import perf_counter
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from ...exceptions import ExchangeError
+from ...federated.layout import ParameterLayout
+from ...federated.record import ExchangeRecord
+from ...federated.sparse import SparseUpdate
 from ..protocol import CONTROL_CONFIDENCE, AttackResult, Estimate
-from .released_updates import ReleasedUpdates, UpdateKnowledge
-from .update_scores import rows_by_bias, rows_by_norm, rows_by_span
+from ..released_step import UPDATES
+from .declaration import AttackPreset, AuditAttack
 
-__all__ = ["UpdateLeakageAttack"]
+__all__ = ["ReleasedUpdates", "UpdateKnowledge", "UpdateLeakageAttack", "rows_by_bias", "rows_by_norm", "rows_by_span"]
 
+
+@dataclass(frozen=True, repr=False)
+class UpdateKnowledge:
+    """What a server, or whoever listens, knows about the model.
+
+    Attributes
+    ----------
+    layout : ParameterLayout
+        Where each parameter lies in the vector that is exchanged.
+    frequencies : array-like of shape (n_rows,), optional
+        How frequent each row (word or tag) is in general; the baseline guesses by it. None knows nothing.
+    table : array-like of shape (n_rows, d), optional
+        Vectors of the words, where they are public and not trained.
+    """
+
+    layout: ParameterLayout
+    frequencies: Any = None
+    table: Any = None
+
+    def __repr__(self) -> str:
+        return f"UpdateKnowledge({len(self.layout.names)} parameters)"
+
+
+@dataclass(frozen=True, repr=False)
+class ReleasedUpdates:
+    """Updates that were sent, and for the measurement what each was computed from.
+
+    Attributes
+    ----------
+    updates : ExchangeRecord, or sequence of SparseUpdate or of messages
+        Of an `ExchangeRecord` the uploads, in order.
+    present : sequence of collections of int
+        For each update the rows (numbers of words or of tags) that occurred in its batch or epoch.
+    """
+
+    updates: Any
+    present: Sequence[Collection[int]]
+
+    def __post_init__(self) -> None:
+        sent = self.updates.uploads() if isinstance(self.updates, ExchangeRecord) else self.updates
+        updates = [one if isinstance(one, SparseUpdate) else one.decode() for one in sent]
+        if not updates or len(updates) != len(self.present):
+            raise ValueError(f"'present' must say of each of {len(updates)} updates what it was made of.")
+        if any(one.kind != "update" for one in updates):
+            raise ValueError("Parameters that were downloaded are no updates.")
+        object.__setattr__(self, "updates", updates)
+        object.__setattr__(self, "present", [frozenset(int(row) for row in rows) for rows in self.present])
+
+    def __len__(self) -> int:
+        return len(self.updates)
+
+    def __repr__(self) -> str:  # the numbers of the words are as good as words
+        return f"ReleasedUpdates(n={len(self)})"
+
+    def parameter(self, layout: ParameterLayout, name: str) -> list[np.ndarray]:
+        """One parameter's part of each update, in its shape, with zeros where nothing was sent.
+
+        Raises
+        ------
+        ExchangeError
+            If an update is of another model.
+        ValueError
+            If there is no such parameter.
+        """
+        if name not in layout.names:
+            raise ValueError(f"The model has no parameter of that name; it has {len(layout.names)} others.")
+        if any(one.model != layout.fingerprint for one in self.updates):
+            raise ExchangeError("An update is of another model than the layout.")
+        return [layout.unflatten(one.dense())[name] for one in self.updates]
+
+
+# Singular values below this share of the largest are rounding in any case; above it, a gap of this factor shows it.
+_ROUNDING, _GAP = 1e-7, 10.0
+
+
+def rows_by_norm(part: np.ndarray) -> np.ndarray:
+    """Length of each row of an update, shape (n_rows,)."""
+    return np.linalg.norm(part, axis=1)
+
+
+def rows_by_bias(part: np.ndarray) -> np.ndarray:
+    """The update of each bias itself: against the gradient, it is positive where the tag occurred."""
+    return np.asarray(part, dtype=np.float64)
+
+
+def rows_by_span(part: np.ndarray, table: np.ndarray) -> np.ndarray:
+    """Minus the share of each word's vector that lies outside the row space of an update.
+
+    Parameters
+    ----------
+    part : ndarray of shape (n_units, d)
+    table : ndarray of shape (n_words, d)
+
+    Returns
+    -------
+    ndarray of shape (n_words,)
+        From -1 to 0; all 0 where the row space is the whole space, and the update tells nothing.
+
+    Examples
+    --------
+    >>> rows_by_span(np.array([[1.0, 0.0, 0.0]]), np.array([[2.0, 0.0, 0.0], [0.0, 0.0, 1.0]])).round(6).tolist()
+    [-0.0, -1.0]
+    """
+    _, values, directions = np.linalg.svd(np.asarray(part, dtype=np.float64), full_matrices=False)
+    kept = directions[: _rank(values)]
+    norms = np.linalg.norm(table, axis=1)
+    if len(kept) == table.shape[1]:
+        return np.zeros(len(table))
+    outside = np.linalg.norm(table - (table @ kept.T) @ kept, axis=1)
+    # A word without a vector leaves no trace.
+    return -np.where(norms > 0, outside / np.maximum(norms, 1e-300), 1.0)
+
+
+def _rank(values: np.ndarray) -> int:
+    """How many singular values are more than rounding; updates are differences of float32 numbers."""
+    above = int((values > _ROUNDING * values.max(initial=0.0)).sum())
+    if above < 2:
+        return above
+    ratios = values[: above - 1] / values[1:above]
+    largest = int(ratios.argmax())
+    return largest + 1 if ratios[largest] > _GAP else above
+
+
+# Parameters of the tagger's network with one row for each label, character or word shape, and the numbers of its first
+# layer that read the fixed vectors of words.
+LABELS, CHARACTERS, SHAPES = "emit.bias", "words.characters.embedding.weight", "words.shapes.weight"
+WORD_VECTORS = "word vectors"
+_ROWS_OF = {CHARACTERS: "characters", SHAPES: "word shapes"}
 _KINDS = {
     "words": "which word vectors were touched",
     "labels": "labels from the gradient of the output layer",
@@ -21,7 +155,12 @@ _KINDS = {
 _POSITIVE_BAR = 0.99
 
 
-class UpdateLeakageAttack:
+def _on(kind: str, parameter: str, against: str = "updates") -> dict[str, str]:
+    """What occurred at one site and not at another, or (``against="rows"``) what occurred at all."""
+    return {"kind": kind, "parameter": parameter, "against": against}
+
+
+class UpdateLeakageAttack(AuditAttack):
     """Says which words, or which labels, the sentences behind an update had.
 
     Three ways, each about the rows of one parameter:
@@ -79,6 +218,21 @@ class UpdateLeakageAttack:
     1.0
     """
 
+    key = "updates"
+    family = "updates"
+    title = "Update leakage"
+    order = 80
+    releases = (UPDATES,)
+    presets = (
+        AttackPreset("updates_labels", "Labels that occurred", 5.0, 1.0, _on("labels", LABELS, "rows"), quick=True),
+        AttackPreset("updates_labels_between", "Labels, between sites", 5.0, 1.0, _on("labels", LABELS), quick=True),
+        AttackPreset("updates_characters", "Characters, between sites", 5.0, 1.0, _on("words", CHARACTERS), quick=True),
+        AttackPreset("updates_shapes", "Word shapes, between sites", 5.0, 1.0, _on("words", SHAPES), quick=True),
+        AttackPreset("updates_words", "Words, between sites", 5.0, 2.0, _on("span", WORD_VECTORS), quick=True),
+    )
+    phrase = (
+        "A server that sees the updates of a site tells what occurred in its notes from what did not in {} of pairs"
+    )
     threat = "updates"
     measure = "share of pairs, one that occurred and one that did not, told apart"
 
@@ -109,9 +263,18 @@ class UpdateLeakageAttack:
 
     @property
     def attacker(self) -> str:
-        """Who attacks, and what he holds."""
+        """Who attacks, and what they hold."""
         known = " and the public word vectors" if self.kind == "span" else ""
         return f"A curious server that sees each update of a site, knows the model{known}, and follows the protocol."
+
+    def run(self, release: Any) -> list[AttackResult]:
+        """Rows that occurred in the sentences behind the uploads of an exchange."""
+        if self.kind != "span" and not release.has_parameter(self.parameter):
+            return [self.skip("The network of this exchange has no parameter of that kind.")]
+        found = self.fit(release.knowledge_of(self.parameter)).attack(release.updates_of(self.parameter))
+        details = {"sites": release.n_sites, **found.details}
+        name = found.name.replace("which word vectors", f"which vectors of {_ROWS_OF.get(self.parameter, 'words')}")
+        return [replace(found, name=name, details=details)]
 
     def fit(self, knowledge: UpdateKnowledge) -> UpdateLeakageAttack:
         """Take what the attacker knows of the model.
@@ -167,13 +330,10 @@ class UpdateLeakageAttack:
             Estimate.from_hits(_told_apart(blind, pairs), pairs.group, CONTROL_CONFIDENCE),
             chance=0.5,
             seconds=perf_counter() - started,
+            **self.declared,
             settings={"kind": self.kind, "against": self.against, "n_pairs": self.n_pairs},
             details=_named(scores, present),
         )
-
-    def skip(self, reason: str) -> AttackResult:
-        """The result if it is left out."""
-        return AttackResult.skipped(self.name, self.threat, self.attacker, self.measure, reason)
 
     def _scores(self, part: np.ndarray) -> np.ndarray:
         """How much each row looks as if it had occurred."""

@@ -20,7 +20,7 @@ def plug_in_attack(target: Target, n_samples: int, rng: np.random.Generator) -> 
     """An attacker who knows the mechanism by drawing from it: hits on fresh draws, and what no attacker can exceed.
 
     The hits of this attacker are a lower bound for the best one (interval of Clopper and Pearson). The same sum on the
-    draws he learned from is too large on average (the largest of means is at least the mean of the largest), so that
+    draws they learned from is too large on average (the largest of means is at least the mean of the largest), so that
     with McDiarmid's inequality it is an upper bound (for one release; else the bound is 1).
     """
     prior, guess = target.prior, float(target.prior.max())

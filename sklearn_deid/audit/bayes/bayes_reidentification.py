@@ -36,7 +36,7 @@ class CategoryReidentification:
     worst_case : float or None
         The same for the most exposed token. By Monte Carlo an estimate for the token that seemed most exposed in other
         draws, hence on average no more than the truth. None for "bracket" and "plug-in": their attacker is not the
-        best one, so that what he attains on one token bounds nothing.
+        best one, so that what they attain on one token bounds nothing.
     prior_guess : float
         Probability of naming it without seeing the release: the share of the most frequent token.
     weight : float
@@ -97,8 +97,8 @@ def bayes_reidentification(
     """Probability that the best attacker names the original of a released token.
 
     The attacker knows the mechanism (vectors, N, noise), how frequent each token is, and the category of the released
-    one, since labels are shared. He sees one release, or several independent releases of the same token (the overlap
-    attack), and names the token with the largest posterior probability. No attacker who knows only this does better;
+    one, since labels are shared. They see one release, or several independent releases of the same token (the overlap
+    attack), and name the token with the largest posterior probability. No attacker who knows only this does better;
     one who also reads the sentence may.
 
     Parameters

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 from functools import cached_property
 from typing import Any
 
@@ -10,12 +11,12 @@ import numpy as np
 from sklearn.frozen import FrozenEstimator
 from sklearn.pipeline import Pipeline
 
-from ..attacks.canaries import CanaryAttack, CanaryKnowledge, TrainingSet
-from ..attacks.membership import MembershipAttack, MembershipKnowledge, ReleasedTagger
+from ..attacks.canaries import CanaryKnowledge, TrainingSet
+from ..attacks.membership import MembershipKnowledge, ReleasedTagger
 from ..attacks.model_training import TrainingProcedure, training_of
 from ..audit_data import AuditData
 from ..protocol import AttackResult
-from ..released_step import MARKER, REPRESENTATION, unwrapped
+from ..released_step import MARKER, MODEL, REPRESENTATION, unwrapped
 
 __all__ = ["ReleasedModel"]
 
@@ -32,26 +33,30 @@ class ReleasedModel:
     data : AuditData
     """
 
+    kind = MODEL
+
     def __init__(self, estimator: Any, data: AuditData) -> None:
         self.estimator, self.data = estimator, data
 
-    def run(self, attack: Any) -> list[AttackResult]:
-        """Results of one attack."""
-        if isinstance(attack, MembershipAttack):
-            return [attack.fit(self._knowledge).attack(self._released)]
-        if isinstance(attack, CanaryAttack):
-            data, rows = self.data, self.data.train
-            planted = CanaryKnowledge(self._names(3 * attack.n_canaries), self._write)
-            return [attack.fit(planted).attack(TrainingSet(self._train, data.X[rows], data.y[rows]))]
-        raise TypeError(f"{type(attack).__name__} cannot attack a tagger.")
+    @property
+    def memory(self) -> tuple[MembershipKnowledge, ReleasedTagger, Callable[[AttackResult], AttackResult]]:
+        """What an attacker on the training set holds, a tagger to attack, and how the result is described."""
+        data = self.data
+        return MembershipKnowledge(self._train, data.X, data.y, data.groups), self._released, lambda found: found
+
+    @property
+    def training_set(self) -> TrainingSet:
+        """Sentences among which names can be planted."""
+        data, rows = self.data, self.data.train
+        return TrainingSet(self._train, data.X[rows], data.y[rows])
+
+    def canary_knowledge(self, n_names: int) -> CanaryKnowledge:
+        """Invented names, and the sentence around them."""
+        return CanaryKnowledge(self._names(n_names), self._write)
 
     @cached_property
     def _train(self) -> TrainingProcedure:
         return training_of(_retrainable(self.estimator))
-
-    @property
-    def _knowledge(self) -> MembershipKnowledge:
-        return MembershipKnowledge(self._train, self.data.X, self.data.y, self.data.groups)
 
     @cached_property
     def _released(self) -> ReleasedTagger:

@@ -13,19 +13,12 @@ from ...federated.sparse import SparseUpdate
 from ...federated.tagger_learner import tagger_layout
 from ...tagging.tagger_data import distinct_words, encode_tags, inner_tags
 from ...text import CASING_CLASSES, character_ids, shape_ids
-from ..attacks.gradient_inversion import GradientInversionAttack
-from ..attacks.released_updates import ReleasedUpdates, UpdateKnowledge
-from ..attacks.updates import UpdateLeakageAttack
+from ..attacks.updates import CHARACTERS, LABELS, SHAPES, WORD_VECTORS, ReleasedUpdates, UpdateKnowledge
 from ..audit_data import AuditData
-from ..protocol import AttackResult
+from ..released_step import UPDATES
 
-__all__ = ["CHARACTERS", "LABELS", "SHAPES", "WORDS", "ReleasedExchange"]
+__all__ = ["ReleasedExchange"]
 
-# Parameters of the tagger's network with one row for each label, character or word shape, and the numbers of its first
-# layer that read the fixed vectors of words.
-LABELS, CHARACTERS, SHAPES = "emit.bias", "words.characters.embedding.weight", "words.shapes.weight"
-WORDS = "word vectors"
-_OF = {CHARACTERS: "characters", SHAPES: "word shapes"}
 _FIRST_LAYER = "encoder.ahead.0.weight_ih_l0"
 _WHOLE_EPOCHS = (
     "An upload of this exchange is a local epoch over many sentences. Gradient inversion rebuilds a single sentence "
@@ -52,6 +45,9 @@ class ReleasedExchange:
         If no update was sent, or it is not known who had which sentence.
     """
 
+    kind = UPDATES
+    no_single_steps = _WHOLE_EPOCHS
+
     def __init__(self, ensemble: Any, data: AuditData) -> None:
         self._uploads = ensemble.exchange_.uploads()
         if not self._uploads:
@@ -68,31 +64,34 @@ class ReleasedExchange:
         self._tagger = ensemble.estimators_[0]
         self._layout = tagger_layout(self._tagger)
 
-    def run(self, attack: Any) -> list[AttackResult]:
-        """Results of one attack.
+    @property
+    def n_sites(self) -> int:
+        """Workers that sent updates."""
+        return len(np.unique(self._owner))
+
+    def has_parameter(self, parameter: str) -> bool:
+        """Whether the network has it."""
+        return parameter in self._layout.names
+
+    def knowledge_of(self, parameter: str) -> UpdateKnowledge:
+        """What an attacker knows who reads one parameter.
 
         Raises
         ------
-        TypeError
-            If the attack is not about updates.
+        ValueError
+            If it is not known which rows of it a sentence touches.
         """
-        if isinstance(attack, GradientInversionAttack):
-            return [attack.skip(_WHOLE_EPOCHS)]
-        if not isinstance(attack, UpdateLeakageAttack):
-            raise TypeError(f"{type(attack).__name__} cannot attack the updates of a distributed training.")
-        layout, updates, table = self._layout, list(self._uploads), None
-        if attack.kind == "span":
-            (layout, updates), table = self._first_layer(), self._readable[1]
-        elif attack.parameter not in layout.names:
-            return [attack.skip("The network of this exchange has no parameter of that kind.")]
-        rows = self._rows(attack.parameter)
+        if parameter == WORD_VECTORS:
+            return UpdateKnowledge(self._first_layer[0], None, self._readable[1])
         # How frequent labels are in general is known to everybody; between updates it says nothing.
-        frequencies = np.bincount(np.concatenate(rows), minlength=self._n_rows(attack.parameter))
-        knowledge = UpdateKnowledge(layout, frequencies if attack.parameter == LABELS else None, table)
-        found = attack.fit(knowledge).attack(ReleasedUpdates(updates, self._present(rows)))
-        details = {"sites": len(np.unique(self._owner)), **found.details}
-        name = found.name.replace("which word vectors", f"which vectors of {_OF.get(attack.parameter, 'words')}")
-        return [replace(found, name=name, details=details)]
+        rows = np.concatenate(self._rows(parameter))
+        frequencies = np.bincount(rows, minlength=self._n_rows(parameter)) if parameter == LABELS else None
+        return UpdateKnowledge(self._layout, frequencies)
+
+    def updates_of(self, parameter: str) -> ReleasedUpdates:
+        """Uploads that hold a parameter, with the rows of it that occurred."""
+        updates = self._first_layer[1] if parameter == WORD_VECTORS else list(self._uploads)
+        return ReleasedUpdates(updates, self._present(self._rows(parameter)))
 
     def _present(self, rows: list[np.ndarray]) -> list[set[int]]:
         """For each upload the rows that occur in its worker's sentences."""
@@ -109,7 +108,7 @@ class ReleasedExchange:
             tags = inner_tags(self.data.y, self._tagger.tag_scheme)
             return list(np.split(encode_tags(tags, self._tagger.classes_), X.offsets[1:-1]))
         of_word: list[np.ndarray] = []
-        if parameter == WORDS:
+        if parameter == WORD_VECTORS:
             of_word = [np.array([row] if row >= 0 else [], dtype=np.int64) for row in self._readable[0].tolist()]
         elif parameter == CHARACTERS:
             of_word = [row[row > 0] for row in character_ids(self._words)]
@@ -121,8 +120,6 @@ class ReleasedExchange:
         return [np.concatenate([none, *(of_word[i] for i in part)]) for part in np.split(ids, X.offsets[1:-1])]
 
     def _n_rows(self, parameter: str) -> int:
-        if parameter == WORDS:
-            return len(self._readable[1])
         return self._layout.shapes[self._layout.names.index(parameter)][0]
 
     @cached_property
@@ -137,12 +134,13 @@ class ReleasedExchange:
         numbers = np.where(is_there, np.cumsum(is_there) - 1, -1)
         return numbers[rows.reshape(-1)], table[is_there].astype(np.float64)
 
+    @cached_property
     def _first_layer(self) -> tuple[ParameterLayout, list[SparseUpdate]]:
         """The part of each update that belongs to the word vectors, as a model of its own."""
         width, start = self._readable[1].shape[1], len(CASING_CLASSES)
         whole = [self._layout.unflatten(one.decode().dense())[_FIRST_LAYER] for one in self._uploads]
         parts = [np.ascontiguousarray(part[:, start : start + width]).reshape(-1) for part in whole]
-        layout = ParameterLayout.of({WORDS: np.zeros((len(whole[0]), width), dtype=np.float32)})
+        layout = ParameterLayout.of({WORD_VECTORS: np.zeros((len(whole[0]), width), dtype=np.float32)})
         places = np.arange(layout.size)
         return layout, [SparseUpdate(places, part, layout.size, layout.fingerprint) for part in parts]
 

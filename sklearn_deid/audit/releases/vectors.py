@@ -2,32 +2,36 @@
 
 from __future__ import annotations
 
+import warnings
+from collections.abc import Callable
 from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
+import torch
+from sklearn.base import clone
 
 from ..._compat import resolve_device
 from ..._randomness import release_generator
+from ...exceptions import UnsafeToShareWarning
+from ...representations.bound import pair_distance
 from ...representations.encoding import encode_sentences
+from ...representations.pair_batches import PairBatches
 from ...representations.pair_data import PairData, embedding_table
 from ...sequences import TokenSequences, TokenVectors
 from ...tagging.tagger_data import distinct_words
 from ...text import casing_ids
-from ..attacks.certified import CertifiedBound
-from ..attacks.inversion import InversionAttack
-from ..attacks.linkage import LinkageAttack
-from ..attacks.lookup import LookupAttack, LookupKnowledge
-from ..attacks.membership import MembershipAttack
-from ..attacks.pairs import PairAttack, PairKnowledge, PairRelease
-from ..attacks.released_tokens import InversionKnowledge, ReleasedTokens
+from ..attacks.membership import MembershipKnowledge, ReleasedTagger
+from ..attacks.model_training import LossFunction, TrainingProcedure
+from ..attacks.pairs import PairKnowledge, PairRelease
+from ..attacks.released_tokens import ReleasedTokens
 from ..attacks.sentence_pairs import ReleasedSentences
 from ..audit_data import AuditData
 from ..protocol import AttackResult
-from .audit_representer_memory import attack_memory
+from ..released_step import REPRESENTATION, VECTORS
 
-__all__ = ["ReleasedRepresenter", "ReleasedVectors"]
+__all__ = ["ReleasedRepresenter", "ReleasedVectors", "distances_of", "training_of_representer"]
 
 # In no vocabulary: what stands in the place of PHI when only the surroundings are represented.
 _BLOTTED = "\u2588"
@@ -38,21 +42,6 @@ class _VectorRelease:
 
     def __init__(self, data: AuditData, device: str = "cpu") -> None:
         self.data, self.device = data, resolve_device(device)
-
-    def run(self, attack: Any) -> list[AttackResult]:
-        """Results of one attack.
-
-        Raises
-        ------
-        TypeError
-            If the attack is not about vectors.
-        """
-        if isinstance(attack, InversionAttack):
-            known = InversionKnowledge(self.table, self.tokens("train"), self.tokens("valid"), device=self.device)
-            return [attack.fit(known).attack(self.tokens("test"))]
-        if isinstance(attack, LinkageAttack):
-            return [attack.fit(self.sentences("train")).attack(self.sentences("test"))]
-        raise TypeError(f"{type(attack).__name__} cannot attack this release.")
 
     def tokens(self, part: str) -> ReleasedTokens:
         """Sentences of a part, with the words behind the vectors."""
@@ -112,25 +101,12 @@ class ReleasedRepresenter(_VectorRelease):
     data : AuditData
     """
 
+    kind = REPRESENTATION
+
     def __init__(self, representer: Any, data: AuditData) -> None:
         super().__init__(data, representer.device)
         self.representer = representer
         representer.network_.to(self.device)
-
-    def run(self, attack: Any) -> list[AttackResult]:
-        """Results of one attack; a lookup among two is told apart from one among all, and both are given."""
-        if isinstance(attack, (PairAttack, CertifiedBound)):
-            return [attack.fit(self.knowledge).attack(self.release)]
-        if isinstance(attack, LookupAttack):
-            network = self.representer.network_
-            found = attack.fit(LookupKnowledge(network, device=self.device)).attack_all(self.release)
-            asked = found[attack.measure_name]
-            if attack.candidates != "one_token" or attack.measure_name == "pairwise":
-                return [asked]
-            return [asked, replace(found["pairwise"], seconds=0.0)]  # one run, whose time is with the first
-        if isinstance(attack, MembershipAttack):
-            return attack_memory(self.representer, self.data, attack)
-        return super().run(attack)
 
     @property
     def is_bounded(self) -> bool:
@@ -138,16 +114,33 @@ class ReleasedRepresenter(_VectorRelease):
         return self.representer.network_.output_noise.kind != "none"
 
     @cached_property
-    def knowledge(self) -> PairKnowledge:
+    def pair_knowledge(self) -> PairKnowledge:
         """What an attacker who trains holds."""
         train, valid = (self._pairs.take(self.data.parts[part]) for part in ("train", "valid"))
         r = self.representer
         return PairKnowledge(r.network_, train, valid, getattr(r, "adversaries_", None), self.device)
 
     @cached_property
-    def release(self) -> PairRelease:
+    def pair_release(self) -> PairRelease:
         """The measured sentences."""
         return PairRelease(self._pairs.take(self.data.test), self.data.groups_of(self.data.test))
+
+    @property
+    def memory(self) -> tuple[MembershipKnowledge, ReleasedTagger, Callable[[AttackResult], AttackResult]]:
+        """What an attacker on the training set holds, a representer to attack, and how the result is described.
+
+        The representer is trained in the same way on half of the patients: on whom the given one was trained is not
+        known here. Judged are sentences with a token that can move: a published representer holds no tagger, and what
+        an attacker can measure of a sentence is how far its moved twins are away.
+        """
+        data, pairs = self.data, self._pairs
+        rows = np.unique(np.searchsorted(pairs.offsets, pairs.eligible, side="right") - 1)
+        groups = np.arange(len(rows)) if data.groups is None else np.unique(data.groups[rows], return_inverse=True)[1]
+        rng = np.random.default_rng(data.seed)
+        members = (rng.permutation(groups.max() + 1) < (groups.max() + 1) / 2)[groups]
+        train, X, y = training_of_representer(self.representer), data.X[rows], data.y[rows]
+        released = ReleasedTagger(train(X[members], y[members], data.seed), members)
+        return MembershipKnowledge(train, X, y, groups), released, _of_the_representer
 
     @property
     def table(self) -> np.ndarray:
@@ -160,7 +153,7 @@ class ReleasedRepresenter(_VectorRelease):
     def vectors(self, part: str) -> np.ndarray:
         """One release of a part; each part has noise of its own.
 
-        Equal sentences of one release share their noise, by which an attacker would know a sentence that he holds too.
+        Equal sentences of one release share their noise, by which attackers would know a sentence that they hold too.
         """
         return self._encoded(self.data.X[self.data.parts[part]], part)
 
@@ -193,6 +186,8 @@ class ReleasedVectors(_VectorRelease):
     data : AuditData
     """
 
+    kind = VECTORS
+
     def __init__(self, vectors: np.ndarray, public: Any, data: AuditData) -> None:
         super().__init__(data)
         self._released, self._public = vectors, public
@@ -210,7 +205,54 @@ class ReleasedVectors(_VectorRelease):
         return distinct_words(self.data.X)[0]
 
 
+def _of_the_representer(found: AttackResult) -> AttackResult:
+    attacker = (
+        "A recipient of the published representer who knows how it is trained, and holds sentences of which some may "
+        "have been among those it was trained on."
+    )
+    return replace(found, name=f"{found.name}, of the representer", attacker=attacker)
+
+
 def _items(X: TokenSequences, rows: np.ndarray) -> np.ndarray:
     """Positions of the tokens of some sentences, in order."""
     parts = [np.arange(X.offsets[row], X.offsets[row + 1]) for row in rows]
     return np.concatenate(parts) if parts else np.zeros(0, dtype=np.int64)
+
+
+_N_DRAWS = 4
+# Below it a sentence and its moved twins are the same to the network.
+_SMALLEST = 1e-6
+
+
+def training_of_representer(representer: Any) -> TrainingProcedure:
+    """How it is trained, for `MembershipAttack`; the loss of a sentence is the logarithm of `distances_of`."""
+
+    def train(X: Any, y: Any, seed: int) -> LossFunction:
+        model = clone(representer).set_params(random_state=seed, embeddings=representer._vectors, verbose=0)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UnsafeToShareWarning)  # nobody gets this one
+            model.fit(X, y)
+        return lambda X, y: np.log(np.maximum(distances_of(model, X, y), _SMALLEST))
+
+    return train
+
+
+@torch.no_grad()
+def distances_of(representer: Any, X: TokenSequences, y: TokenSequences) -> np.ndarray:
+    """Mean distance d' of each sentence and its moved twins, shape (n,); the same moves at each call.
+
+    Training makes it small, and smaller for the sentences that it sees. 0 for sentences without a token that can move.
+    """
+    data, network = representer.pair_data(X, y), representer.network_
+    # Tags play no part here, and so can carry the number of the sentence through the batches.
+    numbered = replace(data, tags=np.repeat(np.arange(len(data)), np.diff(data.offsets)))
+    device = next(network.parameters()).device
+    batches, generator = PairBatches(numbered, 128, device), torch.Generator(device).manual_seed(0)
+    std = network.output_std().clamp(min=_SMALLEST)
+    total = np.zeros(len(data))
+    for _ in range(_N_DRAWS):
+        for batch in batches.epoch(None, generator, sentences="pairs"):
+            mu, moved = (network.mean(x, batch.mask, noise=False) for x in (batch.embeddings, batch.moved))
+            rows = batch.tags[: batch.n_pairs, 0].cpu().numpy()
+            total[rows] += pair_distance(mu, moved, std, batch.mask).cpu().numpy()
+    return total / _N_DRAWS

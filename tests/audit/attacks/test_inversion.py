@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from sklearn_deid.audit.attacks import InversionAttack, InversionKnowledge
-from sklearn_deid.audit.attacks.word_guesses import Ranks, expected_hits, frequency_hits
+from sklearn_deid.audit.attacks.released_tokens import Ranks, expected_hits, frequency_hits
 from tests.representations.toy_pairs import N_PHI
 
 from .toy_released import Constant, raw, tokens, toy_table

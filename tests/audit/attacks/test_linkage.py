@@ -1,5 +1,9 @@
 """Document linkage: what links is found, what does not link is not, by words, labels, casing and vectors."""
 
+import os
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 
@@ -25,7 +29,7 @@ def run(known, released, seed=0, **options):
 
 
 @pytest.mark.parametrize("tagged", [True, False])
-def test_one_surrogate_throughout_a_patient_links_his_sentences(tagged):
+def test_one_surrogate_throughout_a_patient_links_their_sentences(tagged):
     result = run(sentences(0, tagged=tagged), sentences(1, tagged=tagged))
     assert result.attack.low > 0.9
     assert result.details["area under the curve"] > 0.95
@@ -101,7 +105,7 @@ def test_pairs_are_balanced_for_each_patient_and_cross_documents():
     pairs = draw_pairs(released, 100, np.random.default_rng(0))
     assert (groups[pairs.first] == groups[pairs.second]).tolist() == pairs.same.tolist()
     assert (documents[pairs.first] != documents[pairs.second]).all()
-    # The third patient has one document: he is in no pair, not even as a stranger.
+    # The third patient has one document, and is in no pair, not even as a stranger.
     assert "r" not in groups[np.concatenate([pairs.first, pairs.second])]
     for patient in np.unique(pairs.patients):
         assert pairs.same[pairs.patients == patient].mean() == 0.5
@@ -128,3 +132,24 @@ def test_what_does_not_fit_is_refused():
     with pytest.raises(ValueError, match="'n_pairs'"):
         LinkageAttack(n_pairs=1)
     assert "Name" not in repr(sentences(0))
+
+
+def test_shared_words_add_up_to_the_same_bits_in_every_process():
+    """Words of a sentence are a set, whose order hangs on the hash seed of the process."""
+    code = (
+        "import numpy as np; from sklearn_deid.audit.attacks import PairFeatures, ReleasedSentences, SentencePairs; "
+        "X = [[f'w{i}' for i in range(150)]] * 2 + [[f'w{j}' for j in range(i)] for i in range(1, 150)]; "
+        "pair = SentencePairs(np.array([0]), np.array([1]), np.array([True]), np.array([0])); "
+        "print(PairFeatures(ReleasedSentences(X, range(len(X))), False, False)(pair)[0, 0].hex())"
+    )
+    found = {
+        subprocess.run(
+            [sys.executable, "-c", code],
+            capture_output=True,
+            text=True,
+            check=True,
+            env={**os.environ, "PYTHONHASHSEED": seed},
+        ).stdout
+        for seed in "0123"
+    }
+    assert len(found) == 1

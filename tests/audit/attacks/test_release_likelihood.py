@@ -6,7 +6,7 @@ import torch
 from scipy.integrate import quad
 from scipy.stats import multivariate_normal
 
-from sklearn_deid.audit.attacks.release_likelihood import (
+from sklearn_deid.audit.attacks.lookup import (
     cosine_score,
     log_likelihood_of_directions,
     log_likelihood_of_vectors,
