@@ -21,6 +21,7 @@ __all__ = ["map_arrays"]
 _DTYPES: dict[str, np.dtype[Any]] = {"F32": np.dtype("<f4"), "I64": np.dtype("<i8"), "U16": np.dtype("<u2")}
 _LARGEST_HEADER = 2**20
 _MOST_DIMENSIONS = 2
+_WIDEST_EMPTY = 2**20  # an array without rows has columns all the same, more than the file has bytes
 
 
 def map_arrays(path: str | os.PathLike[str]) -> dict[str, np.ndarray]:
@@ -85,7 +86,7 @@ def _place(entry: Any, n_bytes: int) -> tuple[np.dtype, tuple[int, ...], int, in
     if dtype is None:
         raise BundleError(f"The arrays must be of the types {', '.join(_DTYPES)}.")
     shape, offsets = entry["shape"], entry["data_offsets"]
-    if not _are_counts(shape, n_bytes) or not 1 <= len(shape) <= _MOST_DIMENSIONS:
+    if not _are_counts(shape, max(n_bytes, _WIDEST_EMPTY)) or not 1 <= len(shape) <= _MOST_DIMENSIONS:
         raise BundleError("The header of the arrays has a shape that cannot be.")
     if not _are_counts(offsets, n_bytes) or len(offsets) != 2:
         raise BundleError("The header of the arrays has a place that is not in the file.")
