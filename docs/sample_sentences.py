@@ -15,8 +15,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 BUILT = ("_build", "auto_examples", "generated", "results")
-# a sentence ends with a full stop, a blank, and a capital or a backtick; not after the abbreviations
-END = re.compile(r"(?<=[.?!])(?<!et al\.)(?<!e\.g\.)(?<!i\.e\.)(?<!Dr\.)(?<!Fig\.)\s+(?=[A-Z`\"*])")
+# a sentence ends with a full stop, a blank, and a capital or a backtick; not after abbreviations and initials
+END = re.compile(r"(?<=[.?!])(?<!et al\.)(?<!e\.g\.)(?<!i\.e\.)(?<!Dr\.)(?<!Fig\.)(?<!\b[A-Z]\.)\s+(?=[A-Z`\"*])")
 BLOCK_START = re.compile(r"\s*([-*]|\d+\.)\s+")
 NO_PROSE = ("|", "#", "<", "![", "$$", ":::", ">>>", "...", "[", "..")
 FEWEST_WORDS = 5
