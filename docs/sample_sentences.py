@@ -17,7 +17,7 @@ ROOT = Path(__file__).parents[1]
 BUILT = ("_build", "auto_examples", "generated", "results")
 # a sentence ends with a full stop, a blank, and a capital or a backtick; not after abbreviations and initials
 END = re.compile(r"(?<=[.?!])(?<!et al\.)(?<!e\.g\.)(?<!i\.e\.)(?<!Dr\.)(?<!Fig\.)(?<!\b[A-Z]\.)\s+(?=[A-Z`\"*])")
-BLOCK_START = re.compile(r"\s*([-*]|\d+\.)\s+")
+BLOCK_START = re.compile(r"^\s*([-*]|\d+\.)\s+")
 NO_PROSE = ("|", "#", "<", "![", "$$", ":::", ">>>", "...", "[", "..")
 FEWEST_WORDS = 5
 
@@ -50,6 +50,7 @@ def docstring_sentences(path):
             continue
         prose = re.sub(r"^(\w.*)\n-{3,}\n", "\n", text, flags=re.MULTILINE)  # heads of sections
         prose = re.sub(r"^\S.* : .*$", "\n", prose, flags=re.MULTILINE)  # names and types of parameters
+        prose = re.sub(r"^\S.*\n(?= {4}\S)", "\n", prose, flags=re.MULTILINE)  # types of results and errors
         prose = re.sub(r"^>>>.*?(?=\n\n|\Z)", "", prose, flags=re.MULTILINE | re.DOTALL)
         for sentence in sentences(prose):
             yield getattr(node, "name", "module"), sentence
