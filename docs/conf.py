@@ -82,6 +82,22 @@ html_static_path = ["_static"]
 html_css_files = ["site.css"]
 html_show_sourcelink = False
 html_copy_source = False
+# pages without pages below them have no navigation at their side
+html_sidebars = {
+    name: []
+    for name in (
+        "architecture",
+        "changelog",
+        "contributing",
+        "formats",
+        "installation",
+        "integrations",
+        "quickstart",
+        "results/report",
+        "security",
+        "threat_model",
+    )
+}
 html_theme_options = {
     "navigation_with_keys": False,
     "show_prev_next": True,

@@ -1,0 +1,98 @@
+"""The worked examples of docs/contributing.md: each is carried out on a copy of the package, and its files are counted.
+
+A section "Add ..." holds one example, with three kinds of blocks: a ``py`` block that begins with a path is a new file;
+a ``diff`` block names a file and holds hunks, whose old lines must be in that file exactly once; the ``py`` block that
+begins with ``# try it`` must run on the changed copy.
+"""
+
+import filecmp
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import sklearn_deid
+
+from .pages import ROOT
+
+PACKAGE = Path(sklearn_deid.__file__).parent
+FILES_TOUCHED = {
+    "a format": 1,
+    "an encoder": 2,
+    "an attack": 1,
+    "a perturbation": 2,
+    "a section to the audit report": 1,
+    "an option to a command": 1,
+    "a command": 2,
+}
+
+
+def sections():
+    """Examples of the page by the end of their heading."""
+    text = (ROOT / "docs" / "contributing.md").read_text(encoding="utf-8")
+    return dict(re.findall(r"^## Add (.+?)\n(.*?)(?=^## )", text, re.MULTILINE | re.DOTALL))
+
+
+def hunks_of(block):
+    """The file of a diff block, and for each hunk the text before and after; context is in both."""
+    header, *lines = block.splitlines()
+    assert header.startswith("--- "), "a diff block names its file"
+    for hunk in "\n".join(lines).split("\n@@\n"):
+        marks = [(line[:1], line[1:]) for line in hunk.splitlines()]
+        assert {mark for mark, _ in marks} <= {"-", "+", " "}, hunk
+        before, after = ("\n".join(text for mark, text in marks if mark in kept) for kept in (" -", " +"))
+        yield header.removeprefix("--- "), before, after
+
+
+def carry_out(section, folder):
+    """Make the changes of a section in a folder; return what is to be tried."""
+    trials = []
+    for language, block in re.findall(r"^```(\w+)\n(.*?)^```$", section, re.MULTILINE | re.DOTALL):
+        title, _, content = block.partition("\n")
+        if language == "diff":
+            for name, before, after in hunks_of(block):
+                source = (folder / name).read_text(encoding="utf-8")
+                assert source.count(f"\n{before}\n") == 1, f"{name} must hold these lines once:\n{before}"
+                (folder / name).write_text(source.replace(f"\n{before}\n", f"\n{after}\n"), encoding="utf-8")
+        elif title == "# try it":
+            trials.append(content)
+        else:
+            target = folder / title.removeprefix("# ")
+            assert not target.exists(), title
+            target.write_text(content, encoding="utf-8")
+    return trials
+
+
+def changed(folder):
+    """Files of a copy of the package that the package does not have, or not like this."""
+    files = [path.relative_to(folder) for path in folder.rglob("*.py")]
+    return {path for path in files if not (PACKAGE / path).exists() or not filecmp.cmp(PACKAGE / path, folder / path)}
+
+
+def test_every_section_has_a_number_of_files():
+    assert set(sections()) == set(FILES_TOUCHED)
+
+
+def test_a_hunk_is_its_lines_before_and_after():
+    block = "--- a.py\n x = 1\n-y = 2\n+y = 3\n@@\n+z = 4\n"
+    assert list(hunks_of(block)) == [("a.py", "x = 1\ny = 2", "x = 1\ny = 3"), ("a.py", "", "z = 4")]
+
+
+@pytest.mark.parametrize("name", FILES_TOUCHED)
+def test_example_works_and_touches_so_many_files(name, tmp_path):
+    copy = tmp_path / "sklearn_deid"
+    shutil.copytree(PACKAGE, copy, ignore=shutil.ignore_patterns("__pycache__"))
+    (trial,) = carry_out(sections()[name], tmp_path)
+    touched = changed(copy)
+    assert len(touched) == FILES_TOUCHED[name], touched
+    code = f"import sklearn_deid; assert sklearn_deid.__file__.startswith({str(tmp_path)!r})\n{trial}"
+    (tmp_path / "work").mkdir()
+    environment = {**os.environ, "PYTHONPATH": str(tmp_path), "PYTHONDONTWRITEBYTECODE": "1"}
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=tmp_path / "work", env=environment, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
