@@ -5,57 +5,30 @@ Public names are resolved on first use (PEP 562): importing the package loads ne
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import Any
+from ._lazy import lazy_names
 
 __version__ = "0.2.0"
 
-# Where each public name lives; a name that is not listed here is not part of the API.
-_HOME = {
-    "Corpus": "text",
-    "Document": "text",
-    "Span": "text",
-    "read_corpus": "io",
-    "write_corpus": "io",
-    "make_clinical_notes": "datasets",
-    "fetch_meddocan": "datasets",
-    "WordVectors": "embeddings",
-    "deid_report": "metrics",
-    "utility_report": "metrics",
-    "DeidTagger": "tagging",
-    "PretrainedEncoder": "tagging",
-    "TokenSequences": "sequences",
-    "DSSGDEnsemble": "federated",
-    "RuleTagger": "tagging",
-    "RecallTunedTagger": "tagging",
-    "TemperatureScaledTagger": "tagging",
-    "HybridTagger": "tagging",
-    "VotingTagger": "tagging",
-    "NoteDeidentifier": "tagging",
-    "NeighborPseudonymizer": "pseudonyms",
-    "PrivateRepresenter": "representations",
-    "AdversarialPrivacyAuditor": "audit",
-    "MadlibPseudonymizer": "pseudonyms",
-    "SanTextPseudonymizer": "pseudonyms",
-    "CusTextPseudonymizer": "pseudonyms",
-    "GaussianNoisePerturber": "pseudonyms",
-    "RandomVectorPerturber": "pseudonyms",
-    "ZeroVectorPerturber": "pseudonyms",
-    "save": "saving",
-    "load": "saving",
-    "save_representation": "representations",
-    "load_representation": "representations",
-    "pool_representations": "representations",
-}
-
-__all__ = sorted(_HOME)
-
-
-def __getattr__(name: str) -> Any:
-    if name in _HOME:
-        return getattr(import_module(f"{__name__}.{_HOME[name]}"), name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-
-
-def __dir__() -> list[str]:
-    return sorted([*globals(), *__all__])
+__all__, __getattr__, __dir__ = lazy_names(
+    __name__,
+    {
+        "text": "Corpus Document Span",
+        "io": "read_corpus write_corpus",
+        "datasets": "fetch_meddocan make_clinical_notes",
+        "embeddings": "WordVectors",
+        "metrics": "deid_report utility_report",
+        "tagging": (
+            "DeidTagger HybridTagger NoteDeidentifier PretrainedEncoder RecallTunedTagger RuleTagger "
+            "TemperatureScaledTagger VotingTagger"
+        ),
+        "sequences": "TokenSequences",
+        "federated": "DSSGDEnsemble",
+        "pseudonyms": (
+            "CusTextPseudonymizer GaussianNoisePerturber MadlibPseudonymizer NeighborPseudonymizer "
+            "RandomVectorPerturber SanTextPseudonymizer ZeroVectorPerturber"
+        ),
+        "representations": "PrivateRepresenter load_representation pool_representations save_representation",
+        "audit": "AdversarialPrivacyAuditor",
+        "saving": "load save",
+    },
+)

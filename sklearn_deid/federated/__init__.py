@@ -19,74 +19,28 @@ Names are resolved on first use (PEP 562): a file is loaded when one of its name
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import Any
+from .._lazy import lazy_names
 
-# Where each public name lives.
-_HOME = {
-    "Delivered": "delivered",
-    "DSSGDEnsemble": "dssgd_ensemble",
-    "FederatedAveraging": "dssgd_ensemble",
-    "RandomDelay": "dssgd_ensemble",
-    "EpochRecord": "history",
-    "History": "history",
-    "ParameterLayout": "layout",
-    "Learner": "worker",
-    "train_one_epoch": "worker",
-    "learner_from_state": "tagger_learner",
-    "learner_to_state": "tagger_learner",
-    "make_learner": "tagger_learner",
-    "ServerLimits": "server",
-    "GaussianUpload": "noise",
-    "SparseVectorUpload": "noise",
-    "PrivacyEvent": "privacy_ledger",
-    "PrivacyLedger": "privacy_ledger",
-    "kth_largest": "ranking",
-    "largest_mask": "ranking",
-    "random_subset": "ranking",
-    "ExchangeRecord": "record",
-    "RecordedMessage": "record",
-    "AGGREGATES": "robust",
-    "aggregate": "robust",
-    "clip_norm": "robust",
-    "coordinate_median": "robust",
-    "trimmed_mean": "robust",
-    "Evaluate": "rounds",
-    "MapEpochs": "rounds",
-    "run_rounds": "rounds",
-    "SCHEDULES": "schedules",
-    "Step": "schedules",
-    "plan_steps": "schedules",
-    "DOWNLOAD_SELECTIONS": "selection",
-    "SELECTIONS": "selection",
-    "Selected": "selection",
-    "n_shared": "selection",
-    "select_download": "selection",
-    "select_upload": "selection",
-    "ParameterServer": "server",
-    "Refusal": "server",
-    "SparseUpdate": "sparse",
-    "generator_from": "state_file",
-    "generator_state": "state_file",
-    "read_state": "state_file",
-    "write_state": "state_file",
-    "STRATEGIES": "strategies",
-    "StrategyPlan": "strategies",
-    "Training": "strategies",
-    "run_strategy": "strategies",
-    "TaggerLearner": "tagger_learner",
-    "Worker": "worker",
-    "WorkerSettings": "worker",
-}
-
-__all__ = sorted(_HOME)
-
-
-def __getattr__(name: str) -> Any:
-    if name in _HOME:
-        return getattr(import_module(f"{__name__}.{_HOME[name]}"), name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-
-
-def __dir__() -> list[str]:
-    return sorted([*globals(), *__all__])
+__all__, __getattr__, __dir__ = lazy_names(
+    __name__,
+    {
+        "delivered": "Delivered",
+        "dssgd_ensemble": "DSSGDEnsemble FederatedAveraging RandomDelay",
+        "history": "EpochRecord History",
+        "layout": "ParameterLayout",
+        "worker": "Learner Worker WorkerSettings train_one_epoch",
+        "tagger_learner": "TaggerLearner learner_from_state learner_to_state make_learner",
+        "server": "ParameterServer Refusal ServerLimits",
+        "noise": "GaussianUpload SparseVectorUpload",
+        "privacy_ledger": "PrivacyEvent PrivacyLedger",
+        "ranking": "kth_largest largest_mask random_subset",
+        "record": "ExchangeRecord RecordedMessage",
+        "robust": "AGGREGATES aggregate clip_norm coordinate_median trimmed_mean",
+        "rounds": "Evaluate MapEpochs run_rounds",
+        "schedules": "SCHEDULES Step plan_steps",
+        "selection": "DOWNLOAD_SELECTIONS SELECTIONS Selected n_shared select_download select_upload",
+        "sparse": "SparseUpdate",
+        "state_file": "generator_from generator_state read_state write_state",
+        "strategies": "STRATEGIES StrategyPlan Training run_strategy",
+    },
+)

@@ -6,25 +6,13 @@ torch for that. `presidio.DeidRecognizer` is imported from its own module, becau
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import Any
+from .._lazy import lazy_names
 
-_HOME = {
-    "AnnotationView": "annotation_view",
-    "corpus_from_dataset": "hf_datasets",
-    "corpus_to_dataset": "hf_datasets",
-    "DeidComponent": "spacy_component",
-    "displacy_input": "annotation_view",
-}
-
-__all__ = sorted(_HOME)
-
-
-def __getattr__(name: str) -> Any:
-    if name in _HOME:
-        return getattr(import_module(f"{__name__}.{_HOME[name]}"), name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-
-
-def __dir__() -> list[str]:
-    return sorted([*globals(), *__all__])
+__all__, __getattr__, __dir__ = lazy_names(
+    __name__,
+    {
+        "annotation_view": "AnnotationView displacy_input",
+        "hf_datasets": "corpus_from_dataset corpus_to_dataset",
+        "spacy_component": "DeidComponent",
+    },
+)

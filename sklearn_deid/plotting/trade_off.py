@@ -181,7 +181,7 @@ class TradeOffDisplay:
             beside = None if label is None else _value(row, label)
             text = f"{beside:g}" if isinstance(beside, Real) else str(beside or "")
             try:
-                points.append(TradeOffPoint(str(row[name]), label=text, **ends))  # type: ignore[arg-type]
+                points.append(TradeOffPoint(str(row[name]), label=text, **ends))
             except ValueError as error:
                 raise ValueError(f"Result {number}: {error}") from None
         return cls(points, **{"x_name": x, "y_name": y} | options)
@@ -240,7 +240,9 @@ class TradeOffDisplay:
             If matplotlib is not installed.
         """
         self.ax_, self.figure_ = axes_or_new(ax)
-        self.lines_, self.bars_, self.bands_ = {}, {}, {}
+        self.lines_: dict[str, Any] = {}
+        self.bars_: dict[str, Any] = {}
+        self.bands_: dict[str, Any] = {}
         self._scale()
         self._draw_references()
         # A name looks the same in all displays of the same rows, whatever has no x in one of them.
@@ -290,7 +292,7 @@ class TradeOffDisplay:
 
     def _draw_bars(self, name: str, line: list[TradeOffPoint], look: dict[str, Any]) -> None:
         self.bars_[name] = self.ax_.errorbar(
-            [point.x for point in line],
+            [math.nan if point.x is None else point.x for point in line],
             [point.y for point in line],
             xerr=error_lengths(line, "x"),
             yerr=error_lengths(line, "y"),

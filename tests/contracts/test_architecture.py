@@ -21,6 +21,7 @@ FOUNDATION = {
     "saving",
     "_randomness",
     "_compat",
+    "_lazy",
     "_optional",
     "__init__",
 }

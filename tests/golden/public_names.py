@@ -38,9 +38,16 @@ def listed(room):
         if isinstance(target, ast.Name)
     }
     names = assigned.get("__all__")
-    if isinstance(names, ast.Call):  # sorted(_HOME), of names that are imported when they are asked for
-        names = assigned[names.args[0].id]
-    return [] if names is None else sorted(ast.literal_eval(names))
+    if names is None:
+        names = next((node.value for node in tree.body if _is_lazy(node)), None)
+        return [] if names is None else sorted(" ".join(ast.literal_eval(names.args[1]).values()).split())
+    return sorted(ast.literal_eval(names))
+
+
+def _is_lazy(node):
+    """Whether it is ``__all__, ... = lazy_names(__name__, {file: names})``, whose names are imported on first use."""
+    call = node.value if isinstance(node, ast.Assign) else None
+    return isinstance(call, ast.Call) and getattr(call.func, "id", None) == "lazy_names"
 
 
 def public_names():

@@ -11,61 +11,32 @@ from importlib import import_module
 from pkgutil import iter_modules
 from typing import TYPE_CHECKING, Any
 
+from ..._lazy import lazy_names
+
 if TYPE_CHECKING:
     from .declaration import AuditAttack
 
-# Where each public name lives.
-_HOME = {
-    "AttackPreset": "declaration",
-    "AttackSettings": "declaration",
-    "AuditAttack": "declaration",
-    "CanaryAttack": "canaries",
-    "CanaryKnowledge": "canaries",
-    "TrainingSet": "canaries",
-    "exposure": "canaries",
-    "CertifiedBound": "certified",
-    "check_against": "certified",
-    "exceeds": "certified",
-    "BlindRepresenter": "control_representers",
-    "RawVectors": "control_representers",
-    "GradientInversionAttack": "gradient_inversion",
-    "GradientKnowledge": "gradient_inversion",
-    "SentenceUpdates": "gradient_inversion",
-    "one_step_update": "gradient_inversion",
-    "InversionAttack": "inversion",
-    "LinkageAttack": "linkage",
-    "LookupAttack": "lookup",
-    "LookupKnowledge": "lookup",
-    "MembershipAttack": "membership",
-    "MembershipKnowledge": "membership",
-    "ReleasedTagger": "membership",
-    "membership_scores": "membership",
-    "LossFunction": "model_training",
-    "TrainingProcedure": "model_training",
-    "losses_of_probabilities": "model_training",
-    "memorise": "model_training",
-    "training_of": "model_training",
-    "PairAttack": "pairs",
-    "PairKnowledge": "pairs",
-    "PairRelease": "pairs",
-    "PseudonymKnowledge": "pseudonymised_text",
-    "PseudonymisedText": "pseudonymised_text",
-    "ReidentificationAttack": "reidentification",
-    "InversionKnowledge": "released_tokens",
-    "ReleasedTokens": "released_tokens",
-    "ReleasedUpdates": "updates",
-    "UpdateKnowledge": "updates",
-    "PairFeatures": "sentence_pairs",
-    "ReleasedSentences": "sentence_pairs",
-    "SentencePairs": "sentence_pairs",
-    "draw_pairs": "sentence_pairs",
-    "rows_by_bias": "updates",
-    "rows_by_norm": "updates",
-    "rows_by_span": "updates",
-    "UpdateLeakageAttack": "updates",
-}
-
-__all__ = sorted(_HOME)
+__all__, _listed, __dir__ = lazy_names(
+    __name__,
+    {
+        "declaration": "AttackPreset AttackSettings AuditAttack",
+        "canaries": "CanaryAttack CanaryKnowledge TrainingSet exposure",
+        "certified": "CertifiedBound check_against exceeds",
+        "control_representers": "BlindRepresenter RawVectors",
+        "gradient_inversion": "GradientInversionAttack GradientKnowledge SentenceUpdates one_step_update",
+        "inversion": "InversionAttack",
+        "linkage": "LinkageAttack",
+        "lookup": "LookupAttack LookupKnowledge",
+        "membership": "MembershipAttack MembershipKnowledge ReleasedTagger membership_scores",
+        "model_training": "LossFunction TrainingProcedure losses_of_probabilities memorise training_of",
+        "pairs": "PairAttack PairKnowledge PairRelease",
+        "pseudonymised_text": "PseudonymKnowledge PseudonymisedText",
+        "reidentification": "ReidentificationAttack",
+        "released_tokens": "InversionKnowledge ReleasedTokens",
+        "updates": "ReleasedUpdates UpdateKnowledge UpdateLeakageAttack rows_by_bias rows_by_norm rows_by_span",
+        "sentence_pairs": "PairFeatures ReleasedSentences SentencePairs draw_pairs",
+    },
+)
 
 
 @cache
@@ -83,14 +54,8 @@ def attack_classes() -> tuple[type[AuditAttack], ...]:
 
 
 def __getattr__(name: str) -> Any:
-    if name in _HOME:
-        return getattr(import_module(f"{__name__}.{_HOME[name]}"), name)
-    if not name.startswith("_"):  # an attack that is not listed above
+    if name not in __all__ and not name.startswith("_"):  # an attack that is not listed above
         for one in attack_classes():
             if one.__name__ == name:
                 return one
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-
-
-def __dir__() -> list[str]:
-    return sorted([*globals(), *__all__])
+    return _listed(name)

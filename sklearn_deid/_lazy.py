@@ -1,0 +1,43 @@
+"""Names of a room that load their file on first use (PEP 562)."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Mapping
+from importlib import import_module
+from typing import Any
+
+__all__ = ["lazy_names"]
+
+
+def lazy_names(room: str, files: Mapping[str, str]) -> tuple[list[str], Callable[[str], Any], Callable[[], list[str]]]:
+    """Make ``__all__``, ``__getattr__`` and ``__dir__`` of a package.
+
+    Parameters
+    ----------
+    room : str
+        ``__name__`` of the package.
+    files : mapping of str to str
+        File of the package to the public names in this file, separated by spaces.
+
+    Returns
+    -------
+    names, getter, lister : list of str, callable, callable
+
+    Examples
+    --------
+    >>> names, getter, lister = lazy_names("sklearn_deid.text", {"tags": "split_tag"})
+    >>> names, getter("split_tag")("B-DATE")
+    (['split_tag'], ('B', 'DATE'))
+    """
+    home = {name: file for file, names in files.items() for name in names.split()}
+
+    def getter(name: str) -> Any:
+        if name in home:
+            return getattr(import_module(f"{room}.{home[name]}"), name)
+        raise AttributeError(f"module {room!r} has no attribute {name!r}")
+
+    def lister() -> list[str]:
+        return sorted({*vars(sys.modules[room]), *home})
+
+    return sorted(home), getter, lister
