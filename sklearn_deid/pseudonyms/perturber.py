@@ -226,7 +226,7 @@ class PhiPerturber(SentenceTransformer):
         return perturbed, _statistics(moves, ranks)
 
     def _actions(self, phi: PhiTokens) -> np.ndarray:
-        """Fate of each distinct word; raises where an unknown word may not be."""
+        """Action for each distinct word; raises where an unknown word is not allowed."""
         actions, _ = self.mechanism_.policy.actions(phi.words)
         if self.unknown == "raise" and (actions == UNKNOWN).any():
             self._refuse(phi, (actions == UNKNOWN)[phi.word_ids], "are not among the word vectors")

@@ -20,7 +20,7 @@ class PhiTokens:
     Attributes
     ----------
     positions : ndarray of int64, shape (n,)
-        Where they stand among all tokens.
+        Their positions among all tokens.
     sentences : ndarray of int64, shape (n,)
         Their sentences.
     label_ids : ndarray of int64, shape (n,)

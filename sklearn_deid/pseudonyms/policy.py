@@ -17,7 +17,7 @@ MOVE, DIGITS, RANDOM, SHAPE, EXCLUDED, UNKNOWN = range(6)
 
 
 class WordPolicy:
-    """Decides the fate of words; no chance enters.
+    """Decides what becomes of each word, without chance.
 
     Parameters
     ----------
@@ -35,7 +35,7 @@ class WordPolicy:
         self.vectors, self.exclude, self.digits, self.unknown = vectors, exclude, digits, unknown
 
     def actions(self, words: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
-        """Fate of each word (int8) and its row in the vectors (-1 where unknown), both of shape (n_words,)."""
+        """Action for each word (int8) and its row in the vectors (-1 where unknown), both of shape (n_words,)."""
         rows = self.vectors.indices(words)
         known = np.flatnonzero(rows >= 0)
         rows[known[~self.vectors.vectors_at(rows[known]).any(axis=1)]] = -1
@@ -50,7 +50,7 @@ class WordPolicy:
 
 
 def words_to_exclude(exclude: Any) -> frozenset[str]:
-    """The words that the ``exclude`` parameter stands for.
+    """The words that the ``exclude`` parameter means.
 
     Parameters
     ----------

@@ -88,7 +88,7 @@ class TokenMechanism:
         return apply_casing(new, casing_pattern(token)) if self.keep_casing else new
 
     def sample(self, tokens: Sequence[str], rng: np.random.Generator) -> np.ndarray:
-        """A release of each token, as a number that stands for a string; shape (n,)."""
+        """A release of each token, as the number of a string (see `ReleaseSpace`); shape (n,)."""
         number: dict[str, int] = {}
         drawn = np.fromiter((number.setdefault(token, len(number)) for token in tokens), np.int64, count=len(tokens))
         words = list(number)
@@ -188,5 +188,5 @@ _DRAWN_FROM = {"X": ascii_uppercase, "x": ascii_lowercase, "d": "0123456789"}
 
 
 def _shape(word: str) -> str:
-    """Kind of each character: X, x or d; what is neither letter nor digit stands for itself."""
+    """Kind of each character: X, x or d; what is neither letter nor digit is kept."""
     return "".join("d" if c.isdigit() else "X" if c.isupper() else "x" if c.isalpha() else c for c in word)

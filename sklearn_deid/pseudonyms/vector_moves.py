@@ -23,7 +23,7 @@ class VectorMechanism:
     Parameters
     ----------
     policy : WordPolicy
-        Its fates "random" and "shape" both mean that an unknown word is treated as a zero vector that moves.
+        Its actions "random" and "shape" both mean that an unknown word is treated as a zero vector that moves.
     """
 
     def __init__(self, policy: WordPolicy) -> None:

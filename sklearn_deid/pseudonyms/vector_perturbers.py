@@ -1,4 +1,4 @@
-"""Perturbations of word vectors: what is handed on are vectors, not words."""
+"""Perturbations of word vectors: vectors are released, not words."""
 
 from __future__ import annotations
 

@@ -263,7 +263,8 @@ class NoisyNearest(_WholeTable):
     def noisy(self, rows: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         """The vectors of words with noise, shape (n, dim), float32."""
         dim = self.vectors.dim
-        direction = rng.standard_normal((len(rows), dim))
+        # A Gaussian vector has a uniform direction; the Gamma length gives the density exp(-epsilon |z|).
+        direction = rng.standard_normal((len(rows), dim))  # shape: (n, dim)
         direction /= np.linalg.norm(direction, axis=1, keepdims=True)
         length = rng.gamma(dim, 1.0 / self.epsilon, size=(len(rows), 1))
         return (self.vectors.vectors_at(rows) + direction * length).astype(np.float32)
@@ -274,6 +275,7 @@ class NoisyNearest(_WholeTable):
         targets = np.empty(len(rows), dtype=np.int64)
         excluded = np.flatnonzero(~self.candidates)
         for block in _blocks(len(rows), len(table)):
+            # shape: (block, n_words)
             cosine = noisy[block] @ table.T  # unit vectors: the largest product is the nearest
             own = cosine[np.arange(len(cosine)), rows[block]].copy()
             cosine[:, excluded] = -np.inf

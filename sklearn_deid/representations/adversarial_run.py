@@ -133,7 +133,7 @@ class ThreePartSettings:
 
 @dataclass(frozen=True, repr=False)
 class ThreePartResult:
-    """What a training against adversaries ended with.
+    """Result of a training against adversaries.
 
     Attributes
     ----------
@@ -345,8 +345,8 @@ class AdversarialRun(ABC):
     def _measure_control(self) -> None:
         if self.valid is None:
             warnings.warn(
-                "Without held-out patients nobody knows whether the adversaries can tell pairs apart at all, so their "
-                "failure proves nothing. Give notes of more patients.",
+                "Without held-out patients it is not known whether the adversaries can tell pairs apart at all, so "
+                "their failure proves nothing. Give notes of more patients.",
                 UnsafeToShareWarning,
                 stacklevel=4,
             )

@@ -151,7 +151,7 @@ class RepresentationPairAdversary(nn.Module):
             Padding is on the right, and every sentence has a token.
         """
         first, second = (r.masked_fill(~mask.unsqueeze(2), 0.0) for r in (first, second))
-        cosine = F.cosine_similarity(first, second, dim=2).unsqueeze(2)
+        cosine = F.cosine_similarity(first, second, dim=2).unsqueeze(2)  # shape: (batch, time, 1)
         return self.read(torch.cat([first, second, cosine], 2), mask)
 
 
@@ -202,10 +202,12 @@ class _TokenwiseComparison(nn.Module):
         on = mask.unsqueeze(2)
         a, b = a.masked_fill(~on, 0.0), b.masked_fill(~on, 0.0)
         cosine = F.cosine_similarity(a, b, dim=2).unsqueeze(2)
-        closeness = -(1.0 - cosine).clamp_min(_CLOSEST).log()
+        closeness = -(1.0 - cosine).clamp_min(_CLOSEST).log()  # shape: (batch, time, 1)
+        # Differences and products in place of the vectors: who is first and who is second does not matter.
         # shape: (batch, time, hidden)
         evidence = self.token(torch.cat([(a - b).abs(), a * b, cosine, closeness], 2))
-        largest = evidence.masked_fill(~on, -torch.inf).amax(1)
+        # One moved token is one position: the maximum finds it, the mean finds several.
+        largest = evidence.masked_fill(~on, -torch.inf).amax(1)  # shape: (batch, hidden)
         mean = evidence.masked_fill(~on, 0.0).sum(1) / mask.sum(1, keepdim=True)
         return self.sentence(torch.cat([largest, mean], 1)).squeeze(1)
 

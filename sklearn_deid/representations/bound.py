@@ -1,4 +1,4 @@
-"""How well anyone can tell from which of two sentences a noisy representation was made: a bound, not an attack.
+"""A bound on all attackers who tell from which of two sentences a noisy representation was made.
 
 Given its input noise, a representation before unit length is Gaussian: mean mu, and in each dimension the standard
 deviation of the output noise. For two Gaussians of equal spread the best test is known (Neyman & Pearson), so the
@@ -10,8 +10,8 @@ What the bound covers
 Noise that is exactly Gaussian and cannot be predicted, and an attacker with any amount of computation who owns the
 network and its weights, knows both candidate sentences, is told the input noise that was drawn, sees one release, and
 holds both candidates for equally likely: accuracy at most
-``attack_accuracy(pair_distance(...))`` for this pair. Whoever is not told the input noise does no better than the
-average of this accuracy over its draws. Whatever is done to the released vectors afterwards, unit length above all,
+``attack_accuracy(pair_distance(...))`` for this pair. An attacker who is not told the input noise does no better than
+the average of this accuracy over its draws. Whatever is done to the released vectors afterwards, unit length above all,
 cannot raise it.
 
 What it does not cover
@@ -29,7 +29,7 @@ What it does not cover
 * What is known beforehand: if one candidate is more likely before anything is released, guessing it is right more often
   than half of the time, and the release adds to that.
 * The weights of the network, if it was trained on private text.
-* Whoever can tell the keystream of ChaCha20 from chance. That numbers of a computer are no real numbers is covered:
+* An attacker who can tell the keystream of ChaCha20 from chance. The finite precision of computers is covered:
   `sampling_slack` is what it adds to the accuracy of an attacker.
 
 References
@@ -108,7 +108,7 @@ def pair_distance(mu: Tensor, mu_other: Tensor, std: Tensor, mask: Tensor) -> Te
     >>> pair_distance(mu, moved, torch.tensor([1.0, 2.0]), mask).tolist()
     [5.0]
     """
-    difference = torch.where(mask.unsqueeze(2), mu - mu_other, 0.0)
+    difference = torch.where(mask.unsqueeze(2), mu - mu_other, 0.0)  # shape: (batch, time, d)
     # Where nothing differs, no noise is needed: 0 / 0 must not make the distance undefined.
     scaled = difference / torch.where(difference == 0.0, 1.0, std)
     # A norm and not the root of a sum: PyTorch gives the norm a gradient at 0, the root none.
@@ -370,6 +370,7 @@ def mean_accuracy(mean: float, accuracies: Tensor) -> Estimate:
         Of each sentence, whose spread gives the interval.
     """
     n = len(accuracies)
+    # The central limit theorem for the mean: pairs are of different sentences, so nearly independent.
     half = 1.96 * float(accuracies.std()) / math.sqrt(n) if n > 1 else math.inf
     return Estimate(mean, max(0.5, mean - half), min(1.0, mean + half), n)
 
@@ -426,7 +427,7 @@ def worst_case(representer: Representer, vectors: WordVectors, moves: Any, rows:
         for row, near in zip(block.tolist(), targets, strict=True):
             near = near[near >= 0]
             if len(near):
-                squared = ((means[near] - means[row]) ** 2).sum(axis=1)
+                squared = ((means[near] - means[row]) ** 2).sum(axis=1)  # shape: (N,), d'^2 of one token moved
                 largest, n_pairs = max(largest, float(squared.max())), n_pairs + int((near != row).sum())
     mu = float(np.sqrt(largest))
     accuracy = float(attack_accuracy(torch.tensor(mu, dtype=torch.float64)))

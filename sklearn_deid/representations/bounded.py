@@ -45,7 +45,7 @@ _OUTSIDE = 1e3  # cost of missing the bound when the best epoch is chosen: more 
 
 @dataclass(frozen=True)
 class BoundedSettings:
-    """What bounded training is asked for.
+    """Configuration of a bounded training.
 
     Attributes
     ----------
@@ -89,7 +89,7 @@ class BoundedSettings:
 
 @dataclass(frozen=True)
 class BoundedResult:
-    """What bounded training ended with.
+    """Result of a bounded training.
 
     Attributes
     ----------
@@ -163,6 +163,7 @@ class DualVariables:
         return factor
 
     def _moved(self, price: float, ratio: float) -> float:
+        # In the logarithm, so that a price stays positive and rises as easily as it falls.
         step = min(max(math.log(max(ratio, 1e-6)), -_LARGEST_STEP), _LARGEST_STEP)
         low, high = _LOG_PRICES
         return math.exp(min(max(math.log(price) + self.settings.price_rate * step, low), high))
@@ -195,8 +196,8 @@ def train_bounded(
         Noise and twins; on the device of the batches.
     log : TrainingLog, optional
     notes : PairBatches, optional
-        All sentences, for the tagger to learn from at last, when ``valid`` has decided what it had to; by default
-        ``train``.
+        All sentences. At the end the tagger is fine-tuned on them, when nothing depends on ``valid`` any longer; by
+        default ``train``.
 
     Returns
     -------
@@ -284,6 +285,7 @@ def _run_epoch(
     for batch in batches:
         optimizer.zero_grad(set_to_none=True)
         loss, distance = bounded_losses(model, batch, generator)
+        # Per sentence of the batch, as the loss is: a batch with few pairs must not give each of them more weight.
         cost = duals.cost(distance) * (len(distance) / len(batch.mask)) if len(distance) else 0.0
         (loss + cost).backward()
         torch.nn.utils.clip_grad_norm_(model.parameters(), duals.settings.gradient_clip)
@@ -298,7 +300,7 @@ def bounded_losses(model: PrivateModel, batch: PairBatch, generator: torch.Gener
     """Loss of the tagger on the sentences, and the distance d' of each pair, shape (n_pairs,)."""
     representer, n = model.representer, batch.n_pairs
     eps = representer.input_noise.draw(batch.embeddings, generator)
-    mu = representer.mean(batch.embeddings, batch.mask, input_eps=eps)
+    mu = representer.mean(batch.embeddings, batch.mask, input_eps=eps)  # shape: (batch, time, d)
     loss = model.deid_loss(representer.release(mu, batch.mask, generator=generator), batch)
     if not n:
         return loss, loss.new_zeros(0)
@@ -361,9 +363,9 @@ def fine_tune_tagger(
 ) -> bool:
     """Train the tagger alone, on fresh noise in every epoch; returns whether it was interrupted.
 
-    While both learn, the tagger runs after a representation that changes at each step, and at the end the noise is
-    scaled. What the representer releases is not touched here, and neither is its bound; the notes on which that
-    was measured may therefore be among those that the tagger learns from.
+    While both learn, the representation changes at each step and the tagger lags behind; at the end the noise is
+    scaled. Fine-tuning changes neither what the representer releases nor its bound. So the notes that the bound was
+    measured on may be among those that the tagger learns from.
 
     Parameters
     ----------
@@ -382,7 +384,8 @@ def fine_tune_tagger(
     Notes
     -----
     Part P3a of the three-part training (Friedrich et al. 2019, section 5.4) without its adversary: there too the tagger
-    catches up with a representer that stands still. Ctrl-C ends it, and the average of the weights so far is kept.
+    catches up with a representer whose weights do not change. Ctrl-C ends it; the average of the weights so far is
+    kept.
     """
     tagger = model.tagger
     optimizer = torch.optim.NAdam(tagger.parameters(), lr=settings.lr)

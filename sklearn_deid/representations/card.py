@@ -42,7 +42,7 @@ _NOT_COVERED = """\
 - The weights of the network. They were trained on private notes and may hold some of them; no noise was added to them.
 - Vectors that were made with another network, without noise, or from a random seed that somebody knows or finds.
 - Releases of format version 1 (before version 0.2.0): their noise can be taken off.
-- Whoever breaks the cipher (ChaCha20) that the noise is drawn from."""
+- An attacker who breaks the cipher (ChaCha20) that the noise is drawn from."""
 
 _LIMITS = """\
 - This is no anonymisation in the sense of the law by itself. Whether a release is lawful must be decided for the case.

@@ -146,7 +146,7 @@ class Representer(nn.Module):
         # Junk at padded positions would become NaN in gradients even where its weight is zero.
         x = x.masked_fill(~mask.unsqueeze(2), 0.0)
         x = self.input_noise(x, apply=noise, generator=generator, eps=input_eps)
-        hidden = self.body(x, mask.sum(1))
+        hidden = self.body(x, mask.sum(1))  # shape: (batch, time, width)
         return self.project(hidden).masked_fill(~mask.unsqueeze(2), 0.0)
 
     def release(

@@ -44,7 +44,7 @@ class GaussianNoise(nn.Module):
     Raises
     ------
     ValueError
-        If a parameter is outside what is allowed, or a floor is asked of no noise.
+        If a parameter is outside what is allowed, or a floor is set with kind="none".
 
     Notes
     -----

@@ -72,7 +72,7 @@ def release_pairs(
         Draws the noise; on the device of the batch.
     template : {"noisy", "noise_free"}, default="noisy"
         How first members are represented. "noise_free" is what an attacker computes who owns the network (T3): no
-        noise on his side, only on the released side.
+        noise on their side, only on the released side.
 
     Examples
     --------

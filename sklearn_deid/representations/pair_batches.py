@@ -196,7 +196,7 @@ class PairBatches:
         position = torch.arange(time, device=self.device)
         # shape: (batch, time)
         mask = position < self._offsets[rows + 1].unsqueeze(1) - start
-        item = torch.where(mask, start + position, 0)
+        item = torch.where(mask, start + position, 0)  # shape: (batch, time), positions among all tokens
         words = self._words[item].masked_fill(~mask, 0)
         if varied and n_pairs:
             words = self._vary(words, self._place[item].masked_fill(~mask, -1), n_pairs, varied, generator)
@@ -217,6 +217,7 @@ class PairBatches:
     def _move(self, rows: Tensor, words: Tensor, generator: torch.Generator) -> Tensor:
         """Words with one eligible token of each sentence replaced; both choices are uniform."""
         first, last = self._bounds[rows], self._bounds[rows + 1]
+        # Uniform numbers and not randint, whose bounds cannot differ between sentences.
         which, where_to = torch.rand(2, len(rows), generator=generator, device=self.device)
         chosen = first + (which * (last - first)).long().clamp_max(last - first - 1)
         token = self._eligible[chosen]
@@ -238,6 +239,7 @@ class PairBatches:
         """An alternative of each chosen token other than a word (n, 1), uniform for uniform numbers in [0, 1)."""
         # shape: (n, N)
         alternatives = self._alternatives[self._choices[chosen]].long()
+        # Running number of the alternatives that may be drawn: no loop over draws that hit the word itself.
         possible = ((alternatives != but_not) & (alternatives >= 0)).cumsum(1)
         rank = (where_to * possible[:, -1]).long().clamp_max(possible[:, -1] - 1)
         return alternatives.gather(1, (possible <= rank.unsqueeze(1)).sum(1, keepdim=True)).squeeze(1)

@@ -41,7 +41,7 @@ class PairData:
         Rows of ``table`` to which tokens may move. Entries that are -1 or the token's own word are never drawn; a token
         without any other entry is not eligible.
     choices : ndarray of shape (n_eligible,) or None
-        Row of ``alternatives`` for each eligible token, so that tokens of one word share it; None stands for one row
+        Row of ``alternatives`` for each eligible token, so that tokens of one word share it; None means one row
         each, in order.
     casing : ndarray of shape (n_tokens,) or None
         Casing class of each token, from 0 to ``n_casing - 1``.
@@ -180,7 +180,7 @@ def make_pair_data(
     X, tags : TokenSequences
         Tags are legal.
     classes : ndarray of shape (n_classes,)
-        Tags; the first is "O", which stands for tags that are none of them.
+        Tags; the first is "O", which is also taken for tags that are not listed.
     mechanism : ExactTokenMechanism
         Of a fitted `NeighborPseudonymizer`: which words move, and where to.
     **options

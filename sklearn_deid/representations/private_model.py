@@ -75,7 +75,7 @@ def deid_scores(model: PrivateModel, batches: PairBatches, generator: torch.Gene
     model.eval()
     n, counts = 0, torch.zeros(4, dtype=torch.float64, device=batches.device)
     for batch in batches.epoch(None, generator, moved=False):
-        r = model.representer(batch.embeddings, batch.mask, generator=generator)
+        r = model.representer(batch.embeddings, batch.mask, generator=generator)  # shape: (batch, time, d)
         emissions = model.emissions(r, batch)
         found = (model.tagger.best_tags(emissions, batch.mask) > 0) & batch.mask
         gold = (batch.tags > 0) & batch.mask

@@ -29,7 +29,7 @@ from .pair_batches import PairBatches
 from .pair_data import PairData, make_pair_data
 from .private_model import PrivateModel
 from .saving import fingerprint_of, load_representer, origin_of, save_representer, settings_of
-from .strategies import DANN, STRATEGIES, Bounded, ThreePart, TrainableNoise, TrainingRun, as_strategy
+from .strategies import DANN, STRATEGIES, Bounded, Schedule, ThreePart, TrainableNoise, TrainingRun, as_strategy
 
 __all__ = ["PrivateRepresenter"]
 
@@ -40,7 +40,7 @@ class PrivateRepresenter(SentenceTransformer):
     A network reads the word vectors of a sentence and returns a vector for each token, to which noise is added. It is
     trained so that a tagger finds PHI in the noisy vectors while it is hard to tell a sentence from one in which a PHI
     token was moved to one of its N nearest words. **Vectors made on a CPU by version 0.1.0 are as readable as without
-    noise** (``docs/security.md``). Whoever holds annotated notes can hand out these vectors with their tags; a tagger
+    noise** (``docs/security.md``). A hospital with annotated notes can hand out these vectors with their tags; a tagger
     trained on vectors of many hospitals tags notes of all of them.
 
     Parameters
@@ -98,9 +98,9 @@ class PrivateRepresenter(SentenceTransformer):
     verbose : int, default=0
         1 prints a line for each epoch of each phase.
     random_state : int, RandomState or None, default=None
-        Seeds training, and the noise of `transform` in this process. **Whoever knows the seed can remove the noise**,
-        so seeded representations are for experiments and cannot be saved for sharing. With None each call
-        of `transform` draws its noise from ChaCha20 under a new key of 256 bits of the operating system.
+        Seeds training, and the noise of `transform` in this process. **An attacker who knows the seed can remove the
+        noise**, so seeded representations are for experiments and cannot be saved for sharing. With None each call of
+        `transform` draws its noise from ChaCha20 under a new key of 256 bits of the operating system.
 
     Attributes
     ----------
@@ -136,21 +136,26 @@ class PrivateRepresenter(SentenceTransformer):
     Notes
     -----
     **What the bound says.** Before its length is made 1, the representation is Gaussian with a known mean mu and
-    standard deviation sigma. If the noise cannot be predicted, the best attacker who knows the network and two
-    sentences x, x', and sees one release of one of them, is right with probability Phi(d'/2), ``d'^2 = sum((mu(x) -
-    mu(x'))^2 / sigma^2)`` over tokens and dimensions. ``bound_`` is the mean, and a quantile, of this over sentences x
-    of held-out patients and x' with one PHI token moved to one of its N nearest words, token and word drawn at random.
-    About two thirds of PHI tokens can move; stop words, punctuation and words without a vector cannot. It is no
-    statement about pairs beyond the quantile, attackers who pick the pair, moves of several tokens (all PHI of a
-    patient: 0.87 where the mean for one token is 0.53), words that are further away or have no vector (these
-    all look alike, but can be told from words with one), r releases of a sentence (d' grows by the root of r), casing,
-    tags, the number of tokens, or what the weights themselves keep of the notes. `certify` computes it for other data
-    and r.
+    standard deviation sigma. The best attacker knows the network and two sentences x, x', sees one release of one of
+    them, and cannot predict the noise. They are right with probability Phi(d'/2), ``d'^2 = sum((mu(x) - mu(x'))^2 /
+    sigma^2)`` over tokens and dimensions. ``bound_`` is the mean, and a quantile, of this accuracy. The pairs are
+    sentences x of held-out patients, and x' with one PHI token moved to one of its N nearest words, token and word
+    drawn at random. About two thirds of PHI tokens can move; stop words, punctuation and words without a vector cannot.
+    `certify` computes the bound for other data and several releases.
 
-    **Noise.** It is drawn anew at every call of `transform`, from ChaCha20 under a key of its own that is never stored
+    **What the bound does not say.** It is no statement about
+
+    - pairs beyond the quantile, and attackers who pick the pair;
+    - moves of several tokens (all PHI of a patient: 0.87 where the mean for one token is 0.53);
+    - words that are further away, and words without a vector, which all look alike but differ from words with one;
+    - r releases of a sentence: d' grows by the root of r;
+    - casing, tags and the number of tokens;
+    - information on the notes in the weights of the network.
+
+    **Noise.** Each call of `transform` draws its noise anew, from ChaCha20 under a key of its own that is never stored
     (unless ``random_state`` is given): copies of a pickled representer draw independently. Vectors are rounded to a
-    public grid. Equal sentences of
-    one call share their draw, since each further release of a sentence gives more of it away.
+    public grid. Equal sentences of one call share their draw, since each further release of a sentence gives more of
+    it away.
 
     **Where the paper and its code differ**, see `representations.Representer`.
 
@@ -549,15 +554,13 @@ class PrivateRepresenter(SentenceTransformer):
             rng,
             device=device,
             batch_size=self.batch_size or self.training_.batch_size,
-            max_epochs=self.max_epochs,
-            lr=self.lr,
-            noise_lr=getattr(noise, "lr", None),
+            schedule=Schedule(self.max_epochs, self.lr, getattr(noise, "lr", None)),
             verbose=self.verbose,
         )
         with torch.random.fork_rng(devices=[device] if device.type == "cuda" else []):
             torch.manual_seed(int(rng.integers(2**62)))
             model = PrivateModel(self._new_network(self._vectors.dim), self._new_tagger()).to(device)
-            result = self.training_.train(model, run, restarts_noise=isinstance(noise, TrainableNoise))
+            result = self.training_.train(model, run)
         self.network_, self.tagger_ = model.representer.eval(), model.tagger.eval()
         self.training_counts_ = {
             "n_sentences": len(X),

@@ -170,10 +170,10 @@ def tag_rows(names: Sequence[str], indices: np.ndarray, offsets: np.ndarray) -> 
     """
     try:
         if len(set(names)) != len(names) or not all(isinstance(name, str) for name in names):
-            raise BundleError("The manifest names a tag twice, or one that is none.")
+            raise BundleError("The manifest names a duplicate or invalid tag.")
         sorted_tags(names)
     except (SequenceError, TypeError):
-        raise BundleError("The manifest names a tag that is none.") from None
+        raise BundleError("The manifest names an invalid tag.") from None
     if len(indices) and int(indices.max()) >= len(names):
         raise BundleError("A tag has a number that the manifest does not name.")
     table = np.empty(len(names), dtype=object)
@@ -192,8 +192,8 @@ def refuse_open_noise(origin: Provenance) -> None:
         raise BundleError("These vectors must not be shared: they carry no noise. Fit PrivateRepresenter with noise.")
     if origin.noise.get("seeded") or origin.noise.get("generator") == SEEDED:
         raise BundleError(
-            "These vectors must not be shared: who knows the seed can remove their noise. Fit PrivateRepresenter with "
-            "random_state=None."
+            "These vectors must not be shared: an attacker who knows the seed can remove their noise. Fit "
+            "PrivateRepresenter with random_state=None."
         )
     if not has_keyed_noise(origin):
         raise BundleError(
@@ -215,7 +215,7 @@ def check_noise(data: np.ndarray, origin: Provenance) -> None:
     if noise.get("seeded") is not False or not has_keyed_noise(origin) or noise.get("law") != NOISE_LAW:
         raise BundleError("The origin of the vectors names no noise that PrivateRepresenter draws.")
     if not is_grid(noise.get("grid")) or not is_grid(noise.get("released_grid")):
-        raise BundleError("The origin of the vectors names a grid that is none.")
+        raise BundleError("The origin of the vectors names an invalid grid.")
     if not on_grid(data[:, : origin.n_components], noise["released_grid"]):
         raise BundleError(
             "The vectors do not lie on the grid that their origin names: they are not as PrivateRepresenter.transform "
@@ -226,9 +226,9 @@ def check_noise(data: np.ndarray, origin: Provenance) -> None:
 def warn_of_old_noise(stacklevel: int = 3) -> None:
     """Say what a release is worth whose noise an earlier version drew."""
     warnings.warn(
-        "An earlier version drew the noise of this release from a generator with 2^32 seeds. Whoever has the release "
-        "and the representer finds the seed in minutes and takes the noise off: treat these vectors as readable as "
-        "vectors without noise. Ask the sender for a new release, made with this version.",
+        "An earlier version drew the noise of this release from a generator with 2^32 seeds. An attacker with the "
+        "release and the representer finds the seed in minutes and removes the noise: treat these vectors as readable "
+        "as vectors without noise. Ask the sender for a new release, made with this version.",
         InsecureReleaseWarning,
         stacklevel=stacklevel + 1,
     )
@@ -264,16 +264,16 @@ def save_representation(
         IOB2 or BIOES.
     groups : array-like of shape (n,), default=None
         Patient of each sentence. Written as consecutive numbers in random order, never as they are. The numbers still
-        say which sentences belong to one patient, and what several sentences say of a patient adds up; pass them only
-        if whoever trains needs them, as for cross-validation with patients apart. A sentence that occurs with
-        several patients keeps the number of one of them.
+        say which sentences belong to one patient, and what several sentences say of a patient adds up. Pass them only
+        if the recipient needs them for training, as for cross-validation with patients apart. A sentence that occurs
+        with several patients keeps the number of one of them.
     audit : mapping, default=None
         Figures of an audit, plain JSON values. They are published as they are.
     shuffle : bool, default=True
         Whether sentences are put in random order; False publishes which of them follow each other.
     random_state : int or RandomState, default=None
-        For tests; None takes the order from the operating system. Whoever knows the seed can restore the order, and so
-        can whoever finds the seed of the noise, for sentences of equal length.
+        For tests; None takes the order from the operating system. An attacker who knows the seed can restore the
+        order; so can one who finds the seed of the noise, for sentences of equal length.
     overwrite : bool, default=False
         Whether something saved at ``path`` may be replaced.
 
@@ -462,14 +462,14 @@ def _checked_facts(facts: Any) -> tuple[dict[str, Any], Provenance]:
     n_groups = facts.get("n_groups")
     counts = [facts.get(name) for name in _COUNTS] + ([] if n_groups is None else [n_groups])
     if not all(type(count) is int and count >= 0 for count in counts) or not facts["d"]:
-        raise BundleError("The manifest has a count that is none.")
+        raise BundleError("The manifest has an invalid count.")
     if not isinstance(facts.get("shuffled"), bool) or not isinstance(facts.get("tags"), list):
         raise BundleError("The manifest does not describe a representation.")
     described = {*_COUNTS, "n_groups", "shuffled", "tags", "tag_scheme", "label_scheme", "origin", "audit"}
     if facts.keys() != described:
         raise BundleError("The manifest describes something else than this version writes.")
     if not isinstance(facts["label_scheme"], (str, type(None))):
-        raise BundleError("The manifest names a label scheme that is none.")
+        raise BundleError("The manifest names an invalid label scheme.")
     try:
         return facts, Provenance(**facts["origin"])
     except TypeError:  # no mapping, or of other names

@@ -25,7 +25,15 @@ from .pair_data import PairData
 from .private_model import PrivateModel, TrainingLog
 from .three_part import train_dann, train_three_part
 
-__all__ = ["DANN", "STRATEGIES", "Bounded", "ThreePart", "TrainableNoise", "TrainingRun", "as_strategy"]
+__all__ = ["DANN", "STRATEGIES", "Bounded", "Schedule", "ThreePart", "TrainableNoise", "TrainingRun", "as_strategy"]
+
+
+class Schedule(NamedTuple):
+    """How long and how fast a training learns; a rate of None is the default of the strategy."""
+
+    max_epochs: int
+    lr: float | None = None
+    noise_lr: float | None = None
 
 
 class TrainingRun:
@@ -38,9 +46,8 @@ class TrainingRun:
         Sentences to train on, and those held out.
     rng : numpy.random.Generator
     device : torch.device
-    batch_size, max_epochs : int
-    lr, noise_lr : float or None
-        None takes the defaults of the strategy.
+    batch_size : int
+    schedule : Schedule
     verbose : int
     """
 
@@ -52,9 +59,7 @@ class TrainingRun:
         *,
         device: torch.device,
         batch_size: int,
-        max_epochs: int,
-        lr: float | None,
-        noise_lr: float | None,
+        schedule: Schedule,
         verbose: int,
     ) -> None:
         train_rows, valid_rows = rows
@@ -62,7 +67,7 @@ class TrainingRun:
         self.valid = None if valid_rows is None else PairBatches(data.take(valid_rows), batch_size, device)
         self._data, self._batch_size = data, batch_size
         self.rng, self.device = rng, device
-        self.max_epochs, self.lr, self.noise_lr = max_epochs, lr, noise_lr
+        self.schedule = schedule
         self.generator = torch.Generator(device).manual_seed(int(rng.integers(2**62)))
         self.log = TrainingLog(verbose)
 
@@ -131,24 +136,22 @@ class Bounded(BaseEstimator):
         self.max_attack_accuracy, self.quantile_attack_accuracy = max_attack_accuracy, quantile_attack_accuracy
         self.adversary_weight = adversary_weight
 
-    def train(self, model: PrivateModel, run: TrainingRun, *, restarts_noise: bool = False) -> Outcome:
+    def train(self, model: PrivateModel, run: TrainingRun) -> Outcome:
         """Train a model in place; see `train_bounded`.
 
         Parameters
         ----------
         model : PrivateModel
         run : TrainingRun
-        restarts_noise : bool, default=False
-            Not used: the price of the bound holds the noise up.
         """
-        lr = run.lr or 4e-3
+        lr = run.schedule.lr or 4e-3
         settings = BoundedSettings(
             max_attack_accuracy=self.max_attack_accuracy,
             quantile_attack_accuracy=self.quantile_attack_accuracy,
-            n_epochs=run.max_epochs,
-            n_finish_epochs=(run.max_epochs + 1) // 2,
+            n_epochs=run.schedule.max_epochs,
+            n_finish_epochs=(run.schedule.max_epochs + 1) // 2,
             lr=lr,
-            noise_lr=run.noise_lr or 10 * lr,
+            noise_lr=run.schedule.noise_lr or 10 * lr,
             price=0.05 * self.adversary_weight,
         )
         found = train_bounded(model, run.train, run.valid, settings=settings, notes=run.all_notes(), **run.streams())
@@ -212,22 +215,20 @@ class ThreePart(BaseEstimator):
         self.adversary, self.stopping, self.adversary_weight = adversary, stopping, adversary_weight
         self.pretrain_epochs, self.patience = pretrain_epochs, patience
 
-    def train(self, model: PrivateModel, run: TrainingRun, *, restarts_noise: bool) -> Outcome:
+    def train(self, model: PrivateModel, run: TrainingRun) -> Outcome:
         """Train a model in place; see `train_three_part`.
 
         Parameters
         ----------
         model : PrivateModel
         run : TrainingRun
-        restarts_noise : bool
-            Whether trainable noise is set to 0.3 after the first phase, if the adversary is strong.
 
         Warns
         -----
         UnsafeToShareWarning
             If the training was interrupted before anything was hidden.
         """
-        found = self._trained(model, run, self._settings(run, restarts_noise))
+        found = self._trained(model, run, self._settings(run))
         if not found.selected_round:
             warn(
                 "The training was interrupted before anything was hidden. This representer must not be shared, and "
@@ -247,18 +248,19 @@ class ThreePart(BaseEstimator):
     def _trained(self, model: PrivateModel, run: TrainingRun, settings: ThreePartSettings) -> ThreePartResult:
         return train_three_part(model, run.train, run.valid, settings=settings, **run.streams())
 
-    def _settings(self, run: TrainingRun, restarts_noise: bool) -> ThreePartSettings:
-        strong, lr = self.adversary == "strong", run.lr or 2e-3
+    def _settings(self, run: TrainingRun) -> ThreePartSettings:
+        strong, lr = self.adversary == "strong", run.schedule.lr or 2e-3
         return ThreePartSettings(
             n_epochs_tagger=self.pretrain_epochs,
             n_epochs_adversary=self.pretrain_epochs,
-            n_rounds=run.max_epochs,
+            n_rounds=run.schedule.max_epochs,
             patience=(self.patience, self.patience, self.patience),
             lr=lr,
-            noise_lr=run.noise_lr or (10 * lr if strong else lr),
+            noise_lr=run.schedule.noise_lr or (10 * lr if strong else lr),
             adversary=self.adversary,
             adversary_weight=self.adversary_weight,
-            noise_restart=0.3 if strong and restarts_noise else None,
+            # The first phase shrinks trainable noise to almost nothing, from where it hardly grows within a training.
+            noise_restart=0.3 if strong else None,
             stopping=self.stopping,
         )
 

@@ -1,7 +1,7 @@
 """Training against adversaries: the three-part training of the paper, and gradient reversal, which is expected to fail.
 
 The three parts are the tagger, the adversary, and one against the other. Gradient reversal (DANN) trains both in one
-step: the gradient that helps the adversary is turned round for the representer below it.
+step: the gradient that helps the adversary is reversed for the representer below it.
 """
 
 from __future__ import annotations
@@ -97,7 +97,7 @@ def train_three_part(
     P1 trains representer and tagger; P2 the adversaries on the frozen representer; P3 alternates between the
     representer, which keeps the tagger's loss low and the adversaries' at that of a guess, and the others, which adapt.
 
-    What comes out is private against these adversaries at best. Attack it with a fresh strong one (`train_probe`): with
+    The result is private against these adversaries at best. Attack it with a fresh strong one (`train_probe`): with
     the paper's adversary, training looks finished while a stronger one reads the representation.
 
     Parameters
@@ -264,8 +264,8 @@ def train_dann(
     """As `train_three_part`, with one step of gradient reversal in place of the alternation of P3.
 
     Each batch makes one step on ``l_deid + l_adv``, where the gradient of l_adv reaches the representer times
-    ``-lambda``. An adversary that is beaten has no time to adapt, so the representation looks private for as long as
-    nobody trains another adversary on it: in the paper one that went on for 20 epochs was right in over 80 % of pairs.
+    ``-lambda``. An adversary that is beaten has no time to adapt, so the representation looks private until
+    another adversary is trained on it: in the paper one that went on for 20 epochs was right in over 80 % of pairs.
 
     Parameters
     ----------
