@@ -1,7 +1,6 @@
 """Word vectors: reading them, looking words up, training them on one's own notes."""
 
 from .fasttext import train_fasttext, train_subword_table
-from .folder import open_folder, write_folder
 from .glove import glove_is_installed, load_glove
 from .neighbors import NeighborIndex, NeighborTable, forget_neighbors
 from .noise_study import NoiseStudy, noise_study
@@ -27,12 +26,10 @@ __all__ = [
     "ngram_hashes",
     "noise_study",
     "normalise_words",
-    "open_folder",
     "public_vectors_or_corpus",
     "read_word_vectors",
     "resolve_embeddings",
     "train_fasttext",
     "train_subword_table",
     "word_forms",
-    "write_folder",
 ]

@@ -8,7 +8,6 @@ from typing import Any
 
 from ..exceptions import DataNotFoundError
 from .binary_formats import FASTTEXT_MAGIC, read_fasttext_binary, read_word2vec_binary
-from .folder import open_folder
 from .subwords import SubwordTable
 from .text_format import read_text
 from .vector_files import VectorFile, parse_header
@@ -75,7 +74,7 @@ def read_word_vectors(
         raise ValueError(f"The 'format' parameter must be one of {', '.join(FORMATS)}. Got {format!r} instead.")
     place = Path(fspath(path))
     if place.is_dir() or format == "folder":
-        return open_folder(place)
+        return WordVectors.open(place)
     if not place.is_file():
         raise DataNotFoundError("There is no such file of word vectors.", path=str(place))
     file = VectorFile(place, encoding, encoding_errors, max_words)
