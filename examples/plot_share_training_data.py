@@ -10,6 +10,12 @@ raw notes could be pooled.
 
 The notes are generated; the word vectors are the public GloVe vectors of the extra ``glove``. Notes and epochs are few,
 so that the example is quick; ``benchmarks/private_representation.py`` has the numbers.
+
+.. figure:: /results/figures/curves_1000_R19.png
+   :width: 80%
+
+   Three phases of training a representer: losses, F1, and accuracy of the attackers. This figure is not of
+   this example, but of ``python -m benchmarks.reproduce`` (run R19: 100 generated notes, one seed).
 """
 
 # %%
@@ -114,3 +120,5 @@ plt.show()
 shared = load_representation(folder / "letters")
 print(shared)
 print(shared.origin.noise)
+
+# sphinx_gallery_thumbnail_path = 'results/figures/curves_1000_R19.png'

@@ -19,9 +19,22 @@ import sklearn_deid
 
 PACKAGE = Path(sklearn_deid.__file__).parent
 PAGES = Path(__file__).with_name("newcomer")
-FILES_TOUCHED = {"format": 1, "encoder": 2, "perturbation": 2, "report_section": 1, "option": 1, "command": 2}
+FILES_TOUCHED = {
+    "format": 1,
+    "encoder": 2,
+    "attack": 1,
+    "perturbation": 2,
+    "report_section": 1,
+    "option": 1,
+    "command": 2,
+}
 # Rooms that do not find a new file by themselves yet; an example that works leaves this table.
-NOT_YET = {"format": "io/registry.py lists the formats", "encoder": "its place is that of the tagger in one file"}
+NOT_YET = {
+    "format": "formats have no folder of their own yet",
+    "encoder": "the tagger is not in one file yet",
+    "attack": "attacks are not found by themselves yet",
+    "report_section": "reports have no list of sections yet",
+}
 EXAMPLES = [
     pytest.param(name, marks=pytest.mark.xfail(strict=True, reason=NOT_YET[name]) if name in NOT_YET else ())
     for name in FILES_TOUCHED
