@@ -2,6 +2,7 @@
 
 import ast
 import io
+import re
 import subprocess
 import sys
 import tokenize
@@ -41,6 +42,12 @@ MAY_IMPORT = {
 }
 MOST_FLOORS = 10
 HEAVY = {"torch", "skorch", "spacy", "gensim", "pandas", "pyarrow", "matplotlib"}
+# Of these rooms every file is one of a kind, listed by a single file: a command, a format, a kind of PHI.
+ONE_OF_A_KIND = ("cli", "io.formats", "tagging.rules")
+DOTTED, IMPORTED = (
+    re.compile(r"sklearn_deid(?:\.\w+)+"),
+    re.compile(r"^from (sklearn_deid[\w.]*) import (.*)$", re.MULTILINE),
+)
 MOST_CODE, LONGEST_FUNCTION, MOST_PARAMETERS = 400, 50, 8
 
 
@@ -62,8 +69,8 @@ def code_lines(source):
     return len(lines)
 
 
-def rooms_imported(path):
-    """Rooms named by any import in the file, imports inside functions included."""
+def names_imported(path):
+    """Absolute names of all imports of the file, those inside functions and for types alone included."""
     here = ["sklearn_deid", *path.relative_to(PACKAGE).with_suffix("").parts]
     for node in ast.walk(ast.parse(path.read_text())):
         if isinstance(node, ast.ImportFrom):
@@ -74,9 +81,31 @@ def rooms_imported(path):
             names = [alias.name.split(".") for alias in node.names]
         else:
             continue
-        for parts in names:
-            if parts[0] == "sklearn_deid" and len(parts) > 1:
-                yield parts[1]
+        yield from names
+
+
+def rooms_imported(path):
+    """Rooms named by any import in the file."""
+    for parts in names_imported(path):
+        if parts[0] == "sklearn_deid" and len(parts) > 1:
+            yield parts[1]
+
+
+def module_name(path):
+    return ".".join(["sklearn_deid", *path.relative_to(PACKAGE).with_suffix("").parts]).removesuffix(".__init__")
+
+
+def files_imported():
+    """For each file of the package, the files that it imports."""
+    modules = {module_name(path): path for path in python_files()}
+    graph = {}
+    for module, path in modules.items():
+        found = set()
+        for parts in names_imported(path):
+            full, stem = ".".join(parts), ".".join(parts[:-1])
+            found |= {full if full in modules else stem} & set(modules)
+        graph[module] = found - {module}
+    return graph
 
 
 def test_table_has_every_room_and_no_cycle():
@@ -122,6 +151,35 @@ def test_private_names_of_others_stay_in_one_file():
         if node.module.split(".")[0] in ("sklearn", "skorch") and "._" in node.module
     ]
     assert not wrong
+
+
+def test_no_ring_of_files():
+    """Imports for types alone count too: whoever reads a ring has to know all of its files at once."""
+    list(TopologicalSorter(files_imported()).static_order())  # raises on a ring, and names it
+
+
+def test_no_private_file_that_a_single_other_one_uses():
+    """It is a part of that one, unless tests import it by itself."""
+    graph, named = files_imported(), set()
+    for text in (p.read_text() for p in Path(__file__).parents[1].rglob("*.py")):
+        named |= {
+            ".".join(parts[:n])
+            for parts in (name.split(".") for name in DOTTED.findall(text))
+            for n in range(2, 1 + len(parts))
+        }
+        for room, names in IMPORTED.findall(text):
+            named |= {f"{room}.{name}" for name in re.findall(r"\w+", names)}
+    alone = []
+    for module, path in ((module_name(path), path) for path in python_files() if not path.stem.startswith("__")):
+        room = module.rpartition(".")[0]
+        init = (path.parent / "__init__.py").read_text()
+        is_public = f'"{path.stem}"' in init or f"from .{path.stem} import" in init
+        users = {user for user, used in graph.items() if module in used} - {room}
+        is_tested = module in named
+        of_a_kind = room.removeprefix("sklearn_deid.") in ONE_OF_A_KIND
+        if len(users) < 2 and not (is_public or is_tested or of_a_kind or path.stem == "conftest"):
+            alone.append(f"{module} <- {', '.join(sorted(users)) or 'nothing'}")
+    assert not alone
 
 
 @pytest.mark.parametrize(
