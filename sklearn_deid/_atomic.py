@@ -10,8 +10,6 @@ from pathlib import Path
 from typing import BinaryIO
 from uuid import uuid4
 
-__all__ = ["new_file", "new_folder", "write_file"]
-
 
 @contextmanager
 def new_file(path: str | os.PathLike[str], *, private: bool = False, work: Path | None = None) -> Iterator[BinaryIO]:

@@ -7,8 +7,6 @@ from types import ModuleType
 
 from .exceptions import MissingDependencyError
 
-__all__ = ["import_optional"]
-
 
 def import_optional(name: str, *, extra: str, purpose: str) -> ModuleType:
     """Import ``name`` or say which extra installs it.

@@ -14,20 +14,6 @@ from randomgen import ChaCha
 if TYPE_CHECKING:
     import torch
 
-__all__ = [
-    "FINEST_STEP",
-    "KEYED",
-    "MOST_STEPS",
-    "SEEDED",
-    "grid_step",
-    "is_grid",
-    "on_grid",
-    "own_generator",
-    "own_torch_stream",
-    "release_generator",
-    "to_grid",
-]
-
 KEYED, SEEDED = "chacha20-256", "seeded"  # names of the two kinds of streams in files
 FINEST_STEP = 2.0**-20  # of any grid; smaller noise than 2^-15 is rounded more coarsely
 _FINER = 5  # the step is 2^5 to 2^6 times smaller than the noise

@@ -13,17 +13,6 @@ import numpy as np
 from ._atomic import new_folder, write_file
 from .exceptions import BundleError
 
-__all__ = [
-    "ARRAYS_FILE",
-    "FORMAT_VERSION",
-    "check_bundle_target",
-    "plain_json",
-    "read_bundle",
-    "read_manifest",
-    "saved_class",
-    "write_bundle",
-]
-
 FORMAT_VERSION = 1
 _KNOWN_FORMATS = (1, 2)  # 2 for representations, since their noise is drawn from a cipher
 ARRAYS_FILE = "arrays.safetensors"

@@ -14,8 +14,6 @@ from ..exceptions import SequenceError
 from ..sequences import TokenSequences, check_groups, check_sequences, check_tags
 from ..tagging.splits import hold_out_patients
 
-__all__ = ["AuditData", "audit_data", "digest_of", "random_streams", "three_patient_splits", "whole_data"]
-
 
 @dataclass(frozen=True, repr=False)
 class AuditData:

@@ -28,8 +28,6 @@ from .report import AuditReport
 from .report_score import is_bound
 from .schedule import recent_reports, run_attacks
 
-__all__ = ["AdversarialPrivacyAuditor"]
-
 
 class AdversarialPrivacyAuditor(BaseEstimator):
     """Attack what an estimator releases, and return a number from 0 to 1, or a report.

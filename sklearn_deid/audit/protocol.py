@@ -18,8 +18,6 @@ from scipy.stats import binom
 
 from ..metrics import Estimate
 
-__all__ = ["CONTROL_CONFIDENCE", "THREATS", "Attack", "AttackResult", "Estimate"]
-
 THREATS = ("representation", "pseudonymised text", "model", "updates")
 
 # A negative control is held for failed only outside an interval this wide: at 95 %, one sound control in twenty would

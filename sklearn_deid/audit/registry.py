@@ -25,17 +25,6 @@ from .releases.updates import ReleasedExchange
 from .releases.vectors import ReleasedRepresenter, ReleasedVectors
 from .schedule import PlannedAttack
 
-__all__ = [
-    "ATTACKS",
-    "PRESETS",
-    "NamedAttack",
-    "fingerprint_of_step",
-    "named_attacks",
-    "plan_attacks",
-    "release_of_data",
-    "release_of_step",
-]
-
 PRESETS = ("default", "quick", "all")
 _NOT_OF_THE_RELEASE = ("embeddings", "random_state", "n_jobs", "verbose", "cache_dir")
 _SENTENCES = 2000  # for which the seconds of presets hold

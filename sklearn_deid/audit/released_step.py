@@ -9,8 +9,6 @@ from typing import Any
 from sklearn.frozen import FrozenEstimator
 from sklearn.pipeline import Pipeline
 
-__all__ = ["AuditedStep", "final_tagger", "find_released_step", "unwrapped"]
-
 # Attribute of estimators that make something to be released, and what it says.
 MARKER = "_releases"
 REPRESENTATION, WORDS, VECTORS, UPDATES = "representation", "words", "vectors", "updates"

@@ -29,8 +29,6 @@ from .report_score import (
 from .report_verdicts import verdicts
 from .report_writers import as_html, as_markdown
 
-__all__ = ["AuditReport"]
-
 _LONGEST_SETTING = 300
 _ARMS = ("attack", "baseline", "positive_control", "negative_control")
 

@@ -10,8 +10,6 @@ from .protocol import AttackResult, Estimate
 from .report_parts import row_label, status_of
 from .report_score import is_bound
 
-__all__ = ["draw_attacks"]
-
 _LEFT, _PLOT, _RIGHT, _TOP, _ROW, _LINE = 390, 500, 40, 64, 54, 16
 _CHARACTERS = 56
 _BLUE, _GREEN, _ORANGE, _GRAY, _BLACK = "#0072B2", "#00735a", "#b34a00", "#555555", "#000000"

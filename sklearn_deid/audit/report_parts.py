@@ -9,8 +9,6 @@ from .protocol import THREATS, AttackResult, Estimate
 from .report_score import exposure, is_bound, is_weak
 from .report_verdicts import percent
 
-__all__ = ["Figure", "Heading", "Items", "Paragraph", "Table", "Alert", "parts", "row_label", "status_of"]
-
 _RANKED = {"top1": "ranked first", "top5": "among the first five", "pairwise": "the right one of two"}
 
 _SCORE = (

@@ -9,19 +9,6 @@ from typing import Any, NamedTuple
 
 from .protocol import AttackResult
 
-__all__ = [
-    "ABOVE_BOUND",
-    "Exposure",
-    "FEW_GROUPS",
-    "blocking_issues",
-    "checked_against_bounds",
-    "counted",
-    "exposure",
-    "find_warnings",
-    "is_bound",
-    "is_paper",
-]
-
 ABOVE_BOUND = "The attack exceeds the certified bound by more than its interval: one of both is wrong."
 
 

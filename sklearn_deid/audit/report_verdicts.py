@@ -8,8 +8,6 @@ from ..representations.probe import CONTROL_BAR
 from .protocol import THREATS, AttackResult
 from .report_score import Exposure, counted, exposure, is_bound, is_paper, is_weak
 
-__all__ = ["against_the_paper", "percent", "verdicts"]
-
 _NARROW = 0.1
 _MOST_BESIDES = 3
 

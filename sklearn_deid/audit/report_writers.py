@@ -10,8 +10,6 @@ from ..text.markdown import markdown_table
 from .report_figure import draw_attacks
 from .report_parts import Alert, Block, Figure, Heading, Items, Paragraph, Table
 
-__all__ = ["as_html", "as_markdown"]
-
 # The policy forbids scripts, and everything that would be loaded.
 _HEAD = """<!doctype html>
 <html lang="en">

@@ -15,8 +15,6 @@ from ..exceptions import SequenceError
 from .protocol import AttackResult
 from .report import AuditReport
 
-__all__ = ["PlannedAttack", "ReportMemory", "recent_reports", "run_attacks"]
-
 
 @dataclass(frozen=True, repr=False)
 class PlannedAttack:

@@ -17,8 +17,6 @@ from .note_output import NoteOutput
 from .note_source import NoteSource
 from .options import add_encoding, add_machine_options, add_quiet, set_machine
 
-__all__ = ["add_note_options", "annotate_notes", "load_deidentifier"]
-
 #: Makes what is written of a note and the spans that were found in it.
 Result = Callable[[Document, tuple[Span, ...]], Document]
 

@@ -15,8 +15,6 @@ from .reading import add_corpus_options, read_annotated, show_left_out
 if TYPE_CHECKING:
     from ..audit.report import AuditReport
 
-__all__ = ["add_command"]
-
 _SUFFIXES = (".html", ".md", ".json")
 _DESCRIPTION = """\
 Attack the private vectors of a saved representer, and report how much attackers learn from them.

@@ -13,8 +13,6 @@ from .options import add_command as add
 from .options import add_encoding, add_label_scheme
 from .reading import add_skip_broken, read_annotated, show_left_out
 
-__all__ = ["add_command"]
-
 _DESCRIPTION = """\
 Change the file format of annotated notes. Texts and offsets stay exactly as they are.
 

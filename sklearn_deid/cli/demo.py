@@ -13,8 +13,6 @@ from .failures import DONE
 from .options import add_command as add
 from .options import add_machine_options, add_quiet, add_seed, count, set_machine
 
-__all__ = ["add_command"]
-
 _N_NOTES, _N_EPOCHS, _HELD_OUT, _N_SHOWN = 300, 14, 0.2, 3
 _MARKER = "made-by-sklearn-deid-demo.txt"
 _MARKER_TEXT = """\

@@ -14,8 +14,6 @@ from .options import add_command as add
 if TYPE_CHECKING:
     from ..metrics import LeakList
 
-__all__ = ["add_command"]
-
 _DESCRIPTION = """\
 Compare predicted with true annotations of the same notes. The counts are those of the official scripts of
 i2b2 2014 and MEDDOCAN.

@@ -12,18 +12,6 @@ from contextlib import contextmanager
 from types import FrameType, TracebackType
 from typing import TextIO
 
-__all__ = [
-    "DONE",
-    "FATAL",
-    "INTERRUPTED",
-    "SOME_WITHHELD",
-    "CrashReport",
-    "one_line",
-    "remember_interrupts",
-    "show_error",
-    "show_warning",
-]
-
 DONE, SOME_WITHHELD, FATAL, INTERRUPTED = 0, 1, 2, 130
 # Errors of the library name parameters of functions; here the same things are options.
 _PARAMETER = re.compile(r"\b(encoding|format|lossy|missing|overwrite|resume)=('[\w-]+'|True|\.\.\.)?")

@@ -16,8 +16,6 @@ from .options import add_command as add
 if TYPE_CHECKING:
     from ..federated.sites import FederationConfig, SessionRules
 
-__all__ = ["add_command"]
-
 _SHARING = (
     "upload_fraction",
     "download_fraction",

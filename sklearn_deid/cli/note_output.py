@@ -10,8 +10,6 @@ from ..io import FORMATS, DocumentWriter
 from ..text import Document
 from .numbering import OutputNumbers
 
-__all__ = ["NoteOutput", "check_apart"]
-
 _ENDINGS = {suffix for known in FORMATS.values() for suffix in known.suffixes}
 
 

@@ -9,8 +9,6 @@ from ..exceptions import CorpusFormatError, DeidError
 from ..io import FORMATS, iter_documents
 from ..text import Document
 
-__all__ = ["NoteSource"]
-
 _STANDARD_INPUT = Path("/dev/stdin")
 
 

@@ -11,8 +11,6 @@ from pathlib import Path
 
 from ..exceptions import CorpusFormatError, DeidError
 
-__all__ = ["OutputNumbers"]
-
 _HEADER = ["output", "note"]
 _NAME = re.compile("note-([0-9a-f]{12}|[0-9]{6,})")  # the second kind was counted, by earlier versions
 

@@ -10,21 +10,6 @@ from typing import Any
 from ..exceptions import DeidError
 from ..io import FORMATS
 
-__all__ = [
-    "ANNOTATED",
-    "LABEL_SCHEMES",
-    "add_command",
-    "add_encoding",
-    "add_label_scheme",
-    "add_machine_options",
-    "add_quiet",
-    "add_seed",
-    "count",
-    "seed",
-    "set_machine",
-    "share",
-]
-
 LABEL_SCHEMES = ("i2b2-2014", "meddocan", "binary")
 ANNOTATED = tuple(name for name, known in FORMATS.items() if known.annotated)
 

@@ -12,8 +12,6 @@ from ..exceptions import DeidError
 from . import audit, convert, demo, evaluate, federate, redact, tag, train
 from .failures import FATAL, INTERRUPTED, CrashReport, remember_interrupts, show_error, show_warning
 
-__all__ = ["build_parser", "main"]
-
 _DESCRIPTION = """\
 Find and redact protected health information (PHI: names, dates, places, ids, ...) in clinical notes.
 

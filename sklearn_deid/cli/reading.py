@@ -11,8 +11,6 @@ from ..io import ReadResult, read_corpus
 from .failures import one_line
 from .options import ANNOTATED, add_encoding, add_label_scheme
 
-__all__ = ["add_corpus_options", "add_skip_broken", "read_annotated", "show_left_out"]
-
 
 def add_corpus_options(parser: argparse.ArgumentParser) -> None:
     """CORPUS, and what `read_annotated` needs to know of it."""

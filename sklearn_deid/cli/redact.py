@@ -14,8 +14,6 @@ from .note_source import NoteSource
 from .numbering import OutputNumbers
 from .options import add_command as add
 
-__all__ = ["add_command"]
-
 _DESCRIPTION = """\
 Write notes without the PHI that a model finds in them.
 

@@ -19,8 +19,6 @@ from ..exceptions import AlignmentWarning
 from ..text import Corpus
 from .failures import remember_interrupts
 
-__all__ = ["EpochProgress", "fit_deidentifier", "hold_out_patients", "predict_corpus"]
-
 
 def hold_out_patients(corpus: Corpus, share: float, seed: int) -> tuple[Corpus, Corpus]:
     """Split a corpus by patients; a note without patient id is a patient of its own.

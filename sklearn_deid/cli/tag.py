@@ -14,8 +14,6 @@ from .note_source import NoteSource
 from .options import ANNOTATED
 from .options import add_command as add
 
-__all__ = ["add_command"]
-
 _DESCRIPTION = """\
 Write notes in which the PHI that a model finds is annotated. Use them to measure a model with 'evaluate',
 or correct them to annotate new notes faster.

@@ -13,8 +13,6 @@ from .options import add_command as add
 from .options import add_machine_options, add_seed, count, set_machine, share
 from .reading import add_corpus_options, read_annotated, show_left_out
 
-__all__ = ["add_command"]
-
 _DESCRIPTION = """\
 Train a model on annotated notes.
 

@@ -10,8 +10,6 @@ import numpy as np
 from ..text import Corpus, Document
 from .notes import write_notes
 
-__all__ = ["iter_clinical_notes", "make_clinical_notes"]
-
 
 def make_clinical_notes(
     n_notes: int = 200, n_patients: int | None = None, random_state: int | np.random.Generator | None = None

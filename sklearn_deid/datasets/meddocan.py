@@ -11,8 +11,6 @@ from ..io import iter_documents
 from ..text import Corpus
 from .releases import Part, Release, install
 
-__all__ = ["fetch_meddocan"]
-
 _COMMIT = "783a6df385c975b328c99bcffb54196a9ba4078a"
 _DIGESTS = {
     "train": "0f43c5d70e62b766c022fad9fde6845b8e0eef19997b6191b4037c43a49e4cb8",

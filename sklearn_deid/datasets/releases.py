@@ -21,8 +21,6 @@ from urllib.request import urlopen
 from .._atomic import new_folder
 from ..exceptions import CorpusFormatError, DataNotFoundError
 
-__all__ = ["Part", "Release", "content_digest", "install"]
-
 _ARCHIVE_LIMIT = 256 * 2**20
 _MEMBER_LIMIT = 2**20
 _CHUNK = 2**20

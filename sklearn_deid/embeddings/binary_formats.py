@@ -10,8 +10,6 @@ import numpy as np
 from .subwords import SubwordTable
 from .vector_files import RawVectors, VectorFile, parse_header, without_duplicates
 
-__all__ = ["FASTTEXT_MAGIC", "read_fasttext_binary", "read_word2vec_binary"]
-
 FASTTEXT_MAGIC = struct.pack("<i", 793712314)
 _FASTTEXT_VERSION = 12
 _END_OF_SENTENCE = "</s>"

@@ -13,8 +13,6 @@ from .vectors import WordVectors
 if TYPE_CHECKING:
     from gensim.models import FastText
 
-__all__ = ["train_fasttext", "train_subword_table"]
-
 _LONGEST_SENTENCE = 10_000  # gensim drops what comes after that many tokens
 
 

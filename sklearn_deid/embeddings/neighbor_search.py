@@ -7,8 +7,6 @@ from threading import Lock
 
 import numpy as np
 
-__all__ = ["search_neighbors"]
-
 # Queries and table rows of one product: 2 MiB of float32 scores, which stay in the cache of a core.
 _QUERIES, _TABLE_ROWS = 128, 4096
 # Every 32nd word is scored first, for a threshold that about twice the words asked for pass.

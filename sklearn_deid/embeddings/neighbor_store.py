@@ -14,8 +14,6 @@ import numpy as np
 
 from .._atomic import new_file
 
-__all__ = ["NeighborFolder", "NeighborTable", "RecentTables", "take_known"]
-
 _READ_AT_ONCE = 2**20
 
 

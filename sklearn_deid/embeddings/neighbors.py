@@ -13,8 +13,6 @@ from .neighbor_search import search_neighbors
 from .neighbor_store import NeighborFolder, NeighborTable, RecentTables, take_known
 from .vectors import WordVectors
 
-__all__ = ["NeighborIndex", "NeighborTable", "distinct_rows", "forget_neighbors"]
-
 _VERSION = 1
 # Room for 60,000 words with 1,000 neighbours.
 _RECENT = RecentTables(max_bytes=256 * 2**20)

@@ -11,8 +11,6 @@ from .neighbor_search import search_neighbors
 from .neighbors import distinct_rows
 from .vectors import WordVectors
 
-__all__ = ["NoiseStudy", "noise_study"]
-
 _RANKS = (1, 5, 10)
 # Cosines this close are equal: vectors count as of unit length up to 1e-6, and copies of one vector must not compete.
 _SAME = 4e-6

@@ -13,8 +13,6 @@ from .text_format import read_text
 from .vector_files import VectorFile, parse_header
 from .vectors import WordVectors
 
-__all__ = ["FORMATS", "from_gensim", "read_word_vectors"]
-
 FORMATS = ("auto", "text", "word2vec-binary", "fasttext-binary", "folder")
 
 

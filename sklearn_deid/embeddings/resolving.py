@@ -15,8 +15,6 @@ from .glove import glove_is_installed, load_glove
 from .reading import from_gensim, read_word_vectors
 from .vectors import WordVectors
 
-__all__ = ["corpus_vectors", "public_vectors_or_corpus", "resolve_embeddings"]
-
 _CHOICES = "'auto', 'corpus', 'glove-6b-50d', a path, WordVectors, gensim KeyedVectors or None"
 
 

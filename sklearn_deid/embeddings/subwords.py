@@ -12,8 +12,6 @@ from unicodedata import normalize
 
 import numpy as np
 
-__all__ = ["SubwordTable", "ngram_hashes", "normalise_words"]
-
 _FNV_OFFSET, _FNV_PRIME = 2166136261, 16777619
 _WORDS_AT_ONCE = 20_000  # keeps the working arrays of a lookup below about 100 MiB
 

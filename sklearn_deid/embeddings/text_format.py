@@ -9,8 +9,6 @@ import numpy as np
 
 from .vector_files import RawVectors, VectorFile, parse_header, without_duplicates
 
-__all__ = ["read_text"]
-
 _BYTES_AT_ONCE = 1 << 24
 _LONGEST_LINE = 1 << 20
 _LARGEST = float(np.finfo(np.float32).max)

@@ -11,9 +11,6 @@ import numpy as np
 
 from ..exceptions import EmbeddingsFormatError
 
-__all__ = ["RawVectors", "VectorFile", "parse_header", "without_duplicates"]
-
-
 _ROWS_AT_ONCE = 20_000
 
 

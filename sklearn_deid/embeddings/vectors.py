@@ -15,8 +15,6 @@ from ..exceptions import BundleError, DataNotFoundError
 from .subwords import SubwordTable
 from .word_forms import word_forms
 
-__all__ = ["Lookup", "WordVectors"]
-
 _MANIFEST, _WORDS, _VECTORS, _SUBWORDS = "word_vectors.json", "words.json", "vectors.npy", "subwords.npy"
 _VERSION = 1
 

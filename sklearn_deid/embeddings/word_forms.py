@@ -6,8 +6,6 @@ import re
 from collections.abc import Iterator
 from unicodedata import normalize
 
-__all__ = ["word_forms"]
-
 _DIGIT = re.compile(r"\d")
 
 

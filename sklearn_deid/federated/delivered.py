@@ -7,8 +7,6 @@ from collections.abc import Iterable
 
 from ..exceptions import ExchangeError
 
-__all__ = ["Delivered"]
-
 _LARGEST = 2**53 - 1  # exact in JSON everywhere
 
 

@@ -40,8 +40,6 @@ from .worker_data import (
     split_patients,
 )
 
-__all__ = ["DSSGDEnsemble", "FederatedAveraging", "RandomDelay"]
-
 
 class FederatedAveraging(BaseEstimator):
     """Federated averaging, as the ``strategy`` of a `DSSGDEnsemble`.

@@ -12,8 +12,6 @@ import numpy as np
 
 from ..exceptions import ExchangeError
 
-__all__ = ["ParameterLayout"]
-
 
 @dataclass(frozen=True)
 class ParameterLayout:

@@ -22,8 +22,6 @@ from .ranking import random_subset
 from .robust import clip_norm
 from .selection import Selected, check_finite_vector, n_shared
 
-__all__ = ["GaussianUpload", "SparseVectorUpload"]
-
 _BLOCK = 2**20
 
 

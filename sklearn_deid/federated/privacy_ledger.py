@@ -8,8 +8,6 @@ from typing import Any
 
 from .._optional import import_optional
 
-__all__ = ["PrivacyEvent", "PrivacyLedger", "spent_epsilon"]
-
 
 @dataclass(frozen=True)
 class PrivacyEvent:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-__all__ = ["kth_largest", "largest_mask", "random_subset"]
-
 _SAMPLE = 2**14
 _FEW = 2**17
 _NARROW = 64

@@ -12,8 +12,6 @@ from ..exceptions import ExchangeError
 from .sparse import SparseUpdate
 from .state_file import read_state, write_state
 
-__all__ = ["ExchangeRecord", "RecordedMessage"]
-
 _KIND = "exchange record"
 _DIRECTIONS = ("down", "up")
 

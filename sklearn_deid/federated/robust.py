@@ -9,8 +9,6 @@ import numpy as np
 from ..exceptions import ExchangeError
 from .sparse import SparseUpdate
 
-__all__ = ["AGGREGATES", "aggregate", "clip_norm", "coordinate_median", "trimmed_mean"]
-
 AGGREGATES = ("mean", "median", "trimmed_mean")
 _BLOCK = 2**18  # coordinates combined at a time: what is sorted stays small
 

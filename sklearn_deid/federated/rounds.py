@@ -15,8 +15,6 @@ from .schedules import Step, plan_steps
 from .server import ParameterServer
 from .worker import Learner, Worker, train_one_epoch
 
-__all__ = ["Evaluate", "MapEpochs", "run_rounds", "trained"]
-
 # map(train_one_epoch, learners): results in the order of the learners, from this process or others
 MapEpochs = Callable[[Callable[[Learner], Any], Sequence[Learner]], Iterable[tuple[Learner, dict[str, float]]]]
 Evaluate = Callable[[str, Learner], Mapping[str, float]]

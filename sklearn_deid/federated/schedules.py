@@ -7,8 +7,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-__all__ = ["SCHEDULES", "Step", "plan_steps"]
-
 SCHEDULES = ("sequential", "concurrent", "random-delay")
 
 

@@ -11,8 +11,6 @@ from .._randomness import release_generator
 from ..exceptions import ExchangeError
 from .ranking import largest_mask, random_subset
 
-__all__ = ["DOWNLOAD_SELECTIONS", "SELECTIONS", "Selected", "n_shared", "select_download", "select_upload"]
-
 SELECTIONS = ("random", "largest")
 DOWNLOAD_SELECTIONS = ("most-updated", "random", "most-changed")
 

@@ -17,8 +17,6 @@ from .selection import DOWNLOAD_SELECTIONS, check_finite_vector, select_download
 from .sparse import SparseUpdate
 from .state_file import generator_from, generator_state, read_state, write_state
 
-__all__ = ["ParameterServer", "Refusal", "ServerLimits"]
-
 _KIND = "parameter server"
 _LONGEST_LOG = 1000
 

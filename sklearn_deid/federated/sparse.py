@@ -11,8 +11,6 @@ import numpy as np
 
 from ..exceptions import ExchangeError
 
-__all__ = ["DTYPES", "KINDS", "LARGEST_SIZE", "SparseUpdate"]
-
 KINDS = ("update", "parameters")
 DTYPES = ("float32", "float16")
 LARGEST_SIZE = 2**31 - 1  # indices travel as int32

@@ -14,8 +14,6 @@ import numpy as np
 from .._atomic import new_file
 from ..exceptions import ExchangeError
 
-__all__ = ["generator_from", "generator_state", "read_state", "write_state"]
-
 _DIGEST_LENGTH = 32
 
 

@@ -19,8 +19,6 @@ from .server import ParameterServer, ServerLimits
 from .sparse import SparseUpdate
 from .worker import Learner, Worker, WorkerSettings
 
-__all__ = ["STRATEGIES", "StrategyPlan", "Training", "go_on", "run_strategy"]
-
 STRATEGIES = ("centralized", "round_robin", "dssgd", "local", "fedavg")
 
 

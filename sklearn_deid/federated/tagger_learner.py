@@ -25,16 +25,6 @@ from .rounds import MapEpochs
 from .state_file import generator_from, generator_state
 from .worker_data import WorkerData, agreed_labels, checked_part, public_embeddings
 
-__all__ = [
-    "TaggerLearner",
-    "learner_from_state",
-    "learner_to_state",
-    "make_learner",
-    "map_in_processes",
-    "tagger_from_vector",
-    "tagger_layout",
-]
-
 
 def tagger_layout(tagger: DeidTagger) -> ParameterLayout:
     """Order of the network's parameters in the vector that is exchanged.

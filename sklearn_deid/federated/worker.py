@@ -18,8 +18,6 @@ from .selection import SELECTIONS, Selected, check_bounds, check_finite_vector, 
 from .sparse import SparseUpdate, check_dtype
 from .state_file import generator_from, generator_state, read_state, write_state
 
-__all__ = ["Learner", "Worker", "WorkerSettings", "train_one_epoch"]
-
 _KIND = "worker"
 
 

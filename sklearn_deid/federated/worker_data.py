@@ -13,17 +13,6 @@ from ..sequences import TokenSequences, TokenVectors
 from ..tagging.tagger import DeidTagger
 from ..text import split_tag
 
-__all__ = [
-    "WorkerData",
-    "agreed_labels",
-    "check_alike",
-    "checked_part",
-    "joined",
-    "public_embeddings",
-    "random_ngram_vectors",
-    "split_patients",
-]
-
 _BUCKET, _DIM = 32_768, 50
 
 

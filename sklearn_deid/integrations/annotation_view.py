@@ -17,8 +17,6 @@ from typing import Any, NamedTuple
 
 from ..text import Document, Span
 
-__all__ = ["AnnotationView", "displacy_input"]
-
 _HIDDEN_WORD = "\u00b7\u00b7\u00b7"
 # Light enough for black text, and told apart by people who see fewer colours: labels are written out as well.
 _COLORS = ("#a6cee3", "#fdbf6f", "#b2df8a", "#fb9a99", "#cab2d6", "#ffff99", "#e5c494", "#8dd3c7", "#fccde5", "#d9d9d9")

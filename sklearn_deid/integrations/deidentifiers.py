@@ -6,8 +6,6 @@ import copy
 import os
 from typing import Any
 
-__all__ = ["as_deidentifier", "labels_of_model"]
-
 
 def as_deidentifier(model: Any, device: str | None = None) -> Any:
     """A fitted `NoteDeidentifier` that raises on a note it cannot process.

@@ -19,8 +19,6 @@ from .._optional import import_optional
 from ..exceptions import CorpusFormatError
 from ..text import Corpus, Document, Span, convert_tags, segment, spans_to_tags, tags_to_spans
 
-__all__ = ["corpus_from_dataset", "corpus_to_dataset"]
-
 _LAYOUTS = ("spans", "tokens")
 _OFFSETS = ("text", "offset", "length", "starts", "ends")
 

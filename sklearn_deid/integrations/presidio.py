@@ -15,8 +15,6 @@ from .presidio_entities import PRESIDIO_ENTITIES, entity_of
 
 _presidio = import_optional("presidio_analyzer", extra="presidio", purpose="DeidRecognizer")
 
-__all__ = ["DeidRecognizer"]
-
 _LEAST_SCORE = 1e-6
 
 

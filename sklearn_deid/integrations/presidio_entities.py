@@ -7,8 +7,6 @@ from types import MappingProxyType
 
 from ..text import I2B2_2014, MEDDOCAN, label_map
 
-__all__ = ["PRESIDIO_ENTITIES", "entity_of"]
-
 # Presidio has a name of its own for these; every other label keeps its name, as Presidio lets recognisers do.
 _OF_I2B2 = {
     **dict.fromkeys(("PATIENT", "DOCTOR"), "PERSON"),

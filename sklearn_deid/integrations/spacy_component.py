@@ -22,8 +22,6 @@ from ..text import Document
 from .deidentifiers import as_deidentifier, labels_of_model
 from .token_spans import TokenSpan, expand_to_tokens, join_overlapping
 
-__all__ = ["DeidComponent", "make_component"]
-
 
 class DeidComponent(Pipe):
     """Sets ``doc.spans[spans_key]`` to the PHI of a doc and, if asked to, ``doc.ents``.

@@ -9,8 +9,6 @@ from dataclasses import dataclass, replace
 from ..exceptions import SpanError
 from ..text import Span
 
-__all__ = ["TokenSpan", "expand_to_tokens", "join_overlapping"]
-
 
 @dataclass(frozen=True, slots=True)
 class TokenSpan:

@@ -12,18 +12,6 @@ from typing import NamedTuple
 
 from ..exceptions import CorpusFormatError
 
-__all__ = [
-    "SourceLocation",
-    "check_covered",
-    "check_label",
-    "check_text",
-    "flatten",
-    "has_surrogate",
-    "known_id",
-    "parse_offset",
-    "without_traces",
-]
-
 _SURROGATE = re.compile("[\ud800-\udfff]")
 # Everything that some tool takes for the end of a line; a tab ends a column.
 _BREAKS = re.compile("[\t\n\v\f\r\x1c-\x1e\x85\u2028\u2029]")

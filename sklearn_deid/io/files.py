@@ -13,8 +13,6 @@ from pathlib import Path
 from ..exceptions import CorpusFormatError
 from .checking import SourceLocation
 
-__all__ = ["already_there", "decode", "file_name", "open_part", "part_of", "read_bytes", "read_lines"]
-
 _UNDECODED = re.compile("[\udc80-\udcff]")
 # Path separators, control characters, parent folders, hidden files, and names that are devices on Windows.
 _UNSAFE = re.compile(r"[/\\\x00-\x1f\x7f]|\.\.|^\.|^(con|prn|aux|nul|com[0-9]|lpt[0-9])(\.|$)", re.IGNORECASE)

@@ -9,8 +9,6 @@ from pathlib import Path
 from ..exceptions import CorpusFormatError
 from ..text import Document
 
-__all__ = ["Format", "Item", "has_suffix"]
-
 # Readers hand on what is wrong with one document as a value, so that one bad line does not hide those after it.
 Item = Document | CorpusFormatError
 

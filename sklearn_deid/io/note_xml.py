@@ -28,8 +28,6 @@ from .checking import SourceLocation, check_covered, check_label, check_text, kn
 from .files import decode, read_bytes
 from .strict_json import dump_meta, parse_meta
 
-__all__ = ["Dialect", "has_root", "parse_note", "render_note"]
-
 _FORBIDDEN = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _NAME = re.compile(r"[A-Za-z_][\w.-]*", re.ASCII)
 _ATTRIBUTE = str.maketrans(

@@ -16,8 +16,6 @@ import numpy as np
 
 from .checking import SourceLocation
 
-__all__ = ["PackedDocs", "PackedGroup", "parse_groups", "unpack_docs"]
-
 # A compressed file of notes is 2 to 30 times smaller; a bomb is 1,000 times smaller than what it expands to.
 _LARGEST_RATIO, _ALWAYS_ALLOWED = 250, 64 * 2**20
 _SPAN = struct.Struct(">QQQllll")  # id, knowledge base id, label, first token, token past the last, two offsets

@@ -15,8 +15,6 @@ from .checking import SourceLocation, without_traces
 from .format import Format, Item
 from .registry import get_format, guess_format, source_files
 
-__all__ = ["ReadResult", "iter_documents", "read_corpus"]
-
 
 class ReadResult(NamedTuple):
     """What ``read_corpus(..., on_error="collect")`` returns.

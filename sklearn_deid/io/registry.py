@@ -13,8 +13,6 @@ from ..exceptions import CorpusFormatError, DataNotFoundError
 from . import formats
 from .format import Format
 
-__all__ = ["FORMATS", "get_format", "guess_format", "source_files"]
-
 
 def _declared() -> Iterator[Format]:
     for module in pkgutil.iter_modules(formats.__path__):

@@ -11,8 +11,6 @@ from typing import Any
 from ..text import Document
 from .checking import SourceLocation
 
-__all__ = ["dump_line", "dump_meta", "parse_json", "parse_meta", "parse_patient"]
-
 # Valid inside a JSON string, but line ends to str.splitlines and to JavaScript.
 _LINE_ENDS = ("\x85", "\u2028", "\u2029")
 

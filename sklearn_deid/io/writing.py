@@ -17,8 +17,6 @@ from .format import Format
 from .formats.jsonl import finished_ids
 from .registry import FORMATS, get_format
 
-__all__ = ["DocumentWriter", "completed_ids", "write_corpus"]
-
 
 def write_corpus(
     corpus: Iterable[Document],

@@ -6,8 +6,6 @@ from collections.abc import Sequence
 
 from .._optional import import_optional
 
-__all__ = ["corpus_bleu"]
-
 
 def corpus_bleu(candidates: Sequence[Sequence[str]], references: Sequence[Sequence[str]], max_order: int = 3) -> float:
     """BLEU with n-grams up to an order, over all notes together, one reference each.

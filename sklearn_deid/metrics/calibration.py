@@ -9,14 +9,6 @@ import numpy as np
 from ..sequences import RaggedArray, check_tags
 from ..text import labels_of
 
-__all__ = [
-    "ReliabilityCurve",
-    "expected_calibration_error",
-    "phi_confidences",
-    "reliability_curve",
-    "span_confidences",
-]
-
 
 class ReliabilityCurve(NamedTuple):
     """Mean confidence and share of right answers in each bin that is not empty.

@@ -13,8 +13,6 @@ from dataclasses import dataclass
 
 from ..text import Document, Span
 
-__all__ = ["RULES", "Counts", "Rule", "compare", "compare_by_label", "merged_counts"]
-
 # ASCII only, as in the i2b2 script: an accented letter separates two items.
 _RUN = re.compile(r"[a-zA-Z0-9]+")
 

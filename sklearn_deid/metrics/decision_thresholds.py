@@ -11,8 +11,6 @@ from scipy.stats import norm
 from .estimate import Estimate
 from .intervals import wilson_interval
 
-__all__ = ["bootstrap_ratio", "missed_patient_threshold", "recall_threshold"]
-
 
 def recall_threshold(scores: np.ndarray, patients: np.ndarray, target: float, confidence: float | None = 0.95) -> float:
     """Highest threshold at which the recall on other patients reaches a target.

@@ -15,8 +15,6 @@ from sklearn.pipeline import make_pipeline
 from ..exceptions import SequenceError
 from .estimate import Estimate
 
-__all__ = ["Accuracy", "check_labels", "default_classifier", "downstream_accuracy"]
-
 
 class Accuracy(NamedTuple):
     """Accuracy of a classifier trained and tested on one version of the notes.

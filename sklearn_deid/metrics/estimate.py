@@ -11,8 +11,6 @@ import numpy as np
 
 from .intervals import mean_interval, normal_quantile, wilson_interval
 
-__all__ = ["Estimate"]
-
 
 @dataclass(frozen=True)
 class Estimate:

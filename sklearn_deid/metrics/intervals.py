@@ -8,8 +8,6 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["exact_interval", "mean_interval", "normal_quantile", "wilson_interval"]
-
 
 def normal_quantile(confidence: float) -> float:
     """Quantile of the standard normal distribution for a two-sided interval.

@@ -11,8 +11,6 @@ from unicodedata import category as character_category
 from ..text import Document, LabelScheme, Span, patient_of
 from .pairing import infer_label_scheme, pair_documents
 
-__all__ = ["Leak", "LeakList", "leak_list"]
-
 _DIRECT_CATEGORIES = ("CONTACT", "ID")
 
 

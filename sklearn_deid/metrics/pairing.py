@@ -9,8 +9,6 @@ from typing import NamedTuple
 from ..exceptions import DeidError
 from ..text import I2B2_2014, MEDDOCAN, Corpus, Document, LabelScheme, get_label_scheme, segment
 
-__all__ = ["Pairing", "count_sentences", "infer_label_scheme", "pair_documents"]
-
 
 class Pairing(NamedTuple):
     """Documents side by side.

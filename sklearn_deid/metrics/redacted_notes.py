@@ -13,8 +13,6 @@ import numpy as np
 from ..exceptions import DeidError, SequenceError
 from ..text import Document, Tokens, patient_of, rewrite, tokenize
 
-__all__ = ["PLACEHOLDER", "OriginalNotes", "RedactedNotes", "align_redacted", "original_notes"]
-
 # What redactors put in the place of PHI: [PATIENT], ***, [**First Name 12**].
 PLACEHOLDER = r"\[[A-Z][A-Z0-9_-]+\]|\*{3,}|\[\*\*[^\[\]]{0,80}\*\*\]"
 

@@ -10,8 +10,6 @@ import numpy as np
 from ..text import tokenize
 from .redacted_notes import OriginalNotes
 
-__all__ = ["TermPlaces", "TokenCounts", "find_terms", "removed_tokens", "removed_terms"]
-
 
 class TermPlaces(NamedTuple):
     """Where terms stand in a note: (term, first token, token past the last) in order."""

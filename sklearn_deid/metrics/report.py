@@ -11,8 +11,6 @@ from ..text import Document, LabelScheme, Span
 from .counting import RULES, Counts, compare, compare_by_label, harmonic_mean, merged_counts
 from .pairing import Pairing, count_sentences, infer_label_scheme, pair_documents
 
-__all__ = ["deid_report"]
-
 Sides = list[tuple[Document, Iterable[Span], Iterable[Span]]]
 """Text, gold spans and predicted spans of each document."""
 

@@ -14,8 +14,6 @@ from sklearn.metrics import make_scorer
 
 from .sequences import check_options, phi_f1_score, phi_precision_score, phi_recall_score
 
-__all__ = ["PHI_SCORERS", "get_scorer", "make_phi_scorer"]
-
 _FUNCTIONS = {"f1": phi_f1_score, "precision": phi_precision_score, "recall": phi_recall_score}
 
 

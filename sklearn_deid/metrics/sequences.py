@@ -17,8 +17,6 @@ from ..sequences import TokenSequences, check_sequences
 from ..text import labels_of, split_tag
 from .counting import Counts
 
-__all__ = ["phi_f1_score", "phi_precision_score", "phi_recall_score"]
-
 
 def phi_f1_score(
     y_true: Any,

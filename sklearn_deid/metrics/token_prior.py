@@ -13,8 +13,6 @@ from ..exceptions import SequenceError
 from ..sequences import TokenSequences, check_sequences, check_tags
 from ..text import split_tag
 
-__all__ = ["normalised_prior", "phi_word_prior"]
-
 
 def phi_word_prior(X: Any, y: Any, *, punctuation: bool = False, by_category: bool = True) -> dict[str, Any]:
     """How often each PHI token occurs, by label: what an attacker who knows the frequencies knows at most.

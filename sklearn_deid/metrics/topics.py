@@ -12,8 +12,6 @@ from scipy.sparse import csr_array
 from sklearn.decomposition import LatentDirichletAllocation
 from sklearn.feature_extraction.text import CountVectorizer
 
-__all__ = ["TopicAgreement", "choose_n_topics", "count_words", "topic_agreement", "topic_matches", "top_words"]
-
 # Three letters or more; digits make no topic. Words of more than half of the notes (function words of any language)
 # and of a single note are left out.
 _WORD = r"(?u)\b[^\W\d_]{3,}\b"

@@ -20,8 +20,6 @@ from .removed_terms import find_terms, removed_terms, removed_tokens
 from .topics import choose_n_topics, count_words, topic_agreement
 from .utility_output import UtilityFigure, UtilityReport
 
-__all__ = ["UtilitySettings", "utility_report"]
-
 
 @dataclass(frozen=True)
 class UtilitySettings:

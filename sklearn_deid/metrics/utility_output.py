@@ -10,8 +10,6 @@ from .._optional import import_optional
 from ..text.markdown import markdown_table
 from .estimate import Estimate
 
-__all__ = ["UtilityFigure", "UtilityReport"]
-
 _TITLES = {
     "bleu": "BLEU",
     "topics": "Topic words found again",

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 
     from ..audit.report import AuditReport
 
-__all__ = ["AuditDisplay"]
-
 _NEEDED = ("label", "threat", "status", "is_bound", "attack", "attack_low", "attack_high", "baseline")
 # Arm, its name in the legend, number of its colour, marker, and where it stands in its row.
 _CONTROLS = (

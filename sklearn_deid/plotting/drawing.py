@@ -13,17 +13,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure, SubFigure
 
-__all__ = [
-    "GRAY",
-    "axes_or_new",
-    "draw_reference",
-    "error_lengths",
-    "grid_behind",
-    "legend_beside",
-    "line_style",
-    "panels_or_new",
-]
-
 GRAY = "#555555"
 
 # Okabe & Ito (2008) without yellow, which is hard to see on white. Markers and colours have no common factor in their

@@ -12,8 +12,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.text import Annotation
 
-__all__ = ["place_labels", "strokes_of"]
-
 # Distance of a label from its point in points (1/72 inch); from the third on a thin line leads to it.
 _DISTANCES = (7.0, 11.0, 18.0, 28.0, 40.0)
 _NEAR = 11.5

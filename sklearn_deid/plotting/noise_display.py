@@ -11,8 +11,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure, SubFigure
 
-__all__ = ["NoiseStudyDisplay"]
-
 
 class NoiseStudyDisplay:
     """How often a word is still found from its noisy vector, against the scale of the noise.

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure, SubFigure
 
-__all__ = ["PrivacyUtilityGridDisplay", "PrivacyUtilityGridPoint"]
-
 
 @dataclass(frozen=True)
 class PrivacyUtilityGridPoint:

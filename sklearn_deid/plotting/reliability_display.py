@@ -13,8 +13,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure, SubFigure
 
-__all__ = ["ReliabilityDisplay"]
-
 
 class ReliabilityDisplay:
     """How often spans or tokens are right, against how sure the tagger was of them.

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure, SubFigure
 
-__all__ = ["TradeOffDisplay", "TradeOffPoint"]
-
 _DASHES: tuple[Any, ...] = ("--", ":", "-.", (0, (6, 1.5, 1, 1.5)))
 _SYMBOLS_SHOWN = 10  # of a line with a band, however many points it has
 _RANGES = ("bars", "band")

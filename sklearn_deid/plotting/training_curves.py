@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from matplotlib.patches import Patch
     from matplotlib.text import Text
 
-__all__ = ["TrainingCurvesDisplay"]
-
 _ADVERSARIES = {"t1": "T1", "t2": "T2", "average": "mean of T1 and T2"}
 _SYMBOLS_SHOWN = 12  # of a line, however many epochs it has
 _BETWEEN = {"control": ("*", 13.0, "positive control"), "probe": ("X", 8.0, "fresh probe")}

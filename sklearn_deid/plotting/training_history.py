@@ -9,8 +9,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-__all__ = ["PhaseStretch", "TrainingHistory"]
-
 # Measured between epochs, and no epochs themselves.
 _BETWEEN = ("control", "probe")
 _IN_ROUNDS = ("P3a", "P3b", "DANN", "bounded")

@@ -7,8 +7,6 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-__all__ = ["shared_draws", "within_one_edit"]
-
 # Below that length, and where digits are, words within one edit are mostly different words: 12 and 13, Ann and Dan.
 _SHORTEST_MISSPELT = 4
 

@@ -14,8 +14,6 @@ from .policy import WordPolicy
 from .token_mechanism import ExactTokenMechanism
 from .word_moves import ExponentialNeighbors, ExponentialVocabulary, NoisyNearest
 
-__all__ = ["CusTextPseudonymizer", "MadlibPseudonymizer", "SanTextPseudonymizer"]
-
 _EPSILON_CONSTRAINTS: dict[str, list] = {**TOKEN_CONSTRAINTS, "epsilon": [Interval(Real, 0, None, closed="neither")]}
 
 

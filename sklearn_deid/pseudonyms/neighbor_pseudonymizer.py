@@ -14,8 +14,6 @@ from .policy import MOVE, WordPolicy
 from .token_mechanism import ExactTokenMechanism
 from .word_moves import UniformNeighbors
 
-__all__ = ["NeighborPseudonymizer"]
-
 
 class NeighborPseudonymizer(TokenPerturber):
     """Move each PHI token to one of the N words that are nearest to it in an embedding, all equally likely.

@@ -11,8 +11,6 @@ from ..text import apply_casing, casing_pattern
 from .policy import MOVE, SHAPE
 from .token_mechanism import TokenMechanism
 
-__all__ = ["NoisyTokenMechanism", "NoisyVectors", "WordsTakenForVectors"]
-
 
 class NoisyTokenMechanism(TokenMechanism):
     """A token mechanism over `NoisyNearest`."""

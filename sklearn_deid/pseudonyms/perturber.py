@@ -24,8 +24,6 @@ from .policy import EXCLUDED, SHAPE, UNKNOWN, WordPolicy, usable_words, words_to
 from .sentence_transformer import SentenceTransformer
 from .word_moves import DigitsApart
 
-__all__ = ["Moves", "PhiPerturber", "TOKEN_CONSTRAINTS", "TokenPerturber"]
-
 
 class Moves(NamedTuple):
     """What happens to the PHI tokens of X in one draw.

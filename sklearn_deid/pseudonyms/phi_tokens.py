@@ -10,8 +10,6 @@ import numpy as np
 from ..sequences import TokenSequences
 from ..text import split_tag
 
-__all__ = ["PhiTokens", "find_phi_tokens", "limit_per_sentence"]
-
 
 @dataclass(frozen=True, repr=False)
 class PhiTokens:

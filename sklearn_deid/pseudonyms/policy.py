@@ -10,8 +10,6 @@ import numpy as np
 
 from ..embeddings import WordVectors
 
-__all__ = ["DIGITS", "EXCLUDED", "MOVE", "RANDOM", "SHAPE", "UNKNOWN", "WordPolicy", "usable_words", "words_to_exclude"]
-
 # What becomes of a word. The first four are replaced, the last two stay.
 MOVE, DIGITS, RANDOM, SHAPE, EXCLUDED, UNKNOWN = range(6)
 

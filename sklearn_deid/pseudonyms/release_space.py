@@ -9,8 +9,6 @@ import numpy as np
 from ..embeddings import WordVectors
 from ..text import apply_casing
 
-__all__ = ["ReleaseSpace"]
-
 # Numbers kept for strings that no word of the table can become: unknown words that stay, and shapes.
 _FREE = 100_000
 _PATTERNS = (1, 2, 3)

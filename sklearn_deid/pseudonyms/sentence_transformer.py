@@ -10,8 +10,6 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from ..exceptions import SequenceError
 from ..sequences import TokenSequences, check_sequences
 
-__all__ = ["SentenceTransformer"]
-
 
 class SentenceTransformer(TransformerMixin, BaseEstimator):
     """Base of the transformers whose X is a sequence of sentences, each a sequence of words.

@@ -14,8 +14,6 @@ from .policy import DIGITS, MOVE, RANDOM, SHAPE, WordPolicy
 from .release_space import ReleaseSpace
 from .word_moves import WordMoves
 
-__all__ = ["ExactTokenMechanism", "Replacements", "TokenMechanism", "random_of_shape"]
-
 
 class Replacements(NamedTuple):
     """What is drawn for words, before it is written in the casing of a token.

@@ -11,8 +11,6 @@ from scipy.special import logsumexp
 from .._randomness import FINEST_STEP, grid_step, to_grid
 from .policy import RANDOM, WordPolicy
 
-__all__ = ["AddedNoise", "RandomVectors", "VectorMechanism", "ZeroVectors", "direction_log_density"]
-
 _GRID = 2_001
 _RADII = 4_001
 

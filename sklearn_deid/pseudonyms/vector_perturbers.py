@@ -15,8 +15,6 @@ from .perturber import Moves, PhiPerturber
 from .policy import WordPolicy
 from .vector_moves import AddedNoise, RandomVectors, VectorMechanism, ZeroVectors
 
-__all__ = ["GaussianNoisePerturber", "RandomVectorPerturber", "VectorPerturber", "ZeroVectorPerturber"]
-
 
 class VectorPerturber(PhiPerturber):
     """Words in, a `TokenVectors` out: word vectors, those of PHI tokens perturbed, and the casing beside them.

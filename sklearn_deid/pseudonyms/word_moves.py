@@ -14,15 +14,6 @@ from scipy.sparse import csr_array, vstack
 
 from ..embeddings import NeighborIndex, WordVectors
 
-__all__ = [
-    "DigitsApart",
-    "ExponentialNeighbors",
-    "ExponentialVocabulary",
-    "NoisyNearest",
-    "UniformNeighbors",
-    "WordMoves",
-]
-
 # Cells of a float32 block over the whole table: 128 MiB.
 _CELLS = 2**25
 

@@ -31,8 +31,6 @@ from .pair_batches import PairBatch, PairBatches
 from .private_model import BestState, PrivateModel, TrainingLog, deid_scores, noise_aware_groups, noise_figures
 from .probe import CONTROL_BAR, ProbeResult, pair_accuracy, train_probe
 
-__all__ = ["AdversarialRun", "ThreePartResult", "ThreePartSettings"]
-
 # A round that a fresh probe reads must not be chosen for its losses: one point of accuracy is more than any loss.
 _READ = 1e4
 _UNPROBED = 0.5  # as if a probe had been right every time

@@ -28,15 +28,6 @@ from torch.nn import functional as F
 
 from ..tagging.encoders import BidirectionalRecurrent
 
-__all__ = [
-    "EmbeddingPairAdversary",
-    "RepresentationPairAdversary",
-    "StrongEmbeddingAdversary",
-    "StrongRepresentationAdversary",
-    "average_adversaries",
-    "cosine_distance",
-]
-
 # -log(1 - cos) spreads what is nearly equal: 0.95 and 0.99 are far apart. Below this, float32 rounds and gradients
 # explode.
 _CLOSEST = 1e-4

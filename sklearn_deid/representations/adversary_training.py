@@ -20,20 +20,6 @@ from .pair_adversaries import Judgement, PairAdversaries, ReleasedPairs, typical
 from .pair_batches import PairBatch, PairBatches
 from .private_model import BestState
 
-__all__ = [
-    "AdversaryOptimizer",
-    "AdversarySettings",
-    "CLIP_NORM",
-    "RunningMeans",
-    "chance_deviation",
-    "check_pairs",
-    "fit_adversaries",
-    "frozen",
-    "measure_pairs",
-    "new_adversaries",
-    "step",
-]
-
 CLIP_NORM = 1.0  # largest length of a gradient, Friedrich et al. (2019), table 1
 
 

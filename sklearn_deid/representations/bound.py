@@ -58,21 +58,6 @@ from ..metrics import Estimate
 from .network import Representer
 from .pair_batches import PairBatches
 
-__all__ = [
-    "PrivacyBound",
-    "WorstCase",
-    "attack_accuracy",
-    "distance_of_accuracy",
-    "mean_accuracy",
-    "pair_distance",
-    "pair_distances",
-    "pair_slack",
-    "privacy_bound",
-    "released_r_times",
-    "sampling_slack",
-    "worst_case",
-]
-
 _WORDS_AT_ONCE = 8192
 _SLACK = 2.0**-49  # of a coordinate and a boundary between cells of the grid, in docs/private_representation.md
 _FEWEST = 64.0  # boundaries in one standard deviation that count where there are fewer

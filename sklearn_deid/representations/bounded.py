@@ -24,16 +24,6 @@ from .bound import PrivacyBound, distance_of_accuracy, pair_distance, pair_dista
 from .pair_batches import PairBatch, PairBatches
 from .private_model import BestState, PrivateModel, TrainingLog, deid_scores, noise_aware_groups
 
-__all__ = [
-    "BoundedResult",
-    "BoundedSettings",
-    "DualVariables",
-    "calibrate_noise",
-    "fine_tune_tagger",
-    "rate_factor",
-    "train_bounded",
-]
-
 _FULL_RATE = 0.5  # share of the epochs at the full learning rate; then it falls to a fiftieth
 _LARGEST_STEP = 1.0  # of a log price in one epoch, in units of the rate: one bad epoch must not decide
 _LOG_PRICES = (math.log(1e-4), math.log(1e2))

@@ -12,8 +12,6 @@ from typing import Any
 from ..sequences import Provenance
 from ..text.markdown import markdown_table
 
-__all__ = ["privacy_card"]
-
 _WHAT_IT_IS = """\
 This network turns the words of clinical notes into noisy vectors. Vectors and tags can be given to others, who train a
 program on them that finds protected health information (PHI). Names and dates should not be readable from the vectors.

@@ -19,8 +19,6 @@ from .network import Representer
 from .pair_data import embedding_table
 from .release_noise import ReleaseNoise
 
-__all__ = ["encode_sentences"]
-
 _CELLS = 4096  # padded tokens of a batch
 _ROWS_AT_ONCE = 2**18
 

@@ -16,8 +16,6 @@ import numpy as np
 
 from ..exceptions import BundleError
 
-__all__ = ["map_arrays"]
-
 _DTYPES: dict[str, np.dtype[Any]] = {"F32": np.dtype("<f4"), "I64": np.dtype("<i8"), "U16": np.dtype("<u2")}
 _LARGEST_HEADER = 2**20
 _MOST_DIMENSIONS = 2

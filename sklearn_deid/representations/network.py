@@ -9,8 +9,6 @@ from torch.nn import functional as F
 from ..tagging.encoders import BidirectionalRecurrent
 from .noise import GaussianNoise
 
-__all__ = ["Representer"]
-
 
 class _TokenwiseDense(nn.Module):
     """Dense layers with ReLU, as wide as their input; each token is processed on its own."""

@@ -12,8 +12,6 @@ import math
 import torch
 from torch import Tensor, nn
 
-__all__ = ["GaussianNoise"]
-
 _KINDS = ("trainable", "fixed", "none")
 _PAPER_SPREAD = 0.05  # standard deviation of the starting weights in the paper's code
 

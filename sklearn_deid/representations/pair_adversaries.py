@@ -23,8 +23,6 @@ from .adversaries import (
 from .network import Representer
 from .pair_batches import PairBatch, PairBatches
 
-__all__ = ["Judgement", "PairAdversaries", "ReleasedPairs", "release_pairs", "typical_norms"]
-
 _TASKS, _KINDS, _TEMPLATES = ("t1", "t2"), ("paper", "strong"), ("noisy", "noise_free")
 _NORM_SENTENCES = 1024  # enough for the mean length of vectors
 

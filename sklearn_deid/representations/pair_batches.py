@@ -18,8 +18,6 @@ from torch.nn import functional as F
 from ..tagging.batching import LengthBucketSampler
 from .pair_data import PairData
 
-__all__ = ["PairBatch", "PairBatches"]
-
 _CELLS_PER_SENTENCE = 64  # longer sentences go into smaller batches, so that one of them does not pad all others
 _CHOICES = ("all", "pairs", "balanced")
 

@@ -18,8 +18,6 @@ from ..tagging.span_swap import SpanSwapper
 from ..tagging.tagger_data import distinct_words, span_ranges
 from ..text import CASING_CLASSES, casing_ids
 
-__all__ = ["PairData", "embedding_table", "make_pair_data"]
-
 
 @dataclass(frozen=True, repr=False)
 class PairData:

@@ -21,8 +21,6 @@ from .sharing import (
     warn_of_old_noise,
 )
 
-__all__ = ["pool_representations"]
-
 _OF_FILE = ("n_sentences", "n_tokens", "n_groups", "n_duplicates_removed", "shuffled", "audit", "library_version")
 
 

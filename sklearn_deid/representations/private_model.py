@@ -19,9 +19,6 @@ from ..tagging.network import TaggerModule
 from .network import Representer
 from .pair_batches import PairBatch, PairBatches
 
-__all__ = ["BestState", "PrivateModel", "TrainingLog", "deid_scores", "noise_aware_groups", "noise_figures"]
-
-
 _SENTENCES = 256
 
 

@@ -31,8 +31,6 @@ from .private_model import PrivateModel
 from .saving import fingerprint_of, load_representer, origin_of, save_representer, settings_of
 from .strategies import DANN, STRATEGIES, Bounded, Schedule, ThreePart, TrainableNoise, TrainingRun, as_strategy
 
-__all__ = ["PrivateRepresenter"]
-
 
 class PrivateRepresenter(SentenceTransformer):
     """Turn tokens into noisy vectors from which a tagger can be trained, and PHI words hardly be read.

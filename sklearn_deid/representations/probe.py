@@ -23,8 +23,6 @@ from .pair_adversaries import PairAdversaries
 from .pair_batches import PairBatches
 from .private_model import TrainingLog
 
-__all__ = ["CONTROL_BAR", "ProbeResult", "pair_accuracy", "positive_control", "train_probe"]
-
 # An adversary that compares two representations must be right this often where they hide nothing; one that is not
 # cannot show that they hide something.
 CONTROL_BAR = 0.90

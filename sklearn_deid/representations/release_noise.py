@@ -13,8 +13,6 @@ from torch import Tensor
 from .._randomness import FINEST_STEP, MOST_STEPS, grid_step, to_grid
 from .network import Representer
 
-__all__ = ["ReleaseNoise", "noise_grid", "released_grid"]
-
 
 class ReleaseNoise:
     """Both noises of a representer, for the tokens of one release.

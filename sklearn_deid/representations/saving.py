@@ -23,15 +23,6 @@ from .card import privacy_card
 from .release_noise import noise_grid, released_grid
 from .strategies import STRATEGIES, as_strategy
 
-__all__ = [
-    "fingerprint_of",
-    "load_representer",
-    "origin_of",
-    "representer_from_state",
-    "representer_to_state",
-    "save_representer",
-]
-
 _PLAIN = (str, int, float, bool, type(None))
 # Parameters of 0.1.0, and what they are called now. Its fingerprints are of the old names, which a loaded file keeps.
 _OLD_NAMES = {

@@ -25,23 +25,6 @@ from ..sequences import NOISE_LAW, Provenance, RaggedArray, TokenSequences, Toke
 from ..text import BINARY, CASING_CLASSES, I2B2_2014, MEDDOCAN, split_tag
 from .mapped_arrays import map_arrays
 
-__all__ = [
-    "SharedRepresentation",
-    "check_noise",
-    "check_width",
-    "has_keyed_noise",
-    "holds_only_finite",
-    "label_scheme_of",
-    "load_representation",
-    "refuse_open_noise",
-    "row_digests",
-    "save_representation",
-    "sorted_tags",
-    "tag_rows",
-    "tag_scheme_of",
-    "warn_of_old_noise",
-]
-
 _CLASS = "SharedRepresentation"
 _FORMAT, _OLD_FORMAT = 2, 1  # since 2 noise is drawn from a cipher and rounded to a grid
 _TYPES = {"vectors": np.float32, "offsets": np.int64, "tags": np.uint16, "groups": np.int64}

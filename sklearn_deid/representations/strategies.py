@@ -25,8 +25,6 @@ from .pair_data import PairData
 from .private_model import PrivateModel, TrainingLog
 from .three_part import train_dann, train_three_part
 
-__all__ = ["DANN", "STRATEGIES", "Bounded", "Schedule", "ThreePart", "TrainableNoise", "TrainingRun", "as_strategy"]
-
 
 class Schedule(NamedTuple):
     """How long and how fast a training learns; a rate of None is the default of the strategy."""

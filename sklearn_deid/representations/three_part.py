@@ -18,8 +18,6 @@ from .adversary_training import CLIP_NORM, AdversaryOptimizer, RunningMeans, cha
 from .pair_batches import PairBatch, PairBatches
 from .private_model import PrivateModel, TrainingLog, noise_aware_groups, noise_figures
 
-__all__ = ["reverse_gradient", "train_dann", "train_three_part"]
-
 
 class _Alternation(AdversarialRun):
     """P3: the representer learns to fool the others (b), then the others catch up (a)."""

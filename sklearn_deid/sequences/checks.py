@@ -11,8 +11,6 @@ from .ragged_array import RaggedArray
 from .token_sequences import TokenSequences
 from .token_vectors import TokenVectors
 
-__all__ = ["check_groups", "check_sequences", "check_tags"]
-
 
 def check_sequences(X: Any, *, name: str = "X") -> TokenSequences | TokenVectors:
     """Convert X once to a ragged container.

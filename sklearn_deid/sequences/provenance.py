@@ -12,8 +12,6 @@ import numpy as np
 from .._storage import plain_json
 from ..exceptions import BundleError
 
-__all__ = ["NOISE_LAW", "Provenance"]
-
 NOISE_LAW = "Gaussian, rounded to the grid"  # of `PrivateRepresenter`, in manifests
 
 

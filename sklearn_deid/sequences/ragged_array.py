@@ -12,8 +12,6 @@ from ..exceptions import SequenceError
 if TYPE_CHECKING:
     from typing_extensions import Self
 
-__all__ = ["RaggedArray", "object_rows"]
-
 
 class RaggedArray:
     """Rows of different lengths, stored as one flat array plus offsets.

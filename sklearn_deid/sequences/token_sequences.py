@@ -11,8 +11,6 @@ import numpy as np
 from ..exceptions import SequenceError
 from .ragged_array import RaggedArray
 
-__all__ = ["TokenSequences"]
-
 
 class TokenSequences(RaggedArray):
     """Sentences of tokens, or tag sequences: a flat object array of interned strings plus offsets.

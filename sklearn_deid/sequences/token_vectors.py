@@ -14,8 +14,6 @@ from .ragged_array import RaggedArray
 if TYPE_CHECKING:
     from typing_extensions import Self
 
-__all__ = ["TokenVectors"]
-
 
 class TokenVectors(RaggedArray):
     """Sentences of token vectors: one flat float32 array of shape (n_tokens, d) plus offsets.

@@ -12,8 +12,6 @@ from typing import TypeVar
 
 import numpy as np
 
-__all__ = ["Chance"]
-
 T = TypeVar("T")
 
 

@@ -19,8 +19,6 @@ from typing import NamedTuple
 
 from ..exceptions import CorpusFormatError
 
-__all__ = ["Block", "DataFile", "Entry", "read_data_file"]
-
 _NAME = re.compile(r"\[([a-z][a-z0-9_. ]*)\]")
 _SETTING = re.compile(r"([a-z]+): (\S.*)")
 

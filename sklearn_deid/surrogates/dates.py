@@ -8,18 +8,6 @@ from datetime import date, timedelta
 from .chance import Chance
 from .word_list import word_list
 
-__all__ = [
-    "DATE_FORMS",
-    "clock",
-    "holiday",
-    "month_form",
-    "season_form",
-    "short_form",
-    "shift",
-    "weekday_name",
-    "years_between",
-]
-
 _MONTHS = tuple("January February March April May June July August September October November December".split())
 _WEEKDAYS = tuple("Monday Tuesday Wednesday Thursday Friday Saturday Sunday".split())
 

@@ -10,19 +10,6 @@ import re
 
 from .chance import Chance
 
-__all__ = [
-    "account",
-    "device",
-    "email",
-    "health_plan",
-    "ip_address",
-    "license_number",
-    "mrn",
-    "pager",
-    "phone",
-    "phone_forms",
-]
-__all__ += ["plate", "room", "ssn", "study_number", "url", "user_name", "web_domain"]
 
 _DOMAINS = ("example.org", "example.com", "example.net")
 _CAPITALS = "ABCDEFGHJKLMNPRSTUVWXYZ"

@@ -10,8 +10,6 @@ from __future__ import annotations
 from .chance import Chance
 from .word_list import word_list
 
-__all__ = ["given_name", "initials_of", "misspell_name", "surname"]
-
 _SEXES = {"M": "male", "F": "female"}
 
 

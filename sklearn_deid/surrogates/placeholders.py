@@ -11,8 +11,6 @@ from .chance import Chance
 from .dates import DATE_FORMS, holiday, month_form, season_form, shift, short_form
 from .names import given_name, initials_of, surname
 
-__all__ = ["PlaceholderFiller", "is_name_label"]
-
 Part = tuple[str, str | None]
 """Text and its i2b2 2014 label, None for text between labelled ones."""
 

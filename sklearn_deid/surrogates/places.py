@@ -6,8 +6,6 @@ from .chance import Chance
 from .names import given_name, surname
 from .word_list import word_list
 
-__all__ = ["country", "employer", "hospital_name", "named_after", "state", "street", "town"]
-
 _HOSPITAL_TYPES = (
     ("{} Hospital", 3),
     ("{} General Hospital", 3),

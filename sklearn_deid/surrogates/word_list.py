@@ -7,8 +7,6 @@ from pathlib import Path
 
 from .data_file import DataFile, read_data_file
 
-__all__ = ["read_word_lists", "word_list"]
-
 _FOLDER = Path(__file__).parent / "words"
 
 

@@ -17,8 +17,6 @@ from ..exceptions import SequenceError
 from .documents import Span
 from .tags import check_tag_scheme, labels_of, tags_of
 
-__all__ = ["AlignmentReport", "Misfit", "spans_to_tags", "tags_to_spans"]
-
 Misfit = tuple[str | None, int, int, str]
 """Document id, start, end and label of a span; no text."""
 

@@ -6,8 +6,6 @@ from collections.abc import Sequence
 
 import numpy as np
 
-__all__ = ["CASING_CLASSES", "CASING_PATTERNS", "apply_casing", "casing_class", "casing_ids", "casing_pattern"]
-
 CASING_CLASSES: tuple[str, ...] = (
     "other",
     "numeric",

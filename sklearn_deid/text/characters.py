@@ -12,8 +12,6 @@ from zlib import crc32
 
 import numpy as np
 
-__all__ = ["N_CHARACTER_CLASSES", "N_SHAPE_CLASSES", "character_ids", "shape_ids", "word_shape"]
-
 N_CHARACTER_CLASSES = 512
 N_SHAPE_CLASSES = 256
 

@@ -17,8 +17,6 @@ from .alignment import AlignmentReport, spans_to_tags, tags_to_spans
 from .documents import Document
 from .segmentation import Segmentation, segment
 
-__all__ = ["Corpus", "SentenceData"]
-
 
 class Corpus(Sequence[Document]):
     """An immutable sequence of documents with distinct ids.

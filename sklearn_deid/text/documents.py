@@ -8,8 +8,6 @@ from typing import Any
 
 from ..exceptions import SpanError
 
-__all__ = ["Document", "Span"]
-
 
 @dataclass(frozen=True, slots=True)
 class Span:

@@ -9,16 +9,6 @@ from types import MappingProxyType
 from ..exceptions import SpanError
 from .documents import Document
 
-__all__ = [
-    "BINARY",
-    "I2B2_2014",
-    "MEDDOCAN",
-    "LabelScheme",
-    "get_label_scheme",
-    "label_map",
-    "relabel",
-]
-
 
 @dataclass(frozen=True)
 class LabelScheme:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-__all__ = ["markdown_table"]
-
 
 def markdown_table(head: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
     """A table as text, without a line break at its end.

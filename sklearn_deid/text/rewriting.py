@@ -9,8 +9,6 @@ from typing import NamedTuple
 from ..exceptions import SpanError
 from .documents import Span
 
-__all__ = ["REDACTION_MODES", "Rewriting", "merge_spans", "redact", "rewrite"]
-
 REDACTION_MODES = ("label", "mask", "remove")
 _MASK = "***"
 

@@ -7,8 +7,6 @@ from typing import NamedTuple
 from .sentences import split_sentences
 from .tokens import Tokens, tokenize
 
-__all__ = ["Segmentation", "segment"]
-
 
 class Segmentation(NamedTuple):
     """Tokens of a note and the sentences they form.

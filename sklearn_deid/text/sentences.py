@@ -17,8 +17,6 @@ from typing import NamedTuple
 
 from .tokens import Tokens
 
-__all__ = ["split_sentences"]
-
 # Words that a full stop follows inside a sentence before a capital: titles, parts of addresses and names,
 # references.
 _ABBREVIATIONS = frozenset(

@@ -10,8 +10,6 @@ if TYPE_CHECKING:
     from spacy.tokens import Doc
     from spacy.vocab import Vocab
 
-__all__ = ["SpacyTokenizer", "make_spacy_tokenizer"]
-
 
 class SpacyTokenizer:
     """Tokenizer for ``nlp.tokenizer``; see `make_spacy_tokenizer`.

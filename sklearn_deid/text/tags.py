@@ -15,8 +15,6 @@ from collections.abc import Iterable, Sequence
 
 from ..exceptions import SequenceError
 
-__all__ = ["SCHEMES", "check_tag_scheme", "convert_tags", "is_allowed", "labels_of", "repair_tags", "split_tag"]
-
 SCHEMES = ("iob2", "bioes")
 _PREFIXES = {"iob2": "BI", "bioes": "BIES"}
 

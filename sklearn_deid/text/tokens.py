@@ -14,8 +14,6 @@ from html import unescape
 from html.entities import html5
 from typing import NamedTuple
 
-__all__ = ["Tokens", "tokenize"]
-
 
 class Tokens(NamedTuple):
     """The tokens of one text, as three parallel lists.

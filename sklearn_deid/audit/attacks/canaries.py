@@ -17,8 +17,6 @@ from ..released_step import MODEL
 from .declaration import AttackPreset, AuditAttack
 from .model_training import LossFunction, TrainingProcedure, losses_of, memorise
 
-__all__ = ["CanaryAttack", "CanaryKnowledge", "TrainingSet", "exposure"]
-
 _POSITIVE_BAR = 0.99
 
 

@@ -10,8 +10,6 @@ import numpy as np
 from ...representations.pair_batches import PairBatches
 from ...representations.pair_data import PairData
 
-__all__ = ["CandidateSet", "one_token_candidates", "unrelated_candidates"]
-
 
 @dataclass(frozen=True, repr=False)
 class CandidateSet:

@@ -29,8 +29,6 @@ from ..released_step import REPRESENTATION
 from .declaration import AttackPreset, AttackSettings, AuditAttack
 from .pairs import PairKnowledge, PairRelease
 
-__all__ = ["CertifiedBound", "check_against", "exceeds"]
-
 
 class CertifiedBound(AuditAttack):
     """Mean accuracy of the best possible attacker who is to tell a sentence from one with a moved token.

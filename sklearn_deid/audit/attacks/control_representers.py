@@ -14,8 +14,6 @@ from torch import Tensor
 from ...representations.network import Representer
 from ...representations.noise import GaussianNoise
 
-__all__ = ["BlindRepresenter", "RawVectors", "slightly_noisy"]
-
 # Without any noise two representations of a sentence are equal, which every comparison sees.
 _LITTLE = 0.1
 

@@ -8,8 +8,6 @@ from typing import Any, ClassVar
 
 from ..protocol import AttackResult
 
-__all__ = ["AttackPreset", "AttackSettings", "AuditAttack"]
-
 
 @dataclass(frozen=True)
 class AttackSettings:

@@ -16,8 +16,6 @@ from ...tagging.batching import LengthBucketSampler, SentenceBatch, SentenceData
 from ...tagging.encoders import BidirectionalRecurrent
 from .released_tokens import Ranks
 
-__all__ = ["DecoderSettings", "EmbeddingDecoder", "TokenVectors", "ranks_of", "train_decoder"]
-
 _BATCH_TOKENS = 4096
 _RIDGE = 1e-4  # of the mean square of the vectors
 _FIRST_SCALE = 10.0  # of cosines, as logits

@@ -19,8 +19,6 @@ from ..released_step import UPDATES
 from .declaration import AttackPreset, AuditAttack
 from .updates import ReleasedUpdates
 
-__all__ = ["GradientInversionAttack", "GradientKnowledge", "SentenceUpdates", "one_step_update"]
-
 _POSITIVE_BAR = 0.7
 # A start whose share of the gradient left unexplained is below that has found the sentence.
 _FOUND = 1e-6

@@ -18,8 +18,6 @@ from .declaration import AttackPreset, AuditAttack
 from .decoders import DecoderSettings, EmbeddingDecoder, TokenVectors, ranks_of, train_decoder
 from .released_tokens import TOP, InversionKnowledge, Ranks, ReleasedTokens, expected_hits, frequency_hits, surroundings
 
-__all__ = ["InversionAttack"]
-
 _N_CASING = 7
 
 

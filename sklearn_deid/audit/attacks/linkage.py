@@ -17,8 +17,6 @@ from ..released_step import REPRESENTATION, VECTORS, WORDS
 from .declaration import AttackPreset, AttackSettings, AuditAttack
 from .sentence_pairs import PairFeatures, ReleasedSentences, SentencePairs, draw_pairs
 
-__all__ = ["LinkageAttack"]
-
 _POSITIVE_BAR = 0.9
 
 

@@ -22,17 +22,6 @@ from .control_representers import BlindRepresenter, slightly_noisy
 from .declaration import AttackPreset, AttackSettings, AuditAttack
 from .pairs import PairRelease
 
-__all__ = [
-    "LookupAttack",
-    "LookupKnowledge",
-    "LookupRanks",
-    "MEASURES",
-    "cosine_score",
-    "log_likelihood_of_directions",
-    "log_likelihood_of_vectors",
-]
-
-
 # Templates with noise find fewer: of open word vectors with a little noise 76 % first of 101.
 _AVERAGED_BAR = 0.5
 

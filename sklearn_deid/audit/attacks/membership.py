@@ -15,8 +15,6 @@ from ..released_step import MODEL, REPRESENTATION
 from .declaration import AttackPreset, AuditAttack
 from .model_training import LossFunction, TrainingProcedure, losses_of, memorise, row_keys
 
-__all__ = ["MembershipAttack", "MembershipKnowledge", "ReleasedTagger", "best_threshold", "membership_scores"]
-
 _METHODS = {"threshold": "loss threshold", "shadow": "likelihood ratio over shadow models"}
 _POSITIVE_BAR = 0.9
 _FALSE_POSITIVES = 0.01

@@ -11,16 +11,6 @@ from sklearn.base import clone
 from ...sequences import TokenSequences, check_sequences, check_tags
 from ...text import convert_tags
 
-__all__ = [
-    "LossFunction",
-    "TrainingProcedure",
-    "losses_of",
-    "losses_of_probabilities",
-    "memorise",
-    "row_keys",
-    "training_of",
-]
-
 LossFunction = Callable[[Any, Any], np.ndarray]
 TrainingProcedure = Callable[[Any, Any, int], LossFunction]
 

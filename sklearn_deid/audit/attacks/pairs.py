@@ -28,8 +28,6 @@ from ..released_step import REPRESENTATION
 from .control_representers import BlindRepresenter, slightly_noisy
 from .declaration import AttackPreset, AttackSettings, AuditAttack
 
-__all__ = ["PairAttack", "PairKnowledge", "PairRelease"]
-
 _QUICK_EPOCHS = 10
 # The paper's adversary is weak by itself: after 10 epochs on 2,000 sentences it read open word vectors in 58 % of
 # pairs, the strong one in 99 %. That is a finding and no error of the audit, which never passes on its word alone, so

@@ -15,8 +15,6 @@ from ...pseudonyms.policy import SHAPE
 from ...pseudonyms.token_mechanism import TokenMechanism
 from ...sequences import TokenSequences, check_groups, check_sequences, check_tags
 
-__all__ = ["COHERENCE", "Blind", "PseudonymKnowledge", "PseudonymisedText", "Trials", "Unmoved", "trials_of_text"]
-
 COHERENCE = ("token", "sentence", "document", "patient")
 
 

@@ -16,8 +16,6 @@ from ..released_step import WORDS
 from .declaration import AttackPreset, AuditAttack
 from .pseudonymised_text import Blind, PseudonymisedText, PseudonymKnowledge, Trials, Unmoved, trials_of_text
 
-__all__ = ["ReidentificationAttack", "known_table", "learned_table", "most_likely"]
-
 _POSITIVE_BAR = 0.99
 # What a release that was never simulated for a word counts, in draws.
 _UNSEEN = 0.1

@@ -9,8 +9,6 @@ from typing import NamedTuple
 import numpy as np
 import torch
 
-__all__ = ["InversionKnowledge", "Ranks", "ReleasedTokens", "TOP", "expected_hits", "frequency_hits", "surroundings"]
-
 
 @dataclass(frozen=True, repr=False)
 class ReleasedTokens:

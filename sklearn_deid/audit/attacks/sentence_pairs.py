@@ -12,8 +12,6 @@ from ...exceptions import SequenceError
 from ...sequences import TokenSequences, TokenVectors, check_groups, check_sequences, check_tags
 from ...text import CASING_CLASSES, casing_ids, split_tag
 
-__all__ = ["PairFeatures", "ReleasedSentences", "SentencePairs", "draw_pairs"]
-
 _N_CASINGS = len(CASING_CLASSES)
 
 

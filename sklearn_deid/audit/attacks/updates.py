@@ -17,8 +17,6 @@ from ..protocol import CONTROL_CONFIDENCE, AttackResult, Estimate
 from ..released_step import UPDATES
 from .declaration import AttackPreset, AuditAttack
 
-__all__ = ["ReleasedUpdates", "UpdateKnowledge", "UpdateLeakageAttack", "rows_by_bias", "rows_by_norm", "rows_by_span"]
-
 
 @dataclass(frozen=True, repr=False)
 class UpdateKnowledge:

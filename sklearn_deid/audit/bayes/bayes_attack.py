@@ -13,8 +13,6 @@ from scipy.sparse import csr_array, issparse
 
 from ...metrics import Estimate
 
-__all__ = ["LOG_TIE", "Attack", "ProbabilityBlocks", "Target", "bracket_attack", "monte_carlo_attack"]
-
 # Joint probabilities whose logarithms differ by less are equal: sums of logarithms are rounded.
 LOG_TIE = 1e-9
 _SAMPLES_AT_ONCE = 20_000

@@ -13,8 +13,6 @@ from scipy.special import gammaln
 from ...metrics import Estimate
 from .bayes_attack import LOG_TIE, Attack, Target
 
-__all__ = ["exact_attack", "n_multisets"]
-
 _TIE = 1e-12
 _MULTISETS_AT_ONCE = 4096
 

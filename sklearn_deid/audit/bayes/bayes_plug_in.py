@@ -11,8 +11,6 @@ from ...metrics import Estimate
 from ...metrics.intervals import exact_interval
 from .bayes_attack import Attack, Target
 
-__all__ = ["plug_in_attack"]
-
 _SAMPLES_AT_ONCE = 20_000
 
 

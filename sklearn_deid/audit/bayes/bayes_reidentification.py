@@ -14,8 +14,6 @@ from .bayes_attack import Attack, Target, bracket_attack, monte_carlo_attack
 from .bayes_exact import exact_attack, n_multisets
 from .bayes_plug_in import plug_in_attack
 
-__all__ = ["CategoryReidentification", "Reidentification", "bayes_reidentification"]
-
 _DELTA = 0.05
 _METHODS = ("auto", "exact", "monte carlo", "bracket", "plug-in")
 _NEEDS = {

@@ -18,8 +18,6 @@ from ..audit_data import AuditData
 from ..protocol import AttackResult
 from ..released_step import MARKER, MODEL, REPRESENTATION, unwrapped
 
-__all__ = ["ReleasedModel"]
-
 _SYLLABLES = [a + b for a in "bdfgklmnprstvz" for b in "aeiou"]
 
 

@@ -11,8 +11,6 @@ from ..attacks.sentence_pairs import ReleasedSentences
 from ..audit_data import AuditData
 from ..released_step import WORDS
 
-__all__ = ["ReleasedText"]
-
 
 class ReleasedText:
     """Sentences of which PHI words were moved, with the mechanism if it is known.

@@ -17,8 +17,6 @@ from ..attacks.updates import CHARACTERS, LABELS, SHAPES, WORD_VECTORS, Released
 from ..audit_data import AuditData
 from ..released_step import UPDATES
 
-__all__ = ["ReleasedExchange"]
-
 _FIRST_LAYER = "encoder.ahead.0.weight_ih_l0"
 _WHOLE_EPOCHS = (
     "An upload of this exchange is a local epoch over many sentences. Gradient inversion rebuilds a single sentence "

@@ -31,8 +31,6 @@ from ..audit_data import AuditData
 from ..protocol import AttackResult
 from ..released_step import REPRESENTATION, VECTORS
 
-__all__ = ["ReleasedRepresenter", "ReleasedVectors", "distances_of", "training_of_representer"]
-
 # In no vocabulary: what stands in the place of PHI when only the surroundings are represented.
 _BLOTTED = "\u2588"
 

@@ -6,8 +6,6 @@ from collections.abc import Callable
 
 from ...text import I2B2_2014, Document, Span
 
-__all__ = ["NoteBuilder"]
-
 
 class NoteBuilder:
     """Collects the pieces of a note: plain text and PHI.

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-__all__ = ["CASE_PHRASES", "MODALITY_PHRASES", "STAY_FACTS", "Case"]
-
 STAY_FACTS = ("complaint", "dx", "study", "impression")
 """Phrases of a case that are answered once for the whole stay, so that its notes agree. They hold no PHI."""
 

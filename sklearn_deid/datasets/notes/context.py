@@ -13,8 +13,6 @@ from .library import TemplateLibrary
 from .people import Patient
 from .stays import Stay
 
-__all__ = ["NoteContext", "Style", "Word", "make_style"]
-
 Word = tuple[str | None, Callable[["NoteContext"], str]]
 """Label of the PHI, or None for plain text, and how to find the text in a context."""
 

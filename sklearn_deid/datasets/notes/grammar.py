@@ -19,8 +19,6 @@ import re
 from functools import cache
 from typing import NamedTuple
 
-__all__ = ["Choice", "Node", "Number", "Slot", "compile_template"]
-
 
 class Slot(NamedTuple):
     """A name to be filled in; ``low`` to ``high`` alternatives, joined by ``joiner``."""

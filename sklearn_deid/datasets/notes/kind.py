@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-__all__ = ["KINDS", "Kind", "Section"]
-
 KINDS = ("admission", "nursing", "radiology", "discharge", "letter", "message")
 """All kinds, in the order in which a stay leaves them behind."""
 

@@ -8,8 +8,6 @@ from dataclasses import dataclass
 from .case import Case
 from .kind import Kind
 
-__all__ = ["Pairs", "Phrases", "TemplateLibrary"]
-
 Phrases = Mapping[str, tuple[str, ...]]
 """Names that stand for one of several templates."""
 Pairs = tuple[tuple[str, str], ...]

@@ -9,8 +9,6 @@ from ...surrogates import Chance
 from .builder import NoteBuilder
 from .context import Style
 
-__all__ = ["add_noise"]
-
 _LONG_WORD = re.compile(r"[a-z]{6,}")
 _STOP = re.compile(r"(?<=[a-z])\.(?=\n| [A-Z]|$)")
 

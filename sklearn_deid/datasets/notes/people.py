@@ -16,17 +16,6 @@ from ...surrogates import (
     word_list,
 )
 
-__all__ = [
-    "Clinician",
-    "Hospital",
-    "Patient",
-    "Person",
-    "make_clinician",
-    "make_hospital",
-    "make_patient",
-    "make_person",
-]
-
 
 @dataclass(frozen=True, slots=True)
 class Person:

@@ -11,8 +11,6 @@ from .case import STAY_FACTS, Case
 from .grammar import Choice, Node, Number, Slot, compile_template
 from .people import Clinician, Hospital, Patient
 
-__all__ = ["Stay", "make_stay", "other_side", "plan_notes"]
-
 # Which notes a stay leaves behind, in order of writing; drawn until the patient has all notes.
 _BUNDLES = (
     (("admission", "nursing", "discharge"), 3.0),

@@ -9,8 +9,6 @@ from ...surrogates import DataFile, Entry
 from .case import STAY_FACTS
 from .grammar import Choice, Node, Slot, compile_template
 
-__all__ = ["check_phrases", "check_slots", "slots_of", "template_of"]
-
 
 def template_of(file: DataFile, entry: Entry) -> str:
     """The template of an entry, which must be one."""

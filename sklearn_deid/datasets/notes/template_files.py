@@ -21,8 +21,6 @@ from .kind import KINDS, Kind, Section
 from .library import Pairs, Phrases, TemplateLibrary
 from .template_checks import check_phrases, check_slots, template_of
 
-__all__ = ["read_library"]
-
 _PARTS = ("head", "section", "foot")
 _REPLACING = ("children", "elders")
 _OF_CASES = ("modality", "sex", "ages")

@@ -17,9 +17,6 @@ from .context import NoteContext, Word
 from .people import Clinician, Hospital, Person
 from .stays import other_side
 
-__all__ = ["WORDS"]
-
-
 _TENS = "zero ten twenty thirty forty fifty sixty seventy eighty ninety".split()
 _ONES = "zero one two three four five six seven eight nine".split()
 

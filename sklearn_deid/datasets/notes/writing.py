@@ -19,8 +19,6 @@ from .stays import Stay, make_stay, plan_notes
 from .template_files import read_library
 from .words import WORDS
 
-__all__ = ["shipped_library", "write_notes"]
-
 _FOLDER = Path(__file__).parent / "templates"
 _N_SHARED_HOSPITALS = 6
 _N_DOCTORS = 8

@@ -12,8 +12,6 @@ from ...exceptions import ExchangeError
 from ..server import ParameterServer
 from .wire import pack, unpack
 
-__all__ = ["ExchangeService", "SessionRules"]
-
 
 @dataclass(frozen=True)
 class SessionRules:

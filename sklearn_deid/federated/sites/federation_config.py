@@ -13,8 +13,6 @@ from ...exceptions import ExchangeError
 from ...tagging.old_parameters import current_parameters
 from ..server import ParameterServer, ServerLimits
 
-__all__ = ["FederationConfig"]
-
 # No dots: in the addresses of FLARE they divide a site from its processes.
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,62}")
 _LABEL = re.compile(r"[^\s-]\S*")

@@ -20,8 +20,6 @@ from .flare_kits import AGREEMENT_FILE, CHECKPOINT
 from .flare_peer import CHANNEL, TOPIC, PeerNames
 from .json_file import read_settings
 
-__all__ = ["SessionController"]
-
 _TASK = "sklearn_deid_session"
 
 

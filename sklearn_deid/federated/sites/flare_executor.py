@@ -27,8 +27,6 @@ from .site_settings import SiteSettings
 from .site_training import SiteTraining
 from .wire import pack, unpack
 
-__all__ = ["SiteExecutor"]
-
 _ANSWER_TIMEOUT, _GIVE_UP_AFTER = 30.0, 300.0
 _PING_EVERY, _PING_TIMEOUT = 10.0, 5.0
 

@@ -18,18 +18,6 @@ from .federation_config import FederationConfig
 from .json_file import read_settings, write_json, write_settings
 from .site_settings import SiteSettings
 
-__all__ = [
-    "AGREEMENT_FILE",
-    "CHECKPOINT",
-    "SITE_FILE",
-    "STATE_FOLDER",
-    "harden_server",
-    "harden_site",
-    "server_checkpoint",
-    "write_federation",
-    "write_session",
-]
-
 AGREEMENT_FILE = "federation.json"
 SITE_FILE = "site.json"
 # With a hyphen: kits are working directories, and a folder with the name of a package could be taken for it.

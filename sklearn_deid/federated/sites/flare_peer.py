@@ -18,8 +18,6 @@ from nvflare.apis.fl_constant import CellMessageAuthHeaderKey
 from nvflare.fuel.f3.cellnet.defs import MessageHeaderKey
 from nvflare.lighter.utils import load_crt, verify_content
 
-__all__ = ["CHANNEL", "TOPIC", "PeerNames"]
-
 CHANNEL, TOPIC = "sklearn_deid", "exchange"
 
 

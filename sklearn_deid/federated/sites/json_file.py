@@ -11,8 +11,6 @@ from typing import Any, TypeVar
 from ..._atomic import write_file
 from ...exceptions import DeidError
 
-__all__ = ["read_settings", "write_json", "write_settings"]
-
 T = TypeVar("T")
 
 # Fields of files that versions before 0.2.0 wrote: class, old field -> new field, new value of each old value.

@@ -9,8 +9,6 @@ from ...exceptions import ExchangeError
 from ..noise import GaussianUpload, SparseVectorUpload
 from ..worker import WorkerSettings
 
-__all__ = ["SiteSettings"]
-
 
 @dataclass(frozen=True)
 class SiteSettings:

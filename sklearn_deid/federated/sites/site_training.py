@@ -15,8 +15,6 @@ from .federation_config import FederationConfig
 from .site_settings import SiteSettings
 from .state_lock import StateLock
 
-__all__ = ["Ask", "SiteTraining", "read_site_corpus"]
-
 Ask = Callable[..., tuple[Mapping[str, Any], bytes]]
 _KIND = "learner"
 _WORKER = "worker.state"

@@ -8,8 +8,6 @@ from pathlib import Path
 
 from ...exceptions import ExchangeError
 
-__all__ = ["StateLock"]
-
 
 class StateLock:
     """A lock that is held from its construction until `release`, or until the process ends in any way.

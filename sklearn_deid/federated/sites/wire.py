@@ -9,8 +9,6 @@ from typing import Any
 
 from ...exceptions import ExchangeError
 
-__all__ = ["LARGEST_FIELDS", "pack", "unpack"]
-
 LARGEST_FIELDS = 4096
 _LENGTH = struct.Struct("<I")
 _PLAIN = (str, int, float, bool, type(None))

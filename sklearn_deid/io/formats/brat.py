@@ -26,8 +26,6 @@ from ..files import decode, read_bytes, read_lines
 from ..format import Format, Item
 from ..strict_json import dump_line, dump_meta, parse_meta, parse_patient
 
-__all__ = ["FORMAT"]
-
 _SPAN_ID = re.compile(r"T[0-9]{1,9}[A-Za-z]?")
 
 

@@ -40,8 +40,6 @@ from ..files import read_lines
 from ..format import Format, Item, has_suffix
 from ..strict_json import dump_line, dump_meta, parse_json, parse_meta, parse_patient
 
-__all__ = ["FORMAT"]
-
 _START = "-DOCSTART-"
 _HEADER = re.compile(r"# (text|patient_id|meta) = (.*)")
 _TAG = re.compile(r"O|[BIES]-\S+")

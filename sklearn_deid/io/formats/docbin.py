@@ -34,8 +34,6 @@ if TYPE_CHECKING:
     from spacy.tokens import Span as SpacySpan
     from spacy.vocab import Vocab
 
-__all__ = ["FORMAT", "SPANS_KEY"]
-
 #: Key of the spans in ``doc.spans``.
 SPANS_KEY = "phi"
 # spaCy's numbers.

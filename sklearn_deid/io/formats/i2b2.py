@@ -17,8 +17,6 @@ from ...text import I2B2_2014, Document
 from ..format import Format, Item
 from ..note_xml import Dialect, has_root, parse_note, render_note
 
-__all__ = ["FORMAT"]
-
 _FILE_NAME = re.compile(r"([0-9]+)-[0-9]+")
 
 

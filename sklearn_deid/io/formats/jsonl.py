@@ -20,8 +20,6 @@ from ..files import decode, read_lines
 from ..format import Format, Item, has_suffix
 from ..strict_json import dump_line, dump_meta, parse_json
 
-__all__ = ["FORMAT", "finished_ids"]
-
 _KEYS = {"doc_id", "text", "spans", "patient_id", "meta"}
 _SPAN_KEYS = {"start", "end", "label", "text", "category", "confidence"}
 

@@ -15,8 +15,6 @@ from ...text import MEDDOCAN, Document
 from ..format import Format, Item
 from ..note_xml import Dialect, has_root, parse_note, render_note
 
-__all__ = ["FORMAT"]
-
 
 def _no_patient(doc_id: str) -> None:
     return None

@@ -28,8 +28,6 @@ from ..checking import SourceLocation, check_text, without_traces
 from ..files import decode, read_bytes
 from ..format import Format, Item
 
-__all__ = ["FORMAT"]
-
 _PLACEHOLDER = re.compile(r"\[\*\*([^\[\]]{0,160}?)\*\*\]")
 _REMAINS = re.compile(r"\[\*\*|\*\*\]")
 _BEFORE_DOCTOR = re.compile(

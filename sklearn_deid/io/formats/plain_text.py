@@ -13,8 +13,6 @@ from ..checking import SourceLocation, check_text
 from ..files import decode, read_bytes
 from ..format import Format, Item
 
-__all__ = ["FORMAT"]
-
 
 def read(path: Path, encoding: str | None = None) -> Iterator[Item]:
     """Yield the note of a file, untouched, without spans."""

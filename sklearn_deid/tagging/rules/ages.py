@@ -9,8 +9,6 @@ from typing import Any
 
 from .rule import Rule
 
-__all__ = ["AGE_RULES"]
-
 _ONES = "one two three four five six seven eight nine".split()
 _TENS = "twenty thirty forty fifty sixty seventy eighty ninety".split()
 _SPELLED = "(?i:" + "|".join(_TENS) + ")(?:[ -](?i:" + "|".join(_ONES) + "))?"

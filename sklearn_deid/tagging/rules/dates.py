@@ -7,8 +7,6 @@ from typing import Any
 
 from .rule import Rule
 
-__all__ = ["DATE_RULES"]
-
 _FREE = r"(?<!\d)(?<!\d[-./])"
 _END = r"(?!\d)(?![-/]\d)"
 _YEAR = r"(?:19|20)\d{2}"

@@ -14,8 +14,6 @@ from .postal_codes import POSTAL_RULES
 from .record_numbers import NUMBER_RULES
 from .rule import Rule, compiled
 
-__all__ = ["DEFAULT_RECOGNIZERS", "RECOGNIZERS", "LANGUAGES", "RULES", "RuleSpan", "find_phi", "select_rules"]
-
 RULES: tuple[Rule, ...] = (*NET_RULES, *PHONE_RULES, *NUMBER_RULES, *DATE_RULES, *AGE_RULES, *POSTAL_RULES)
 RECOGNIZERS = tuple(dict.fromkeys(rule.family for rule in RULES))
 DEFAULT_RECOGNIZERS = tuple(family for family in RECOGNIZERS if family != "age-over-89")  # "age" has them

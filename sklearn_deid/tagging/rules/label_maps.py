@@ -6,8 +6,6 @@ from collections.abc import Iterable, Mapping
 
 from ...text import BINARY, I2B2_2014, MEDDOCAN
 
-__all__ = ["KINDS", "LABEL_MAPS", "infer_label_map", "rule_label_map"]
-
 KINDS = (
     "EMAIL URL IPADDR PHONE FAX SSN DATE AGE ZIP "
     "MEDICALRECORD HEALTHPLAN ACCOUNT LICENSE VEHICLE DEVICE VISIT NATIONALID"

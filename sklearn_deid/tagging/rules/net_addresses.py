@@ -6,8 +6,6 @@ import re
 
 from .rule import MAYBE_SPACE, Rule
 
-__all__ = ["NET_RULES"]
-
 # From rebuilt text: a new sentence or a number after the address, "x@y.org.Next", "x@y.org 33".
 _NEXT_SENTENCE = re.compile(r"(?<=[a-z]{2})\.(?=[A-Z][a-z])|(?<=\.(?:com|org|net|edu|gov))\x1f|(?<=\.[a-z][a-z])\x1f")
 _LAST_LABEL = re.compile(r"\.[^\W\d_]{2,24}\Z")

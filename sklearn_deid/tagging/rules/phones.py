@@ -6,8 +6,6 @@ import re
 
 from .rule import Rule
 
-__all__ = ["PHONE_RULES"]
-
 _FREE = r"(?<!\d)(?<!\d[-./])"  # not within a longer number
 _END = r"(?!\d)(?![-/]\d)"
 _US = r"(?:\+?1[-. ])?(?:\(\d{3}\)\s{0,2}|\d{3}[-. ])\d{3}[-. ]\d{4}"

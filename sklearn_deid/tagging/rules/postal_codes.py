@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from .rule import Rule
 
-__all__ = ["POSTAL_RULES"]
-
 _CODES = (
     "AL AK AZ AR CA CO CT DE DC FL GA HI ID IL IN IA KS KY LA ME MD MA MI MN MS MO MT NE NV NH NJ NM NY NC ND OH OK OR "
     "PA RI SC SD TN TX UT VT VA WA WV WI WY PR"

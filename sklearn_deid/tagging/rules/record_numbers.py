@@ -6,8 +6,6 @@ import re
 
 from .rule import MAYBE_SPACE, Rule
 
-__all__ = ["NUMBER_RULES"]
-
 _FREE = r"(?<!\w)(?<!\d[-./])"
 _END = r"(?!\d)(?![-/]\d)"
 _SIGN = r"(?:\s?(?i:no|number|num|nº|n[úu]mero))?[\s.:#]{0,4}"

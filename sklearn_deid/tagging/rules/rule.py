@@ -15,8 +15,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 
-__all__ = ["MAYBE_SPACE", "Rule", "compiled"]
-
 MAYBE_SPACE = "\x1d\x1e\x1f"
 _DIGITS = "0123456789"
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-__all__ = ["SentenceText", "rebuild_sentence"]
-
 # Punctuation that is written without space on both sides where rules look: dates, phones, addresses of the net.
 _BOTH = frozenset("-/.@_:=&?%~'")
 _TO_LEFT = frozenset(",;!)]")
