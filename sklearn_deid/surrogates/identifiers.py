@@ -10,7 +10,6 @@ import re
 
 from .chance import Chance
 
-
 _DOMAINS = ("example.org", "example.com", "example.net")
 _CAPITALS = "ABCDEFGHJKLMNPRSTUVWXYZ"
 
