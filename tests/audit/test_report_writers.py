@@ -1,0 +1,58 @@
+"""The two writers of a report and its drawing, on blocks made by hand: what is text stays text."""
+
+import xml.etree.ElementTree as ET
+
+import pytest
+
+from sklearn_deid.audit import AttackResult, Estimate
+from sklearn_deid.audit.report_figure import draw_attacks
+from sklearn_deid.audit.report_parts import Alert, Figure, Heading, Items, Paragraph, Table
+from sklearn_deid.audit.report_writers import as_html, as_markdown
+
+HOSTILE = "<script>alert(1)</script> | `x` [y]\n# no heading & 5 %"
+BLOCKS = [
+    Heading(HOSTILE),
+    Paragraph(HOSTILE),
+    Alert(HOSTILE),
+    Items((("", HOSTILE), (HOSTILE, "text"))),
+    Table(HOSTILE, ("attack", HOSTILE), ((HOSTILE, "INVALID"),)),
+]
+
+
+def result(value, n=100):
+    return AttackResult("pairs", "representation", "A recipient.", "share", Estimate.from_counts(value, n), 0.5)
+
+
+def test_html_holds_every_text_escaped():
+    page = as_html(BLOCKS)
+    assert "<script>alert" not in page
+    assert (
+        page.count("&lt;script&gt;") == 9
+    )  # the caption of a table is also its label, so the table holds it four times
+    assert '<tr class="invalid">' in page
+
+
+def test_html_body_is_well_formed():
+    body = as_html([*BLOCKS, Figure("drawing", (result(62),))]).split("</head>\n")[1].removesuffix("</html>\n")
+    assert ET.fromstring(body).tag == "body"
+
+
+def test_markdown_keeps_a_text_on_its_line_and_in_its_cell():
+    written = as_markdown(BLOCKS)
+    assert "<script>" not in written and "\n# no heading" not in written
+    rows = [line for line in written.splitlines() if line.startswith("| ") and "---" not in line]
+    # two cells, so three borders that are not escaped
+    assert [line.replace(r"\|", "").count("|") for line in rows] == [3, 3]
+
+
+def circle_of(n_right):
+    """The circle of an attack; the other circle belongs to the legend."""
+    root = ET.fromstring(draw_attacks([result(n_right)], "caption", "name"))
+    return max((one for one in root.iter() if one.tag.endswith("circle")), key=lambda one: float(one.get("cy")))
+
+
+@pytest.mark.parametrize("n_right", [0, 37, 100])
+def test_an_attack_is_drawn_in_proportion(n_right):
+    left, right, drawn = (float(circle_of(n).get("cx")) for n in (0, 100, n_right))
+    assert left < right
+    assert drawn == pytest.approx(left + (right - left) * n_right / 100, abs=0.1)

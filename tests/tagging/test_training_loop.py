@@ -1,0 +1,40 @@
+"""How many epochs "auto" means, and that the loop's own random stream is given back."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+import torch
+
+from sklearn_deid.tagging.batching import LengthBucketSampler
+from sklearn_deid.tagging.training_loop import SequenceNet
+
+
+def planned(n_sentences, max_epochs="auto", batch_size=20):
+    lengths = np.full(n_sentences, 10)
+    net = SimpleNamespace(max_epochs=max_epochs, batch_size=batch_size)
+    n_batches = len(LengthBucketSampler(lengths, batch_size, max_rows=batch_size))
+    return SequenceNet._planned_epochs(net, SimpleNamespace(unit_lengths=lengths)), n_batches
+
+
+@pytest.mark.parametrize("n_sentences", [1, 30, 70, 199, 500, 2000])
+def test_auto_sees_enough_batches_within_20_to_100_epochs(n_sentences):
+    n_epochs, n_batches = planned(n_sentences)
+    assert 20 <= n_epochs <= 100
+    assert n_epochs == 100 or n_epochs * n_batches >= 2000
+    assert n_epochs == 20 or (n_epochs - 1) * n_batches < 2000
+
+
+def test_a_number_of_epochs_is_taken_as_it_is():
+    assert planned(500, max_epochs=3)[0] == 3
+
+
+def test_random_stream_is_seeded_for_a_while_and_given_back():
+    before = torch.get_rng_state()
+    drawn = []
+    for _ in range(2):
+        net = SimpleNamespace(device="cpu", _rng=np.random.default_rng(0))
+        with SequenceNet._own_random_stream(net):
+            drawn.append(torch.rand(3))
+    assert torch.equal(*drawn)
+    assert torch.equal(torch.get_rng_state(), before)
