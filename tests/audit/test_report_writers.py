@@ -26,9 +26,7 @@ def result(value, n=100):
 def test_html_holds_every_text_escaped():
     page = as_html(BLOCKS)
     assert "<script>alert" not in page
-    assert (
-        page.count("&lt;script&gt;") == 9
-    )  # the caption of a table is also its label, so the table holds it four times
+    assert page.count("&lt;script&gt;") == 9  # four of them in the table, with its label
     assert '<tr class="invalid">' in page
 
 
