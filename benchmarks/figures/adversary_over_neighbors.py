@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sklearn_deid._optional import import_optional
-from sklearn_deid.plotting.drawing import GRAY, draw_reference, error_lengths, grid_behind, line_style, panels_or_new
+from sklearn_deid.plotting.drawing import GRAY, error_lengths, grid_behind, line_style, panels_or_new
 
-from .result_rows import check_measured, check_neighbors, read_points, read_reference
+from .result_rows import check_measured, check_neighbors, draw_reference, read_points, read_reference
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

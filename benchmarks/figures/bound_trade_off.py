@@ -9,14 +9,13 @@ from typing import TYPE_CHECKING, Any
 from sklearn_deid.plotting.drawing import (
     GRAY,
     axes_or_new,
-    draw_reference,
     error_lengths,
     grid_behind,
     legend_beside,
     line_style,
 )
 
-from .result_rows import check_measured, check_neighbors, read_points, read_reference
+from .result_rows import check_measured, check_neighbors, draw_reference, read_points, read_reference
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

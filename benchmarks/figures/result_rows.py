@@ -6,7 +6,12 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import MISSING, fields
 from numbers import Real
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from sklearn_deid.plotting.drawing import GRAY
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 __all__ = ["check_measured", "check_neighbors", "read_points", "read_reference"]
 
@@ -99,3 +104,13 @@ def read_reference(name: str, value: float | Sequence[float] | None) -> tuple[fl
         raise ValueError(f"The {name!r} parameter must be a number or (value, low, high). Got {value!r} instead.")
     check_measured(name, *given)
     return given
+
+
+def draw_reference(ax: Axes, value: tuple[float, float | None, float | None] | None, name: str) -> None:
+    """A value with its interval, as a dashed horizontal line in a band; nothing for None."""
+    if value is None:
+        return
+    mean, low, high = value
+    ax.axhline(mean, color=GRAY, linestyle="--", linewidth=1.2, label=name, zorder=1)
+    if low is not None and high is not None:
+        ax.axhspan(low, high, color=GRAY, alpha=0.12, linewidth=0, zorder=0)

@@ -5,48 +5,19 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from html import escape
+from importlib.resources import files
 
 from ..text.markdown import markdown_table
 from .report_figure import draw_attacks
 from .report_parts import Alert, Block, Figure, Heading, Items, Paragraph, Table
 
-# The policy forbids scripts, and everything that would be loaded.
-_HEAD = """<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="referrer" content="no-referrer">
-<title>Privacy audit</title>
-<style>
-:root { color-scheme: light; }
-body { font: 16px/1.5 system-ui, sans-serif; color: #1a1a1a; background: #fff; max-width: 72rem; margin: 2rem auto;
-  padding: 0 1rem; }
-h1, h2 { line-height: 1.2; } h2 { margin-top: 2.2rem; border-bottom: 1px solid #bbb; padding-bottom: .2rem; }
-p, li { max-width: 48rem; }
-.warning { border: 2px solid #a40000; border-left-width: 10px; padding: .5rem 1rem; font-weight: bold; }
-.wide { overflow-x: auto; margin: 1rem 0; }
-table { border-collapse: collapse; font-size: .875rem; }
-caption { text-align: left; font-weight: bold; padding: .3rem 0; }
-th, td { border: 1px solid #bbb; padding: .3rem .5rem; text-align: left; vertical-align: top; }
-thead th { background: #eee; } tbody th { font-weight: normal; min-width: 14rem; }
-td:first-of-type { min-width: 10rem; }
-tr.invalid > * { background: #fde7e7; font-weight: bold; }
-figure { margin: 1.5rem 0; } svg { max-width: 100%; height: auto; }
-@media print { body { margin: 0; max-width: none; } .wide { overflow: visible; } table { font-size: .7rem; } }
-</style>
-</head>
-<body>
-<main>
-<h1>Privacy audit</h1>
-"""
 _FOOT = "</main>\n</body>\n</html>\n"
 
 
 def as_html(blocks: Iterable[Block]) -> str:
     """All parts of a report, figures as inline SVG."""
-    return _HEAD + "".join(f"{_in_html(block, n)}\n" for n, block in enumerate(blocks)) + _FOOT
+    head = files(__package__).joinpath("report_head.html").read_text(encoding="utf-8")
+    return head + "".join(f"{_in_html(block, n)}\n" for n, block in enumerate(blocks)) + _FOOT
 
 
 def _in_html(block: Block, number: int) -> str:

@@ -1,19 +1,17 @@
 """Displays: what was measured, drawn with matplotlib (extra ``plot``)."""
 
-from .audit_display import AuditDisplay
-from .noise_display import NoiseStudyDisplay
-from .privacy_grid import PrivacyUtilityGridDisplay, PrivacyUtilityGridPoint
-from .reliability_display import ReliabilityDisplay
-from .trade_off import TradeOffDisplay, TradeOffPoint
-from .training_curves import TrainingCurvesDisplay
+from __future__ import annotations
 
-__all__ = [
-    "AuditDisplay",
-    "NoiseStudyDisplay",
-    "PrivacyUtilityGridDisplay",
-    "PrivacyUtilityGridPoint",
-    "ReliabilityDisplay",
-    "TradeOffDisplay",
-    "TradeOffPoint",
-    "TrainingCurvesDisplay",
-]
+from .._lazy import lazy_names
+
+__all__, __getattr__, __dir__ = lazy_names(
+    __name__,
+    {
+        "audit_display": "AuditDisplay",
+        "noise_display": "NoiseStudyDisplay",
+        "privacy_grid": "PrivacyUtilityGridDisplay PrivacyUtilityGridPoint",
+        "reliability_display": "ReliabilityDisplay",
+        "trade_off": "TradeOffDisplay TradeOffPoint",
+        "training_curves": "TrainingCurvesDisplay",
+    },
+)

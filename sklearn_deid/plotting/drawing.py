@@ -78,16 +78,6 @@ def legend_beside(ax: Axes, **options: Any) -> None:
     ax.legend(loc="upper left", bbox_to_anchor=(1.01, 1.0), borderaxespad=0.0, **options)
 
 
-def draw_reference(ax: Axes, value: tuple[float, float | None, float | None] | None, name: str) -> None:
-    """A value with its interval, as a dashed horizontal line in a band; nothing for None."""
-    if value is None:
-        return
-    mean, low, high = value
-    ax.axhline(mean, color=GRAY, linestyle="--", linewidth=1.2, label=name, zorder=1)
-    if low is not None and high is not None:
-        ax.axhspan(low, high, color=GRAY, alpha=0.12, linewidth=0, zorder=0)
-
-
 def line_style(number: int) -> dict[str, Any]:
     """Colour and marker of the ``number``-th line.
 

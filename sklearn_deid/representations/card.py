@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from importlib.resources import files
 from math import sqrt
 from numbers import Integral, Real
 from statistics import NormalDist
@@ -11,52 +12,6 @@ from typing import Any
 
 from ..sequences import Provenance
 from ..text.markdown import markdown_table
-
-_WHAT_IT_IS = """\
-This network turns the words of clinical notes into noisy vectors. Vectors and tags can be given to others, who train a
-program on them that finds protected health information (PHI). Names and dates should not be readable from the vectors.
-This page says how far that is proved, how far it was tried, and what nobody has shown."""
-
-_COVERED = """\
-- **The question.** An attacker holds one released sentence and two candidates for its original, which differ in the
-  PHI tokens that were moved to one of their {n_neighbors} nearest words. Which of the two was it? Guessing is right in
-  50 % of the cases.
-- **The attacker** owns this network and its weights, knows both candidates, and may compute without limit, but cannot
-  predict the noise: the noise is held for exactly Gaussian.
-- **One release** of the sentence. With r releases, each with new noise, the distance on which the bound rests grows by
-  the square root of r: four releases double it.
-- **An average** over random pairs of held-out sentences that differ in one PHI token of those that can move, and the
-  share of them that is named with the quantile. It is about single tokens, not about patients. Single pairs may be told
-  apart better, above all if the attacker picks them. The interval is about other pairs of the same kind."""
-
-_NOT_COVERED = """\
-- Pairs beyond the quantile; moves of more tokens than were moved here, such as all PHI of a patient in one release;
-  words further away than the N nearest; PHI tokens that cannot move (stop words, punctuation, words without a vector).
-- What stands beside the vectors without noise: {casing}the tags, the number of tokens of each sentence, and which
-  sentences belong to one patient, if that is published.
-- Several sentences about one person: what each of them gives away adds up.
-- What the attacker knows beforehand. If one candidate is the likelier one anyway, guessing is right more often than
-  half of the time, and the release adds to that.
-- The weights of the network. They were trained on private notes and may hold some of them; no noise was added to them.
-- Vectors that were made with another network, without noise, or from a random seed that somebody knows or finds.
-- Releases of format version 1 (before version 0.2.0): their noise can be taken off.
-- An attacker who breaks the cipher (ChaCha20) that the noise is drawn from."""
-
-_LIMITS = """\
-- This is no anonymisation in the sense of the law by itself. Whether a release is lawful must be decided for the case.
-- PHI that nobody annotated was not protected on purpose: the network learnt from the tags what PHI is.
-- Rare events, professions and whole stories can point to a person without any name.
-- Release each sentence once. The same notes, transformed again, give away more each time.
-- A low score of an attack means that this attack failed, not that all do."""
-
-_NO_BOUND = """\
-> **No bound.** Nothing is proved about this network: its privacy rests on attacks that were tried, or on nothing."""
-_NO_AUDIT = """\
-> **Not audited.** Nobody has attacked this network before it was saved. Do so before anything is shared."""
-_UNSAFE = """\
-> **Do not share.** The word vectors behind this network were trained on private notes and hold their words."""
-_NO_NOISE = """\
-> **Do not share.** This network adds no noise: everybody who owns it can look sentences up."""
 
 _BOUND_NAMES = {
     "n_pairs": "pairs of sentences",
@@ -113,18 +68,18 @@ def privacy_card(
     >>> "**Not audited.**" in card
     True
     """
-    parts = ["# Privacy card of a private representer", _WHAT_IT_IS, *_warnings(origin)]
+    parts = ["# Privacy card of a private representer", _text("what_it_is"), *_warnings(origin)]
     parts += ["## What it is", markdown_table(("", ""), _settings(origin))]
     parts += ["## What it was trained on", "Private notes with annotated PHI; counts only.", _counts(training)]
     parts += ["## What is proved", *_bound_part(origin, bound)]
     parts += ["## What was tried", *_audit_part(audit)]
-    parts += ["## Known limits", _LIMITS]
+    parts += ["## Known limits", _text("limits")]
     return "\n\n".join(parts) + "\n"
 
 
 def _warnings(origin: Provenance) -> list[str]:
-    warnings = [] if origin.public_embeddings else [_UNSAFE]
-    return [*warnings, _NO_NOISE] if origin.noise.get("kind") == "none" else warnings
+    warnings = [] if origin.public_embeddings else [_text("unsafe")]
+    return [*warnings, _text("no_noise")] if origin.noise.get("kind") == "none" else warnings
 
 
 def _settings(origin: Provenance) -> list[tuple[str, str]]:
@@ -147,7 +102,7 @@ def _counts(training: Mapping[str, Any]) -> str:
 
 def _bound_part(origin: Provenance, bound: Mapping[str, Any] | None) -> list[str]:
     if bound is None:
-        return [_NO_BOUND]
+        return [_text("no_bound")]
     rows = []
     for name, value in bound.items():
         base = re.sub("_(low|high)$", "", name)
@@ -163,9 +118,9 @@ def _bound_part(origin: Provenance, bound: Mapping[str, Any] | None) -> list[str
         markdown_table(("", ""), rows),
         *_more_releases(bound),
         "This covers:",
-        _COVERED.format(n_neighbors=origin.n_neighbors),
+        _text("covered").format(n_neighbors=origin.n_neighbors),
         "This does not cover:",
-        _NOT_COVERED.format(casing=casing),
+        _text("not_covered").format(casing=casing),
     ]
 
 
@@ -180,7 +135,7 @@ def _more_releases(bound: Mapping[str, Any]) -> list[str]:
 
 def _audit_part(audit: Mapping[str, Any] | None) -> list[str]:
     if not audit:
-        return [_NO_AUDIT]
+        return [_text("no_audit")]
     attacks = {name: value if isinstance(value, Mapping) else {"figure": value} for name, value in audit.items()}
     figures = list(dict.fromkeys(figure for value in attacks.values() for figure in value))
     rows = []
@@ -226,3 +181,8 @@ def _number(value: Any, name: Any) -> str:
     if isinstance(value, Real):
         return f"{float(value):.4g}"
     raise ValueError(f"The figure {_words(name)!r} of a privacy card must be a number. Got a {type(value).__name__}.")
+
+
+def _text(name: str) -> str:
+    """A paragraph of the card; the privacy officer may edit the file."""
+    return (files(__package__) / "card_texts" / f"{name}.md").read_text(encoding="utf-8").rstrip("\n")

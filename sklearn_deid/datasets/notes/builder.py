@@ -42,10 +42,6 @@ class NoteBuilder:
         self.pieces.append((value, label))
         return self
 
-    def ends_with(self, suffix: str) -> bool:
-        """Whether the note so far ends with ``suffix``."""
-        return bool(self.pieces) and self.pieces[-1][0].endswith(suffix)
-
     def change_text(self, change: Callable[[str], str]) -> None:
         """Rewrite the plain pieces, for example with misspellings; PHI stays."""
         self.pieces = [(value if label else change(value), label) for value, label in self.pieces]

@@ -3,29 +3,19 @@
 The files ``flare_*`` but `flare_kits` need NVIDIA FLARE; it loads them by name. Everything else runs without it.
 """
 
-from .exchange_service import ExchangeService, SessionRules
-from .federation_config import FederationConfig
-from .flare_kits import STATE_FOLDER, harden_server, harden_site, server_checkpoint, write_federation, write_session
-from .json_file import read_settings, write_settings
-from .site_settings import SiteSettings
-from .site_training import SiteTraining, read_site_corpus
-from .wire import pack, unpack
+from __future__ import annotations
 
-__all__ = [
-    "FederationConfig",
-    "ExchangeService",
-    "STATE_FOLDER",
-    "SiteSettings",
-    "SiteTraining",
-    "SessionRules",
-    "harden_server",
-    "harden_site",
-    "pack",
-    "read_settings",
-    "read_site_corpus",
-    "server_checkpoint",
-    "unpack",
-    "write_federation",
-    "write_settings",
-    "write_session",
-]
+from ..._lazy import lazy_names
+
+__all__, __getattr__, __dir__ = lazy_names(
+    __name__,
+    {
+        "exchange_service": "ExchangeService SessionRules",
+        "federation_config": "FederationConfig",
+        "flare_kits": "STATE_FOLDER harden_server harden_site server_checkpoint write_federation write_session",
+        "json_file": "read_settings write_settings",
+        "site_settings": "SiteSettings",
+        "site_training": "SiteTraining read_site_corpus",
+        "wire": "pack unpack",
+    },
+)
