@@ -183,8 +183,12 @@ CASES = {
 
 # What an estimator does otherwise, by intention: (estimator, contract) -> reason. docs/architecture.md has the table.
 DEVIATIONS = {
-    ("DeidTagger", "construction"): "skorch makes empty history_, callbacks_ and the like at once",
-    ("PrivateRepresenter", "copies"): "a copy must not draw the noise of the original: who has both could take it off",
-    ("PrivateRepresenter", "order"): "each transform draws new noise, against tables of words and vectors",
+    ("DeidTagger", "construction"): "skorch creates empty history_, callbacks_ and similar attributes at construction",
+    ("PrivateRepresenter", "copies"): (
+        "a copy must not draw the noise of the original: an attacker with both could remove the noise"
+    ),
+    ("PrivateRepresenter", "order"): (
+        "each transform draws new noise, so that nobody can build tables of words and vectors"
+    ),
     ("NoteDeidentifier", "composition"): "reads whole notes, which scikit-learn's tools cannot split into sentences",
 }

@@ -61,13 +61,13 @@ ADAPTED = {
 }
 NOT_ADAPTED = {
     "NoteDeidentifier": "reads whole notes",
-    "AdversarialPrivacyAuditor": "is a scorer: it has no fit",
-    "PretrainedEncoder": "holds settings: it has no fit",
+    "AdversarialPrivacyAuditor": "is a scorer without fit",
+    "PretrainedEncoder": "contains settings, without fit",
 }
 
-_MOVES = "`fit_transform` moves the PHI it was given, `transform` moves nothing (as in `TargetEncoder` they differ)"
-_FLOAT32 = "vectors are float32, whatever went in"
-_NEW_NOISE = "each `transform` draws new noise, also that of a copy"
+_MOVES = "`fit_transform` replaces PHI, `transform` replaces nothing (the methods differ, as in `TargetEncoder`)"
+_FLOAT32 = "vectors are always float32"
+_NEW_NOISE = "each `transform` draws new noise, also in a copy"
 _MOVING = {"check_transformer_general": _MOVES, "check_transformer_data_not_an_array": _MOVES}
 _MOVING_VECTORS = {**_MOVING, "check_transformer_preserve_dtypes": _FLOAT32}
 EXPECTED = {
@@ -83,7 +83,7 @@ EXPECTED = {
         "check_estimators_pickle": _NEW_NOISE,
         "check_methods_sample_order_invariance": _NEW_NOISE,
         "check_methods_subset_invariance": _NEW_NOISE,
-        "check_fit2d_1sample": "refuses one patient, and says so of patients, not of samples",
+        "check_fit2d_1sample": "refuses one patient, and its message names patients instead of samples",
     },
 }
 

@@ -40,7 +40,7 @@ def test_paper_adversary_tells_of_each_of_its_two():
         knowledge(raw(0.01))
     )
     found = attack.attack(release())
-    assert {"t1", "t2"} <= set(found.details) and found.details["epoch"] == attack.probe_.accuracies["average"].epoch
+    assert {"t1", "t2"} <= set(found.details) and found.details["epoch"] == attack.probe_.epochs["average"]
 
 
 def test_weak_adversary_is_no_pass():
