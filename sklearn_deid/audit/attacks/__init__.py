@@ -21,7 +21,7 @@ __all__, _listed, __dir__ = lazy_names(
     {
         "declaration": "AttackPreset AttackSettings AuditAttack",
         "canaries": "CanaryAttack CanaryKnowledge TrainingSet exposure",
-        "certified": "CertifiedBound check_against exceeds",
+        "certified": "CertifiedBound exceeds",
         "control_representers": "BlindRepresenter RawVectors",
         "gradient_inversion": "GradientInversionAttack GradientKnowledge SentenceUpdates one_step_update",
         "inversion": "InversionAttack",

@@ -184,13 +184,6 @@ def exceeds(result: AttackResult, bound: AttackResult | PrivacyBound) -> bool:
     return result.attack.low > highest
 
 
-def check_against(result: AttackResult, bound: AttackResult | PrivacyBound) -> AttackResult:
-    """The result, invalid if the attack exceeds the bound."""
-    if not exceeds(result, bound):
-        return result
-    return result.with_error("The attack exceeds the certified bound by more than its interval: one of both is wrong.")
-
-
 def _reach(bound: AttackResult | PrivacyBound) -> tuple[int, float]:
     """For how many releases it holds, and the upper end of its interval."""
     if isinstance(bound, PrivacyBound):

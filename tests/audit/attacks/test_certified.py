@@ -7,7 +7,8 @@ import torch
 from scipy.stats import norm
 
 from sklearn_deid.audit import Estimate
-from sklearn_deid.audit.attacks import CertifiedBound, LookupAttack, LookupKnowledge, PairAttack, check_against, exceeds
+from sklearn_deid.audit.attacks import CertifiedBound, LookupAttack, LookupKnowledge, PairAttack, exceeds
+from sklearn_deid.audit.report_score import checked_against_bounds
 from tests.representations.toy_pairs import N_PHI
 
 from .toy_released import Constant, knowledge, raw, release
@@ -34,7 +35,7 @@ def test_no_attack_exceeds_it():
     for template in ("noisy", "noise_free"):
         attack = PairAttack(template=template, hidden_size=16, n_epochs=15, lr=5e-3, control=None, random_state=0)
         found = attack.fit(knowledge(representer, 300)).attack(release(300))
-        assert not exceeds(found, row) and check_against(found, row).status == "ok"
+        assert not exceeds(found, row) and checked_against_bounds([found, row], None)[0].status == "ok"
     found = LookupAttack(controls=False, random_state=0).fit(LookupKnowledge(representer)).attack_all(release(300))
     assert not exceeds(found["pairwise"], row)
 
@@ -45,7 +46,7 @@ def test_attack_beyond_it_is_an_error():
     wrong = certified(Constant(6, 1.0))
     assert wrong.attack.value == pytest.approx(0.5, abs=1e-9) and exceeds(found, wrong)
     assert wrong.attack.value > 0.5  # the noise is not exactly Gaussian
-    assert check_against(found, wrong).status == "invalid"
+    assert checked_against_bounds([found, wrong], None)[0].status == "invalid"
     assert not exceeds(replace(found, attack=Estimate(0.52, 0.49, 0.55, 100)), wrong)
 
 
