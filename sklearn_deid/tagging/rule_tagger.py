@@ -21,9 +21,9 @@ from .rules import LABEL_MAPS, Rule, find_phi, infer_label_map, rebuild_sentence
 class RuleTagger(TokenTagger, BaseEstimator):
     """Tag e-mail addresses, phone numbers, dates, ages and identifiers with rules.
 
-    The rules find identifiers in English and Spanish notes that have a fixed form or follow a keyword such as "MRN". The
-    rules find no names and no places. Combine the rules with a trained tagger (`HybridTagger`), or use the rules as a
-    baseline.
+    The rules find identifiers in English and Spanish notes that have a fixed form or follow a keyword such as "MRN".
+    The rules find no names and no places. Combine the rules with a trained tagger (`HybridTagger`), or use the rules as
+    a baseline.
 
     The estimator rebuilds the text of each sentence from its tokens and matches the rules on the rebuilt text. The
     rebuilt text has no line ends, no runs of spaces, and no spaces after full stops and around dashes, and a rule sees
