@@ -1,4 +1,4 @@
-"""Postal codes of the United States and of Spain."""
+"""Rules for postal codes of the United States and of Spain."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _END = r"(?!\d)(?![-/]\d)"
 
 
 def _spanish_length(text: str) -> int:
-    """The first two digits are one of 52 provinces."""
+    """Length of a Spanish postal code, whose first two digits are the number of one of 52 provinces."""
     return len(text) * (1 <= int(text[:2]) <= 52)
 
 
