@@ -82,6 +82,7 @@ class ContextUnits:
         return self.rows[places[self._on(lengths)[places]]].tolist()
 
     def _on(self, lengths: np.ndarray) -> np.ndarray:
+        """Whether each row is tagged and has tokens, shape (n_rows,)."""
         return self.tagged & (lengths[self.rows] > 0)
 
 
@@ -273,6 +274,7 @@ class SentenceDataset(Dataset):
 
     def _word_part(self, item: np.ndarray, mask: np.ndarray) -> dict[str, Any]:
         assert self.words is not None
+        # shape: (batch, time): row of each token in the features of this batch
         local = np.zeros(mask.shape, dtype=np.int64)
         # Without features the network reads a table of all encoded words, so that words keep their numbers.
         if self.features is None:
@@ -332,6 +334,7 @@ class LengthBucketSampler(Sampler):
         rows = np.flatnonzero(self.lengths)
         pools = [rows]
         if rng is not None and len(rows):
+            # Sorting all sentences would fix the composition of the batches: only the sentences of a pool are sorted.
             rows = rng.permutation(rows)
             pool = np.cumsum(self.lengths[rows]) // (self.max_cells * _POOL_BATCHES)
             pools = np.split(rows, np.flatnonzero(np.diff(pool)) + 1)

@@ -112,6 +112,7 @@ class LearningRateDecay(Callback):
             # The number of batches differs a little between epochs, so that the rate of the last steps may be zero.
             self.total_ = self.n_epochs * net.n_training_batches_
         warmup = min(self.warmup_steps, self.total_ // 10) or 1
+        # The factor rises to 1 during the warm-up and falls to 0 at the end. The smaller of the two lines counts.
         factor = min((self.step_ + 1) / warmup, max(0.0, 1.0 - self.step_ / self.total_))
         for group, base in zip(net.optimizer_.param_groups, self.base_, strict=True):
             group["lr"] = base * factor
@@ -180,6 +181,7 @@ class EarlyStoppingOnF1(Callback):
         self.waited_ += 1
         if f1 > self.best_f1_:
             self.best_f1_, self.waited_ = f1, 0
+            # The F1 belongs to the averaged weights, so that these weights are the best weights.
             with net.averaged_weights():
                 self.best_weights_ = [p.detach().clone() for p in net.module_.parameters()]
         if self.patience is not None and self.waited_ >= self.patience:

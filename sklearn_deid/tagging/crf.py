@@ -82,6 +82,7 @@ def viterbi_by_scan(emissions: Tensor, transitions: Tensor, start: Tensor, end: 
 
 
 def _odd_one_out(x: Tensor) -> Tensor:
+    """Last element along the second dimension if the number of elements is odd, else no element."""
     return x[:, x.shape[1] // 2 * 2 :]
 
 

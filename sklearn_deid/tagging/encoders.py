@@ -173,6 +173,8 @@ class SelfAttentionEncoder(nn.Module):
 
 
 class _Layer(nn.Module):
+    """Layer of a Transformer encoder, with the norm before attention and before the feed-forward network."""
+
     def __init__(self, width: int, n_heads: int, dropout: float) -> None:
         super().__init__()
         self.n_heads = n_heads

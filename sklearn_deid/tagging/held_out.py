@@ -109,6 +109,7 @@ def marginals_on_held_out(
         raise ValueError(
             "With several folds the tagger to keep must be trained on all patients: pass refit=True, or a float as cv."
         )
+    # Each fold is trained on its own patients, and its tagger reads only the other patients.
     jobs = Parallel(n_jobs=plan.n_jobs)
     fitted = jobs(delayed(_fit)(estimator, X, tags, groups, train) for train, _ in splits)
     kept = _fit(estimator, X, tags, groups, np.arange(len(X))) if plan.refit else fitted[0]
@@ -268,6 +269,7 @@ def patient_scores(held: HeldOut, direct: frozenset[str]) -> np.ndarray:
     patients, number = np.unique(held.token_patients, return_inverse=True)
     # The count of patients includes patients without any token.
     scores = np.full(len(np.unique(held.patients)), np.inf)
+    # shape: (n_tokens,): whether a token is part of a direct identifier
     hit = np.array([split_tag(tag)[1] in direct for tag in held.tags.data], dtype=bool)
     np.minimum.at(scores[: len(patients)], number[hit], held.marginals.phi[hit])
     return scores
@@ -279,9 +281,11 @@ def measure_decision(
     """Report of the decision with the given bias."""
     patient, number = np.unique(held.token_patients, return_inverse=True)
     gold = held.tags.data != "O"
+    # shape: (n_items,): score and number of the patient of each gold item
     scores, owners = items[0], np.searchsorted(patient, items[1])
     n = len(patient)
 
+    # Both ratios are sums over patients: the bootstrap draws patients, because tokens of a patient are not independent.
     def recall(threshold: float) -> Estimate:
         return bootstrap_ratio(np.bincount(owners[scores >= threshold], minlength=n), np.bincount(owners, minlength=n))
 

@@ -79,7 +79,9 @@ class HybridTagger(TokenTagger, BaseEstimator):
         Parameters
         ----------
         X : sequence of n sentences of tokens
+            Sentences as lists of tokens.
         y : sequence of n tag sequences
+            IOB2 tags. Each tag sequence is as long as its sentence.
         groups : array-like of shape (n,), optional
             Patient of each sentence, for a tagger with a ``groups`` parameter.
 
@@ -101,7 +103,7 @@ class HybridTagger(TokenTagger, BaseEstimator):
         self.tagger_ = tagger.fit(X, tags, **known)
         found = check_tags(self.rules_.predict(X), X).data != "O"
         right = int((found & (tags.data != "O")).sum())
-        # One success and one failure are added, so that a rule without a match does not divide by zero.
+        # One success and one failure are added, so that rules without any match do not divide by zero.
         self.rules_precision_ = (right + 1) / (int(found.sum()) + 2)
         return self
 
@@ -111,6 +113,7 @@ class HybridTagger(TokenTagger, BaseEstimator):
         Parameters
         ----------
         X : sequence of n sentences of tokens
+            Sentences to tag.
         return_confidence : bool, default=False
             Whether to also return the confidence of each tag. The confidence is the probability of the tagger, and
             ``rules_precision_`` at tokens that only the rules tag. At tokens that both tag, the confidence is the
@@ -139,6 +142,7 @@ class HybridTagger(TokenTagger, BaseEstimator):
         return tags, object_rows(RaggedArray(flat_confidence, X.offsets))
 
     def _united(self, by_rules: list[str], by_tagger: list[str]) -> list[str]:
+        """Combine the tags of one sentence."""
         rules, tagger = labels_of(by_rules), labels_of(by_tagger)
         first, second = (rules, tagger) if self.on_conflict == "rules_first" else (tagger, rules)
         if self.on_conflict == "union":
@@ -147,6 +151,7 @@ class HybridTagger(TokenTagger, BaseEstimator):
         return _painted([*first, *second], len(by_rules))
 
     def _confidence(self, by_rules: np.ndarray, by_tagger: np.ndarray, sure: np.ndarray) -> np.ndarray:
+        """Confidence of each token, shape (n_tokens,)."""
         alone = by_rules & ~by_tagger
         both = by_rules & by_tagger
         return np.where(alone, self.rules_precision_, np.where(both, np.maximum(sure, self.rules_precision_), sure))

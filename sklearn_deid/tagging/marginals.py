@@ -29,6 +29,7 @@ class TokenTagger:
         Parameters
         ----------
         X : sequence of n sentences, as in `fit`
+            Sentences to tag.
         y : sequence of n tag sequences
             Gold IOB2 tags.
         sample_weight : None

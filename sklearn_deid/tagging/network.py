@@ -117,6 +117,7 @@ class TaggerModule(nn.Module):
         return loss.mean()
 
     def _loss_by_sentence(self, emissions: Tensor, tags: Tensor, mask: Tensor, tag_weights: Tensor | None) -> Tensor:
+        """Negative log likelihood of each sentence, shape (batch,)."""
         # shape: (batch, time)
         weights = None if tag_weights is None else tag_weights[tags] * mask
         if self.crf is not None:
@@ -151,6 +152,7 @@ class TaggerModule(nn.Module):
         return torch.cat([self.words(part) for part in blocks])
 
     def _look_up(self, batch: SentenceBatch, table: Tensor | None) -> Tensor:
+        """Encoding of each token, shape (batch, time, d)."""
         if table is None:
             assert self.words is not None and batch.features is not None
             table = self.words(batch.features)

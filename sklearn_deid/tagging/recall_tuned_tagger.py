@@ -171,7 +171,9 @@ class RecallTunedTagger(TokenTagger, BaseEstimator):
         Parameters
         ----------
         X : sequence of n sentences, `TokenSequences` or `TokenVectors`
+            Sentences as lists of tokens, or as arrays of token vectors.
         y : sequence of n tag sequences
+            IOB2 tags. Each tag sequence is as long as its sentence.
         groups : array-like of shape (n,), optional
             Patient of each sentence. Without groups, every sentence counts as a patient of its own. The choice is then
             too optimistic if patients have several sentences. Required with ``max_missed_patients``.
@@ -194,6 +196,7 @@ class RecallTunedTagger(TokenTagger, BaseEstimator):
         self._check_aim(patients)
         self.report_: DecisionReport | None = None
         estimator = default_tagger() if self.estimator is None else self.estimator
+        # A fixed bias needs no held-out patients. A prefit estimator must not be trained again.
         if self.decision_bias is not None and not isinstance(self.cv, str):
             self.estimator_ = fit_on(estimator, X, tags, patients)
             self._labels = labels_in(self.estimator_.classes_)
@@ -213,6 +216,7 @@ class RecallTunedTagger(TokenTagger, BaseEstimator):
         Parameters
         ----------
         X : sequence of n sentences, as in `fit`
+            Sentences to tag.
         return_confidence : bool, default=False
             Whether to also return the probability of the label at each tagged token, and of O at each other token.
 
@@ -232,6 +236,7 @@ class RecallTunedTagger(TokenTagger, BaseEstimator):
         Parameters
         ----------
         X : sequence of n sentences, as in `fit`
+            Sentences to tag.
 
         Returns
         -------
@@ -247,6 +252,7 @@ class RecallTunedTagger(TokenTagger, BaseEstimator):
         return read_marginals(self.estimator_, sentences, sentences, self._labels)
 
     def _check_aim(self, patients: np.ndarray | None) -> None:
+        """Check that there is a target or a bias, and that a bound on patients comes with patients."""
         if self.target_recall is None and self.max_missed_patients is None and self.decision_bias is None:
             raise ValueError("One of 'target_recall', 'max_missed_patients' and 'decision_bias' must not be None.")
         if self.max_missed_patients is not None and self.decision_bias is None and patients is None:

@@ -80,6 +80,7 @@ class RuleTagger(TokenTagger, BaseEstimator):
         Parameters
         ----------
         X : sequence of n sentences
+            Sentences as lists of tokens.
         y : sequence of n tag sequences, optional
             IOB2 tags. With ``label_scheme="auto"``, the labels in y decide the label scheme.
 
@@ -112,6 +113,7 @@ class RuleTagger(TokenTagger, BaseEstimator):
         Parameters
         ----------
         X : sequence of n sentences
+            Sentences as lists of tokens.
 
         Returns
         -------

@@ -116,6 +116,7 @@ def tagger_from_state(state: dict[str, Any], arrays: dict[str, np.ndarray]) -> D
 
 
 def _plain_parameters(tagger: DeidTagger) -> dict[str, Any]:
+    """Parameters of a tagger as JSON values, without callbacks and without paths."""
     given = tagger.get_params(deep=False)
     parameters = {k: v for k, v in given.items() if not k.startswith("callbacks") and k != "optimizer"}
     optimizer: Any = tagger.optimizer
@@ -300,6 +301,7 @@ def _figure(value: Any) -> Any:
 
 
 def _probability(value: Any) -> float:
+    """Check that a saved number is between 0 and 1."""
     if not 0 <= float(value) <= 1:
         raise BundleError("A saved probability is not between 0 and 1.")
     return float(value)
@@ -337,6 +339,7 @@ def load_tagger(path: str | os.PathLike[str], *, device: str | None = None) -> A
 
 
 def _to_state(model: Any) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+    """Convert a model and the taggers inside the model to a manifest and arrays."""
     # A FrozenEstimator has no state of its own.
     while isinstance(model, FrozenEstimator):
         model = model.estimator
@@ -357,6 +360,7 @@ def _to_state(model: Any) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
 
 
 def _from_state(manifest: Any, arrays: dict[str, np.ndarray], device: str | None) -> Any:
+    """Build a model and the taggers inside the model from a manifest and arrays."""
     kind, state = (manifest.get(key) if isinstance(manifest, dict) else None for key in ("class", "state"))
     kind = OLD_CLASSES.get(kind, kind) if isinstance(kind, str) else kind
     if kind == "DeidTagger":

@@ -70,8 +70,8 @@ class DeidTagger(TokenTagger, SequenceNet):
     Parameters
     ----------
     encoder : {"lstm", "gru", "gru-gru", "lstm-gru", "transformer"}, SelfAttention or PretrainedEncoder, default="lstm"
-        Network that reads the sentence. "lstm" and "gru" are one bidirectional recurrent layer, "gru-gru" and
-        "lstm-gru" are two stacked layers. "transformer" means ``SelfAttention()``: self-attention trained from scratch.
+        Network that reads the sentence. "lstm" and "gru" are bidirectional recurrent layers, "gru-gru" and "lstm-gru"
+        are stacks of two such layers. "transformer" means ``SelfAttention()``: self-attention trained from scratch.
         With a `PretrainedEncoder`, the parameters ``characters``, ``embeddings``, ``hidden_size`` and ``n_layers`` have
         no effect.
     head : {"crf", "softmax"}, CRFHead or SoftmaxHead, default="crf"
@@ -104,7 +104,7 @@ class DeidTagger(TokenTagger, SequenceNet):
     span_swap : float in [0, 1], default=0.5
         Probability that a PHI span of the training data is replaced by another span of the same label. The tagger draws
         the replacements anew in each epoch, and so learns to read the context instead of remembering names.
-    augmenter : NeighborPseudonymizer or one of its siblings, optional
+    augmenter : NeighborPseudonymizer or another perturbing transformer, optional
         Transformer that perturbs the training sentences anew in each epoch. The network never sees the original
         sentences. `predict` and `predict_proba` call ``augmenter_.transform`` before they tag sentences. The tagger
         fits a clone of the augmenter and seeds the clone from the ``random_state`` of the tagger.
@@ -148,7 +148,8 @@ class DeidTagger(TokenTagger, SequenceNet):
 
     Attributes
     ----------
-    augmenter_ : fitted clone of ``augmenter``, or None
+    augmenter_ : transformer or None
+        Fitted clone of ``augmenter``.
     classes_ : ndarray of shape (n_classes,)
         Tags of the network, in the order of the columns of `predict_proba`.
     n_features_in_ : int
@@ -366,6 +367,7 @@ class DeidTagger(TokenTagger, SequenceNet):
         Parameters
         ----------
         X : sequence of n sentences, as in `fit`
+            Sentences to tag.
         return_confidence : bool, default=False
             Whether to also return the marginal probability of each predicted tag.
 
@@ -396,6 +398,7 @@ class DeidTagger(TokenTagger, SequenceNet):
         Parameters
         ----------
         X : sequence of n sentences, as in `fit`
+            Sentences to tag.
 
         Returns
         -------
@@ -459,6 +462,7 @@ class DeidTagger(TokenTagger, SequenceNet):
         check_strategies(self)
 
     def _checked(self, X: Any, y: Any, groups: Any) -> tuple[Any, TokenSequences, np.ndarray | None]:
+        """Check X, y and groups, and convert the tags to the tag scheme of the network."""
         X = check_sequences(X)
         tags = inner_tags(check_tags(y, X), self.tag_scheme)
         if not len(X.data):
@@ -480,6 +484,7 @@ class DeidTagger(TokenTagger, SequenceNet):
         return self.augmenter_.sample(X, tags, groups)
 
     def _arrays(self, X: RaggedArray) -> dict[str, Any]:
+        """Arrays of a `SentenceDataset`: token vectors, or numbers and features of the distinct words."""
         if not isinstance(X, TokenSequences):
             return {"offsets": X.offsets, "vectors": X.data}
         words, distinct = distinct_words(X)
@@ -546,10 +551,12 @@ class DeidTagger(TokenTagger, SequenceNet):
         return SentenceDataset(**arrays, units=units), table
 
     def _outer_tags(self, path: list[int]) -> list[str]:
+        """Convert the numbers of tags to legal IOB2 tags."""
         tags = self.classes_[path].tolist()
         return repair_tags(tags if self.tag_scheme == "iob2" else convert_tags(tags, self.tag_scheme, "iob2"))
 
     def _held_out_f1(self, dataset: SentenceDataset) -> float:
+        """Micro F1 of typed spans on held-out sentences, with the tags inside the network."""
         assert isinstance(dataset.tags, np.ndarray)
         gold = TokenSequences(self.classes_[dataset.tags], dataset.offsets)
         predicted: list[list[str]] = [[] for _ in range(len(dataset))]

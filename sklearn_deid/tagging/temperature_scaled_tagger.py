@@ -90,7 +90,9 @@ class TemperatureScaledTagger(TokenTagger, BaseEstimator):
         Parameters
         ----------
         X : sequence of n sentences, `TokenSequences` or `TokenVectors`
+            Sentences as lists of tokens, or as arrays of token vectors.
         y : sequence of n tag sequences
+            IOB2 tags. Each tag sequence is as long as its sentence.
         groups : array-like of shape (n,), optional
             Patient of each sentence.
 
@@ -120,6 +122,7 @@ class TemperatureScaledTagger(TokenTagger, BaseEstimator):
         Parameters
         ----------
         X : sequence of n sentences, as in `fit`
+            Sentences to tag.
         return_confidence : bool, default=False
             Whether to also return the scaled probability of the label at each tagged token, and of O at each other
             token.
@@ -147,6 +150,7 @@ class TemperatureScaledTagger(TokenTagger, BaseEstimator):
         Parameters
         ----------
         X : sequence of n sentences, as in `fit`
+            Sentences to tag.
 
         Returns
         -------

@@ -129,6 +129,7 @@ class SequenceNet(SkorchEstimator):
         self.notify("on_train_end", X=train, y=None)
 
     def _planned_epochs(self, train: SentenceDataset) -> int:
+        """Number of epochs of a whole training."""
         if self.max_epochs != "auto":
             return self.max_epochs
         n_batches = len(LengthBucketSampler(train.unit_lengths, self.batch_size, max_rows=self.batch_size))
@@ -157,6 +158,7 @@ class SequenceNet(SkorchEstimator):
             yield
 
     def _autocast(self) -> AbstractContextManager[Any]:
+        """Context of mixed precision, without effect if mixed precision is off."""
         device = resolve_device(self.device)
         wanted = self.mixed_precision
         if wanted == "auto":

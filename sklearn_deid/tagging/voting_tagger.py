@@ -81,7 +81,9 @@ class VotingTagger(TokenTagger, NamedEstimators):
         Parameters
         ----------
         X : sequence of n sentences, `TokenSequences` or `TokenVectors`
+            Sentences as lists of tokens, or as arrays of token vectors.
         y : sequence of n tag sequences
+            IOB2 tags. Each tag sequence is as long as its sentence.
         groups : array-like of shape (n,), optional
             Patient of each sentence, for taggers with a ``groups`` parameter.
 
@@ -107,6 +109,7 @@ class VotingTagger(TokenTagger, NamedEstimators):
         self.named_estimators_ = Bunch(
             **{name: fitted for (name, _), fitted in zip(kept, self.estimators_, strict=True)}
         )
+        # Taggers may know labels that y does not hold, for example the labels of rules.
         self._labels = labels_in(tags.data, *(getattr(estimator, "classes_", ()) for estimator in self.estimators_))
         self.classes_ = tag_columns(self._labels)
         return self
@@ -117,6 +120,7 @@ class VotingTagger(TokenTagger, NamedEstimators):
         Parameters
         ----------
         X : sequence of n sentences, as in `fit`
+            Sentences to tag.
         return_confidence : bool, default=False
             Whether to also return the mean probability of the label at each tagged token, and of O at each other token.
 
@@ -136,6 +140,7 @@ class VotingTagger(TokenTagger, NamedEstimators):
         Parameters
         ----------
         X : sequence of n sentences, as in `fit`
+            Sentences to tag.
 
         Returns
         -------
@@ -146,16 +151,19 @@ class VotingTagger(TokenTagger, NamedEstimators):
         return self._mean(X).rows()
 
     def _mean(self, X: Any) -> PhiMarginals:
+        """Weighted mean of the marginals of all taggers."""
         check_is_fitted(self, "estimators_")
         X = check_sequences(X)
         weights = self._weights()
         # shape: (n_tokens, n_classes)
         total = np.zeros((len(X.data), 1 + 2 * len(self._labels)))
+        # The marginals of one tagger at a time are in memory.
         for estimator, weight in zip(self.estimators_, weights / weights.sum(), strict=True):
             total += weight * read_marginals(estimator, X, X, self._labels).data
         return PhiMarginals(self._labels, total, X.offsets)
 
     def _kept(self) -> list[tuple[str, Any]]:
+        """Check names, weights and taggers, and return the taggers that are not dropped."""
         if not self.estimators or not all(isinstance(pair, tuple) and len(pair) == 2 for pair in self.estimators):
             raise ValueError("The 'estimators' parameter of VotingTagger must be a list of (name, estimator).")
         self._validate_names([name for name, _ in self.estimators])

@@ -27,10 +27,12 @@ _NO_DURATION = r"(?!\s(?i:de (?:evoluci|duraci|seguimi|tratami|antig)|despu|ante
 
 
 def _up_to_120(text: str) -> int:
+    """Length of an age of at most 120 years; 0 for a higher number."""
     return len(text) * (_years(text) <= 120)
 
 
 def _years(text: str) -> int:
+    """Number in digits, or tens of an English number word; 0 for other words."""
     number = re.search(r"\d+", text)
     if number is not None:
         return int(number[0])

@@ -38,10 +38,12 @@ def _numeric_length(text: str) -> int:
 
 
 def _month_length(text: str) -> int:
+    """Length of a month and a year, if the month is between 1 and 12."""
     return len(text) * (1 <= int(text.partition("/")[0]) <= 12)
 
 
 def _compact_length(text: str) -> int:
+    """Length of a date such as 20190312, if month and day are possible."""
     return len(text) * _is_day_and_month(int(text[6:]), int(text[4:6]))
 
 

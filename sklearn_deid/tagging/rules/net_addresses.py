@@ -19,12 +19,14 @@ def _host_length(host: str) -> int:
 
 
 def _email_length(address: str) -> int:
+    """Length of an e-mail address without words that rebuilding has attached; 0 without a valid host name."""
     local, _, host = address.partition("@")
     length = _host_length(host)
     return length and len(local) + 1 + length
 
 
 def _url_length(address: str) -> int:
+    """Length of a web address without punctuation at its end; 0 without a valid host name."""
     start = address.find("//") + 2 if "//" in address else 0
     host = re.match(r"[^/?#:]*", address[start:])
     assert host is not None
@@ -36,6 +38,7 @@ def _url_length(address: str) -> int:
 
 
 def _ip_length(address: str) -> int:
+    """Length of an IP address, if all four numbers are below 256."""
     return len(address) * all(int(part) < 256 for part in address.split("."))
 
 

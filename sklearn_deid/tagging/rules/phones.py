@@ -23,6 +23,7 @@ _FAX = r"(?i:\bfax(?:ed)?)(?:\s?(?i:no|number|n[úu]mero|n[úu]m|nº))?[\s.:;#]{
 
 
 def _seven_to_thirteen_digits(text: str) -> int:
+    """Length of a telephone number, if the number has 7 to 13 digits."""
     return len(text) * (7 <= len(re.findall(r"\d", text)) <= 13)
 
 

@@ -65,6 +65,7 @@ _NAMED_ES = (
 
 
 def _named(language: str, kind: str, words: str, mixed: bool) -> Rule:
+    """Rule for a number after one of the given keywords."""
     words = words.replace(" ", r"\s{1,2}")
     first = rf"\b(?i:{words})\b" + (r"|\b(?:MRN|MR)(?=\d)" if kind == "MEDICALRECORD" and language == "en" else "")
     body = _MIXED if mixed else _DIGITS
