@@ -70,6 +70,7 @@ class MovingAverage:
     @contextmanager
     def in_place(self, module: nn.Module) -> Iterator[None]:
         """Use the averaged weights inside a with block. The current weights return at the end of the block."""
+        # Clones, because `keep` overwrites the parameters in place.
         current = [p.detach().clone() for p in module.parameters()]
         self.keep(module)
         try:

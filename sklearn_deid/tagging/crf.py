@@ -58,7 +58,7 @@ def viterbi_by_scan(emissions: Tensor, transitions: Tensor, start: Tensor, end: 
     """Tags of the best path, shape (batch, time), for GPUs. Padded positions repeat the last tag.
 
     The function joins neighbouring pieces of the sequence pairwise in the max-plus algebra, and keeps the scores of
-    every level. From the top level down, it then chooses the best tag between the two pieces of each pair.
+    every level. From the top level down, the function then chooses the best tag between the two pieces of each pair.
     """
     batch, time, n_tags = emissions.shape
     # Padded steps are the identity of the max-plus algebra: they keep the tag at no cost.
@@ -193,6 +193,7 @@ class _ScaledForwardBackward(torch.autograd.Function):
         beta = (stop / total.unsqueeze(1)) * grad.unsqueeze(1)
         # shape: (time, batch, K): probability of each tag times the incoming gradient
         expected = torch.empty_like(local)
+        # shape: (time, batch, K): local score times beta, divided by the scale of the forward pass
         messages = torch.empty_like(local)
         back = step.t().contiguous()
         expected[time - 1] = alphas[time - 1] * beta

@@ -227,6 +227,7 @@ class NoteDeidentifier(BaseEstimator):
         return self.estimator
 
     def _annotate_batch(self, estimator: Any, batch: list[tuple[int, Any]]) -> Iterator[tuple[Span, ...] | None]:
+        # An entry is None if the note is not a text and ``on_error="withhold"``.
         texts = [self._checked_text(number, item) for number, item in batch]
         try:
             found = iter(self._spans(estimator, [text for text in texts if text is not None]))
@@ -287,7 +288,7 @@ class NoteDeidentifier(BaseEstimator):
 
 
 def default_tagger() -> Any:
-    """`DeidTagger()`, for estimators whose tagger is None. The import is lazy because torch loads slowly."""
+    """Build a `DeidTagger` with default parameters. The import of torch is lazy because torch loads slowly."""
     from .tagger import DeidTagger
 
     return DeidTagger()

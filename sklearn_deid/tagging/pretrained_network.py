@@ -22,8 +22,8 @@ class SpecialPieces(NamedTuple):
 def piece_windows(n_pieces: int, size: int, overlap: int) -> list[tuple[int, int, int, int]]:
     """Borders of overlapping windows over a sequence, and of the part of each window that is used.
 
-    Windows begin at multiples of ``size - overlap`` for every length of the sequence. Further text at the end therefore
-    changes only the last window. In an overlap, each window provides the half that is closer to its middle.
+    Windows begin at multiples of ``size - overlap``, regardless of the length of the sequence. Further text at the end
+    therefore changes only the last window. In an overlap, each window provides the half that is closer to its middle.
 
     Parameters
     ----------

@@ -87,7 +87,7 @@ def tagger_from_state(state: dict[str, Any], arrays: dict[str, np.ndarray]) -> D
     Raises
     ------
     BundleError
-        If an entry is missing or entries contradict each other. No missing entry has a default.
+        If a required entry is missing or entries contradict each other. The function never guesses an entry.
     """
     try:
         parameters = current_parameters(state["parameters"])
@@ -308,7 +308,7 @@ def _probability(value: Any) -> float:
 
 
 def save_tagger(model: Any, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
-    """Save a fitted tagger or `NoteDeidentifier`. `saving.save` is the public function and documents the format.
+    """Save a fitted tagger or `NoteDeidentifier`. `saving.save` is the public function and lists the saved content.
 
     Raises
     ------

@@ -50,5 +50,6 @@ def hold_out_patients(
     if isinstance(splitter, float):
         kind = ShuffleSplit if groups is None else GroupShuffleSplit
         splitter = kind(n_splits=1, test_size=splitter, random_state=seed)
+    # The features are not needed for splitting: zeros of the right length replace X.
     train, valid = next(iter(splitter.split(np.zeros(n), groups=groups)))
     return train, valid

@@ -169,7 +169,7 @@ _LONG_FORMS: dict[str, Callable[[Any], Any]] = {
 }
 _SHORT_FORMS: dict[type, Any] = {
     SelfAttention: "transformer",
-    # The path of a pretrained model is not saved.
+    # A pretrained encoder has no short form: only its nested parameters describe the encoder.
     PretrainedEncoder: None,
     CRFHead: "crf",
     SoftmaxHead: "softmax",

@@ -57,8 +57,8 @@ _PREFIXES = {"iob2": "BI", "bioes": "BIES"}
 class DeidTagger(TokenTagger, SequenceNet):
     """Tag the tokens of sentences with types of protected health information.
 
-    The features of a word are its characters, its shape, its casing and, if you set ``embeddings``, a word vector. A
-    bidirectional recurrent network reads the sentence, and a conditional random field (CRF) chooses the tag sequence.
+    The features of a word are its characters, its shape, its casing and, unless ``embeddings`` is None, a word vector.
+    A bidirectional recurrent network reads the sentence, and a conditional random field (CRF) chooses the tag sequence.
     If X is a `TokenVectors`, the network reads the vectors of X instead of words.
 
     By default the fitted tagger stores no word of the training notes: the network reads words as characters and hashed
@@ -102,8 +102,9 @@ class DeidTagger(TokenTagger, SequenceNet):
         Variational dropout before, between and after the layers. A float sets all three rates. "auto" means
         ``Dropout()`` with the rates 0.25, 0.25 and 0.5.
     span_swap : float in [0, 1], default=0.5
-        Probability that a PHI span of the training data is replaced by another span of the same label. The tagger draws
-        the replacements anew in each epoch, and so learns to read the context instead of remembering names.
+        Probability that a PHI span of the training data is replaced by a random span of the same label. `fit` draws the
+        replacements anew in each epoch. Swapped spans teach the tagger to read the context instead of remembering
+        names.
     augmenter : NeighborPseudonymizer or another perturbing transformer, optional
         Transformer that perturbs the training sentences anew in each epoch. The network never sees the original
         sentences. `predict` and `predict_proba` call ``augmenter_.transform`` before they tag sentences. The tagger

@@ -108,6 +108,7 @@ def find_phi(
     if not isinstance(text, str):
         raise TypeError(f"'text' must be a str. Got {type(text).__name__} instead.")
     chosen = select_rules(recognizers, language) if rules is None else rules
+    # `needs` skips most rules without running their regular expressions.
     found = [
         (-rule.priority, start - end, start, end, number)
         for number, rule in enumerate(chosen)

@@ -11,6 +11,7 @@ KINDS = (
     "MEDICALRECORD HEALTHPLAN ACCOUNT LICENSE VEHICLE DEVICE VISIT NATIONALID"
 ).split()
 
+# i2b2 2014 has no labels for visits and national identifiers: both have its general label for identifiers.
 _I2B2 = {**{kind: kind for kind in KINDS}, "VISIT": "IDNUM", "NATIONALID": "IDNUM"}
 _MEDDOCAN = {
     "EMAIL": "CORREO_ELECTRONICO",
