@@ -1,6 +1,6 @@
-"""Taggers of PHI and their parts, rules, and redaction of notes.
+"""Taggers of PHI, their components, rules, and redaction of notes.
 
-Names are resolved on first use (PEP 562): a file is loaded with the first name that is asked of it.
+Names are resolved lazily (PEP 562): a module is imported when one of its names is first used.
 """
 
 from __future__ import annotations

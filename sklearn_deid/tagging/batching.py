@@ -1,7 +1,8 @@
-"""Batches of sentences: length buckets, padding, masks.
+"""Batches of sentences: length buckets, padding and masks.
 
-Sentences of similar length go into one batch, and a batch is limited by its padded cells instead of its sentences:
-one 400-token sentence then does not pad hundreds of short ones, and short ones fill the matrix products.
+A batch holds sentences of similar length. The limit of a batch is a number of padded cells, not a number of sentences.
+One sentence of 400 tokens therefore does not pad hundreds of short sentences, and batches of short sentences are large
+enough for fast matrix products.
 """
 
 from __future__ import annotations
@@ -17,16 +18,16 @@ from torch.utils.data import Dataset, Sampler
 
 
 class ContextUnits:
-    """Units of sentences of one document that the encoder reads as one sequence.
+    """Units: groups of sentences of one document that the encoder reads as one sequence.
 
     Parameters
     ----------
     rows : ndarray of shape (n_rows,)
-        Sentences of all units, one unit after the other.
+        Sentence numbers of all units, one unit after the other.
     offsets : ndarray of shape (n_units + 1,)
-        Unit u reads the sentences ``rows[offsets[u]:offsets[u + 1]]``.
+        Border of each unit. Unit u holds the sentences ``rows[offsets[u]:offsets[u + 1]]``.
     tagged : bool ndarray of shape (n_rows,)
-        Whether a sentence is tagged in this unit; the others are context, without loss and without output.
+        Whether a sentence is tagged in this unit. Other sentences are context, without loss and without output.
 
     Examples
     --------
@@ -42,12 +43,12 @@ class ContextUnits:
 
     @classmethod
     def documents(cls, documents: np.ndarray) -> ContextUnits:
-        """One unit a document; all its sentences are tagged.
+        """One unit for each document. All sentences of a unit are tagged.
 
         Parameters
         ----------
         documents : ndarray of shape (n_sentences,)
-            Number of each sentence's document; its sentences are read in the order in which they stand.
+            Number of the document of each sentence. A unit keeps the order of the sentences of its document.
         """
         order, first, stop = _by_document(documents)
         offsets = np.append(np.unique(first), len(order))
@@ -55,61 +56,63 @@ class ContextUnits:
 
     @classmethod
     def windows(cls, documents: np.ndarray, size: int) -> ContextUnits:
-        """One unit a sentence: itself, which is tagged, and up to ``size`` sentences on either side."""
+        """One unit for each sentence: the sentence to tag, and up to ``size`` sentences of context on either side."""
         order, first, stop = _by_document(documents)
         here = np.arange(len(order))
         begin, end = np.maximum(first, here - size), np.minimum(stop, here + size + 1)
         counts = end - begin
         offsets = np.concatenate(([0], np.cumsum(counts)))
+        # shape: (n_rows,): place of each row of the units in `order`
         place = np.arange(offsets[-1]) + np.repeat(begin - offsets[:-1], counts)
         return cls(order[place], offsets, place == np.repeat(here, counts))
 
     def sizes(self, lengths: np.ndarray) -> np.ndarray:
-        """Tokens of each unit, 0 where it has nothing to tag; shape (n_units,)."""
+        """Number of tokens of each unit, 0 if no sentence of the unit is to be tagged; shape (n_units,)."""
         items, to_tag = np.append(0, np.cumsum(lengths[self.rows])), np.append(0, np.cumsum(self._on(lengths)))
         start, stop = self.offsets[:-1], self.offsets[1:]
         return np.where(to_tag[stop] > to_tag[start], items[stop] - items[start], 0)
 
     def places(self, units: Sequence[int]) -> np.ndarray:
-        """Indices into ``rows`` of these units, one unit after the other."""
+        """Indices into ``rows`` of the given units, one unit after the other."""
         return np.concatenate([np.arange(self.offsets[u], self.offsets[u + 1]) for u in units])
 
     def tagged_rows(self, units: Sequence[int], lengths: np.ndarray) -> list[int]:
-        """Sentences that are tagged in these units, in the order of the batch; empty ones are left out."""
+        """Sentences that are tagged in the given units, in the order of the batch, without empty sentences."""
         places = self.places(units)
         return self.rows[places[self._on(lengths)[places]]].tolist()
 
     def _on(self, lengths: np.ndarray) -> np.ndarray:
+        """Whether each row is tagged and has tokens, shape (n_rows,)."""
         return self.tagged & (lengths[self.rows] > 0)
 
 
 def _by_document(documents: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Sentences in the order of their documents; for each place, where its document begins and ends."""
+    """Sentences in the order of their documents and, for each sentence, begin and end of its document."""
     order = np.argsort(documents, kind="stable")
     ordered = documents[order]
     return order, np.searchsorted(ordered, ordered, side="left"), np.searchsorted(ordered, ordered, side="right")
 
 
-# Shuffled sentences are sorted by length within pools of this many batches: enough for little padding, few enough that
-# the composition of the batches keeps changing.
+# Shuffled sentences are sorted by length within pools of this many batches. Larger pools need less padding, smaller
+# pools mix the sentences of a batch more.
 _POOL_BATCHES = 100
 
 
-# Where a sentence begins, and whether it is tagged.
+# Number of marks of a token: first token of a sentence, and token of a tagged sentence.
 CONTEXT_MARKS = 2
 
 
 class ContextView(NamedTuple):
-    """Units of several sentences that the encoder reads, and where in them the sentences stand.
+    """Units of several sentences that the encoder reads, and the positions of the tagged sentences in the units.
 
     Attributes
     ----------
     lengths : LongTensor of shape (units,)
         Number of tokens of each unit.
     places : LongTensor of shape (batch, time)
-        Cell of each token among the units * longest cells; 0 at padded positions.
+        Number of the cell of each token in the flattened (units, longest) array. 0 at padded positions.
     marks : FloatTensor of shape (units, longest, 2)
-        1 at the first token of a sentence; 1 at tokens of sentences that are tagged.
+        First mark: 1 at the first token of a sentence. Second mark: 1 at all tokens of a tagged sentence.
     """
 
     lengths: Tensor
@@ -126,15 +129,16 @@ class SentenceBatch:
     lengths : LongTensor of shape (batch,)
         Number of tokens of each sentence, at least 1.
     mask : BoolTensor of shape (batch, time)
-        True at tokens; padding is on the right.
+        True at tokens and False at padding, which is on the right.
     words : LongTensor of shape (batch, time) or None
-        Row of ``features`` (or of a table of encoded words) for each token; 0 at padded positions.
+        Row of each token in ``features`` or in a table of encoded words. 0 at padded positions.
     features : mapping of str to Tensor, or None
-        What is known of each distinct word of the batch, one row a word.
+        Features of the distinct words of the batch, one row for each word.
     vectors : FloatTensor of shape (batch, time, d) or None
-        Token vectors, where X is a representation.
+        Token vectors, if X is a `TokenVectors`.
     view : ContextView or None
-        Where sentences are read within their context: ``words`` and ``vectors`` then have the shape of the units.
+        Positions of the sentences in their units, if the encoder reads context. ``words`` and ``vectors`` then have the
+        shape (units, longest) instead of (batch, time).
     """
 
     lengths: Tensor
@@ -148,7 +152,7 @@ class SentenceBatch:
         return len(self.lengths)
 
     def to(self, device: torch.device | str) -> SentenceBatch:
-        """The same batch on another device."""
+        """Copy the batch to another device."""
 
         def move(x: Tensor | None) -> Tensor | None:
             return None if x is None else x.to(device, non_blocking=True)
@@ -166,22 +170,22 @@ class SentenceBatch:
 
 
 class SentenceDataset(Dataset):
-    """Ragged sentences as one flat array, batched by row number.
+    """Data set of sentences of different lengths, stored as flat arrays.
 
     Parameters
     ----------
     offsets : ndarray of shape (n + 1,)
-        Sentence i holds the items ``offsets[i]:offsets[i + 1]``.
+        Border of each sentence. Sentence i holds the tokens ``offsets[i]:offsets[i + 1]``.
     words : ndarray of shape (n_tokens,), optional
-        Index of each token's word in ``features``.
+        Row of each token in ``features``.
     features : mapping of str to Tensor, optional
-        One row for each distinct word of the data.
+        Features of the distinct words, one row for each word.
     vectors : ndarray of shape (n_tokens, d), optional
         Token vectors instead of words.
     tags : ndarray of shape (n_tokens,), optional
-        Tag index of each token; zeros where there are none.
+        Number of the tag of each token. Without tags, batches hold zeros.
     units : ContextUnits, optional
-        Sentences that are read together; by default each alone.
+        Sentences that the encoder reads together. By default the encoder reads each sentence alone.
     """
 
     def __init__(
@@ -202,24 +206,26 @@ class SentenceDataset(Dataset):
         return len(self.lengths)
 
     def __getitem__(self, row: int) -> int:
-        return int(row)  # the batch is built at once, in `collate`
+        # Only the number: `collate` builds the whole batch with array operations.
+        return int(row)
 
     @property
     def unit_lengths(self) -> np.ndarray:
-        """Tokens of what is drawn into batches: sentences, or units of them."""
+        """Number of tokens of each item that the sampler draws: a sentence, or a unit of sentences."""
         return self.lengths if self.units is None else self.units.sizes(self.lengths)
 
     def tagged_rows(self, units: Sequence[int]) -> list[int]:
-        """Sentences of the batch that `collate` makes of these units."""
+        """Sentences in the batch that `collate` builds from the given units."""
         return list(units) if self.units is None else self.units.tagged_rows(units, self.lengths)
 
     def collate(self, units: Sequence[int]) -> tuple[SentenceBatch, Tensor]:
-        """Pad these sentences, or units of sentences, to one batch and their tags, both on CPU."""
+        """Build the padded batch and the padded tags of the given sentences, or units of sentences, on CPU."""
         rows = self.tagged_rows(units)
         lengths = self.lengths[rows]
         position = np.arange(lengths.max())
         # shape: (batch, time)
         mask = position < lengths[:, None]
+        # shape: (batch, time): number of each token in the flat arrays
         item = np.where(mask, self.offsets[rows][:, None] + position, 0)
         tags = np.zeros(mask.shape, dtype=np.int64)
         if self.tags is not None:
@@ -235,17 +241,19 @@ class SentenceDataset(Dataset):
         return self._vector_part(item, mask) if self.words is None else self._word_part(item, mask)
 
     def _context_part(self, units: Sequence[int], mask: np.ndarray) -> dict[str, Any]:
-        """Tokens of the units, and where the sentences of ``mask`` stand in them."""
+        """Tokens of the units, and the positions of the sentences of ``mask`` in the units."""
         assert self.units is not None
         places = self.units.places(units)
         rows, tagged = self.units.rows[places], self.units.tagged[places]
         unit = np.repeat(np.arange(len(units)), np.diff(self.units.offsets)[units])
         length = self.lengths[rows]
-        before = np.cumsum(length) - length  # tokens of the batch before each sentence
+        # shape: (n_sentences,): number of tokens of the batch before each sentence
+        before = np.cumsum(length) - length
         sizes = np.bincount(unit, weights=length).astype(np.int64)
         longest = int(sizes.max())
-        # shape: (n_sentences,): cell at which a sentence begins
+        # shape: (n_sentences,): first cell of each sentence in the flattened (units, longest) array
         begin = unit * longest + before - (np.cumsum(sizes) - sizes)[unit]
+        # shape: (n_tokens,): number of each token in the batch, and its cell
         count = np.arange(length.sum())
         cell = count + np.repeat(begin - before, length)
         item, on = np.zeros(len(sizes) * longest, dtype=np.int64), np.zeros(len(sizes) * longest, dtype=bool)
@@ -253,6 +261,7 @@ class SentenceDataset(Dataset):
         marks = np.zeros((len(item), CONTEXT_MARKS), dtype=np.float32)
         marks[begin[length > 0], 0] = 1.0
         marks[cell, 1] = np.repeat(tagged, length)
+        # shape: (batch, time): cell of each token of the tagged sentences
         at = np.where(mask, begin[tagged & (length > 0)][:, None] + np.arange(mask.shape[1]), 0)
         shape = (len(sizes), longest)
         view = (sizes, at, marks.reshape(*shape, CONTEXT_MARKS))
@@ -265,8 +274,10 @@ class SentenceDataset(Dataset):
 
     def _word_part(self, item: np.ndarray, mask: np.ndarray) -> dict[str, Any]:
         assert self.words is not None
+        # shape: (batch, time): row of each token in the features of this batch
         local = np.zeros(mask.shape, dtype=np.int64)
-        if self.features is None:  # words were encoded beforehand
+        # Without features the network reads a table of all encoded words, so that words keep their numbers.
+        if self.features is None:
             local[mask] = self.words[item[mask]]
             return {"words": torch.from_numpy(local)}
         distinct, local[mask] = np.unique(self.words[item[mask]], return_inverse=True)
@@ -278,9 +289,9 @@ class SentenceDataset(Dataset):
 
 
 def length_buckets(lengths: np.ndarray, max_cells: int, max_rows: int) -> Iterator[np.ndarray]:
-    """Cut rows, sorted by length, into batches of at most ``max_cells`` padded cells and ``max_rows`` rows.
+    """Sort rows by length and cut them into batches of at most ``max_cells`` padded cells and ``max_rows`` rows.
 
-    A row that is longer than ``max_cells`` forms a batch of its own: nothing is truncated.
+    A row that is longer than ``max_cells`` forms a batch of its own. No row is truncated.
     """
     order = np.argsort(lengths, kind="stable")
     start = 0
@@ -292,18 +303,18 @@ def length_buckets(lengths: np.ndarray, max_cells: int, max_rows: int) -> Iterat
 
 
 class LengthBucketSampler(Sampler):
-    """Batches of rows of similar length; every iteration draws a new order.
+    """Draw batches of rows of similar length, in a new order at every iteration.
 
     Parameters
     ----------
     lengths : ndarray of shape (n,)
-        Rows of length 0 are left out.
+        Length of each row. Rows of length 0 are in no batch.
     max_cells : int
-        Padded cells (rows times longest row) of a batch.
+        Largest number of padded cells (rows times length of the longest row) of a batch.
     max_rows : int
-        Rows of a batch.
+        Largest number of rows of a batch.
     rng : numpy.random.Generator, optional
-        Shuffles rows and batches; without it the order is by length.
+        Generator that shuffles rows and batches. Without a generator, the order is by length.
     """
 
     def __init__(
@@ -313,7 +324,8 @@ class LengthBucketSampler(Sampler):
         self._n_batches = len(self._draw(None))
 
     def __len__(self) -> int:
-        return self._n_batches  # of the order by length; a shuffled one has a few more
+        # Number of batches in the order by length. A shuffled order has a few more batches.
+        return self._n_batches
 
     def __iter__(self) -> Iterator[list[int]]:
         return iter(self._draw(self.rng))
@@ -322,6 +334,7 @@ class LengthBucketSampler(Sampler):
         rows = np.flatnonzero(self.lengths)
         pools = [rows]
         if rng is not None and len(rows):
+            # Sorting all sentences would fix the composition of the batches: only the sentences of a pool are sorted.
             rows = rng.permutation(rows)
             pool = np.cumsum(self.lengths[rows]) // (self.max_cells * _POOL_BATCHES)
             pools = np.split(rows, np.flatnonzero(np.diff(pool)) + 1)

@@ -1,4 +1,4 @@
-"""skorch callbacks that steer the training of a tagger."""
+"""skorch callbacks for the training of a tagger: learning rate, averaged weights and early stopping."""
 
 from __future__ import annotations
 
@@ -13,20 +13,24 @@ from torch import Tensor, nn
 
 
 class MovingAverage:
-    """Mean of a network's weights over its last steps, which usually predicts better than the weights of one step.
+    """Exponential moving average of the weights of a network over the training steps.
+
+    The averaged weights usually predict better than the weights of a single step.
 
     Parameters
     ----------
     module : nn.Module
+        Network with the weights to average.
     decay : float in [0, 1), default=0.998
-        Share of the old average kept at each step; smaller during the first steps. 0 keeps the weights as they are.
+        Weight of the old average at each step. The weight is smaller during the first steps. With 0, the average equals
+        the current weights.
 
     Attributes
     ----------
     weights : list of Tensor
-        The averages, in the order of the network's parameters.
+        Averaged weights, in the order of the parameters of the network.
     n_steps : int
-        Steps taken in.
+        Number of steps in the average.
 
     References
     ----------
@@ -50,22 +54,23 @@ class MovingAverage:
     """
 
     def __init__(self, module: nn.Module, decay: float = 0.998) -> None:
-        # The network is handed in each time: a copy in another process has another one.
+        # The average does not store the network: a copy of the average in another process belongs to another network.
         self.decay, self.n_steps = decay, 0
         self.weights = [p.detach().clone() for p in module.parameters()]
 
     @torch.no_grad()
     def update(self, module: nn.Module) -> None:
-        """Take in the weights after a step."""
+        """Add the weights after a training step to the average."""
         self.n_steps += 1
-        # A long memory would hold on to the random weights of the start.
+        # With the full decay from the first step on, the random initial weights would stay in the average for long.
         decay = min(self.decay, (1 + self.n_steps) / (10 + self.n_steps))
         for mean, p in zip(self.weights, module.parameters(), strict=True):
             mean.lerp_(p, 1.0 - decay)
 
     @contextmanager
     def in_place(self, module: nn.Module) -> Iterator[None]:
-        """Put the average into the network for a while."""
+        """Use the averaged weights inside a with block. The current weights return at the end of the block."""
+        # Clones, because `keep` overwrites the parameters in place.
         current = [p.detach().clone() for p in module.parameters()]
         self.keep(module)
         try:
@@ -74,7 +79,7 @@ class MovingAverage:
             _put(module, current)
 
     def keep(self, module: nn.Module) -> None:
-        """Put the average into the network for good."""
+        """Replace the weights of the network by the average."""
         _put(module, self.weights)
 
 
@@ -90,9 +95,9 @@ class LearningRateDecay(Callback):
     Parameters
     ----------
     n_epochs : int or None
-        Epochs over which the rate decays; counted from the start of this training. None keeps the rate constant.
+        Number of epochs of the decay, counted from the start of this training. None keeps the rate constant.
     warmup_steps : int, default=200
-        Batches until the full rate is reached; at most a tenth of the whole training.
+        Number of batches until the full rate, limited to a tenth of the whole training.
     """
 
     def __init__(self, n_epochs: int | None, warmup_steps: int = 200) -> None:
@@ -105,9 +110,10 @@ class LearningRateDecay(Callback):
         if not training or self.n_epochs is None:
             return
         if not self.total_:
-            # The number of batches differs a little between epochs, so the rate of the last steps may be zero.
+            # The number of batches differs a little between epochs, so that the rate of the last steps may be zero.
             self.total_ = self.n_epochs * net.n_training_batches_
         warmup = min(self.warmup_steps, self.total_ // 10) or 1
+        # The factor rises to 1 during the warm-up and falls to 0 at the end. The smaller of the two lines counts.
         factor = min((self.step_ + 1) / warmup, max(0.0, 1.0 - self.step_ / self.total_))
         for group, base in zip(net.optimizer_.param_groups, self.base_, strict=True):
             group["lr"] = base * factor
@@ -124,11 +130,11 @@ class WeightAverage(Callback):
     Parameters
     ----------
     decay : float, default=0.998
-        Share of the old average kept at each step; smaller during the first steps.
+        Weight of the old average at each step. The weight is smaller during the first steps.
 
     See Also
     --------
-    MovingAverage : The average, in ``moving_`` during training.
+    MovingAverage : Average without skorch. During training, ``moving_`` is a `MovingAverage`.
     """
 
     def __init__(self, decay: float = 0.998) -> None:
@@ -142,7 +148,7 @@ class WeightAverage(Callback):
             self.moving_.update(net.module_)
 
     def averaged(self, net: NeuralNet) -> AbstractContextManager[None]:
-        """Put the average into the module for a while."""
+        """Use the averaged weights inside a with block."""
         return self.moving_.in_place(net.module_)
 
     def on_train_end(self, net: NeuralNet, X: Any = None, y: Any = None, **kwargs: Any) -> None:
@@ -151,14 +157,15 @@ class WeightAverage(Callback):
 
 
 class EarlyStoppingOnF1(Callback):
-    """Stop when the F1 on held-out patients has not risen for some epochs, and restore the best weights.
+    """Stop training if the F1 on held-out patients does not rise any more, and restore the best weights.
 
-    Comes after `WeightAverage` in the list of callbacks, because it stores the averaged weights.
+    This callback stores the averaged weights and must follow `WeightAverage` in the list of callbacks.
 
     Parameters
     ----------
     patience : int or None
-        Epochs without a better ``valid_f1`` until training stops; None never stops, but still restores the best.
+        Number of epochs without a better ``valid_f1`` after which training stops. With None, training never stops
+        early, but the best weights are still restored.
     """
 
     def __init__(self, patience: int | None) -> None:
@@ -175,10 +182,12 @@ class EarlyStoppingOnF1(Callback):
         self.waited_ += 1
         if f1 > self.best_f1_:
             self.best_f1_, self.waited_ = f1, 0
+            # The F1 belongs to the averaged weights, so that these weights are the best weights.
             with net.averaged_weights():
                 self.best_weights_ = [p.detach().clone() for p in net.module_.parameters()]
         if self.patience is not None and self.waited_ >= self.patience:
-            raise KeyboardInterrupt  # how skorch's own early stopping leaves the loop
+            # The early stopping of skorch ends its training loop with the same exception.
+            raise KeyboardInterrupt
 
     def on_train_end(self, net: NeuralNet, X: Any = None, y: Any = None, **kwargs: Any) -> None:
         if self.best_weights_ is not None:

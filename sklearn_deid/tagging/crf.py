@@ -1,9 +1,9 @@
-"""Linear-chain CRF head: pytorch-crf's model with faster, exact algorithms.
+"""Linear-chain CRF: the model of pytorch-crf with faster, exact algorithms.
 
-`LinearChainCRF` keeps the parameters, the argument order and the meaning of `torchcrf.CRF`, which stays callable
-through ``super()`` and is the oracle of the tests. What differs is how the same numbers are computed: the partition
-function and its gradient come from one scaled forward-backward pass instead of an autograd graph per time step, and
-Viterbi runs on the whole batch, back-tracing included.
+`LinearChainCRF` keeps the parameters, the order of arguments and the semantics of `torchcrf.CRF`. The methods of
+`torchcrf.CRF` stay callable through ``super()``, and the tests compare with their results. Only the algorithms differ.
+One scaled forward-backward pass computes the partition function and its gradient, instead of an autograd graph with a
+node per time step. Viterbi decoding, including back-tracing, runs on the whole batch.
 """
 
 from __future__ import annotations
@@ -19,14 +19,16 @@ _BLOCK = 2**27
 
 
 def log_partition_by_scan(emissions: Tensor, transitions: Tensor, start: Tensor, end: Tensor, mask: Tensor) -> Tensor:
-    """As `log_partition`, for GPUs; arguments and result are the same.
+    """Compute `log_partition` on a GPU, with the same arguments and the same result.
 
-    Each matrix is kept as exponentials with a logarithmic scale per row, so that a row whose paths are all bad keeps
-    its precision beside a row whose paths are good.
+    The function multiplies the step matrices pairwise, in about log2(time) rounds. Each matrix is stored as
+    exponentials with a logarithmic scale for each row. Rows with low scores therefore keep their precision next to rows
+    with high scores.
     """
     # shape: (batch, time - 1, from, to)
     steps = transitions + emissions[:, 1:, None, :]
     scale = steps.detach().amax(3)
+    # Padded steps are the identity matrix, which does not change the product.
     identity = torch.eye(transitions.shape[0], dtype=steps.dtype, device=steps.device)
     on = mask[:, 1:, None]
     product = torch.where(on.unsqueeze(3), (steps - scale.unsqueeze(3)).exp(), identity)
@@ -37,6 +39,7 @@ def log_partition_by_scan(emissions: Tensor, transitions: Tensor, start: Tensor,
         n = product.shape[1] // 2 * 2
         left, right = product[:, 0:n:2], product[:, 1:n:2]
         left_scale, right_scale = scale[:, 0:n:2], scale[:, 1:n:2]
+        # left @ diag(exp(right_scale)) @ right: the largest scale is taken out before the exponential.
         peak = right_scale.detach().amax(2, keepdim=True)
         joined = (left * (right_scale - peak).exp().unsqueeze(2)) @ right
         largest = joined.detach().amax(3, keepdim=True)
@@ -52,8 +55,13 @@ def log_partition_by_scan(emissions: Tensor, transitions: Tensor, start: Tensor,
 
 
 def viterbi_by_scan(emissions: Tensor, transitions: Tensor, start: Tensor, end: Tensor, mask: Tensor) -> Tensor:
-    """Best tag at each position, shape (batch, time); padded positions repeat the last tag."""
+    """Tags of the best path, shape (batch, time), for GPUs. Padded positions repeat the last tag.
+
+    The function joins neighbouring pieces of the sequence pairwise in the max-plus algebra, and keeps the scores of
+    every level. From the top level down, the function then chooses the best tag between the two pieces of each pair.
+    """
     batch, time, n_tags = emissions.shape
+    # Padded steps are the identity of the max-plus algebra: they keep the tag at no cost.
     stay = torch.full_like(transitions, -torch.inf).fill_diagonal_(0.0)
     levels = [torch.where(mask[:, 1:, None, None], transitions + emissions[:, 1:, None, :], stay)]
     while levels[-1].shape[1] > 1:
@@ -64,9 +72,9 @@ def viterbi_by_scan(emissions: Tensor, transitions: Tensor, start: Tensor, end: 
     first = start + emissions[:, 0]
     if time == 1:
         return (first + end).argmax(1, keepdim=True)
-    # shape: (batch, K * K): score of the best path for each first and last tag
+    # shape: (batch,): number of the best pair of first and last tag among K * K pairs
     whole = (first.unsqueeze(2) + levels[-1][:, 0] + end).flatten(1).argmax(1)
-    # shape: (batch, 2): tags at the borders of the one piece of the highest level
+    # shape: (batch, 2): first and last tag of the single piece of the highest level
     border = torch.stack([whole // n_tags, whole % n_tags], 1)
     for below in reversed(levels[:-1]):
         border = _with_midpoints(border, below)
@@ -74,11 +82,12 @@ def viterbi_by_scan(emissions: Tensor, transitions: Tensor, start: Tensor, end: 
 
 
 def _odd_one_out(x: Tensor) -> Tensor:
+    """Last element along the second dimension if the number of elements is odd, else no element."""
     return x[:, x.shape[1] // 2 * 2 :]
 
 
 def _max_plus(left: Tensor, right: Tensor) -> Tensor:
-    """(pairs, from, via) and (pairs, via, to) to (pairs, from, to)."""
+    """Max-plus product: (pairs, from, via) and (pairs, via, to) to (pairs, from, to)."""
     n_tags = left.shape[1]
     pairs = max(1, _BLOCK // n_tags**3)
     blocks = zip(left.split(pairs), right.split(pairs), strict=True)
@@ -86,7 +95,7 @@ def _max_plus(left: Tensor, right: Tensor) -> Tensor:
 
 
 def _with_midpoints(border: Tensor, below: Tensor) -> Tensor:
-    """Tags between the pieces of the level below, where those at the borders of pairs are known."""
+    """Add the best tags between the two pieces of each pair to the known tags at the borders of the pairs."""
     batch, pieces, n_tags, _ = below.shape
     n = pieces // 2 * 2
     # shape: (batch, pairs, via)
@@ -100,30 +109,35 @@ def _with_midpoints(border: Tensor, below: Tensor) -> Tensor:
 
 
 def log_partition(emissions: Tensor, transitions: Tensor, start: Tensor, end: Tensor, mask: Tensor) -> Tensor:
-    """Log of the summed exponentiated scores of all tag sequences.
+    """Log partition function: log of the sum of exp(score) over all tag sequences.
 
     Parameters
     ----------
     emissions : Tensor of shape (batch, time, K)
+        Score of each tag at each token.
     transitions : Tensor of shape (K, K)
-        Score of moving from the row's tag to the column's.
+        Score of each transition from the tag of the row to the tag of the column.
     start, end : Tensor of shape (K,)
-    mask : BoolTensor of shape (batch, time), padded on the right
+        Score of each tag as the first and as the last tag.
+    mask : BoolTensor of shape (batch, time)
+        True at tokens. Padding must be on the right.
 
     Returns
     -------
-    Tensor of shape (batch,), differentiable once.
+    Tensor of shape (batch,)
+        Differentiable once.
     """
-    # On a GPU every step would be a handful of kernel launches, each waiting for the one before.
+    # On a GPU, the step-by-step algorithm would launch several kernels for each token, one after the other.
     algorithm = log_partition_by_scan if emissions.is_cuda else _ScaledForwardBackward.apply
     log_z = algorithm(emissions, transitions, start, end, mask)
     if torch.isfinite(log_z).all():
         return log_z
+    # The scaled algorithms can underflow with extreme scores. The algorithm in log space cannot.
     return log_partition_by_steps(emissions, transitions, start, end, mask)
 
 
 def log_partition_by_steps(emissions: Tensor, transitions: Tensor, start: Tensor, end: Tensor, mask: Tensor) -> Tensor:
-    """The same in log space, step by step, by autograd: slower, never underflows, differentiable twice."""
+    """Compute `log_partition` in log space with autograd: slower, without underflow, differentiable twice."""
     # shape: (batch, K)
     alpha = start + emissions[:, 0]
     for t in range(1, emissions.shape[1]):
@@ -134,7 +148,7 @@ def log_partition_by_steps(emissions: Tensor, transitions: Tensor, start: Tensor
 
 
 class _ScaledForwardBackward(torch.autograd.Function):
-    """Forward pass at forward, backward pass at backward; no graph in between."""
+    """Forward recursion in `forward`, backward recursion in `backward`, without an autograd graph."""
 
     @staticmethod
     def forward(ctx: Any, emissions: Tensor, transitions: Tensor, start: Tensor, end: Tensor, mask: Tensor) -> Tensor:
@@ -146,7 +160,8 @@ class _ScaledForwardBackward(torch.autograd.Function):
         step, stop = (transitions - step_peak).exp(), (end - end_peak).exp()
         on = mask.t().unsqueeze(2)
         whole = mask.all(0).tolist()
-        # Every step is divided by its sum, and the logarithms of the sums are added up: nothing underflows on the way.
+        # Each alpha is divided by its sum, and the logs of the sums are added at the end: this prevents underflow.
+        # shape: (time, batch, K) and (time, batch, 1)
         alphas, scales = torch.empty_like(local), local.new_ones(time, batch, 1)
         alpha = local[0] * (start - start_peak).exp()
         for t in range(time):
@@ -165,6 +180,7 @@ class _ScaledForwardBackward(torch.autograd.Function):
         ctx.save_for_backward(local, step, alphas, scales, stop, total, on)
         ctx.whole = whole
         lengths = mask.sum(1)
+        # Every maximum that was taken out before an exponential is added again.
         shift = (peak.squeeze(2) * mask).sum(1) + start_peak + end_peak + step_peak * (lengths - 1)
         return total.log() + scales.log().sum((0, 2)) + shift
 
@@ -177,6 +193,7 @@ class _ScaledForwardBackward(torch.autograd.Function):
         beta = (stop / total.unsqueeze(1)) * grad.unsqueeze(1)
         # shape: (time, batch, K): probability of each tag times the incoming gradient
         expected = torch.empty_like(local)
+        # shape: (time, batch, K): local score times beta, divided by the scale of the forward pass
         messages = torch.empty_like(local)
         back = step.t().contiguous()
         expected[time - 1] = alphas[time - 1] * beta
@@ -190,22 +207,25 @@ class _ScaledForwardBackward(torch.autograd.Function):
                 beta = torch.where(on[t], message @ back, beta)
             messages[t] = message
             expected[t - 1] = alphas[t - 1] * beta
+        # shape: (batch, time, K)
         by_emission = (expected * on).transpose(0, 1)
         by_transition = torch.zeros_like(step)
         if time > 1:
+            # Sum over tokens and sentences of alpha(from) * step(from, to) * message(to): expected transition counts.
             by_transition = (alphas[:-1].reshape(-1, n_tags).t() @ messages[1:].reshape(-1, n_tags)) * step
         return by_emission, by_transition, expected[0].sum(0), to_end, None
 
 
-# Score of what is not legal in sums over sequences: its exponential is exactly 0, and unlike with -inf the gradients
-# stay numbers.
+# Score of illegal tags in sums over sequences. Its exponential is exactly 0, and the gradients are finite. With -inf
+# the gradients would be NaN.
 _NEVER = -1e4
 
 
 class LegalTags(NamedTuple):
-    """Which tags may begin a sentence, follow one another (row: before, column: after) and end a sentence.
+    """Legal tags at the start of a sentence, after each other tag, and at the end of a sentence.
 
-    Some sequence of every length must be legal, as of a tag that may stand anywhere.
+    ``follow[i, j]`` says whether tag j may follow tag i. At least one sequence of every length must be legal, for
+    example because one tag such as "O" is legal everywhere.
     """
 
     start: Tensor
@@ -221,13 +241,13 @@ class LinearChainCRF(CRF):
     n_tags : int
         Number of tags K.
     legal : LegalTags of bool tensors, shapes (K,), (K, K) and (K,), optional
-        All other sequences get no probability and are never decoded; by default every sequence is legal. A gold
-        sequence must be legal, else its loss is of the order of 10,000.
+        Legal tag sequences. All other sequences have probability 0 and are never decoded. By default every sequence is
+        legal. Gold sequences must be legal: the loss of an illegal gold sequence is of the order of 10,000.
 
     Notes
     -----
-    Everything is batch first, and masks are padded on the right: a sentence of n tokens has n ones, then zeros.
-    Each sentence has at least one token; callers leave empty ones out.
+    The batch is the first dimension of all tensors. Masks are padded on the right: the mask of a sentence with n tokens
+    is n ones, then zeros. Each sentence must have at least one token; the caller removes empty sentences.
 
     References
     ----------
@@ -244,12 +264,12 @@ class LinearChainCRF(CRF):
 
     def __init__(self, n_tags: int, legal: LegalTags | None = None) -> None:
         super().__init__(n_tags, batch_first=True)
-        # Not saved with the weights: they follow from the tags.
+        # The buffers are not saved with the weights, because they follow from the names of the tags.
         for name, value in zip(LegalTags._fields, legal or (None, None, None), strict=True):
             self.register_buffer(f"legal_{name}", value, persistent=False)
 
     def scores(self, never: float = _NEVER) -> tuple[Tensor, Tensor, Tensor]:
-        """Scores of transitions (K, K), starts (K,) and ends (K,), ``never`` where something is not legal."""
+        """Scores of transitions (K, K), starts (K,) and ends (K,), with ``never`` for illegal tags."""
         weights = (self.transitions, self.start_transitions, self.end_transitions)
         if self.legal_follow is None:
             return weights
@@ -263,11 +283,14 @@ class LinearChainCRF(CRF):
         Parameters
         ----------
         emissions : Tensor of shape (batch, time, n_tags)
+            Score of each tag at each token.
         tags : LongTensor of shape (batch, time)
-            Values at padded positions are ignored but must be valid indices.
+            Numbers of the tags. Values at padded positions are ignored but must be valid tag numbers.
         mask : BoolTensor of shape (batch, time), optional
-            Default: everything is a token.
+            True at tokens. By default all positions are tokens.
         reduction : {"none", "sum", "mean", "token_mean"}, default="sum"
+            Log likelihood of each sentence, sum over sentences, mean over sentences, or sum divided by the number of
+            tokens.
 
         Returns
         -------
@@ -287,21 +310,22 @@ class LinearChainCRF(CRF):
         return likelihood.mean() if reduction == "mean" else likelihood.sum() / mask.sum()
 
     def best_paths(self, emissions: Tensor, mask: Tensor | None = None) -> Tensor:
-        """Viterbi paths as a tensor of shape (batch, time), on the device; padded positions hold no meaning."""
+        """Viterbi paths, a tensor of shape (batch, time) on the device. Ignore the values at padded positions."""
         mask = self._checked_mask(emissions, mask)
         with torch.no_grad():
             return self._viterbi(emissions, mask)
 
     def decode(self, emissions: Tensor, mask: Tensor | None = None) -> list[list[int]]:
-        """Most likely tag sequences (Viterbi), one list of tag indices for each sentence."""
+        """Most likely tag sequences (Viterbi), one list of tag numbers for each sentence."""
         mask = self._checked_mask(emissions, mask)
-        paths = self.best_paths(emissions, mask).tolist()  # the one transfer to the host
+        # One transfer from the device for the whole batch.
+        paths = self.best_paths(emissions, mask).tolist()
         return [path[:n] for path, n in zip(paths, mask.sum(1).tolist(), strict=True)]
 
     def marginals(self, emissions: Tensor, mask: Tensor | None = None) -> Tensor:
-        """Probability of each tag at each token, shape (batch, time, n_tags); zero at padded positions.
+        """Probability of each tag at each token, shape (batch, time, n_tags). Padded positions hold zeros.
 
-        Computed as the gradient of the log partition function by the emissions.
+        The marginals are the gradient of the log partition function with respect to the emissions.
         """
         mask = self._checked_mask(emissions, mask)
         with torch.enable_grad():
@@ -319,8 +343,9 @@ class LinearChainCRF(CRF):
         if mask.shape != emissions.shape[:2]:
             raise ValueError(f"mask must have shape {tuple(emissions.shape[:2])}. Got {tuple(mask.shape)}.")
         mask = mask.bool()
+        # Reading the values of the mask would make the GPU wait, so that the check below runs on CPU only.
         if mask.is_cuda:
-            return mask  # looking at the values would make the GPU wait; what is checked on CPU holds here too
+            return mask
         if not mask[:, 0].all() or (mask[:, 1:] & ~mask[:, :-1]).any():
             raise ValueError("mask must be padded on the right, and every sentence needs at least one token.")
         return mask
@@ -329,7 +354,7 @@ class LinearChainCRF(CRF):
         self, emissions: Tensor, tags: Tensor, mask: Tensor, scores: tuple[Tensor, Tensor, Tensor]
     ) -> Tensor:
         transitions, start, end = scores
-        # shape: (batch, time)
+        # shape: (batch, time): scores of the gold tags, 0 at padding
         on_token = mask.to(emissions.dtype)
         emitted = emissions.gather(2, tags.unsqueeze(2)).squeeze(2) * on_token
         # shape: (batch, time - 1)
@@ -339,7 +364,7 @@ class LinearChainCRF(CRF):
         return ends + emitted.sum(1) + moved.sum(1)
 
     def _viterbi(self, emissions: Tensor, mask: Tensor) -> Tensor:
-        """Best tag at each position, shape (batch, time); padded positions repeat the last tag."""
+        """Tags of the best path, shape (batch, time). Padded positions repeat the last tag."""
         transitions, start, end = self.scores(never=-torch.inf)
         if emissions.is_cuda:
             return viterbi_by_scan(emissions, transitions, start, end, mask)
@@ -358,6 +383,7 @@ class LinearChainCRF(CRF):
                 on = mask[:, t].unsqueeze(1)
                 score, source = torch.where(on, score, best), torch.where(on, source, stay)
             best, came_from[t] = score, source
+        # Back-tracing of the whole batch at once, from the last tag to the first.
         tag = (best + end).argmax(1)
         path = torch.empty(time, batch, dtype=torch.long, device=emissions.device)
         path[time - 1] = tag

@@ -1,7 +1,8 @@
-"""Encoders of sentences on padded batches: bidirectional recurrent, exact without packing, and self-attention.
+"""Encoders of padded batches of sentences: bidirectional recurrent networks and self-attention.
 
-The backward direction reads every sentence reversed within its own length, so padding never reaches a real token.
-The result equals `torch.nn.utils.rnn.pack_padded_sequence`, whose backward pass is several times slower on CPU.
+The backward direction of the recurrent network reads every sentence reversed within its own length. Padding therefore
+never changes the encoding of a token. The result equals the result with `torch.nn.utils.rnn.pack_padded_sequence`, but
+the backward pass of packed sequences is several times slower on CPU.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from torch.nn import functional as F
 
 
 class LockedDropout(nn.Dropout1d):
-    """Variational dropout: one mask a sentence, shared by its tokens (Gal & Ghahramani 2016).
+    """Variational dropout: one mask for all tokens of a sentence (Gal & Ghahramani 2016).
 
     Input and output have shape (batch, time, d).
     """
@@ -29,12 +30,18 @@ _CELLS: dict[str, type[nn.LSTM] | type[nn.GRU]] = {"lstm": nn.LSTM, "gru": nn.GR
 
 
 def reverse_padded(x: Tensor, lengths: Tensor) -> Tensor:
-    """Reverse each row within its own length; padding stays where it is.
+    """Reverse each row within its own length. Padding keeps its positions.
 
     Parameters
     ----------
     x : Tensor of shape (batch, time, d)
+        Padded sequences.
     lengths : LongTensor of shape (batch,)
+        Length of each sequence.
+
+    Returns
+    -------
+    Tensor of shape (batch, time, d)
     """
     position = torch.arange(x.shape[1], device=x.device).unsqueeze(0)
     length = lengths.unsqueeze(1)
@@ -44,18 +51,18 @@ def reverse_padded(x: Tensor, lengths: Tensor) -> Tensor:
 
 
 class BidirectionalRecurrent(nn.Module):
-    """Stacked bidirectional LSTM or GRU, or first the one and then the other.
+    """Stacked bidirectional LSTM or GRU layers, or a stack with both kinds of cells.
 
     Parameters
     ----------
     input_size, hidden_size : int
-        Width of the input, and of one direction.
+        Width of the input, and number of units of one direction.
     n_layers : int, default=1
-        How often the cells of ``cell`` are stacked.
+        Number of times that the layers of ``cell`` are stacked.
     cell : {"lstm", "gru", "gru-gru", "lstm-gru"}, default="lstm"
-        Cells of the stack, from the input on.
+        Cells of the layers, from the input to the output.
     dropout : float, default=0.0
-        Variational dropout on the output of each layer but the last: one mask a sentence, shared by all time steps.
+        Rate of the variational dropout between layers. All tokens of a sentence share one mask.
 
     References
     ----------
@@ -75,25 +82,31 @@ class BidirectionalRecurrent(nn.Module):
         self.output_size = 2 * hidden_size
 
     def forward(self, x: Tensor, lengths: Tensor) -> Tensor:
-        """Encode (batch, time, input_size) to (batch, time, 2 * hidden_size); padded positions hold no meaning."""
+        """Encode (batch, time, input_size) to (batch, time, 2 * hidden_size). Ignore the values at padded positions."""
         for depth, (ahead, back) in enumerate(zip(self.ahead, self.back, strict=True)):
             x = self.between(x) if depth else x
-            # shape: (batch, time, hidden_size)
+            # shape: (batch, time, hidden_size), in reversed order
             right = back(reverse_padded(x, lengths))[0]
             x = torch.cat([ahead(x)[0], reverse_padded(right, lengths)], dim=2)
         return x
 
 
 def rotate(x: Tensor, base: float = 10_000.0) -> Tensor:
-    """Turn pairs of features by an angle that grows with the position (rotary positions).
+    """Rotate pairs of features by an angle that grows with the position (rotary positions).
 
-    The product of a query at i and a key at j then depends on j - i alone, so that a sentence is read alike wherever
-    it stands, and no length is out of range.
+    The product of a query at i and a key at j then depends on the distance j - i only. The encoding of a sentence
+    therefore does not depend on the position of the sentence, and the length of a sequence has no upper limit.
 
     Parameters
     ----------
     x : Tensor of shape (..., time, d), d even
+        Queries or keys.
     base : float, default=10_000.0
+        Base of the angular speeds: the slowest pairs of features turn by about 1 / ``base`` at each position.
+
+    Returns
+    -------
+    Tensor of shape (..., time, d)
 
     References
     ----------
@@ -110,27 +123,32 @@ def rotate(x: Tensor, base: float = 10_000.0) -> Tensor:
     speed = base ** (-torch.arange(0, d, 2, dtype=torch.float32, device=x.device) / d)
     # shape: (time, d / 2)
     angle = torch.arange(time, dtype=torch.float32, device=x.device).unsqueeze(1) * speed
+    # Sine and cosine are computed in float32: half precision cannot hold the angles of late positions.
     cos, sin = angle.cos().to(x.dtype), angle.sin().to(x.dtype)
     first, second = x[..., 0::2], x[..., 1::2]
     return torch.stack([first * cos - second * sin, first * sin + second * cos], -1).flatten(-2)
 
 
 class SelfAttentionEncoder(nn.Module):
-    """Layers of self-attention and feed-forward networks over a sentence (a Transformer encoder).
+    """Layers of self-attention and feed-forward networks over a sentence (Transformer encoder).
 
     Parameters
     ----------
     input_size, width : int
-        Width of the input, and of all layers; ``width`` is a multiple of 2 * ``n_heads``.
+        Width of the input, and width of all layers. ``width`` must be a multiple of 2 * ``n_heads``.
     n_layers : int, default=4
+        Number of layers.
     n_heads : int, default=4
+        Number of attention heads in each layer.
     dropout : float, default=0.0
-        Variational dropout on what each layer adds: one mask a sentence, shared by its tokens.
+        Rate of the variational dropout on both residual branches of each layer. All tokens of a sentence share one
+        mask.
 
     References
     ----------
-    Vaswani et al. (2017), Attention is all you need; Xiong et al. (2020) for the norm before each layer, which needs no
-    long warm-up; Ahmed et al. (2020) for taggers of clinical notes.
+    Vaswani et al. (2017), Attention is all you need.
+    Xiong et al. (2020) for the norm before each layer, which needs no long warm-up.
+    Ahmed et al. (2020) for taggers of clinical notes.
     """
 
     def __init__(self, input_size: int, width: int, n_layers: int = 4, n_heads: int = 4, dropout: float = 0.0) -> None:
@@ -145,8 +163,8 @@ class SelfAttentionEncoder(nn.Module):
         self.output_size = width
 
     def forward(self, x: Tensor, lengths: Tensor) -> Tensor:
-        """Encode (batch, time, input_size) to (batch, time, width); padded positions hold no meaning."""
-        # shape: (batch, 1, 1, time), True where there is something to look at
+        """Encode (batch, time, input_size) to (batch, time, width). Ignore the values at padded positions."""
+        # shape: (batch, 1, 1, time), True at tokens
         seen = (torch.arange(x.shape[1], device=x.device) < lengths.unsqueeze(1))[:, None, None]
         x = self.project(x)
         for layer in self.layers:
@@ -155,6 +173,8 @@ class SelfAttentionEncoder(nn.Module):
 
 
 class _Layer(nn.Module):
+    """Layer of a Transformer encoder, with the norm before attention and before the feed-forward network."""
+
     def __init__(self, width: int, n_heads: int, dropout: float) -> None:
         super().__init__()
         self.n_heads = n_heads
@@ -166,8 +186,9 @@ class _Layer(nn.Module):
     def forward(self, x: Tensor, seen: Tensor) -> Tensor:
         # shape: (3, batch, heads, time, width / heads)
         parts = self.attend(self.before_attention(x)).unflatten(2, (3, self.n_heads, -1)).permute(2, 0, 3, 1, 4)
-        # Values are not rotated: positions belong into the scores only.
+        # Values are not rotated: only the attention scores depend on positions.
         query, key, value = rotate(parts[0]), rotate(parts[1]), parts[2]
+        # shape: (batch, heads, time, width / heads)
         looked = F.scaled_dot_product_attention(query, key, value, attn_mask=seen)
         x = x + self.dropout(self.join(looked.transpose(1, 2).flatten(2)))
         return x + self.dropout(self.network(self.before_network(x)))

@@ -1,4 +1,4 @@
-"""Marginals on held-out patients, and reports of decision rules on them."""
+"""Marginals on held-out patients, and reports of decision thresholds on these patients."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from .splits import hold_out_patients
 
 
 class HoldOutPlan(NamedTuple):
-    """Parameters of `RecallTunedTagger` that say which patients are held out."""
+    """Plan of the held-out patients: parameters that `RecallTunedTagger` and `TemperatureScaledTagger` share."""
 
     cv: Any
     refit: bool
@@ -33,7 +33,7 @@ class HoldOutPlan(NamedTuple):
     random_state: Any
 
 
-# Constraints of the parameters that make a plan, for the estimators that have them.
+# Constraints of the parameters of a `HoldOutPlan`, for the estimators with these parameters.
 PLAN_CONSTRAINTS: dict[str, list] = {
     "cv": [
         StrOptions({"prefit"}),
@@ -48,44 +48,56 @@ PLAN_CONSTRAINTS: dict[str, list] = {
 
 
 class HeldOut(NamedTuple):
-    """Marginals of sentences that were held out, with their tags and patients."""
+    """Marginals, gold tags and patients of the held-out sentences."""
 
     marginals: PhiMarginals
     tags: TokenSequences
-    patients: np.ndarray  # shape: (n_sentences,)
+    # shape: (n_sentences,)
+    patients: np.ndarray
 
     @property
     def token_patients(self) -> np.ndarray:
-        """Patient of each token."""
+        """Patient of each token, shape (n_tokens,)."""
         return np.repeat(self.patients, self.tags.lengths)
 
 
 def labels_in(*tags: Any) -> list[str]:
-    """Labels of tags, sorted."""
+    """Distinct labels of all tags, sorted."""
     return sorted({label for some in tags for tag in set(some) if (label := split_tag(tag)[1]) is not None})
 
 
 def marginals_on_held_out(
     estimator: Any, X: RaggedArray, tags: TokenSequences, groups: np.ndarray | None, plan: HoldOutPlan
 ) -> tuple[Any, HeldOut]:
-    """The fitted tagger, and marginals of the tagger or its folds on held-out patients.
+    """Fit a tagger, and compute marginals on held-out patients.
 
     Parameters
     ----------
     estimator : estimator
+        Tagger, or a pipeline that ends with a tagger.
     X : TokenSequences or TokenVectors
+        Sentences.
     tags : TokenSequences
+        Gold tags.
     groups : ndarray of shape (n,) or None
-        Patient of each sentence; None counts every sentence as a patient.
+        Patient of each sentence. None counts every sentence as a patient of its own.
     plan : HoldOutPlan
-        With ``cv="prefit"`` the estimator is not trained, and all of X is held out.
+        Plan of the held-out patients. With ``cv="prefit"`` the estimator is not trained, and all of X is held out.
+
+    Returns
+    -------
+    fitted : estimator
+        Tagger for new patients.
+    held : HeldOut
+        Marginals, gold tags and patients of the held-out sentences. With several folds, the marginals of a sentence
+        come from the tagger that was not trained on its patient.
 
     Raises
     ------
     SequenceError
         If there are too few patients to hold some out.
     ValueError
-        If several folds are trained and none of their taggers can be the one to keep (``refit=False``).
+        If there are several folds and ``refit=False``: no single tagger could be returned.
     """
     patients = np.arange(len(X)) if groups is None else groups
     if isinstance(plan.cv, str):
@@ -97,6 +109,7 @@ def marginals_on_held_out(
         raise ValueError(
             "With several folds the tagger to keep must be trained on all patients: pass refit=True, or a float as cv."
         )
+    # Each fold is trained on its own patients, and its tagger reads only the other patients.
     jobs = Parallel(n_jobs=plan.n_jobs)
     fitted = jobs(delayed(_fit)(estimator, X, tags, groups, train) for train, _ in splits)
     kept = _fit(estimator, X, tags, groups, np.arange(len(X))) if plan.refit else fitted[0]
@@ -109,7 +122,7 @@ def marginals_on_held_out(
 
 
 def fit_on(estimator: Any, X: Any, tags: Any, groups: np.ndarray | None) -> Any:
-    """A fitted clone; it gets the patients if it can take them."""
+    """Fit a clone of the estimator. Patients are passed to estimators that accept groups."""
     copy = clone(estimator)
     known = {} if groups is None else group_parameters(copy, groups)
     return copy.fit(X, tags, **known)
@@ -141,21 +154,23 @@ _DIRECT_LABELS = {"STREET", "CALLE", "FAMILIARES_SUJETO_ASISTENCIA"}
 
 @dataclass(frozen=True)
 class DecisionReport:
-    """Figures on held-out patients, each with an interval of a bootstrap over patients (95 %).
+    """Metrics on held-out patients, each with a 95 % interval from a bootstrap over patients.
 
     Parameters
     ----------
     n_patients, n_tokens : int
-        Held out.
+        Number of held-out patients and of their tokens.
     decision_bias : float
+        Bias of the reported decision.
     recall : Estimate
-        Share of the PHI tokens (or spans) that are tagged, as ``level`` and ``binary`` of the tagger say.
+        Proportion of PHI tokens or spans that are found. The parameters ``level`` and ``binary`` of
+        `RecallTunedTagger` define the unit and whether the label counts.
     precision : Estimate
-        Share of the tagged tokens that are PHI, whatever their label.
+        Proportion of tagged tokens that are PHI of any label.
     untuned_recall, untuned_precision : Estimate
-        The same at a bias of 0.
+        Recall and precision at a bias of 0.
     missed_patients : Estimate
-        Share of the patients of whom at least one token of a direct identifier is not tagged.
+        Proportion of patients with at least one missed token of a direct identifier.
 
     Examples
     --------
@@ -191,15 +206,15 @@ def _percent(share: Estimate) -> str:
 
 
 def direct_identifiers(labels: Iterable[str], chosen: Collection[str] | str | None) -> frozenset[str]:
-    """Labels that identify someone by themselves.
+    """Labels of direct identifiers: PHI that identifies a person without further information.
 
     Parameters
     ----------
     labels : iterable of str
         All labels.
     chosen : collection of str, "auto" or None
-        These labels; names, contacts, identifiers, streets and relatives of the known schemes, and every label that no
-        scheme knows; or all labels.
+        Labels of direct identifiers. "auto" means names, contacts, identifiers, streets and relatives of the known
+        schemes, and every label that is in no scheme. None means all labels.
 
     Raises
     ------
@@ -228,14 +243,15 @@ def _category(label: str) -> str:
 
 
 def gold_items(held: HeldOut, level: str, binary: bool) -> tuple[np.ndarray, np.ndarray]:
-    """Score and patient of each gold item: it is found by every threshold that is not above its score.
+    """Score and patient of each gold token or span. A threshold finds all items with a score of at least the threshold.
 
-    A span is found if all of its tokens are tagged. Where labels count, a token with another label is never found.
+    A span is found if all of its tokens are tagged. With ``binary=False``, a token with a wrong label is never found.
     """
     scores = held.marginals.phi.copy()
     labels = np.array([split_tag(tag)[1] for tag in held.tags.data], dtype=object)
     gold = np.array([label is not None for label in labels], dtype=bool)
     if not binary:
+        # Labels do not depend on the threshold, so that a threshold of 0 shows the label of every token.
         decided = held.marginals.decode(0.0)[0].data
         wrong = np.array([split_tag(tag)[1] for tag in decided], dtype=object) != labels
         scores[wrong & gold] = 0.0
@@ -243,15 +259,17 @@ def gold_items(held: HeldOut, level: str, binary: bool) -> tuple[np.ndarray, np.
         return scores[gold], held.token_patients[gold]
     starts = held.tags.offsets[:-1]
     spans = [(at + a, at + b) for at, row in zip(starts, held.tags, strict=True) for a, b, _ in labels_of(row)]
+    # A span is found when its last token is found: the score of a span is the smallest score of its tokens.
     smallest = np.array([scores[a:b].min() for a, b in spans], dtype=float)
     return smallest, held.token_patients[np.array([a for a, _ in spans], dtype=np.intp)]
 
 
 def patient_scores(held: HeldOut, direct: frozenset[str]) -> np.ndarray:
-    """Of each patient the smallest probability at a token of a direct identifier; infinity without any."""
+    """Smallest probability of PHI at a direct identifier, for each patient; infinity without a direct identifier."""
     patients, number = np.unique(held.token_patients, return_inverse=True)
-    # patients whose sentences have no token count too
+    # The count of patients includes patients without any token.
     scores = np.full(len(np.unique(held.patients)), np.inf)
+    # shape: (n_tokens,): whether a token is part of a direct identifier
     hit = np.array([split_tag(tag)[1] in direct for tag in held.tags.data], dtype=bool)
     np.minimum.at(scores[: len(patients)], number[hit], held.marginals.phi[hit])
     return scores
@@ -260,12 +278,14 @@ def patient_scores(held: HeldOut, direct: frozenset[str]) -> np.ndarray:
 def measure_decision(
     held: HeldOut, bias: float, items: tuple[np.ndarray, np.ndarray], direct: frozenset[str]
 ) -> DecisionReport:
-    """The report of a bias."""
+    """Report of the decision with the given bias."""
     patient, number = np.unique(held.token_patients, return_inverse=True)
     gold = held.tags.data != "O"
+    # shape: (n_items,): score and number of the patient of each gold item
     scores, owners = items[0], np.searchsorted(patient, items[1])
     n = len(patient)
 
+    # Both ratios are sums over patients: the bootstrap draws patients, because tokens of a patient are not independent.
     def recall(threshold: float) -> Estimate:
         return bootstrap_ratio(np.bincount(owners[scores >= threshold], minlength=n), np.bincount(owners, minlength=n))
 
@@ -289,7 +309,7 @@ def measure_decision(
 
 
 def threshold_of(bias: float) -> float:
-    """Probability of PHI from which on a token is tagged.
+    """Smallest probability of PHI at which a token is tagged, for a bias.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""`HybridTagger`: rules and a trained tagger together."""
+"""`HybridTagger`: combine rules with a trained tagger."""
 
 from __future__ import annotations
 
@@ -21,33 +21,36 @@ _TokenSpan = tuple[int, int, str]
 
 
 class HybridTagger(TokenTagger, BaseEstimator):
-    """Unite the spans of rules with those of a tagger.
+    """Combine the spans of rules with the spans of a trained tagger.
 
-    Whatever ``on_conflict`` says, every token that either of them tags is tagged: the setting decides which label and
-    which borders count where the two disagree.
+    `predict` tags every token that the rules or the tagger tag, with every setting of ``on_conflict``. Where the two
+    disagree, ``on_conflict`` decides which label and which borders to use.
 
     Parameters
     ----------
     rules : estimator, default=RuleTagger()
-        Anything that tags tokens.
+        Estimator that tags tokens.
     tagger : estimator, default=DeidTagger()
-        Tagger or pipeline that ends with one.
+        Trainable tagger, or a pipeline that ends with a tagger.
     on_conflict : {"rules_first", "tagger_first", "union"}, default="rules_first"
-        Where a span of the rules and one of the tagger share tokens, those of the rules, of the tagger, or of the
-        longer one (of equally long ones the tagger's) keep them. What is left of the other goes to its neighbour if
-        that has the same label, and is a span of its own if not.
+        Span that keeps the shared tokens if a span of the rules and a span of the tagger overlap. "rules_first" is the
+        span of the rules, "tagger_first" the span of the tagger, and "union" the longer span (the span of the tagger if
+        both are equally long). The remaining tokens of the other span join the adjacent span if both labels are equal.
+        Otherwise the remaining tokens form a span of their own.
 
     Attributes
     ----------
     rules_, tagger_ : fitted estimators
+        Fitted rules and fitted tagger.
     rules_precision_ : float
-        Share of the tokens tagged by the rules that y tags too, under whatever label, in the data of `fit`, with one
-        success and one failure added; the confidence of tokens that only the rules tag.
+        Precision of the rules on the data of `fit`: the proportion of tokens tagged by the rules that are PHI of any
+        label in y, with one success and one failure added. `predict` returns this number as the confidence of tokens
+        that only the rules tag.
 
     See Also
     --------
-    RuleTagger : The rules.
-    NoteDeidentifier : Takes this as it takes any tagger.
+    RuleTagger : Rules for identifiers with a fixed form.
+    NoteDeidentifier : Finds and redacts PHI in raw notes with a tagger, such as this estimator.
 
     Examples
     --------
@@ -71,14 +74,16 @@ class HybridTagger(TokenTagger, BaseEstimator):
         self.on_conflict = on_conflict
 
     def fit(self, X: Any, y: Any, *, groups: Any = None) -> HybridTagger:
-        """Train the tagger; the rules see y for its labels only.
+        """Train the tagger. The rules read only the names of the labels from y.
 
         Parameters
         ----------
         X : sequence of n sentences of tokens
+            Sentences as lists of tokens.
         y : sequence of n tag sequences
+            IOB2 tags. Each tag sequence is as long as its sentence.
         groups : array-like of shape (n,), optional
-            Patient of each sentence, for a tagger that takes it.
+            Patient of each sentence, for a tagger with a ``groups`` parameter.
 
         Returns
         -------
@@ -98,6 +103,7 @@ class HybridTagger(TokenTagger, BaseEstimator):
         self.tagger_ = tagger.fit(X, tags, **known)
         found = check_tags(self.rules_.predict(X), X).data != "O"
         right = int((found & (tags.data != "O")).sum())
+        # One success and one failure are added, so that rules without any match do not divide by zero.
         self.rules_precision_ = (right + 1) / (int(found.sum()) + 2)
         return self
 
@@ -107,16 +113,19 @@ class HybridTagger(TokenTagger, BaseEstimator):
         Parameters
         ----------
         X : sequence of n sentences of tokens
+            Sentences to tag.
         return_confidence : bool, default=False
-            Also return a probability of each tag: the tagger's, and ``rules_precision_`` at tokens that only the rules
-            tag. Where both tag a token, the larger of the two.
+            Whether to also return the confidence of each tag. The confidence is the probability of the tagger, and
+            ``rules_precision_`` at tokens that only the rules tag. At tokens that both tag, the confidence is the
+            larger of the two numbers.
 
         Returns
         -------
         y : ndarray of shape (n,), dtype object
             One list of legal IOB2 tags for each sentence.
         confidence : ndarray of shape (n,), dtype object, or None
-            Only with ``return_confidence``; None if the tagger gives none.
+            One float array for each sentence, or None if the tagger returns no probabilities. Returned only with
+            ``return_confidence=True``.
         """
         check_is_fitted(self)
         check_constraints(self)
@@ -133,13 +142,16 @@ class HybridTagger(TokenTagger, BaseEstimator):
         return tags, object_rows(RaggedArray(flat_confidence, X.offsets))
 
     def _united(self, by_rules: list[str], by_tagger: list[str]) -> list[str]:
+        """Combine the tags of one sentence."""
         rules, tagger = labels_of(by_rules), labels_of(by_tagger)
         first, second = (rules, tagger) if self.on_conflict == "rules_first" else (tagger, rules)
         if self.on_conflict == "union":
+            # Longest first; the sort is stable, so that the tagger wins a tie.
             first, second = sorted([*tagger, *rules], key=lambda span: span[0] - span[1]), []
         return _painted([*first, *second], len(by_rules))
 
     def _confidence(self, by_rules: np.ndarray, by_tagger: np.ndarray, sure: np.ndarray) -> np.ndarray:
+        """Confidence of each token, shape (n_tokens,)."""
         alone = by_rules & ~by_tagger
         both = by_rules & by_tagger
         return np.where(alone, self.rules_precision_, np.where(both, np.maximum(sure, self.rules_precision_), sure))
@@ -157,16 +169,17 @@ class HybridTagger(TokenTagger, BaseEstimator):
 
 
 def _painted(spans: Iterable[_TokenSpan], n_tokens: int) -> list[str]:
-    """Tags of spans of which the earlier in the list keep their tokens.
+    """IOB2 tags of overlapping spans; a token belongs to the first span in the list that contains the token.
 
-    What is left of a later one continues the span before it, or is continued by the span behind it, where the two
-    overlapped and have the same label.
+    If a later span overlaps an earlier span with the same label, the remaining tokens of the later span join the
+    earlier span.
     """
     tags = ["O"] * n_tokens
     for start, end, label in spans:
         for i in range(start, end):
             if tags[i] != "O":
                 continue
+            # `i > start` holds only inside the later span: a span that merely touches another one is not joined.
             if i > start and split_tag(tags[i - 1])[1] == label:
                 tags[i] = f"I-{label}"
             else:

@@ -1,4 +1,4 @@
-"""Marginals of any tagger in one form, legal tags at any threshold, votes, and the interface that taggers share."""
+"""Marginals of any tagger in one format, legal tags at any threshold, majority votes, and the base of all taggers."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from ..text import repair_tags, split_tag
 
 
 class TokenTagger:
-    """The parts of scikit-learn's interface that all taggers share: `score`, and what the data look like."""
+    """Base of all taggers: `score`, and the scikit-learn tags that describe the input."""
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()  # type: ignore[misc]
-        # X is sentences of tokens, and not a table of numbers.
+        # X holds sentences of tokens and is not a table of numbers.
         tags.input_tags.two_d_array, tags.input_tags.string = False, True
         tags.target_tags.required = True
         return tags
@@ -29,9 +29,16 @@ class TokenTagger:
         Parameters
         ----------
         X : sequence of n sentences, as in `fit`
+            Sentences to tag.
         y : sequence of n tag sequences
+            Gold IOB2 tags.
         sample_weight : None
-            Not supported; here because scikit-learn's Pipeline passes it on.
+            Not supported. The parameter exists because scikit-learn's Pipeline passes sample weights on.
+
+        Returns
+        -------
+        float
+            F1 between 0 and 1.
         """
         if sample_weight is not None:
             name = type(self).__name__
@@ -42,24 +49,25 @@ class TokenTagger:
 def majority_tags(
     answers: Sequence[np.ndarray], confidences: Sequence[np.ndarray] | None = None
 ) -> tuple[list[list[str]], RaggedArray]:
-    """At each token the tag that most taggers chose, made legal.
+    """Majority vote of several taggers at each token, repaired to legal tag sequences.
 
-    Of tags with equally many votes "O" loses, so that in doubt a token is hidden; among others the first in
-    alphabetical order wins.
+    In a tie, a PHI tag wins against "O", so that a doubtful token is redacted. In a tie between PHI tags, the first tag
+    in alphabetical order wins.
 
     Parameters
     ----------
     answers : sequence of ndarray of shape (n,)
-        Of each tagger: one list of IOB2 tags for each sentence.
+        Predictions of each tagger: one list of IOB2 tags for each sentence.
     confidences : sequence of ndarray of shape (n,), optional
-        Of each tagger: the probabilities of its tags.
+        Probabilities of the predicted tags of each tagger.
 
     Returns
     -------
     tags : list of list of str
+        IOB2 tags of each sentence.
     confidence : RaggedArray
-        Summed confidence of those who voted for the tag, divided by the number of taggers; their share without
-        ``confidences``.
+        Sum of the confidences of the taggers that voted for the tag, divided by the number of taggers. Without
+        ``confidences``, the proportion of taggers that voted for the tag.
 
     Examples
     --------
@@ -79,7 +87,7 @@ def majority_tags(
     for i, row in enumerate(rows):
         chosen = np.array([number[tag] for tag in row.data], dtype=np.intp)
         votes[places, chosen] += 1
-        # one weight a token; concatenated lists, since rows may be empty
+        # One weight for each token. The empty array keeps the result an array of floats if there is no sentence.
         weight = 1.0 if confidences is None else np.concatenate([np.zeros(0), *confidences[i]])
         sure[places, chosen] += weight
     best = votes.argmax(1)
@@ -93,21 +101,21 @@ _FLOOR = 1e-12
 def label_runs(
     begins: np.ndarray, goes_on: np.ndarray, starts: np.ndarray, lengths: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Legal IOB2 tags without O that have the largest product of marginals (Viterbi), for all runs at once.
+    """Legal IOB2 tags without O with the largest product of marginals (Viterbi), for all runs of tokens at once.
 
     Parameters
     ----------
     begins, goes_on : ndarray of shape (n_tokens, n_labels)
         Probabilities of B and of I of each label.
     starts, lengths : ndarray of shape (n_runs,)
-        Runs of tokens; they do not overlap.
+        First token and number of tokens of each run. Runs do not overlap.
 
     Returns
     -------
     label : ndarray of shape (n_tokens,)
-        Number of the label; 0 outside of the runs.
+        Number of the label of each token. 0 outside of the runs.
     inside : ndarray of shape (n_tokens,), of bool
-        Whether the tag is I; False outside of the runs.
+        Whether the tag of each token is I. False outside of the runs.
 
     Examples
     --------
@@ -118,7 +126,8 @@ def label_runs(
     label, inside = np.zeros(len(begins), dtype=np.intp), np.zeros(len(begins), dtype=bool)
     if not len(starts):
         return label, inside
-    order = np.argsort(-lengths, kind="stable")  # those that are not at their end yet then come first
+    # Longest runs first: at step t, the runs that have not ended are the first n rows.
+    order = np.argsort(-lengths, kind="stable")
     starts, lengths = starts[order], lengths[order]
     log_begins, log_goes_on = np.log(begins + _FLOOR), np.log(goes_on + _FLOOR)
     # shape: (n_runs, n_labels): best score of a path that ends in B, or in I, of each label
@@ -126,6 +135,7 @@ def label_runs(
     steps: list[tuple[np.ndarray, np.ndarray]] = []
     for t in range(1, int(lengths[0])):
         n = int((lengths > t).sum())
+        # B may follow any tag, I of a label only B or I of the same label.
         best, from_i = np.maximum(best_b[:n], best_i[:n]), best_i[:n] > best_b[:n]
         steps.append((best.argmax(axis=1), from_i))
         best_b[:n] = best.max(axis=1, keepdims=True) + log_begins[starts[:n] + t]
@@ -133,6 +143,7 @@ def label_runs(
     here = np.arange(len(starts))
     current = np.maximum(best_b, best_i).argmax(axis=1)
     current_i = best_i[here, current] > best_b[here, current]
+    # Back-tracing: the tag before an I has the same label, the tag before a B is the best tag of the step before.
     for t in range(int(lengths[0]) - 1, -1, -1):
         n = int((lengths > t).sum())
         label[starts[:n] + t], inside[starts[:n] + t] = current[:n], current_i[:n]
@@ -144,16 +155,16 @@ def label_runs(
 
 
 class PhiMarginals:
-    """Probabilities of IOB2 tags at all tokens of some sentences.
+    """Marginal probabilities of IOB2 tags at all tokens of a list of sentences.
 
     Parameters
     ----------
     labels : sequence of str
-        L labels.
+        Names of the L labels.
     data : ndarray of shape (n_tokens, 1 + 2 L)
         Probability of O, of B of each label, and of I of each label.
     offsets : ndarray of shape (n + 1,)
-        Where sentences start, as in `RaggedArray`.
+        First token of each sentence, and the number of all tokens, as in `RaggedArray`.
 
     Examples
     --------
@@ -166,42 +177,53 @@ class PhiMarginals:
         self.labels = list(labels)
         self.data = data
         self.offsets = offsets
-        # Of the tags, not 1 - P(O): that has no digits left where a tagger is all but sure.
+        # The sum over the PHI tags, not 1 - P(O): the difference loses all digits if P(O) is close to 1.
         self.phi = data[:, 1:].sum(axis=1)
 
     @property
     def classes(self) -> np.ndarray:
-        """Names of the columns."""
+        """Tags in the order of the columns."""
         return tag_columns(self.labels)
 
     def rows(self) -> np.ndarray:
-        """One array of shape (n_tokens, 1 + 2 L) for each sentence, as ``predict_proba`` gives them."""
+        """Result of ``predict_proba``: one float32 array of shape (n_tokens, 1 + 2 L) for each sentence."""
         return object_rows(RaggedArray(self.data.astype(np.float32), self.offsets))
 
     def of_tags(self, tags: TokenSequences) -> RaggedArray:
-        """Probability of the label of each tag (of B and I together), and of O."""
+        """Probability of the label of each tag (B and I summed), or of O."""
         n_labels = len(self.labels)
+        # shape: (n_tokens,)
         column = columns_of(tags.data, self.labels)
         here, label = np.arange(len(column)), (column - 1) % max(n_labels, 1)
         found = self.data[here, column]
         tagged = column > 0
+        # The columns 1 + label and label - n_labels hold B and I of the label.
         found[tagged] = self.data[here, 1 + label][tagged] + self.data[here, label - n_labels][tagged]
         return RaggedArray(found, self.offsets)
 
     def decode(self, threshold: float) -> tuple[TokenSequences, RaggedArray]:
-        """Tags where the probability of PHI is not below the threshold, and how probable they are.
+        """Tag all tokens with a probability of PHI of at least ``threshold``.
 
-        Runs of tokens that are more probably PHI than not get the legal tags with the largest product of marginals. A
-        token that is tagged all the same takes the most probable label, and goes on with the span of such a token
-        before it if that has the same label, unless B is more probable than I. So the tags are legal, labels do not
-        depend on the threshold, and a lower threshold never loses a token. The two kinds never share a span: what a low
-        threshold adds leaves the spans as they are, and can be told from them by its confidence.
+        A token is a sure token if its probability of PHI is at least 0.5. A run of sure tokens has the legal tag
+        sequence with the largest product of marginals. A tagged token below 0.5 has its most probable label. Such a
+        token continues the span of the token before if both tokens are below 0.5, both labels are equal, and I is at
+        least as probable as B.
+
+        These rules have three consequences. All tag sequences are legal. The label of a token does not depend on the
+        threshold, and a lower threshold never loses a token. Sure and other tokens never share a span, so that a lower
+        threshold does not change the spans of sure tokens.
+
+        Parameters
+        ----------
+        threshold : float
+            Smallest probability of PHI of a tagged token.
 
         Returns
         -------
         tags : TokenSequences
+            Legal IOB2 tags.
         confidence : RaggedArray
-            Probability of the label at a tagged token, of O at another.
+            Probability of the label at each tagged token, and of O at each other token.
         """
         n, n_labels = len(self.data), len(self.labels)
         if not n_labels:
@@ -216,6 +238,7 @@ class PhiMarginals:
         label, inside = label_runs(begins, goes_on, *_runs(sure, first))
         label = np.where(sure, label, mass.argmax(axis=1))
         inside |= ~sure & (goes_on[here, label] >= begins[here, label])
+        # A token may continue a span only behind a tagged token of the same kind (sure or not) and the same label.
         joined = np.zeros(n, dtype=bool)
         joined[1:] = tagged[:-1] & (sure[1:] == sure[:-1]) & (label[1:] == label[:-1])
         inside &= joined & ~first
@@ -224,17 +247,20 @@ class PhiMarginals:
         return TokenSequences(self.classes[column], self.offsets), RaggedArray(confidence, self.offsets)
 
     def best_tags(self) -> tuple[TokenSequences, RaggedArray]:
-        """The legal tags with the largest product of marginals, and how probable they are.
+        """Legal tags with the largest product of marginals, and their probabilities.
 
         Returns
         -------
         tags : TokenSequences
+            Legal IOB2 tags.
         confidence : RaggedArray
-            Probability of the label at a tagged token, of O at another.
+            Probability of the label at each tagged token, and of O at each other token.
         """
         n_labels = len(self.labels)
         outside = self.data[:, :1]
-        begins = np.hstack([outside, self.data[:, 1 : 1 + n_labels]])  # O is a label that never goes on
+        # O becomes an additional label 0, for which I has probability 0.
+        # shape: (n_tokens, 1 + n_labels)
+        begins = np.hstack([outside, self.data[:, 1 : 1 + n_labels]])
         goes_on = np.hstack([np.zeros_like(outside), self.data[:, 1 + n_labels :]])
         lengths = np.diff(self.offsets)
         label, inside = label_runs(begins, goes_on, self.offsets[:-1][lengths > 0], lengths[lengths > 0])
@@ -244,37 +270,43 @@ class PhiMarginals:
 
 
 def _runs(member: np.ndarray, first: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Starts and lengths of runs of members, which end with a sentence."""
+    """Starts and lengths of runs of members. A run never crosses the border of a sentence."""
     starts = member & (first | ~np.concatenate(([False], member[:-1])))
     number = np.cumsum(starts)[member] - 1
     return np.flatnonzero(starts), np.bincount(number, minlength=int(starts.sum()))
 
 
 def tag_columns(labels: Sequence[str]) -> np.ndarray:
-    """O, then B of each label, then I of each label."""
+    """Tags in the order of the columns: O, then B of each label, then I of each label."""
     return np.array(["O", *(f"{prefix}-{label}" for prefix in "BI" for label in labels)], dtype=object)
 
 
 def read_marginals(estimator: Any, X: Any, sentences: RaggedArray, labels: Sequence[str]) -> PhiMarginals:
-    """Marginals of a fitted tagger, in columns of these labels.
+    """Marginals of a fitted tagger, with the columns of the given labels.
 
     Parameters
     ----------
     estimator : fitted estimator
-        With ``classes_`` and ``predict_proba``; IOB2 or BIOES, where S counts as B and E as I. Of one
-        without ``predict_proba``, each predicted tag has probability 1.
+        Tagger with ``classes_`` and ``predict_proba``, for IOB2 or BIOES tags. S counts as B and E as I. The predicted
+        tags of a tagger without ``predict_proba`` have probability 1.
     X : sequence of n sentences
         Input of the estimator.
     sentences : RaggedArray
-        X as a container.
+        The same sentences as a ragged array.
     labels : sequence of str
-        All labels of the estimator, and maybe more.
+        All labels of the estimator. Further labels are allowed.
+
+    Returns
+    -------
+    PhiMarginals
 
     Raises
     ------
     SequenceError
-        If the estimator gives another number of rows, tokens or columns, or a label that is not among ``labels``.
+        If the result of the estimator has a wrong number of rows, tokens or columns, or a label is missing in
+        ``labels``.
     """
+    # shape: (n_tokens, 1 + 2 * n_labels)
     out = np.zeros((len(sentences.data), 1 + 2 * len(labels)))
     if not len(sentences):
         return PhiMarginals(labels, out, sentences.offsets)
@@ -293,18 +325,19 @@ def read_marginals(estimator: Any, X: Any, sentences: RaggedArray, labels: Seque
             "each sentence."
         )
     flat = np.concatenate([np.asarray(row, dtype=float) for row in rows])
+    # A sum and not an assignment: with BIOES, two columns of the estimator (B and S) belong to one column here.
     for column, place in enumerate(places):
         out[:, place] += flat[:, column]
     return PhiMarginals(labels, out, sentences.offsets)
 
 
 def columns_of(tags: Any, labels: Sequence[str]) -> np.ndarray:
-    """Column of each tag, in IOB2 or BIOES.
+    """Number of the column of each IOB2 or BIOES tag.
 
     Raises
     ------
     SequenceError
-        If a tag has another label.
+        If the label of a tag is not among ``labels``.
 
     Examples
     --------

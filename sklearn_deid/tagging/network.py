@@ -1,4 +1,4 @@
-"""The tagger's network: words or vectors -> encoder of sentences -> emissions, with a CRF or softmax head."""
+"""Network of the tagger: words or token vectors, encoder of sentences, emissions, and a CRF or softmax head."""
 
 from __future__ import annotations
 
@@ -21,27 +21,31 @@ from .words import CharacterCNN, CharacterRNN, WordEncoder
 
 
 class TaggerModule(nn.Module):
-    """Emissions for each token, and a CRF or softmax head that turns them into tags.
+    """Network that computes emissions (scores of tags) for each token, with a CRF or softmax head.
 
     Parameters
     ----------
     n_tags : int
+        Number of tags.
     words : WordEncoder or None
         Encoder of words. None if X holds vectors or a pretrained encoder reads sub-words.
     encoder : BidirectionalRecurrent, SelfAttentionEncoder or PretrainedTokenEncoder
-        Reads (batch, time, d) and lengths, or sub-words. Has an ``output_size``.
+        Encoder of sentences. The input is a tensor (batch, time, d) with lengths, or sub-words. The attribute
+        ``output_size`` holds the width of the output.
     head : {"crf", "softmax"}, default="crf"
+        Output layer.
     legal : LegalTags, optional
-        Tag sequences that the CRF knows.
+        Legal tag sequences of the CRF. By default every sequence is legal.
     projection_size : int, optional
         Number of units of a tanh layer between the encoder and the emissions. None means no such layer.
     input_dropout, output_dropout : float, default=0.25, 0.5
-        Variational dropout before and after the encoder.
+        Rates of the variational dropout before and after the encoder.
 
     References
     ----------
-    Lample et al. (2016); Friedrich et al. (2019), table 1, for the dropouts; Dernoncourt et al. (2017), label
-    prediction layer, for the tanh layer.
+    Lample et al. (2016), Neural architectures for named entity recognition, NAACL.
+    Friedrich et al. (2019), table 1, for the dropout rates.
+    Dernoncourt et al. (2017), label prediction layer, for the tanh layer.
     """
 
     def __init__(
@@ -70,10 +74,12 @@ class TaggerModule(nn.Module):
         Parameters
         ----------
         batch : SentenceBatch
+            Padded sentences.
         table : Tensor of shape (n_words, d), optional
-            Words encoded beforehand, once for many batches.
+            Encodings of all words, computed once for many batches. Without a table, the network encodes the words of
+            the batch.
         """
-        # shape: (units,); a unit is a sentence, or all sentences that are read together
+        # shape: (units,): a unit is a sentence, or a group of sentences that the encoder reads together
         lengths = batch.lengths if batch.view is None else batch.view.lengths
         if isinstance(self.encoder, PretrainedTokenEncoder):
             assert batch.features is not None and batch.words is not None
@@ -84,11 +90,11 @@ class TaggerModule(nn.Module):
             x = x if batch.view is None else torch.cat([x, batch.view.marks], 2)
             hidden = self.encoder(self.input_dropout(x), lengths)
         if batch.view is not None:
-            # shape: (batch, time, d): the sentences that are tagged, taken out of their units
+            # shape: (batch, time, d): encodings of the tagged sentences, taken out of their units
             hidden = hidden.flatten(0, 1)[batch.view.places]
         hidden = self.output_dropout(hidden)
         hidden = hidden if self.projection is None else torch.tanh(self.projection(hidden))
-        # The CRF sums many terms: half precision is not enough there.
+        # The CRF adds many terms, and half precision would lose too many digits in the sum.
         return self.emit(hidden).float()
 
     def loss(
@@ -99,11 +105,11 @@ class TaggerModule(nn.Module):
         tag_weights: Tensor | None = None,
         recall: RecallWeight | None = None,
     ) -> Tensor:
-        """Negative log likelihood, averaged over sentences.
+        """Negative log likelihood of the gold tags, averaged over sentences.
 
-        With ``tag_weights`` of shape (n_tags,) a sentence counts as much as the mean weight of its gold tags (CRF), or
-        each token as much as its gold tag (softmax). With ``recall`` it grows with the PHI that is missed; tag 0 is "O"
-        then.
+        With the CRF, ``tag_weights`` of shape (n_tags,) multiply the loss of a sentence by the mean weight of its gold
+        tags. With the softmax head, the weights multiply the loss of each token by the weight of its gold tag. With
+        ``recall``, the loss of a sentence grows with the proportion of missed PHI; tag 0 must then be "O".
         """
         loss = self._loss_by_sentence(emissions, tags, mask, tag_weights)
         if recall is not None:
@@ -111,21 +117,22 @@ class TaggerModule(nn.Module):
         return loss.mean()
 
     def _loss_by_sentence(self, emissions: Tensor, tags: Tensor, mask: Tensor, tag_weights: Tensor | None) -> Tensor:
+        """Negative log likelihood of each sentence, shape (batch,)."""
         # shape: (batch, time)
         weights = None if tag_weights is None else tag_weights[tags] * mask
         if self.crf is not None:
             loss = -self.crf(emissions, tags, mask, reduction="none")
             return loss if weights is None else loss * weights.sum(1) / mask.sum(1)
-        # shape: (batch, time)
+        # shape of the input of cross_entropy: (batch, n_tags, time); of the result: (batch, time)
         by_token = F.cross_entropy(emissions.transpose(1, 2), tags, reduction="none") * mask
         return (by_token if weights is None else by_token * weights).sum(1)
 
     def best_tags(self, emissions: Tensor, mask: Tensor) -> Tensor:
-        """As `decode`, as a tensor of shape (batch, time) on the device; padded positions hold no meaning."""
+        """Tags of `decode` as a tensor of shape (batch, time) on the device. Ignore the values at padded positions."""
         return self.crf.best_paths(emissions, mask) if self.crf is not None else emissions.argmax(2)
 
     def decode(self, emissions: Tensor, mask: Tensor) -> list[list[int]]:
-        """Best tag sequence of each sentence: Viterbi, or the most likely tag of each token."""
+        """Best tag sequence of each sentence: Viterbi path (CRF), or most likely tag of each token (softmax)."""
         if self.crf is not None:
             return self.crf.decode(emissions, mask)
         best = emissions.argmax(2).tolist()
@@ -136,7 +143,7 @@ class TaggerModule(nn.Module):
         return self.crf.marginals(emissions, mask) if self.crf is not None else emissions.softmax(2)
 
     def encode_words(self, features: dict[str, Tensor], block: int = 4096) -> Tensor:
-        """Encode many words at once, in blocks, for `forward`'s ``table``; shape (n_words, d)."""
+        """Encode many words in blocks, for the ``table`` of `forward`; shape (n_words, d)."""
         assert self.words is not None
         n = len(features["casing"])
         if n == 0:
@@ -145,6 +152,7 @@ class TaggerModule(nn.Module):
         return torch.cat([self.words(part) for part in blocks])
 
     def _look_up(self, batch: SentenceBatch, table: Tensor | None) -> Tensor:
+        """Encoding of each token, shape (batch, time, d)."""
         if table is None:
             assert self.words is not None and batch.features is not None
             table = self.words(batch.features)
@@ -152,12 +160,12 @@ class TaggerModule(nn.Module):
         return F.embedding(batch.words, table)
 
 
-# Layers where n_layers="auto".
+# Number of layers with n_layers="auto".
 _RECURRENT_LAYERS, _ATTENTION_LAYERS = 1, 4
 
 
 def build_tagger_module(tagger: Any) -> TaggerModule:
-    """The network of a `DeidTagger` that knows its classes and the kind of its data."""
+    """Build the network of a `DeidTagger`, whose classes and kind of input (words or vectors) are known."""
     words = None
     if tagger._pretrained is not None:
         encoder = _pretrained_encoder(tagger, tagger._pretrained)
@@ -180,7 +188,7 @@ def build_tagger_module(tagger: Any) -> TaggerModule:
 
 
 def legal_tags(classes: np.ndarray, tag_scheme: str) -> LegalTags:
-    """Which tags may follow one another, begin and end a sentence.
+    """Legal tags at the start of a sentence, after each other tag, and at the end of a sentence.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""`NoteDeidentifier`: raw notes in, spans or redacted notes out."""
+"""`NoteDeidentifier`: spans of PHI and redacted notes from raw notes."""
 
 from __future__ import annotations
 
@@ -24,34 +24,36 @@ from ..metrics import Counts, compare
 from ..sequences import TokenSequences, check_tags
 from ..text import REDACTION_MODES, Corpus, Document, Segmentation, Span, redact, segment, tags_to_spans
 
-# What a tagger may raise for one note and not for another (out of memory is a RuntimeError). Others are mistakes.
+# Errors that a tagger may raise for one note and not for another (out of memory is a RuntimeError). Any other error is
+# a bug and stops the run.
 _FAILURES = (DeidError, ValueError, RuntimeError)
 
 
 class NoteDeidentifier(BaseEstimator):
-    """Find PHI in raw notes and redact it, around any tagger or pipeline.
+    """Find and redact PHI in raw notes with any tagger or pipeline.
 
-    Cuts notes into tokens and sentences, lets the tagger tag them, and brings the tags back to character offsets of the
-    untouched note. Notes may have any length and come from any iterable; they are worked on in batches.
+    The estimator cuts each note into sentences and tokens, tags the tokens, and converts the tags to character offsets
+    of the original note. Notes may have any length and come from any iterable. The estimator processes notes in
+    batches.
 
     Parameters
     ----------
     estimator : estimator, default=DeidTagger()
-        Tagger, or a pipeline that ends with one. A fitted one is used as it is until `fit` is called.
+        Tagger, or a pipeline that ends with a tagger. You can pass a fitted estimator and skip `fit`.
     batch_size : int, default=64
-        Notes that are tagged together. More is faster up to a point and needs more memory.
+        Number of notes that are tagged together. Larger batches are faster up to a point and need more memory.
     on_error : {"raise", "withhold"}, default="raise"
-        What happens to a note that cannot be processed. "raise" stops with an error that names the note; "withhold"
-        goes on, gives None in the place of the note and warns. It is never passed on as if it were clean.
+        Reaction to a note that cannot be processed. "raise" stops with an error that names the note. "withhold"
+        continues, returns None instead of the note and warns. Neither setting returns the unprocessed note.
 
     Attributes
     ----------
     estimator_ : estimator
-        The fitted tagger or pipeline.
+        Fitted tagger or pipeline.
     categories_ : dict
-        Category of each label, as seen in the corpus of `fit`.
+        Category of each label in the corpus of `fit`.
     alignment_report_ : AlignmentReport
-        Spans of the corpus of `fit` that tokens could not express, by document id and offsets.
+        Spans in the corpus of `fit` whose borders are not token borders, by document id and offsets.
 
     Examples
     --------
@@ -78,7 +80,7 @@ class NoteDeidentifier(BaseEstimator):
         Parameters
         ----------
         corpus : Corpus or sequence of Document
-            Notes with gold spans; patients are kept apart where the tagger holds some out.
+            Notes with gold spans. If the tagger holds patients out, no patient is in both parts.
         y : None
             Ignored.
 
@@ -89,7 +91,7 @@ class NoteDeidentifier(BaseEstimator):
         Warns
         -----
         AlignmentWarning
-            If spans do not agree with token borders.
+            If span borders are not token borders.
         """
         check_constraints(self)
         corpus = corpus if isinstance(corpus, Corpus) else Corpus(corpus)
@@ -101,36 +103,37 @@ class NoteDeidentifier(BaseEstimator):
         return self
 
     def annotate(self, texts: Iterable[str | Document]) -> list[tuple[Span, ...] | None]:
-        """PHI spans of each note, with the tagger's confidence.
+        """Find the PHI spans of each note, with the confidence of the tagger.
 
         Parameters
         ----------
         texts : iterable of str or Document
+            Raw notes.
 
         Returns
         -------
         list of tuple of Span
-            Sorted, not overlapping; offsets count characters of the untouched text. ``confidence`` is the smallest
-            probability of the span's tokens, or None if the tagger gives none. None in the place of a note that was
-            withheld.
+            Spans of each note, sorted and without overlap. Offsets count characters of the original text.
+            ``confidence`` is the smallest probability among the tokens of the span, or None if the tagger returns no
+            probabilities. The entry of a withheld note is None.
 
         Raises
         ------
         DeidError
-            If a note is no text or the tagger fails on it, with the number or id of the note; not with
-            ``on_error="withhold"``.
+            If a note is not a text or the tagger fails on the note. The message holds the number or id of the note.
+            Not raised with ``on_error="withhold"``.
 
         Warns
         -----
         WithheldWarning
-            For each note that is withheld.
+            For each withheld note.
         """
         return [spans for _, spans in self.iter_annotate(texts)]
 
     def iter_annotate(
         self, texts: Iterable[str | Document]
     ) -> Iterator[tuple[str | Document, tuple[Span, ...] | None]]:
-        """As `annotate`, one (note, spans) at a time; holds one batch of notes in memory."""
+        """Yield the pairs (note, spans) of `annotate`; only one batch of notes is in memory at a time."""
         check_constraints(self)
         estimator = self.fitted_estimator()
         stream = enumerate(texts)
@@ -139,33 +142,33 @@ class NoteDeidentifier(BaseEstimator):
                 yield item, spans
 
     def redact(self, texts: Iterable[str | Document], mode: str = "label") -> list[str | None]:
-        """Notes without their PHI.
+        """Redact the PHI of each note.
 
         Parameters
         ----------
         texts : iterable of str or Document
+            Raw notes.
         mode : {"label", "mask", "remove"}, default="label"
-            Put the label in brackets, asterisks, or nothing in the place of a span.
+            Replacement of a span: the label in brackets, asterisks, or nothing.
 
         Returns
         -------
-        list of str
-            None for a note that was withheld.
+        list of str or None
+            Redacted notes. The entry of a withheld note is None.
         """
         return list(self.iter_redact(texts, mode))
 
     def iter_redact(self, texts: Iterable[str | Document], mode: str = "label") -> Iterator[str | None]:
-        """As `redact`, one note at a time; holds one batch of notes in memory."""
+        """Yield the redacted notes of `redact`; only one batch of notes is in memory at a time."""
         if mode not in REDACTION_MODES:
             raise ValueError(f"The 'mode' parameter must be one of {REDACTION_MODES}. Got {mode!r} instead.")
         for item, spans in self.iter_annotate(texts):
             yield None if spans is None else redact(_text_of(item), spans, mode)
 
     def score(self, corpus: Corpus | Sequence[Document], y: None = None, sample_weight: None = None) -> float:
-        """Micro F1 of typed spans: the figure that `deid_report` calls "strict".
+        """Micro F1 of typed spans, called "strict" in `deid_report`.
 
-        A span counts as found if it has the right borders and the right label. The spans of a note that is withheld
-        count as missed.
+        A span counts as found if its borders and its label are right. The spans of a withheld note count as missed.
 
         Parameters
         ----------
@@ -174,7 +177,12 @@ class NoteDeidentifier(BaseEstimator):
         y : None
             Ignored.
         sample_weight : None
-            Not supported: spans are counted, not averaged.
+            Not supported: the metric counts spans and has no average over samples.
+
+        Returns
+        -------
+        float
+            F1 between 0 and 1.
 
         Examples
         --------
@@ -192,7 +200,7 @@ class NoteDeidentifier(BaseEstimator):
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
-        # Notes go in: neither a table nor labels beside it.
+        # The input is a list of notes: no table of numbers, and no separate labels.
         tags.input_tags.two_d_array, tags.input_tags.string = False, True
         return tags
 
@@ -204,12 +212,12 @@ class NoteDeidentifier(BaseEstimator):
         return True
 
     def fitted_estimator(self) -> Any:
-        """The tagger in use: that of `fit`, else ``estimator`` itself.
+        """Return the fitted tagger: ``estimator_`` after `fit`, else ``estimator``.
 
         Raises
         ------
         NotFittedError
-            If neither is fitted.
+            If there is no ``estimator_`` and ``estimator`` is not fitted.
         """
         if hasattr(self, "estimator_"):
             return self.estimator_
@@ -219,10 +227,12 @@ class NoteDeidentifier(BaseEstimator):
         return self.estimator
 
     def _annotate_batch(self, estimator: Any, batch: list[tuple[int, Any]]) -> Iterator[tuple[Span, ...] | None]:
+        # An entry is None if the note is not a text and ``on_error="withhold"``.
         texts = [self._checked_text(number, item) for number, item in batch]
         try:
             found = iter(self._spans(estimator, [text for text in texts if text is not None]))
-        except _FAILURES:  # one note must not take the others with it, and the error must name it
+        except _FAILURES:
+            # Retry one note at a time: a bad note must not withhold its batch, and the error must name the bad note.
             for (number, item), text in zip(batch, texts, strict=True):
                 yield None if text is None else self._spans_of_one(estimator, number, item)
             return
@@ -232,7 +242,8 @@ class NoteDeidentifier(BaseEstimator):
     def _spans_of_one(self, estimator: Any, number: int, item: Any) -> tuple[Span, ...] | None:
         try:
             return self._spans(estimator, [_text_of(item)])[0]
-        except _FAILURES as failure:  # its own message could hold text of the note
+        except _FAILURES as failure:
+            # Only the type of the error is passed on: its message could hold text of the note.
             self._give_up(number, item, f"The note cannot be processed: {type(failure).__name__}.", failure)
             return None
 
@@ -244,18 +255,19 @@ class NoteDeidentifier(BaseEstimator):
         return None
 
     def _give_up(self, number: int, item: Any, message: str, cause: Exception | None = None) -> None:
-        """Raise, or warn where the note is to be withheld."""
+        """Raise, or warn with ``on_error="withhold"``."""
         error = DeidError(message, doc_id=item.doc_id if isinstance(item, Document) else f"number {number}")
         if self.on_error == "raise":
-            # A traceback shows the message of the cause: only our own are known to hold no text.
+            # A traceback shows the message of the cause, and only the messages of a DeidError never hold note text.
             raise error from (cause if isinstance(cause, DeidError) else None)
         warnings.warn(f"Note withheld: {error}", WithheldWarning, stacklevel=2)
 
     def _spans(self, estimator: Any, texts: list[str]) -> list[tuple[Span, ...]]:
-        """Tag the sentences of all notes at once and give each note its spans back."""
+        """Tag the sentences of all notes at once and return the spans of each note."""
         segmented: list[Segmentation] = [segment(text) for text in texts]
         X = TokenSequences.from_rows(row for cut in segmented for row in cut.rows())
         counts = np.array([len(cut.sentences) for cut in segmented], dtype=np.int64)
+        # Each sentence carries the number of its note, for taggers that read a sentence in its context.
         tags, confidences = flat_tags(estimator, X.with_documents(np.repeat(np.arange(len(texts)), counts)))
         categories = getattr(self, "categories_", {})
         spans, position = [], 0
@@ -276,14 +288,14 @@ class NoteDeidentifier(BaseEstimator):
 
 
 def default_tagger() -> Any:
-    """`DeidTagger()`, for estimators whose tagger is None; torch is imported no sooner."""
+    """Build a `DeidTagger` with default parameters. The import of torch is lazy because torch loads slowly."""
     from .tagger import DeidTagger
 
     return DeidTagger()
 
 
 def group_parameters(estimator: Any, groups: np.ndarray) -> dict[str, np.ndarray]:
-    """How this estimator's ``fit`` is told whom a sentence is about, if it can be told."""
+    """Keyword arguments that pass the patient of each sentence to ``fit``; empty if ``fit`` takes no groups."""
     if get_config()["enable_metadata_routing"] and hasattr(estimator, "get_metadata_routing"):
         return {"groups": groups} if estimator.get_metadata_routing().consumes("fit", ["groups"]) else {}
     if isinstance(estimator, Pipeline):
@@ -298,18 +310,20 @@ def _text_of(item: Any) -> Any:
 
 
 def flat_tags(estimator: Any, X: TokenSequences) -> tuple[list[str], list[float] | None]:
-    """Tags of all tokens and, where the tagger gives them, their probabilities."""
+    """Tags of all tokens, and the probabilities of the tags (None if the tagger returns none)."""
     if not len(X):
         return [], None
     tagger: Any = estimator
     data: Any = X
+    # The steps run here, because Pipeline.predict hides whether the last step takes `return_confidence`.
     while isinstance(tagger, Pipeline):
         data = tagger[:-1].transform(data) if len(tagger.steps) > 1 else data
         tagger = tagger.steps[-1][1]
     if "return_confidence" not in signature(tagger.predict).parameters:
         return check_tags(tagger.predict(data), X).data.tolist(), None
     tags, confidences = tagger.predict(data, return_confidence=True)
-    if confidences is None:  # a tagger around another one that gives none
+    # A HybridTagger returns None if its inner tagger has no probabilities.
+    if confidences is None:
         return check_tags(tags, X).data.tolist(), None
-    # A row that is too short would move the tags of all later notes, so the lengths are checked here too.
+    # `check_tags` also checks the lengths: a row that is too short would shift the tags of all later notes.
     return check_tags(tags, X).data.tolist(), np.clip(np.concatenate([*confidences]), 0.0, 1.0).tolist()

@@ -1,14 +1,14 @@
-"""Parameters of a `DeidTagger` in models and federations that version 0.1.0 wrote."""
+"""Conversion of the parameters of a `DeidTagger` in models and federations saved by version 0.1.0."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
 
-# Old name -> new name, of parameters that mean the same.
+# Old name -> new name, for parameters with an unchanged meaning.
 _RENAMED = {"scheme": "tag_scheme", "train_split": "validation_fraction"}
-# Old name -> the setting that it is now, its value by default, and the values of the parameter that have such a setting
-# (None: all).
+# Old name -> nested parameter, old default, and the values of the outer parameter for which the nested parameter exists
+# (None: all values).
 _MOVED: dict[str, tuple[str, Any, tuple[str, ...] | None]] = {
     "n_heads": ("encoder__n_heads", 4, ("transformer",)),
     "constrained": ("head__constrained", True, ("crf",)),
@@ -22,9 +22,9 @@ _DEFAULTS = {"encoder": "lstm", "head": "crf", "context": "sentence"}
 
 
 def current_parameters(saved: Mapping[str, Any]) -> dict[str, Any]:
-    """Saved parameters under their names of today, for `DeidTagger.set_params`.
+    """Convert saved parameters to their current names, for `DeidTagger.set_params`.
 
-    Parameters that this version saved come back as they are.
+    Parameters saved by the current version do not change.
 
     Examples
     --------
@@ -39,7 +39,7 @@ def current_parameters(saved: Mapping[str, Any]) -> dict[str, Any]:
         kind = saved.get(parameter, _DEFAULTS.get(parameter))
         if name in saved and saved[name] != default and (kinds is None or kind in kinds):
             new[setting] = saved[name]
-    # It had no effect without a weight.
+    # The old parameter `recall_form` had no effect without a weight.
     if saved.get("recall_weight") is not None and saved.get("recall_form", "repaired") != "repaired":
         new["recall_weight__form"] = saved["recall_form"]
     if isinstance(pretrained, Mapping):

@@ -1,4 +1,4 @@
-"""`PretrainedEncoder`: a pretrained model as the encoder of a `DeidTagger`."""
+"""`PretrainedEncoder`: a pretrained language model as the encoder of a `DeidTagger`."""
 
 from __future__ import annotations
 
@@ -21,9 +21,25 @@ _LAYER = re.compile(r"(?:^|\.)(?:layer|layers|block|h)\.(\d+)\.")
 
 
 def layer_rates(named_parameters: Iterable[tuple[str, nn.Parameter]], lr: float, decay: float) -> list[dict[str, Any]]:
-    """Groups of parameters for an optimizer: the highest layer has ``lr``, each below it ``decay`` times the one above.
+    """Parameter groups for an optimizer, with a learning rate that falls from the highest to the lowest layer.
 
-    What stands in no layer counts as below all of them where its name says that it embeds, else as the highest.
+    The highest layer has the rate ``lr``. The rate of each lower layer is ``decay`` times the rate of the layer above.
+    Parameters outside the layers belong below the lowest layer if their name contains "embed", and to the highest layer
+    otherwise.
+
+    Parameters
+    ----------
+    named_parameters : iterable of (str, Parameter)
+        Names and parameters of a pretrained model.
+    lr : float
+        Learning rate of the highest layer.
+    decay : float
+        Factor between the rates of neighbouring layers.
+
+    Returns
+    -------
+    list of dict
+        One dict for each depth, from low to high, with the keys "params" and "lr".
 
     Examples
     --------
@@ -41,26 +57,27 @@ def layer_rates(named_parameters: Iterable[tuple[str, nn.Parameter]], lr: float,
     return [{"params": depths[depth], "lr": lr * decay ** (highest - depth)} for depth in sorted(depths)]
 
 
-# Most sub-words of one word: longer runs of letters without a space are not words. A note is never cut.
+# Largest number of sub-words of one token. Longer runs of letters without a space are not words, and only such a run is
+# cut: the encoder reads all tokens of a note.
 _MOST_PIECES = 64
 _PURPOSE = "PretrainedEncoder"
 
 
 class PretrainedFiles:
-    """Configuration and tokenizer of an encoder of the library transformers.
+    """Configuration and tokenizer of a pretrained encoder (library transformers).
 
     Parameters
     ----------
     config : dict
-        As ``model.config.to_dict()`` gives it.
+        Result of ``model.config.to_dict()``.
     tokenizer : str
         JSON of a fast tokenizer (library tokenizers).
     special : dict of str to int or None
-        "begin", "end", "padding" and "unknown" sub-words.
+        Numbers of the "begin", "end", "padding" and "unknown" sub-words. None if the model has no such sub-word.
     longest : int
-        Most sub-words that the model can read at once, special ones included.
+        Largest number of sub-words that the model can read at once, special sub-words included.
     source : str, optional
-        Folder or name on the hub from which `new_model` takes the weights; without it they are random.
+        Folder or name on the hub from which `new_model` loads the weights. Without a source the weights are random.
     """
 
     def __init__(
@@ -76,7 +93,12 @@ class PretrainedFiles:
 
     @classmethod
     def load(cls, source: str) -> PretrainedFiles:
-        """From a local folder or the hub; nothing that comes with the model is executed.
+        """Load configuration and tokenizer from a local folder or the hub, without executing code of the model.
+
+        Parameters
+        ----------
+        source : str
+            Local folder, or name on the Hugging Face hub.
 
         Raises
         ------
@@ -85,7 +107,8 @@ class PretrainedFiles:
         """
         transformers = import_optional("transformers", extra="transformers", purpose=_PURPOSE)
         config = transformers.AutoConfig.from_pretrained(source, trust_remote_code=False)
-        # Sub-words of a word within a sentence, for tokenizers that see the space before it.
+        # Some tokenizers encode the space before a word: `add_prefix_space` gives the sub-words of a word inside a
+        # sentence.
         tokenizer = transformers.AutoTokenizer.from_pretrained(
             source, use_fast=True, add_prefix_space=True, trust_remote_code=False
         )
@@ -103,37 +126,40 @@ class PretrainedFiles:
         return cls(config.to_dict(), tokenizer.backend_tokenizer.to_str(), special, longest, source)
 
     def new_model(self) -> nn.Module:
-        """The network, with the weights of ``source``."""
+        """Build the network, with the weights of ``source`` or with random weights."""
         transformers = import_optional("transformers", extra="transformers", purpose=_PURPOSE)
         if self.source is not None:
-            # Weights in other formats than safetensors are pickles, which can execute what others wrote.
+            # Other weight formats than safetensors are pickles, and loading a pickle can execute foreign code.
             model = transformers.AutoModel.from_pretrained(self.source, use_safetensors=True, trust_remote_code=False)
         else:
             settings = {k: v for k, v in self.config.items() if k not in ("model_type", "auto_map")}
             config = transformers.AutoConfig.for_model(self.config["model_type"], **settings)
             model = transformers.AutoModel.from_config(config, trust_remote_code=False)
         if getattr(model, "pooler", None) is not None:
-            model.pooler = None  # a vector of the whole text: it is not read here, and no loss would train it
+            # The pooler computes one vector for the whole text. The tagger needs token vectors only.
+            model.pooler = None
         return model
 
     def features(self, words: list[str]) -> dict[str, Tensor]:
-        """Sub-words of words: "pieces" of shape (n_words, most) and "n_pieces" of shape (n_words,)."""
+        """Sub-words of each word: "pieces" of shape (n_words, most) and "n_pieces" of shape (n_words,)."""
         encoded = self._encoder().encode_batch(
             [[word] for word in words], is_pretokenized=True, add_special_tokens=False
         )
         unknown = self.special["unknown"] or 0
-        ids = [encoding.ids[:_MOST_PIECES] or [unknown] for encoding in encoded]  # some signs have no sub-word at all
+        # Some characters have no sub-word at all: such a token becomes the unknown sub-word.
+        ids = [encoding.ids[:_MOST_PIECES] or [unknown] for encoding in encoded]
         counts = np.fromiter(map(len, ids), dtype=np.int64, count=len(ids))
+        # shape: (n_words, most), padded on the right
         pieces = np.zeros((len(ids), counts.max() if len(ids) else 1), dtype=np.int64)
         pieces[np.arange(pieces.shape[1]) < counts[:, None]] = [piece for row in ids for piece in row]
         return {"pieces": torch.from_numpy(pieces), "n_pieces": torch.from_numpy(counts)}
 
     def special_pieces(self) -> SpecialPieces:
-        """The sub-words around a window."""
+        """Special sub-words before, after and in the padding of a window."""
         return SpecialPieces(self.special["begin"], self.special["end"], self.special["padding"] or 0)
 
     def to_state(self) -> dict[str, Any]:
-        """JSON values, without where the model came from."""
+        """State as JSON values, without ``source`` and without private entries of the configuration."""
         names = ("config", "tokenizer", "special", "longest")
         state = {name: getattr(self, name) for name in names}
         return {**state, "config": {k: v for k, v in self.config.items() if not k.startswith("_")}}
@@ -141,17 +167,18 @@ class PretrainedFiles:
     def _encoder(self) -> Any:
         tokenizers = import_optional("tokenizers", extra="transformers", purpose=_PURPOSE)
         encoder = tokenizers.Tokenizer.from_str(self.tokenizer)
-        # Saved tokenizers may cut and pad to the length that their authors liked.
+        # A saved tokenizer may be set to truncate and pad, and truncation would lose text.
         encoder.no_truncation()
         encoder.no_padding()
         return encoder
 
 
 def _positions(config: Any) -> int:
-    """Most positions of a model; those that count from behind the padding have fewer than they say."""
+    """Number of positions of a model that are free for sub-words."""
     positions = getattr(config, "max_position_embeddings", None)
     if positions is None or positions <= 0:
         return 512
+    # Some models count positions from the number of the padding sub-word on, so that the first positions are unused.
     counts_from_padding = getattr(config, "model_type", "") in _COUNT_FROM_PADDING
     return int(positions) - ((config.pad_token_id or 0) + 1 if counts_from_padding else 0)
 
@@ -160,36 +187,37 @@ _COUNT_FROM_PADDING = {"roberta", "xlm-roberta", "camembert", "longformer", "mpn
 
 
 class PretrainedEncoder(BaseEstimator):
-    """A pretrained encoder of the library transformers, as the ``encoder`` of a `DeidTagger`.
+    """Pretrained language model (library transformers) as the ``encoder`` of a `DeidTagger`.
 
     Parameters
     ----------
     model : str or path, optional
-        Local folder, or name on the Hugging Face hub (where downloads are allowed). Weights must be there as
-        safetensors, and a fast tokenizer (``tokenizer.json``); code that comes with a model is never executed.
+        Local folder, or name on the Hugging Face hub (if downloads are allowed). The model must have safetensors
+        weights and a fast tokenizer (``tokenizer.json``). The library never executes code that comes with a model.
     pooling : {"first", "mean"}, default="first"
-        A token is its first sub-word, or the mean of all.
+        Vector of a token: the vector of its first sub-word, or the mean over its sub-words.
     frozen : bool, default=False
-        Whether the model stays as it is and only the layer on top is trained.
+        Whether to keep the weights of the model and train only the layers on top.
     lr : float, default=1e-4
-        Learning rate of the model's highest layer; rises and falls as ``lr`` of the tagger does, which is that of the
-        layer on top.
+        Learning rate of the highest layer of the model. The layers on top of the model train with the ``lr`` of the
+        tagger. Both rates follow the same schedule.
     layer_decay : float in (0, 1], default=0.9
-        Each layer has the learning rate of the one above times this.
+        Factor between the learning rate of a layer and the rate of the layer above.
     window : int or None, default=None
-        Most sub-words that are read at once; None is what the model can read.
+        Largest number of sub-words that the model reads at once. None is the limit of the model.
     overlap : int, default=64
-        Sub-words that neighbouring windows share. Longer texts are read in overlapping windows; nothing is cut but
-        single tokens of more than 64 sub-words.
+        Number of sub-words that neighbouring windows share. The model reads longer texts in overlapping windows.
+        Only single tokens of more than 64 sub-words are truncated.
 
     See Also
     --------
-    DeidTagger : Takes this object as ``encoder``.
+    DeidTagger : Tagger with this object as ``encoder``.
 
     References
     ----------
-    Devlin et al. (2019), BERT; Howard & Ruder (2018), Universal language model fine-tuning for text classification,
-    section 3.2, for the rates of layers.
+    Devlin et al. (2019), BERT.
+    Howard & Ruder (2018), Universal language model fine-tuning for text classification, section 3.2, for the learning
+    rates of layers.
 
     Examples
     --------
@@ -225,12 +253,12 @@ class PretrainedEncoder(BaseEstimator):
         self.window, self.overlap = window, overlap
 
     def load_files(self) -> PretrainedFiles:
-        """Configuration and tokenizer of the model.
+        """Load configuration and tokenizer of the model.
 
         Raises
         ------
         ValueError
-            If no model is named.
+            If ``model`` is None.
         """
         check_constraints(self)
         if self.model is None:
@@ -240,12 +268,17 @@ class PretrainedEncoder(BaseEstimator):
         return PretrainedFiles.load(os.fspath(self.model))
 
     def window_size(self, longest: int) -> int:
-        """Sub-words of a window, the special ones not counted.
+        """Number of sub-words of a window, without special sub-words.
+
+        Parameters
+        ----------
+        longest : int
+            Largest number of sub-words that the model can read at once, special sub-words included.
 
         Raises
         ------
         ValueError
-            If the overlap leaves nothing of a window.
+            If ``overlap`` is not below the size of the window.
         """
         size = longest - 2 if self.window is None else min(self.window, longest - 2)
         if self.overlap >= size:

@@ -1,4 +1,4 @@
-"""A pretrained encoder of sub-words as the encoder of a tagger: windows over long texts, sub-words back to tokens."""
+"""Pretrained encoder of sub-words in a tagger: windows over long texts, and token vectors from sub-word vectors."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor, nn
 
-# Padded sub-words that are read at once: windows of a long note in blocks instead of all together.
+# Largest number of padded sub-words in one call of the model. The windows of a long note are read in blocks.
 _CELLS = 16_384
 
 
 class SpecialPieces(NamedTuple):
-    """Sub-words around a window, None where the model has none, and the one that pads."""
+    """Numbers of the special sub-words before and after a window (None if the model has none), and of the padding."""
 
     begin: int | None
     end: int | None
@@ -20,22 +20,24 @@ class SpecialPieces(NamedTuple):
 
 
 def piece_windows(n_pieces: int, size: int, overlap: int) -> list[tuple[int, int, int, int]]:
-    """Windows over a sequence, and which part of each is used.
+    """Borders of overlapping windows over a sequence, and of the part of each window that is used.
 
-    Windows begin at multiples of ``size - overlap`` whatever the length, so that a text is read alike with or without
-    what follows it, save for its last window. Of an overlap each window gives the half that is nearer to its middle.
+    Windows begin at multiples of ``size - overlap``, regardless of the length of the sequence. Further text at the end
+    therefore changes only the last window. In an overlap, each window provides the half that is closer to its middle.
 
     Parameters
     ----------
     n_pieces : int
+        Number of sub-words of the sequence.
     size : int
-        Longest window.
+        Largest number of sub-words of a window.
     overlap : int
-        Below ``size``.
+        Number of sub-words that neighbouring windows share. Must be below ``size``.
 
     Returns
     -------
     list of (start, stop, first used, end of used)
+        One entry for each window.
 
     Examples
     --------
@@ -48,21 +50,23 @@ def piece_windows(n_pieces: int, size: int, overlap: int) -> list[tuple[int, int
 
 
 class PretrainedTokenEncoder(nn.Module):
-    """Vectors of tokens from a pretrained model of sub-words.
+    """Token vectors from a pretrained model of sub-words.
 
     Parameters
     ----------
     model : nn.Module
-        Called with ``input_ids`` and ``attention_mask``; gives ``last_hidden_state`` (the encoders of transformers).
+        Encoder of the library transformers. The arguments are ``input_ids`` and ``attention_mask``, the result has a
+        ``last_hidden_state``.
     special : SpecialPieces
+        Special sub-words of the model.
     window : int
-        Most sub-words of a window, the special ones not counted.
+        Largest number of sub-words of a window, without special sub-words.
     overlap : int, default=64
-        Sub-words that neighbouring windows share.
+        Number of sub-words that neighbouring windows share.
     pooling : {"first", "mean"}, default="first"
-        A token is its first sub-word, or the mean of all.
+        Vector of a token: the vector of its first sub-word, or the mean over its sub-words.
     frozen : bool, default=False
-        Whether the model stays as it is; its dropout is off then.
+        Whether to keep the weights of the model. The dropout of a frozen model is off.
 
     References
     ----------
@@ -87,22 +91,24 @@ class PretrainedTokenEncoder(nn.Module):
             p.requires_grad_(not frozen)
 
     def train(self, mode: bool = True) -> PretrainedTokenEncoder:
-        """As for every module; a frozen model stays in its evaluation mode."""
+        """Set the training mode. A frozen model always stays in evaluation mode."""
         super().train(mode)
         if self.frozen:
             self.model.eval()
         return self
 
     def forward(self, features: dict[str, Tensor], words: Tensor, lengths: Tensor) -> Tensor:
-        """Vectors of shape (units, time, d); padded positions hold zeros.
+        """Token vectors of shape (units, time, d). Padded positions hold zeros.
 
         Parameters
         ----------
         features : mapping
-            "pieces" of shape (n_words, most), padded, and "n_pieces" of shape (n_words,), at least 1.
+            Padded sub-words "pieces" of shape (n_words, most), and their numbers "n_pieces" of shape (n_words,), at
+            least 1.
         words : LongTensor of shape (units, time)
-            Row of ``features`` for each token.
+            Row of each token in ``features``.
         lengths : LongTensor of shape (units,)
+            Number of tokens of each unit.
         """
         on = torch.arange(words.shape[1], device=words.device) < lengths.unsqueeze(1)
         token = words[on]
@@ -117,22 +123,25 @@ class PretrainedTokenEncoder(nn.Module):
         return out.masked_scatter(on.unsqueeze(2), vectors)
 
     def _pooled(self, pieces: Tensor, counts: Tensor) -> Tensor:
-        """(n_pieces, d) to (n_tokens, d)."""
+        """Pool the vectors of sub-words (n_pieces, d) to vectors of tokens (n_tokens, d)."""
         if self.pooling == "first":
             return pieces[counts.cumsum(0) - counts]
+        # shape: (n_pieces,): number of the token of each sub-word
         token = torch.repeat_interleave(torch.arange(len(counts), device=counts.device), counts)
         total = pieces.new_zeros(len(counts), pieces.shape[1]).index_add(0, token, pieces)
         return total / counts.unsqueeze(1)
 
     def _read(self, stream: Tensor, per_unit: list[int]) -> Tensor:
-        """Vectors of all sub-words, shape (n_pieces, d)."""
+        """Vectors of all sub-words of the batch, shape (n_pieces, d)."""
         windows, base = [], 0
         for n in per_unit:
             windows += [
                 tuple(base + place for place in window) for window in piece_windows(n, self.window, self.overlap)
             ]
             base += n
-        windows.sort(key=lambda window: window[1] - window[0])  # windows of one length pad each other least
+        # Windows of similar length are read together, which needs the least padding.
+        windows.sort(key=lambda window: window[1] - window[0])
+        # The loop takes blocks from the end of the list, so that the longest windows come first.
         vectors, places = [], []
         while windows:
             longest = windows[-1][1] - windows[-1][0]
@@ -142,16 +151,17 @@ class PretrainedTokenEncoder(nn.Module):
             for row, (start, _, first, end) in zip(hidden, block, strict=True):
                 vectors.append(row[first - start : end - start])
                 places.append(torch.arange(first, end, device=stream.device))
-        # Each sub-word is used once; back into their order.
+        # Each sub-word occurs once. The sort restores the order of the sub-words.
         return torch.cat(vectors)[torch.cat(places).argsort()]
 
     def _read_windows(self, stream: Tensor, windows: list[Any]) -> Tensor:
-        """(windows, longest, d), without the special sub-words."""
+        """Vectors of the sub-words of each window, shape (windows, longest, d), without special sub-words."""
         begin, end, padding = self.special
         start, stop = (torch.tensor([w[i] for w in windows], device=stream.device) for i in (0, 1))
         size = stop - start
         place = torch.arange(int(size.max()), device=stream.device)
         inside = place < size.unsqueeze(1)
+        # shape: (windows, longest + 2), with a place for a special sub-word on either side
         ids = stream.new_full((len(windows), len(place) + 2), padding)
         ids[:, 1:-1] = torch.where(inside, stream[(start.unsqueeze(1) + place).clamp(max=len(stream) - 1)], padding)
         seen = torch.zeros_like(ids, dtype=torch.bool)
@@ -161,7 +171,8 @@ class PretrainedTokenEncoder(nn.Module):
         if end is not None:
             row = torch.arange(len(windows), device=stream.device)
             ids[row, size + 1], seen[row, size + 1] = end, True
-        skipped = int(begin is None)  # a model without a sub-word at the beginning counts positions from the first one
+        # Without a special sub-word at the beginning, position 0 belongs to the first sub-word of the text.
+        skipped = int(begin is None)
         with torch.set_grad_enabled(torch.is_grad_enabled() and not self.frozen):
             hidden = self.model(input_ids=ids[:, skipped:], attention_mask=seen[:, skipped:].long()).last_hidden_state
         first = 1 - skipped

@@ -1,4 +1,4 @@
-"""`RecallTunedTagger`: a tagger that finds as much as was asked for."""
+"""`RecallTunedTagger`: a tagger whose decision threshold reaches a target recall."""
 
 from __future__ import annotations
 
@@ -30,81 +30,90 @@ from .held_out import (
 from .marginals import TokenTagger, read_marginals, tag_columns
 from .note_deidentifier import default_tagger
 
-# Beyond this probability of PHI the tagger's own decision is not made stricter.
+# Highest threshold that `fit` chooses: the estimator never tags less than the tagger would with a bias of 0.
 _OWN_DECISION = 0.5
 
 
 class RecallTunedTagger(TokenTagger, BaseEstimator):
-    """Tag as many tokens as it takes to reach a recall, and no more.
+    """Tune the decision threshold of a tagger to reach a target recall.
 
-    Around any tagger with ``predict_proba``. A token is tagged if its probability of PHI (of any label) is not below a
-    threshold, which is chosen on patients that the tagger did not see; its label is the most probable one. In the
-    manner of scikit-learn's `TunedThresholdClassifierCV`, or of its `FixedThresholdClassifier` with ``decision_bias``.
+    The estimator wraps any tagger with ``predict_proba``. A token is tagged if its probability of PHI, summed over all
+    labels, is at least the threshold. The label of a tagged token is the most probable label. `fit` chooses the
+    threshold on held-out patients. The estimator corresponds to scikit-learn's `TunedThresholdClassifierCV` and, with
+    ``decision_bias``, to its `FixedThresholdClassifier`.
 
     Parameters
     ----------
     estimator : estimator, default=DeidTagger()
         Tagger, or a pipeline that ends with one.
     target_recall : float in (0, 1) or None, default=0.99
-        Share of PHI to find on other patients. Of the thresholds that reach it, the highest is taken: the one with the
-        least loss of precision. A bias below 0 is never chosen.
+        Proportion of PHI to find on new patients. `fit` takes the highest threshold that reaches the target, because
+        that threshold costs the least precision. `fit` never chooses a threshold above 0.5 (a bias below 0).
     max_missed_patients : float in (0, 1) or None, default=None
-        Bound on the probability that, of a new patient, at least one token of a direct identifier is not tagged. With
-        a target too, both hold. See Notes for what is guaranteed.
+        Upper bound on the probability that the tagger misses at least one token of a direct identifier of a new
+        patient. If you also set ``target_recall``, the threshold satisfies both conditions. The Notes describe the
+        guarantee.
     decision_bias : float or None, default=None
-        Take this bias instead of choosing one: added to the log odds of PHI at every token, so that positive values
-        tag more. Nothing is held out then, and target and bound are not looked at.
+        Fixed bias, added to the log odds of PHI at every token: positive values tag more tokens. With a fixed bias,
+        `fit` holds no patient out (except with ``cv="prefit"``) and ignores ``target_recall`` and
+        ``max_missed_patients``.
     confidence : float in (0.5, 1) or None, default=0.95
-        Margin of ``target_recall``: the one-sided lower confidence bound of the recall, over the draw of held-out
-        patients, must reach it. None takes the recall on the held-out patients as it is; other patients then fall short
-        of the target about half of the time.
+        Confidence level of the one-sided lower bound of the recall, over the draw of held-out patients. The lower bound
+        must reach ``target_recall``. With None, the recall on the held-out patients itself must reach the target; the
+        recall on new patients is then below the target about half of the time.
     level : {"token", "span"}, default="token"
-        Whether recall counts tokens, or spans all of whose tokens are tagged.
+        Unit of the recall. "token" counts tagged PHI tokens, "span" counts PHI spans with all tokens tagged.
     binary : bool, default=True
-        Whether PHI counts as found under whatever label. With False an item with another label is missed, and a target
-        may be out of reach.
+        Whether PHI counts as found under any label. With False, PHI with a wrong label counts as missed, and some
+        targets are out of reach.
     direct_labels : collection of str, "auto" or None, default="auto"
-        Direct identifiers, for ``max_missed_patients``. "auto" means names, contacts, identifiers, streets and
-        relatives of the i2b2 2014 and MEDDOCAN schemes and every label that neither has; None means all labels.
+        Labels of direct identifiers, for ``max_missed_patients``. "auto" means names, contacts, identifiers, streets
+        and relatives of the i2b2 2014 and MEDDOCAN schemes, and every label that is in neither scheme. None means all
+        labels.
     cv : float in (0, 1), int, splitter or "prefit", default=0.25
-        Share of the patients that is held out; number of folds of patients; a scikit-learn splitter; or, with
-        ``"prefit"``, a fitted estimator that is not trained again, and X is all held out (it must be of other patients
-        than those it was trained on). To clone a prefit one, wrap it in scikit-learn's `FrozenEstimator`.
+        Plan of the held-out patients. A float is the proportion of patients to hold out, an int is the number of folds
+        of patients, and a splitter is used as in scikit-learn. With ``"prefit"``, ``estimator`` is already fitted and
+        is not trained again, and all of X is held out. X must then hold other patients than the training data of the
+        estimator. To clone a `RecallTunedTagger` with a fitted estimator, wrap the estimator in scikit-learn's
+        `FrozenEstimator`.
     refit : bool, default=False
-        Whether the tagger is trained again on all patients; needed with several folds. The threshold then belongs to
-        other taggers than the one that is used, and the guarantee is one of experience only.
+        Whether to train the tagger again on all patients after the threshold is chosen. Required with several folds.
+        The threshold then comes from other taggers than the final one, so that the guarantee is only empirical.
     n_jobs : int or None, default=None
-        Folds trained at the same time.
+        Number of folds that are trained in parallel.
     random_state : int, RandomState or None, default=None
-        Chooses who is held out.
+        Random seed of the choice of held-out patients.
 
     Attributes
     ----------
     estimator_ : fitted estimator
+        Fitted tagger.
     classes_ : ndarray of str
-        IOB2 tags, the columns of `predict_proba`.
+        IOB2 tags, in the order of the columns of `predict_proba`.
     decision_bias_ : float
+        Bias in use, added to the log odds of PHI.
     threshold_ : float
-        ``1 / (1 + exp(decision_bias_))``: the probability of PHI from which on a token is tagged.
+        Smallest probability of PHI at which a token is tagged: ``1 / (1 + exp(decision_bias_))``.
     report_ : DecisionReport or None
-        Recall, precision and patients with a miss on the held-out patients, with 95 % intervals. They are the patients
-        that the threshold was chosen on; None if none were held out.
+        Recall, precision and proportion of patients with a missed identifier, with 95 % intervals. The report uses the
+        same held-out patients as the choice of the threshold. None if no patient was held out.
 
     Notes
     -----
     *Recall.* With probability ``confidence`` over the draw of the held-out patients, the expected recall of the tagger
     on patients from the same source is at least the target (Bates et al. 2021). The bound is an approximation that
-    gets better with the number of patients; see `metrics.recall_threshold`.
+    improves with the number of patients; see `metrics.recall_threshold`.
 
-    *Patients.* If the held-out patients and a new one are exchangeable, the probability that a direct identifier of the
-    new one is missed is at most ``max_missed_patients``: exact in finite samples, whatever the tagger (Angelopoulos et
-    al. 2022). It is a mean over draws of held-out patients, not a promise for each draw, and says nothing about
-    patients of another hospital. It holds for ``refit=False`` and one held-out set, and needs ``groups``.
+    *Patients.* Assume that the held-out patients and a new patient are exchangeable. The probability that the tagger
+    misses a direct identifier of the new patient is then at most ``max_missed_patients``. This bound is exact in finite
+    samples and holds for any tagger (Angelopoulos et al. 2022). The probability is a mean over draws of held-out
+    patients: the bound is no promise for each single draw. The bound does not apply to patients of another hospital.
+    The bound needs ``groups``, ``refit=False`` and one held-out set.
 
     See Also
     --------
-    VotingTagger : The mean of several taggers, which can be tuned by this.
-    HybridTagger : Adds rules to this.
+    VotingTagger : Mean of several taggers; a possible ``estimator``.
+    HybridTagger : Combines a tagger, such as this estimator, with rules.
 
     References
     ----------
@@ -162,10 +171,12 @@ class RecallTunedTagger(TokenTagger, BaseEstimator):
         Parameters
         ----------
         X : sequence of n sentences, `TokenSequences` or `TokenVectors`
+            Sentences as lists of tokens, or as arrays of token vectors.
         y : sequence of n tag sequences
+            IOB2 tags. Each tag sequence is as long as its sentence.
         groups : array-like of shape (n,), optional
-            Patient of each sentence. Without it every sentence counts as a patient of its own, which is too
-            optimistic where a patient has several, and not allowed with ``max_missed_patients``.
+            Patient of each sentence. Without groups, every sentence counts as a patient of its own. The choice is then
+            too optimistic if patients have several sentences. Required with ``max_missed_patients``.
 
         Returns
         -------
@@ -176,7 +187,7 @@ class RecallTunedTagger(TokenTagger, BaseEstimator):
         SequenceError
             If X and y do not match, or there are too few patients to hold some out.
         ValueError
-            If there are too few held-out patients for what is asked, with how many it takes.
+            If there are too few held-out patients for the target. The message holds the number of patients needed.
         """
         check_constraints(self)
         X = check_sequences(X)
@@ -185,6 +196,7 @@ class RecallTunedTagger(TokenTagger, BaseEstimator):
         self._check_aim(patients)
         self.report_: DecisionReport | None = None
         estimator = default_tagger() if self.estimator is None else self.estimator
+        # A fixed bias needs no held-out patients. A prefit estimator must not be trained again.
         if self.decision_bias is not None and not isinstance(self.cv, str):
             self.estimator_ = fit_on(estimator, X, tags, patients)
             self._labels = labels_in(self.estimator_.classes_)
@@ -204,26 +216,33 @@ class RecallTunedTagger(TokenTagger, BaseEstimator):
         Parameters
         ----------
         X : sequence of n sentences, as in `fit`
+            Sentences to tag.
         return_confidence : bool, default=False
-            Also return the probability of the label at each tagged token, and of O at the others.
+            Whether to also return the probability of the label at each tagged token, and of O at each other token.
 
         Returns
         -------
         y : ndarray of shape (n,), dtype object
             One list of legal IOB2 tags for each sentence.
         confidence : ndarray of shape (n,), dtype object
-            One float array for each sentence; only with ``return_confidence``.
+            One float array for each sentence. Returned only with ``return_confidence=True``.
         """
         tags, confidence = self._marginals(X).decode(self.threshold_)
         return (object_rows(tags), object_rows(confidence)) if return_confidence else object_rows(tags)
 
     def predict_proba(self, X: Any) -> np.ndarray:
-        """Marginals of the tagger, without the bias; columns as in ``classes_``.
+        """Marginal probability of each tag at each token, without the bias.
+
+        Parameters
+        ----------
+        X : sequence of n sentences, as in `fit`
+            Sentences to tag.
 
         Returns
         -------
         ndarray of shape (n,), dtype object
-            Of float32 arrays of shape (n_tokens, n_classes).
+            One float32 array of shape (n_tokens, n_classes) for each sentence, with columns in the order of
+            ``classes_``.
         """
         return self._marginals(X).rows()
 
@@ -233,13 +252,14 @@ class RecallTunedTagger(TokenTagger, BaseEstimator):
         return read_marginals(self.estimator_, sentences, sentences, self._labels)
 
     def _check_aim(self, patients: np.ndarray | None) -> None:
+        """Check that there is a target or a bias, and that a bound on patients comes with patients."""
         if self.target_recall is None and self.max_missed_patients is None and self.decision_bias is None:
             raise ValueError("One of 'target_recall', 'max_missed_patients' and 'decision_bias' must not be None.")
         if self.max_missed_patients is not None and self.decision_bias is None and patients is None:
             raise ValueError("'max_missed_patients' needs the patient of each sentence: fit(X, y, groups=patients).")
 
     def _decide(self, held: HeldOut) -> None:
-        """Threshold and figures from what was held out."""
+        """Choose the threshold and compute the report on the held-out patients."""
         direct = direct_identifiers(labels_in(held.tags.data), self.direct_labels)
         items = gold_items(held, self.level, self.binary)
         if self.decision_bias is not None:
@@ -250,18 +270,20 @@ class RecallTunedTagger(TokenTagger, BaseEstimator):
                 thresholds.append(recall_threshold(*items, self.target_recall, self.confidence))
             if self.max_missed_patients is not None:
                 thresholds.append(missed_patient_threshold(patient_scores(held, direct), self.max_missed_patients))
+            # A lower threshold never loses a token, so that the lowest of the thresholds satisfies all conditions.
             self.decision_bias_ = _bias_of(min(thresholds))
         self.report_ = measure_decision(held, self.decision_bias_, items, direct)
 
 
 def _bias_of(threshold: float) -> float:
-    """Bias whose threshold is this one, or lower by rounding."""
+    """Smallest representable bias with a threshold of at most ``threshold``."""
     if threshold <= 0:
         raise ValueError(
             "The target is out of reach: PHI of the held-out patients has a probability of 0, or (with binary=False) "
             "another label. Train longer or on more patients, or lower the target."
         )
     bias = float(np.log1p(-threshold) - np.log(threshold))
+    # Rounding must not raise the threshold: an item with exactly this score would then be missed.
     while threshold_of(bias) > threshold:
         bias = float(np.nextafter(bias, np.inf))
     return bias

@@ -1,4 +1,4 @@
-"""Loss that counts more where PHI is missed."""
+"""Loss with a higher weight on sentences with missed PHI."""
 
 from __future__ import annotations
 
@@ -14,21 +14,23 @@ RECALL_FORMS = ("repaired", "batch", "printed")
 
 
 class RecallWeight(BaseEstimator):
-    """Factor of the loss that grows with the share of PHI tokens that the tagger misses at the moment.
+    """Factor of the loss that grows with the proportion of PHI tokens that the tagger currently misses.
 
-    With FN tokens of PHI tagged as none and TP tagged as PHI of whatever label, ``FNR = FN / (1 + FN + TP)``. The
-    counts carry no gradient.
+    The false negative rate is ``FNR = FN / (1 + FN + TP)``. FN is the number of PHI tokens that are not tagged, TP the
+    number of PHI tokens that are tagged with any label. No gradient passes through these numbers.
 
     Parameters
     ----------
     weight : float, default=1.0
-        delta_p of the paper, at least 1. Its authors tried 1 to 10.
+        Weight delta_p of the paper, at least 1. The authors used values from 1 to 10.
     form : {"repaired", "batch", "printed"}, default="repaired"
+        Formula of the factor.
+
         - "repaired": ``1 + (weight - 1) * FNR`` with the FNR of each sentence. Weight 1 is the plain loss.
-        - "batch": the same with the FNR of the whole batch. Gradient clipping and optimizers that scale their steps
-          cancel most of a factor that is common to a batch, so this form hardly changes what is learned.
-        - "printed": ``weight * FNR``, the formula in the paper, with the FNR of the batch. A batch without a miss
-          teaches nothing, and weight 1 is not the plain loss.
+        - "batch": ``1 + (weight - 1) * FNR`` with the FNR of the whole batch. This form hardly changes the training,
+          because gradient clipping and optimizers with scaled steps cancel most of a factor that is common to a batch.
+        - "printed": ``weight * FNR``, the formula in the paper, with the FNR of the whole batch. A batch without missed
+          PHI has a loss of 0 and changes no weight of the network, and weight 1 is not the plain loss.
 
     References
     ----------
@@ -52,13 +54,18 @@ class RecallWeight(BaseEstimator):
         self.weight, self.form = weight, form
 
     def factor(self, predicted: Tensor, tags: Tensor, mask: Tensor) -> Tensor:
-        """Shape (batch,), or a scalar where the FNR is that of the batch.
+        """Factor of the loss of each sentence.
 
         Parameters
         ----------
         predicted, tags : LongTensor of shape (batch, time)
-            Tag 0 is "O".
+            Predicted tags and gold tags. Tag 0 must be "O".
         mask : BoolTensor of shape (batch, time)
+            True at tokens.
+
+        Returns
+        -------
+        Tensor of shape (batch,), or a scalar with the forms "batch" and "printed".
         """
         phi = (tags > 0) & mask
         missed = phi & (predicted == 0)

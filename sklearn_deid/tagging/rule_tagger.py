@@ -1,4 +1,4 @@
-"""`RuleTagger`: rules as a tagger."""
+"""`RuleTagger`: tag identifiers that have a fixed form with rules."""
 
 from __future__ import annotations
 
@@ -19,40 +19,41 @@ from .rules import LABEL_MAPS, Rule, find_phi, infer_label_map, rebuild_sentence
 
 
 class RuleTagger(TokenTagger, BaseEstimator):
-    """Tag e-mail addresses, phone numbers, dates, ages and identifiers by rules.
+    """Tag e-mail addresses, phone numbers, dates, ages and identifiers with rules.
 
-    The rules know identifiers that have a form of their own or a telling word in front of them, in English and
-    Spanish. They know no names and no places: combine them with a trained tagger (`HybridTagger`), or use them as a
-    baseline.
+    The rules find identifiers in English and Spanish notes that have a fixed form or follow a keyword such as "MRN".
+    The rules find no names and no places. Combine the rules with a trained tagger (`HybridTagger`), or use the rules as
+    a baseline.
 
-    Rules are matched on each sentence, rebuilt from its tokens. Against `tagging.rules.find_phi` on raw text, line
-    ends, runs of spaces, and the spaces after full stops and around dashes are lost, as is everything that a rule would
-    need beyond the sentence. So an address at the end of a sentence may take in the next word if that is in lower case,
-    and in ``12 - 3/4/2019`` the date is not found.
+    The estimator rebuilds the text of each sentence from its tokens and matches the rules on the rebuilt text. The
+    rebuilt text has no line ends, no runs of spaces, and no spaces after full stops and around dashes, and a rule sees
+    no text beyond the sentence. Results can therefore differ from `tagging.rules.find_phi` on raw text. For example, an
+    address at the end of a sentence may include the next word if that word is in lower case, and the rules do not find
+    the date in ``12 - 3/4/2019``.
 
     Parameters
     ----------
     recognizers : sequence of str or None, default=None
-        Which rules: of "email", "url", "ip", "phone" (with fax), "id", "ssn", "date", "age", "age-over-89", "zip".
-        None means all but "age-over-89", which is a part of "age".
+        Names of the rule groups to use: "email", "url", "ip", "phone" (includes fax), "id", "ssn", "date", "age",
+        "age-over-89", "zip". None means all groups except "age-over-89", which is a part of "age".
     language : {"en", "es"} or None, default=None
-        Rules of one language, or of both.
+        Language of the rules. None means both languages.
     label_scheme : {"auto", "i2b2-2014", "meddocan", "binary"} or mapping, default="auto"
-        Names of the labels. "auto" takes the first of these schemes that has all labels of y (i2b2 2014 without y). A
-        mapping gives the label of each kind (`tagging.rules.KINDS`). A kind that is missing there, or maps to None, is
-        left out.
+        Names of the labels. "auto" takes the first of these schemes that contains all labels of y, and i2b2 2014 if y
+        is None. A mapping gives the label of each kind of identifier (`tagging.rules.KINDS`). Kinds that are missing in
+        the mapping or map to None are not tagged.
 
     Attributes
     ----------
     label_map_ : dict of str to str or None
-        Label of each kind.
+        Label of each kind of identifier.
     classes_ : ndarray of str
-        All tags that can be predicted.
+        All possible tags of `predict`.
 
     See Also
     --------
-    HybridTagger : Rules and a trained tagger together.
-    rules.find_phi : The same rules on raw text.
+    HybridTagger : Combines rules with a trained tagger.
+    rules.find_phi : Finds PHI in raw text with the same rules.
 
     Examples
     --------
@@ -74,13 +75,14 @@ class RuleTagger(TokenTagger, BaseEstimator):
         self.label_scheme = label_scheme
 
     def fit(self, X: Any, y: Any = None) -> RuleTagger:
-        """Check the parameters and choose the labels; nothing else is learned.
+        """Check the parameters and choose the names of the labels. The rules learn nothing else from the data.
 
         Parameters
         ----------
         X : sequence of n sentences
+            Sentences as lists of tokens.
         y : sequence of n tag sequences, optional
-            Read for its labels if ``label_scheme="auto"``.
+            IOB2 tags. With ``label_scheme="auto"``, the labels in y decide the label scheme.
 
         Returns
         -------
@@ -91,7 +93,7 @@ class RuleTagger(TokenTagger, BaseEstimator):
         SequenceError
             If X and y do not match.
         ValueError
-            If a recognizer is not known, or no scheme has the labels of y.
+            If a name in ``recognizers`` is unknown, or no scheme contains all labels of y.
         """
         check_constraints(self)
         self._rules: tuple[Rule, ...] = select_rules(self.recognizers, self.language)
@@ -111,6 +113,7 @@ class RuleTagger(TokenTagger, BaseEstimator):
         Parameters
         ----------
         X : sequence of n sentences
+            Sentences as lists of tokens.
 
         Returns
         -------
@@ -133,7 +136,8 @@ class RuleTagger(TokenTagger, BaseEstimator):
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
-        tags.target_tags.required = False  # y only chooses the names of the labels
+        # y only chooses the names of the labels.
+        tags.target_tags.required = False
         return tags
 
     def _tags(self, tokens: list[str]) -> list[str]:

@@ -36,14 +36,27 @@ _PLAIN = (str, int, float, bool, type(None))
 
 
 def tagger_to_state(tagger: DeidTagger) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-    """What `tagger_from_state` needs to tag as this tagger does.
+    """State of a fitted tagger, from which `tagger_from_state` builds a tagger with the same predictions.
 
-    Callbacks, splitters, generators and the state of the optimizer are left behind: they are code or concern training.
+    The state excludes callbacks, splitters, random generators and the state of the optimizer. These objects are code,
+    or only training needs them.
+
+    Parameters
+    ----------
+    tagger : DeidTagger
+        Fitted tagger.
+
+    Returns
+    -------
+    state : dict
+        JSON values.
+    arrays : dict of str to ndarray
+        Weights of the network and table of n-gram vectors.
 
     Raises
     ------
     BundleError
-        If the tagger holds vectors of whole words, which may be words of its training notes.
+        If the tagger stores vectors of whole words. The words may come from the training notes.
     """
     tagger.check_is_fitted()
     state: dict[str, Any] = {
@@ -54,7 +67,7 @@ def tagger_to_state(tagger: DeidTagger) -> tuple[dict[str, Any], dict[str, np.nd
         "subwords": None,
         "pretrained": None if tagger._pretrained is None else tagger._pretrained.to_state(),
     }
-    # Names of weights are part of the format: a renamed layer needs a table here.
+    # The names of the weights are part of the file format: a renamed layer needs a table of old names here.
     arrays = {f"module.{k}": v.detach().cpu().numpy() for k, v in tagger.module_.state_dict().items()}
     vectors = tagger._vectors
     if isinstance(vectors, SubwordTable):
@@ -69,12 +82,12 @@ def tagger_to_state(tagger: DeidTagger) -> tuple[dict[str, Any], dict[str, np.nd
 
 
 def tagger_from_state(state: dict[str, Any], arrays: dict[str, np.ndarray]) -> DeidTagger:
-    """The tagger of `tagger_to_state`, fitted, on the device that its parameters ask for here.
+    """Build a fitted tagger from the result of `tagger_to_state`, on the device in its parameters.
 
     Raises
     ------
     BundleError
-        If something is missing or does not fit together; nothing is guessed.
+        If a required entry is missing or entries contradict each other. The function never guesses an entry.
     """
     try:
         parameters = current_parameters(state["parameters"])
@@ -103,6 +116,7 @@ def tagger_from_state(state: dict[str, Any], arrays: dict[str, np.ndarray]) -> D
 
 
 def _plain_parameters(tagger: DeidTagger) -> dict[str, Any]:
+    """Parameters of a tagger as JSON values, without callbacks and without paths."""
     given = tagger.get_params(deep=False)
     parameters = {k: v for k, v in given.items() if not k.startswith("callbacks") and k != "optimizer"}
     optimizer: Any = tagger.optimizer
@@ -113,23 +127,25 @@ def _plain_parameters(tagger: DeidTagger) -> dict[str, Any]:
     plain: dict[str, Any] = {k: v for k, v in settings.items() if isinstance(v, _PLAIN)}
     if isinstance(parameters["class_weight"], dict):
         plain["class_weight"] = {str(k): float(v) for k, v in parameters["class_weight"].items()}
-    plain.pop("encoder__model", None)  # a path can name people or places
-    # So can the path of vectors, which are saved by themselves.
+    # A path can contain names of people or places.
+    plain.pop("encoder__model", None)
+    # The path of the word vectors is dropped for the same reason. The vectors are saved as an array.
     plain["embeddings"] = plain.get("embeddings") if plain.get("embeddings") in ("auto", "corpus", None) else "auto"
     return {**plain, "optimizer": name}
 
 
 class Composite(NamedTuple):
-    """How one class is taken apart and put together again.
+    """Functions that convert one class of models to a state and back.
 
     Parameters
     ----------
     kind : type
+        Class of the model.
     apart : callable
-        ``apart(model)`` gives JSON values and the fitted taggers inside.
+        ``apart(model)`` returns JSON values and the fitted taggers inside the model.
     together : callable
-        ``together(state, taggers)`` gives the fitted model; it may raise KeyError, TypeError, ValueError or
-        AttributeError if something is missing.
+        ``together(state, taggers)`` returns the fitted model. The function may raise KeyError, TypeError, ValueError or
+        AttributeError if an entry is missing.
     """
 
     kind: type
@@ -162,7 +178,7 @@ def _rule_tagger_apart(model: RuleTagger) -> tuple[dict[str, Any], list[Any]]:
 
 
 def _rule_tagger_together(state: Mapping[str, Any], taggers: list[Any]) -> RuleTagger:
-    # "auto" has chosen its labels; they are given as a mapping, and the parameter put back
+    # `fit` has no y here, from which "auto" could choose the labels. The saved mapping replaces "auto" during `fit`.
     model = RuleTagger(
         _renamed(state, "recognizers"), language=state["language"], label_scheme=dict(state["labels"])
     ).fit([])
@@ -239,11 +255,11 @@ def _temperature_scaled_tagger_together(state: Mapping[str, Any], taggers: list[
 
 _AIMS = ("target_recall", "max_missed_patients", "decision_bias", "confidence", "level", "binary")
 
-# What 0.1.0 called them: classes and entries of models that it saved.
+# Old names of classes, and new and old names of entries, in models saved by version 0.1.0.
 OLD_CLASSES = {"UnitedTagger": "HybridTagger"}
 _OLD_ENTRIES = {"recognizers": "families", "on_conflict": "unite"}
 
-#: By the name in the manifest.
+#: Conversion functions of each class, by the name of the class in the manifest.
 COMPOSITES: dict[str, Composite] = {
     composite.kind.__name__: composite
     for composite in (
@@ -258,12 +274,12 @@ COMPOSITES: dict[str, Composite] = {
 
 
 def _renamed(state: Mapping[str, Any], name: str) -> Any:
-    """An entry, under its name or the one of 0.1.0."""
+    """Entry of a state, under its current name or under its name in version 0.1.0."""
     return state[name] if name in state else state[_OLD_ENTRIES[name]]
 
 
 def _with_labels(model: Any, labels: Any) -> Any:
-    """Set what a tagger knows of its labels."""
+    """Set the labels and the tags of a tagger."""
     if not (isinstance(labels, list) and all(isinstance(label, str) for label in labels)):
         raise BundleError("The labels of a saved tagger are not a list of names.")
     model._labels = plain_json(labels, "labels")
@@ -272,7 +288,7 @@ def _with_labels(model: Any, labels: Any) -> Any:
 
 
 def _plain_figure(value: Any) -> Any:
-    """An estimate as a list of its attributes, with None for NaN, which JSON does not have."""
+    """Convert an estimate to a list of its attributes, with None for NaN because JSON has no NaN."""
     return list(value.to_dict().values()) if isinstance(value, Estimate) else value
 
 
@@ -280,46 +296,51 @@ def _figure(value: Any) -> Any:
     if not isinstance(value, list):
         return value
     share, low, high = (math.nan if number is None else number for number in value[:3])
-    return Estimate(share, low, high, *value[3:])  # version 0.1.0 saved the first three alone
+    # Version 0.1.0 saved only the first three attributes.
+    return Estimate(share, low, high, *value[3:])
 
 
 def _probability(value: Any) -> float:
+    """Check that a saved number is between 0 and 1."""
     if not 0 <= float(value) <= 1:
         raise BundleError("A saved probability is not between 0 and 1.")
     return float(value)
 
 
 def save_tagger(model: Any, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
-    """Save a fitted tagger or `NoteDeidentifier`; `saving.save` tells users what of it.
+    """Save a fitted tagger or `NoteDeidentifier`. `saving.save` is the public function and lists the saved content.
 
     Raises
     ------
     BundleError
-        If the model is of another class, holds words, or ``path`` exists.
+        If the class of the model is not supported, the model stores words, or ``path`` exists.
     """
     manifest, arrays = _to_state(model)
     write_bundle(path, {"library_version": __version__, **manifest}, arrays, overwrite=overwrite)
 
 
 def load_tagger(path: str | os.PathLike[str], *, device: str | None = None) -> Any:
-    """Load a tagger or `NoteDeidentifier`, and nothing else that the library saves.
+    """Load a tagger or `NoteDeidentifier`. Other saved objects of the library are refused.
 
     Parameters
     ----------
     path : path
+        Folder of the saved model.
     device : str, optional
-        None means the device that the model was trained with.
+        Torch device of the loaded model. None means the ``device`` parameter of the saved model.
 
     Raises
     ------
     BundleError
-        If the folder is damaged, incomplete, of another format or of another class.
+        If the folder is damaged or incomplete, or if its format or class is not supported.
     """
     manifest, arrays = read_bundle(path)
     return _from_state(manifest, arrays, device)
 
 
 def _to_state(model: Any) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+    """Convert a model and the taggers inside the model to a manifest and arrays."""
+    # A FrozenEstimator has no state of its own.
     while isinstance(model, FrozenEstimator):
         model = model.estimator
     if isinstance(model, DeidTagger):
@@ -329,6 +350,7 @@ def _to_state(model: Any) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
     if kind not in COMPOSITES or type(model) is not COMPOSITES[kind].kind:
         raise BundleError(f"A {kind} cannot be saved{instead_of(model)}")
     own, taggers = COMPOSITES[kind].apart(model)
+    # The arrays of the n-th inner tagger have the prefix "n/", at every level of nesting.
     inside, arrays = [], {}
     for number, tagger in enumerate(taggers):
         content, own_arrays = _to_state(tagger)
@@ -338,6 +360,7 @@ def _to_state(model: Any) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
 
 
 def _from_state(manifest: Any, arrays: dict[str, np.ndarray], device: str | None) -> Any:
+    """Build a model and the taggers inside the model from a manifest and arrays."""
     kind, state = (manifest.get(key) if isinstance(manifest, dict) else None for key in ("class", "state"))
     kind = OLD_CLASSES.get(kind, kind) if isinstance(kind, str) else kind
     if kind == "DeidTagger":

@@ -1,7 +1,7 @@
-"""Augmentation: a span of PHI takes the place of another one with the same label.
+"""Data augmentation: replace a span of PHI by another span with the same label.
 
-The network then sees known names in new sentences and known sentences with new names, and has to learn from the
-context. On MEDDOCAN it is worth more than any change of the architecture (see docs/architecture.md).
+The network then reads known names in new sentences and new names in known sentences, and must learn from the context.
+On MEDDOCAN, span swapping raises F1 more than any change of the architecture (see docs/architecture.md).
 """
 
 from __future__ import annotations
@@ -10,18 +10,18 @@ import numpy as np
 
 
 class SpanSwapper:
-    """Draw a new version of ragged training data in which spans have changed places.
+    """Draw new versions of training data in which spans are replaced by other spans of the same label.
 
     Parameters
     ----------
     offsets : ndarray of shape (n + 1,)
-        Sentence i holds the items ``offsets[i]:offsets[i + 1]``.
+        Border of each sentence. Sentence i holds the items ``offsets[i]:offsets[i + 1]``.
     starts, ends : ndarray of shape (n_spans,)
-        Item ranges of the spans, sorted, not overlapping, each within one sentence.
+        First item and end of each span. Spans are sorted, do not overlap, and do not cross the border of a sentence.
     labels : ndarray of shape (n_spans,)
         Integer label of each span.
     share : float
-        Probability that a span is replaced by one drawn from all spans of its label, itself included.
+        Probability that a span is replaced by a span drawn from all spans of its label, the span itself included.
     """
 
     def __init__(
@@ -29,18 +29,28 @@ class SpanSwapper:
     ) -> None:
         self.offsets, self.starts, self.ends, self.share = offsets, starts, ends, share
         self.lengths = ends - starts
-        # Spans of one label stand together in `order`; `first` and `count` say where, for each span.
+        # `order` lists the spans by label. For each span, `first` is the place of the first span of the same label in
+        # `order`, and `count` is the number of spans of this label.
         self.order = np.argsort(labels, kind="stable")
         _, inverse, counts = np.unique(labels, return_inverse=True, return_counts=True)
         self.count = counts[inverse]
         self.first = (np.cumsum(counts) - counts)[inverse]
 
     def draw(self, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-        """Item indices of the new data, and its offsets: new items are ``items[index]``."""
+        """Draw new data.
+
+        Returns
+        -------
+        index : ndarray of shape (n_new_items,)
+            Number of each item in the old data: the new items are ``items[index]``.
+        offsets : ndarray of shape (n + 1,)
+            Borders of the sentences in the new data.
+        """
         n = len(self.starts)
         drawn = self.order[self.first + (rng.random(n) * self.count).astype(np.int64)]
         source = np.where(rng.random(n) < self.share, drawn, np.arange(n))
-        # Pieces: what stands before each span, the span's substitute, ..., what stands after the last one.
+        # The new data is a list of 2 * n + 1 pieces: text before the first span, first replacement, text between the
+        # first two spans, second replacement, ..., text after the last span.
         begin = np.empty(2 * n + 1, dtype=np.int64)
         size = np.empty(2 * n + 1, dtype=np.int64)
         gaps = np.concatenate(([0], self.ends))
@@ -48,6 +58,6 @@ class SpanSwapper:
         begin[1::2], size[1::2] = self.starts[source], self.lengths[source]
         stop = np.cumsum(size)
         index = np.arange(stop[-1]) + np.repeat(begin - (stop - size), size)
-        # A sentence border moves by what the spans before it gained.
+        # Each border of a sentence moves by the length that the spans before the border have gained.
         gained = np.concatenate(([0], np.cumsum(self.lengths[source] - self.lengths)))
         return index, self.offsets + gained[np.searchsorted(self.ends, self.offsets, side="right")]

@@ -13,23 +13,23 @@ from ..exceptions import SequenceError
 def hold_out_patients(
     n: int, groups: np.ndarray | None, validation_fraction: Any, seed: int
 ) -> tuple[np.ndarray, np.ndarray | None]:
-    """Rows to train on and rows to validate on.
+    """Split sentences into training and validation rows, without splitting the sentences of a patient.
 
     Parameters
     ----------
     n : int
         Number of sentences.
     groups : ndarray of shape (n,) or None
-        Patient of each sentence; with None every sentence counts as a patient of its own.
+        Patient of each sentence. With None, every sentence counts as a patient of its own.
     validation_fraction : None, float in (0, 1), or a scikit-learn splitter
-        None holds nothing out; a float is the share of the patients that is held out; of a splitter the first split is
-        taken.
+        Proportion of patients to hold out. None holds no patient out. With a splitter, the first split is used.
     seed : int
+        Random seed of the choice of held-out patients.
 
     Returns
     -------
     train_rows, valid_rows : ndarray
-        ``valid_rows`` is None where nothing is held out.
+        Numbers of the sentences. ``valid_rows`` is None if no patient is held out.
 
     Raises
     ------
@@ -50,5 +50,6 @@ def hold_out_patients(
     if isinstance(splitter, float):
         kind = ShuffleSplit if groups is None else GroupShuffleSplit
         splitter = kind(n_splits=1, test_size=splitter, random_state=seed)
+    # The features are not needed for splitting: zeros of the right length replace X.
     train, valid = next(iter(splitter.split(np.zeros(n), groups=groups)))
     return train, valid

@@ -1,4 +1,4 @@
-"""Settings of a `DeidTagger` that belong to one choice, and the objects that their short forms mean."""
+"""Settings objects of a `DeidTagger`, such as `CRFHead` for ``head``, and their short forms, such as "crf"."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _AT_LEAST_ONE = Interval(Integral, 1, None, closed="left")
 class SelfAttention(BaseEstimator):
     """Self-attention that is trained from scratch, as the ``encoder`` of a `DeidTagger`.
 
-    Positions are rotary. This encoder needs a smaller learning rate than the recurrent ones, such as 5e-4.
+    Positions are rotary. Use a smaller learning rate than with the recurrent encoders, such as 5e-4.
 
     Parameters
     ----------
@@ -45,8 +45,8 @@ class CRFHead(BaseEstimator):
     Parameters
     ----------
     constrained : bool, default=True
-        Whether the field knows which tags may follow one another. Illegal sequences then have no probability and are
-        never chosen. Without it, illegal sequences are repaired after decoding.
+        Whether illegal tag sequences have probability 0 and are never predicted. With False, the tagger repairs illegal
+        sequences after decoding.
     projection_size : int or None, default=None
         Number of units of a tanh layer between the encoder and the scores of the tags. None means no such layer.
 
@@ -65,7 +65,7 @@ class CRFHead(BaseEstimator):
 
 
 class SoftmaxHead(BaseEstimator):
-    """Softmax over the tags, as the ``head`` of a `DeidTagger`: the tag of each token is decided by itself.
+    """Softmax over the tags, as the ``head`` of a `DeidTagger`: the tag of each token is decided separately.
 
     Parameters
     ----------
@@ -91,11 +91,11 @@ class Dropout(BaseEstimator):
     Parameters
     ----------
     input : float in [0, 1), default=0.25
-        Share of the features that is dropped before the encoder.
+        Probability of dropping a feature before the encoder.
     layer : float in [0, 1), default=0.25
-        Share that is dropped between the layers of the encoder.
+        Probability of dropping a feature between the layers of the encoder.
     output : float in [0, 1), default=0.5
-        Share that is dropped after the encoder.
+        Probability of dropping a feature after the encoder.
 
     References
     ----------
@@ -117,7 +117,7 @@ class Dropout(BaseEstimator):
 
 
 class ContextWindow(BaseEstimator):
-    """Neighbouring sentences that are read with each sentence, as the ``context`` of a `DeidTagger`.
+    """Neighbouring sentences that the encoder reads with each sentence, as the ``context`` of a `DeidTagger`.
 
     Parameters
     ----------
@@ -169,7 +169,8 @@ _LONG_FORMS: dict[str, Callable[[Any], Any]] = {
 }
 _SHORT_FORMS: dict[type, Any] = {
     SelfAttention: "transformer",
-    PretrainedEncoder: None,  # its model is not a setting that travels
+    # A pretrained encoder has no short form: only its nested parameters describe the encoder.
+    PretrainedEncoder: None,
     CRFHead: "crf",
     SoftmaxHead: "softmax",
     Dropout: "auto",
@@ -179,7 +180,14 @@ _SHORT_FORMS: dict[type, Any] = {
 
 
 def strategy(name: str, value: Any) -> Any:
-    """The object that a value of this parameter of `DeidTagger` means, or the value where there are no settings.
+    """Settings object for a parameter value of `DeidTagger`, or the value itself if the value has no settings.
+
+    Parameters
+    ----------
+    name : {"encoder", "head", "dropout", "context", "recall_weight"}
+        Name of the parameter.
+    value : object
+        Value of the parameter, as a short form or as a settings object.
 
     Examples
     --------
@@ -198,12 +206,14 @@ def check_strategies(tagger: Any) -> None:
 
 
 def with_objects(tagger: Any, parameters: Mapping[str, Any]) -> dict[str, Any]:
-    """Parameters for ``set_params``, with an object wherever one of its settings is among them.
+    """Parameters for ``set_params``, with settings objects instead of short forms where a nested parameter is set.
+
+    For example, ``dropout__input=0.1`` needs a `Dropout` object, also if the tagger has ``dropout="auto"``.
 
     Raises
     ------
     ValueError
-        If a setting belongs to a value that has none.
+        If a nested parameter belongs to a value without settings.
     """
     out = dict(parameters)
     for key in parameters:
@@ -217,14 +227,14 @@ def with_objects(tagger: Any, parameters: Mapping[str, Any]) -> dict[str, Any]:
                 f"{name}={value!r} has no setting {setting!r}: set {name!r} to an object that has one, such as "
                 f"those of sklearn_deid.tagging."
             )
-        # Objects of the user are changed in place, as scikit-learn does; a short form becomes an object of this tagger.
+        # scikit-learn changes objects of the user in place. A short form becomes a new object of this tagger.
         if long_form is not value:
             out[name] = long_form
     return out
 
 
 def plain_parameters(parameters: Mapping[str, Any]) -> dict[str, Any]:
-    """Parameters without settings objects: their short forms, and settings as ``set_params`` takes them.
+    """Parameters with short forms and nested parameters instead of settings objects, for ``set_params``.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""`DeidTagger`: a sequence tagger with the interface of scikit-learn and the training loop of skorch."""
+"""`DeidTagger`: a sequence tagger with the scikit-learn interface and the skorch training loop."""
 
 from __future__ import annotations
 
@@ -57,109 +57,126 @@ _PREFIXES = {"iob2": "BI", "bioes": "BIES"}
 class DeidTagger(TokenTagger, SequenceNet):
     """Tag the tokens of sentences with types of protected health information.
 
-    A word is seen as its characters, its shape and its casing (and a vector, if ``embeddings`` are given); a
-    bidirectional recurrent network reads the sentence; a conditional random field chooses the tag sequence. Where X is
-    a `TokenVectors`, its vectors are read instead of words. The tagger is a `skorch.NeuralNet`: ``callbacks``,
-    ``optimizer__weight_decay``, ``history`` and the like work as documented there.
+    The features of a word are its characters, its shape, its casing and, unless ``embeddings`` is None, a word vector.
+    A bidirectional recurrent network reads the sentence, and a conditional random field (CRF) chooses the tag sequence.
+    If X is a `TokenVectors`, the network reads the vectors of X instead of words.
 
-    By default no word of the training notes is stored: words are read by their characters and hashed n-grams.
+    By default the fitted tagger stores no word of the training notes: the network reads words as characters and hashed
+    character n-grams.
+
+    The tagger is a `skorch.NeuralNet`. ``callbacks``, ``optimizer__weight_decay``, ``history`` and the other skorch
+    features work as documented in skorch.
 
     Parameters
     ----------
     encoder : {"lstm", "gru", "gru-gru", "lstm-gru", "transformer"}, SelfAttention or PretrainedEncoder, default="lstm"
-        Network that reads the sentence: bidirectional recurrent cells, two such layers stacked, self-attention that is
-        trained from scratch ("transformer" means ``SelfAttention()``), or a pretrained model. With a
-        `PretrainedEncoder`, characters, vectors and the sizes of layers have no effect.
+        Network that reads the sentence. "lstm" and "gru" are bidirectional recurrent layers, "gru-gru" and "lstm-gru"
+        are stacks of two such layers. "transformer" means ``SelfAttention()``: self-attention trained from scratch.
+        With a `PretrainedEncoder`, the parameters ``characters``, ``embeddings``, ``hidden_size`` and ``n_layers`` have
+        no effect.
     head : {"crf", "softmax"}, CRFHead or SoftmaxHead, default="crf"
-        Whether tags of neighbouring tokens are decided together. "crf" means ``CRFHead()``, "softmax" means
-        ``SoftmaxHead()``.
+        Output layer. "crf" means ``CRFHead()``, which decides the tags of a sentence together. "softmax" means
+        ``SoftmaxHead()``, which decides the tag of each token separately.
     tag_scheme : {"iob2", "bioes"}, default="iob2"
-        Tags inside the network. The tags in y and the predicted tags are IOB2 in any case.
+        Tag scheme inside the network. The tags in y and the predicted tags are always IOB2.
     characters : {"cnn", "bigru", "bilstm", None}, default="cnn"
-        How the characters of a word are read. With None the shape of the word is not read either. Ignored where X is a
-        `TokenVectors`.
+        Network that reads the characters of a word. With None, the tagger reads neither the characters nor the shape
+        of the word. Ignored if X is a `TokenVectors`.
     embeddings : None, "auto", "corpus", "glove-6b-50d", path, WordVectors or KeyedVectors, default="auto"
-        Fixed word vectors beside the characters. "auto" trains vectors of hashed character n-grams on X; they hold no
-        word of X. "corpus" trains vectors of whole words and warns, since those hold the words of X.
+        Fixed word vectors, read together with the characters. "auto" trains vectors of hashed character n-grams on X;
+        these vectors store no word of X. "corpus" trains vectors of whole words on X and warns, because these vectors
+        store the words of X.
     hidden_size : int, default=128
-        Number of units of each direction; self-attention is twice as wide.
+        Number of units of each direction of the recurrent network. The width of self-attention is twice this number.
     n_layers : int or "auto", default="auto"
-        Number of layers, or how often a stack of two is stacked. "auto" is 4 for self-attention and 1 for the others.
-        Friedrich et al. (2019) used 2 of 128.
+        Number of layers. With "gru-gru" and "lstm-gru", number of two-layer stacks. "auto" is 4 for self-attention and
+        1 for the other encoders. Friedrich et al. (2019) used 2 layers of 128 units.
     context : {"sentence", "window", "document"} or ContextWindow, default="sentence"
-        Text that is read to tag a sentence: the sentence itself, also some sentences on either side ("window" means
-        ``ContextWindow()``, two of them), or the whole document. Only the sentence itself has tags, in training and
-        after. X must know its documents then, as that of `Corpus.to_sentences` and that in a `NoteDeidentifier` do
-        (`TokenSequences.with_documents` for others). "document" reads every token once, "window" once for each window
-        that contains the token.
+        Text that the encoder reads to tag a sentence. "sentence" is the sentence alone, "window" means
+        ``ContextWindow()`` and adds two sentences on either side, "document" is the whole document. The loss and the
+        predictions cover each sentence once; neighbouring sentences are input only. "window" and "document" need the
+        document of each sentence. `Corpus.to_sentences` and `NoteDeidentifier` provide the documents; use
+        `TokenSequences.with_documents` for other data. With "document" the encoder reads every token once, with
+        "window" once for each window that contains the token.
     dropout : float in [0, 1), Dropout or "auto", default="auto"
-        Variational dropout before, between and after the layers. A float sets all three, and "auto" means `Dropout()`
-        with 0.25, 0.25 and 0.5.
+        Variational dropout before, between and after the layers. A float sets all three rates. "auto" means
+        ``Dropout()`` with the rates 0.25, 0.25 and 0.5.
     span_swap : float in [0, 1], default=0.5
-        Share of the PHI spans of the training data that change places with another span of the same label, drawn anew
-        in each epoch. The tagger learns to read the context instead of remembering names.
-    augmenter : NeighborPseudonymizer or one of its siblings, optional
-        Perturbs the training sentences, anew in each epoch; the network never sees the original sentences. Sentences
-        to be tagged go through its ``transform``. It is cloned, and draws from this tagger's ``random_state``.
+        Probability that a PHI span of the training data is replaced by a random span of the same label. `fit` draws the
+        replacements anew in each epoch. Swapped spans teach the tagger to read the context instead of remembering
+        names.
+    augmenter : NeighborPseudonymizer or another perturbing transformer, optional
+        Transformer that perturbs the training sentences anew in each epoch. The network never sees the original
+        sentences. `predict` and `predict_proba` call ``augmenter_.transform`` before they tag sentences. The tagger
+        fits a clone of the augmenter and seeds the clone from the ``random_state`` of the tagger.
     class_weight : dict, "balanced" or None, default=None
-        Weight of each tag in the loss; tags that a dict does not name have weight 1.
+        Weight of each tag in the loss. Tags that are missing in the dict have weight 1.
     recall_weight : float of at least 1, RecallWeight or None, default=None
-        Extra weight of sentences with missed PHI in the loss: delta_p of Ahmed et al. (2020), 2 to 10. A float w means
-        ``RecallWeight(w)``. None is the plain loss.
+        Extra weight of sentences with missed PHI in the loss. The parameter is delta_p of Ahmed et al. (2020), with
+        values from 2 to 10 in the paper. A float w means ``RecallWeight(w)``. None is the unweighted loss.
     max_epochs : int or "auto", default="auto"
-        Passes over the data. "auto" is 20, and up to 100 where the data are so small that 20 passes make fewer than
-        2,000 batches.
+        Number of passes over the data. "auto" is 20 epochs, and up to 100 epochs if 20 epochs have fewer than 2,000
+        batches.
     lr : float, default=3e-3
-        Learning rate. It rises over the first batches and falls linearly to zero at the end of `fit`.
+        Highest learning rate. `fit` raises the rate over the first batches and then lowers the rate linearly to zero.
     batch_size : int, default=900
-        Padded tokens (not sentences) of a training batch, context included.
+        Number of tokens (not sentences) of a training batch, padding and context included.
     gradient_clip : float or None, default=1.0
-        Largest norm of the gradient of a batch.
+        Largest norm of the gradient of a batch. None switches clipping off.
     weight_average : float in [0, 1), default=0.998
-        Decay of the moving average of the weights. The fitted tagger uses the average; 0 switches it off.
+        Decay of the moving average of the weights. The fitted tagger uses the averaged weights. 0 switches averaging
+        off.
     validation_fraction : None, float in (0, 1) or scikit-learn splitter, default=None
-        Share of patients (``groups`` of `fit`) held out to measure F1 after each epoch. The best epoch is restored. Of
-        a splitter, the first split is used.
+        Proportion of patients (``groups`` of `fit`) held out to measure F1 after each epoch. `fit` restores the weights
+        of the best epoch. With a splitter, the tagger uses the first split. None holds no patient out.
     patience : int or None, default=None
-        Epochs without a better F1 on the held-out patients until training stops; needs ``validation_fraction``.
+        Number of epochs without a better F1 on the held-out patients after which training stops. Needs
+        ``validation_fraction``. None never stops early.
     mixed_precision : bool or "auto", default="auto"
-        bfloat16 in the network (never in the CRF); "auto" uses it on CUDA devices that have it.
+        Whether the network computes in bfloat16. The CRF always computes in float32. "auto" means True on CUDA devices
+        with bfloat16 and False on other devices.
     device : str, default="auto"
-        "auto" is CUDA where there is one, else the CPU.
+        Torch device. "auto" is CUDA if a CUDA device is available, else the CPU.
     verbose : int, default=0
-        1 prints a line for each epoch, 2 adds a progress bar.
+        Amount of printed progress: 0 prints nothing, 1 prints a line for each epoch, 2 adds a progress bar.
     random_state : int, RandomState or None, default=None
-        Random seed of weights, dropout, batches and span swapping. The global generators are left as they were.
+        Random seed of weights, dropout, batches and span swapping. The tagger does not change the state of the global
+        random generators.
     **skorch_parameters
-        ``optimizer`` (a torch optimizer class, default `torch.optim.NAdam`), ``callbacks`` (a list of skorch
-        callbacks, default None), ``warm_start`` (bool, default False: whether `fit` continues from the weights of the
-        last `fit`), and dunder parameters of skorch, such as ``optimizer__weight_decay``.
+        Parameters of skorch: ``optimizer`` (a torch optimizer class, default `torch.optim.NAdam`), ``callbacks`` (a
+        list of skorch callbacks, default None), ``warm_start`` (bool, default False: whether `fit` continues from the
+        weights of the last `fit`), and nested parameters such as ``optimizer__weight_decay``.
 
     Attributes
     ----------
-    augmenter_ : fitted clone of ``augmenter``, or None
+    augmenter_ : transformer or None
+        Fitted clone of ``augmenter``.
     classes_ : ndarray of shape (n_classes,)
-        Tags of the network; the columns of `predict_proba`.
+        Tags of the network, in the order of the columns of `predict_proba`.
     n_features_in_ : int
-        Width of the vectors, where X was a `TokenVectors`.
+        Width of the token vectors. Exists only if X was a `TokenVectors`.
     history_ : skorch.history.History
+        Metrics of each epoch.
     module_ : TaggerModule
+        Fitted network.
 
     Notes
     -----
     The network of Friedrich et al. (2019), table 1, is ``DeidTagger(n_layers=2, hidden_size=128, characters=None,
     embeddings="glove-6b-50d", dropout=Dropout(input=0.1), span_swap=0.0, weight_average=0.0)``.
 
-    That of Dernoncourt et al. (2017), which Festag & Spreckelsen (2020) train with `DSSGDEnsemble`, is
+    The network of Dernoncourt et al. (2017), which Festag & Spreckelsen (2020) train with `DSSGDEnsemble`, is
     ``DeidTagger(characters="bilstm", hidden_size=100, head=SoftmaxHead(projection_size=100),
     dropout=Dropout(input=0.5, output=0.0), span_swap=0.0, gradient_clip=None, weight_average=0.0)`` with word vectors
-    of 300 dimensions as ``embeddings``. Differences remain: characters are learned vectors of 25 dimensions and 25
-    units of each direction instead of one-hot vectors and 128 units, a word is also known by its casing and shape, and
-    a sentence is read instead of a whole text.
+    of 300 dimensions as ``embeddings``. Three differences remain. Characters are learned vectors of 25 dimensions, read
+    with 25 units of each direction, instead of one-hot vectors and 128 units. The features of a word include casing and
+    shape. The network reads a sentence instead of a whole text.
 
     See Also
     --------
-    NoteDeidentifier : Raw notes in, redacted notes out.
+    NoteDeidentifier : Finds and redacts PHI in raw notes with a tagger.
+    RecallTunedTagger : Tunes the decision threshold of a tagger to a target recall.
+    HybridTagger : Combines a tagger with rules.
 
     References
     ----------
@@ -210,7 +227,7 @@ class DeidTagger(TokenTagger, SequenceNet):
     }
     _skorch_defaults = {"optimizer": torch.optim.NAdam, "callbacks": None, "warm_start": False}
 
-    # What the network reads; learned in `fit`.
+    # Configuration and tokenizer of the pretrained encoder, loaded in `fit`; None with the other encoders.
     _pretrained: PretrainedFiles | None = None
 
     def __init__(
@@ -255,7 +272,8 @@ class DeidTagger(TokenTagger, SequenceNet):
             lr=lr,
             max_epochs=max_epochs,
             batch_size=batch_size,
-            train_split=None,  # of skorch, which splits sentences and not patients
+            # The train_split of skorch splits sentences; `fit` splits patients instead.
+            train_split=None,
             verbose=verbose,
             device=device,
             use_caching=False,
@@ -263,7 +281,7 @@ class DeidTagger(TokenTagger, SequenceNet):
         )
 
     def set_params(self, **params: Any) -> DeidTagger:
-        """Set parameters, also settings of ``encoder``, ``head``, ``context``, ``dropout`` and ``recall_weight``.
+        """Set parameters, including nested ones of ``encoder``, ``head``, ``context``, ``dropout``, ``recall_weight``.
 
         Examples
         --------
@@ -280,10 +298,11 @@ class DeidTagger(TokenTagger, SequenceNet):
         Parameters
         ----------
         X : sequence of n sentences, `TokenSequences` or `TokenVectors`
+            Sentences as lists of tokens, or as arrays of token vectors.
         y : sequence of n tag sequences
-            IOB2 tags, as long as their sentences.
+            IOB2 tags. Each tag sequence is as long as its sentence.
         groups : array-like of shape (n,), optional
-            Patient of each sentence; with ``validation_fraction`` a patient is on one side only.
+            Patient of each sentence. ``validation_fraction`` never splits the sentences of a patient.
 
         Returns
         -------
@@ -292,7 +311,7 @@ class DeidTagger(TokenTagger, SequenceNet):
         Raises
         ------
         SequenceError
-            If X and y do not match, or hold no token.
+            If X and y do not match, or X holds no token.
         """
         self.check_parameters()
         X, tags, groups = self._checked(X, y, groups)
@@ -312,21 +331,25 @@ class DeidTagger(TokenTagger, SequenceNet):
         return self
 
     def partial_fit(self, X: Any, y: Any = None, classes: Any = None, *, groups: Any = None) -> DeidTagger:
-        """Train one more epoch, at a constant learning rate.
+        """Train one more epoch with a constant learning rate.
 
         Parameters
         ----------
         X, y
             As for `fit`.
         classes : array-like of str, optional
-            All IOB2 tags that will ever occur; needed at the first call where a later one brings new tags.
+            All IOB2 tags of all calls. Needed at the first call if later calls contain further tags.
         groups : array-like of shape (n,), optional
-            For an ``augmenter`` with groups.
+            Patient of each sentence, for an ``augmenter`` that needs groups.
+
+        Returns
+        -------
+        self
 
         Raises
         ------
         SequenceError
-            Also if y holds a tag that is not among ``classes``.
+            If X and y do not match, X holds no token, or y holds a tag that is not among ``classes``.
         """
         self.check_parameters()
         X, tags, groups = self._checked(X, y, groups)
@@ -345,15 +368,16 @@ class DeidTagger(TokenTagger, SequenceNet):
         Parameters
         ----------
         X : sequence of n sentences, as in `fit`
+            Sentences to tag.
         return_confidence : bool, default=False
-            Also return the probability of each chosen tag.
+            Whether to also return the marginal probability of each predicted tag.
 
         Returns
         -------
         y : ndarray of shape (n,), dtype object
             One list of IOB2 tags for each sentence.
         confidence : ndarray of shape (n,), dtype object
-            One float array for each sentence; only with ``return_confidence``.
+            One float array for each sentence. Returned only with ``return_confidence=True``.
         """
         dataset, table = self._tagging_data(X)
         tags: list[list[str]] = [[] for _ in range(len(dataset))]
@@ -375,11 +399,13 @@ class DeidTagger(TokenTagger, SequenceNet):
         Parameters
         ----------
         X : sequence of n sentences, as in `fit`
+            Sentences to tag.
 
         Returns
         -------
         ndarray of shape (n,), dtype object
-            Of float32 arrays of shape (n_tokens, n_classes); columns as in ``classes_``.
+            One float32 array of shape (n_tokens, n_classes) for each sentence, with columns in the order of
+            ``classes_``.
         """
         dataset, table = self._tagging_data(X)
         out = [np.zeros((0, len(self.classes_)), dtype=np.float32) for _ in range(len(dataset))]
@@ -390,15 +416,15 @@ class DeidTagger(TokenTagger, SequenceNet):
                 out[row] = probabilities[i, : dataset.lengths[row]].copy()
         return object_rows(out)
 
-    # ---- built when the data are known
+    # ---- the network, built when the data are known
 
     def initialize_module(self) -> DeidTagger:
-        """Build the network for the classes and the kind of X that `fit` saw."""
+        """Build the network for the classes and the kind of X (tokens or vectors) of `fit`."""
         self.module_ = build_tagger_module(self)
         return self
 
     def get_params_for_optimizer(self, prefix: str, named_parameters: Any) -> Any:
-        """Also the learning rates of the layers of a pretrained encoder."""
+        """Parameter groups for the optimizer, with one learning rate for each layer of a pretrained encoder."""
         named = list(named_parameters)
         if self._pretrained is None:
             return super().get_params_for_optimizer(prefix, named)
@@ -409,11 +435,12 @@ class DeidTagger(TokenTagger, SequenceNet):
         return ([*args[0], *layer_rates(below, settings.lr, settings.layer_decay)], *args[1:]), kwargs
 
     def _learn_inputs(self, X: RaggedArray, tags: TokenSequences, classes: Any) -> None:
-        """Everything that depends on the data but is not trained by gradient."""
+        """Learn all inputs of the network that need no gradient: classes, word vectors, tokenizer, tag weights."""
         known = {"O", *tags.data}
         if classes is not None:
             labels = {split_tag(str(tag))[1] for tag in classes} - {None}
             known |= {f"{prefix}-{label}" for label in labels for prefix in _PREFIXES[self.tag_scheme]}
+        # "O" is always class 0: the recall weight counts PHI as tags above 0.
         self.classes_ = np.array(sorted(known, key=lambda tag: (tag != "O", tag)), dtype=object)
         self._reads_words = isinstance(X, TokenSequences)
         self._vectors = None
@@ -436,6 +463,7 @@ class DeidTagger(TokenTagger, SequenceNet):
         check_strategies(self)
 
     def _checked(self, X: Any, y: Any, groups: Any) -> tuple[Any, TokenSequences, np.ndarray | None]:
+        """Check X, y and groups, and convert the tags to the tag scheme of the network."""
         X = check_sequences(X)
         tags = inner_tags(check_tags(y, X), self.tag_scheme)
         if not len(X.data):
@@ -443,7 +471,7 @@ class DeidTagger(TokenTagger, SequenceNet):
         return X, tags, check_groups(groups, len(X))
 
     def _fit_augmenter(self, X: Any, tags: TokenSequences, groups: np.ndarray | None) -> Any:
-        """Fit a clone of the augmenter; the sentences as the network will first see them."""
+        """Fit a clone of the augmenter and return the perturbed sentences."""
         self.augmenter_: Any = None
         if self.augmenter is None:
             return X
@@ -451,12 +479,13 @@ class DeidTagger(TokenTagger, SequenceNet):
         return self.augmenter_.fit_transform(X, tags, groups)
 
     def _augmented(self, X: Any, tags: TokenSequences, groups: np.ndarray | None) -> Any:
-        """A new draw of the augmenter."""
-        # Seeded anew for every draw: `sample` of a fixed seed would perturb all epochs alike.
+        """Return a new draw of the augmenter."""
+        # A new seed for every draw: with a fixed seed, `sample` would perturb all epochs in the same way.
         self.augmenter_.set_params(random_state=int(self._rng.integers(2**31)))
         return self.augmenter_.sample(X, tags, groups)
 
     def _arrays(self, X: RaggedArray) -> dict[str, Any]:
+        """Arrays of a `SentenceDataset`: token vectors, or numbers and features of the distinct words."""
         if not isinstance(X, TokenSequences):
             return {"offsets": X.offsets, "vectors": X.data}
         words, distinct = distinct_words(X)
@@ -466,7 +495,7 @@ class DeidTagger(TokenTagger, SequenceNet):
         return {"offsets": X.offsets, "words": words, "features": features}
 
     def _units(self, X: RaggedArray) -> ContextUnits | None:
-        """Which sentences are read together."""
+        """Sentences that the encoder reads together; None if the encoder reads each sentence alone."""
         context = strategy("context", self.context)
         if context == "sentence" or not len(X):
             return None
@@ -494,13 +523,14 @@ class DeidTagger(TokenTagger, SequenceNet):
             return SwappingDataset(
                 tags, share, **self._arrays(X), tags=encode_tags(tags, self.classes_), units=self._units(X)
             )
+        # Held-out sentences pass through `transform`, as sentences do in `predict`.
         seen = self.augmenter_.transform(X) if held_out else self._augmented(X, tags, groups)
         redrawn = None if held_out else lambda: self._arrays(self._augmented(X, tags, groups))
         arrays = {**self._arrays(seen), "tags": encode_tags(tags, self.classes_), "units": self._units(X)}
         return SwappingDataset(tags, share, redrawn, **arrays)
 
     def _tagging_data(self, X: Any) -> tuple[SentenceDataset, Tensor | None]:
-        """Sentences to tag, and the words encoded once for all batches."""
+        """Sentences to tag, and a table with the encoding of each distinct word (None without word features)."""
         self.check_is_fitted()
         X = check_sequences(X)
         units = self._units(X)
@@ -510,8 +540,10 @@ class DeidTagger(TokenTagger, SequenceNet):
             trained, given = ("tokens", "vectors") if self._reads_words else ("vectors", "tokens")
             raise SequenceError(f"This tagger was trained on {trained}; X holds {given}.")
         arrays = self._arrays(X)
-        if self.module_.words is None:  # vectors, or sub-words, which only their sentence makes vectors of
+        # Token vectors need no encoding, and the vectors of sub-words depend on the sentence: no table for either.
+        if self.module_.words is None:
             return SentenceDataset(**arrays, units=units), None
+        # Each distinct word is encoded once here, and not again in each batch.
         features = arrays.pop("features")
         device = next(self.module_.parameters()).device
         self._set_training(False)
@@ -520,10 +552,12 @@ class DeidTagger(TokenTagger, SequenceNet):
         return SentenceDataset(**arrays, units=units), table
 
     def _outer_tags(self, path: list[int]) -> list[str]:
+        """Convert the numbers of tags to legal IOB2 tags."""
         tags = self.classes_[path].tolist()
         return repair_tags(tags if self.tag_scheme == "iob2" else convert_tags(tags, self.tag_scheme, "iob2"))
 
     def _held_out_f1(self, dataset: SentenceDataset) -> float:
+        """Micro F1 of typed spans on held-out sentences, with the tags inside the network."""
         assert isinstance(dataset.tags, np.ndarray)
         gold = TokenSequences(self.classes_[dataset.tags], dataset.offsets)
         predicted: list[list[str]] = [[] for _ in range(len(dataset))]

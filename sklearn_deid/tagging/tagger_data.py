@@ -1,4 +1,4 @@
-"""From tokens and tags to the datasets of the tagger's network."""
+"""Conversion of tokens and tags to the data sets of the tagger."""
 
 from __future__ import annotations
 
@@ -17,16 +17,23 @@ from .span_swap import SpanSwapper
 
 
 def distinct_words(X: TokenSequences) -> tuple[np.ndarray, list[str]]:
-    """Number of each token's word, shape (n_tokens,), and the words in order of first appearance."""
+    """Number of the word of each token, shape (n_tokens,), and the distinct words in order of first appearance."""
     number: dict[str, int] = {}
     ids = [number.setdefault(token, len(number)) for token in X.data]
     return np.asarray(ids, dtype=np.int64), list(number)
 
 
 def word_features(words: list[str], *, characters: bool, vectors: Any = None) -> dict[str, Tensor]:
-    """Features of each word, one row a word.
+    """Features of distinct words, with one row for each word.
 
-    ``vectors`` is anything with ``vectors_for(words) -> (n, d)``, such as `WordVectors`.
+    Parameters
+    ----------
+    words : list of str
+        Distinct words.
+    characters : bool
+        Whether the features include the characters and the shapes of words.
+    vectors : object with a method ``vectors_for(words)``, optional
+        Word vectors, such as `WordVectors`. The method returns an array of shape (n_words, d).
     """
     features = {"casing": torch.from_numpy(casing_ids(words))}
     if characters:
@@ -38,7 +45,7 @@ def word_features(words: list[str], *, characters: bool, vectors: Any = None) ->
 
 
 def inner_tags(y: TokenSequences, tag_scheme: str) -> TokenSequences:
-    """Legal tag sequences in the network's scheme, from the user's IOB2 tags."""
+    """Convert the IOB2 tags of the user to legal tag sequences in the tag scheme of the network."""
     rows = [repair_tags(row) for row in y]
     return TokenSequences.from_rows(
         rows if tag_scheme == "iob2" else [convert_tags(r, "iob2", tag_scheme) for r in rows]
@@ -46,7 +53,7 @@ def inner_tags(y: TokenSequences, tag_scheme: str) -> TokenSequences:
 
 
 def encode_tags(tags: TokenSequences, classes: np.ndarray) -> np.ndarray:
-    """Class index of each tag, shape (n_tokens,); a tag that is no class raises KeyError."""
+    """Number of the class of each tag, shape (n_tokens,). An unknown tag raises KeyError."""
     number = {tag: i for i, tag in enumerate(classes.tolist())}
     return np.asarray([number[tag] for tag in tags.data], dtype=np.int64)
 
@@ -57,23 +64,25 @@ def tag_weights(class_weight: Any, tags: TokenSequences, classes: np.ndarray) ->
         return None
     if isinstance(class_weight, dict):
         return torch.tensor([float(class_weight.get(tag, 1.0)) for tag in classes])
+    # "balanced", as in scikit-learn: n_tokens / (n_classes * count), so that rare tags weigh more.
     counts = np.bincount(encode_tags(tags, classes), minlength=len(classes))
     return torch.from_numpy(len(tags.data) / (len(classes) * np.maximum(counts, 1))).float()
 
 
 class SwappingDataset(SentenceDataset):
-    """Training sentences whose spans change places anew in every epoch (see `SpanSwapper`).
+    """Training sentences with PHI spans that are swapped anew in every epoch (see `SpanSwapper`).
 
     Parameters
     ----------
     legal_tags : TokenSequences
-        Tags as strings, to find the spans.
+        Legal tags, from which the data set finds the spans.
     share : float
-        Share of the spans that are replaced; 0 leaves the data as they are.
+        Probability that a span is replaced. 0 swaps no span.
     redrawn : callable, optional
-        Gives the arrays anew in every epoch (`DeidTagger`'s ``augmenter``); offsets and tags stay.
+        Function that returns new arrays of words or vectors in every epoch, for the ``augmenter`` of `DeidTagger`.
+        Offsets and tags do not change.
     **arrays
-        As for `SentenceDataset`.
+        Parameters of `SentenceDataset`.
     """
 
     def __init__(
@@ -90,7 +99,7 @@ class SwappingDataset(SentenceDataset):
         self._swapper = SpanSwapper(self.offsets, starts, ends, labels, share) if share and len(starts) else None
 
     def redraw(self, rng: np.random.Generator) -> None:
-        """Perturb and swap spans anew; the number of sentences and their order stay."""
+        """Perturb the sentences and swap spans anew. The number and the order of the sentences do not change."""
         if self._redrawn is not None:
             arrays = self._redrawn()
             self.features = arrays.get("features")
@@ -98,6 +107,7 @@ class SwappingDataset(SentenceDataset):
             self._original = (self._original[0], self.words, self.vectors, self._original[3])
         if self._swapper is None:
             return
+        # Each draw starts from the original arrays, so that swaps of earlier epochs do not add up.
         _, words, vectors, tags = self._original
         index, self.offsets = self._swapper.draw(rng)
         self.words = None if words is None else words[index]
@@ -107,12 +117,12 @@ class SwappingDataset(SentenceDataset):
 
 
 def span_ranges(tags: TokenSequences) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Item ranges and label numbers of all spans of legal tag sequences."""
+    """First tokens, end tokens and label numbers of all spans of legal tag sequences, each of shape (n_spans,)."""
     parts = [split_tag(tag) for tag in tags.data]
     first = np.fromiter((p in ("B", "S") for p, _ in parts), dtype=bool, count=len(parts))
     inside = np.fromiter((p in ("I", "E") for p, _ in parts), dtype=bool, count=len(parts))
     starts = np.flatnonzero(first)
-    # A span ends before the next item that does not continue it; the end of all items counts as one.
+    # A span ends before the next token that is not I or E, or at the end of all tokens.
     stops = np.flatnonzero(np.append(~inside, True))
     ends = stops[np.searchsorted(stops, starts, side="right")]
     number: dict[str, int] = {}
@@ -120,15 +130,16 @@ def span_ranges(tags: TokenSequences) -> tuple[np.ndarray, np.ndarray, np.ndarra
     return starts, ends, np.asarray(labels, dtype=np.int64)
 
 
-# 13 MiB in a saved model; more rows gave no better F1 on MEDDOCAN dev (96.22 against 96.21 with 100,000).
+# Number of rows of the n-gram table: 13 MiB in a saved model. More rows gave no better F1 on the MEDDOCAN development
+# set (96.22 against 96.21 with 100,000).
 _BUCKET = 32_768
 
 
 def tagger_vectors(embeddings: Any, X: TokenSequences, rng: np.random.Generator) -> Any:
     """Word vectors for the ``embeddings`` parameter of `DeidTagger`, or None.
 
-    "auto" trains vectors of character n-grams on X: no download, no word stored, and on development data better than
-    characters alone.
+    "auto" trains vectors of character n-grams on X. These vectors need no download and store no word. On development
+    data, the tagger was better with these vectors than with characters alone.
     """
     seed = int(rng.integers(2**31))
     if embeddings is None or isinstance(embeddings, SubwordTable):

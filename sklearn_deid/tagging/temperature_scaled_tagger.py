@@ -1,4 +1,4 @@
-"""`TemperatureScaledTagger`: probabilities that are as often right as they say."""
+"""`TemperatureScaledTagger`: calibrate the probabilities of a tagger."""
 
 from __future__ import annotations
 
@@ -18,37 +18,39 @@ from .note_deidentifier import default_tagger
 
 
 class TemperatureScaledTagger(TokenTagger, BaseEstimator):
-    """Scale the probabilities of a tagger by one number, chosen on patients that it did not see.
+    """Calibrate the probabilities of a tagger with one temperature, chosen on held-out patients.
 
-    Marginals are raised to the power ``1 / temperature_`` and normalised: above 1 the tagger was too sure of itself,
-    below 1 not sure enough. Tags stay as they are. In the manner of scikit-learn's `CalibratedClassifierCV` with
-    ``method="temperature"``.
+    The estimator raises the marginal probabilities to the power ``1 / temperature_`` and normalises the result. A
+    temperature above 1 means that the tagger was overconfident, a temperature below 1 that the tagger was
+    underconfident. The predicted tags do not change. The estimator corresponds to scikit-learn's
+    `CalibratedClassifierCV` with ``method="temperature"``.
 
     Parameters
     ----------
     estimator : estimator, default=DeidTagger()
-        Tagger with ``predict_proba``, or a pipeline that ends with one.
+        Tagger with ``predict_proba``, or a pipeline that ends with such a tagger.
     cv : float in (0, 1), int, splitter or "prefit", default=0.25
-        Who is held out, as in `RecallTunedTagger`.
+        Plan of the held-out patients, as in `RecallTunedTagger`.
     refit : bool, default=False
-        Whether the tagger is trained again on all patients; needed with several folds.
+        Whether to train the tagger again on all patients after the temperature is chosen. Required with several folds.
     n_jobs : int or None, default=None
-        Folds trained at the same time.
+        Number of folds that are trained in parallel.
     random_state : int, RandomState or None, default=None
-        Chooses who is held out.
+        Random seed of the choice of held-out patients.
 
     Attributes
     ----------
     estimator_ : fitted estimator
+        Fitted tagger.
     temperature_ : float
-        Of the smallest mean negative log likelihood of the gold tags of held-out tokens.
+        Temperature with the smallest mean negative log likelihood of the gold tags of held-out tokens.
     classes_ : ndarray of str
-        IOB2 tags, the columns of `predict_proba`.
+        IOB2 tags, in the order of the columns of `predict_proba`.
 
     See Also
     --------
-    metrics.expected_calibration_error : Whether it was worth it.
-    plotting.ReliabilityDisplay : The same as a figure.
+    metrics.expected_calibration_error : Measures how far probabilities are from observed frequencies.
+    plotting.ReliabilityDisplay : Plots probabilities against observed frequencies.
 
     References
     ----------
@@ -88,7 +90,9 @@ class TemperatureScaledTagger(TokenTagger, BaseEstimator):
         Parameters
         ----------
         X : sequence of n sentences, `TokenSequences` or `TokenVectors`
+            Sentences as lists of tokens, or as arrays of token vectors.
         y : sequence of n tag sequences
+            IOB2 tags. Each tag sequence is as long as its sentence.
         groups : array-like of shape (n,), optional
             Patient of each sentence.
 
@@ -113,18 +117,22 @@ class TemperatureScaledTagger(TokenTagger, BaseEstimator):
         return self
 
     def predict(self, X: Any, return_confidence: bool = False) -> Any:
-        """Tag sentences, as the tagger does.
+        """Tag sentences. The tags are those of the wrapped tagger.
 
         Parameters
         ----------
         X : sequence of n sentences, as in `fit`
+            Sentences to tag.
         return_confidence : bool, default=False
-            Also return the scaled probability of the label at each tagged token, and of O at the others.
+            Whether to also return the scaled probability of the label at each tagged token, and of O at each other
+            token.
 
         Returns
         -------
         y : ndarray of shape (n,), dtype object
+            One list of legal IOB2 tags for each sentence.
         confidence : ndarray of shape (n,), dtype object
+            One float array for each sentence. Returned only with ``return_confidence=True``.
         """
         check_is_fitted(self)
         X = check_sequences(X)
@@ -137,12 +145,18 @@ class TemperatureScaledTagger(TokenTagger, BaseEstimator):
         )
 
     def predict_proba(self, X: Any) -> np.ndarray:
-        """Scaled marginals; columns as in ``classes_``.
+        """Scaled marginal probability of each tag at each token.
+
+        Parameters
+        ----------
+        X : sequence of n sentences, as in `fit`
+            Sentences to tag.
 
         Returns
         -------
         ndarray of shape (n,), dtype object
-            Of float32 arrays of shape (n_tokens, n_classes).
+            One float32 array of shape (n_tokens, n_classes) for each sentence, with columns in the order of
+            ``classes_``.
         """
         check_is_fitted(self)
         return self._marginals(check_sequences(X)).rows()
@@ -158,21 +172,25 @@ def _scaled(probabilities: np.ndarray, temperature: float) -> np.ndarray:
 
 
 def _with_floor(probabilities: np.ndarray) -> np.ndarray:
-    # float32 marginals reach 0, which no tag of y may have
+    # float32 marginals can underflow to 0, and the log of 0 would make the loss infinite.
     return np.maximum(probabilities, float(np.finfo(np.float32).tiny))
 
 
 def _best_temperature(held: HeldOut) -> float:
-    """Temperature of the smallest negative log likelihood, between 0.05 and 20."""
+    """Temperature between 0.05 and 20 with the smallest negative log likelihood."""
+    # shape: (n_tokens,)
     gold = columns_of(held.tags.data, held.marginals.labels)
+    # shape: (n_tokens, n_classes)
     logs = np.log(_with_floor(held.marginals.data))
     own = logs[np.arange(len(gold)), gold]
 
+    # Mean of log(sum_k p_k ** power) - power * log(p_gold), with the largest log taken out of the sum for stability.
     def loss(log_temperature: float) -> float:
         power = float(np.exp(-log_temperature))
         top = logs.max(axis=1)
         norm = np.log(np.exp(power * (logs - top[:, None])).sum(axis=1))
         return float((norm + power * (top - own)).mean())
 
+    # The search runs over the logarithm, so that T and 1 / T are treated alike.
     found: Any = minimize_scalar(loss, bounds=(np.log(0.05), np.log(20.0)), method="bounded")
     return float(np.exp(found.x))

@@ -1,4 +1,4 @@
-"""Training loop of the tagger on skorch: batches, loss and callbacks. Strings do not occur here."""
+"""Training loop of the tagger on skorch: batches, loss and callbacks. This module handles numbers, never strings."""
 
 from __future__ import annotations
 
@@ -18,23 +18,24 @@ from .recall_weight import RecallWeight
 from .strategies import strategy
 from .tagger_data import SwappingDataset
 
-# Padded cells of a batch when tagging: large enough to keep the matrix products busy, small enough for the caches.
+# Padded cells of a batch in prediction: enough for fast matrix products, few enough for the caches of the processor.
 _TAGGING_CELLS = 4096
-# What max_epochs="auto" means: so many epochs, more where the data are small so that enough batches are seen.
+# max_epochs="auto": at least _EPOCHS epochs. Small data sets need more epochs to reach _FEWEST_BATCHES batches.
 _EPOCHS, _MOST_EPOCHS, _FEWEST_BATCHES = 20, 100, 2000
 
 
 class NoCriterion(nn.Module):
-    """skorch asks for a criterion; the loss is the module's own."""
+    """Placeholder for the criterion that skorch requires. `TaggerModule.loss` computes the loss."""
 
 
 class SequenceNet(SkorchEstimator):
-    """skorch over ragged sentences: own batches, own loss, averaged weights, F1 on held-out sentences.
+    """skorch training of sentences of different lengths, with averaged weights and F1 on held-out sentences.
 
-    skorch's dataset, splitter and cached scoring count a list of token lists as one sample. They are replaced here.
+    The data set, the splitter and the cached scoring of skorch count a list of token lists as one sample. This class
+    replaces them.
     """
 
-    # ---- what skorch calls while training
+    # ---- methods that skorch calls during training
 
     @property
     def _default_callbacks(self) -> list[tuple[str, Any]]:
@@ -45,18 +46,19 @@ class SequenceNet(SkorchEstimator):
             own.append(("weight_average", WeightAverage(self.weight_average)))
         if self.validation_fraction is not None:
             own.append(("early_stopping", EarlyStoppingOnF1(self.patience)))
-        # get_params asks for the callbacks too, before `fit` has looked at the parameters.
+        # get_params also reads the callbacks, before `fit` has checked that `verbose` is an int.
         if isinstance(self.verbose, int) and self.verbose > 1:
             own.append(("progress_bar", ProgressBar()))
         first, last = super()._default_callbacks[:-1], super()._default_callbacks[-1:]
-        return first + own + last  # the log line comes last, when all columns are there
+        # The callback that prints the log line comes last, after all other callbacks have written their columns.
+        return first + own + last
 
     def get_split_datasets(self, X: Any, y: Any = None, **fit_params: Any) -> tuple[Any, Any]:
-        """The pair of data sets that `fit` made: patients are split before anything is learned from them."""
+        """Return X, the pair of data sets that `fit` has already split by patient."""
         return X
 
     def get_iterator(self, dataset: SentenceDataset, training: bool = False) -> DataLoader:
-        """Batches of sentences of similar length; shuffled anew in each epoch when training."""
+        """Batches of sentences of similar length. Training shuffles the batches anew in each epoch."""
         rng = self._rng if training else None
         cells = self.batch_size if training else max(self.batch_size, _TAGGING_CELLS)
         sampler = LengthBucketSampler(dataset.unit_lengths, cells, max_rows=cells, rng=rng)
@@ -66,13 +68,13 @@ class SequenceNet(SkorchEstimator):
         return DataLoader(dataset, batch_sampler=sampler, collate_fn=dataset.collate, pin_memory=pin)
 
     def on_epoch_begin(self, net: Any, dataset_train: Any = None, dataset_valid: Any = None, **kwargs: Any) -> None:
-        """Swap the spans of the training sentences anew."""
+        """Perturb the training sentences and swap their spans anew."""
         super().on_epoch_begin(net, dataset_train=dataset_train, dataset_valid=dataset_valid, **kwargs)
         if isinstance(dataset_train, SwappingDataset):
             dataset_train.redraw(self._rng)
 
     def run_single_epoch(self, iterator: Any, training: bool, prefix: str, step_fn: Any, **fit_params: Any) -> None:
-        """One pass; held-out sentences are measured with the averaged weights."""
+        """Run one pass over the data. Held-out sentences are scored with the averaged weights."""
         if training or iterator is None:
             super().run_single_epoch(iterator, training, prefix, step_fn, **fit_params)
             return
@@ -81,18 +83,19 @@ class SequenceNet(SkorchEstimator):
             self.history.record("valid_f1", self._held_out_f1(iterator.dataset))
 
     def averaged_weights(self) -> AbstractContextManager[None]:
-        """Put the moving average into the module for a while."""
+        """Use the averaged weights inside a with block; without weight averaging, the current weights."""
         average = dict(self.callbacks_).get("weight_average")
         return nullcontext() if average is None else average.averaged(self)
 
     def infer(self, x: SentenceBatch, **fit_params: Any) -> Tensor:
-        """Emissions of a batch."""
+        """Compute the emissions of a batch, shape (batch, time, n_tags)."""
         with self._autocast():
             return self.module_(x.to(resolve_device(self.device)), **fit_params)
 
     def get_loss(self, y_pred: Tensor, y_true: Tensor, X: Any = None, training: bool = False) -> Tensor:
         """Negative log likelihood of the gold tags."""
         device = y_pred.device
+        # Weights apply in training only. The loss of held-out sentences is the plain negative log likelihood.
         weights = self._tag_weights if training else None
         return self.module_.loss(
             y_pred,
@@ -105,15 +108,16 @@ class SequenceNet(SkorchEstimator):
     def _recall_weight(self) -> RecallWeight | None:
         return strategy("recall_weight", self.recall_weight)
 
-    # ---- what `fit` and `predict` call
+    # ---- methods that `fit` and `predict` call
 
     def _train(self, train: SentenceDataset, valid: SentenceDataset | None, epochs: int | None = None) -> None:
-        """skorch's training loop; Ctrl-C ends it and leaves the weights as they are.
+        """Run the training loop of skorch. Ctrl-C ends the loop and keeps the current weights.
 
-        Without ``epochs`` it is a whole training of ``max_epochs`` with a falling rate, else some epochs at a constant
-        one.
+        Without ``epochs``, the training has ``max_epochs`` epochs with a falling learning rate. With ``epochs``, the
+        learning rate is constant.
         """
-        decay = dict(self.callbacks_).get("lr_decay")  # a user may have switched it off
+        # None if the user has switched the callback off.
+        decay = dict(self.callbacks_).get("lr_decay")
         if decay is not None:
             decay.n_epochs = None if epochs else self._planned_epochs(train)
         epochs = epochs or self._planned_epochs(train)
@@ -125,32 +129,36 @@ class SequenceNet(SkorchEstimator):
         self.notify("on_train_end", X=train, y=None)
 
     def _planned_epochs(self, train: SentenceDataset) -> int:
+        """Number of epochs of a whole training."""
         if self.max_epochs != "auto":
             return self.max_epochs
         n_batches = len(LengthBucketSampler(train.unit_lengths, self.batch_size, max_rows=self.batch_size))
+        # -(-a // b) is the quotient, rounded up.
         return max(_EPOCHS, min(_MOST_EPOCHS, -(-_FEWEST_BATCHES // n_batches)))
 
     def _outputs(
         self, dataset: SentenceDataset, table: Tensor | None = None
     ) -> Iterator[tuple[list[int], SentenceBatch, Tensor]]:
-        """Rows, batch and emissions, in order of length; sentences without tokens do not appear."""
+        """Yield rows, batch and emissions in order of length, without sentences that have no token."""
         device = resolve_device(self.device)
         self._set_training(False)
         for units in LengthBucketSampler(dataset.unit_lengths, _TAGGING_CELLS, max_rows=_TAGGING_CELLS):
             batch = dataset.collate(units)[0].to(device)
-            with torch.no_grad(), self._autocast():  # not inference mode: marginals are gradients
+            # No inference mode: the marginals of the CRF are gradients, and inference tensors allow none.
+            with torch.no_grad(), self._autocast():
                 emissions = self.module_(batch, table)
             yield dataset.tagged_rows(units), batch, emissions
 
     @contextmanager
     def _own_random_stream(self) -> Iterator[None]:
-        """Seed torch for a while and give the generator back as it was."""
+        """Seed torch inside a with block and restore the state of its generator afterwards."""
         device = resolve_device(self.device)
         with torch.random.fork_rng(devices=[device] if device.type == "cuda" else []):
             torch.manual_seed(int(self._rng.integers(2**62)))
             yield
 
     def _autocast(self) -> AbstractContextManager[Any]:
+        """Context of mixed precision, without effect if mixed precision is off."""
         device = resolve_device(self.device)
         wanted = self.mixed_precision
         if wanted == "auto":

@@ -1,4 +1,4 @@
-"""`VotingTagger`: the mean of several taggers."""
+"""`VotingTagger`: soft voting of several taggers."""
 
 from __future__ import annotations
 
@@ -18,34 +18,34 @@ from .marginals import PhiMarginals, TokenTagger, read_marginals, tag_columns
 
 
 class VotingTagger(TokenTagger, NamedEstimators):
-    """Tag by the mean of the marginals of several taggers.
+    """Tag with the mean marginal probabilities of several taggers.
 
-    The soft voting of scikit-learn's `VotingClassifier` for sequences. The tags are the legal ones with the largest
-    product of mean marginals.
+    The estimator is the counterpart of scikit-learn's `VotingClassifier` with soft voting, for sequences. `predict`
+    returns the legal tag sequence with the largest product of mean marginals.
 
     Parameters
     ----------
     estimators : list of (str, estimator)
-        Taggers, or pipelines that end with one, with ``predict_proba``. One without it, such as a `RuleTagger`, is
-        taken to be sure of its tags. ``set_params(name="drop")`` leaves one out.
+        Names and taggers (or pipelines that end with a tagger). The predicted tags of a tagger without
+        ``predict_proba``, such as a `RuleTagger`, have probability 1. ``set_params(name="drop")`` leaves a tagger out.
     weights : sequence of float or None, default=None
-        Of the taggers, at least 0; None weighs them equally.
+        Weight of each tagger, at least 0. None gives all taggers the same weight.
     n_jobs : int or None, default=None
-        Taggers trained at the same time.
+        Number of taggers that are trained in parallel.
 
     Attributes
     ----------
     estimators_ : list of fitted estimators
-        Without dropped ones.
+        Fitted taggers, without dropped taggers.
     named_estimators_ : Bunch
-        The same by name.
+        Fitted taggers by name.
     classes_ : ndarray of str
-        IOB2 tags, the columns of `predict_proba`.
+        IOB2 tags, in the order of the columns of `predict_proba`.
 
     See Also
     --------
-    RecallTunedTagger : Takes this as it takes any tagger.
-    HybridTagger : Adds the spans of rules to those of a tagger.
+    RecallTunedTagger : Tunes the decision threshold of a tagger, such as this estimator.
+    HybridTagger : Combines a tagger with rules.
 
     Examples
     --------
@@ -76,14 +76,16 @@ class VotingTagger(TokenTagger, NamedEstimators):
         self.n_jobs = n_jobs
 
     def fit(self, X: Any, y: Any, *, groups: Any = None) -> VotingTagger:
-        """Train the taggers.
+        """Train all taggers.
 
         Parameters
         ----------
         X : sequence of n sentences, `TokenSequences` or `TokenVectors`
+            Sentences as lists of tokens, or as arrays of token vectors.
         y : sequence of n tag sequences
+            IOB2 tags. Each tag sequence is as long as its sentence.
         groups : array-like of shape (n,), optional
-            Patient of each sentence, for taggers that take it.
+            Patient of each sentence, for taggers with a ``groups`` parameter.
 
         Returns
         -------
@@ -94,7 +96,7 @@ class VotingTagger(TokenTagger, NamedEstimators):
         SequenceError
             If X and y do not match.
         ValueError
-            If names or weights do not fit, or all taggers are dropped.
+            If names or weights are not valid, or all taggers are dropped.
         """
         check_constraints(self)
         kept = self._kept()
@@ -107,6 +109,7 @@ class VotingTagger(TokenTagger, NamedEstimators):
         self.named_estimators_ = Bunch(
             **{name: fitted for (name, _), fitted in zip(kept, self.estimators_, strict=True)}
         )
+        # Taggers may know labels that y does not hold, for example the labels of rules.
         self._labels = labels_in(tags.data, *(getattr(estimator, "classes_", ()) for estimator in self.estimators_))
         self.classes_ = tag_columns(self._labels)
         return self
@@ -117,39 +120,50 @@ class VotingTagger(TokenTagger, NamedEstimators):
         Parameters
         ----------
         X : sequence of n sentences, as in `fit`
+            Sentences to tag.
         return_confidence : bool, default=False
-            Also return the mean probability of the label at each tagged token, and of O at the others.
+            Whether to also return the mean probability of the label at each tagged token, and of O at each other token.
 
         Returns
         -------
         y : ndarray of shape (n,), dtype object
             One list of legal IOB2 tags for each sentence.
         confidence : ndarray of shape (n,), dtype object
-            One float array for each sentence; only with ``return_confidence``.
+            One float array for each sentence. Returned only with ``return_confidence=True``.
         """
         tags, confidence = self._mean(X).best_tags()
         return (object_rows(tags), object_rows(confidence)) if return_confidence else object_rows(tags)
 
     def predict_proba(self, X: Any) -> np.ndarray:
-        """Mean marginals; columns as in ``classes_``.
+        """Mean marginal probability of each tag at each token.
+
+        Parameters
+        ----------
+        X : sequence of n sentences, as in `fit`
+            Sentences to tag.
 
         Returns
         -------
         ndarray of shape (n,), dtype object
-            Of float32 arrays of shape (n_tokens, n_classes).
+            One float32 array of shape (n_tokens, n_classes) for each sentence, with columns in the order of
+            ``classes_``.
         """
         return self._mean(X).rows()
 
     def _mean(self, X: Any) -> PhiMarginals:
+        """Weighted mean of the marginals of all taggers."""
         check_is_fitted(self, "estimators_")
         X = check_sequences(X)
         weights = self._weights()
+        # shape: (n_tokens, n_classes)
         total = np.zeros((len(X.data), 1 + 2 * len(self._labels)))
+        # The marginals of one tagger at a time are in memory.
         for estimator, weight in zip(self.estimators_, weights / weights.sum(), strict=True):
             total += weight * read_marginals(estimator, X, X, self._labels).data
         return PhiMarginals(self._labels, total, X.offsets)
 
     def _kept(self) -> list[tuple[str, Any]]:
+        """Check names, weights and taggers, and return the taggers that are not dropped."""
         if not self.estimators or not all(isinstance(pair, tuple) and len(pair) == 2 for pair in self.estimators):
             raise ValueError("The 'estimators' parameter of VotingTagger must be a list of (name, estimator).")
         self._validate_names([name for name, _ in self.estimators])
@@ -163,7 +177,7 @@ class VotingTagger(TokenTagger, NamedEstimators):
         return kept
 
     def _weights(self) -> np.ndarray:
-        """Weights of the taggers that are kept."""
+        """Weights of the taggers that are not dropped, shape (n_kept,)."""
         weights = np.ones(len(self.estimators)) if self.weights is None else np.asarray(self.weights, dtype=float)
         kept = np.array([not _is_dropped(estimator) for _, estimator in self.estimators], dtype=bool)
         if weights.shape != kept.shape or (weights < 0).any() or not np.isfinite(weights).all():

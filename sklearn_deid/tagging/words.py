@@ -1,4 +1,4 @@
-"""Vectors of words from their characters, shapes, casing and given vectors."""
+"""Encoders of words: characters, shapes, casing and fixed word vectors."""
 
 from __future__ import annotations
 
@@ -8,23 +8,24 @@ from torch.nn import functional as F
 
 from .encoders import BidirectionalRecurrent
 
-# Words up to so many characters are read together: most are short, and one long word would pad them all.
+# Upper limits of groups of word lengths. Words of one group are read together: in a single group, one long word would
+# pad all short words.
 _LENGTH_BORDERS = (4, 8, 14)
 
 
 class CharacterCNN(nn.Module):
-    """Convolution over the characters of a word, maximum over positions.
+    """Convolution over the characters of a word, with the maximum over all positions.
 
     Parameters
     ----------
     n_characters : int
-        Number of character classes; class 0 is padding.
+        Number of character classes. Class 0 is padding.
     embedding_dim : int, default=25
         Width of a character vector.
     n_filters : int, default=50
-        Width of the result.
+        Number of filters, and width of the result.
     width : int, default=3
-        Characters seen by one filter.
+        Number of characters that a filter covers.
 
     References
     ----------
@@ -38,13 +39,13 @@ class CharacterCNN(nn.Module):
         self.output_size = n_filters
 
     def forward(self, characters: Tensor) -> Tensor:
-        """(n_words, longest word) character classes to (n_words, n_filters).
+        """Encode character classes (n_words, longest word) to vectors (n_words, n_filters).
 
-        A filter is a sum over its places of something that depends on one character only, so each place gets a table
-        (character class -> contribution) and the convolution is a sum of look-ups: the same numbers as a convolution of
-        the embedded characters, at a third of its time on CPU.
+        The method replaces the convolution by a sum of look-ups. Each place of a filter sees one character, so that one
+        table for each place can hold the contribution of every character class. The sum of the look-ups equals a
+        convolution of the embedded characters and takes a third of its time on CPU.
         """
-        # Padding that is common to all words costs time only.
+        # Padding columns that are common to all words are cut off to save time.
         longest = max(1, int((characters > 0).sum(1).max()))
         kernel, bias = self.convolution.weight, self.convolution.bias
         assert bias is not None
@@ -55,8 +56,9 @@ class CharacterCNN(nn.Module):
             # shape: (n_characters, n_filters)
             table = self.embedding.weight @ kernel[:, :, place].t()
             total = total + F.embedding(padded[:, place : place + longest], table, padding_idx=0)
-        # Positions after the end of a word must not count, or a word would depend on the longest word beside it.
+        # Positions behind the end of a word do not count: the vector of a word must not depend on other words.
         on = characters[:, :longest] > 0
+        # An empty word keeps one position, because the maximum over no position would be -inf.
         on[:, 0] = True
         return torch.where(on.unsqueeze(2), total, -torch.inf).amax(1) + bias
 
@@ -64,17 +66,19 @@ class CharacterCNN(nn.Module):
 class CharacterRNN(nn.Module):
     """Bidirectional GRU or LSTM over the characters of a word.
 
-    A word is the state after its last character of the one direction, and after its first one of the other.
+    The vector of a word joins the forward state after the last character and the backward state after the first
+    character.
 
     Parameters
     ----------
     n_characters : int
-        Number of character classes; class 0 is padding.
+        Number of character classes. Class 0 is padding.
     cell : {"gru", "lstm"}, default="gru"
+        Kind of recurrent cell.
     embedding_dim : int, default=25
         Width of a character vector.
     hidden_size : int, default=25
-        Units of each direction.
+        Number of units of each direction.
 
     References
     ----------
@@ -88,10 +92,11 @@ class CharacterRNN(nn.Module):
         self.output_size = self.recurrent.output_size
 
     def forward(self, characters: Tensor) -> Tensor:
-        """(n_words, longest word) character classes to (n_words, 2 * hidden_size)."""
+        """Encode character classes (n_words, longest word) to vectors (n_words, 2 * hidden_size)."""
         lengths = (characters > 0).sum(1).clamp(min=1)
         out = self.embedding.weight.new_zeros(len(characters), self.output_size)
-        if lengths.is_cuda:  # one launch for all beats looking at the lengths
+        # On a GPU one call for all words is faster: grouping by length would wait for the lengths.
+        if lengths.is_cuda:
             return self._read(characters, lengths)
         group = torch.bucketize(lengths, torch.tensor(_LENGTH_BORDERS, device=lengths.device))
         for number in range(len(_LENGTH_BORDERS) + 1):
@@ -110,19 +115,20 @@ class CharacterRNN(nn.Module):
 
 
 class WordEncoder(nn.Module):
-    """Concatenation of all features of a word.
+    """Concatenate all features of a word.
 
     Parameters
     ----------
     n_casings : int
-        Number of casing classes, given as one-hot.
+        Number of casing classes. The casing of a word is a one-hot vector.
     characters : CharacterCNN, CharacterRNN or None
+        Encoder of the characters. None leaves characters out.
     n_shapes : int, default=0
-        Number of word-shape classes; 0 leaves shapes out.
+        Number of word-shape classes. 0 leaves shapes out.
     shape_dim : int, default=25
         Width of a shape vector.
     vector_dim : int, default=0
-        Width of the given, fixed word vectors; 0 leaves them out.
+        Width of the fixed word vectors. 0 leaves word vectors out.
     """
 
     def __init__(
@@ -141,8 +147,8 @@ class WordEncoder(nn.Module):
         self.output_size += characters.output_size if characters is not None else 0
 
     def forward(self, features: dict[str, Tensor]) -> Tensor:
-        """Features of n_words words to (n_words, output_size)."""
-        # each of shape (n_words, width)
+        """Encode the features of all words to vectors of shape (n_words, output_size)."""
+        # shape of each part: (n_words, width of the part)
         parts = [F.one_hot(features["casing"], self.n_casings).float()]
         if self.vector_dim:
             parts.append(features["vectors"])

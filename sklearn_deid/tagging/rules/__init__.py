@@ -1,4 +1,4 @@
-"""Figures that only the benchmarks draw."""
+"""Rules that find PHI with a fixed form, such as dates, phone numbers and identifiers."""
 
 from .finding import DEFAULT_RECOGNIZERS, LANGUAGES, RECOGNIZERS, RULES, RuleSpan, find_phi, select_rules
 from .label_maps import KINDS, LABEL_MAPS, infer_label_map, rule_label_map

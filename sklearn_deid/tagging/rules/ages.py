@@ -1,4 +1,4 @@
-"""Ages, and those over 89, which are the only ones that HIPAA's Safe Harbor names."""
+"""Rules for ages, and for ages over 89: HIPAA's Safe Harbor names only ages over 89."""
 
 from __future__ import annotations
 
@@ -27,25 +27,27 @@ _NO_DURATION = r"(?!\s(?i:de (?:evoluci|duraci|seguimi|tratami|antig)|despu|ante
 
 
 def _up_to_120(text: str) -> int:
+    """Length of an age of at most 120 years; 0 for a higher number."""
     return len(text) * (_years(text) <= 120)
 
 
 def _years(text: str) -> int:
+    """Number in digits, or tens of an English number word; 0 for other words."""
     number = re.search(r"\d+", text)
     if number is not None:
         return int(number[0])
     word = text.lower().lstrip()
-    # Spanish numbers are matched up to fifteen only.
+    # The patterns match Spanish number words only up to fifteen. For these words the result is 0: never over 89.
     return next((20 + 10 * i for i, ten in enumerate(_TENS) if word.startswith(ten)), 0)
 
 
 def _grown_up(text: str) -> int:
-    """From 16 years on: below, "de 5 años" is a duration as often as an age."""
+    """Length of an age from 16 to 120 years. Below 16, "de 5 años" is a duration as often as an age."""
     return len(text) * (16 <= _years(text) <= 120)
 
 
 def _over_89(text: str) -> int:
-    """Years, not months or weeks, over 89; up to 130."""
+    """Length of an age over 89 and up to 130 in years. Months, weeks and days do not count."""
     unit = re.search(r"(?i)mes|semana|d[íi]a", text)
     return len(text) * (unit is None and 89 < _years(text) <= 130)
 
@@ -80,6 +82,7 @@ AGE_RULES = (
     *(
         replace(rule, name=f"{rule.name}-over-89", family="age-over-89", measure=_over_89)
         for rule in _ALL
-        if rule.name != "age-and-sex"  # "92M" is a mere form; the other rules know that years are meant
+        # "92M" is no evidence of an age. The other rules match words that show that the number is an age.
+        if rule.name != "age-and-sex"
     ),
 )

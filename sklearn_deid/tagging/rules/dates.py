@@ -1,4 +1,4 @@
-"""Dates in figures and with names of months, English and Spanish."""
+"""Rules for dates in digits and with names of months, in English and Spanish."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ _ORDINAL = r"(?:\s?(?:st|nd|rd|th|ST|ND|RD|TH)\b)?"
 
 _FULL = "January February March April May June July August September October November December".split()
 _SHORT = "Jan Feb Mar Apr Jun Jul Aug Sept Sep Oct Nov Dec".split()
-# In lower case "may" and "march" are other words.
+# Lower case names of months are not matched, because "may" and "march" are other words in lower case.
 _MONTH = "(?:" + "|".join([*_FULL, *_SHORT, *map(str.upper, [*_FULL, *_SHORT])]) + ")"
-# Those that are no names of people or other words, for a month alone.
+# Names of months that are neither names of people nor other words, for a month without day and year.
 _CLEAR_MONTH = "(?:January|February|July|September|October|November|December)"
 _WEEKDAY = "(?:Monday|Tuesday|Wednesday|Thursday|Friday|Saturday|Sunday)"
 _MES = "(?i:enero|febrero|marzo|abril|mayo|junio|julio|agosto|septiembre|setiembre|octubre|noviembre|diciembre)"
-# What follows an amount, not a year: "of 2000 ml".
+# Units after a number: in "of 2000 ml" the number is an amount and not a year.
 _NO_UNIT = r"(?!\s?(?:m[lLg]|mcg|cc|kcal|cal|units?|U|g|kg|cm|mm|cel|/|%))"
 
 
@@ -30,7 +30,7 @@ def _is_day_and_month(a: int, b: int) -> bool:
 
 
 def _numeric_length(text: str) -> int:
-    """Day and month in either order, with a year at either end."""
+    """Length of a date with day and month in either order. The year may be at the start, at the end, or missing."""
     numbers = [int(part) for part in re.findall(r"\d+", text)]
     if len(numbers) == 3 and numbers[0] > 999:
         numbers = numbers[1:]
@@ -38,15 +38,17 @@ def _numeric_length(text: str) -> int:
 
 
 def _month_length(text: str) -> int:
+    """Length of a month and a year, if the month is between 1 and 12."""
     return len(text) * (1 <= int(text.partition("/")[0]) <= 12)
 
 
 def _compact_length(text: str) -> int:
+    """Length of a date such as 20190312, if month and day are possible."""
     return len(text) * _is_day_and_month(int(text[6:]), int(text[4:6]))
 
 
 def _day_length(text: str) -> int:
-    """A day with the name of a month."""
+    """Length of a date with the name of a month, if the day is between 1 and 31."""
     days = [int(number) for number in re.findall(r"\d+", text) if len(number) < 3]
     return len(text) * all(0 <= day <= 99 for day in days[1:]) * (not days or 1 <= days[0] <= 31)
 
@@ -82,7 +84,7 @@ DATE_RULES = (
         "en",
         measure=_day_length,
     ),
-    # "05MAY11" in raw text: no word border after the month.
+    # "05MAY11" in raw text has no word border after the month.
     _date("date-day-month-glued", rf"{_FREE}{_DAY}{_MONTH}(?:{_YEAR}|\d{{2}})(?!\d)", "en", measure=_day_length),
     _date("date-month-year", rf"\b{_MONTH}[\s,./-]{{1,2}}(?:of\s)?{_YEAR}(?!\d)", "en"),
     _date("date-season", rf"\b(?i:spring|summer|fall|autumn|winter)\s(?:of\s)?{_YEAR}(?!\d)", "en"),

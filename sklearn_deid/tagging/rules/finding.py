@@ -1,4 +1,4 @@
-"""`find_phi`: all rules over a text, and which of their spans count where they overlap."""
+"""`find_phi`: match all rules on a text and resolve overlaps between their spans."""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ from .rule import Rule, compiled
 
 RULES: tuple[Rule, ...] = (*NET_RULES, *PHONE_RULES, *NUMBER_RULES, *DATE_RULES, *AGE_RULES, *POSTAL_RULES)
 RECOGNIZERS = tuple(dict.fromkeys(rule.family for rule in RULES))
-DEFAULT_RECOGNIZERS = tuple(family for family in RECOGNIZERS if family != "age-over-89")  # "age" has them
+# "age" includes the ages over 89.
+DEFAULT_RECOGNIZERS = tuple(family for family in RECOGNIZERS if family != "age-over-89")
 LANGUAGES = ("en", "es")
 _AROUND = " \t\n\r\x0b\x0c\x1c\x1d\x1e\x1f\x85\xa0"
 _AFTER = _AROUND + ".,;:"
@@ -24,25 +25,29 @@ _AFTER = _AROUND + ".,;:"
 
 @dataclass(frozen=True, slots=True)
 class RuleSpan(Span):
-    """A span and the name of the rule that found it."""
+    """Span with the name of the rule that found the span."""
 
     rule: str = ""
 
 
 def select_rules(recognizers: Iterable[str] | None = None, language: str | None = None) -> tuple[Rule, ...]:
-    """Rules of some families and of a language.
+    """Select rules by family and language.
 
     Parameters
     ----------
     recognizers : iterable of str, optional
-        Of `RECOGNIZERS`; by default all but "age-over-89", which is a part of "age".
+        Names from `RECOGNIZERS`. By default all names except "age-over-89", which is a part of "age".
     language : {"en", "es"}, optional
-        By default both.
+        Language of the rules. By default both languages.
+
+    Returns
+    -------
+    tuple of Rule
 
     Raises
     ------
     ValueError
-        If a family or the language is not known.
+        If a family or the language is unknown.
     """
     if isinstance(recognizers, str):
         raise ValueError(f"'recognizers' must be a sequence of names of families. Write ({recognizers!r},) for one.")
@@ -62,35 +67,36 @@ def find_phi(
     language: str | None = None,
     rules: tuple[Rule, ...] | None = None,
 ) -> list[RuleSpan]:
-    """What rules find in a text.
+    """Find PHI in a text with rules.
 
-    Rules know forms and telling words, not people and places: this is a complement of a tagger, not a de-identifier.
-    Time is linear in the length of the text.
+    Rules find identifiers by their form or by a keyword. Rules find no names and no places: use rules together with a
+    tagger, not alone, to de-identify notes. The running time is linear in the length of the text.
 
     Parameters
     ----------
     text : str
         Raw text, or a sentence rebuilt from tokens (`rebuild_sentence`).
     recognizers : iterable of str, optional
-        Of `RECOGNIZERS`: "email", "url", "ip", "phone" (with fax), "id", "ssn", "date", "age", "age-over-89", "zip". By
-        default all but "age-over-89", which is a part of "age".
+        Names from `RECOGNIZERS`: "email", "url", "ip", "phone" (includes fax), "id", "ssn", "date", "age",
+        "age-over-89", "zip". By default all names except "age-over-89", which is a part of "age".
     language : {"en", "es"}, optional
-        By default the rules of both.
+        Language of the rules. By default both languages.
     rules : tuple of Rule, optional
-        These rules instead.
+        Rules to use. With ``rules``, the function ignores ``recognizers`` and ``language``.
 
     Returns
     -------
     list of RuleSpan
-        Sorted, not overlapping. ``label`` is the kind (`KINDS`), ``rule`` the name of the rule. Of overlapping finds
-        the one of higher priority counts, of these the longest, of these the first; the others are dropped.
+        Spans, sorted and without overlap. ``label`` is the kind of PHI (`KINDS`), and ``rule`` is the name of the rule.
+        Of overlapping spans, the function keeps the span with the highest priority. Of spans with equal priority, the
+        function keeps the longest span, and of equally long spans the first span.
 
     Raises
     ------
     TypeError
-        If ``text`` is no text.
+        If ``text`` is not a str.
     ValueError
-        If a family or the language is not known.
+        If a family or the language is unknown.
 
     Examples
     --------
@@ -102,12 +108,14 @@ def find_phi(
     if not isinstance(text, str):
         raise TypeError(f"'text' must be a str. Got {type(text).__name__} instead.")
     chosen = select_rules(recognizers, language) if rules is None else rules
+    # `needs` skips most rules without running their regular expressions.
     found = [
         (-rule.priority, start - end, start, end, number)
         for number, rule in enumerate(chosen)
         if any(c in text for c in rule.needs)
         for start, end in _matches(rule, text)
     ]
+    # Sorted order: highest priority, then longest span, then first span. A span is dropped if a character is taken.
     taken = bytearray(len(text))
     spans = []
     for _, _, start, end, number in sorted(found):
@@ -118,7 +126,7 @@ def find_phi(
 
 
 def _matches(rule: Rule, text: str) -> Iterator[tuple[int, int]]:
-    """Spans of one rule, without space around and punctuation after them."""
+    """Spans of one rule, without surrounding spaces and without punctuation at the end."""
     pattern = compiled(rule.pattern)
     group = "phi" if "phi" in pattern.groupindex else 0
     for match in pattern.finditer(text):

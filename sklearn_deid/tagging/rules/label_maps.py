@@ -1,4 +1,4 @@
-"""What rules find, in the words of the label schemes."""
+"""Labels of the kinds of PHI that rules find, in each label scheme."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ KINDS = (
     "MEDICALRECORD HEALTHPLAN ACCOUNT LICENSE VEHICLE DEVICE VISIT NATIONALID"
 ).split()
 
+# i2b2 2014 has no labels for visits and national identifiers: both have its general label for identifiers.
 _I2B2 = {**{kind: kind for kind in KINDS}, "VISIT": "IDNUM", "NATIONALID": "IDNUM"}
 _MEDDOCAN = {
     "EMAIL": "CORREO_ELECTRONICO",
@@ -40,17 +41,17 @@ _SCHEMES = {"i2b2-2014": I2B2_2014, "meddocan": MEDDOCAN, "binary": BINARY}
 
 
 def rule_label_map(scheme: str | Mapping[str, str | None]) -> dict[str, str | None]:
-    """Label of each kind; None leaves it out.
+    """Label of each kind of PHI in a label scheme. Kinds with the label None are not tagged.
 
     Parameters
     ----------
     scheme : {"i2b2-2014", "meddocan", "binary"} or mapping of kind to label or None
-        A kind that the mapping does not have is left out.
+        Name of a scheme, or a mapping. Kinds that are missing in the mapping have the label None.
 
     Raises
     ------
     ValueError
-        If the scheme or a kind is not known, or a label is no text.
+        If the scheme or a kind is unknown, or a label is neither a str nor None.
 
     Examples
     --------
@@ -72,12 +73,14 @@ def rule_label_map(scheme: str | Mapping[str, str | None]) -> dict[str, str | No
 
 
 def infer_label_map(labels: Iterable[str]) -> dict[str, str | None]:
-    """The map of the first scheme (i2b2 2014, MEDDOCAN, binary) that has all labels; i2b2 2014 without labels.
+    """Label map of the first scheme (i2b2 2014, MEDDOCAN, binary) that contains all given labels.
+
+    Without labels, the result is the map of i2b2 2014.
 
     Raises
     ------
     ValueError
-        If no scheme has them.
+        If no scheme contains all labels.
 
     Examples
     --------

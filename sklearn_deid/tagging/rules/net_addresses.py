@@ -1,4 +1,4 @@
-"""E-mail addresses, web addresses and IP addresses."""
+"""Rules for e-mail addresses, web addresses and IP addresses."""
 
 from __future__ import annotations
 
@@ -6,25 +6,27 @@ import re
 
 from .rule import MAYBE_SPACE, Rule
 
-# From rebuilt text: a new sentence or a number after the address, "x@y.org.Next", "x@y.org 33".
+# End of an address in rebuilt text: a new sentence ("x@y.org.Next") or a number ("x@y.org 33") follows.
 _NEXT_SENTENCE = re.compile(r"(?<=[a-z]{2})\.(?=[A-Z][a-z])|(?<=\.(?:com|org|net|edu|gov))\x1f|(?<=\.[a-z][a-z])\x1f")
 _LAST_LABEL = re.compile(r"\.[^\W\d_]{2,24}\Z")
 
 
 def _host_length(host: str) -> int:
-    """Length of a host name without what rebuilding attached to it; 0 if it has no dot and top-level domain."""
+    """Length of a host name without words that rebuilding has attached; 0 without a dot and a top-level domain."""
     end = _NEXT_SENTENCE.search(host)
     kept = (host if end is None else host[: end.start()]).rstrip(".-_" + MAYBE_SPACE)
     return len(kept) if _LAST_LABEL.search(kept) else 0
 
 
 def _email_length(address: str) -> int:
+    """Length of an e-mail address without words that rebuilding has attached; 0 without a valid host name."""
     local, _, host = address.partition("@")
     length = _host_length(host)
     return length and len(local) + 1 + length
 
 
 def _url_length(address: str) -> int:
+    """Length of a web address without punctuation at its end; 0 without a valid host name."""
     start = address.find("//") + 2 if "//" in address else 0
     host = re.match(r"[^/?#:]*", address[start:])
     assert host is not None
@@ -36,6 +38,7 @@ def _url_length(address: str) -> int:
 
 
 def _ip_length(address: str) -> int:
+    """Length of an IP address, if all four numbers are below 256."""
     return len(address) * all(int(part) < 256 for part in address.split("."))
 
 
@@ -44,8 +47,8 @@ NET_RULES = (
         "email",
         "email",
         "EMAIL",
-        # Rebuilt text: at most one word before a change from lower to upper case may belong to it, and no number
-        # before a letter, which mostly is one of its own.
+        # In rebuilt text, at most one word before a change from lower to upper case may belong to the address. A number
+        # before a letter does not belong to the address, because such a number is mostly a token of its own.
         r"(?:[\w+%-]{1,40}\x1e)?(?:[^\W\d][\w.+%\x1f-]{0,63}|\d[\w.+%-]{0,63})@[\w.\x1d\x1f-]{3,200}",
         priority=3,
         measure=_email_length,

@@ -1,4 +1,4 @@
-"""Telephone and fax numbers of North America and Spain."""
+"""Rules for telephone and fax numbers of North America and Spain."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ import re
 
 from .rule import Rule
 
-_FREE = r"(?<!\d)(?<!\d[-./])"  # not within a longer number
+# The match must not be part of a longer number.
+_FREE = r"(?<!\d)(?<!\d[-./])"
 _END = r"(?!\d)(?![-/]\d)"
 _US = r"(?:\+?1[-. ])?(?:\(\d{3}\)\s{0,2}|\d{3}[-. ])\d{3}[-. ]\d{4}"
 _US_LOCAL = r"\d{3}[-.]\d{4}"
@@ -15,13 +16,14 @@ _ES = (
     r"(?:[6789]\d{2}[ .-]?\d{3}[ .-]?\d{3}|[6789]\d{2}[ .-]\d{2}[ .-]\d{2}[ .-]\d{2}"
     r"|[89]\d[ .-]\d{3}[ .-]\d{2}[ .-]\d{2})"
 )
-# After a telling word: digits in groups, in any grouping.
+# Digits in groups of any size, only after a keyword such as "tel".
 _ES_ANY = r"\d[\d ().-]{5,16}\d"
 _TEL_ES = r"(?i:\b(?:tel[ée]fonos?|telef|tel|tlfnos?|tlfn|tlfs?|tfnos?|tfn|tfs?|tlno|m[óo]vil))\b"
 _FAX = r"(?i:\bfax(?:ed)?)(?:\s?(?i:no|number|n[úu]mero|n[úu]m|nº))?[\s.:;#]{0,4}\+?\(?"
 
 
 def _seven_to_thirteen_digits(text: str) -> int:
+    """Length of a telephone number, if the number has 7 to 13 digits."""
     return len(text) * (7 <= len(re.findall(r"\d", text)) <= 13)
 
 

@@ -1,4 +1,4 @@
-"""Postal codes of the United States and of Spain."""
+"""Rules for postal codes of the United States and of Spain."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ _CODES = (
     "AL AK AZ AR CA CO CT DE DC FL GA HI ID IL IN IA KS KY LA ME MD MA MI MN MS MO MT NE NV NH NJ NM NY NC ND OH OK OR "
     "PA RI SC SD TN TX UT VT VA WA WV WI WY PR"
 ).split()
+# Last words of the names of states: "Hampshire" also matches "New Hampshire".
 _NAMES = (
     "Alabama Alaska Arizona Arkansas California Colorado Connecticut Delaware Florida Georgia Hawaii Idaho Illinois "
     "Indiana Iowa Kansas Kentucky Louisiana Maine Maryland Massachusetts Michigan Minnesota Mississippi Missouri "
@@ -19,7 +20,7 @@ _END = r"(?!\d)(?![-/]\d)"
 
 
 def _spanish_length(text: str) -> int:
-    """The first two digits are one of 52 provinces."""
+    """Length of a Spanish postal code, whose first two digits are the number of one of 52 provinces."""
     return len(text) * (1 <= int(text[:2]) <= 52)
 
 

@@ -1,4 +1,4 @@
-"""Numbers of records, plans, accounts, licences and persons: by the word in front, or by their check digits."""
+"""Rules for numbers of records, plans, accounts, licences and persons, by a keyword or by check digits."""
 
 from __future__ import annotations
 
@@ -9,40 +9,43 @@ from .rule import MAYBE_SPACE, Rule
 _FREE = r"(?<!\w)(?<!\d[-./])"
 _END = r"(?!\d)(?![-/]\d)"
 _SIGN = r"(?:\s?(?i:no|number|num|nº|n[úu]mero))?[\s.:#]{0,4}"
-# Digits and hyphens; or capitals among them, which rebuilding has cut into letters and digits.
+# Digits and hyphens; or digits, hyphens and capitals, with a separator between letters and digits in rebuilt text.
 _DIGITS = r"\d[\d-]{2,16}"
 _MIXED = r"(?=[A-Z\x1f-]{0,6}\d)[A-Z\d\x1f-]{4,28}"
 _NIF_LETTERS = "TRWAGMYFPDXBNJZSQVHLCKE"
 
 
 def _id_length(text: str) -> int:
-    """Without a word that rebuilding attached, and with enough digits."""
+    """Length of a number without a word that rebuilding has attached; 0 with fewer than three digits."""
     kept = re.sub(r"[\x1f-][A-Z]{3,}\Z", "", text).rstrip("-" + MAYBE_SPACE)
     return len(kept) if len(re.findall(r"\d", kept)) >= 3 else 0
 
 
 def _nif_length(text: str) -> int:
-    """Spanish tax number: eight digits, or X, Y, Z and seven, and a letter that is their remainder by 23."""
+    """Length of a Spanish tax number (NIF or NIE), if the check letter is right.
+
+    The number has eight digits, or X, Y or Z and seven digits. The remainder of the number by 23 gives the letter.
+    """
     plain = re.sub(r"[\W_]", "", text).upper()
     number = str("XYZ".find(plain[0])) + plain[1:-1] if plain[0] in "XYZ" else plain[:-1]
     return len(text) * (_NIF_LETTERS[int(number) % 23] == plain[-1])
 
 
 def _nhs_length(text: str) -> int:
-    """British NHS number: ten digits, the last one from the others by modulus 11."""
+    """Length of a British NHS number (ten digits), if the last digit is the check digit by modulus 11."""
     digits = [int(c) for c in text if c.isdigit()]
     check = (11 - sum(weight * d for weight, d in zip(range(10, 1, -1), digits[:9], strict=True)) % 11) % 11
     return len(text) * (check == digits[9])
 
 
 def _npi_length(text: str) -> int:
-    """US National Provider Identifier: ten digits with the check digit of Luhn over 80840 and the number."""
+    """Length of a US National Provider Identifier (ten digits), if the Luhn check of 80840 and the number holds."""
     digits = [int(c) for c in "80840" + text][::-1]
     total = sum(digits[::2]) + sum(sum(divmod(2 * d, 10)) for d in digits[1::2])
     return len(text) * (total % 10 == 0)
 
 
-# kind, words in front, whether capitals may be in the number
+# Kind of PHI, keywords before the number, and whether the number may contain capitals.
 _NAMED_EN = (
     (
         "MEDICALRECORD",
@@ -62,6 +65,7 @@ _NAMED_ES = (
 
 
 def _named(language: str, kind: str, words: str, mixed: bool) -> Rule:
+    """Rule for a number after one of the given keywords."""
     words = words.replace(" ", r"\s{1,2}")
     first = rf"\b(?i:{words})\b" + (r"|\b(?:MRN|MR)(?=\d)" if kind == "MEDICALRECORD" and language == "en" else "")
     body = _MIXED if mixed else _DIGITS
@@ -75,7 +79,7 @@ _SOCIAL = r"(?i:\b(?:ssn|ss|social\ssecurity|soc\.?\s?sec))"
 NUMBER_RULES = (
     *(_named("en", *row) for row in _NAMED_EN),
     *(_named("es", *row) for row in _NAMED_ES),
-    # "ID" alone: after the rules for member and photo IDs.
+    # "ID" without a further word. The priority is lower than that of the rules for member and photo IDs.
     Rule("id-named", "id", "MEDICALRECORD", rf"\bID[\s:#]{{1,3}}(?P<phi>{_DIGITS})(?!\d)", ("en",), 1, _id_length),
     Rule(
         "nhs-number",
@@ -99,7 +103,7 @@ NUMBER_RULES = (
         2,
     ),
     Rule("numero-de-colegiado-forma", "id", "LICENSE", rf"{_FREE}\d{{2}} \d{{2}} \d{{5}}{_END}", ("es",), 0),
-    # A social security number that is not possible is one to the reader all the same: no check of its parts.
+    # No check of the parts: readers take also an impossible number of this form for a social security number.
     Rule("ssn", "ssn", "SSN", rf"{_FREE}\d{{3}}-\d{{2}}-\d{{4}}{_END}(?!\x1f?[A-Z]\b)", ("en",), 1),
     Rule(
         "ssn-named",

@@ -1,11 +1,12 @@
-r"""A rule: a regular expression, what it finds, and a check of what it found.
+r"""Rule: a regular expression, the kind of PHI that the expression finds, and an optional check of each match.
 
-Patterns match raw text as well as text that was rebuilt from tokens (`sentence_text`), in which ``\x1f`` stands between
-a letter and a digit, ``\x1e`` between a lower and an upper case letter, and ``\x1d`` after a full stop behind a
-capitalised word, where nobody knows any more whether there was a space. ``\s`` matches all three.
+Patterns match raw text and text that `sentence_text` has rebuilt from tokens. Tokens do not show where the spaces were.
+Rebuilt text therefore has separators at three kinds of places: ``\x1f`` between a letter and a digit, ``\x1e`` between
+a lower and an upper case letter, and ``\x1d`` after a full stop behind a capitalised word. ``\s`` matches all three
+separators.
 
-Each repetition in a pattern has an upper bound, so that the time is linear in the length of the text; a test computes
-the bound of each pattern from its parts.
+Each repetition in a pattern has an upper bound, so that the running time is linear in the length of the text. A test
+computes the bound of each pattern from the parts of the pattern.
 """
 
 from __future__ import annotations
@@ -21,25 +22,28 @@ _DIGITS = "0123456789"
 
 @dataclass(frozen=True)
 class Rule:
-    """A rule, as data.
+    """Data of a rule.
 
     Parameters
     ----------
     name : str
-        Unique.
+        Unique name of the rule.
     family : str
-        Group that is switched on and off as one.
+        Group of rules that users switch on and off together.
     kind : str
-        What is found; `rule_label_map` says what that is called in a label scheme.
+        Kind of PHI that the rule finds. `rule_label_map` gives the label of each kind in a label scheme.
     pattern : str
-        Regular expression; its group ``phi``, or all of the match, is the span.
+        Regular expression. The span is the group ``phi`` or, without such a group, the whole match.
     languages : tuple of str, default=("en", "es")
+        Languages of the notes for which the rule is used.
     priority : int, default=1
-        Where spans overlap the higher one counts: 2 for rules with a telling word in front, 0 for mere forms.
+        Rank of the rule: of overlapping spans, the span with the highest priority is kept. Rules with a keyword before
+        the span have priority 2, rules that know only the form of the span have priority 0.
     measure : callable, optional
-        Takes the text of the span and returns how many of its characters belong to it, 0 if it is no find.
+        Function of the text of the span. The function returns how many characters at the start of the text belong to
+        the span, and 0 if the match is no PHI.
     needs : str, default="0123456789"
-        The rule is tried only in texts with one of these characters.
+        Characters, at least one of which occurs in every match. Texts without these characters are skipped.
     """
 
     name: str
@@ -54,5 +58,5 @@ class Rule:
 
 @cache
 def compiled(pattern: str) -> re.Pattern[str]:
-    """The pattern, compiled once."""
+    """Compile a pattern and cache the result."""
     return re.compile(pattern)

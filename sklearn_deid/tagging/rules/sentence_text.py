@@ -1,42 +1,50 @@
-"""The text of a sentence, rebuilt from its tokens, with the way back."""
+"""Text of a sentence, rebuilt from its tokens, with the offsets of the tokens."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import NamedTuple
 
-# Punctuation that is written without space on both sides where rules look: dates, phones, addresses of the net.
+# Punctuation without space on either side in dates, phone numbers and internet addresses.
 _BOTH = frozenset("-/.@_:=&?%~'")
+# Punctuation without space before it, and punctuation without space after it.
 _TO_LEFT = frozenset(",;!)]")
 _TO_RIGHT = frozenset("([#+")
 
 
 class SentenceText(NamedTuple):
-    """A rebuilt text; token i is ``text[starts[i]:ends[i]]``."""
+    """Rebuilt text of a sentence. Token i is ``text[starts[i]:ends[i]]``."""
 
     text: str
     starts: list[int]
     ends: list[int]
 
-    def __repr__(self) -> str:  # counts only: the text is note text
+    # Counts only: the text is note text and must not appear in logs.
+    def __repr__(self) -> str:
         return f"SentenceText({len(self.text)} characters, {len(self.starts)} tokens)"
 
 
 def rebuild_sentence(tokens: Sequence[str]) -> SentenceText:
     r"""Join tokens to a text on which rules can match.
 
-    The tokenizer cuts ``12/03/2019`` into five tokens, and nobody knows from the tokens where spaces were. Here
-    ``- / . @ _ : = & ? % ~ '`` join both neighbours, ``, ; ! ) ]`` the left and ``( [ # +`` the right one. Between a
-    letter and a digit (``white97``) stands ``\x1f``, between a lower and an upper case letter (``JohnSmith``) ``\x1e``:
-    there the tokenizer cuts words too. After a full stop behind a capitalised word (``Madrid.ana``) stands ``\x1d``.
-    Everything else gets a space.
+    The tokenizer cuts ``12/03/2019`` into five tokens, and tokens do not show where the spaces were. The function joins
+    tokens in this way:
 
-    What is lost against raw text: line ends and runs of spaces; the space after a full stop or around a dash, so that
-    ``a@b.org. tel`` reads as ``a@b.org.tel`` and ``12 - 3/4/2019`` as ``12-3/4/2019``; the space in ``Smith 97``.
+    - ``- / . @ _ : = & ? % ~ '`` have no space on either side, ``, ; ! ) ]`` no space before them, and ``( [ # +`` no
+      space after them.
+    - The tokenizer also cuts words between a letter and a digit (``white97``), and between a lower and an upper case
+      letter (``JohnSmith``). The separator is ``\x1f`` in the first case and ``\x1e`` in the second case.
+    - The separator after a full stop behind a capitalised word (``Madrid.ana``) is ``\x1d``.
+    - All other tokens are separated by a space.
+
+    The rebuilt text differs from raw text in three ways. Line ends and runs of spaces are lost. The space after a full
+    stop or around a dash is lost: ``a@b.org. tel`` becomes ``a@b.org.tel``, and ``12 - 3/4/2019`` becomes
+    ``12-3/4/2019``. The space between a letter and a digit, as in ``Smith 97``, is lost.
 
     Parameters
     ----------
     tokens : sequence of str
+        Tokens of one sentence.
 
     Returns
     -------
@@ -60,6 +68,7 @@ def rebuild_sentence(tokens: Sequence[str]) -> SentenceText:
 
 
 def _gap(before_left: str, left: str, right: str) -> str:
+    """Separator between two tokens, given also the token before the left token."""
     if left == "." and right[:1].islower() and not before_left[:1].islower() and not before_left.isupper():
         return "" if before_left[:1].isdigit() else "\x1d" if before_left[:1].isupper() else " "
     if left in _BOTH or right in _BOTH or left in _TO_RIGHT or right in _TO_LEFT:
