@@ -1,7 +1,7 @@
-"""Attacks on what is released, one attack a file: what an attacker holds, what they find, and controls.
+"""Attacks on releases, one attack per file: the attacker's knowledge, the attack itself and its controls.
 
-Names are resolved on first use (PEP 562): a file is loaded with the first name that is asked of it. An audit finds
-attacks by itself: every subclass of `AuditAttack` in a file of this folder.
+Names are resolved on first use (PEP 562): the first access to a name loads its file. An audit finds every subclass of
+`AuditAttack` in the files of this folder.
 """
 
 from __future__ import annotations
