@@ -132,7 +132,7 @@ class ReleasedRepresenter(_VectorRelease):
         The attacked representer is trained in the same way on half of the patients, because the patients of the
         published representer are not known here. The attack judges sentences with a token that can be replaced: a
         published representer contains no tagger, and the only measurable quantity of a sentence is its distance to
-        its neighbours.
+        its counterfactuals.
         """
         data, pairs = self.data, self._pairs
         rows = np.unique(np.searchsorted(pairs.offsets, pairs.eligible, side="right") - 1)
@@ -223,7 +223,7 @@ def _items(X: TokenSequences, rows: np.ndarray) -> np.ndarray:
 
 
 _N_DRAWS = 4
-# Below this distance the network does not distinguish a sentence from its neighbours.
+# Below this distance the network does not distinguish a sentence from its counterfactuals.
 _SMALLEST = 1e-6
 
 
@@ -243,7 +243,7 @@ def training_of_representer(representer: Any) -> TrainingProcedure:
 
 @torch.no_grad()
 def distances_of(representer: Any, X: TokenSequences, y: TokenSequences) -> np.ndarray:
-    """Mean distance d' between each sentence and its neighbouring sentences, shape (n,).
+    """Mean distance d' between each sentence and its counterfactuals, shape (n,).
 
     Every call uses the same replacements. Training makes the distance small, and smaller for the training sentences.
     The distance is 0 for sentences without a token that can be replaced.
