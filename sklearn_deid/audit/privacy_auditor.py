@@ -116,7 +116,7 @@ class AdversarialPrivacyAuditor(BaseEstimator):
     ['pseudonymised text']
     """
 
-    # The estimator is no metadata; `score` exists for set_score_request, by which groups reach a scorer.
+    # ``estimator`` is not metadata. `score` gives the auditor ``set_score_request``, by which groups reach a scorer.
     __metadata_request__score = {"estimator": UNUSED}
     ATTACKS = tuple(ATTACKS)
 
@@ -160,6 +160,7 @@ class AdversarialPrivacyAuditor(BaseEstimator):
         Parameters
         ----------
         estimator : fitted estimator
+            Estimator with a step whose output you share.
         X : sequence of n sentences
             Words in the form that the first pipeline step reads.
         y : sequence of n tag sequences
@@ -170,7 +171,7 @@ class AdversarialPrivacyAuditor(BaseEstimator):
         Raises
         ------
         ValueError
-            If no step or several steps make a release.
+            If no step makes a release, or several steps do and ``representation_step`` names none of them.
         SequenceError
             If there are fewer than three patients, or y does not match X.
         """
@@ -226,7 +227,7 @@ class AdversarialPrivacyAuditor(BaseEstimator):
         Raises
         ------
         ValueError
-            If there is nothing to attack, several steps could be meant, or an attack does not fit.
+            If there is nothing to attack, several steps are possible, or an attack does not accept the release.
         SequenceError
             If there are fewer than three patients, or y does not match.
         """
@@ -234,6 +235,7 @@ class AdversarialPrivacyAuditor(BaseEstimator):
         if _is_data(released):
             return self._run(lambda data: dict([release_of_data(released, data)]), "", X, y, groups)
         step, tagger = find_released_step(released, self.representation_step), None
+        # The updates of an ensemble are attacked alone: their data leave no separate patients for attacks on a model.
         if self._asks_for_the_model() and (step is None or step.kind != UPDATES):
             tagger = final_tagger(released)
         if step is None and tagger is None:
@@ -245,6 +247,7 @@ class AdversarialPrivacyAuditor(BaseEstimator):
             )
         if tagger is not None and step is not None and step.before:
             raise ValueError("Attacks on a model with steps before what is released are run apart: name them alone.")
+        # Audits of a model are not cached: only the release has a fingerprint, not the tagger behind the release.
         key = None
         if step is not None:
             check_is_fitted(step.estimator)
@@ -262,6 +265,7 @@ class AdversarialPrivacyAuditor(BaseEstimator):
         since, rng = time.perf_counter(), own_generator(self.random_state)
         data = whole_data(X, y, groups, rng) if whole else audit_data(X, y, groups, self.max_sentences, rng)
         releases = releases_of(data)
+        # A release may replace the data: a recorded exchange drops groups that are names of workers.
         data = next(iter(releases.values())).data
         settings = AttackSettings(
             self.n_epochs,
@@ -284,6 +288,7 @@ class AdversarialPrivacyAuditor(BaseEstimator):
 
     def _key(self, step: AuditedStep, X: Any, y: Any, groups: Any) -> tuple[str, ...]:
         parameters = self.get_params(deep=False)
+        # These parameters do not change the results.
         mine = {k: v for k, v in parameters.items() if k not in ("verbose", "n_jobs", "representation_step")}
         return fingerprint_of_step(step), digest_of(X, y, groups), joblib.hash(mine)
 
@@ -307,7 +312,7 @@ class AdversarialPrivacyAuditor(BaseEstimator):
 
 
 def _releases(step: AuditedStep | None, tagger: Any, estimator: Any, data: AuditData) -> Mapping[str, Any]:
-    """What there is to attack, by kind."""
+    """Releases to attack, by kind."""
     found = {} if step is None else {step.kind: release_of_step(step, data)}
     return found if tagger is None else {**found, MODEL: ReleasedModel(estimator, data)}
 
@@ -329,6 +334,7 @@ def _versions() -> dict[str, str]:
     for name in ("numpy", "scipy", "scikit-learn", "torch"):
         try:
             found[name] = version(name)
-        except PackageNotFoundError:  # installed in a way that leaves no metadata
+        except PackageNotFoundError:
+            # Some ways of installation leave no metadata.
             found[name] = "unknown"
     return found

@@ -55,7 +55,8 @@ def named_attacks(attacks: str | Sequence[Any], kinds: Sequence[str]) -> list[tu
 
     Parameters
     ----------
-    attacks : {"default", "quick", "all"} or sequence of names and attacks
+    attacks : {"default", "quick", "all"}, name, or sequence of names and attacks
+        Attacks that the user requests.
     kinds : sequence of str
         Kinds of the available releases. "default" and "quick" leave out attacks that train the attacked model again,
         unless no other attack fits.
@@ -134,7 +135,9 @@ def plan_attacks(attacks: Any, releases: Mapping[str, Any], settings: AttackSett
     attacks : str or sequence of names and attacks
         Same as in `AdversarialPrivacyAuditor`.
     releases : mapping of kind to release
+        Available releases.
     settings : AttackSettings
+        Parameters of the audit for its attacks.
 
     Raises
     ------

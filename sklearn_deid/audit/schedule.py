@@ -27,7 +27,7 @@ class PlannedAttack:
     attack : Attack
         Attack with its parameters.
     run : callable
-        Function of which ``run(attack)`` returns a list of results.
+        Function: ``run(attack)`` returns a list of results.
     strength : float
         Expected success relative to the other attacks.
     seconds : float

@@ -54,7 +54,8 @@ def attack_classes() -> tuple[type[AuditAttack], ...]:
 
 
 def __getattr__(name: str) -> Any:
-    if name not in __all__ and not name.startswith("_"):  # an attack that is not listed above
+    # The search also finds an attack that is not listed above.
+    if name not in __all__ and not name.startswith("_"):
         for one in attack_classes():
             if one.__name__ == name:
                 return one

@@ -29,7 +29,7 @@ class CanaryKnowledge:
     candidates : sequence of str
         Names of one kind, more names than canaries. None of the names occurs in the training set.
     write : callable
-        Function of which ``write(name)`` returns the tokens and the tags of a sentence with the name.
+        Function: ``write(name)`` returns the tokens and the tags of a sentence with the name.
     """
 
     candidates: Sequence[str]
@@ -43,7 +43,7 @@ class TrainingSet:
     Attributes
     ----------
     train : callable
-        Function of which ``train(X, y, seed)`` returns a function ``loss(X, y)`` with one number for each sentence.
+        Training procedure: ``train(X, y, seed)`` returns a function ``loss(X, y)`` with one number for each sentence.
     X : sequence of n sentences of words
         Training sentences.
     y : sequence of n tag sequences
@@ -169,6 +169,7 @@ class CanaryAttack(AuditAttack):
         Parameters
         ----------
         knowledge : CanaryKnowledge
+            Candidate names and the sentence around them.
 
         Raises
         ------

@@ -38,7 +38,7 @@ class CertifiedBound(AuditAttack):
     n_releases : int, default=1
         Number r of releases of each sentence.
     quantile : float in (0, 1), default=0.95
-        Quantile of the distances over the pairs, for the details of the bound.
+        Quantile of the accuracy over the pairs, which the details contain.
     n_draws : int, default=4
         Number of replacements drawn from each sentence. Each replacement has its own input noise.
     batch_size : int, default=32
@@ -207,6 +207,8 @@ def _of_sentences(
     distances: torch.Tensor, n_draws: int, n_releases: int, quantile: float, slack: float
 ) -> PrivacyBound:
     """Bound over all draws. The interval counts sentences rather than draws: a sentence has several draws."""
+    # The draws of a sentence are dependent, so that each sentence counts once, with its mean.
+    # shape: (n_draws * n_sentences,) to (n_sentences,)
     accuracies = attack_accuracy(released_r_times(distances.double(), n_releases)).reshape(n_draws, -1).mean(0)
     bound = privacy_bound(distances, n_releases=n_releases, quantile=quantile, slack=slack)
     mean = mean_accuracy(bound.mean_accuracy.value, accuracies)

@@ -174,6 +174,7 @@ class GradientInversionAttack(AuditAttack):
         Parameters
         ----------
         knowledge : GradientKnowledge
+            Network before the step, word vectors and learning rate.
         """
         self._knowledge, self._layout = knowledge, knowledge.layout
         self._module = _in_double(knowledge.module)
@@ -187,6 +188,7 @@ class GradientInversionAttack(AuditAttack):
         Parameters
         ----------
         released : SentenceUpdates
+            Updates of one sentence each.
 
         Raises
         ------
@@ -240,7 +242,9 @@ class GradientInversionAttack(AuditAttack):
 
     def _invert(self, update: SparseUpdate, n: int, generator: torch.Generator) -> np.ndarray:
         """Recover the words of one sentence, shape (n,)."""
+        # The round trip rejects updates of another network.
         sent = SparseUpdate.from_bytes(update.to_bytes(), size=self._layout.size, model=self._layout.fingerprint)
+        # A site may send a selection of the numbers. Numbers that were not sent do not count in the misfit.
         mask = np.zeros(self._layout.size)
         mask[sent.indices] = 1.0
         device = self._table.device
@@ -264,13 +268,16 @@ class GradientInversionAttack(AuditAttack):
         """Return the remaining misfit and the vectors of one random start."""
         device, d = self._table.device, self._table.shape[1]
         # Short vectors and random labels get stuck less often than the lengths of real words and uniform labels.
+        # shape: (1, n, d)
         x = torch.randn(1, n, d, generator=generator, dtype=torch.float64).to(device)
         x = (_START * self._table.std() * x).requires_grad_()
         n_tags = self._module(x).shape[2]
+        # shape: (1, n, n_tags)
         tags = torch.randn(1, n, n_tags, generator=generator, dtype=torch.float64).to(device).requires_grad_()
         size = sum(float(t.square().sum()) for t in target) or 1.0
 
         def misfit() -> Tensor:
+            # The misfit is a function of gradients, so that its own gradient needs their graph.
             made = _gradients(self._module, x, tags.softmax(-1), create_graph=True)
             terms = [((a - b) * k).square().sum() for a, b, k in zip(made, target, known, strict=True)]
             return torch.stack(terms).sum() / size
@@ -282,6 +289,7 @@ class GradientInversionAttack(AuditAttack):
         def closure() -> Tensor:
             optimizer.zero_grad()
             value = misfit()
+            # Only the vectors and labels change; the network stays fixed.
             value.backward(inputs=[x, tags])
             return value
 

@@ -179,6 +179,7 @@ class LinkageAttack(AuditAttack):
         features, tested = self._features(known, released, learned, told)
         model: Pipeline = make_pipeline(StandardScaler(), LogisticRegression(max_iter=1000))
         score = model.fit(features, learned.same).decision_function(tested)
+        # A score of exactly 0 counts one half.
         hits = np.where(score == 0.0, 0.5, (score > 0.0) == told.same)
         return hits, told, float(roc_auc_score(told.same, score))
 

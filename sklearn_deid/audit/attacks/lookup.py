@@ -300,9 +300,11 @@ class LookupAttack(AuditAttack):
         for some in self._sets(released.data, rng):
             truth = int(rng.integers(len(some.words))) if blind else some.truth
             other = int((truth + rng.integers(1, len(some.words))) % len(some.words))
+            # shape: (C, time, e)
             x = torch.nn.functional.embedding(torch.as_tensor(some.words, device=table.device), table)
             template = self._template(own, x, generator)
             scores = [self._scores(own, releasing, x[i], template, generator) for i in (truth, other)]
+            # shape: (2, C), for the release of the original and of another candidate
             possible = np.ones((2, len(x)), dtype=bool)
             if self.casing and not control and some.casing is not None:
                 possible = np.stack([_compatible(some.casing, i) for i in (truth, other)])
@@ -329,6 +331,7 @@ class LookupAttack(AuditAttack):
     def _template(self, own: Representer, x: Tensor, generator: torch.Generator) -> Tensor:
         """Template of each candidate, shape (C, time, d)."""
         mask = torch.ones(x.shape[:2], dtype=torch.bool, device=x.device)
+        # The likelihood needs the mean before the scaling to length 1. The cosine needs the released form.
         encode = own.mean if self.score == "likelihood" else own
         if self.template == "noise_free":
             return encode(x, mask, noise=False)
@@ -379,7 +382,9 @@ class LookupRanks:
         n_better, n_tied = int((scores[0] > own).sum()), int((scores[0] == own).sum())
         for name, k in (("top1", 1), ("top5", 5)):
             self._hits[name].append(min(1.0, max(0.0, (k - n_better) / n_tied)))
+        # Pairwise, release of the original: expected proportion of the other candidates with a lower score.
         beaten = (scores.shape[1] - n_better - n_tied + (n_tied - 1) / 2) / (scores.shape[1] - 1)
+        # Pairwise, release of the other candidate: 1 if the other candidate scores higher than the original.
         back = float(np.sign(scores[1, other] - scores[1, truth]))
         self._hits["pairwise"].append((beaten + (1.0 + back) / 2) / 2)
         self.rows.append(row)
@@ -420,6 +425,7 @@ def log_likelihood_of_vectors(released: Tensor, mu: Tensor, std: Tensor) -> Tens
     mu : Tensor of shape (C, time, d)
         Mean of each candidate.
     std : Tensor of shape (d,)
+        Standard deviations of the noise.
 
     Examples
     --------
@@ -448,6 +454,7 @@ def log_likelihood_of_directions(released: Tensor, mu: Tensor, std: Tensor) -> T
     mu : Tensor of shape (C, time, d)
         Means before the scaling.
     std : Tensor of shape (d,)
+        Standard deviations of the noise before the scaling.
 
     References
     ----------
@@ -465,6 +472,7 @@ def log_likelihood_of_directions(released: Tensor, mu: Tensor, std: Tensor) -> T
     d = released.shape[2]
     scaled_mu, u = mu.double() / s, released.double() / s
     root_a = u.norm(dim=2).clamp_min(1e-300)
+    # In the notation of the docstring: t = b / sqrt(a).
     # shape: (r, C, time)
     t = torch.einsum("rtd,ctd->rct", u, scaled_mu) / root_a.unsqueeze(1)
     exponent = 0.5 * (t.square() - scaled_mu.square().sum(2))
@@ -477,7 +485,9 @@ def cosine_score(released: Tensor, template: Tensor) -> Tensor:
     Parameters
     ----------
     released : Tensor of shape (r, time, d)
+        r releases of one sentence.
     template : Tensor of shape (C, time, d)
+        Template of each candidate.
 
     Examples
     --------
@@ -495,8 +505,10 @@ def _log_length_integral(t: Tensor, power: int) -> Tensor:
     root = (t.square() + 4.0 * k).sqrt()
     # The integrand over log x is largest at the larger root of x(x - t) = k. Both branches avoid cancellation.
     peak = torch.where(t > 0, 0.5 * (t + root), 2.0 * k / (root - t).clamp_min(1e-300))
+    # The curvature of the log integrand over log x at the peak is x(2x - t); its inverse root is the width.
     width = (peak * (2.0 * peak - t)).rsqrt()
     z = torch.linspace(-10.0, 8.0, 55, dtype=t.dtype, device=t.device)
+    # shape: (r, C, time, n_points)
     log_x = peak.log().unsqueeze(-1) + width.unsqueeze(-1) * z
     values = k * log_x - 0.5 * (log_x.exp() - t.unsqueeze(-1)).square()
     return values.logsumexp(-1) + width.log() + (z[1] - z[0]).log()

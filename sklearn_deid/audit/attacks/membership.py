@@ -27,7 +27,7 @@ class MembershipKnowledge:
     Attributes
     ----------
     train : callable
-        Function of which ``train(X, y, seed)`` returns a function ``loss(X, y)`` with one number for each sentence.
+        Training procedure: ``train(X, y, seed)`` returns a function ``loss(X, y)`` with one number for each sentence.
     X : sequence of n sentences
         Sentences that the attacker holds.
     y : sequence of n tag sequences
@@ -58,7 +58,7 @@ class ReleasedTagger:
     Attributes
     ----------
     loss : callable
-        Function of which ``loss(X, y)`` returns one number for each sentence.
+        Function: ``loss(X, y)`` returns one number for each sentence.
     members : array-like of bool, shape (n,)
         Whether each sentence of the attacker's knowledge was in the training set.
     """
@@ -182,6 +182,7 @@ class MembershipAttack(AuditAttack):
         Parameters
         ----------
         knowledge : MembershipKnowledge
+            Training procedure and the attacker's sentences.
         """
         self._knowledge = knowledge
         self._shadows, self._inside = self._trained(knowledge.train)
@@ -193,6 +194,7 @@ class MembershipAttack(AuditAttack):
         Parameters
         ----------
         released : ReleasedTagger
+            Tagger under attack, with its true members.
 
         Raises
         ------
@@ -254,6 +256,7 @@ class MembershipAttack(AuditAttack):
         return membership_scores(losses, shadows, inside)
 
     def _estimate(self, scores: np.ndarray, yes: np.ndarray, no: np.ndarray, confidence: float) -> Estimate:
+        # A score of 0 counts one half.
         ties = np.where(scores == 0.0, 0.5, 0.0)
         hits = np.concatenate([np.maximum(scores[yes] > 0, ties[yes]), np.maximum(scores[no] < 0, ties[no])])
         return Estimate.from_hits(hits, self._knowledge.groups[np.concatenate([yes, no])], confidence)
@@ -338,6 +341,7 @@ def membership_scores(losses: np.ndarray, shadows: np.ndarray, inside: np.ndarra
     for mask in (inside, ~inside):
         n = mask.sum(axis=0)
         mean = np.where(mask, seen, 0.0).sum(axis=0) / np.maximum(n, 1)
+        # shapes: seen (n_shadows, n), mean (n,)
         spread = np.where(mask, (seen - mean) ** 2, 0.0).sum()
         # A mean over n shadows has an error of its own, with 1 / n of the variance.
         variance = max(float(spread / max(1, (n - 1).sum())), 1e-6) * (1.0 + 1.0 / np.maximum(n, 1))
@@ -346,6 +350,7 @@ def membership_scores(losses: np.ndarray, shadows: np.ndarray, inside: np.ndarra
 
 
 def _log_odds(losses: np.ndarray) -> np.ndarray:
+    # With p = exp(-loss), the log odds log(p / (1 - p)) are -loss - log(1 - exp(-loss)).
     clipped = np.clip(losses, *_LOSS_RANGE)
     return -clipped - np.log(-np.expm1(-clipped))
 
@@ -356,6 +361,7 @@ def best_threshold(losses: np.ndarray, inside: np.ndarray) -> float:
     member = inside.reshape(-1)
     below_in = np.cumsum(np.bincount(order.reshape(-1)[member], minlength=len(values))) / member.sum()
     below_out = np.cumsum(np.bincount(order.reshape(-1)[~member], minlength=len(values))) / (~member).sum()
+    # The errors are fewest where the true positive rate exceeds the false positive rate most.
     best = int((below_in - below_out).argmax())
     # Halfway to the next value, so that no training loss lies on the threshold.
     return float(values[best : best + 2].mean())

@@ -247,6 +247,7 @@ class PairAttack(AuditAttack):
         Parameters
         ----------
         knowledge : PairKnowledge
+            Published representer and annotated sentences.
 
         Raises
         ------
@@ -269,6 +270,7 @@ class PairAttack(AuditAttack):
         Parameters
         ----------
         released : PairRelease
+            Sentences whose representations are released.
 
         Raises
         ------
@@ -282,6 +284,7 @@ class PairAttack(AuditAttack):
         controls: dict[str, Any] = {}
         if self.control is not None:
             positive, negative = self._controls()
+            # An adversary for a control is trained on the control, as the attack is trained on the release.
             on_open = self._measure(self._train(positive), positive, released, self.confidence)
             on_blind = self._measure(self._train(negative), negative, released, CONTROL_CONFIDENCE)
             controls = {
@@ -365,6 +368,7 @@ class PairAttack(AuditAttack):
         batches = PairBatches(numbered, self.batch_size, self._knowledge.device)
         for batch in batches.epoch(None, self._generator, sentences="pairs"):
             judgement = adversaries(adversaries.draw(representer, batch, self._generator))
+            # Each sentence is in two pairs: with itself and with its counterfactual.
             number = batch.tags[: batch.n_pairs, 0].repeat(2).cpu().numpy()
             right = {k: ((v > 0.0) == judgement.real).cpu().numpy() for k, v in judgement.logits.items()}
             yield number, right

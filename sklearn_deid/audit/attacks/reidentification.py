@@ -139,6 +139,7 @@ class ReidentificationAttack(AuditAttack):
         Parameters
         ----------
         knowledge : PseudonymKnowledge
+            Mechanism and word frequencies.
         """
         self._mechanism = getattr(knowledge.mechanism, "mechanism_", knowledge.mechanism)
         self._prior = knowledge.prior

@@ -77,6 +77,7 @@ def surroundings(data: ReleasedTokens) -> ReleasedTokens:
     """Return the same sentences without the vectors of PHI tokens."""
     if data.context_vectors is not None:
         return replace(data, vectors=data.context_vectors)
+    # Fallback without masked vectors: the neighbouring vectors may still depend on the PHI.
     return replace(data, vectors=np.where(np.asarray(data.phi, dtype=bool)[:, None], 0.0, data.vectors))
 
 
@@ -137,6 +138,7 @@ def frequency_hits(
     hits = np.zeros(len(words))
     for key in np.unique(keys):
         own = [word for word, _ in Counter(known[known_keys == key].tolist()).most_common()]
+        # The attacker uses each word once: first the words of this key, then the words of all keys.
         guesses = list(dict.fromkeys([*own, *overall]))[:k]
         here = keys == key
         hits[here] = np.isin(words[here], guesses)

@@ -310,6 +310,7 @@ class UpdateLeakageAttack(AuditAttack):
         Parameters
         ----------
         released : ReleasedUpdates
+            Updates that were sent, with the rows behind them.
 
         Raises
         ------

@@ -179,7 +179,8 @@ def _posterior(target: Target, truth: np.ndarray, rng: np.random.Generator) -> t
         total, ties, own = largest.copy(), np.zeros(len(largest)), largest.copy()
         # The table comes in blocks of tokens: each array below keeps a running value for every sample.
         for block, likelihood in _log_likelihoods(target, drawn):
-            joint = likelihood + log_prior[block][:, None]  # shape: (n_block, n_samples)
+            # shape: (n_block, n_samples)
+            joint = likelihood + log_prior[block][:, None]
             total = np.logaddexp(total, np.logaddexp.reduce(joint, axis=0))
             top = joint.max(axis=0)
             near = np.isclose(joint, np.maximum(top, largest), rtol=0, atol=LOG_TIE).sum(axis=0)

@@ -77,12 +77,14 @@ def _exact_several(target: Target) -> tuple[float, float]:
     columns = np.unique(np.concatenate([block.indices for block in whole]))
     # shape: (n_tokens, n_columns)
     table = np.concatenate([block[:, columns].toarray() for block in whole])
+    # A separate mask for zero probabilities, because 0 * log(0) would be NaN in the products below.
     impossible = (table == 0).astype(np.float64)
     logs = np.log(np.where(table > 0, table, 1.0))
     with np.errstate(divide="ignore"):
         log_prior = np.log(target.prior)[:, None]
     total, success = 0.0, np.zeros(len(table))
     for counts in _multisets(len(columns), target.n_releases, target.rows_of(5 * len(table) + 3 * len(columns))):
+        # Multinomial coefficient: number of orders of a multiset. shape: (n_multisets,)
         orders = gammaln(target.n_releases + 1) - gammaln(counts + 1.0).sum(axis=1)
         # In logarithms, because products of many probabilities underflow and numbers of orders overflow.
         # shape: (n_tokens, n_multisets)

@@ -61,6 +61,7 @@ class ReleasedModel:
     @cached_property
     def _released(self) -> ReleasedTagger:
         """Tagger trained in the same way on half of the patients: the published tagger's patients are unknown here."""
+        # Whole patients are members or not, as in a real training set.
         data, rng = self.data, np.random.default_rng(self.data.seed)
         patients = np.arange(len(data.X)) if data.groups is None else np.unique(data.groups, return_inverse=True)[1]
         members = (rng.permutation(patients.max() + 1) < (patients.max() + 1) / 2)[patients]
@@ -69,6 +70,7 @@ class ReleasedModel:
 
     def _names(self, n: int) -> list[str]:
         """Invented names that do not occur in the sentences."""
+        # Case-folded, because the syllables are in lower case.
         rng, known = np.random.default_rng(self.data.seed), {word.casefold() for word in self.data.X.data}
         names: dict[str, None] = {}
         while len(names) < n:
@@ -79,6 +81,7 @@ class ReleasedModel:
 
     def _write(self, name: str) -> tuple[list[str], list[str]]:
         starts = Counter(tag for tag in self.data.y.data if tag.startswith("B-"))
+        # The most frequent label. Among equal counts the name of the label decides, so that the choice is reproducible.
         tag = min(starts, key=lambda label: (-starts[label], label))
         return ["Seen", "today", ":", name, "."], ["O", "O", "O", tag, "O"]
 

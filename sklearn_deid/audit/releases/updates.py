@@ -137,6 +137,7 @@ class ReleasedExchange:
         """The part of each update that belongs to the word vectors, as the update of a separate model."""
         width, start = self._readable[1].shape[1], len(CASING_CLASSES)
         whole = [self._layout.unflatten(one.decode().dense())[_FIRST_LAYER] for one in self._uploads]
+        # The layer reads the casing classes first, then the word vector.
         parts = [np.ascontiguousarray(part[:, start : start + width]).reshape(-1) for part in whole]
         layout = ParameterLayout.of({WORD_VECTORS: np.zeros((len(whole[0]), width), dtype=np.float32)})
         places = np.arange(layout.size)

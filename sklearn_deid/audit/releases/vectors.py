@@ -135,6 +135,7 @@ class ReleasedRepresenter(_VectorRelease):
         its counterfactuals.
         """
         data, pairs = self.data, self._pairs
+        # Sentences with a token that can be replaced.
         rows = np.unique(np.searchsorted(pairs.offsets, pairs.eligible, side="right") - 1)
         groups = np.arange(len(rows)) if data.groups is None else np.unique(data.groups[rows], return_inverse=True)[1]
         rng = np.random.default_rng(data.seed)
@@ -167,6 +168,7 @@ class ReleasedRepresenter(_VectorRelease):
 
     def _encoded(self, X: TokenSequences, part: str) -> np.ndarray:
         """Encode like `PrivateRepresenter.transform`, with noise from the audit's seed."""
+        # Each part has its own seed, so that equal sentences of two parts have different noise.
         seed = int(np.random.default_rng([self.data.seed, list(self.data.parts).index(part)]).integers(2**62))
         r = self.representer
         return encode_sentences(r.network_, r._vectors, X, casing=False, generator=release_generator(seed))
@@ -257,6 +259,8 @@ def distances_of(representer: Any, X: TokenSequences, y: TokenSequences) -> np.n
     total = np.zeros(len(data))
     for _ in range(_N_DRAWS):
         for batch in batches.epoch(None, generator, sentences="pairs"):
+            # Means without noise: `pair_distance` relates their difference to the standard deviation of the noise.
+            # shape: (n_pairs, time, d)
             mu, moved = (network.mean(x, batch.mask, noise=False) for x in (batch.embeddings, batch.moved))
             rows = batch.tags[: batch.n_pairs, 0].cpu().numpy()
             total[rows] += pair_distance(mu, moved, std, batch.mask).cpu().numpy()
