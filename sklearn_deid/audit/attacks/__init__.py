@@ -41,7 +41,7 @@ __all__, _listed, __dir__ = lazy_names(
 
 @cache
 def attack_classes() -> tuple[type[AuditAttack], ...]:
-    """All attacks that the files of this folder hold, in the order of an audit; loads every file."""
+    """Load every file of this folder, and return all attack classes in the order of an audit."""
     declared = import_module(f"{__name__}.declaration").AuditAttack
     modules = [import_module(f"{__name__}.{found.name}") for found in iter_modules(__path__)]
     classes = {

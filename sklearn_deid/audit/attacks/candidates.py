@@ -126,7 +126,7 @@ def unrelated_candidates(data: PairData, n_candidates: int, rng: np.random.Gener
 
 
 def _others(data: PairData, which: int) -> np.ndarray:
-    """Words other than itself that may replace an eligible token."""
+    """Words that may replace an eligible token, without the token's own word."""
     found = np.unique(data.alternatives[data.choices_[which]])
     return found[(found >= 0) & (found != data.words[data.eligible[which]])]
 

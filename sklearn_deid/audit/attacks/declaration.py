@@ -20,7 +20,7 @@ class AttackSettings:
     seed : int
         Random seed of the attacks.
     quick : bool, default=False
-        Whether the audit runs the "quick" attacks.
+        Whether the user requested the "quick" attacks.
     """
 
     n_epochs: int
@@ -60,8 +60,8 @@ class AttackPreset:
     quick : bool, default=False
         Whether the "quick" audit runs the preset.
     anew : bool, default=False
-        Whether the attack trains the attacked model again several times. Such an attack runs only if the user requests
-        the attack.
+        Whether the attack trains the attacked model again several times. "default" and "quick" leave out such an
+        attack, unless no other attack fits the release.
     """
 
     key: str
