@@ -262,6 +262,7 @@ class AdversarialPrivacyAuditor(BaseEstimator):
         )
 
     def _run(self, releases_of: Any, path: str, X: Any, y: Any, groups: Any, *, whole: bool = False) -> AuditReport:
+        """Split the data, plan and run the attacks, and build the report."""
         since, rng = time.perf_counter(), own_generator(self.random_state)
         data = whole_data(X, y, groups, rng) if whole else audit_data(X, y, groups, self.max_sentences, rng)
         releases = releases_of(data)
@@ -287,12 +288,14 @@ class AdversarialPrivacyAuditor(BaseEstimator):
         )
 
     def _key(self, step: AuditedStep, X: Any, y: Any, groups: Any) -> tuple[str, ...]:
+        """Key under which the report of a release is cached."""
         parameters = self.get_params(deep=False)
         # These parameters do not change the results.
         mine = {k: v for k, v in parameters.items() if k not in ("verbose", "n_jobs", "representation_step")}
         return fingerprint_of_step(step), digest_of(X, y, groups), joblib.hash(mine)
 
     def _asks_for_the_model(self) -> bool:
+        """Whether an attack on a model was requested."""
         if isinstance(self.attacks, str):
             return self.attacks == "all" or (self.attacks in ATTACKS and MODEL in ATTACKS[self.attacks].kinds)
         named = [ATTACKS[one].kinds for one in self.attacks if isinstance(one, str) and one in ATTACKS]
@@ -301,6 +304,7 @@ class AdversarialPrivacyAuditor(BaseEstimator):
         )
 
     def _plain_settings(self) -> dict[str, Any]:
+        """Parameters of the audit as plain values for the report."""
         asked = self.attacks if isinstance(self.attacks, str) else [_name(one) for one in self.attacks]
         seed = int(self.random_state) if isinstance(self.random_state, Integral) else None
         names = ("n_epochs", "max_seconds", "confidence", "n_candidates", "n_releases", "max_sentences")
@@ -318,6 +322,7 @@ def _releases(step: AuditedStep | None, tagger: Any, estimator: Any, data: Audit
 
 
 def _is_data(released: Any) -> bool:
+    """Whether the user passed released data rather than an estimator."""
     return isinstance(released, (TokenVectors, TokenSequences, list, tuple, np.ndarray))
 
 

@@ -186,6 +186,7 @@ class AttackResult:
         return self._baseline.value if self.chance is None else self.chance
 
     def _scaled(self, value: float, baseline: float) -> float:
+        """Position of a value between a baseline (0) and a perfect attack (1)."""
         room = self.best - baseline
         # A perfect baseline leaves no room for the attack.
         if room == 0.0:
@@ -247,6 +248,7 @@ def _at_chance(control: Estimate, chance: float) -> bool:
 
 
 def _plain(value: Any) -> Any:
+    """Convert a value into plain values for JSON."""
     if isinstance(value, Estimate):
         return asdict(value)
     if isinstance(value, Mapping):

@@ -121,6 +121,7 @@ def final_tagger(estimator: Any) -> Any:
 
 
 def _marked_steps(estimator: Any, path: tuple[str, ...], before: tuple[Any, ...]) -> Iterator[AuditedStep]:
+    """Yield the steps that make a release, with the transformers before each step."""
     inner = unwrapped(estimator)
     if getattr(inner, MARKER, None) is not None:
         yield AuditedStep("__".join(path), inner, before)

@@ -93,12 +93,14 @@ def run_attacks(
 
 
 def _run_together(some: list[PlannedAttack], n_jobs: int) -> list[tuple[Sequence[AttackResult], float]]:
+    """Run several attacks, in parallel if possible."""
     if n_jobs == 1 or len(some) < 2:
         return [_timed(one) for one in some]
     return list(Parallel(n_jobs=n_jobs)(delayed(_timed)(one) for one in some))
 
 
 def _timed(one: PlannedAttack) -> tuple[Sequence[AttackResult], float]:
+    """Run an attack, and measure its duration in seconds."""
     since = time.perf_counter()
     return _outcome(one), time.perf_counter() - since
 

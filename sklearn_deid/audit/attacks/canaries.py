@@ -244,6 +244,7 @@ def _beaten(losses: np.ndarray, chosen: np.ndarray, others: np.ndarray) -> np.nd
 
 
 def _summary(beaten: np.ndarray, n_others: int) -> dict[str, float]:
+    """Mean exposure, proportion of names ranked first, and mean proportion of beaten names."""
     ranks = 1.0 + (1.0 - beaten) * n_others
     return {
         "exposure in bits": float(np.mean([exposure(rank, n_others + 1) for rank in ranks])),
@@ -253,6 +254,7 @@ def _summary(beaten: np.ndarray, n_others: int) -> dict[str, float]:
 
 
 def _joined(rows: TokenSequences, more: TokenSequences) -> TokenSequences:
+    """Append sequences to sequences."""
     return TokenSequences(
         np.concatenate([rows.data, more.data]), np.concatenate([rows.offsets, more.offsets[1:] + rows.offsets[-1]])
     )

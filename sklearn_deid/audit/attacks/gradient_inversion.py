@@ -307,11 +307,13 @@ def _in_double(module: nn.Module) -> nn.Module:
 
 
 def _gradients(module: nn.Module, x: Tensor, chances: Tensor, create_graph: bool) -> list[Tensor]:
+    """Gradient of the cross entropy for label probabilities ``chances``, one tensor for each parameter."""
     loss = -(chances * module(x).log_softmax(-1)).sum(-1).mean()
     return list(torch.autograd.grad(loss, list(module.parameters()), create_graph=create_graph))
 
 
 def _in_any_order(named: Sequence[np.ndarray], words: Sequence[np.ndarray]) -> float:
+    """Proportion of words that were named at any position of their sentence; repeated words count separately."""
     right = 0
     for guess, truth in zip(named, words, strict=True):
         rows, counts = np.unique(truth, return_counts=True)

@@ -237,10 +237,12 @@ class InversionAttack(AuditAttack):
         return replace(data, words=self._same_as[data.words])
 
     def _own(self) -> tuple[ReleasedTokens, ReleasedTokens]:
+        """The attacker's training and validation text."""
         assert self._knowledge is not None
         return self._knowledge.train, self._knowledge.valid
 
     def _trained(self, train: ReleasedTokens, valid: ReleasedTokens) -> EmbeddingDecoder:
+        """Train a decoder on one text, with the epoch chosen on the other."""
         assert self._knowledge is not None
         return train_decoder(
             self._tensors(train),
@@ -256,9 +258,11 @@ class InversionAttack(AuditAttack):
         return ranks_of(decoder, self._tensors(data), self._table, self._vocabulary)
 
     def _asked(self, data: ReleasedTokens) -> np.ndarray:
+        """Whether each token must be recovered: PHI with a word of the vocabulary."""
         return np.asarray(data.phi, dtype=bool) & np.isin(data.words, self._vocabulary.numpy())
 
     def _tensors(self, data: ReleasedTokens) -> TokenVectors:
+        """Convert released sentences into the decoder's input and target."""
         asked = self._asked(data)
         if not asked.any():
             raise ValueError("No PHI token has a word vector in the vocabulary: there is nothing to recover.")
@@ -276,16 +280,19 @@ class InversionAttack(AuditAttack):
         return TokenVectors(vectors, torch.cat(extra, 1), np.asarray(data.offsets), words, torch.as_tensor(asked))
 
     def _groups(self, data: ReleasedTokens) -> np.ndarray:
+        """Patient of each token to recover."""
         of_sentence = np.arange(len(data.offsets) - 1) if data.groups is None else np.asarray(data.groups)
         return np.repeat(of_sentence, np.diff(data.offsets))[self._asked(data)]
 
     def _by_frequency(self, released: ReleasedTokens, k: int) -> np.ndarray:
+        """Whether each word is among the k most frequent words with the same visible properties."""
         train = self._own()[0]
         there, here = self._asked(train), self._asked(released)
         keys = self._keys(train)[there], self._keys(released)[here]
         return frequency_hits(train.words[there], released.words[here], k, *keys)
 
     def _keys(self, data: ReleasedTokens) -> np.ndarray:
+        """Number of the visible properties (casing, label) of each token, shape (n_tokens,)."""
         key = np.zeros(len(data.words), dtype=np.int64)
         if self.casing and data.casing is not None:
             key = key + data.casing

@@ -186,6 +186,7 @@ class LinkageAttack(AuditAttack):
     def _features(
         self, known: ReleasedSentences, released: ReleasedSentences, learned: SentencePairs, told: SentencePairs
     ) -> tuple[np.ndarray, np.ndarray]:
+        """Features of the training pairs and of the measured pairs."""
         joined = _joined(known, released)
         features = PairFeatures(joined, self.use_casing, self.use_tags)
         shift = len(known)

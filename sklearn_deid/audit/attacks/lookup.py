@@ -314,6 +314,7 @@ class LookupAttack(AuditAttack):
         return ranks
 
     def _sets(self, data: PairData, rng: np.random.Generator) -> Iterator[CandidateSet]:
+        """Yield the candidates of the sampled sentences."""
         assert self._knowledge is not None
         rows = np.flatnonzero(np.diff(data.offsets) > 0)
         if self.candidates == "one_token":
@@ -392,6 +393,7 @@ class LookupRanks:
         self._possible.append(int(np.isfinite(scores[0]).sum()))
 
     def estimate(self, name: str, confidence: float) -> Estimate:
+        """Success by a measure, with an interval over patients."""
         where = np.asarray(self.rows) if self.groups is None else np.asarray(self.groups)[self.rows]
         return Estimate.from_hits(self._hits[name], where, confidence)
 
@@ -403,10 +405,12 @@ class LookupRanks:
 
     @property
     def mean_candidates(self) -> float:
+        """Mean number of candidates."""
         return float(np.mean(self._n))
 
     @property
     def mean_compatible(self) -> float:
+        """Mean number of candidates that their casing does not rule out."""
         return float(np.mean(self._possible))
 
 
@@ -515,5 +519,6 @@ def _log_length_integral(t: Tensor, power: int) -> Tensor:
 
 
 def _usable(std: Tensor, mu: Tensor) -> Tensor:
+    """Raise standard deviations to a smallest value, so that the likelihood stays finite."""
     largest = mu.double().abs().max() if mu.numel() else mu.new_zeros((), dtype=torch.float64)
     return std.double().clamp_min(float(largest) * _SMALLEST + 1e-12)

@@ -256,6 +256,7 @@ class MembershipAttack(AuditAttack):
         return membership_scores(losses, shadows, inside)
 
     def _estimate(self, scores: np.ndarray, yes: np.ndarray, no: np.ndarray, confidence: float) -> Estimate:
+        """Accuracy on members ``yes`` and other sentences ``no``."""
         # A score of 0 counts one half.
         ties = np.where(scores == 0.0, 0.5, 0.0)
         hits = np.concatenate([np.maximum(scores[yes] > 0, ties[yes]), np.maximum(scores[no] < 0, ties[no])])
@@ -273,6 +274,7 @@ class MembershipAttack(AuditAttack):
 
 
 def _distinct(pool: MembershipKnowledge) -> np.ndarray:
+    """Rows of the sentences that occur once in the pool."""
     keys = row_keys(pool.X, pool.y)
     counts: dict[tuple, int] = {}
     for key in keys:
@@ -281,6 +283,7 @@ def _distinct(pool: MembershipKnowledge) -> np.ndarray:
 
 
 def _equally_many(a: np.ndarray, b: np.ndarray, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+    """Draw equally many rows of both kinds."""
     n = min(len(a), len(b))
     return rng.choice(a, n, replace=False), rng.choice(b, n, replace=False)
 
@@ -350,6 +353,7 @@ def membership_scores(losses: np.ndarray, shadows: np.ndarray, inside: np.ndarra
 
 
 def _log_odds(losses: np.ndarray) -> np.ndarray:
+    """Convert losses to the log odds of a tag's mean probability."""
     # With p = exp(-loss), the log odds log(p / (1 - p)) are -loss - log(1 - exp(-loss)).
     clipped = np.clip(losses, *_LOSS_RANGE)
     return -clipped - np.log(-np.expm1(-clipped))

@@ -308,6 +308,7 @@ class PairAttack(AuditAttack):
         )
 
     def _train(self, representer: Representer, known: PairAdversaries | None = None) -> ProbeResult:
+        """Train an adversary of this attack on a representer."""
         settings = AdversarySettings(
             kind=self.adversary,
             tasks=("t1", "t2") if self.task == "average" else (self.task,),
@@ -345,6 +346,7 @@ class PairAttack(AuditAttack):
     def _measure(
         self, probe: ProbeResult, representer: Representer, released: PairRelease, confidence: float
     ) -> dict[str, Estimate]:
+        """Accuracy of each adversary on pairs of the released sentences."""
         groups = np.arange(len(released.data)) if released.groups is None else np.asarray(released.groups)
         rows, hits = [], []
         for _ in range(self.n_draws):
@@ -374,6 +376,7 @@ class PairAttack(AuditAttack):
             yield number, right
 
     def _epoch(self) -> int | None:
+        """Epoch whose adversary was kept."""
         assert self.probe_ is not None
         return self.probe_.epochs[self.task]
 

@@ -206,6 +206,7 @@ def trials_of_text(mechanism: Any, text: PseudonymisedText, by_label: bool) -> d
 
 
 def _gathered(words: list[str], patients: np.ndarray, word_ids: np.ndarray, numbers: np.ndarray) -> Trials:
+    """Group the releases by patient and word."""
     # One trial for each pair of patient and word: the owner of a release is the number of this pair.
     _, first, owner = np.unique(np.stack([patients, word_ids], axis=1), axis=0, return_index=True, return_inverse=True)
     owner = owner.reshape(-1)

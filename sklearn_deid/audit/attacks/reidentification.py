@@ -184,6 +184,7 @@ class ReidentificationAttack(AuditAttack):
     # ---- results that are computed from the mechanism
 
     def _computed(self, started: float) -> AttackResult:
+        """Result for the mechanism itself, without counting on a given text."""
         everything = [token for tokens, _, _ in self._categories.values() for token in tokens]
         options: dict[str, Any] = {"n_releases": self.n_releases, "n_samples": max(100, self.n_trials)}
         found, open_text, blind = (
@@ -229,6 +230,7 @@ class ReidentificationAttack(AuditAttack):
     # ---- results that are counted on releases
 
     def _simulated(self, rng: np.random.Generator) -> dict[str, Trials]:
+        """Draw words by their frequency, and simulate their releases."""
         names = list(self._categories)
         share = np.array([self._categories[name][2] for name in names])
         out = {}
@@ -241,6 +243,7 @@ class ReidentificationAttack(AuditAttack):
         return out
 
     def _given(self, released: PseudonymisedText) -> dict[str, Trials]:
+        """Words of a released text whose label the attacker knows."""
         trials = trials_of_text(self._mechanism, released, by_label=list(self._categories) != ["all"])
         known = {name: trial for name, trial in trials.items() if name in self._categories}
         if not known:
@@ -260,6 +263,7 @@ class ReidentificationAttack(AuditAttack):
         return np.concatenate(hits), np.concatenate(guessed), patients, by_label
 
     def _control(self, mechanism: Any, trials: dict[str, Trials], rng: np.random.Generator) -> np.ndarray:
+        """Hits on the same words, released by the mechanism of a control."""
         released = {name: trial.released_by(mechanism, rng) for name, trial in trials.items()}
         return self._arms(mechanism, released, rng)[0]
 
@@ -273,6 +277,7 @@ class ReidentificationAttack(AuditAttack):
         return figures if alone is None else {**figures, "from one release": float(alone.mean())}
 
     def _nameable(self, trials: dict[str, Trials]) -> list[bool]:
+        """Whether each word is in the prior, so that the attacker can name the word."""
         known = {name: set(tokens) for name, (tokens, _, _) in self._categories.items()}
         return [word in known[name] for name, trial in trials.items() for word in trial.words]
 

@@ -195,6 +195,7 @@ class PairFeatures:
         return np.hstack(columns)
 
     def _of_words(self, i: int, j: int) -> list[float]:
+        """Rarity of the shared words: sum and maximum, for PHI words and for other words."""
         out: list[float] = []
         for kind in (0, 1):
             shared = [self._weight[word] for word in self._words[i][kind] & self._words[j][kind]]
@@ -204,6 +205,7 @@ class PairFeatures:
         return out
 
     def _of_vectors(self, i: int, j: int) -> list[float]:
+        """Cosine of the mean vectors, and statistics of the best cosine of each token."""
         assert self._vectors is not None
         u, v = self._vectors[i], self._vectors[j]
         if not len(u) or not len(v):
@@ -216,6 +218,7 @@ class PairFeatures:
 
 
 def _row_counts(numbers: list[int], bounds: list[tuple[int, int]], n_kinds: int) -> np.ndarray:
+    """Counts of each kind in each sentence, shape (n, n_kinds); negative numbers are ignored."""
     out = np.zeros((len(bounds), n_kinds))
     for i, (start, stop) in enumerate(bounds):
         for number in numbers[start:stop]:

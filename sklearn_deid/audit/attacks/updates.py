@@ -360,6 +360,7 @@ class UpdateLeakageAttack(AuditAttack):
         return rows_by_bias(part) if self.kind == "labels" else rows_by_norm(part)
 
     def _pairs(self, present: list[frozenset[int]], n_rows: int, rng: np.random.Generator) -> _Pairs:
+        """Draw the pairs of the comparison, within updates or between updates."""
         if any(not 0 <= row < n_rows for rows in present for row in rows):
             raise ValueError(f"'present' must hold numbers of {n_rows} rows.")
         if self.against == "rows":
@@ -413,6 +414,7 @@ class _Pairs(NamedTuple):
 def _pairs_of_rows(
     present: frozenset[int], i: int, n_rows: int, n_pairs: int, rng: np.random.Generator
 ) -> list[tuple[int, int, int, int, int]]:
+    """Draw pairs within an update: a row that occurred and a row that did not occur."""
     there = np.array(sorted(present), dtype=np.int64)
     absent = np.setdiff1d(np.arange(n_rows), there)
     if not len(there) or not len(absent):
@@ -431,6 +433,7 @@ def _pairs_of_updates(
 
 
 def _told_apart(scores: np.ndarray, pairs: _Pairs, frequencies: np.ndarray | None = None) -> np.ndarray:
+    """Whether the row that occurred has the higher score in each pair; a tie counts one half."""
     # Updates differ in overall size, so that each update is scaled by its own rows. Zeros stay zeros.
     size = np.sqrt(np.mean(np.square(scores), axis=1, keepdims=True))
     scores = scores / np.where(size > 0, size, 1.0)

@@ -109,6 +109,7 @@ class ProbabilityBlocks:
         self._kept = kept if stored <= self.max_bytes else None
 
     def _made(self) -> Iterator[tuple[slice, csr_array]]:
+        """Compute the blocks of rows from the mechanism."""
         # The width of later rows is estimated from the earlier rows; the first block has a single row.
         start, widest, at_once = 0, 1, 1
         while start < len(self.tokens):

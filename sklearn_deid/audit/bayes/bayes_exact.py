@@ -58,6 +58,7 @@ def _exact_one(target: Target) -> tuple[float, float]:
 
 
 def _row_of(block: csr_array) -> np.ndarray:
+    """Row of each stored entry."""
     return np.repeat(np.arange(block.shape[0]), np.diff(block.indptr))
 
 

@@ -43,6 +43,7 @@ def plug_in_attack(target: Target, n_samples: int, rng: np.random.Generator) -> 
 
 
 def _draw(target: Target, truth: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """Draw releases, and check that the mechanism numbers its releases."""
     drawn = np.asarray(target.draw(truth, rng))
     if drawn.ndim != 1 or drawn.dtype.kind not in "iu" or (drawn < 0).any():
         raise ValueError(

@@ -186,12 +186,14 @@ def bayes_reidentification(
 
 
 def _check_numbers(**parameters: tuple[Any, int]) -> None:
+    """Check that each parameter is an int of at least a smallest value."""
     for name, (value, least) in parameters.items():
         if not isinstance(value, (int, np.integer)) or isinstance(value, bool) or value < least:
             raise ValueError(f"The '{name}' parameter must be an int of at least {least}. Got {value!r} instead.")
 
 
 def _method(method: str, mechanism: Any, targets: Iterable[Target], n_releases: int, max_combinations: int) -> str:
+    """Choose the method, and check that the mechanism supports this method."""
     if method not in _METHODS:
         raise ValueError(f"The 'method' parameter must be one of {_METHODS}. Got {method!r} instead.")
     exact, density = hasattr(mechanism, "probabilities"), hasattr(mechanism, "log_likelihood")
@@ -226,6 +228,7 @@ def _attack(method: str, target: Target, n_samples: int, rng: np.random.Generato
 def _total(
     found: dict[str, CategoryReidentification], n_releases: int, method: str, n_samples: int
 ) -> Reidentification:
+    """Combine the categories by their weights."""
     worst = [c.worst_case for c in found.values() if c.worst_case is not None]
     ends = ("value", "low", "high")
     value, low, high = (float(sum(c.weight * getattr(c.probability, end) for c in found.values())) for end in ends)

@@ -80,6 +80,7 @@ class ReleasedModel:
         return list(names)
 
     def _write(self, name: str) -> tuple[list[str], list[str]]:
+        """Sentence with a name, and its tags."""
         starts = Counter(tag for tag in self.data.y.data if tag.startswith("B-"))
         # The most frequent label. Among equal counts the name of the label decides, so that the choice is reproducible.
         tag = min(starts, key=lambda label: (-starts[label], label))

@@ -211,6 +211,7 @@ class ReleasedVectors(_VectorRelease):
 
 
 def _of_the_representer(found: AttackResult) -> AttackResult:
+    """Describe a membership result as a result on the representer."""
     attacker = (
         "A recipient of the published representer who knows how it is trained, and holds sentences of which some may "
         "have been among those it was trained on."
