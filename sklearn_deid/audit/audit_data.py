@@ -116,6 +116,7 @@ def digest_of(X: Any, y: Any, groups: Any) -> str:
             written = item.encode("utf-8", "surrogatepass")
             digest.update(len(written).to_bytes(4, "little") + written)
     if groups is not None:
+        # Numbers instead of names: only the partition into patients matters.
         numbers = np.unique(np.asarray(groups), return_inverse=True)[1]
         digest.update(b"groups" + numbers.astype(np.int64).tobytes())
     return digest.hexdigest()
@@ -135,6 +136,7 @@ def _some_patients(n: int, groups: np.ndarray | None, limit: int, rng: np.random
         return np.sort(rng.permutation(n)[:limit])
     numbers = np.unique(groups, return_inverse=True)[1]
     order = rng.permutation(numbers.max() + 1)
+    # Number of sentences up to and including each patient, in the drawn order.
     total = np.cumsum(np.bincount(numbers)[order])
     kept = order[: max(3, int((total <= limit).sum()))]
     return np.flatnonzero(np.isin(numbers, kept))

@@ -51,7 +51,7 @@ class AdversarialPrivacyAuditor(BaseEstimator):
         ``skip(reason)``. Derive your own classes from `sklearn_deid.audit.attacks.AuditAttack` where possible.
     n_epochs : int, default=50
         Largest number of training epochs of the adversaries that compare pairs of sentences. These adversaries stop
-        early if they make no progress. "quick" uses at most 10 epochs.
+        early if they make no progress. "quick" trains for at most 10 epochs.
     max_seconds : float or None, default=None
         Time limit in seconds. The auditor skips attacks that it expects to exceed the limit, and lists them in the
         report as skipped. Slow and weak attacks are skipped first. The last attack may end somewhat after the limit.
@@ -84,14 +84,14 @@ class AdversarialPrivacyAuditor(BaseEstimator):
     because the attacks measure how much the updates reveal about these sentences. If the workers supplied their own
     data, the groups are the names of the workers (such as "worker-0").
 
-    **Use in a search.** scikit-learn passes ``groups`` to a scorer only if metadata routing is enabled: call
-    ``set_score_request(groups=True)``. A process audits equal representations (by ``fingerprint_``) of equal data only
-    once. A grid over the tagger's parameters therefore costs one audit per split, if the representer has a
+    **Use in a search.** scikit-learn passes ``groups`` to a scorer only with metadata routing. Enable metadata routing,
+    and call ``set_score_request(groups=True)``. A process audits equal representations (by ``fingerprint_``) of equal
+    data only once. A grid over the tagger's parameters therefore costs one audit per split, if the representer has a
     ``random_state``, is frozen or is cached by ``Pipeline(memory=...)``.
 
     **Failed and skipped attacks.** If a control is invalid, the score is 0. Skipped attacks do not lower the score, so
     read in the report which attacks were skipped. A score describes the attacks that were run, on similar pairs,
-    candidates and patients; a score is no proof. `PrivateRepresenter.certify` proves a bound for the release that the
+    candidates and patients; a score is no proof. `PrivateRepresenter.certify` proves a bound for the attacks that the
     certificate covers.
 
     See Also

@@ -241,7 +241,9 @@ def _at_chance(control: Estimate, chance: float) -> bool:
     """
     if control.covers(chance) or not control.n:
         return control.covers(chance)
+    # A two-sided interval leaves half of the error probability on each side.
     hits, unlikely = control.value * control.n, 0.5 * (1.0 - control.confidence)
+    # Half-counted ties give fractional hits; rounding towards chance only makes the test milder.
     if control.value > chance:
         return bool(binom.sf(math.floor(hits) - 1, control.n, chance) >= unlikely)
     return bool(binom.cdf(math.ceil(hits), control.n, chance) >= unlikely)

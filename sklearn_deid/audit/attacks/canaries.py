@@ -183,6 +183,7 @@ class CanaryAttack(AuditAttack):
             )
         rng = np.random.default_rng(self.random_state)
         self._order = rng.permutation(len(names))
+        # One seed for each number of repetitions, one for the positive and one for the negative control.
         self._seeds = rng.integers(2**31, size=len(self.repeats) + 2).tolist()
         written = [knowledge.write(name) for name in names]
         self._sentences = TokenSequences.from_rows([tokens for tokens, _ in written])
@@ -206,8 +207,10 @@ class CanaryAttack(AuditAttack):
             losses = self._losses(released, released.train, planted, times, seed)
             beaten = _beaten(losses, planted, others)
             figures[f"planted {times} times"] = _summary(beaten, len(others))
+        # Negative control: a training without canaries cannot rank the names that were never planted.
         clean = self._losses(released, released.train, planted, 0, self._seeds[-1])
         figures["not planted"] = _summary(_beaten(clean, held_out, others), len(others))
+        # Positive control: a model that memorises its training set.
         open_book = self._losses(released, memorise, planted, 1, self._seeds[-2])
         return AttackResult(
             self.name,
@@ -248,6 +251,7 @@ def _summary(beaten: np.ndarray, n_others: int) -> dict[str, float]:
     ranks = 1.0 + (1.0 - beaten) * n_others
     return {
         "exposure in bits": float(np.mean([exposure(rank, n_others + 1) for rank in ranks])),
+        # With half-counted ties a rank of 1.5 is a tie for the first place.
         "ranked first": float((ranks < 1.5).mean()),
         "others with a larger loss": float(beaten.mean()),
     }

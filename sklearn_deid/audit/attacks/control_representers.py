@@ -73,6 +73,7 @@ class BlindRepresenter(Representer):
 
     def mean(self, x: Tensor, mask: Tensor, **options: Any) -> Tensor:
         """Return zeros for every sentence."""
+        # The added noise is then the whole output. shape: (batch, time, n_components)
         return x.new_zeros(*x.shape[:2], self.output_noise.size)
 
 

@@ -137,6 +137,7 @@ class EmbeddingDecoder(nn.Module):
         weight = torch.linalg.solve(gram, x.T @ y).T
         self.shortcut.weight.copy_(weight)
         self.shortcut.bias.copy_(middle - weight @ centre)
+        # The last layer starts at zero, so that the decoder starts as the linear map alone.
         for weights in self.correct[-1].parameters():
             weights.zero_()
 
@@ -202,6 +203,7 @@ def train_decoder(
                 among = torch.cat([usual, vocabulary[drawn]])
                 logits, target, asked = _logits(decoder, batch, words, table, among)
                 loss = F.cross_entropy(logits, target, reduction="none")
+                # Two means, because the tokens to recover are few and would vanish in one common mean.
                 (_mean(loss[asked]) + _mean(loss[~asked])).backward()
                 nn.utils.clip_grad_norm_(decoder.parameters(), 1.0)
                 optimizer.step()
@@ -233,6 +235,7 @@ def ranks_of(decoder: EmbeddingDecoder, data: TokenVectors, table: Tensor, vocab
     vocabulary = vocabulary.to(table.device)
     # The same score, computed in two ways, may differ in its last bits.
     tolerance = 1e-6 * (1.0 + float(decoder.log_scale.exp()))
+    # Blocks of rows bound the memory of the scores, whose shape is (n_rows, n_words).
     rows = max(1, _CELLS // max(1, len(vocabulary)))
     for batch, number in numbered.batches(None):
         guess, asked = _guess(decoder, batch, table.device)

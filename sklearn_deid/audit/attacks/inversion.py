@@ -146,12 +146,14 @@ class InversionAttack(AuditAttack):
         self._same_as = _first_with_that_vector(self._table.cpu().numpy())
         train, valid = self._merged(knowledge.train), self._merged(knowledge.valid)
         self._knowledge = replace(knowledge, train=train, valid=valid)
+        # Words without a vector (zeros) cannot be recovered.
         usable = self._table.any(dim=1).cpu()
         rows = np.arange(len(self._table)) if knowledge.vocabulary is None else knowledge.vocabulary
         rows = np.unique(self._same_as[rows])
         self._vocabulary = torch.as_tensor(rows)[usable[torch.as_tensor(rows)]]
         tags = [d.labels for d in self._own() if d.labels is not None]
         self._n_labels = 1 + max((int(some.max()) for some in tags if some.size), default=0)
+        # The second decoder is the baseline: it recovers PHI words from their surroundings alone.
         self._full = self._trained(*self._own())
         self._context = self._trained(*(surroundings(d) for d in self._own()))
         self._seconds = time.perf_counter() - since
@@ -220,6 +222,7 @@ class InversionAttack(AuditAttack):
     def _controls(self, released: ReleasedTokens) -> tuple[Ranks, Ranks]:
         """Ranks in the positive control (nothing is hidden) and in the negative control (nothing can be learnt)."""
         table = self._table.cpu().numpy()
+        # Each control trains its own decoder, because a decoder for the release would fail for another reason.
         *own, there = (replace(d, vectors=table[d.words]) for d in (*self._own(), released))
         open_ranks = self._ranks(self._trained(*own), there)
         *own, there = (self._blinded(d) for d in (*self._own(), released))
@@ -227,6 +230,7 @@ class InversionAttack(AuditAttack):
 
     def _blinded(self, data: ReleasedTokens) -> ReleasedTokens:
         """Draw PHI words and all vectors at random; the tokens to recover stay the same."""
+        # The tokens to recover are chosen before the words change.
         words, asked = data.words.copy(), self._asked(data)
         words[asked] = self._rng.choice(self._vocabulary.numpy(), int(asked.sum()))
         vectors = self._rng.normal(size=data.vectors.shape).astype(np.float32)

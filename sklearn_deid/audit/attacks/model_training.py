@@ -64,6 +64,7 @@ def training_of(estimator: Any) -> TrainingProcedure:
 
     def train(X: Any, y: Any, seed: int) -> LossFunction:
         model = clone(estimator)
+        # Without a fixed seed in every step, two trainings with one seed could differ.
         seeds = {name: seed for name in model.get_params() if name.split("__")[-1] == "random_state"}
         model.set_params(**seeds).fit(X, y)
         classes = list(model.classes_)
@@ -118,6 +119,7 @@ def memorise(X: Any, y: Any, seed: int) -> LossFunction:
 
     def loss(X: Any, y: Any) -> np.ndarray:
         keys = row_keys(X, y)
+        # The noise keeps the losses distinct: real losses have no ties, and thresholds would be arbitrary.
         level = np.array([0.05 if key in seen else 1.0 for key in keys])
         return level * rng.uniform(0.9, 1.1, size=len(keys))
 

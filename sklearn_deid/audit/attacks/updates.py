@@ -130,6 +130,7 @@ def rows_by_span(part: np.ndarray, table: np.ndarray) -> np.ndarray:
     norms = np.linalg.norm(table, axis=1)
     if len(kept) == table.shape[1]:
         return np.zeros(len(table))
+    # Distance of each word's vector to the row space. shape: (n_words,)
     outside = np.linalg.norm(table - (table @ kept.T) @ kept, axis=1)
     # A word without a vector leaves no trace.
     return -np.where(norms > 0, outside / np.maximum(norms, 1e-300), 1.0)
@@ -140,6 +141,7 @@ def _rank(values: np.ndarray) -> int:
     above = int((values > _ROUNDING * values.max(initial=0.0)).sum())
     if above < 2:
         return above
+    # The largest drop between neighbouring singular values separates the signal from rounding, if the drop is clear.
     ratios = values[: above - 1] / values[1:above]
     largest = int(ratios.argmax())
     return largest + 1 if ratios[largest] > _GAP else above

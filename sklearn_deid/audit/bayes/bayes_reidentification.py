@@ -180,6 +180,7 @@ def bayes_reidentification(
     rng = np.random.default_rng(random_state)
     found: dict[str, CategoryReidentification] = {}
     for name, (tokens, weights, share) in categories.items():
+        # All categories draw from one random stream; each category has a Target of its own, which keeps its own table.
         attack = _attack(chosen, target(name), int(n_samples), rng)
         found[name] = CategoryReidentification(*attack, float(weights.max()), share, len(tokens))
     return _total(found, int(n_releases), chosen, 0 if chosen == "exact" else int(n_samples))
@@ -201,6 +202,7 @@ def _method(method: str, mechanism: Any, targets: Iterable[Target], n_releases: 
     for name, what in _NEEDS.items():
         if method == name and not needed[name]:
             raise ValueError(f"method='{name}' needs a mechanism {what}.")
+    # The order of ``needed`` is the order of preference: exact sums before draws, draws before an enclosure.
     chosen = method if method != "auto" else next((name for name, fits in needed.items() if fits), "plug-in")
     if chosen == "exact" and n_releases > 1:
         combinations = max(n_multisets(target, max_combinations) for target in targets)
@@ -219,6 +221,7 @@ def _method(method: str, mechanism: Any, targets: Iterable[Target], n_releases: 
 
 
 def _attack(method: str, target: Target, n_samples: int, rng: np.random.Generator) -> Attack:
+    """Run the attack of a method."""
     if method == "exact":
         return exact_attack(target)
     draw = {"monte carlo": monte_carlo_attack, "bracket": bracket_attack, "plug-in": plug_in_attack}
@@ -229,6 +232,7 @@ def _total(
     found: dict[str, CategoryReidentification], n_releases: int, method: str, n_samples: int
 ) -> Reidentification:
     """Combine the categories by their weights."""
+    # A worst case over the categories exists only if every category has one.
     worst = [c.worst_case for c in found.values() if c.worst_case is not None]
     ends = ("value", "low", "high")
     value, low, high = (float(sum(c.weight * getattr(c.probability, end) for c in found.values())) for end in ends)
