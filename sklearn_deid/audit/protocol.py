@@ -20,8 +20,8 @@ from ..metrics import Estimate
 
 THREATS = ("representation", "pseudonymised text", "model", "updates")
 
-# A negative control fails only outside an interval of this confidence level. The usual 95 % lost: one sound control in
-# twenty would fail, and with ten attacks nearly every second audit.
+# A negative control fails only outside an interval of this confidence level. With the usual 95 %, one sound control
+# in twenty would fail, and with ten attacks nearly every second audit.
 CONTROL_CONFIDENCE = 0.999
 
 
@@ -236,8 +236,8 @@ class Attack(Protocol):
 def _at_chance(control: Estimate, chance: float) -> bool:
     """Whether a negative control agrees with chance, by its interval or by the exact binomial distribution.
 
-    Wilson's interval is too strict for rare events: if the attacker guesses one word among ten thousand, a single lucky
-    hit in a thousand trials lies outside the interval, although such a hit is not unusual.
+    Wilson's interval is too strict for rare events. If the attacker guesses one word among ten thousand, a single lucky
+    hit in a thousand trials lies outside the interval. Such a hit is not unusual.
     """
     if control.covers(chance) or not control.n:
         return control.covers(chance)

@@ -251,7 +251,7 @@ def _summary(beaten: np.ndarray, n_others: int) -> dict[str, float]:
     ranks = 1.0 + (1.0 - beaten) * n_others
     return {
         "exposure in bits": float(np.mean([exposure(rank, n_others + 1) for rank in ranks])),
-        # With half-counted ties a rank of 1.5 is a tie for the first place.
+        # With half-counted ties a rank of 1.5 is a tie for the first place, which does not count.
         "ranked first": float((ranks < 1.5).mean()),
         "others with a larger loss": float(beaten.mean()),
     }

@@ -36,7 +36,9 @@ class CandidateSet:
 def one_token_candidates(
     data: PairData, n_candidates: int, rng: np.random.Generator, word_casing: np.ndarray | None = None
 ) -> Iterator[CandidateSet]:
-    """Yield for each sentence with a replaceable PHI token the sentence and variants in which a neighbour replaces it.
+    """For each sentence with a replaceable PHI token, yield the sentence and its variants with one replaced token.
+
+    A neighbour of the token replaces the token.
 
     Each sentence has one replaced token, which is drawn uniformly. The pairs of the adversaries and of the bound use
     the same drawing.
@@ -84,7 +86,7 @@ def one_token_candidates(
 
 
 def unrelated_candidates(data: PairData, n_candidates: int, rng: np.random.Generator) -> Iterator[CandidateSet]:
-    """Yield for each sentence the sentence itself and other sentences with equally many tokens.
+    """For each sentence, yield the sentence and other sentences with equally many tokens.
 
     The number of tokens is released, so that the attacker rules out sentences of other lengths at once. Sentences
     without another sentence of equal length are left out.

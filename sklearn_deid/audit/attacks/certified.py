@@ -156,7 +156,7 @@ def exceeds(result: AttackResult, bound: AttackResult | PrivacyBound) -> bool:
     Parameters
     ----------
     result : AttackResult
-        Result of an attack that distinguishes one sentence from another: `PairAttack`, or `LookupAttack` with
+        Result of an attack on pairs of sentences: `PairAttack`, or `LookupAttack` with
         ``measure="pairwise"``.
     bound : AttackResult of `CertifiedBound`, or PrivacyBound
         Bound for at least as many releases as the attack saw.

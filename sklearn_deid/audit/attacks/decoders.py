@@ -166,7 +166,7 @@ def train_decoder(
 ) -> EmbeddingDecoder:
     """Train on one text, and keep the epoch with the best ranks on the other text.
 
-    The loss gives the tokens to recover, together, the same weight as all other tokens together.
+    In the loss, the tokens to recover have the same total weight as all other tokens.
 
     Parameters
     ----------

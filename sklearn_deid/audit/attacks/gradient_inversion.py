@@ -267,7 +267,8 @@ class GradientInversionAttack(AuditAttack):
     ) -> tuple[float, Tensor]:
         """Return the remaining misfit and the vectors of one random start."""
         device, d = self._table.device, self._table.shape[1]
-        # Short vectors and random labels get stuck less often than the lengths of real words and uniform labels.
+        # Short vectors with random labels are better starts than vectors of usual length with uniform labels: the
+        # search gets stuck less often.
         # shape: (1, n, d)
         x = torch.randn(1, n, d, generator=generator, dtype=torch.float64).to(device)
         x = (_START * self._table.std() * x).requires_grad_()

@@ -24,10 +24,10 @@ class LinkageAttack(AuditAttack):
     """Distinguish pairs of sentences of one patient from pairs of two patients.
 
     The attacker holds sentences of other patients in the same form, and knows their patients. They train a logistic
-    regression on the similarities of two sentences: rare words and surrogates, other words, labels, casing and length;
-    for vectors the cosines. A surrogate that is constant throughout a patient (``coherence="patient"``) links the
-    patient's sentences even if nobody can name the original. Words that are not PHI are released unchanged, and link
-    sentences too.
+    regression on the similarities of two sentences: rare words and surrogates, other words, labels, casing and length.
+    For vectors they use the cosines instead of the words. A surrogate that is constant throughout a patient
+    (``coherence="patient"``) links the patient's sentences even if nobody can name the original. Words that are not PHI
+    are released unchanged, and link sentences too.
 
     Parameters
     ----------

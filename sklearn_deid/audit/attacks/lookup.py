@@ -447,9 +447,9 @@ def log_likelihood_of_vectors(released: Tensor, mu: Tensor, std: Tensor) -> Tens
 def log_likelihood_of_directions(released: Tensor, mu: Tensor, std: Tensor) -> Tensor:
     """Log-likelihood of releases that were scaled to length 1 (projected normal distribution), shape (C,).
 
-    The scaling removed the length x, so that the density integrates over x: with ``a = u'Au``, ``b = u'A mu`` and
-    ``A = diag(1/std^2)``, the density of the direction u is proportional to ``exp((b^2/a - mu'A mu)/2)`` times the
-    integral of ``x^(d-1) exp(-(x - b/sqrt(a))^2 / 2)`` over x > 0.
+    The scaling removed the length x, so that the density integrates over x. Let ``A = diag(1/std^2)``, ``a = u'Au`` and
+    ``b = u'A mu``. The density of the direction u is proportional to ``exp((b^2/a - mu'A mu)/2)`` times the integral of
+    ``x^(d-1) exp(-(x - b/sqrt(a))^2 / 2)`` over x > 0.
 
     Parameters
     ----------

@@ -163,7 +163,7 @@ class Blind:
         return rng.integers(2, size=len(tokens))
 
     def probabilities(self, tokens: Sequence[str]) -> csr_array:
-        """Return one half everywhere, shape (n_tokens, 2)."""
+        """Return probability 0.5 everywhere, shape (n_tokens, 2)."""
         return csr_array(np.full((len(tokens), 2), 0.5))
 
 

@@ -35,8 +35,8 @@ class ReidentificationAttack(AuditAttack):
     ----------
     attacker : {"exact", "trained"}, default="exact"
         Knowledge of the attacker. "exact" knows the probability of each release, and no attacker with the same
-        information does better. "trained" learns the probabilities from simulated releases (naive Bayes on counts).
-        "trained" is never better on average, and shows that an attacker can attain the exact result.
+        information succeeds more often. "trained" learns the probabilities from simulated releases (naive Bayes on
+        counts). "trained" is never better on average, and shows that an attacker can attain the exact result.
     n_releases : int, default=1
         Number of independent releases of each word in simulated releases. In a given text the releases are counted.
     n_simulated : int, default=2,000

@@ -72,7 +72,7 @@ class ReleasedSentences:
 
 @dataclass(frozen=True)
 class SentencePairs:
-    """Pairs of rows. Half of the pairs are of one patient, half are of two patients.
+    """Pairs of rows: in one half both sentences concern the same patient, in the other half two patients.
 
     Attributes
     ----------

@@ -187,9 +187,9 @@ class UpdateLeakageAttack(AuditAttack):
         Name of the parameter in the layout. The shape is (n_words, d) for "words", (n_tags,) for "labels" and
         (n_units, d) for "span".
     against : {"rows", "updates"}, default="rows"
-        Comparison for a row that occurred: another row of the same update that did not occur ("rows"), or the same row
-        of another update in which the row did not occur ("updates"). With "updates" the knowledge of frequent words
-        does not help, and the attacker sees the updates of several sites or epochs.
+        Comparison for a row that occurred. "rows" compares with a row of the same update that did not occur. "updates"
+        compares with the same row of an update in which the row did not occur. With "updates" the knowledge of frequent
+        words is no help, and the attacker sees the updates of several sites or epochs.
     n_pairs : int, default=50
         Number of pairs for each update, or for each two updates.
     confidence : float in (0, 1), default=0.95

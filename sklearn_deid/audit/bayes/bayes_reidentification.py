@@ -102,7 +102,7 @@ def bayes_reidentification(
     The attacker knows the mechanism (vectors, N, noise), the frequency of each token, and the category of the released
     token, because labels are shared. They see one release, or several independent releases of the same token (the
     overlap attack). They name the token with the largest posterior probability. No attacker with the same knowledge
-    does better. An attacker who also reads the sentence may do better.
+    succeeds more often. An attacker who also reads the sentence may succeed more often.
 
     Parameters
     ----------
