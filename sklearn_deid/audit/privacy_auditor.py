@@ -75,12 +75,14 @@ class AdversarialPrivacyAuditor(BaseEstimator):
     random_state : int, RandomState or None, default=None
         Random seed of the split of the patients and of all attacks.
 
-    Notes ----- **Training and measurement.** The attackers train on half of the patients in ``groups``, validate on a
-    fifth, and are measured on the rest. Without ``groups`` each sentence counts as a patient. The intervals are then
-    too narrow if the sentences of one patient are alike. Audit with patients who were not in the training data of the
-    estimator. The updates of a `DSSGDEnsemble` are the exception: pass all sentences on which the ensemble was fitted,
-    with the same groups, because the attacks measure how much the updates reveal about these sentences. If the workers
-    supplied their own data, the groups are the names of the workers (such as "worker-0").
+    Notes
+    -----
+    **Training and measurement.** The attackers train on half of the patients in ``groups``, validate on a fifth, and
+    are measured on the rest. Without ``groups`` each sentence counts as a patient. The intervals are then too narrow if
+    the sentences of one patient are alike. Audit with patients who were not in the training data of the estimator. The
+    updates of a `DSSGDEnsemble` are the exception: pass all sentences on which the ensemble was fitted, with the same
+    groups, because the attacks measure how much the updates reveal about these sentences. If the workers supplied their
+    own data, the groups are the names of the workers (such as "worker-0").
 
     **Use in a search.** scikit-learn passes ``groups`` to a scorer only with metadata routing. Enable metadata routing,
     and call ``set_score_request(groups=True)``. A process audits equal representations (by ``fingerprint_``) of equal
