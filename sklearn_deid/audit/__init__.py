@@ -1,6 +1,6 @@
-"""What an attacker learns from a release: `AdversarialPrivacyAuditor`, its report, and the protocol of attacks.
+"""Measure an attacker's success on a release: `AdversarialPrivacyAuditor`, its report, and the protocol of attacks.
 
-Names are resolved on first use (PEP 562): a file is loaded with the first name that is asked of it.
+Names are resolved on first use (PEP 562): the first access to a name loads its file.
 """
 
 from __future__ import annotations

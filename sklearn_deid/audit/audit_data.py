@@ -1,4 +1,4 @@
-"""The sentences of an audit: checked, limited by patient, and divided between an attacker's steps."""
+"""Data of an audit: check the sentences, limit them by patient, and split them for training, choice and measurement."""
 
 from __future__ import annotations
 
@@ -17,19 +17,21 @@ from ..tagging.splits import hold_out_patients
 
 @dataclass(frozen=True, repr=False)
 class AuditData:
-    """Annotated sentences, and who of an attack gets which.
+    """Annotated sentences of an audit, split into three parts by patient.
 
     Attributes
     ----------
     X, y : TokenSequences of n sentences
+        Words and tags.
     groups : ndarray of shape (n,) or None
-        Patients; None takes every sentence for one.
+        Patient of each sentence. None means that each sentence counts as a patient.
     train, valid, test : ndarray
-        Rows from which attackers learn, by which they choose, and on which they are measured; no patient twice.
+        Rows on which the attackers train, by which they choose, and on which they are measured. No patient belongs to
+        two parts.
     rows : ndarray of shape (n,)
-        Which of the given sentences these are.
+        Position of each sentence in the data that the user passed.
     seed : int
-        From which attacks take their randomness.
+        Random seed of the attacks.
     """
 
     X: TokenSequences
@@ -43,27 +45,27 @@ class AuditData:
 
     @property
     def parts(self) -> dict[str, np.ndarray]:
-        """Rows by the name of their part."""
+        """Rows of each part, by the name of the part."""
         return {"train": self.train, "valid": self.valid, "test": self.test}
 
     def groups_of(self, rows: np.ndarray) -> np.ndarray | None:
-        """Patients of some rows."""
+        """Patients of the given rows."""
         return None if self.groups is None else self.groups[rows]
 
     @property
     def n_measured_patients(self) -> int | None:
-        """Patients on whom attacks are measured; None if patients are not known."""
+        """Number of patients on whom the attacks are measured; None if the patients are not known."""
         groups = self.groups_of(self.test)
         return None if groups is None else len(np.unique(groups))
 
     @cached_property
     def phi(self) -> np.ndarray:
-        """Which tokens are PHI, shape (n_tokens,)."""
+        """Whether each token is PHI, shape (n_tokens,)."""
         return np.array([tag != "O" for tag in self.y.data], dtype=bool)
 
 
 def audit_data(X: Any, y: Any, groups: Any, max_sentences: int | None, rng: np.random.Generator) -> AuditData:
-    """Check, draw patients until there are enough sentences, and divide them.
+    """Check the data, draw whole patients up to the limit, and split the sentences by patient.
 
     Raises
     ------
@@ -82,7 +84,7 @@ def audit_data(X: Any, y: Any, groups: Any, max_sentences: int | None, rng: np.r
 
 
 def whole_data(X: Any, y: Any, groups: Any, rng: np.random.Generator) -> AuditData:
-    """All sentences to be measured on, for attackers that learn from no others.
+    """Prepare data on which every sentence is measured, for attackers who train on no other sentences.
 
     Raises
     ------
@@ -95,7 +97,7 @@ def whole_data(X: Any, y: Any, groups: Any, rng: np.random.Generator) -> AuditDa
 
 
 def digest_of(X: Any, y: Any, groups: Any) -> str:
-    """Hash of annotated sentences and their patients, by which an audit of them is found again.
+    """Hash annotated sentences and their patients, so that an audit can recognise equal data.
 
     Examples
     --------
@@ -110,16 +112,18 @@ def digest_of(X: Any, y: Any, groups: Any) -> str:
             digest.update(np.ascontiguousarray(part.data).tobytes())
             continue
         for item in part.data:
-            # With its length in front, so that no two sequences of tokens are the same bytes.
+            # The length comes first. Otherwise two different token sequences could have the same bytes.
             written = item.encode("utf-8", "surrogatepass")
             digest.update(len(written).to_bytes(4, "little") + written)
     if groups is not None:
+        # Numbers instead of names: only the partition into patients matters.
         numbers = np.unique(np.asarray(groups), return_inverse=True)[1]
         digest.update(b"groups" + numbers.astype(np.int64).tobytes())
     return digest.hexdigest()
 
 
 def _checked(X: Any, y: Any, groups: Any) -> tuple[TokenSequences, TokenSequences, np.ndarray | None]:
+    """Check that the sentences hold words and that tags and groups match."""
     X = check_sequences(X)
     if not isinstance(X, TokenSequences):
         raise SequenceError("An audit compares what is released with the words behind it; X holds vectors.")
@@ -127,11 +131,12 @@ def _checked(X: Any, y: Any, groups: Any) -> tuple[TokenSequences, TokenSequence
 
 
 def _some_patients(n: int, groups: np.ndarray | None, limit: int, rng: np.random.Generator) -> np.ndarray:
-    """Rows of whole patients in random order, as many as fit; at least three patients."""
+    """Rows of whole patients, drawn at random up to the limit; at least three patients."""
     if groups is None:
         return np.sort(rng.permutation(n)[:limit])
     numbers = np.unique(groups, return_inverse=True)[1]
     order = rng.permutation(numbers.max() + 1)
+    # Number of sentences up to and including each patient, in the drawn order.
     total = np.cumsum(np.bincount(numbers)[order])
     kept = order[: max(3, int((total <= limit).sum()))]
     return np.flatnonzero(np.isin(numbers, kept))
@@ -140,13 +145,14 @@ def _some_patients(n: int, groups: np.ndarray | None, limit: int, rng: np.random
 def random_streams(
     random_state: Any, device: torch.device | str = "cpu"
 ) -> tuple[np.random.Generator, torch.Generator]:
-    """A generator for the order of things and one for what is drawn on the device.
+    """Return two random generators: a NumPy generator for orders, and a torch generator for draws on the device.
 
     Parameters
     ----------
     random_state : int, numpy Generator or RandomState, or None
-        None draws from the operating system; an int always gives the same streams.
+        Random seed. None takes the seed from the operating system; an int always gives the same streams.
     device : torch.device or str, default="cpu"
+        Device of the torch generator.
 
     Examples
     --------
@@ -163,7 +169,10 @@ def random_streams(
 def three_patient_splits(
     n: int, groups: np.ndarray | None, seed: int, shares: tuple[float, float] = (0.2, 0.3)
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Rows from which attackers learn, by which they choose, and on which they are measured; no patient twice.
+    """Split sentences by patient into training, validation and test rows.
+
+    Attackers train on the first part, choose by the second, and are measured on the third. No patient belongs to two
+    parts.
 
     Parameters
     ----------
@@ -172,12 +181,14 @@ def three_patient_splits(
     groups : ndarray of shape (n,) or None
         Patient of each sentence; with None every sentence counts as a patient.
     seed : int
+        Random seed of the split.
     shares : (float, float), default=(0.2, 0.3)
-        Shares of the patients by which attackers choose, and on which they are measured.
+        Proportions of the patients in the validation and the test part.
 
     Returns
     -------
     train, valid, test : ndarray
+        Rows of the three parts.
 
     Raises
     ------
@@ -193,7 +204,8 @@ def three_patient_splits(
     """
     rest, test = hold_out_patients(n, groups, shares[1], seed)
     left = None if groups is None else np.asarray(groups)[rest]
-    # The number of patients is rounded up: without this, 2.0000001 patients would be 3.
+    # `hold_out_patients` rounds up: without the small subtraction, 2.0000001 patients would become 3.
     train, valid = hold_out_patients(len(rest), left, shares[0] / (1.0 - shares[1]) - 1e-9, seed)
-    assert test is not None and valid is not None  # both shares hold something out
+    # Both proportions are above 0, so that neither part is None.
+    assert test is not None and valid is not None
     return rest[train], rest[valid], np.asarray(test)

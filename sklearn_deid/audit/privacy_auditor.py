@@ -1,4 +1,4 @@
-"""`AdversarialPrivacyAuditor`: attack what is to be shared, and say the number."""
+"""`AdversarialPrivacyAuditor`: run attacks on an estimator's release and report their success."""
 
 from __future__ import annotations
 
@@ -30,61 +30,69 @@ from .schedule import recent_reports, run_attacks
 
 
 class AdversarialPrivacyAuditor(BaseEstimator):
-    """Attack what an estimator releases, and return a number from 0 to 1, or a report.
+    """Attack the release of an estimator, and return a score from 0 to 1 or a report.
 
-    A scorer for ``scoring=``: 1 says that attackers do no better than guessing, and the attack whose interval reaches
-    highest decides. `audit` gives the whole report. What is attacked is the output of the one step that is made to be
-    shared: a `PrivateRepresenter`, a pseudonymizer or a vector perturber, found in pipelines (also nested), frozen
-    estimators, finished searches and `NoteDeidentifier`. Of a `DSSGDEnsemble` that was fitted with
-    ``keep_exchange=True`` it is the updates that its workers sent.
+    The auditor is a scorer for ``scoring=``. A score of 1 means that no attacker is better than a guess. The attack
+    whose confidence interval has the highest upper end determines the score. Use `audit` to obtain the whole report.
+
+    The auditor attacks the output of the pipeline step whose output you share: a `PrivateRepresenter`, a pseudonymizer
+    or a vector perturber. The auditor finds this step in pipelines (also nested pipelines), frozen estimators, finished
+    searches and a `NoteDeidentifier`. If you pass a `DSSGDEnsemble` that was fitted with ``keep_exchange=True``, the
+    auditor attacks the updates that its workers sent.
 
     Parameters
     ----------
     attacks : {"default", "quick", "all"}, name, or sequence of names and attacks, default="default"
-        "default" is every attack on what is released; "quick" those that find most per second, with few epochs (under
-        two minutes for 2,000 sentences); "all" is "default" and attacks on what a model remembers: on the tagger at the
-        end of the pipeline and on the representer, which train each of them about ten times. Names are the keys of
-        ``AdversarialPrivacyAuditor.ATTACKS``. Attacks are objects of the classes of `sklearn_deid.audit.attacks`, or of
-        your own classes with ``run(release)`` and ``skip(reason)``, best derived from `AuditAttack` of that room.
+        Attacks to run. "default" runs every attack on the release. "quick" runs the attacks that find most per second,
+        with few epochs (under two minutes for 2,000 sentences). "all" adds attacks on the memory of a model to
+        "default": they attack the tagger at the end of the pipeline and the representer, and train each of these
+        models about ten times. Valid names are the keys in ``AdversarialPrivacyAuditor.ATTACKS``. Attack objects are
+        instances of the classes in `sklearn_deid.audit.attacks`, or of your own classes with ``run(release)`` and
+        ``skip(reason)``. Derive your own classes from `sklearn_deid.audit.attacks.AuditAttack` where possible.
     n_epochs : int, default=50
-        Epochs of the adversaries of pairs, which end sooner without progress; "quick" takes at most 10.
+        Largest number of training epochs of the adversaries that compare pairs of sentences. These adversaries stop
+        early if they make no progress. "quick" trains for at most 10 epochs.
     max_seconds : float or None, default=None
-        Attacks that would not end within that time are left out, the slow and weak ones first, and listed in the
-        report as skipped. The last attack may end somewhat later than expected.
+        Time limit in seconds. The auditor skips attacks that it expects to exceed the limit, and lists them in the
+        report as skipped. Slow and weak attacks are skipped first. The last attack may end somewhat after the limit.
     confidence : float in (0, 1), default=0.95
-        Of the intervals.
+        Confidence level of the intervals.
     representation_step : str or None, default=None
-        Name of the pipeline step that is audited (``"outer__inner"`` in nested ones); None finds the only one there is.
+        Name of the pipeline step to audit (``"outer__inner"`` in nested pipelines). With None the auditor searches for
+        the step, and raises an error if several steps are possible.
     n_candidates : int, default=101
-        Candidates of a lookup, the original included.
+        Number of candidates in a lookup, the original included.
     n_releases : int, default=10
-        r of the attacks that see each sentence several times; whoever releases every sentence once may read them as a
-        warning, but they count.
+        Number r of releases of each sentence in the attacks on repeated releases. These attacks count in the score. If
+        you release every sentence only once, read their results as a warning.
     max_sentences : int or None, default=4000
-        Most sentences that are used, all steps of the attackers together; whole patients are drawn at random.
+        Largest number of sentences in the audit, over all steps of the attackers together. If you pass more sentences,
+        the auditor draws whole patients at random.
     n_jobs : int or None, default=None
-        Processes, each of which runs an attack.
+        Number of processes. Each process runs one attack at a time.
     verbose : int, default=0
-        1 prints a line for each attack to standard error.
+        With 1 the auditor prints a line for each attack to standard error.
     random_state : int, RandomState or None, default=None
-        Of the split and of all attacks.
+        Random seed of the split of the patients and of all attacks.
 
     Notes
     -----
-    **Who learns from what.** Of the patients in ``groups`` the attackers learn from half, choose by a fifth,
-    and are measured on the rest. Without groups each sentence counts as a patient: intervals are then too
-    narrow where sentences of one patient are alike. Audit on patients that the estimator was not fitted on, but the
-    updates of a `DSSGDEnsemble` on all sentences that it was fitted on, with the same groups: the attacks ask what of
-    them the updates tell. If its workers came with data of their own, groups are names of workers ("worker-0").
+    **Training and measurement.** The attackers train on half of the patients in ``groups``, validate on a fifth, and
+    are measured on the rest. Without ``groups`` each sentence counts as a patient. The intervals are then too narrow if
+    the sentences of one patient are alike. Audit with patients who were not in the training data of the estimator. The
+    updates of a `DSSGDEnsemble` are the exception: pass all sentences on which the ensemble was fitted, with the same
+    groups, because the attacks measure how much the updates reveal about these sentences. If the workers supplied their
+    own data, the groups are the names of the workers (such as "worker-0").
 
-    **In a search** scikit-learn passes ``groups`` to scorers with metadata routing only: ``set_score_request(
-    groups=True)``. Equal representations (by ``fingerprint_``) of equal data are audited once in a process, so that a
-    grid over the tagger's parameters costs one audit for each split, if the representer has a ``random_state``, is
-    frozen or cached by ``Pipeline(memory=...)``.
+    **Use in a search.** scikit-learn passes ``groups`` to a scorer only with metadata routing. Enable metadata routing,
+    and call ``set_score_request(groups=True)``. A process audits equal representations (by ``fingerprint_``) of equal
+    data only once. A grid over the tagger's parameters therefore costs one audit per split, if the representer has a
+    ``random_state``, is frozen or is cached by ``Pipeline(memory=...)``.
 
-    **What fails is no pass.** With an invalid control the score is 0. Skipped attacks do not lower the score: read
-    which. A score is about the attacks that were run, and about pairs, candidates and patients like these; it is no
-    proof. `PrivateRepresenter.certify` is one, for what it covers.
+    **Failed and skipped attacks.** If a control is invalid, the score is 0. Skipped attacks do not lower the score, so
+    read in the report which attacks were skipped. A score describes the attacks that were run, on similar pairs,
+    candidates and patients; a score is no proof. `PrivateRepresenter.certify` proves a bound for the attacks that the
+    certificate covers.
 
     See Also
     --------
@@ -93,7 +101,7 @@ class AdversarialPrivacyAuditor(BaseEstimator):
     References
     ----------
     Friedrich et al. (2019), Adversarial learning of privacy-preserving text representations for de-identification of
-    medical records, ACL, section 9. Stronger attacks and controls are not part of it.
+    medical records, ACL, section 9. The paper contains neither the stronger attacks nor the controls.
 
     Examples
     --------
@@ -108,7 +116,7 @@ class AdversarialPrivacyAuditor(BaseEstimator):
     ['pseudonymised text']
     """
 
-    # The estimator is no metadata; `score` exists for set_score_request, by which groups reach a scorer.
+    # ``estimator`` is not metadata. `score` gives the auditor ``set_score_request``, by which groups reach a scorer.
     __metadata_request__score = {"estimator": UNUSED}
     ATTACKS = tuple(ATTACKS)
 
@@ -147,41 +155,45 @@ class AdversarialPrivacyAuditor(BaseEstimator):
         self.n_jobs, self.verbose, self.random_state = n_jobs, verbose, random_state
 
     def __call__(self, estimator: Any, X: Any, y: Any, groups: Any = None) -> float:
-        """How private the release is, from 0 to 1; see `AuditReport.score`.
+        """Return how private the release is, from 0 to 1; see `AuditReport.score`.
 
         Parameters
         ----------
         estimator : fitted estimator
+            Estimator with a step whose output you share.
         X : sequence of n sentences
-            Words, as the first step of a pipeline reads them.
+            Words in the form that the first pipeline step reads.
         y : sequence of n tag sequences
+            Tags of the words in X.
         groups : array-like of shape (n,), optional
             Patient of each sentence.
 
         Raises
         ------
         ValueError
-            If no step makes something to be released, or several do.
+            If no step makes a release, or several steps do and ``representation_step`` names none of them.
         SequenceError
-            If there are fewer than three patients, or y does not match.
+            If there are fewer than three patients, or y does not match X.
         """
         return self.audit(estimator, X, y, groups).score
 
     def score(self, estimator: Any, X: Any, y: Any, groups: Any = None) -> float:
-        """The same as calling the auditor."""
+        """Return the same score as a call of the auditor."""
         return self(estimator, X, y, groups)
 
     def scores(self, estimator: Any, X: Any, y: Any, groups: Any = None) -> dict[str, float]:
-        """Score of all attacks ("privacy") and of each family of attacks, as a scorer that returns several numbers.
+        """Return the score of all attacks and the score of each attack family.
 
-        ``GridSearchCV(pipe, grid, scoring=auditor.scores, refit="privacy")``. Keys of families are "privacy_" and the
-        ``family`` of the attack, such as "privacy_lookup" or "privacy_updates". A family of which every attack was
-        skipped scores 0: nothing is known about it. Certified bounds are no attacks and have no score.
+        Use this method as a scorer with several results:
+        ``GridSearchCV(pipe, grid, scoring=auditor.scores, refit="privacy")``. The key ``"privacy"`` holds the score of
+        all attacks. The key of a family is ``"privacy_"`` followed by the ``family`` of the attack, such as
+        ``"privacy_lookup"`` or ``"privacy_updates"``. A family scores 0 if all its attacks were skipped, because its
+        privacy is unknown. Certified bounds are not attacks and have no score.
 
         Parameters
         ----------
         estimator, X, y, groups
-            As for ``__call__``.
+            Same as in ``__call__``.
         """
         report = self.audit(estimator, X, y, groups)
         out = {"privacy": report.score}
@@ -191,29 +203,31 @@ class AdversarialPrivacyAuditor(BaseEstimator):
         return out
 
     def audit(self, released: Any, X: Any, y: Any, groups: Any = None) -> AuditReport:
-        """Run the attacks.
+        """Run the attacks and return a report.
 
         Parameters
         ----------
         released : fitted estimator, or sequence of n sentences
-            An estimator with a step that makes what is shared; for attacks on models a tagger. Or what was released of
-            X: vectors (a `TokenVectors`) or words; of those the mechanism is not known, and fewer attacks are
-            possible.
+            Either an estimator or released data. An estimator must contain a step whose output you share, or, for
+            attacks on models, a tagger. Released data are the release of X: vectors (a `TokenVectors`) or words. The
+            mechanism behind released data is unknown, so that fewer attacks are possible.
         X : sequence of n sentences
-            The words behind the release.
+            Original words behind the release.
         y : sequence of n tag sequences
+            Tags of the words in X.
         groups : array-like of shape (n,), optional
             Patient of each sentence.
 
         Returns
         -------
         AuditReport
-            Of attacks that were run in this process before on the same release and data, the same report.
+            Results of the attacks. If this process has already run the same attacks on the same release and data, the
+            method returns the earlier report.
 
         Raises
         ------
         ValueError
-            If there is nothing to attack, several steps could be meant, or an attack does not fit.
+            If there is nothing to attack, several steps are possible, or an attack does not accept the release.
         SequenceError
             If there are fewer than three patients, or y does not match.
         """
@@ -221,6 +235,7 @@ class AdversarialPrivacyAuditor(BaseEstimator):
         if _is_data(released):
             return self._run(lambda data: dict([release_of_data(released, data)]), "", X, y, groups)
         step, tagger = find_released_step(released, self.representation_step), None
+        # The updates of an ensemble are attacked alone: their data leave no separate patients for attacks on a model.
         if self._asks_for_the_model() and (step is None or step.kind != UPDATES):
             tagger = final_tagger(released)
         if step is None and tagger is None:
@@ -232,6 +247,7 @@ class AdversarialPrivacyAuditor(BaseEstimator):
             )
         if tagger is not None and step is not None and step.before:
             raise ValueError("Attacks on a model with steps before what is released are run apart: name them alone.")
+        # Audits of a model are not cached: only the release has a fingerprint, not the tagger behind the release.
         key = None
         if step is not None:
             check_is_fitted(step.estimator)
@@ -246,9 +262,11 @@ class AdversarialPrivacyAuditor(BaseEstimator):
         )
 
     def _run(self, releases_of: Any, path: str, X: Any, y: Any, groups: Any, *, whole: bool = False) -> AuditReport:
+        """Split the data, plan and run the attacks, and build the report."""
         since, rng = time.perf_counter(), own_generator(self.random_state)
         data = whole_data(X, y, groups, rng) if whole else audit_data(X, y, groups, self.max_sentences, rng)
         releases = releases_of(data)
+        # A release may replace the data: a recorded exchange drops groups that are names of workers.
         data = next(iter(releases.values())).data
         settings = AttackSettings(
             self.n_epochs,
@@ -270,11 +288,14 @@ class AdversarialPrivacyAuditor(BaseEstimator):
         )
 
     def _key(self, step: AuditedStep, X: Any, y: Any, groups: Any) -> tuple[str, ...]:
+        """Key under which the report of a release is cached."""
         parameters = self.get_params(deep=False)
+        # These parameters do not change the results.
         mine = {k: v for k, v in parameters.items() if k not in ("verbose", "n_jobs", "representation_step")}
         return fingerprint_of_step(step), digest_of(X, y, groups), joblib.hash(mine)
 
     def _asks_for_the_model(self) -> bool:
+        """Whether an attack on a model was requested."""
         if isinstance(self.attacks, str):
             return self.attacks == "all" or (self.attacks in ATTACKS and MODEL in ATTACKS[self.attacks].kinds)
         named = [ATTACKS[one].kinds for one in self.attacks if isinstance(one, str) and one in ATTACKS]
@@ -283,6 +304,7 @@ class AdversarialPrivacyAuditor(BaseEstimator):
         )
 
     def _plain_settings(self) -> dict[str, Any]:
+        """Parameters of the audit as plain values for the report."""
         asked = self.attacks if isinstance(self.attacks, str) else [_name(one) for one in self.attacks]
         seed = int(self.random_state) if isinstance(self.random_state, Integral) else None
         names = ("n_epochs", "max_seconds", "confidence", "n_candidates", "n_releases", "max_sentences")
@@ -294,12 +316,13 @@ class AdversarialPrivacyAuditor(BaseEstimator):
 
 
 def _releases(step: AuditedStep | None, tagger: Any, estimator: Any, data: AuditData) -> Mapping[str, Any]:
-    """What there is to attack, by kind."""
+    """Releases to attack, by kind."""
     found = {} if step is None else {step.kind: release_of_step(step, data)}
     return found if tagger is None else {**found, MODEL: ReleasedModel(estimator, data)}
 
 
 def _is_data(released: Any) -> bool:
+    """Whether the user passed released data rather than an estimator."""
     return isinstance(released, (TokenVectors, TokenSequences, list, tuple, np.ndarray))
 
 
@@ -316,6 +339,7 @@ def _versions() -> dict[str, str]:
     for name in ("numpy", "scipy", "scikit-learn", "torch"):
         try:
             found[name] = version(name)
-        except PackageNotFoundError:  # installed in a way that leaves no metadata
+        except PackageNotFoundError:
+            # Some ways of installation leave no metadata.
             found[name] = "unknown"
     return found

@@ -1,9 +1,9 @@
-"""What every attack on released data looks like, and what it finds: `Attack`, `AttackResult`, `Estimate`.
+"""Interface of the attacks on released data, and their result: `Attack`, `AttackResult`, `Estimate`.
 
-An attack has three arms. The *attack* itself; the *baseline*, what the same attacker would guess without the release;
-and *controls*, without which a failed attack proves nothing: a positive one, where it must succeed because nothing is
-hidden, and a negative one, where it must fail because there is nothing to learn. A result whose control failed is
-invalid, which is never a pass.
+An attack has three arms: the attack itself, the baseline and the controls. The baseline is the guess of the same
+attacker without the release. The controls show whether the attack works at all. In the positive control nothing is
+hidden, so that the attack must succeed. In the negative control there is nothing to learn, so that the attack must
+fail. A result with a failed control is invalid. An audit never counts an invalid result as a pass.
 """
 
 from __future__ import annotations
@@ -20,50 +20,56 @@ from ..metrics import Estimate
 
 THREATS = ("representation", "pseudonymised text", "model", "updates")
 
-# A negative control is held for failed only outside an interval this wide: at 95 %, one sound control in twenty would
-# fail, and with ten attacks nearly every second audit.
+# A negative control fails only outside an interval of this confidence level. With the usual 95 %, one sound control
+# in twenty would fail, and with ten attacks nearly every second audit.
 CONTROL_CONFIDENCE = 0.999
 
 
 @dataclass(frozen=True)
 class AttackResult:
-    """What an attack found; figures and fixed sentences, no word of any note.
+    """Result of an attack: numbers and fixed sentences, without any word of a note.
 
     Attributes
     ----------
     name : str
-        Which attack, for example "lookup by cosine, noise-free template".
+        Name of the attack, for example "lookup by cosine, noise-free template".
     threat : {"representation", "pseudonymised text", "model", "updates"}
-        What was released.
+        Kind of release that was attacked.
     attacker : str
-        One plain sentence: who the attackers are and what they hold.
+        One plain sentence about the attackers and their knowledge.
     measure : str
-        What the figures mean, for example "share of sentences whose original is ranked first of 101".
+        Meaning of the numbers, for example "share of sentences whose original is ranked first of 101".
     attack : Estimate or None
-        How well the attack did; None if it was skipped.
+        Success of the attack; None if the attack was skipped.
     baseline : Estimate, float or None
-        The same for a guess without the release; numbers become `Estimate.exact`.
+        Success of a guess without the release. A number becomes `Estimate.exact`.
     positive_control : Estimate or None
-        The same attack where nothing is hidden, and ``min_positive_control``, what its value must reach.
+        Success of the same attack where nothing is hidden. The control fails if its value is below
+        ``min_positive_control``.
+    min_positive_control : float or None
+        Smallest valid value of the positive control.
     negative_control : Estimate or None
-        The same attack where nothing can be learnt, and ``chance``, which its interval must hold. Measure it with
-        ``confidence=CONTROL_CONFIDENCE``. ``chance`` is by default the baseline.
+        Success of the same attack where nothing can be learnt. The control fails if its interval does not contain
+        ``chance``. Measure this control with ``confidence=CONTROL_CONFIDENCE``.
+    chance : float or None
+        Expected value of the negative control. None means the value of the baseline.
     seconds : float
+        Duration of the attack in seconds.
     settings : mapping
         Parameters of the attack: numbers, booleans, None, short names, or tuples of these.
     details : mapping of str to number
-        Further figures; a value may be None or again a mapping.
+        Further numbers. A value may also be None or another mapping.
     best : float, default=1.0
-        Value of a perfect attack, for `advantage`.
+        Value of a perfect attack, from which `advantage` is computed.
     reason : str
-        Why it was skipped.
+        Reason why the attack was skipped.
     errors : tuple of str
-        What makes the result invalid beside the controls (`with_error`).
+        Reasons, other than the controls, why the result is invalid (see `with_error`).
     key, family : str
-        Which attack was run, and the family by which attacks have one score; empty where the attack does not say it.
+        Key of the attack, and the family whose attacks share one score. Both are empty if the attack declares none.
     phrase : str
-        What the attacker does, with a gap ``{}`` for the share that succeeded; without it a verdict is made of
-        ``attacker`` and ``measure``.
+        Action of the attacker, with a gap ``{}`` for the proportion of successful attempts. If the phrase is empty, the
+        report builds its verdict from ``attacker`` and ``measure``.
 
     Examples
     --------
@@ -111,19 +117,19 @@ class AttackResult:
 
     @classmethod
     def skipped(cls, name: str, threat: str, attacker: str, measure: str, reason: str) -> AttackResult:
-        """The result of an attack that was not carried out."""
+        """Result of an attack that was not run."""
         return cls(name, threat, attacker, measure, None, None, reason=reason)
 
     @property
     def status(self) -> str:
-        """ "ok", "invalid" (see `failures`; never a pass) or "skipped" (see ``reason``)."""
+        """ "ok", "invalid" (see `failures`; an invalid result is never a pass) or "skipped" (see ``reason``)."""
         if self.attack is None:
             return "skipped"
         return "invalid" if self.failures else "ok"
 
     @property
     def failures(self) -> tuple[str, ...]:
-        """Why the result is invalid: one sentence for each failed control and each error."""
+        """Reasons why the result is invalid: one sentence for each failed control and each error."""
         found = []
         if self.positive_control is not None and self.min_positive_control is not None:
             if self.positive_control.value < self.min_positive_control:
@@ -140,22 +146,25 @@ class AttackResult:
 
     @property
     def advantage(self) -> float:
-        """How far the attack gets from the baseline to a perfect attack, from 0 (no better) to 1; NaN if skipped."""
+        """Position between the baseline (0) and a perfect attack (1); NaN if the attack was skipped."""
         return math.nan if self.attack is None else self._scaled(self.attack.value, self._baseline.value)
 
     @property
     def advantage_interval(self) -> tuple[float, float]:
-        """The same for the ends of the interval of the attack, each against the less favourable end of the baseline."""
+        """Interval of `advantage`.
+
+        Each end of the attack's interval is compared with the less favourable end of the baseline.
+        """
         if self.attack is None:
             return math.nan, math.nan
         return self._scaled(self.attack.low, self._baseline.high), self._scaled(self.attack.high, self._baseline.low)
 
     def with_error(self, error: str) -> AttackResult:
-        """The same result, invalid for one more reason."""
+        """Return a copy of the result with one more reason why the result is invalid."""
         return replace(self, errors=(*self.errors, error))
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values, for JSON: all attributes, "status", "failures", "advantage" and its interval."""
+        """Plain values for JSON: all attributes, "status", "failures", "advantage" and its interval."""
         plain = {f.name: _plain(getattr(self, f.name)) for f in fields(self)}
         low, high = self.advantage_interval
         derived = {"advantage": self.advantage, "advantage_low": low, "advantage_high": high}
@@ -168,7 +177,8 @@ class AttackResult:
 
     @property
     def _baseline(self) -> Estimate:
-        assert isinstance(self.baseline, Estimate)  # of every result that was not skipped
+        # Only a skipped result has no baseline.
+        assert isinstance(self.baseline, Estimate)
         return self.baseline
 
     @property
@@ -176,66 +186,71 @@ class AttackResult:
         return self._baseline.value if self.chance is None else self.chance
 
     def _scaled(self, value: float, baseline: float) -> float:
+        """Position of a value between a baseline (0) and a perfect attack (1)."""
         room = self.best - baseline
-        if room == 0.0:  # the guess is perfect: nothing can be gained
+        # A perfect baseline leaves no room for the attack.
+        if room == 0.0:
             return 0.0
         return min(1.0, max(0.0, (value - baseline) / room))
 
 
 @runtime_checkable
 class Attack(Protocol):
-    """An attack on data that you hand to it. Parameters are given to the constructor, data to the methods.
+    """Interface of an attack on data. You pass parameters to the constructor, and data to the methods.
 
-    An audit calls ``run(release)`` instead, see `sklearn_deid.audit.attacks.AuditAttack`.
+    An audit instead calls ``run(release)``, see `sklearn_deid.audit.attacks.AuditAttack`.
 
-    ``fit`` and ``attack`` say for each attack what they take; both draw all randomness from the attack's
-    ``random_state``, so that the same calls give the same figures. An attack that cannot be carried out on its data
-    raises ValueError; whoever leaves it out asks it for `skip`.
+    Each attack documents the arguments of ``fit`` and ``attack``. Both methods draw all randomness from the attack's
+    ``random_state``, so that equal calls return equal numbers. If an attack cannot run on its data, the attack raises
+    ValueError. A caller who leaves an attack out obtains the result from `skip`.
     """
 
     @property
     def name(self) -> str:
-        """Which attack, in words."""
+        """Name of the attack, in words."""
         ...
 
     @property
     def threat(self) -> str:
-        """One of `THREATS`."""
+        """Kind of release, from `THREATS`."""
         ...
 
     @property
     def attacker(self) -> str:
-        """Who attacks, and what they hold."""
+        """Description of the attackers and their knowledge."""
         ...
 
     def fit(self, knowledge: Any) -> Any:
-        """Learn from what the attacker holds before anything is released; returns self."""
+        """Learn from the attacker's knowledge before the release; return self."""
         ...
 
     def attack(self, released: Any) -> AttackResult:
-        """Attack what is released, and run the controls."""
+        """Attack the released data and run the controls."""
         ...
 
     def skip(self, reason: str) -> AttackResult:
-        """The result if it is left out."""
+        """Return the result of an attack that was left out."""
         ...
 
 
 def _at_chance(control: Estimate, chance: float) -> bool:
-    """Whether a control found no more and no less than chance, by its interval or by the exact binomial distribution.
+    """Whether a negative control agrees with chance, by its interval or by the exact binomial distribution.
 
-    Of a word among ten thousands a single lucky hit in a thousand trials lies outside of Wilson's interval, and is
-    nothing unusual.
+    Wilson's interval is too strict for rare events. If the attacker guesses one word among ten thousand, a single lucky
+    hit in a thousand trials lies outside the interval. Such a hit is not unusual.
     """
     if control.covers(chance) or not control.n:
         return control.covers(chance)
+    # A two-sided interval leaves half of the error probability on each side.
     hits, unlikely = control.value * control.n, 0.5 * (1.0 - control.confidence)
+    # Half-counted ties give fractional hits; rounding towards chance only makes the test milder.
     if control.value > chance:
         return bool(binom.sf(math.floor(hits) - 1, control.n, chance) >= unlikely)
     return bool(binom.cdf(math.ceil(hits), control.n, chance) >= unlikely)
 
 
 def _plain(value: Any) -> Any:
+    """Convert a value into plain values for JSON."""
     if isinstance(value, Estimate):
         return asdict(value)
     if isinstance(value, Mapping):
@@ -246,7 +261,7 @@ def _plain(value: Any) -> Any:
 
 
 def _check_figures(details: Mapping[str, Any]) -> None:
-    """Only numbers, so that no word of a note gets into a report by mistake."""
+    """Accept only numbers, so that no word of a note enters a report by mistake."""
     for key, value in details.items():
         if isinstance(value, Mapping):
             _check_figures(value)

@@ -1,4 +1,4 @@
-"""The attacks of an audit by name, and from what is handed to an audit to the attacks on it."""
+"""Attacks of an audit by name, and the conversion of the user's input into releases that attacks accept."""
 
 from __future__ import annotations
 
@@ -27,18 +27,19 @@ from .schedule import PlannedAttack
 
 PRESETS = ("default", "quick", "all")
 _NOT_OF_THE_RELEASE = ("embeddings", "random_state", "n_jobs", "verbose", "cache_dir")
-_SENTENCES = 2000  # for which the seconds of presets hold
+# The seconds of the presets hold for this number of sentences.
+_SENTENCES = 2000
 
 
 class NamedAttack(NamedTuple):
-    """An attack that can be asked for by name: its class, and how it is run."""
+    """An attack that a user can request by name: its class, and the configuration to run."""
 
     attack: type[AuditAttack]
     preset: AttackPreset
 
     @property
     def kinds(self) -> tuple[str, ...]:
-        """Releases that it can attack."""
+        """Kinds of release that the attack accepts."""
         return self.preset.releases or self.attack.releases
 
 
@@ -48,18 +49,22 @@ ATTACKS: dict[str, NamedAttack] = {
 
 
 def named_attacks(attacks: str | Sequence[Any], kinds: Sequence[str]) -> list[tuple[str, Any]]:
-    """Names of the attacks to run, in order, each with None; attacks that were given as objects with their type's name.
+    """Return the attacks to run, in order, as pairs of a name and an attack object.
+
+    An attack requested by name is paired with None. An attack object is paired with the name of its type.
 
     Parameters
     ----------
-    attacks : {"default", "quick", "all"} or sequence of names and attacks
+    attacks : {"default", "quick", "all"}, name, or sequence of names and attacks
+        Attacks that the user requests.
     kinds : sequence of str
-        What is there to attack. "default" and "quick" leave out attacks that train anew, unless there are no others.
+        Kinds of the available releases. "default" and "quick" leave out attacks that train the attacked model again,
+        unless no other attack fits.
 
     Raises
     ------
     ValueError
-        If a name is unknown, or asks for an attack on something else than what is there.
+        If a name is unknown, or the named attack does not accept the available releases.
 
     Examples
     --------
@@ -87,12 +92,12 @@ def named_attacks(attacks: str | Sequence[Any], kinds: Sequence[str]) -> list[tu
 
 
 def release_of_step(step: AuditedStep, data: AuditData) -> Any:
-    """What a step releases of the sentences, with what attackers know of it."""
+    """Return the release that a step makes of the sentences, together with the attackers' knowledge."""
     if step.kind == REPRESENTATION:
         return ReleasedRepresenter(step.estimator, data)
     if step.kind == UPDATES:
         return ReleasedExchange(step.estimator, data)
-    # A draw of the audit's own, which leaves the random numbers of the step alone.
+    # The audit draws with a random state of its own, so that the random state of the user's step does not change.
     drawing = copy.copy(step.estimator)
     drawing.random_state = data.seed
     released = drawing.sample(data.X, data.y, data.groups)
@@ -103,12 +108,12 @@ def release_of_step(step: AuditedStep, data: AuditData) -> Any:
 
 
 def release_of_data(released: Any, data: AuditData) -> tuple[str, Any]:
-    """Kind of given sentences that were released, and what attackers know of them.
+    """Return the kind of the given released sentences, and the release together with the attackers' knowledge.
 
     Raises
     ------
     SequenceError
-        If they are not those of X.
+        If the released sentences do not match X, token by token.
     """
     released = check_sequences(released, name="released data")[data.rows]
     if not np.array_equal(released.offsets, data.X.offsets):
@@ -116,24 +121,28 @@ def release_of_data(released: Any, data: AuditData) -> tuple[str, Any]:
     if not isinstance(released, TokenVectors):
         return WORDS, ReleasedText(released, data)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UnsafeToShareWarning)  # they stay here
+        # The vectors stay inside the audit, so that the warning about sharing them does not apply.
+        warnings.simplefilter("ignore", UnsafeToShareWarning)
         public = resolve_embeddings("auto", data.X, random_state=data.seed)
     return VECTORS, ReleasedVectors(_without_casing(released), public, data)
 
 
 def plan_attacks(attacks: Any, releases: Mapping[str, Any], settings: AttackSettings) -> list[PlannedAttack]:
-    """The attacks of an audit; of a preset those that can be carried out.
+    """Plan the attacks of an audit. Presets leave out attacks that cannot run on the releases.
 
     Parameters
     ----------
-    attacks : as for `AdversarialPrivacyAuditor`
+    attacks : str or sequence of names and attacks
+        Same as in `AdversarialPrivacyAuditor`.
     releases : mapping of kind to release
+        Available releases.
     settings : AttackSettings
+        Parameters of the audit for its attacks.
 
     Raises
     ------
     ValueError
-        If a name is unknown or does not fit.
+        If a name is unknown, or an attack does not accept the releases.
     """
     planned = []
     for name, given in named_attacks(attacks, list(releases)):
@@ -142,6 +151,7 @@ def plan_attacks(attacks: Any, releases: Mapping[str, Any], settings: AttackSett
             planned.append(PlannedAttack(name, copy.deepcopy(given), partial(_run, release)))
             continue
         named = ATTACKS[name]
+        # The first kind of release that the attack accepts decides: an attack runs once, not once per release.
         release = releases[next(kind for kind in releases if kind in named.kinds)]
         attack = named.attack.make(named.preset, settings, release)
         if isinstance(attacks, str) and attacks != name and attack.requires(release) is not None:
@@ -152,7 +162,7 @@ def plan_attacks(attacks: Any, releases: Mapping[str, Any], settings: AttackSett
 
 
 def fingerprint_of_step(step: AuditedStep) -> str:
-    """Hash of what makes a release."""
+    """Hash the properties of a step that determine its release."""
     own = getattr(step.estimator, "fingerprint_", None)
     if own is not None:
         return str(own)
@@ -165,7 +175,7 @@ def fingerprint_of_step(step: AuditedStep) -> str:
 
 
 def _release_for(attack: Any, releases: Mapping[str, Any]) -> Any:
-    """What an attack that was given as an object is about; of a class that does not say it, the model or the rest."""
+    """Find the release for an attack object. The class may declare ``releases``; otherwise ``threat`` decides."""
     if not callable(getattr(attack, "run", None)):
         raise TypeError(
             f"An attack of an audit must have 'run', which asks a release for what it needs. {type(attack).__name__} "
@@ -180,13 +190,13 @@ def _release_for(attack: Any, releases: Mapping[str, Any]) -> Any:
 
 
 def _run(release: Any, attack: Any) -> list[AttackResult]:
-    """Results on a release; an attack that says that it cannot be run there is skipped with its reason."""
+    """Return the results on a release. An attack whose requirements are not met is skipped with its reason."""
     reason = attack.requires(release) if isinstance(attack, AuditAttack) else None
     return attack.run(release) if reason is None else [attack.skip(reason)]
 
 
 def _without_casing(released: TokenVectors) -> np.ndarray:
-    """The columns that are no casing."""
+    """Remove the casing columns from released vectors."""
     data, n = np.asarray(released.data), len(CASING_CLASSES)
     if released.origin is not None:
         return data[:, : released.origin.n_components]

@@ -1,4 +1,4 @@
-"""Which step of an estimator makes what is released, and what stands around it."""
+"""Find the step of an estimator whose output is released, and the steps before and around this step."""
 
 from __future__ import annotations
 
@@ -9,24 +9,26 @@ from typing import Any
 from sklearn.frozen import FrozenEstimator
 from sklearn.pipeline import Pipeline
 
-# Attribute of estimators that make something to be released, and what it says.
+# Estimators that make a release carry this attribute. Its value names the kind of release.
 MARKER = "_releases"
 REPRESENTATION, WORDS, VECTORS, UPDATES = "representation", "words", "vectors", "updates"
-# A kind of release that no step is marked with: the tagger at the end.
+# No step is marked with this kind of release: the tagger at the end is published.
 MODEL = "model"
 
 
 @dataclass(frozen=True, repr=False)
 class AuditedStep:
-    """A fitted transformer that makes what is released, or an ensemble that kept what its workers sent.
+    """A fitted transformer that makes a release, or an ensemble that recorded the uploads of its workers.
 
     Attributes
     ----------
     path : str
-        Names of pipeline steps that lead to it, joined by two underscores; empty for the estimator itself.
+        Names of the pipeline steps that lead to the estimator, joined by two underscores. Empty if the estimator is
+        not inside a pipeline.
     estimator : transformer
+        Estimator that makes the release.
     before : tuple of transformers
-        What X goes through first.
+        Transformers that X passes through before the estimator.
     """
 
     path: str
@@ -39,26 +41,27 @@ class AuditedStep:
         return str(getattr(self.estimator, MARKER))
 
     def inputs(self, X: Any) -> Any:
-        """What the step reads of X."""
+        """Transform X into the input of the step."""
         for transformer in self.before:
             X = transformer.transform(X)
         return X
 
 
 def find_released_step(estimator: Any, path: str | None = None) -> AuditedStep | None:
-    """The one step that makes what is released; None if there is none.
+    """Find the only step that makes a release; return None if no step does so.
 
     Parameters
     ----------
     estimator : fitted estimator
-        A transformer, a tagger, a Pipeline, also nested, frozen, in a finished search, or in a `NoteDeidentifier`.
+        Transformer, tagger or Pipeline. The estimator may be nested, frozen, in a finished search or in a
+        `NoteDeidentifier`.
     path : str, optional
-        Name of the step, with two underscores between those of nested pipelines; the last name alone suffices.
+        Name of the step. Two underscores separate the names of nested pipelines; the last name alone suffices.
 
     Raises
     ------
     ValueError
-        If there are several, none of that name, or a search has no best estimator.
+        If several steps make a release, no step has the given name, or a search has no best estimator.
 
     Examples
     --------
@@ -87,7 +90,7 @@ def find_released_step(estimator: Any, path: str | None = None) -> AuditedStep |
 
 
 def unwrapped(estimator: Any) -> Any:
-    """What is inside of frozen estimators, finished searches and `NoteDeidentifier`.
+    """Return the estimator inside of frozen estimators, finished searches and `NoteDeidentifier`.
 
     Raises
     ------
@@ -102,14 +105,14 @@ def unwrapped(estimator: Any) -> Any:
                 f"The {type(estimator).__name__} has no best estimator to audit: fit it, with 'refit' other than False."
             )
         return unwrapped(estimator.best_estimator_)
-    # A NoteDeidentifier; a meta-estimator that is no pipeline keeps what it fitted there.
+    # A NoteDeidentifier, or another meta-estimator that is no pipeline, keeps its fitted estimator in this attribute.
     if not isinstance(estimator, Pipeline) and hasattr(estimator, "estimator_"):
         return unwrapped(estimator.estimator_)
     return estimator
 
 
 def final_tagger(estimator: Any) -> Any:
-    """The last step, if it is a fitted tagger that shows probabilities; else None."""
+    """Return the last step if this step is a fitted tagger with predicted probabilities; otherwise None."""
     estimator = unwrapped(estimator)
     if isinstance(estimator, Pipeline):
         return final_tagger(estimator.steps[-1][1]) if estimator.steps else None
@@ -118,6 +121,7 @@ def final_tagger(estimator: Any) -> Any:
 
 
 def _marked_steps(estimator: Any, path: tuple[str, ...], before: tuple[Any, ...]) -> Iterator[AuditedStep]:
+    """Yield the steps that make a release, with the transformers before each step."""
     inner = unwrapped(estimator)
     if getattr(inner, MARKER, None) is not None:
         yield AuditedStep("__".join(path), inner, before)

@@ -1,4 +1,4 @@
-"""In which order attacks are run, and which are left out when time is short."""
+"""Order of the attacks in an audit, and choice of the attacks to skip when time is short."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ from .report import AuditReport
 
 @dataclass(frozen=True, repr=False)
 class PlannedAttack:
-    """An attack that is still to be run.
+    """An attack that an audit has planned and not yet run.
 
     Attributes
     ----------
     name : str
-        By which it is asked for.
+        Name by which a user requests the attack.
     attack : Attack
-        With its parameters.
+        Attack with its parameters.
     run : callable
-        ``run(attack)`` gives its results, one or several.
+        Function: ``run(attack)`` returns a list of results.
     strength : float
-        How much it is expected to find, against others.
+        Expected success relative to the other attacks.
     seconds : float
-        How long it is expected to take on one core, controls included.
+        Expected duration on one core in seconds, controls included.
     """
 
     name: str
@@ -48,23 +48,26 @@ def run_attacks(
     n_jobs: int | None = None,
     say: Callable[[str], None] = lambda line: None,
 ) -> list[AttackResult]:
-    """Run attacks, those first that find most per second; skip those for which no time is left.
+    """Run attacks in order of expected success per second; skip attacks for which no time is left.
 
-    How fast this machine is, is learnt from the attacks that ran; an attack that has begun is not stopped.
+    The function learns the speed of the machine from the attacks that have ended. The function does not stop an attack
+    that has begun.
 
     Parameters
     ----------
     planned : iterable of PlannedAttack
+        Attacks to run.
     max_seconds : float, optional
+        Time limit of all attacks together in seconds.
     n_jobs : int, optional
-        Processes, each of which runs one attack at a time.
+        Number of processes. Each process runs one attack at a time.
     say : callable, optional
-        Is told what happens, for ``verbose``.
+        Function that receives a progress line for each attack, for ``verbose``.
 
     Returns
     -------
     list of AttackResult
-        In the order in which they were planned; skipped ones with the reason.
+        Results in the order of ``planned``. A skipped attack has a result with the reason.
     """
     planned, n = list(planned), effective_n_jobs(n_jobs)
     waiting = sorted(range(len(planned)), key=lambda i: -planned[i].strength / planned[i].seconds)
@@ -72,6 +75,7 @@ def run_attacks(
     started, expected, measured = time.perf_counter(), 0.0, 0.0
     while waiting:
         left = None if max_seconds is None else max_seconds - (time.perf_counter() - started)
+        # Measured seconds per expected second: above 1 on a machine slower than the reference.
         pace = measured / expected if expected > 0 else 1.0
         some: list[int] = []
         while waiting and len(some) < n:
@@ -89,32 +93,34 @@ def run_attacks(
 
 
 def _run_together(some: list[PlannedAttack], n_jobs: int) -> list[tuple[Sequence[AttackResult], float]]:
+    """Run several attacks, in parallel if possible."""
     if n_jobs == 1 or len(some) < 2:
         return [_timed(one) for one in some]
     return list(Parallel(n_jobs=n_jobs)(delayed(_timed)(one) for one in some))
 
 
 def _timed(one: PlannedAttack) -> tuple[Sequence[AttackResult], float]:
+    """Run an attack, and measure its duration in seconds."""
     since = time.perf_counter()
     return _outcome(one), time.perf_counter() - since
 
 
 def _outcome(one: PlannedAttack) -> Sequence[AttackResult]:
-    """Results; an attack that cannot be carried out on these data is skipped, with its reason."""
+    """Return the results of an attack. An attack that cannot run on the data is skipped with its reason."""
     try:
         return one.run(one.attack)
     except (SequenceError, ValueError) as reason:
-        # Messages of attacks name counts and parameters, never words.
+        # The message may enter a report: messages of attacks contain counts and parameters, never words.
         return [one.attack.skip(str(reason))]
 
 
 class ReportMemory:
-    """The reports that were asked for last.
+    """Cache of the most recently used reports.
 
     Parameters
     ----------
     size : int
-        How many are kept.
+        Largest number of reports in the cache.
 
     Examples
     --------
@@ -129,12 +135,16 @@ class ReportMemory:
         self._lock = Lock()
 
     def get(self, key: Hashable, make: Callable[[], AuditReport]) -> AuditReport:
-        """The report of this key, made if it is not there; None as a key makes it anew."""
+        """Return the report of a key, and make the report if the cache does not hold the key.
+
+        With None as the key, every call makes a new report.
+        """
         with self._lock:
             if key is not None and key in self._reports:
                 self._reports.move_to_end(key)
                 return self._reports[key]
-        report = make()  # without the lock: it may take hours
+        # Outside the lock: making a report may take hours.
+        report = make()
         if key is not None:
             with self._lock:
                 self._reports[key] = report
@@ -143,7 +153,7 @@ class ReportMemory:
         return report
 
     def clear(self) -> None:
-        """Forget all reports."""
+        """Delete all reports from the cache."""
         with self._lock:
             self._reports.clear()
 

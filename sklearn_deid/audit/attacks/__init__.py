@@ -1,7 +1,7 @@
-"""Attacks on what is released, one attack a file: what an attacker holds, what they find, and controls.
+"""Attacks on releases, one attack per file: the attacker's knowledge, the attack itself and its controls.
 
-Names are resolved on first use (PEP 562): a file is loaded with the first name that is asked of it. An audit finds
-attacks by itself: every subclass of `AuditAttack` in a file of this folder.
+Names are resolved on first use (PEP 562): the first access to a name loads its file. An audit finds every subclass of
+`AuditAttack` in the files of this folder.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ __all__, _listed, __dir__ = lazy_names(
 
 @cache
 def attack_classes() -> tuple[type[AuditAttack], ...]:
-    """All attacks that the files of this folder hold, in the order of an audit; loads every file."""
+    """Load every file of this folder, and return all attack classes in the order of an audit."""
     declared = import_module(f"{__name__}.declaration").AuditAttack
     modules = [import_module(f"{__name__}.{found.name}") for found in iter_modules(__path__)]
     classes = {
@@ -54,7 +54,8 @@ def attack_classes() -> tuple[type[AuditAttack], ...]:
 
 
 def __getattr__(name: str) -> Any:
-    if name not in __all__ and not name.startswith("_"):  # an attack that is not listed above
+    # The search also finds an attack that is not listed above.
+    if name not in __all__ and not name.startswith("_"):
         for one in attack_classes():
             if one.__name__ == name:
                 return one

@@ -1,4 +1,4 @@
-"""Planted canaries: does a tagger remember a rare name that it was trained on a few times?"""
+"""Planted canaries: measure whether a tagger remembers a rare name from a few training sentences."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ class CanaryKnowledge:
     Attributes
     ----------
     candidates : sequence of str
-        Names of one kind, none of which occurs in the training set; more than the canaries.
+        Names of one kind, more names than canaries. None of the names occurs in the training set.
     write : callable
-        ``write(name)`` gives a sentence with it: tokens and tags.
+        Function: ``write(name)`` returns the tokens and the tags of a sentence with the name.
     """
 
     candidates: Sequence[str]
@@ -38,14 +38,16 @@ class CanaryKnowledge:
 
 @dataclass(frozen=True, repr=False)
 class TrainingSet:
-    """What a tagger is trained on, and how.
+    """Training procedure and training data of a tagger.
 
     Attributes
     ----------
     train : callable
-        ``train(X, y, seed)`` gives a function ``loss(X, y)`` with one number for each sentence.
+        Training procedure: ``train(X, y, seed)`` returns a function ``loss(X, y)`` with one number for each sentence.
     X : sequence of n sentences of words
+        Training sentences.
     y : sequence of n tag sequences
+        Tags of the training sentences.
     """
 
     train: TrainingProcedure
@@ -64,13 +66,14 @@ class TrainingSet:
 
 
 def exposure(rank: float, n_candidates: int) -> float:
-    """Bits by which a model shortens the search for a name: log2 of the candidates minus log2 of the rank.
+    """Number of bits by which a model shortens the search for a name: log2 of the candidates minus log2 of the rank.
 
     Parameters
     ----------
     rank : float
-        From 1, the candidate with the smallest loss.
+        Rank of the name by its loss. Rank 1 is the smallest loss.
     n_candidates : int
+        Number of candidate names.
 
     References
     ----------
@@ -85,19 +88,21 @@ def exposure(rank: float, n_candidates: int) -> float:
 
 
 class CanaryAttack(AuditAttack):
-    """Plants names in the training set, repeated r times, and ranks them among names that were not planted.
+    """Plant names r times in the training set, and rank them among names that were not planted.
 
-    The attacker fills candidate names into a sentence and takes that with the smallest loss for the one that was there.
+    The attacker fills candidate names into a sentence. They name the candidate with the smallest loss.
 
     Parameters
     ----------
     n_canaries : int, default=20
-        Names that are planted together.
+        Number of names that are planted together.
     repeats : sequence of int, default=(1, 8)
-        How often each is planted; one tagger is trained for each, and one without canaries. The result is that of the
-        largest, `details` has all.
+        Numbers of repetitions of each name. The attack trains one tagger for each number, and one tagger without
+        canaries. The result is the result of the largest number; `details` contains all results.
     confidence : float in (0, 1), default=0.95
+        Confidence level of the interval.
     random_state : int or None, default=None
+        Random seed of the choice of names and of the trainings.
 
     References
     ----------
@@ -143,19 +148,19 @@ class CanaryAttack(AuditAttack):
 
     @property
     def name(self) -> str:
-        """Which attack, in words."""
+        """Name of the attack, in words."""
         return f"planted names, repeated {self.repeats[-1]} times"
 
     @property
     def attacker(self) -> str:
-        """Who attacks, and what they hold."""
+        """Description of the attackers and their knowledge."""
         return (
             "A user of the tagger who sees its probabilities, and holds the sentence around a name and a list of names "
             "of which one was there."
         )
 
     def run(self, release: Any) -> list[AttackResult]:
-        """Exposure of invented names that are planted among the sentences of the training patients."""
+        """Plant invented names among the sentences of the training patients, and return their exposure."""
         return [self.fit(release.canary_knowledge(3 * self.n_canaries)).attack(release.training_set)]
 
     def fit(self, knowledge: CanaryKnowledge) -> CanaryAttack:
@@ -164,11 +169,12 @@ class CanaryAttack(AuditAttack):
         Parameters
         ----------
         knowledge : CanaryKnowledge
+            Candidate names and the sentence around them.
 
         Raises
         ------
         ValueError
-            If there are not at least three candidates for each canary.
+            If there are fewer than three candidates for each canary.
         """
         names = list(dict.fromkeys(knowledge.candidates))
         if len(names) < 3 * self.n_canaries:
@@ -177,6 +183,7 @@ class CanaryAttack(AuditAttack):
             )
         rng = np.random.default_rng(self.random_state)
         self._order = rng.permutation(len(names))
+        # One seed for each number of repetitions, one for the positive and one for the negative control.
         self._seeds = rng.integers(2**31, size=len(self.repeats) + 2).tolist()
         written = [knowledge.write(name) for name in names]
         self._sentences = TokenSequences.from_rows([tokens for tokens, _ in written])
@@ -189,9 +196,10 @@ class CanaryAttack(AuditAttack):
         Parameters
         ----------
         released : TrainingSet
-            Of the tagger that is to be released.
+            Training set of the tagger that is to be released.
         """
         started = perf_counter()
+        # Three disjoint sets of names: planted, never planted (for the negative control), and competitors.
         planted, held_out, others = np.split(self._order, [self.n_canaries, 2 * self.n_canaries])
         figures: dict[str, Any] = {"largest possible exposure in bits": log2(len(others) + 1)}
         beaten = np.zeros(0)
@@ -199,8 +207,10 @@ class CanaryAttack(AuditAttack):
             losses = self._losses(released, released.train, planted, times, seed)
             beaten = _beaten(losses, planted, others)
             figures[f"planted {times} times"] = _summary(beaten, len(others))
+        # Negative control: a training without canaries cannot rank the names that were never planted.
         clean = self._losses(released, released.train, planted, 0, self._seeds[-1])
         figures["not planted"] = _summary(_beaten(clean, held_out, others), len(others))
+        # Positive control: a model that memorises its training set.
         open_book = self._losses(released, memorise, planted, 1, self._seeds[-2])
         return AttackResult(
             self.name,
@@ -221,7 +231,7 @@ class CanaryAttack(AuditAttack):
     def _losses(
         self, released: TrainingSet, train: TrainingProcedure, planted: np.ndarray, times: int, seed: int
     ) -> np.ndarray:
-        """Losses of all candidate sentences after training with some of them."""
+        """Losses of all candidate sentences after training with the planted names."""
         rows = np.repeat(planted, times)
         X = _joined(released.X, self._sentences[rows])
         y = _joined(released.y, self._tags[rows])
@@ -230,21 +240,25 @@ class CanaryAttack(AuditAttack):
 
 
 def _beaten(losses: np.ndarray, chosen: np.ndarray, others: np.ndarray) -> np.ndarray:
-    """For each chosen name the share of others with a larger loss; equal losses count one half."""
+    """For each chosen name, the proportion of other names with a larger loss; equal losses count one half."""
+    # shapes: (n_chosen, 1) and (1, n_others)
     own, rest = losses[chosen][:, None], losses[others][None, :]
     return (rest > own).mean(axis=1) + 0.5 * (rest == own).mean(axis=1)
 
 
 def _summary(beaten: np.ndarray, n_others: int) -> dict[str, float]:
+    """Mean exposure, proportion of names ranked first, and mean proportion of beaten names."""
     ranks = 1.0 + (1.0 - beaten) * n_others
     return {
         "exposure in bits": float(np.mean([exposure(rank, n_others + 1) for rank in ranks])),
+        # With half-counted ties a rank of 1.5 is a tie for the first place, which does not count.
         "ranked first": float((ranks < 1.5).mean()),
         "others with a larger loss": float(beaten.mean()),
     }
 
 
 def _joined(rows: TokenSequences, more: TokenSequences) -> TokenSequences:
+    """Append sequences to sequences."""
     return TokenSequences(
         np.concatenate([rows.data, more.data]), np.concatenate([rows.offsets, more.offsets[1:] + rows.offsets[-1]])
     )

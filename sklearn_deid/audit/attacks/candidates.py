@@ -1,4 +1,4 @@
-"""Candidate sentences among which a lookup attacker searches."""
+"""Candidate sentences of a lookup attack."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from ...representations.pair_data import PairData
 
 @dataclass(frozen=True, repr=False)
 class CandidateSet:
-    """Sentences of equal length, one of which was released.
+    """Sentences of equal length. One of them was released.
 
     Attributes
     ----------
     row : int
-        Which sentence of the data was released.
+        Row of the released sentence in the data.
     words : ndarray of shape (C, time)
-        Rows of the table of word vectors, in random order.
+        Rows in the table of word vectors. The candidates are in random order.
     truth : int
-        Which candidate was released.
+        Position of the released candidate.
     casing : ndarray of shape (C, time) or None
-        Casing class of each token; -1 may be any.
+        Casing class of each token; -1 means any class.
     """
 
     row: int
@@ -36,19 +36,24 @@ class CandidateSet:
 def one_token_candidates(
     data: PairData, n_candidates: int, rng: np.random.Generator, word_casing: np.ndarray | None = None
 ) -> Iterator[CandidateSet]:
-    """For each sentence with PHI that can move: itself, and variants in which one token went to a neighbour.
+    """For each sentence with a replaceable PHI token, yield the sentence and its variants with one replaced token.
 
-    Which token is drawn uniformly, as for the pairs of adversaries and of the bound.
+    A neighbour of the token replaces the token.
+
+    Each sentence has one replaced token, which is drawn uniformly. The pairs of the adversaries and of the bound use
+    the same drawing.
 
     Parameters
     ----------
     data : PairData
+        Sentences and their possible replacements.
     n_candidates : int
-        Most candidates, the sentence included; more neighbours than that are drawn from.
+        Largest number of candidates, the sentence included. If there are more neighbours, they are sampled.
     rng : numpy Generator
+        Random generator.
     word_casing : ndarray of shape (n_words,), optional
-        Casing class in which each word of the table stands in a candidate, -1 for any; by default a moved token keeps
-        the casing of its place, so that casing tells nothing.
+        Casing class of each word of the table in a candidate; -1 means any class. By default a replaced token keeps the
+        casing of the original token, so that the casing carries no information.
 
     Examples
     --------
@@ -69,6 +74,7 @@ def one_token_candidates(
         others = _others(data, which)
         others = rng.permutation(others)[: n_candidates - 1]
         at = data.eligible[which] - start
+        # shape: (C, time)
         candidates = np.tile(words, (len(others) + 1, 1))
         candidates[1:, at] = others
         casing = None
@@ -80,16 +86,19 @@ def one_token_candidates(
 
 
 def unrelated_candidates(data: PairData, n_candidates: int, rng: np.random.Generator) -> Iterator[CandidateSet]:
-    """For each sentence: itself, and other sentences of the data with as many tokens.
+    """For each sentence, yield the sentence and other sentences with equally many tokens.
 
-    The number of tokens is released, so that others are ruled out at once. Sentences without company are left out.
+    The number of tokens is released, so that the attacker rules out sentences of other lengths at once. Sentences
+    without another sentence of equal length are left out.
 
     Parameters
     ----------
     data : PairData
+        Sentences.
     n_candidates : int
-        Most candidates, the sentence included.
+        Largest number of candidates, the sentence included.
     rng : numpy Generator
+        Random generator.
 
     Examples
     --------
@@ -104,8 +113,9 @@ def unrelated_candidates(data: PairData, n_candidates: int, rng: np.random.Gener
     lengths = np.diff(data.offsets)
     for length in np.unique(lengths[lengths > 0]):
         rows = np.flatnonzero(lengths == length)
+        # shape: (n_rows, length)
         at = data.offsets[rows][:, None] + np.arange(length)
-        # A sentence that occurs twice is one candidate: nobody could tell both apart.
+        # Equal sentences are a single candidate: no attacker can distinguish them.
         distinct, first, same = np.unique(data.words[at], axis=0, return_index=True, return_inverse=True)
         for row, own in zip(rows, same.reshape(-1), strict=True):
             others = np.delete(np.arange(len(distinct)), own)
@@ -118,12 +128,12 @@ def unrelated_candidates(data: PairData, n_candidates: int, rng: np.random.Gener
 
 
 def _others(data: PairData, which: int) -> np.ndarray:
-    """Words to which an eligible token may move, other than itself."""
+    """Words that may replace an eligible token, without the token's own word."""
     found = np.unique(data.alternatives[data.choices_[which]])
     return found[(found >= 0) & (found != data.words[data.eligible[which]])]
 
 
 def _shuffled(row: int, words: np.ndarray, casing: np.ndarray | None, rng: np.random.Generator) -> CandidateSet:
-    """Candidates in random order: rounding must not tell the first of a batch from the others."""
+    """Shuffle the candidates: rounding must not distinguish the first row of a batch from the others."""
     order = rng.permutation(len(words))
     return CandidateSet(row, words[order], int(np.argmin(order)), None if casing is None else casing[order])

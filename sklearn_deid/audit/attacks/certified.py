@@ -1,8 +1,8 @@
-"""The certified bound as a row beside the attacks, and the check that no attack exceeds it.
+"""The certified bound as a row beside the attacks, and the check that no attack exceeds the bound.
 
-The bound is no attack: it says how well the best possible attacker does on random pairs, if the noise cannot be
-predicted, see `sklearn_deid.representations.pair_distance`. An attack that does exceed it shows that one of the two is
-wrong, and the audit with them.
+The bound is no attack. The bound is the accuracy of the best possible attacker on random pairs, provided that nobody
+can predict the noise; see `sklearn_deid.representations.pair_distance`. If an attack exceeds the bound, either the
+attack or the bound is wrong, and the audit is invalid.
 """
 
 from __future__ import annotations
@@ -31,22 +31,25 @@ from .pairs import PairKnowledge, PairRelease
 
 
 class CertifiedBound(AuditAttack):
-    """Mean accuracy of the best possible attacker who is to tell a sentence from one with a moved token.
+    """Mean accuracy of the best possible attacker who distinguishes a sentence from a sentence with a replaced token.
 
     Parameters
     ----------
     n_releases : int, default=1
-        r, how often each sentence is released.
+        Number r of releases of each sentence.
     quantile : float in (0, 1), default=0.95
+        Quantile of the accuracy over the pairs, which the details contain.
     n_draws : int, default=4
-        Moves drawn from each sentence, each with an input noise of its own.
+        Number of replacements drawn from each sentence. Each replacement has its own input noise.
     batch_size : int, default=32
+        Number of sentences in a batch.
     random_state : int, Generator, RandomState or None, default=None
+        Random seed of the replacements and of the noise.
 
     Attributes
     ----------
     bound_ : PrivacyBound
-        After `attack`.
+        The bound; available after `attack`.
 
     Examples
     --------
@@ -93,30 +96,30 @@ class CertifiedBound(AuditAttack):
 
     @property
     def name(self) -> str:
-        """For how many releases."""
+        """Name of the bound, with the number of releases."""
         times = "one release" if self.n_releases == 1 else f"{self.n_releases} releases"
         return f"certified bound, {times}"
 
     @classmethod
     def make(cls, preset: AttackPreset, settings: AttackSettings, release: Any) -> CertifiedBound:
-        """The bound for as many releases as the preset says; it has a confidence of its own."""
+        """Build the bound with the preset's number of releases. The bound does not use the audit's confidence."""
         return cls(**cls.options_of(preset, settings), random_state=settings.seed)
 
     def requires(self, release: Any) -> str | None:
-        """Noise at the output of the representer."""
+        """Return why no bound exists: the representer has no noise at the output."""
         return None if release.is_bounded else "Without noise at the output no attacker is bounded."
 
     def run(self, release: Any) -> list[AttackResult]:
-        """The bound for the measured sentences."""
+        """Compute the bound for the measured sentences."""
         return [self.fit(release.pair_knowledge).attack(release.pair_release)]
 
     def fit(self, knowledge: PairKnowledge) -> CertifiedBound:
-        """Take the network.
+        """Store the network.
 
         Raises
         ------
         ValueError
-            If it has no noise at the output: then nothing bounds anyone.
+            If the network has no noise at the output: then no bound on an attacker exists.
         """
         if knowledge.representer.output_noise.kind == "none":
             raise ValueError("Without noise at the output no attacker is bounded.")
@@ -124,7 +127,7 @@ class CertifiedBound(AuditAttack):
         return self
 
     def attack(self, released: PairRelease) -> AttackResult:
-        """The bound for the sentences of a release, as a row beside the attacks on them."""
+        """Compute the bound for the sentences of a release, as a row beside the attacks on the release."""
         since = time.perf_counter()
         device = self._knowledge.device
         _, generator = random_streams(self.random_state, device)
@@ -148,20 +151,20 @@ class CertifiedBound(AuditAttack):
 
 
 def exceeds(result: AttackResult, bound: AttackResult | PrivacyBound) -> bool:
-    """Whether an attack did better than the bound allows, by more than both intervals.
+    """Whether an attack exceeds the bound by more than both intervals.
 
     Parameters
     ----------
     result : AttackResult
-        Of an attack that tells one sentence from one other: `PairAttack`, or `LookupAttack` with
+        Result of an attack on pairs of sentences: `PairAttack`, or `LookupAttack` with
         ``measure="pairwise"``.
     bound : AttackResult of `CertifiedBound`, or PrivacyBound
-        For at least as many releases.
+        Bound for at least as many releases as the attack saw.
 
     Raises
     ------
     ValueError
-        If the bound says nothing about this attack.
+        If the bound does not cover this attack.
 
     Examples
     --------
@@ -185,7 +188,7 @@ def exceeds(result: AttackResult, bound: AttackResult | PrivacyBound) -> bool:
 
 
 def _reach(bound: AttackResult | PrivacyBound) -> tuple[int, float]:
-    """For how many releases it holds, and the upper end of its interval."""
+    """Return the number of releases that the bound covers, and the upper end of its interval."""
     if isinstance(bound, PrivacyBound):
         return bound.n_releases, bound.mean_accuracy.high
     if bound.attack is None or not bound.settings.get("bound"):
@@ -196,7 +199,9 @@ def _reach(bound: AttackResult | PrivacyBound) -> tuple[int, float]:
 def _of_sentences(
     distances: torch.Tensor, n_draws: int, n_releases: int, quantile: float, slack: float
 ) -> PrivacyBound:
-    """Bound over all draws; its interval counts sentences, each of which was drawn several times."""
+    """Bound over all draws. The interval counts sentences rather than draws: a sentence has several draws."""
+    # The draws of a sentence are dependent, so that each sentence counts once, with its mean.
+    # shape: (n_draws * n_sentences,) to (n_sentences,)
     accuracies = attack_accuracy(released_r_times(distances.double(), n_releases)).reshape(n_draws, -1).mean(0)
     bound = privacy_bound(distances, n_releases=n_releases, quantile=quantile, slack=slack)
     mean = mean_accuracy(bound.mean_accuracy.value, accuracies)

@@ -1,7 +1,7 @@
-"""Representers of which it is known what they hide: everything, or next to nothing.
+"""Representers for controls: one hides next to nothing, and one hides everything.
 
-Attacks run on them as controls. On `RawVectors` an attack must succeed, or its failure elsewhere proves nothing; on
-`BlindRepresenter` it must fail, or it measures something else than what is released.
+If an attack fails on `RawVectors`, its failure on a release proves nothing. If an attack succeeds on
+`BlindRepresenter`, the attack measures something other than the release.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ from torch import Tensor
 from ...representations.network import Representer
 from ...representations.noise import GaussianNoise
 
-# Without any noise two representations of a sentence are equal, which every comparison sees.
+# Without any noise two releases of a sentence are equal, and every comparison would notice this.
 _LITTLE = 0.1
 
 
 class RawVectors(Representer):
-    """Releases the word vectors as they are, or with a little noise; not of unit length.
+    """Release the word vectors unchanged or with a little noise. The vectors are not scaled to unit length.
 
     Parameters
     ----------
@@ -43,18 +43,19 @@ class RawVectors(Representer):
         super().__init__(size, size, kind="dense", input_noise=nothing, output_noise=noise, unit_norm=False)
 
     def mean(self, x: Tensor, mask: Tensor, **options: Any) -> Tensor:
-        """The word vectors, zero at padded positions."""
+        """Return the word vectors, with zeros at padded positions."""
         return x.masked_fill(~mask.unsqueeze(2), 0.0)
 
 
 class BlindRepresenter(Representer):
-    """Looks at nothing: every token's vector is a random direction.
+    """Ignore the sentence: every token's vector is a random direction.
 
     Parameters
     ----------
     size, n_components : int
-        Widths of the word vectors, which are ignored, and of the representation.
+        Width of the word vectors, which are ignored, and width of the representation.
     unit_norm : bool, default=True
+        Whether the vectors are scaled to unit length.
 
     Examples
     --------
@@ -71,16 +72,18 @@ class BlindRepresenter(Representer):
         super().__init__(size, n_components, kind="dense", input_noise=nothing, output_noise=noise, unit_norm=unit_norm)
 
     def mean(self, x: Tensor, mask: Tensor, **options: Any) -> Tensor:
-        """Zero for every sentence."""
+        """Return zeros for every sentence."""
+        # The added noise is then the whole output. shape: (batch, time, n_components)
         return x.new_zeros(*x.shape[:2], self.output_noise.size)
 
 
 def slightly_noisy(table: Tensor) -> RawVectors:
-    """`RawVectors` with noise a tenth as large as the numbers of the word vectors (root mean square).
+    """Return `RawVectors` whose noise is a tenth of the numbers in the word vectors (root mean square).
 
     Parameters
     ----------
     table : Tensor of shape (n_words, e)
+        Word vectors.
     """
     size = float(table.double().square().mean().sqrt())
     std = _LITTLE * size if math.isfinite(size) else 0.0

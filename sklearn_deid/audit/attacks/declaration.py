@@ -1,4 +1,4 @@
-"""What an attack says of itself, so that an audit finds it, plans it and tells its result: `AuditAttack`."""
+"""`AuditAttack`: the declarations by which an audit finds an attack, schedules the attack and reports the result."""
 
 from __future__ import annotations
 
@@ -16,9 +16,11 @@ class AttackSettings:
     Parameters
     ----------
     n_epochs, n_candidates, n_releases, confidence
-        See `AdversarialPrivacyAuditor`.
+        Same as in `AdversarialPrivacyAuditor`.
     seed : int
+        Random seed of the attacks.
     quick : bool, default=False
+        Whether the user requested the "quick" attacks.
     """
 
     n_epochs: int
@@ -30,34 +32,36 @@ class AttackSettings:
 
     @property
     def shared(self) -> dict[str, Any]:
-        """Parameters of nearly every attack."""
+        """Constructor parameters that nearly every attack accepts."""
         return {"confidence": self.confidence, "random_state": self.seed}
 
 
 @dataclass(frozen=True)
 class AttackPreset:
-    """One way to run an attack, which can be asked for by its key.
+    """One configuration of an attack, with the key by which a user requests this configuration.
 
     Attributes
     ----------
     key : str
-        Unique among the presets of all attacks.
+        Key of the preset, unique among the presets of all attacks.
     title : str
-        Short name for readers.
+        Short name for readers of a report.
     strength : float
-        How much the attack is expected to find, against others.
+        Expected success of the attack relative to the other attacks.
     seconds : float
-        For 2,000 sentences on one core (measured on generated notes), and for each of ``n_rounds`` of the attack.
+        Expected seconds for 2,000 sentences on one core (measured on generated notes), for each of the ``n_rounds`` of
+        the attack.
     options : mapping, default={}
-        Parameters of the constructor.
+        Constructor parameters of the attack.
     releases : tuple of str, default=()
-        Kinds of release; by default those of the attack.
+        Kinds of release that the preset can attack. An empty tuple means the kinds of the attack.
     repeated : bool, default=False
-        Whether the attacker sees as many releases of each sentence as the audit says.
+        Whether the attacker sees several releases of each sentence. The audit sets their number.
     quick : bool, default=False
-        Whether the quick audit has it.
+        Whether the "quick" audit runs the preset.
     anew : bool, default=False
-        Whether what is attacked is trained anew several times: then the attack must be asked for.
+        Whether the attack trains the attacked model again several times. "default" and "quick" leave out such an
+        attack, unless no other attack fits the release.
     """
 
     key: str
@@ -72,29 +76,32 @@ class AttackPreset:
 
 
 class AuditAttack:
-    """Base of the attacks that an audit finds by itself: each class of them in a file of `sklearn_deid.audit.attacks`.
+    """Base class of the attacks in an audit.
 
-    A subclass declares the attributes below, has the constructor, ``name``, ``threat``, ``attacker``, ``measure``,
-    ``fit`` and ``attack`` of the `Attack` protocol, and writes `run`. Nothing else has to be changed for a new attack.
+    An audit finds every subclass in the files of `sklearn_deid.audit.attacks`. A subclass declares the attributes
+    below. A subclass also has the constructor, ``name``, ``threat``, ``attacker``, ``measure``, ``fit`` and ``attack``
+    of the `Attack` protocol, and implements `run`. A new attack needs no changes in other files.
 
     Attributes
     ----------
     key : str
-        Which attack; results carry it.
+        Identifier of the attack, which every result carries.
     family : str
-        Attacks of one family have one score in `AdversarialPrivacyAuditor.scores`: "privacy_" and the family.
+        Family of the attack. `AdversarialPrivacyAuditor.scores` returns one score per family, under ``"privacy_"``
+        followed by the family.
     title : str
-        Short name for readers.
+        Short name for readers of a report.
     order : int
-        Place in an audit and its report; equal places are sorted by key.
+        Position in an audit and its report. Attacks with equal positions are sorted by key.
     releases : tuple of str
-        Kinds of release that it can attack, as in `sklearn_deid.audit.released_step`.
+        Kinds of release that the attack accepts, with the names from ``audit.released_step``.
     presets : tuple of AttackPreset
-        At least one, with what each costs.
+        At least one configuration of the attack, with the expected time of each configuration.
     phrase : str
-        What the attacker does, with a gap ``{}`` for the share that succeeded; the verdict of a report begins with it.
+        Action of the attacker, with a gap ``{}`` for the proportion of successful attempts. The verdict of a report
+        begins with this phrase.
     n_rounds : int
-        What the seconds of a preset are multiplied by.
+        Factor by which an audit multiplies the seconds of a preset.
     """
 
     key: ClassVar[str]
@@ -106,37 +113,38 @@ class AuditAttack:
 
     @classmethod
     def make(cls, preset: AttackPreset, settings: AttackSettings, release: Any) -> Any:
-        """The attack with the parameters of a preset and an audit."""
+        """Build the attack with the parameters of a preset and of an audit."""
         return cls(**cls.options_of(preset, settings), **settings.shared)
 
     @classmethod
     def options_of(cls, preset: AttackPreset, settings: AttackSettings) -> dict[str, Any]:
-        """Parameters of the constructor that belong to a preset."""
+        """Constructor parameters that a preset sets."""
         repeated = {"n_releases": settings.n_releases} if preset.repeated else {}
         return {**preset.options, **repeated}
 
     @property
     def n_rounds(self) -> int:
-        """One, where the time does not depend on a number of epochs."""
+        """Number of rounds; 1 if the duration of the attack does not depend on a number of epochs."""
         return 1
 
     @property
     def declared(self) -> dict[str, Any]:
-        """What a result says of its attack beside names and figures."""
+        """Declarations that a result carries beside its names and figures."""
         return {"key": self.key, "family": self.family, "phrase": getattr(self, "phrase", "")}
 
     def requires(self, release: Any) -> str | None:
-        """Why the attack cannot be run on a release, in a sentence; None if it can.
+        """Return why the attack cannot run on a release, as a sentence; None if the attack can run.
 
-        Presets such as "default" leave out an attack that cannot be run. One that was named is listed as skipped.
+        Presets such as "default" leave out an attack that cannot run. An audit lists an attack as skipped if the user
+        named the attack.
         """
         return None
 
     def run(self, release: Any) -> list[AttackResult]:
-        """Results on a release, which the attack asks for what it needs."""
+        """Attack a release and return the results. The attack obtains the data that it needs from the release."""
         raise NotImplementedError
 
     def skip(self: Any, reason: str) -> AttackResult:
-        """The result if the attack is left out."""
+        """Return the result of an attack that was left out."""
         skipped = AttackResult.skipped(self.name, self.threat, self.attacker, self.measure, reason)
         return replace(skipped, **self.declared)

@@ -17,26 +17,32 @@ from ...tagging.encoders import BidirectionalRecurrent
 from .released_tokens import Ranks
 
 _BATCH_TOKENS = 4096
-_RIDGE = 1e-4  # of the mean square of the vectors
-_FIRST_SCALE = 10.0  # of cosines, as logits
-_UNSEEN = 0.1  # a word that was never asked for counts as much
-_CELLS = 2**24  # cosines computed at once when ranking
+# Ridge penalty, relative to the mean square of the vectors.
+_RIDGE = 1e-4
+# First factor from cosines to logits.
+_FIRST_SCALE = 10.0
+# Count of a word that never occurred among the tokens to recover.
+_UNSEEN = 0.1
+# Largest number of cosines in one step of the ranking.
+_CELLS = 2**24
 
 
 @dataclass(frozen=True, repr=False)
 class TokenVectors:
-    """What a decoder reads and should say.
+    """Input and target of a decoder.
 
     Attributes
     ----------
     vectors : FloatTensor of shape (n_tokens, d)
+        Released vectors.
     extra : FloatTensor of shape (n_tokens, k)
-        What is released beside them: one-hot casing and labels; k may be 0.
+        Further released data: one-hot casing and labels; k may be 0.
     offsets : ndarray of shape (n + 1,)
+        Position of the first token of each sentence, and the number of tokens at the end.
     words : LongTensor of shape (n_tokens,)
-        Row of the table of word vectors.
+        Row of each word in the table of word vectors.
     asked : BoolTensor of shape (n_tokens,)
-        The tokens that are to be recovered.
+        Whether the decoder must recover each token.
     """
 
     vectors: Tensor
@@ -46,7 +52,8 @@ class TokenVectors:
     asked: Tensor
 
     def batches(self, rng: np.random.Generator | None) -> Iterator[tuple[SentenceBatch, Tensor]]:
-        """Padded sentences, whose last vector column says what is asked, and words."""
+        """Yield padded sentences and their words. The last vector column marks the tokens to recover."""
+        # shape: (n_tokens, d + k + 1)
         columns = torch.cat([self.vectors, self.extra, self.asked.float().unsqueeze(1)], 1)
         data = SentenceDataset(self.offsets, vectors=columns.numpy(), tags=self.words.numpy())
         rows = np.flatnonzero(data.lengths > 0)
@@ -56,15 +63,17 @@ class TokenVectors:
 
 @dataclass(frozen=True)
 class DecoderSettings:
-    """Network and schedule.
+    """Network and training schedule of a decoder.
 
     Parameters
     ----------
     kind : {"token", "sequence"}
-        Dense layers on each token alone, or a bidirectional LSTM over the sentence.
-    hidden_size, n_epochs, patience, lr, n_negatives
-        Against the words that were asked for in their text, and ``n_negatives`` further words of the vocabulary that
-        are drawn for each batch, the right word must stand out.
+        Network: dense layers on each token alone, or a bidirectional LSTM over the sentence.
+    hidden_size, n_epochs, patience, lr
+        Width, largest number of epochs, epochs without progress, and learning rate.
+    n_negatives : int
+        Number of further words that each batch draws from the vocabulary. The right word competes with these words and
+        with the words to recover in the attacker's text.
     """
 
     kind: str = "sequence"
@@ -76,19 +85,21 @@ class DecoderSettings:
 
 
 class EmbeddingDecoder(nn.Module):
-    """Guess of the word vector behind each token: a linear map, corrected by a network.
+    """Predict the word vector behind each token, as a linear map with a correction by a network.
 
-    The linear map starts as the ridge regression of word vectors on released vectors and the correction at zero, so
-    that raw word vectors are recovered from the start. A word's score is its cosine with the guess and, with learned
-    weights, the log of how often it was asked for in the attacker's text: where vectors say nothing, that is all they
-    have.
+    The linear map starts as the ridge regression of word vectors on released vectors, and the correction starts at
+    zero. The decoder therefore recovers raw word vectors from the start. The score of a word is its cosine with the
+    prediction plus, with learned weights, the logarithm of its count among the tokens to recover in the attacker's
+    text. If the vectors carry no information, the attacker relies on this count alone.
 
     Parameters
     ----------
     d, n_extra, e : int
-        Widths of the released vectors, of what is released beside them, and of word vectors.
+        Widths of the released vectors, of the further released data, and of the word vectors.
     kind : {"token", "sequence"}
+        Network, as in `DecoderSettings`.
     hidden_size : int
+        Width of the hidden layers.
 
     Examples
     --------
@@ -115,21 +126,24 @@ class EmbeddingDecoder(nn.Module):
 
     @torch.no_grad()
     def start(self, vectors: Tensor, targets: Tensor, counts: Tensor) -> None:
-        """Ridge regression for the linear map, nothing from the network yet; counts of each word of the table."""
+        """Set the linear map by ridge regression and the correction to zero; store the counts of the words."""
         self.log_counts = (counts.float() + _UNSEEN).log().to(self.scale.device)
         centre, middle = vectors.double().mean(0), targets.double().mean(0)
         x, y = vectors.double() - centre, targets.double() - middle
         size = x.square().mean()
         self.scale.copy_(1.0 / vectors.square().mean().sqrt().clamp_min(1e-6))
+        # The ridge penalty keeps the system solvable if released vectors are collinear.
         gram = x.T @ x + (len(x) * size * _RIDGE + 1e-9) * torch.eye(self.d, dtype=x.dtype, device=x.device)
         weight = torch.linalg.solve(gram, x.T @ y).T
         self.shortcut.weight.copy_(weight)
         self.shortcut.bias.copy_(middle - weight @ centre)
+        # The last layer starts at zero, so that the decoder starts as the linear map alone.
         for weights in self.correct[-1].parameters():
             weights.zero_()
 
     def forward(self, x: Tensor, mask: Tensor) -> Tensor:
-        """Guesses of shape (batch, time, e) from released vectors and what is beside them; only directions count."""
+        """Predict vectors of shape (batch, time, e) from the released data. Only their directions matter."""
+        # shape: (batch, time, d)
         vectors = x[..., : self.d]
         seen = torch.cat([vectors * self.scale, x[..., self.d :]], 2)
         if self.recurrent is not None:
@@ -137,7 +151,7 @@ class EmbeddingDecoder(nn.Module):
         return self.shortcut(vectors) + self.correct(seen)
 
     def scores(self, guess: Tensor, table: Tensor, words: Tensor) -> Tensor:
-        """Logits of words, shape (n, len(words)), from unit guesses of shape (n, e)."""
+        """Logits of the given words, shape (n, len(words)), from unit predictions of shape (n, e)."""
         return self.log_scale.exp() * guess @ table[words].T + self.prior_weight * self.log_counts[words]
 
 
@@ -150,21 +164,24 @@ def train_decoder(
     rng: np.random.Generator,
     device: torch.device | str = "cpu",
 ) -> EmbeddingDecoder:
-    """Train on one text, and keep the epoch that ranks the tokens asked for in the other highest.
+    """Train on one text, and keep the epoch with the best ranks on the other text.
 
-    Tokens that are asked for and all others have the same weight together.
+    In the loss, the tokens to recover have the same total weight as all other tokens.
 
     Parameters
     ----------
     train, valid : TokenVectors
-        On the CPU.
+        Text for training and text for the choice of the epoch, on the CPU.
     table : FloatTensor of shape (n_words, e)
-        Of unit length, on the device.
+        Word vectors of unit length, on the device.
     vocabulary : LongTensor
-        Rows of the table among which words are searched.
+        Rows of the table among which the attacker searches.
     settings : DecoderSettings
+        Network and schedule.
     rng : numpy Generator
+        Random generator.
     device : torch.device or str
+        Device of the training.
     """
     device = torch.device(device)
     with own_torch_stream(rng, device):
@@ -174,7 +191,7 @@ def train_decoder(
         counts = torch.bincount(known, minlength=len(table))
         decoder.start(train.vectors.to(device), table[train.words.to(device)], counts)
         usual = known.unique()
-        # The same words each time, so that epochs can be compared.
+        # Every epoch is validated on the same words, so that epochs are comparable.
         fixed = torch.cat([usual, vocabulary[:: max(1, len(vocabulary) // settings.n_negatives)]])
         optimizer = torch.optim.NAdam(decoder.parameters(), lr=settings.lr)
         best, last = BestState(decoder), 0
@@ -186,6 +203,7 @@ def train_decoder(
                 among = torch.cat([usual, vocabulary[drawn]])
                 logits, target, asked = _logits(decoder, batch, words, table, among)
                 loss = F.cross_entropy(logits, target, reduction="none")
+                # Two means, because the tokens to recover are few and would vanish in one common mean.
                 (_mean(loss[asked]) + _mean(loss[~asked])).backward()
                 nn.utils.clip_grad_norm_(decoder.parameters(), 1.0)
                 optimizer.step()
@@ -199,24 +217,25 @@ def train_decoder(
 
 @torch.no_grad()
 def ranks_of(decoder: EmbeddingDecoder, data: TokenVectors, table: Tensor, vocabulary: Tensor) -> Ranks:
-    """How many words of the vocabulary have a higher score than the right one, and how many the same.
+    """Count the words of the vocabulary with a higher score than the right word, and with an equal score.
 
     Parameters
     ----------
     decoder, data, table, vocabulary
-        As in `train_decoder`.
+        Same as in `train_decoder`.
 
     Returns
     -------
     Ranks
-        Of the tokens asked for, in their order.
+        Ranks of the tokens to recover, in their order.
     """
     better = torch.zeros(len(data.words), dtype=torch.long)
     tied = torch.ones(len(data.words), dtype=torch.long)
     numbered = TokenVectors(data.vectors, data.extra, data.offsets, torch.arange(len(data.words)), data.asked)
     vocabulary = vocabulary.to(table.device)
-    # The same score computed twice may differ in its last bits.
+    # The same score, computed in two ways, may differ in its last bits.
     tolerance = 1e-6 * (1.0 + float(decoder.log_scale.exp()))
+    # Blocks of rows bound the memory of the scores, whose shape is (n_rows, n_words).
     rows = max(1, _CELLS // max(1, len(vocabulary)))
     for batch, number in numbered.batches(None):
         guess, asked = _guess(decoder, batch, table.device)
@@ -234,7 +253,7 @@ def ranks_of(decoder: EmbeddingDecoder, data: TokenVectors, table: Tensor, vocab
 
 
 def _guess(decoder: EmbeddingDecoder, batch: SentenceBatch, device: torch.device) -> tuple[Tensor, Tensor]:
-    """Unit guesses of every position, and where one is asked for."""
+    """Unit predictions of every position, and a mask of the positions to recover."""
     assert batch.vectors is not None
     x, mask = batch.vectors.to(device), batch.mask.to(device)
     return F.normalize(decoder(x[..., :-1], mask), dim=2), (x[..., -1] > 0.5) & mask
@@ -243,7 +262,7 @@ def _guess(decoder: EmbeddingDecoder, batch: SentenceBatch, device: torch.device
 def _logits(
     decoder: EmbeddingDecoder, batch: SentenceBatch, words: Tensor, table: Tensor, among: Tensor
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """Scores of all tokens for the words of the batch and some more, which is right, and which tokens are asked for."""
+    """Scores of all tokens for the words of the batch and further words, the right words, and the tokens to recover."""
     guess, asked = _guess(decoder, batch, table.device)
     mask, words = batch.mask.to(table.device), words.to(table.device)
     choices, target = torch.cat([words[mask], among.to(table.device)]).unique(return_inverse=True)
@@ -253,7 +272,7 @@ def _logits(
 
 @torch.no_grad()
 def _reciprocal_rank(decoder: EmbeddingDecoder, data: TokenVectors, table: Tensor, among: Tensor) -> float:
-    """Mean of 1 / rank of the right word over the tokens asked for; a loss would prize sureness over being right."""
+    """Mean of 1 / rank of the right word over the tokens. A loss would reward confidence above right ranks."""
     found = []
     for batch, words in data.batches(None):
         logits, target, asked = _logits(decoder, batch, words, table, among)

@@ -1,4 +1,4 @@
-"""Gradient inversion: the words of one sentence from the gradient of its loss."""
+"""Gradient inversion: recover the words of a sentence from the gradient of its loss."""
 
 from __future__ import annotations
 
@@ -20,26 +20,26 @@ from .declaration import AttackPreset, AuditAttack
 from .updates import ReleasedUpdates
 
 _POSITIVE_BAR = 0.7
-# A start whose share of the gradient left unexplained is below that has found the sentence.
+# A start has found the sentence if the unexplained proportion of the gradient is below this value.
 _FOUND = 1e-6
 _START = 0.3
 
 
 @dataclass(frozen=True, repr=False)
 class GradientKnowledge:
-    """What an attacker knows who inverts gradients.
+    """Knowledge of an attacker who inverts gradients.
 
     Attributes
     ----------
     module : torch module
-        The network before the step, which they downloaded: vectors of shape (1, n, d) to emissions (1, n, n_tags). Its
+        Downloaded network before the step: from vectors of shape (1, n, d) to emissions of shape (1, n, n_tags). Its
         loss is the cross entropy, averaged over tokens. Its second derivatives must exist.
     table : array-like of shape (n_words, d)
         Public word vectors.
     learning_rate : float, default=1.0
-        Of the plain gradient step that was sent.
+        Learning rate of the plain gradient step that was sent.
     frequencies : array-like of shape (n_words,), optional
-        How frequent words are, for the baseline.
+        Word frequencies for the baseline.
     """
 
     module: nn.Module
@@ -49,19 +49,20 @@ class GradientKnowledge:
 
     @property
     def layout(self) -> ParameterLayout:
-        """Where the parameters of the module lie in the vector that is exchanged."""
+        """Position of each parameter of the module in the exchanged vector."""
         return ParameterLayout.of({name: p.detach().cpu().numpy() for name, p in self.module.named_parameters()})
 
 
 @dataclass(frozen=True, repr=False)
 class SentenceUpdates:
-    """Updates of one sentence each, and for the measurement its words.
+    """Updates of one sentence each, with the words for the measurement.
 
     Attributes
     ----------
     updates : ExchangeRecord, or sequence of SparseUpdate or of messages
+        Updates that a site sent.
     words : sequence of int sequences
-        Rows of the table, in order. The attacker is told how many there are.
+        Rows of the table for the words of each sentence, in order. The attacker knows the number of words.
     """
 
     updates: Any
@@ -79,16 +80,19 @@ class SentenceUpdates:
 
 
 def one_step_update(knowledge: GradientKnowledge, words: Sequence[int], tags: Sequence[int]) -> SparseUpdate:
-    """What a site sends after one plain gradient step on one sentence, all of it.
+    """Return the complete update that a site sends after one plain gradient step on one sentence.
 
     Parameters
     ----------
     knowledge : GradientKnowledge
-    words, tags : sequences of int, of one length
+        Network, word vectors and learning rate.
+    words, tags : sequences of int, of equal length
+        Rows of the word table, and numbers of the tags.
     """
     device = next(knowledge.module.parameters()).device
     table = torch.as_tensor(np.asarray(knowledge.table), dtype=torch.float64, device=device)
     module = _in_double(knowledge.module)
+    # shape: (1, n_words, d)
     x = table[torch.as_tensor(list(words), device=device)][None]
     chances = torch.eye(int(module(x).shape[2]), dtype=torch.float64, device=device)[list(tags)][None]
     gradients = _gradients(module, x, chances, create_graph=False)
@@ -98,28 +102,31 @@ def one_step_update(knowledge: GradientKnowledge, words: Sequence[int], tags: Se
 
 
 class GradientInversionAttack(AuditAttack):
-    """Looks for a sentence whose gradient is the one that was sent.
+    """Search for a sentence whose gradient equals the gradient that was sent.
 
-    Starting from random vectors and labels, the attacker moves both until the gradient of their loss fits the numbers
-    that were sent, and names for each position the word whose vector is nearest. They start several times and keep the
-    best fit, or the first one that leaves nothing to explain.
+    The attacker starts from random vectors and labels. They change both until the gradient of the loss fits the sent
+    numbers. For each position they then name the word with the nearest vector. They start several times and keep the
+    best fit, or stop at the first start that explains the whole gradient.
 
     Parameters
     ----------
     n_steps : int, default=150
-        Steps of L-BFGS from each start.
+        Number of L-BFGS steps from each start.
     n_starts : int, default=5
+        Largest number of random starts.
     n_control : int, default=10
-        Sentences of random words for the positive control.
+        Number of sentences of random words in the positive control.
     confidence : float in (0, 1), default=0.95
-        Interval over sentences.
+        Confidence level of the interval over sentences.
     random_state : int or None, default=None
+        Random seed of the starts and of the controls.
 
     Notes
     -----
-    The positive control is this attack on whole gradients of random sentences of the same lengths under the same
-    network, of which it must name at least 70 % of the words. Where it does not, the network or the sentences are too
-    large for it, and nothing follows about stronger attackers: `UpdateLeakageAttack` with ``kind="span"`` asks less.
+    The positive control runs the attack on complete gradients of random sentences with the same lengths under the same
+    network. The attack must name at least 70 % of their words. If the control fails, the network or the sentences are
+    too large for this attack, and the result says nothing about stronger attackers. `UpdateLeakageAttack` with
+    ``kind="span"`` needs less.
 
     References
     ----------
@@ -158,15 +165,16 @@ class GradientInversionAttack(AuditAttack):
         self.confidence, self.random_state = confidence, random_state
 
     def run(self, release: Any) -> list[AttackResult]:
-        """Skipped, with the reason: no recorded exchange holds what a single step on one sentence sends."""
+        """Skip the attack: no recorded exchange contains the update of a single step on one sentence."""
         return [self.skip(release.no_single_steps)]
 
     def fit(self, knowledge: GradientKnowledge) -> GradientInversionAttack:
-        """Take the network.
+        """Store the network.
 
         Parameters
         ----------
         knowledge : GradientKnowledge
+            Network before the step, word vectors and learning rate.
         """
         self._knowledge, self._layout = knowledge, knowledge.layout
         self._module = _in_double(knowledge.module)
@@ -175,16 +183,17 @@ class GradientInversionAttack(AuditAttack):
         return self
 
     def attack(self, released: SentenceUpdates) -> AttackResult:
-        """Invert updates.
+        """Invert updates and return the result.
 
         Parameters
         ----------
         released : SentenceUpdates
+            Updates of one sentence each.
 
         Raises
         ------
         ExchangeError
-            If an update is of another network.
+            If an update belongs to another network.
         """
         started = perf_counter()
         rng = np.random.default_rng(self.random_state)
@@ -193,7 +202,7 @@ class GradientInversionAttack(AuditAttack):
         owner = np.repeat(np.arange(len(named)), [len(words) for words in released.words])
         hits = np.concatenate([n == w for n, w in zip(named, released.words, strict=True)])
         open_hits = self._control(released.words, rng, generator)
-        # Words drawn anew have nothing to do with the sentences that were read.
+        # Negative control: newly drawn words are independent of the attacked sentences.
         drawn = rng.integers(len(self._table), size=len(hits))
         blind = np.concatenate(named) == drawn
         return AttackResult(
@@ -214,14 +223,14 @@ class GradientInversionAttack(AuditAttack):
         )
 
     def _baseline(self, words: Sequence[np.ndarray], owner: np.ndarray) -> Estimate | float:
-        """Naming the most frequent word everywhere; without frequencies, any."""
+        """Success of naming the most frequent word everywhere; without frequencies, of a random word."""
         if self._knowledge.frequencies is None:
             return 1.0 / len(self._table)
         guess = int(np.argmax(self._knowledge.frequencies))
         return Estimate.from_hits(np.concatenate(words) == guess, owner, self.confidence)
 
     def _control(self, words: Sequence[np.ndarray], rng: np.random.Generator, generator: torch.Generator) -> np.ndarray:
-        """Hits on whole gradients of sentences of random words."""
+        """Hits on complete gradients of sentences of random words."""
         hits = []
         n_tags = int(self._module(self._table[:1][None]).shape[2])
         for i in range(self.n_control):
@@ -232,8 +241,10 @@ class GradientInversionAttack(AuditAttack):
         return np.concatenate(hits)
 
     def _invert(self, update: SparseUpdate, n: int, generator: torch.Generator) -> np.ndarray:
-        """Words of one sentence, shape (n,)."""
+        """Recover the words of one sentence, shape (n,)."""
+        # The round trip rejects updates of another network.
         sent = SparseUpdate.from_bytes(update.to_bytes(), size=self._layout.size, model=self._layout.fingerprint)
+        # A site may send a selection of the numbers. Numbers that were not sent do not count in the misfit.
         mask = np.zeros(self._layout.size)
         mask[sent.indices] = 1.0
         device = self._table.device
@@ -248,22 +259,26 @@ class GradientInversionAttack(AuditAttack):
                 break
             again = self._start(target, known, n, generator)
             left, x = min((left, x), again, key=lambda fit: fit[0])
-        # Word vectors differ in length; the nearest is meant, not the most similar direction.
+        # Euclidean distance rather than cosine: word vectors also differ in length.
         return torch.cdist(x, self._table).argmin(1).cpu().numpy()
 
     def _start(
         self, target: list[Tensor], known: list[Tensor], n: int, generator: torch.Generator
     ) -> tuple[float, Tensor]:
-        """The misfit that is left, and the vectors, from one random start."""
+        """Return the remaining misfit and the vectors of one random start."""
         device, d = self._table.device, self._table.shape[1]
-        # Short vectors and random labels get stuck less often than vectors of words and even labels.
+        # Short vectors with random labels are better starts than vectors of usual length with uniform labels: the
+        # search gets stuck less often.
+        # shape: (1, n, d)
         x = torch.randn(1, n, d, generator=generator, dtype=torch.float64).to(device)
         x = (_START * self._table.std() * x).requires_grad_()
         n_tags = self._module(x).shape[2]
+        # shape: (1, n, n_tags)
         tags = torch.randn(1, n, n_tags, generator=generator, dtype=torch.float64).to(device).requires_grad_()
         size = sum(float(t.square().sum()) for t in target) or 1.0
 
         def misfit() -> Tensor:
+            # The misfit is a function of gradients, so that its own gradient needs their graph.
             made = _gradients(self._module, x, tags.softmax(-1), create_graph=True)
             terms = [((a - b) * k).square().sum() for a, b, k in zip(made, target, known, strict=True)]
             return torch.stack(terms).sum() / size
@@ -275,6 +290,7 @@ class GradientInversionAttack(AuditAttack):
         def closure() -> Tensor:
             optimizer.zero_grad()
             value = misfit()
+            # Only the vectors and labels change; the network stays fixed.
             value.backward(inputs=[x, tags])
             return value
 
@@ -287,16 +303,18 @@ class GradientInversionAttack(AuditAttack):
 
 
 def _in_double(module: nn.Module) -> nn.Module:
-    """A copy in double precision: the misfit falls far below what single precision resolves."""
+    """Return a copy in double precision: the misfit falls far below the resolution of single precision."""
     return deepcopy(module).double().eval()
 
 
 def _gradients(module: nn.Module, x: Tensor, chances: Tensor, create_graph: bool) -> list[Tensor]:
+    """Gradient of the cross entropy for label probabilities ``chances``, one tensor for each parameter."""
     loss = -(chances * module(x).log_softmax(-1)).sum(-1).mean()
     return list(torch.autograd.grad(loss, list(module.parameters()), create_graph=create_graph))
 
 
 def _in_any_order(named: Sequence[np.ndarray], words: Sequence[np.ndarray]) -> float:
+    """Proportion of words that were named at any position of their sentence; repeated words count separately."""
     right = 0
     for guess, truth in zip(named, words, strict=True):
         rows, counts = np.unique(truth, return_counts=True)

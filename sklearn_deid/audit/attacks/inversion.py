@@ -1,4 +1,4 @@
-"""Inversion: read words back from released vectors with a decoder that the attacker trained on their own text."""
+"""Inversion: recover words from released vectors with a decoder that the attacker trained on their own text."""
 
 from __future__ import annotations
 
@@ -22,28 +22,31 @@ _N_CASING = 7
 
 
 class InversionAttack(AuditAttack):
-    """Train a decoder from released vectors to word vectors, and rank the vocabulary by its guess for each PHI token.
+    """Train a decoder from released vectors to word vectors, and rank the vocabulary for each PHI token.
 
-    The baseline is the better of two that do not read the PHI tokens' vectors: the most frequent PHI words of the
-    attacker's text, and the same decoder on the surroundings alone. The positive control are raw word vectors; in the
-    negative one vectors and PHI words are drawn at random.
+    The baseline is the better of two guesses without the vectors of the PHI tokens: the most frequent PHI words of the
+    attacker's text, and the same decoder on the surroundings alone. The positive control attacks raw word vectors. In
+    the negative control vectors and PHI words are drawn at random.
 
     Parameters
     ----------
     decoder : {"sequence", "token"}, default="sequence"
-        A bidirectional LSTM over the sentence, or dense layers on each token.
+        Network of the decoder: a bidirectional LSTM over the sentence, or dense layers on each token.
     casing, labels : bool, default=False
-        Whether they use what is released beside the vectors.
+        Whether the attacker uses the casing and the labels that are released beside the vectors.
     measure : {"top1", "top5"}, default="top1"
-        What the result is about; `attack_all` gives both.
+        Measure of the result; `attack_all` returns both.
     hidden_size, n_epochs, patience, lr, n_negatives
-        See `DecoderSettings`.
+        Same as in `DecoderSettings`.
     controls : bool, default=True
         Whether to run the positive and the negative control.
     min_positive_control : float, default=0.99
-        What the positive control must reach. Words with equal vectors, as different spellings of a name, count as one.
+        Smallest valid value of the positive control. Words with equal vectors, such as different spellings of a name,
+        count as one word.
     confidence : float in (0, 1), default=0.95
+        Confidence level of the intervals.
     random_state : int, Generator, RandomState or None, default=None
+        Random seed of the training and of the negative control.
 
     Examples
     --------
@@ -100,18 +103,18 @@ class InversionAttack(AuditAttack):
 
     @property
     def measure(self) -> str:
-        """What the figures mean."""
+        """Meaning of the numbers."""
         return _meaning(self.measure_name)
 
     @property
     def name(self) -> str:
-        """Which decoder, on what."""
+        """Name of the attack: the decoder and its inputs."""
         beside = [word for word, on in (("casing", self.casing), ("labels", self.labels)) if on]
         return f"inversion, {self.decoder} decoder{', with ' + ' and '.join(beside) if beside else ''}"
 
     @property
     def attacker(self) -> str:
-        """Who attacks, and what they hold."""
+        """Description of the attackers and their knowledge."""
         beside = [word for word, on in (("their casing", self.casing), ("their tags", self.labels)) if on]
         return (
             "A recipient who holds the published representer, public word vectors, annotated text of other patients, "
@@ -120,21 +123,21 @@ class InversionAttack(AuditAttack):
 
     @property
     def phrase(self) -> str:
-        """What the attacker does, with a gap for the share."""
+        """Action of the attacker, with a gap for the proportion of successful attempts."""
         return _phrase_of(self.measure_name)
 
     def run(self, release: Any) -> list[AttackResult]:
-        """Words that were read back from the measured sentences."""
+        """Recover words from the measured sentences and return the result."""
         own = (release.tokens("train"), release.tokens("valid"))
         return [self.fit(InversionKnowledge(release.table, *own, device=release.device)).attack(release.tokens("test"))]
 
     def fit(self, knowledge: InversionKnowledge) -> InversionAttack:
-        """Train the decoder, and the one that sees the surroundings only.
+        """Train the decoder, and a second decoder that sees the surroundings only.
 
         Raises
         ------
         ValueError
-            If casing or labels are to be used and are missing, or their text holds no PHI token of the vocabulary.
+            If casing or labels are needed and missing, or the attacker's text has no PHI token of the vocabulary.
         """
         since = time.perf_counter()
         self._rng, _ = random_streams(self.random_state, knowledge.device)
@@ -143,19 +146,21 @@ class InversionAttack(AuditAttack):
         self._same_as = _first_with_that_vector(self._table.cpu().numpy())
         train, valid = self._merged(knowledge.train), self._merged(knowledge.valid)
         self._knowledge = replace(knowledge, train=train, valid=valid)
+        # Words without a vector (zeros) cannot be recovered.
         usable = self._table.any(dim=1).cpu()
         rows = np.arange(len(self._table)) if knowledge.vocabulary is None else knowledge.vocabulary
         rows = np.unique(self._same_as[rows])
         self._vocabulary = torch.as_tensor(rows)[usable[torch.as_tensor(rows)]]
         tags = [d.labels for d in self._own() if d.labels is not None]
         self._n_labels = 1 + max((int(some.max()) for some in tags if some.size), default=0)
+        # The second decoder is the baseline: it recovers PHI words from their surroundings alone.
         self._full = self._trained(*self._own())
         self._context = self._trained(*(surroundings(d) for d in self._own()))
         self._seconds = time.perf_counter() - since
         return self
 
     def attack(self, released: ReleasedTokens) -> AttackResult:
-        """Read the PHI tokens of a release.
+        """Recover the PHI tokens of a release.
 
         Raises
         ------
@@ -165,7 +170,7 @@ class InversionAttack(AuditAttack):
         return self.attack_all(released)[self.measure_name]
 
     def attack_all(self, released: ReleasedTokens) -> dict[str, AttackResult]:
-        """The results for "top1" and "top5", from one run."""
+        """Return the results for "top1" and "top5" of one run."""
         if self._knowledge is None:
             raise ValueError("Call 'fit' first.")
         since = time.perf_counter()
@@ -215,29 +220,33 @@ class InversionAttack(AuditAttack):
         )
 
     def _controls(self, released: ReleasedTokens) -> tuple[Ranks, Ranks]:
-        """Ranks where nothing is hidden, and where nothing can be learnt."""
+        """Ranks in the positive control (nothing is hidden) and in the negative control (nothing can be learnt)."""
         table = self._table.cpu().numpy()
+        # Each control trains its own decoder, because a decoder for the release would fail for another reason.
         *own, there = (replace(d, vectors=table[d.words]) for d in (*self._own(), released))
         open_ranks = self._ranks(self._trained(*own), there)
         *own, there = (self._blinded(d) for d in (*self._own(), released))
         return open_ranks, self._ranks(self._trained(*own), there)
 
     def _blinded(self, data: ReleasedTokens) -> ReleasedTokens:
-        """PHI words and all vectors drawn at random; the same tokens are asked for."""
+        """Draw PHI words and all vectors at random; the tokens to recover stay the same."""
+        # The tokens to recover are chosen before the words change.
         words, asked = data.words.copy(), self._asked(data)
         words[asked] = self._rng.choice(self._vocabulary.numpy(), int(asked.sum()))
         vectors = self._rng.normal(size=data.vectors.shape).astype(np.float32)
         return replace(data, words=words, vectors=vectors)
 
     def _merged(self, data: ReleasedTokens) -> ReleasedTokens:
-        """Words with equal vectors as one: nobody could tell them apart."""
+        """Merge words with equal vectors: no attacker can distinguish them."""
         return replace(data, words=self._same_as[data.words])
 
     def _own(self) -> tuple[ReleasedTokens, ReleasedTokens]:
+        """The attacker's training and validation text."""
         assert self._knowledge is not None
         return self._knowledge.train, self._knowledge.valid
 
     def _trained(self, train: ReleasedTokens, valid: ReleasedTokens) -> EmbeddingDecoder:
+        """Train a decoder on one text, with the epoch chosen on the other."""
         assert self._knowledge is not None
         return train_decoder(
             self._tensors(train),
@@ -253,9 +262,11 @@ class InversionAttack(AuditAttack):
         return ranks_of(decoder, self._tensors(data), self._table, self._vocabulary)
 
     def _asked(self, data: ReleasedTokens) -> np.ndarray:
+        """Whether each token must be recovered: PHI with a word of the vocabulary."""
         return np.asarray(data.phi, dtype=bool) & np.isin(data.words, self._vocabulary.numpy())
 
     def _tensors(self, data: ReleasedTokens) -> TokenVectors:
+        """Convert released sentences into the decoder's input and target."""
         asked = self._asked(data)
         if not asked.any():
             raise ValueError("No PHI token has a word vector in the vocabulary: there is nothing to recover.")
@@ -264,7 +275,8 @@ class InversionAttack(AuditAttack):
             if getattr(self, name):
                 if values is None:
                     raise ValueError(f"The attack is to use {name}, but none are given.")
-                # A tag that their text does not hold tells them nothing.
+                # A tag that is absent from the attacker's text becomes a zero vector: they know nothing about the tag.
+                # shape: (n_tokens, width)
                 known = torch.as_tensor(np.where(values < width, values, width))
                 extra.append(F.one_hot(known, width + 1)[:, :width].float())
         vectors = torch.as_tensor(np.asarray(data.vectors, dtype=np.float32))
@@ -272,16 +284,19 @@ class InversionAttack(AuditAttack):
         return TokenVectors(vectors, torch.cat(extra, 1), np.asarray(data.offsets), words, torch.as_tensor(asked))
 
     def _groups(self, data: ReleasedTokens) -> np.ndarray:
+        """Patient of each token to recover."""
         of_sentence = np.arange(len(data.offsets) - 1) if data.groups is None else np.asarray(data.groups)
         return np.repeat(of_sentence, np.diff(data.offsets))[self._asked(data)]
 
     def _by_frequency(self, released: ReleasedTokens, k: int) -> np.ndarray:
+        """Whether each word is among the k most frequent words with the same visible properties."""
         train = self._own()[0]
         there, here = self._asked(train), self._asked(released)
         keys = self._keys(train)[there], self._keys(released)[here]
         return frequency_hits(train.words[there], released.words[here], k, *keys)
 
     def _keys(self, data: ReleasedTokens) -> np.ndarray:
+        """Number of the visible properties (casing, label) of each token, shape (n_tokens,)."""
         key = np.zeros(len(data.words), dtype=np.int64)
         if self.casing and data.casing is not None:
             key = key + data.casing
@@ -289,7 +304,8 @@ class InversionAttack(AuditAttack):
 
 
 def _first_with_that_vector(table: np.ndarray) -> np.ndarray:
-    """For each row the first one that equals it."""
+    """For each row of the table, the first row with an equal vector."""
+    # Whole rows are compared as bytes. Adding 0 turns -0.0 into 0.0, which has other bytes.
     rows = (
         np.ascontiguousarray(table + np.float32(0))
         .view(np.dtype((np.void, table.dtype.itemsize * table.shape[1])))

@@ -1,4 +1,4 @@
-"""Document linkage: do two released sentences come from one patient?"""
+"""Document linkage: decide whether two released sentences concern the same patient."""
 
 from __future__ import annotations
 
@@ -21,23 +21,24 @@ _POSITIVE_BAR = 0.9
 
 
 class LinkageAttack(AuditAttack):
-    """Tells pairs of sentences of one patient from pairs of two.
+    """Distinguish pairs of sentences of one patient from pairs of two patients.
 
-    The attacker has sentences of other patients in the same form, knows whose they are, and learns (logistic
-    regression) how much what two sentences share says: rare words and surrogates, other words, labels, casing, length;
-    of vectors their cosines. A surrogate that is the same throughout a patient (``coherence="patient"``) links their
-    sentences even where nobody can tell what it stands for. Words that are not PHI are released as they are and link
-    too.
+    The attacker holds sentences of other patients in the same form, and knows their patients. They train a logistic
+    regression on the similarities of two sentences: rare words and surrogates, other words, labels, casing and length.
+    For vectors they use the cosines instead of the words. A surrogate that is constant throughout a patient
+    (``coherence="patient"``) links the patient's sentences even if nobody can name the original. Words that are not PHI
+    are released unchanged, and link sentences too.
 
     Parameters
     ----------
     use_casing, use_tags : bool, default=True, True
-        Whether casing and labels are looked at; both are released without noise.
+        Whether the attacker uses casing and labels. Both are released without noise.
     n_pairs : int, default=2,000
-        Pairs to learn from and pairs to be told apart, each; half of them of one patient.
+        Number of training pairs, and number of measured pairs. Half of the pairs are of one patient.
     confidence : float in (0, 1), default=0.95
-        Interval over patients.
+        Confidence level of the interval over patients.
     random_state : int or None, default=None
+        Random seed of the pairs.
 
     References
     ----------
@@ -74,7 +75,8 @@ class LinkageAttack(AuditAttack):
         "An attacker who holds sentences of other patients says rightly in {} of pairs whether two released sentences "
         "are about one patient"
     )
-    threat: str = "pseudonymised text"  # "representation" of what links vectors, which `attack` sees by itself
+    # `attack` reports "representation" instead if the release holds vectors.
+    threat: str = "pseudonymised text"
     measure = "share of pairs rightly said to be of one patient or of two, equally many of both"
 
     def __init__(
@@ -93,13 +95,13 @@ class LinkageAttack(AuditAttack):
 
     @property
     def name(self) -> str:
-        """Which attack, in words."""
+        """Name of the attack, in words."""
         beside = [word for word, used in (("casing", self.use_casing), ("labels", self.use_tags)) if used]
         return f"document linkage, {' and '.join(beside)} seen" if beside else "document linkage"
 
     @property
     def attacker(self) -> str:
-        """Who attacks, and what they hold."""
+        """Description of the attackers and their knowledge."""
         return (
             "A recipient of the release who holds sentences of other patients in the same form and knows which of "
             "those belong together."
@@ -107,42 +109,42 @@ class LinkageAttack(AuditAttack):
 
     @classmethod
     def make(cls, preset: AttackPreset, settings: AttackSettings, release: Any) -> LinkageAttack:
-        """The attack, about vectors or about text also where it is skipped."""
+        """Build the attack. A skipped attack also needs the right threat: vectors or text."""
         attack = cls(**cls.options_of(preset, settings), **settings.shared)
         attack.threat = "pseudonymised text" if release.kind == WORDS else "representation"
         return attack
 
     def requires(self, release: Any) -> str | None:
-        """Patients."""
+        """Return why the attack cannot run: the patients are not known."""
         return "It is not known which sentences are of one patient." if release.data.groups is None else None
 
     def run(self, release: Any) -> list[AttackResult]:
-        """Links between the measured sentences."""
+        """Link the measured sentences and return the result."""
         return [self.fit(release.sentences("train")).attack(release.sentences("test"))]
 
     def fit(self, knowledge: ReleasedSentences) -> LinkageAttack:
-        """Take sentences of other patients.
+        """Store the attacker's own sentences of other patients.
 
         Parameters
         ----------
         knowledge : ReleasedSentences
-            At least two patients with two sentences each.
+            Sentences of at least two patients with two sentences each.
         """
         self._knowledge = knowledge
         return self
 
     def attack(self, released: ReleasedSentences) -> AttackResult:
-        """Tell pairs of released sentences apart.
+        """Decide for pairs of released sentences whether they are of one patient.
 
         Parameters
         ----------
         released : ReleasedSentences
-            Of the kind that they learned from: words or vectors, and of other patients.
+            Words or vectors, as in `fit`, of other patients.
 
         Raises
         ------
         ValueError
-            If there are too few patients, or one is words and the other vectors.
+            If there are too few patients, or `fit` saw words and the release holds vectors (or the reverse).
         """
         started = perf_counter()
         if type(released.X) is not type(self._knowledge.X):
@@ -171,18 +173,20 @@ class LinkageAttack(AuditAttack):
     def _told_apart(
         self, known: ReleasedSentences, released: ReleasedSentences, rng: np.random.Generator
     ) -> tuple[np.ndarray, SentencePairs, float]:
-        """Hits, their pairs, and the area under the curve."""
+        """Return the hits, their pairs, and the area under the curve."""
         learned, told = draw_pairs(known, self.n_pairs, rng), draw_pairs(released, self.n_pairs, rng)
-        # Features of both must mean the same: labels that one side lacks, or tags, are looked at in neither.
+        # Features of both sides must mean the same: if one side lacks labels or casing, the attack uses neither side's.
         features, tested = self._features(known, released, learned, told)
         model: Pipeline = make_pipeline(StandardScaler(), LogisticRegression(max_iter=1000))
         score = model.fit(features, learned.same).decision_function(tested)
+        # A score of exactly 0 counts one half.
         hits = np.where(score == 0.0, 0.5, (score > 0.0) == told.same)
         return hits, told, float(roc_auc_score(told.same, score))
 
     def _features(
         self, known: ReleasedSentences, released: ReleasedSentences, learned: SentencePairs, told: SentencePairs
     ) -> tuple[np.ndarray, np.ndarray]:
+        """Features of the training pairs and of the measured pairs."""
         joined = _joined(known, released)
         features = PairFeatures(joined, self.use_casing, self.use_tags)
         shift = len(known)
@@ -191,7 +195,7 @@ class LinkageAttack(AuditAttack):
 
 
 def _joined(known: ReleasedSentences, released: ReleasedSentences) -> ReleasedSentences:
-    """One after the other: how rare a word is, is counted on both, for the attacker sees both."""
+    """Join both sets of sentences: the attacker sees both, so that word frequencies count over both."""
     offsets = np.concatenate([known.X.offsets, released.X.offsets[1:] + known.X.offsets[-1]])
     X = type(known.X)(np.concatenate([known.X.data, released.X.data]), offsets)
     tags = None
@@ -204,11 +208,11 @@ def _joined(known: ReleasedSentences, released: ReleasedSentences) -> ReleasedSe
 
 
 def _marked(sentences: ReleasedSentences, rng: np.random.Generator) -> ReleasedSentences:
-    """The same sentences, each with one more token that is its patient's alone: the positive control."""
+    """Positive control: insert into each sentence a token that belongs to its patient alone."""
     X, patients = sentences.X, np.unique(sentences.groups, return_inverse=True)[1]
     if isinstance(X, TokenVectors):
         marks: np.ndarray = rng.standard_normal((patients.max() + 1, X.d)).astype(np.float32)
-        # The longest vectors of all, so that their direction is that of the sentence.
+        # The mark is longer than all other vectors, so that its direction dominates the mean of the sentence.
         marks *= 10.0 * max(1.0, float(np.abs(X.data).max(initial=0.0)))
     else:
         marks = np.array([f"\0{rng.integers(2**62)}" for _ in range(patients.max() + 1)], dtype=object)
@@ -217,7 +221,7 @@ def _marked(sentences: ReleasedSentences, rng: np.random.Generator) -> ReleasedS
     marked = type(X)(data, X.offsets + np.arange(n + 1))
     tags = casing = None
     if sentences.tags is not None:
-        # A label that is there already: the mark is to be found by what it is.
+        # The mark has a label that already occurs: the attack must find the mark by its word or vector, not its label.
         label = next((tag for tag in sentences.tags.data.tolist() if tag != "O"), "O")
         tags = TokenSequences(np.insert(sentences.tags.data, X.offsets[:-1], label), marked.offsets)
     if isinstance(X, TokenVectors) and sentences.casing is not None:
@@ -226,5 +230,5 @@ def _marked(sentences: ReleasedSentences, rng: np.random.Generator) -> ReleasedS
 
 
 def _shuffled(sentences: ReleasedSentences, rng: np.random.Generator) -> ReleasedSentences:
-    """The same sentences dealt out to the patients at random: the negative control."""
+    """Negative control: the same sentences, assigned to the patients at random."""
     return sentences.with_groups(rng.permutation(sentences.groups))

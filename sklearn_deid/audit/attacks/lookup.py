@@ -1,4 +1,4 @@
-"""Lookup: which of these candidate sentences was released? The attacker needs no training, only the public network."""
+"""Lookup: find the released sentence in a list of candidates. The attacker needs only the public network."""
 
 from __future__ import annotations
 
@@ -22,20 +22,22 @@ from .control_representers import BlindRepresenter, slightly_noisy
 from .declaration import AttackPreset, AttackSettings, AuditAttack
 from .pairs import PairRelease
 
-# Templates with noise find fewer: of open word vectors with a little noise 76 % first of 101.
+# Averaged noisy templates find less: on open word vectors with a little noise, 76 % of the originals rank first of 101.
 _AVERAGED_BAR = 0.5
 
 
 @dataclass(frozen=True, repr=False)
 class LookupKnowledge:
-    """What the attacker holds: the published representer with its table of word vectors.
+    """Knowledge of the attacker: the published representer with its table of word vectors.
 
     Attributes
     ----------
     representer : Representer
+        Published network.
     word_casing : ndarray of shape (n_words,) or None
-        Casing class in which each word of the table would stand in a note, -1 for any.
+        Usual casing class of each word of the table in a note; -1 means any class.
     device : torch.device or str, default="cpu"
+        Device of the computation.
     """
 
     representer: Representer
@@ -46,35 +48,39 @@ class LookupKnowledge:
 class LookupAttack(AuditAttack):
     """Compare a release with a template of each candidate sentence.
 
-    The release is that of the original; the attacker computes a template of each candidate with the same network. For
-    "pairwise" one other candidate of each sentence is released as well, so that both of two are equally likely, as the
-    certified bound takes them.
+    The audit releases the original. The attacker computes a template of each candidate with the same network. For the
+    measure "pairwise" the audit also releases one other candidate of each sentence, so that both candidates of a pair
+    are equally likely. The certified bound makes the same assumption.
 
     Parameters
     ----------
     candidates : {"one_token", "unrelated"}, default="one_token"
-        Sentences that differ by one PHI token, moved to one of its neighbours; or other sentences of equal length.
+        Kind of the candidates. "one_token" candidates differ from the original by one PHI token, which was replaced by
+        one of its neighbours. "unrelated" candidates are other sentences of equal length.
     score : {"likelihood", "cosine"}, default="likelihood"
-        "likelihood" uses the standard deviations of the noise, which are published with the network: that of a Gaussian
-        vector or, for vectors of unit length, of its direction.
+        Score of a candidate. "likelihood" uses the standard deviations of the noise, which are published with the
+        network. The likelihood is the likelihood of a Gaussian vector or, for vectors of unit length, of its direction.
     template : "noise_free" or int, default="noise_free"
-        Noise switched off, or the mean of K encodings with noise.
+        Template of a candidate: the encoding without noise, or the mean of K encodings with noise.
     n_releases : int, default=1
-        r, how often each sentence is released.
+        Number r of releases of each sentence.
     casing : bool, default=False
-        Rule candidates out by the casing classes, which are released without noise.
+        Whether the attacker rules candidates out by their casing classes, which are released without noise.
     measure : {"top1", "top5", "pairwise"}, default="top1"
-        What the result is about; the others are in the details, and `attack_all` gives all three.
+        Measure of the result. The details contain the other two measures, and `attack_all` returns all three.
     n_candidates : int, default=100
-        Most candidates, the original included.
+        Largest number of candidates, the original included.
     n_sentences : int or None, default=500
-        Most sentences that are looked up, drawn at random.
+        Largest number of sentences to look up. More sentences are sampled at random.
     controls : bool, default=True
+        Whether to run the positive and the negative control.
     min_positive_control : float, default=0.90
-        What the positive control (word vectors with a little noise) must reach. Candidates with equal vectors cannot
-        be told apart, and lower what it can.
+        Smallest valid value of the positive control, which attacks word vectors with a little noise. Candidates with
+        equal vectors are indistinguishable, so that they lower the largest possible value.
     confidence : float in (0, 1), default=0.95
+        Confidence level of the intervals.
     random_state : int, Generator, RandomState or None, default=None
+        Random seed of the candidates and of the noise.
 
     Examples
     --------
@@ -145,12 +151,12 @@ class LookupAttack(AuditAttack):
 
     @property
     def measure(self) -> str:
-        """What the figures mean."""
+        """Meaning of the numbers."""
         return MEASURES[self.measure_name]
 
     @property
     def name(self) -> str:
-        """Candidates, score, template, releases."""
+        """Name of the attack: candidates, score, template and number of releases."""
         kind = "sentences that differ by one token" if self.candidates == "one_token" else "unrelated sentences"
         free = "noise-free template" if self.template == "noise_free" else f"template of {self.template} encodings"
         times = "1 release" if self.n_releases == 1 else f"{self.n_releases} releases"
@@ -158,7 +164,7 @@ class LookupAttack(AuditAttack):
 
     @property
     def attacker(self) -> str:
-        """Who attacks, and what they hold."""
+        """Description of the attackers and their knowledge."""
         times = "one release" if self.n_releases == 1 else f"{self.n_releases} releases"
         return (
             f"A recipient who holds the published representer, {times} of a sentence{' with its casing' * self.casing} "
@@ -167,35 +173,36 @@ class LookupAttack(AuditAttack):
 
     @property
     def phrase(self) -> str:
-        """What the attacker does, with a gap for the share."""
+        """Action of the attacker, with a gap for the proportion of successful attempts."""
         return self._phrase_of(self.measure_name)
 
     @property
     def declared(self) -> dict[str, Any]:
-        """As of every attack; a verdict tells lookups of both kinds of candidates apart."""
+        """Declarations of the attack. The key depends on the candidates, so that verdicts keep both kinds apart."""
         return super().declared | {"key": "lookup" if self.candidates == "one_token" else "lookup_unrelated"}
 
     @classmethod
     def make(cls, preset: AttackPreset, settings: AttackSettings, release: Any) -> LookupAttack:
-        """A lookup among as many candidates as the audit says."""
+        """Build a lookup with the audit's number of candidates."""
         return cls(n_candidates=settings.n_candidates, **cls.options_of(preset, settings), **settings.shared)
 
     def requires(self, release: Any) -> str | None:
-        """The casing, if it is to be used."""
+        """Return why the attack cannot run: the casing is needed and is not released."""
         return "The casing is not released." if self.casing and not release.representer.casing else None
 
     def run(self, release: Any) -> list[AttackResult]:
-        """A lookup among all candidates and, where they differ by one token, the one among two from the same run."""
+        """Return the lookup among all candidates and, for "one_token", the pairwise lookup of the same run."""
         found = self.fit(LookupKnowledge(release.representer.network_, device=release.device)).attack_all(
             release.pair_release
         )
         asked = found[self.measure_name]
         if self.candidates != "one_token" or self.measure_name == "pairwise":
             return [asked]
-        return [asked, replace(found["pairwise"], seconds=0.0)]  # one run, whose time is with the first
+        # Both results come from one run, whose duration is reported with the first result.
+        return [asked, replace(found["pairwise"], seconds=0.0)]
 
     def fit(self, knowledge: LookupKnowledge) -> LookupAttack:
-        """Take the network; nothing is trained."""
+        """Store the network; the attack trains nothing."""
         self._knowledge = knowledge
         return self
 
@@ -210,7 +217,7 @@ class LookupAttack(AuditAttack):
         return self.attack_all(released)[self.measure_name]
 
     def attack_all(self, released: PairRelease) -> dict[str, AttackResult]:
-        """The results for "top1", "top5" and "pairwise", from one run."""
+        """Return the results for "top1", "top5" and "pairwise" of one run."""
         if self._knowledge is None:
             raise ValueError("Call 'fit' first.")
         since = time.perf_counter()
@@ -281,10 +288,10 @@ class LookupAttack(AuditAttack):
         control: bool = False,
         blind: bool = False,
     ) -> LookupRanks:
-        """Ranks of the originals; ``own`` makes the templates, ``releasing`` what is released.
+        """Ranks of the originals. ``own`` computes the templates, ``releasing`` makes the release.
 
-        Where nothing can be learnt, the truth is drawn at random: an original might be likelier than its variants
-        whatever was released.
+        In the negative control the true candidate is drawn at random. Otherwise an original could score higher than
+        its variants whatever was released.
         """
         assert self._knowledge is not None
         rng, generator = random_streams(self.random_state, self._knowledge.device)
@@ -293,9 +300,11 @@ class LookupAttack(AuditAttack):
         for some in self._sets(released.data, rng):
             truth = int(rng.integers(len(some.words))) if blind else some.truth
             other = int((truth + rng.integers(1, len(some.words))) % len(some.words))
+            # shape: (C, time, e)
             x = torch.nn.functional.embedding(torch.as_tensor(some.words, device=table.device), table)
             template = self._template(own, x, generator)
             scores = [self._scores(own, releasing, x[i], template, generator) for i in (truth, other)]
+            # shape: (2, C), for the release of the original and of another candidate
             possible = np.ones((2, len(x)), dtype=bool)
             if self.casing and not control and some.casing is not None:
                 possible = np.stack([_compatible(some.casing, i) for i in (truth, other)])
@@ -305,6 +314,7 @@ class LookupAttack(AuditAttack):
         return ranks
 
     def _sets(self, data: PairData, rng: np.random.Generator) -> Iterator[CandidateSet]:
+        """Yield the candidates of the sampled sentences."""
         assert self._knowledge is not None
         rows = np.flatnonzero(np.diff(data.offsets) > 0)
         if self.candidates == "one_token":
@@ -320,8 +330,9 @@ class LookupAttack(AuditAttack):
             yield from (c for c in unrelated_candidates(data, self.n_candidates, rng) if c.row in wanted)
 
     def _template(self, own: Representer, x: Tensor, generator: torch.Generator) -> Tensor:
-        """What the attacker expects of each candidate, (C, time, d)."""
+        """Template of each candidate, shape (C, time, d)."""
         mask = torch.ones(x.shape[:2], dtype=torch.bool, device=x.device)
+        # The likelihood needs the mean before the scaling to length 1. The cosine needs the released form.
         encode = own.mean if self.score == "likelihood" else own
         if self.template == "noise_free":
             return encode(x, mask, noise=False)
@@ -331,7 +342,8 @@ class LookupAttack(AuditAttack):
     def _scores(
         self, own: Representer, releasing: Representer, x: Tensor, template: Tensor, generator: torch.Generator
     ) -> np.ndarray:
-        """Score of each candidate, given releases of the sentence with the embeddings x (time, e)."""
+        """Score of each candidate, from r releases of the sentence with the embeddings x, shape (time, e)."""
+        # shape: (r, time, e)
         several = x.expand(self.n_releases, *x.shape)
         mask = torch.ones(several.shape[:2], dtype=torch.bool, device=x.device)
         seen = releasing(several, mask, generator=generator)
@@ -342,7 +354,7 @@ class LookupAttack(AuditAttack):
 
 
 def _compatible(casing: np.ndarray, truth: int) -> np.ndarray:
-    """Candidates that may have the casing of one of them."""
+    """Whether each candidate may have the casing of the true candidate."""
     known = casing[truth]
     return ((casing == known) | (casing < 0) | (known < 0)).all(axis=1)
 
@@ -355,7 +367,7 @@ MEASURES = {
 
 
 class LookupRanks:
-    """Where the released candidates stand; ties are broken at random, which is counted by its expectation."""
+    """Ranks of the released candidates. Ties count with the expected value of a random order."""
 
     def __init__(self, groups: np.ndarray | None) -> None:
         self.groups = groups
@@ -365,13 +377,15 @@ class LookupRanks:
         self._hits: dict[str, list[float]] = {name: [] for name in MEASURES}
 
     def add(self, row: int, truths: tuple[int, int], scores: np.ndarray) -> None:
-        """Scores of shape (2, C): given the release of the original, and of another candidate."""
+        """Add a sentence. The scores have shape (2, C): for the release of the original, and of another candidate."""
         truth, other = truths
         own = scores[0, truth]
         n_better, n_tied = int((scores[0] > own).sum()), int((scores[0] == own).sum())
         for name, k in (("top1", 1), ("top5", 5)):
             self._hits[name].append(min(1.0, max(0.0, (k - n_better) / n_tied)))
+        # Pairwise, release of the original: expected proportion of the other candidates with a lower score.
         beaten = (scores.shape[1] - n_better - n_tied + (n_tied - 1) / 2) / (scores.shape[1] - 1)
+        # Pairwise, release of the other candidate: 1 if the other candidate scores higher than the original.
         back = float(np.sign(scores[1, other] - scores[1, truth]))
         self._hits["pairwise"].append((beaten + (1.0 + back) / 2) / 2)
         self.rows.append(row)
@@ -379,30 +393,34 @@ class LookupRanks:
         self._possible.append(int(np.isfinite(scores[0]).sum()))
 
     def estimate(self, name: str, confidence: float) -> Estimate:
+        """Success by a measure, with an interval over patients."""
         where = np.asarray(self.rows) if self.groups is None else np.asarray(self.groups)[self.rows]
         return Estimate.from_hits(self._hits[name], where, confidence)
 
     def chance(self, name: str) -> float:
-        """Of a guess among the candidates."""
+        """Expected success of a random guess among the candidates."""
         if name == "pairwise":
             return 0.5
         return float(np.mean([min(1.0, (1 if name == "top1" else 5) / n) for n in self._n]))
 
     @property
     def mean_candidates(self) -> float:
+        """Mean number of candidates."""
         return float(np.mean(self._n))
 
     @property
     def mean_compatible(self) -> float:
+        """Mean number of candidates that their casing does not rule out."""
         return float(np.mean(self._possible))
 
 
-# Noise below this share of a template's size is as good as none; dividing by it would overflow.
+# Smallest standard deviation, relative to a template's size. Smaller noise changes nothing, and a division by this
+# noise would overflow.
 _SMALLEST = 1e-6
 
 
 def log_likelihood_of_vectors(released: Tensor, mu: Tensor, std: Tensor) -> Tensor:
-    """Log-likelihood of releases for each candidate, up to a constant, shape (C,).
+    """Log-likelihood of the releases for each candidate, up to a constant, shape (C,).
 
     Parameters
     ----------
@@ -411,6 +429,7 @@ def log_likelihood_of_vectors(released: Tensor, mu: Tensor, std: Tensor) -> Tens
     mu : Tensor of shape (C, time, d)
         Mean of each candidate.
     std : Tensor of shape (d,)
+        Standard deviations of the noise.
 
     Examples
     --------
@@ -420,16 +439,16 @@ def log_likelihood_of_vectors(released: Tensor, mu: Tensor, std: Tensor) -> Tens
     [0.0, -9.0]
     """
     s = _usable(std, mu)
-    # Sums of squares to each release and to their mean differ by the same number for all candidates.
+    # Only the mean of the releases matters: the remaining sum of squares is equal for all candidates.
     centre = released.double().mean(0)
     return -0.5 * len(released) * ((centre - mu.double()) / s).square().sum((1, 2)) + 0.0
 
 
 def log_likelihood_of_directions(released: Tensor, mu: Tensor, std: Tensor) -> Tensor:
-    """The same for releases that were scaled to length 1 (projected normal distribution).
+    """Log-likelihood of releases that were scaled to length 1 (projected normal distribution), shape (C,).
 
-    The length x that was divided out is integrated over: with ``a = u'Au``, ``b = u'A mu`` and ``A = diag(1/std^2)``
-    the density of the direction u is proportional to ``exp((b^2/a - mu'A mu)/2)`` times the integral of
+    The scaling removed the length x, so that the density integrates over x. Let ``A = diag(1/std^2)``, ``a = u'Au`` and
+    ``b = u'A mu``. The density of the direction u is proportional to ``exp((b^2/a - mu'A mu)/2)`` times the integral of
     ``x^(d-1) exp(-(x - b/sqrt(a))^2 / 2)`` over x > 0.
 
     Parameters
@@ -439,6 +458,7 @@ def log_likelihood_of_directions(released: Tensor, mu: Tensor, std: Tensor) -> T
     mu : Tensor of shape (C, time, d)
         Means before the scaling.
     std : Tensor of shape (d,)
+        Standard deviations of the noise before the scaling.
 
     References
     ----------
@@ -456,6 +476,7 @@ def log_likelihood_of_directions(released: Tensor, mu: Tensor, std: Tensor) -> T
     d = released.shape[2]
     scaled_mu, u = mu.double() / s, released.double() / s
     root_a = u.norm(dim=2).clamp_min(1e-300)
+    # In the notation of the docstring: t = b / sqrt(a).
     # shape: (r, C, time)
     t = torch.einsum("rtd,ctd->rct", u, scaled_mu) / root_a.unsqueeze(1)
     exponent = 0.5 * (t.square() - scaled_mu.square().sum(2))
@@ -463,12 +484,14 @@ def log_likelihood_of_directions(released: Tensor, mu: Tensor, std: Tensor) -> T
 
 
 def cosine_score(released: Tensor, template: Tensor) -> Tensor:
-    """Mean cosine over the tokens between the mean of the releases and each template, shape (C,).
+    """Mean cosine over the tokens, between the mean of the releases and each template, shape (C,).
 
     Parameters
     ----------
     released : Tensor of shape (r, time, d)
+        r releases of one sentence.
     template : Tensor of shape (C, time, d)
+        Template of each candidate.
 
     Examples
     --------
@@ -481,18 +504,21 @@ def cosine_score(released: Tensor, template: Tensor) -> Tensor:
 
 
 def _log_length_integral(t: Tensor, power: int) -> Tensor:
-    """Log of the integral of ``x^power exp(-(x - t)^2 / 2)`` over x > 0, by the trapezoidal rule in log x."""
+    """Logarithm of the integral of ``x^power exp(-(x - t)^2 / 2)`` over x > 0, by the trapezoidal rule in log x."""
     k = power + 1
     root = (t.square() + 4.0 * k).sqrt()
-    # The larger root of x(x - t) = k, without cancellation: there the integrand over log x is largest.
+    # The integrand over log x is largest at the larger root of x(x - t) = k. Both branches avoid cancellation.
     peak = torch.where(t > 0, 0.5 * (t + root), 2.0 * k / (root - t).clamp_min(1e-300))
+    # The curvature of the log integrand over log x at the peak is x(2x - t); its inverse root is the width.
     width = (peak * (2.0 * peak - t)).rsqrt()
     z = torch.linspace(-10.0, 8.0, 55, dtype=t.dtype, device=t.device)
+    # shape: (r, C, time, n_points)
     log_x = peak.log().unsqueeze(-1) + width.unsqueeze(-1) * z
     values = k * log_x - 0.5 * (log_x.exp() - t.unsqueeze(-1)).square()
     return values.logsumexp(-1) + width.log() + (z[1] - z[0]).log()
 
 
 def _usable(std: Tensor, mu: Tensor) -> Tensor:
+    """Raise standard deviations to a smallest value, so that the likelihood stays finite."""
     largest = mu.double().abs().max() if mu.numel() else mu.new_zeros((), dtype=torch.float64)
     return std.double().clamp_min(float(largest) * _SMALLEST + 1e-12)

@@ -1,4 +1,4 @@
-"""Membership inference: was a sentence among those that a tagger was trained on?"""
+"""Membership inference: decide whether a sentence was in the training set of a tagger."""
 
 from __future__ import annotations
 
@@ -22,16 +22,18 @@ _FALSE_POSITIVES = 0.01
 
 @dataclass(frozen=True, repr=False)
 class MembershipKnowledge:
-    """What an attacker on a tagger holds: how it is trained, and sentences of which some may have been its own.
+    """Knowledge of an attacker on a tagger: the training procedure, and sentences of which some may be training data.
 
     Attributes
     ----------
     train : callable
-        ``train(X, y, seed)`` gives a function ``loss(X, y)`` with one number for each sentence.
+        Training procedure: ``train(X, y, seed)`` returns a function ``loss(X, y)`` with one number for each sentence.
     X : sequence of n sentences
+        Sentences that the attacker holds.
     y : sequence of n tag sequences
+        Tags of the sentences.
     groups : array-like of shape (n,), optional
-        Patients, who are in a training set with all their sentences or with none.
+        Patient of each sentence. A training set contains all sentences of a patient or none.
     """
 
     train: TrainingProcedure
@@ -51,14 +53,14 @@ class MembershipKnowledge:
 
 @dataclass(frozen=True, repr=False)
 class ReleasedTagger:
-    """A trained tagger that shows its losses, and for the measurement who was in its training set.
+    """A trained tagger that shows its losses, with its true members for the measurement.
 
     Attributes
     ----------
     loss : callable
-        ``loss(X, y)``: one number for each sentence.
+        Function: ``loss(X, y)`` returns one number for each sentence.
     members : array-like of bool, shape (n,)
-        Which sentences of the attacker's knowledge it was trained on.
+        Whether each sentence of the attacker's knowledge was in the training set.
     """
 
     loss: LossFunction
@@ -66,26 +68,30 @@ class ReleasedTagger:
 
 
 class MembershipAttack(AuditAttack):
-    """Says of sentences whether a tagger was trained on them, from its losses.
+    """Decide from the losses of a tagger which sentences were in its training set.
 
-    The attacker trains taggers of their own ("shadows") in the same way, each on a random half of the sentences. With
-    "threshold" they learn from them one loss under which a sentence counts as a member; with "shadow" they learn for
-    each sentence which losses are usual with and without it, and take the more likely of the two.
+    The attacker trains their own taggers ("shadows") in the same way, each on a random half of the sentences. With
+    "threshold" they learn from the shadows one loss below which a sentence counts as a member. With "shadow" they learn
+    for each sentence the usual losses with and without the sentence in the training set, and choose the more likely
+    case.
 
     Parameters
     ----------
     method : {"shadow", "threshold"}, default="shadow"
+        Decision rule of the attacker.
     n_shadows : int, default=8
-        Taggers that they train; the time of the attack. At least 2.
+        Number of shadow taggers, at least 2. The duration of the attack grows with this number.
     confidence : float in (0, 1), default=0.95
-        Interval over patients.
+        Confidence level of the interval over patients.
     random_state : int or None, default=None
+        Random seed of the shadows and of the measured sentences.
 
     Notes
     -----
-    Half of the sentences that are judged are members. A sentence that occurs several times in the pool is not judged:
-    whether it is a member means nothing. `details` has the true positive rate at 1 % false positives, which says
-    whether some patients are exposed where most are not (Carlini et al. 2022, section III).
+    Half of the judged sentences are members. The attack does not judge a sentence that occurs several times in the
+    pool, because the membership of such a sentence has no clear meaning. `details` contains the true positive rate at
+    1 % false positives. This rate shows whether some patients are exposed while most are not (Carlini et al. 2022,
+    section III).
 
     References
     ----------
@@ -154,19 +160,19 @@ class MembershipAttack(AuditAttack):
 
     @property
     def name(self) -> str:
-        """Which attack, in words."""
+        """Name of the attack, in words."""
         return f"membership inference, {_METHODS[self.method]}"
 
     @property
     def attacker(self) -> str:
-        """Who attacks, and what they hold."""
+        """Description of the attackers and their knowledge."""
         return (
             "A user of the tagger who sees its probabilities, knows how it is trained, and holds annotated sentences, "
             "some of which were used."
         )
 
     def run(self, release: Any) -> list[AttackResult]:
-        """Membership in the training set of a model that is trained in the same way as the one that is audited."""
+        """Attack a model that is trained in the same way as the audited model, and return the result."""
         knowledge, released, described = release.memory
         return [described(self.fit(knowledge).attack(released))]
 
@@ -176,6 +182,7 @@ class MembershipAttack(AuditAttack):
         Parameters
         ----------
         knowledge : MembershipKnowledge
+            Training procedure and the attacker's sentences.
         """
         self._knowledge = knowledge
         self._shadows, self._inside = self._trained(knowledge.train)
@@ -187,6 +194,7 @@ class MembershipAttack(AuditAttack):
         Parameters
         ----------
         released : ReleasedTagger
+            Tagger under attack, with its true members.
 
         Raises
         ------
@@ -205,7 +213,7 @@ class MembershipAttack(AuditAttack):
             raise ValueError(f"Too few sentences: {len(inside)} members and {len(outside)} others, each distinct.")
         scores = self._scores(losses_of(released.loss, pool.X, pool.y), self._shadows, self._inside)
         estimate = self._estimate(scores, *_equally_many(inside, outside, rng), self.confidence)
-        # Nobody of either half was used: nothing can be told of them.
+        # Negative control: neither half was in the training set, so that no attack can distinguish the halves.
         halves = np.array_split(rng.permutation(outside), 2)
         negative = self._estimate(scores, *_equally_many(halves[0], halves[1], rng), CONTROL_CONFIDENCE)
         return AttackResult(
@@ -226,12 +234,13 @@ class MembershipAttack(AuditAttack):
         )
 
     def _trained(self, train: TrainingProcedure) -> tuple[np.ndarray, np.ndarray]:
-        """Losses of all sentences under each shadow, and whether it was trained on them; both (n_shadows, n)."""
+        """Losses of all sentences under each shadow, and membership in its training set; both (n_shadows, n)."""
         pool, rng = self._knowledge, np.random.default_rng(self.random_state)
         patients = np.unique(pool.groups, return_inverse=True)[1]
         losses, inside = [], []
         for i in range(self.n_shadows):
-            if i % 2 == 0:  # the second of two has the other half, so that every sentence is in half of the shadows
+            # The second shadow of two takes the other half, so that every sentence is in half of the shadows.
+            if i % 2 == 0:
                 chosen = rng.permutation(patients.max() + 1) < (patients.max() + 1) / 2
             mask = chosen[patients] == (i % 2 == 0)
             rows = np.flatnonzero(mask)
@@ -241,12 +250,14 @@ class MembershipAttack(AuditAttack):
         return np.stack(losses), np.stack(inside)
 
     def _scores(self, losses: np.ndarray, shadows: np.ndarray, inside: np.ndarray) -> np.ndarray:
-        """How much each sentence looks like a member; above 0 it is said to be one."""
+        """Score of each sentence. A score above 0 means that the attacker calls the sentence a member."""
         if self.method == "threshold":
             return best_threshold(shadows, inside) - losses
         return membership_scores(losses, shadows, inside)
 
     def _estimate(self, scores: np.ndarray, yes: np.ndarray, no: np.ndarray, confidence: float) -> Estimate:
+        """Accuracy on members ``yes`` and other sentences ``no``."""
+        # A score of 0 counts one half.
         ties = np.where(scores == 0.0, 0.5, 0.0)
         hits = np.concatenate([np.maximum(scores[yes] > 0, ties[yes]), np.maximum(scores[no] < 0, ties[no])])
         return Estimate.from_hits(hits, self._knowledge.groups[np.concatenate([yes, no])], confidence)
@@ -254,7 +265,7 @@ class MembershipAttack(AuditAttack):
     def _positive(
         self, members: np.ndarray, inside: np.ndarray, outside: np.ndarray, rng: np.random.Generator
     ) -> Estimate:
-        """The same attack on a model that only remembers."""
+        """Run the same attack on a model that only memorises its training set."""
         pool, rows = self._knowledge, np.flatnonzero(members)
         model = memorise(pool.X[rows], pool.y[rows], 0)
         scores = self._scores(losses_of(model, pool.X, pool.y), *self._trained(memorise))
@@ -263,6 +274,7 @@ class MembershipAttack(AuditAttack):
 
 
 def _distinct(pool: MembershipKnowledge) -> np.ndarray:
+    """Rows of the sentences that occur once in the pool."""
     keys = row_keys(pool.X, pool.y)
     counts: dict[tuple, int] = {}
     for key in keys:
@@ -271,14 +283,16 @@ def _distinct(pool: MembershipKnowledge) -> np.ndarray:
 
 
 def _equally_many(a: np.ndarray, b: np.ndarray, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+    """Draw equally many rows of both kinds."""
     n = min(len(a), len(b))
     return rng.choice(a, n, replace=False), rng.choice(b, n, replace=False)
 
 
 def _figures(inside: np.ndarray, outside: np.ndarray, confidence: float) -> dict[str, Any]:
-    """Advantage, area under the curve, and true positives where 1 % of the others are taken for members."""
+    """Advantage, area under the curve, and true positive rate at 1 % false positives."""
     allowed = int(_FALSE_POSITIVES * len(outside))
-    bar = np.sort(outside)[::-1][allowed]  # strictly above it are at most 1 % of the others
+    # At most 1 % of the others lie strictly above this value.
+    bar = np.sort(outside)[::-1][allowed]
     found = Estimate.from_hits(inside > bar, confidence=confidence)
     truth = np.repeat([True, False], [len(inside), len(outside)])
     return {
@@ -290,27 +304,29 @@ def _figures(inside: np.ndarray, outside: np.ndarray, confidence: float) -> dict
     }
 
 
-# Beyond that, confidences are 0 or 1 in single precision.
+# Outside of this range, probabilities are 0 or 1 in single precision.
 _LOSS_RANGE = (1e-7, 30.0)
 
 
 def membership_scores(losses: np.ndarray, shadows: np.ndarray, inside: np.ndarray) -> np.ndarray:
-    """Logarithm of the likelihood ratio of each sentence's loss, with it in the training set against without.
+    """Log-likelihood ratio of each sentence's loss: with the sentence in the training set against without.
 
-    Losses are taken as log odds of the mean probability of a tag, which are nearly normal. Means are each sentence's
-    own; the two variances are those of all sentences together, since shadows are few.
+    Losses are converted to log odds of the mean probability of a tag, which are nearly normal. Each sentence has its
+    own means. The two variances are common to all sentences, because the shadows are few.
 
     Parameters
     ----------
     losses : ndarray of shape (n,)
-        Of the attacked model.
+        Losses of the attacked model.
     shadows : ndarray of shape (n_shadows, n)
+        Losses of the shadow models.
     inside : ndarray of bool, shape (n_shadows, n)
-        At least one True and one False for each sentence.
+        Whether each sentence was in the training set of a shadow; at least one True and one False for each sentence.
 
     Returns
     -------
     ndarray of shape (n,)
+        Log-likelihood ratios; above 0 the sentence looks like a member.
 
     References
     ----------
@@ -328,24 +344,28 @@ def membership_scores(losses: np.ndarray, shadows: np.ndarray, inside: np.ndarra
     for mask in (inside, ~inside):
         n = mask.sum(axis=0)
         mean = np.where(mask, seen, 0.0).sum(axis=0) / np.maximum(n, 1)
+        # shapes: seen (n_shadows, n), mean (n,)
         spread = np.where(mask, (seen - mean) ** 2, 0.0).sum()
-        # A mean of n shadows differs from the truth itself, by a share of 1 / n of the variance.
+        # A mean over n shadows has an error of its own, with 1 / n of the variance.
         variance = max(float(spread / max(1, (n - 1).sum())), 1e-6) * (1.0 + 1.0 / np.maximum(n, 1))
         densities.append(-0.5 * ((target - mean) ** 2 / variance + np.log(variance)))
     return densities[0] - densities[1]
 
 
 def _log_odds(losses: np.ndarray) -> np.ndarray:
+    """Convert losses to the log odds of a tag's mean probability."""
+    # With p = exp(-loss), the log odds log(p / (1 - p)) are -loss - log(1 - exp(-loss)).
     clipped = np.clip(losses, *_LOSS_RANGE)
     return -clipped - np.log(-np.expm1(-clipped))
 
 
 def best_threshold(losses: np.ndarray, inside: np.ndarray) -> float:
-    """Loss that divides what shadows were trained on from what they were not, with the fewest errors."""
+    """Loss that separates the shadows' training sentences from the other sentences with the fewest errors."""
     values, order = np.unique(losses.reshape(-1), return_inverse=True)
     member = inside.reshape(-1)
     below_in = np.cumsum(np.bincount(order.reshape(-1)[member], minlength=len(values))) / member.sum()
     below_out = np.cumsum(np.bincount(order.reshape(-1)[~member], minlength=len(values))) / (~member).sum()
+    # The errors are fewest where the true positive rate exceeds the false positive rate most.
     best = int((below_in - below_out).argmax())
-    # Half way to the next, so that no training loss lies on the line.
+    # Halfway to the next value, so that no training loss lies on the threshold.
     return float(values[best : best + 2].mean())

@@ -1,4 +1,4 @@
-"""Taggers as attackers meet them: how one is trained, the losses that it shows, and one that only remembers."""
+"""Models under attack: their training procedure, the losses that they show, and a model that only memorises."""
 
 from __future__ import annotations
 
@@ -18,19 +18,21 @@ _SMALLEST = 1e-12
 
 
 def losses_of_probabilities(probabilities: Any, y: Any, classes: Any) -> np.ndarray:
-    """Mean negative log probability of the tags of each sentence: the loss of what ``predict_proba`` gives.
+    """Mean negative log probability of the tags of each sentence, from the result of ``predict_proba``.
 
     Parameters
     ----------
     probabilities : sequence of n arrays of shape (n_tokens, n_classes)
+        Predicted probabilities.
     y : sequence of n tag sequences
+        Tags whose probabilities are averaged.
     classes : sequence of str
-        Columns of the arrays. Tags that are not among them count as having no probability.
+        Tags of the columns. Other tags have probability 0.
 
     Returns
     -------
     ndarray of shape (n,)
-        0 for a sentence without tokens.
+        Losses; 0 for a sentence without tokens.
 
     Examples
     --------
@@ -46,25 +48,27 @@ def losses_of_probabilities(probabilities: Any, y: Any, classes: Any) -> np.ndar
 
 
 def training_of(estimator: Any) -> TrainingProcedure:
-    """How an estimator is trained, for the attacks on models.
+    """Return the training procedure of an estimator, for the attacks on models.
 
     Parameters
     ----------
     estimator : tagger or Pipeline
-        With ``fit``, ``predict_proba`` and, when fitted, ``classes_``. Each training takes a clone, whose parameters
-        named ``random_state`` (those of steps too) are set to the seed.
+        Estimator with ``fit``, ``predict_proba`` and, when fitted, ``classes_``. Each training fits a clone, whose
+        parameters named ``random_state`` (also in pipeline steps) are set to the seed.
 
     Returns
     -------
     callable
-        ``train(X, y, seed)``, which gives ``loss(X, y)``: see `losses_of_probabilities`.
+        Function ``train(X, y, seed)`` that returns a function ``loss(X, y)``; see `losses_of_probabilities`.
     """
 
     def train(X: Any, y: Any, seed: int) -> LossFunction:
         model = clone(estimator)
+        # Without a fixed seed in every step, two trainings with one seed could differ.
         seeds = {name: seed for name in model.get_params() if name.split("__")[-1] == "random_state"}
         model.set_params(**seeds).fit(X, y)
         classes = list(model.classes_)
+        # Taggers may use BIOES tags internally; then the tags of y need the same scheme.
         inside = "bioes" if any(str(tag).startswith(("S-", "E-")) for tag in classes) else "iob2"
 
         def loss(X: Any, y: Any) -> np.ndarray:
@@ -77,12 +81,12 @@ def training_of(estimator: Any) -> TrainingProcedure:
 
 
 def losses_of(model: LossFunction, X: Any, y: Any) -> np.ndarray:
-    """Losses of sentences, checked.
+    """Compute the losses of sentences, and check them.
 
     Raises
     ------
     ValueError
-        If there is not one finite number for each sentence.
+        If the function does not return one finite number for each sentence.
     """
     losses = np.asarray(model(X, y), dtype=float)
     if losses.shape != (len(X),) or not np.isfinite(losses).all():
@@ -91,7 +95,7 @@ def losses_of(model: LossFunction, X: Any, y: Any) -> np.ndarray:
 
 
 def row_keys(X: Any, y: Any) -> list[tuple]:
-    """What makes two annotated sentences the same."""
+    """Keys of annotated sentences. Two sentences are equal exactly if their keys are equal."""
     X = check_sequences(X)
     words = isinstance(X, TokenSequences)
     rows = [tuple(row) if words else np.ascontiguousarray(row).tobytes() for row in X]
@@ -99,9 +103,9 @@ def row_keys(X: Any, y: Any) -> list[tuple]:
 
 
 def memorise(X: Any, y: Any, seed: int) -> LossFunction:
-    """A model that fits its training sentences and nothing else: the positive control of attacks on models.
+    """Model that fits its training sentences only: the positive control of attacks on models.
 
-    Its losses are about 0.05 for sentences that it was trained on, and about 1 for others.
+    The losses are about 0.05 for training sentences, and about 1 for other sentences.
 
     Examples
     --------
@@ -115,6 +119,7 @@ def memorise(X: Any, y: Any, seed: int) -> LossFunction:
 
     def loss(X: Any, y: Any) -> np.ndarray:
         keys = row_keys(X, y)
+        # The noise keeps the losses distinct: real losses have no ties, and thresholds would be arbitrary.
         level = np.array([0.05 if key in seen else 1.0 for key in keys])
         return level * rng.uniform(0.9, 1.1, size=len(keys))
 

@@ -1,7 +1,7 @@
-"""Pair discrimination, T1 and T2: is this the representation of that sentence, or of one with a moved token?
+"""Pair discrimination (T1 and T2): do two items belong to the same sentence, or to a sentence and its counterfactual?
 
-One attack is one adversary: the paper's or a strong one, fresh or continued, and each is reported by itself, since the
-mean of two that disagree looks like chance.
+Each attack uses a single adversary: the paper's or a strong adversary, fresh or continued. Each adversary has its own
+result, because the mean of two adversaries that disagree looks like chance.
 """
 
 from __future__ import annotations
@@ -29,9 +29,10 @@ from .control_representers import BlindRepresenter, slightly_noisy
 from .declaration import AttackPreset, AttackSettings, AuditAttack
 
 _QUICK_EPOCHS = 10
-# The paper's adversary is weak by itself: after 10 epochs on 2,000 sentences it read open word vectors in 58 % of
-# pairs, the strong one in 99 %. That is a finding and no error of the audit, which never passes on its word alone, so
-# that its control is shown and has a bar that is out of the way.
+# The paper's adversary is weak: after 10 epochs on 2,000 sentences it read open word vectors in 58 % of the pairs, the
+# strong adversary in 99 %. This weakness is a finding and not an error of the audit. The report therefore shows the
+# control of the paper's adversary, with a limit that the control always reaches. An audit never passes on this
+# adversary alone.
 _PAPER = {"adversary": "paper", "task": "average", "min_positive_control": 0.4}
 _TASKS = {"paper": ("average", "t1", "t2"), "strong": ("t1", "t2")}
 _HOLDS = {
@@ -43,16 +44,18 @@ _HOLDS = {
 
 @dataclass(frozen=True, repr=False)
 class PairKnowledge:
-    """What an attacker on a published representer holds.
+    """Knowledge of an attacker on a published representer.
 
     Attributes
     ----------
     representer : Representer
+        Published network.
     train, valid : PairData
-        Their own annotated sentences: those they learn from, and those of other patients by which they choose.
+        The attackers' own annotated sentences for training, and sentences of other patients for validation.
     adversaries : PairAdversaries or None
-        For ``start="continued"``: those that were trained together with the representer.
+        Adversaries that were trained together with the representer, for ``start="continued"``.
     device : torch.device or str, default="cpu"
+        Device of the computation.
     """
 
     representer: Representer
@@ -64,14 +67,14 @@ class PairKnowledge:
 
 @dataclass(frozen=True, repr=False)
 class PairRelease:
-    """Sentences whose representation is released; pairs are drawn from them.
+    """Sentences whose representations are released, and from which pairs are drawn.
 
     Attributes
     ----------
     data : PairData
-        Of patients from whom the attacker neither learned nor chose.
+        Sentences of patients outside the attacker's training and validation data.
     groups : ndarray of shape (n_sentences,) or None
-        Patient of each sentence; without them each sentence counts as a patient.
+        Patient of each sentence. With None each sentence counts as a patient.
     """
 
     data: PairData
@@ -79,44 +82,51 @@ class PairRelease:
 
 
 class PairAttack(AuditAttack):
-    """Train an adversary on a representer, and count how often it is right on other patients' pairs.
+    """Train an adversary on a representer, and measure its accuracy on pairs of other patients.
 
-    Half of the pairs are twice the same sentence, half a sentence and its twin, in which one token of PHI went to one
-    of its neighbours; a guess is right for one half. The positive control is the same attack, trained anew, where
-    nothing is hidden; the negative one where the representation does not depend on the sentence.
+    Half of the pairs contain the same sentence twice. The other half contain a sentence and its counterfactual, in
+    which a neighbour replaces one PHI token. A guess is right for one half of the pairs. The positive control trains
+    the same attack again on a representer that hides nothing. The negative control uses a representation that does not
+    depend on the sentence.
 
     Parameters
     ----------
     adversary : {"strong", "paper"}, default="strong"
-        See `PairAdversaries`; the paper's reads far less.
+        Kind of adversary, see `PairAdversaries`. The paper's adversary reads far less.
     task : {"t1", "t2", "average"}, default="t2"
-        "t1" compares word vectors with a representation, "t2" two representations; "average" is the paper's mean of
-        both (for ``adversary="paper"``), which are then trained together and stand in the details.
+        Task of the adversary. "t1" compares word vectors with a representation, "t2" compares two representations.
+        "average" is the paper's mean of both tasks (for ``adversary="paper"``); both tasks are then trained together
+        and reported in the details.
     start : {"fresh", "continued"}, default="fresh"
-        "continued" goes on with a copy of ``PairKnowledge.adversaries``, whatever kind they are, as the paper does.
+        Start of the training. "continued" continues a copy of ``PairKnowledge.adversaries`` of any kind, as in the
+        paper.
     template : {"noisy", "noise_free"}, default="noisy"
-        "noise_free" is T3: the attacker switches the noise off on their side.
+        Template of the attacker. "noise_free" is task T3: the attacker switches the noise off on their side.
     control : {"raw", "noise_off"} or None, default="raw"
-        Where nothing is hidden: word vectors with a little noise, or this representer without noise. The latter fails
-        where it hides by its network too. None runs no controls, for repeated runs of one setting.
+        Representer of the positive control: word vectors with a little noise, or this representer without noise. The
+        control "noise_off" also fails if the network itself hides the token. None runs no controls, for repeated runs
+        of one setting.
     min_positive_control : float, default=0.90
-        What the positive control must reach.
+        Smallest valid value of the positive control.
     n_epochs, patience, max_pairs, hidden_size, lr
-        See `AdversarySettings`; 50 epochs by default.
+        Same as in `AdversarySettings`; 50 epochs by default.
     batch_size : int, default=32
+        Number of sentences in a batch.
     n_draws : int, default=1
-        Pairs of each kind drawn from each measured sentence.
+        Number of pairs of each kind drawn from each measured sentence.
     confidence : float in (0, 1), default=0.95
+        Confidence level of the intervals.
     random_state : int, Generator, RandomState or None, default=None
+        Random seed of the training and of the pairs.
 
     Attributes
     ----------
     probe_ : ProbeResult
-        The trained adversaries, and their accuracy on the sentences by which they were chosen.
+        Trained adversaries, with their accuracy on the validation sentences.
 
     References
     ----------
-    Friedrich et al. (2019), sections 5.3 and 9. Strong adversaries, T3 and controls are not part of it.
+    Friedrich et al. (2019), sections 5.3 and 9. The paper contains neither the strong adversaries nor T3 nor controls.
 
     Examples
     --------
@@ -190,14 +200,14 @@ class PairAttack(AuditAttack):
 
     @property
     def name(self) -> str:
-        """Which adversary."""
+        """Name of the attack, with its adversary."""
         which = {"t1": "T1", "t2": "T2", "average": "mean of T1 and T2"}[self.task]
         free = ", noise-free template" if self.template == "noise_free" else ""
         return f"pair discrimination, {self.adversary} {which}, {self.start}{free}"
 
     @property
     def attacker(self) -> str:
-        """Who attacks, and what they hold."""
+        """Description of the attackers and their knowledge."""
         return (
             f"A recipient who holds the published representer, annotated sentences of other patients, and "
             f"{_HOLDS[self.task]}, and is to say whether both are of the same sentence."
@@ -205,10 +215,10 @@ class PairAttack(AuditAttack):
 
     @classmethod
     def make(cls, preset: AttackPreset, settings: AttackSettings, release: Any) -> PairAttack:
-        """An adversary; one that does no better for long enough has learnt what it can."""
+        """Build an adversary, whose training stops after long enough without progress."""
         n_epochs = min(settings.n_epochs, _QUICK_EPOCHS) if settings.quick else settings.n_epochs
         options = cls.options_of(preset, settings)
-        # An adversary that was trained along is continued as what it is.
+        # A continued adversary keeps the kind with which it was trained.
         if (
             options.get("start") == "continued"
             and getattr(getattr(release.representer, "training_", None), "adversary", None) == "paper"
@@ -218,17 +228,17 @@ class PairAttack(AuditAttack):
 
     @property
     def n_rounds(self) -> int:
-        """Epochs."""
+        """Number of epochs."""
         return self.n_epochs
 
     def requires(self, release: Any) -> str | None:
-        """Adversaries, if they are to be continued."""
+        """Return why the attack cannot run: the adversaries to continue are missing."""
         if self.start == "continued" and release.pair_knowledge.adversaries is None:
             return "start='continued' needs trained adversaries, and this representer kept none."
         return None
 
     def run(self, release: Any) -> list[AttackResult]:
-        """Accuracy on pairs of the measured sentences."""
+        """Measure the accuracy on pairs of the measured sentences."""
         return [self.fit(release.pair_knowledge).attack(release.pair_release)]
 
     def fit(self, knowledge: PairKnowledge) -> PairAttack:
@@ -237,6 +247,7 @@ class PairAttack(AuditAttack):
         Parameters
         ----------
         knowledge : PairKnowledge
+            Published representer and annotated sentences.
 
         Raises
         ------
@@ -254,16 +265,17 @@ class PairAttack(AuditAttack):
         return self
 
     def attack(self, released: PairRelease) -> AttackResult:
-        """Measure it, and run the controls.
+        """Measure the accuracy of the adversary, and run the controls.
 
         Parameters
         ----------
         released : PairRelease
+            Sentences whose representations are released.
 
         Raises
         ------
         ValueError
-            If no sentence has a token that can move, or `fit` was not called.
+            If no sentence has a PHI token that can be replaced, or `fit` was not called.
         """
         if self.probe_ is None:
             raise ValueError("Call 'fit' first.")
@@ -272,6 +284,7 @@ class PairAttack(AuditAttack):
         controls: dict[str, Any] = {}
         if self.control is not None:
             positive, negative = self._controls()
+            # An adversary for a control is trained on the control, as the attack is trained on the release.
             on_open = self._measure(self._train(positive), positive, released, self.confidence)
             on_blind = self._measure(self._train(negative), negative, released, CONTROL_CONFIDENCE)
             controls = {
@@ -295,6 +308,7 @@ class PairAttack(AuditAttack):
         )
 
     def _train(self, representer: Representer, known: PairAdversaries | None = None) -> ProbeResult:
+        """Train an adversary of this attack on a representer."""
         settings = AdversarySettings(
             kind=self.adversary,
             tasks=("t1", "t2") if self.task == "average" else (self.task,),
@@ -318,7 +332,7 @@ class PairAttack(AuditAttack):
         )
 
     def _controls(self) -> tuple[Representer, Representer]:
-        """Representers that hide nothing, and everything."""
+        """Return a representer that hides nothing and a representer that hides everything."""
         own = self._knowledge.representer
         e, d, device = own.input_noise.size, own.output_noise.size, self._knowledge.device
         if self.control == "raw":
@@ -332,6 +346,7 @@ class PairAttack(AuditAttack):
     def _measure(
         self, probe: ProbeResult, representer: Representer, released: PairRelease, confidence: float
     ) -> dict[str, Estimate]:
+        """Accuracy of each adversary on pairs of the released sentences."""
         groups = np.arange(len(released.data)) if released.groups is None else np.asarray(released.groups)
         rows, hits = [], []
         for _ in range(self.n_draws):
@@ -349,17 +364,19 @@ class PairAttack(AuditAttack):
     def _answers(
         self, adversaries: PairAdversaries, representer: Representer, data: PairData
     ) -> Iterator[tuple[np.ndarray, dict[str, np.ndarray]]]:
-        """Sentence of each pair, and whether each adversary was right."""
-        # Tags play no part here, and so can carry the number of the sentence through the batches.
+        """Yield the sentence of each pair, and whether each adversary was right."""
+        # The tags are not used here. They carry the number of the sentence through the batches instead.
         numbered = replace(data, tags=np.repeat(np.arange(len(data)), np.diff(data.offsets)))
         batches = PairBatches(numbered, self.batch_size, self._knowledge.device)
         for batch in batches.epoch(None, self._generator, sentences="pairs"):
             judgement = adversaries(adversaries.draw(representer, batch, self._generator))
+            # Each sentence is in two pairs: with itself and with its counterfactual.
             number = batch.tags[: batch.n_pairs, 0].repeat(2).cpu().numpy()
             right = {k: ((v > 0.0) == judgement.real).cpu().numpy() for k, v in judgement.logits.items()}
             yield number, right
 
     def _epoch(self) -> int | None:
+        """Epoch whose adversary was kept."""
         assert self.probe_ is not None
         return self.probe_.epochs[self.task]
 

@@ -1,4 +1,4 @@
-"""Pseudonymised text as attackers meet it: what they know of the mechanism, and the release beside its originals."""
+"""Data of an attack on pseudonymised text: the attacker's knowledge, and the release beside its originals."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ COHERENCE = ("token", "sentence", "document", "patient")
 
 @dataclass(frozen=True, repr=False)
 class PseudonymKnowledge:
-    """What an attacker on pseudonymised text knows beforehand; it holds words and must not be shared.
+    """Knowledge of an attacker on pseudonymised text. The object holds words and must not be shared.
 
     Attributes
     ----------
     mechanism : fitted transformer with ``mechanism_``, or a mechanism
-        It is public: the vectors, N, the noise. As for `sklearn_deid.audit.bayes.bayes_reidentification`.
+        Public mechanism (the vectors, N, the noise), as in `sklearn_deid.audit.bayes.bayes_reidentification`.
     prior : mapping
-        How frequent words are: word to weight, or label to such a mapping (`sklearn_deid.metrics.phi_word_prior`).
-        With labels the attacker knows the label of each released token.
+        Frequencies: mapping of words to weights, or of labels to such mappings (see
+        `sklearn_deid.metrics.phi_word_prior`). With labels the attacker knows the label of each released token.
     """
 
     mechanism: Any
@@ -37,24 +37,26 @@ class PseudonymKnowledge:
 
 @dataclass(frozen=True, repr=False)
 class PseudonymisedText:
-    """A release and, for the measurement only, what it was made of.
+    """A release and, for the measurement only, its originals.
 
     Attributes
     ----------
     released, original : sequence of n sentences
-        Word by word of one another.
+        Released and original words, word by word.
     tags : sequence of n tag sequences
+        Tags of the words.
     groups : array-like of shape (n,), optional
-        Patients; None takes each sentence for one.
+        Patient of each sentence. With None each sentence counts as a patient.
     coherence : {"token", "sentence", "document", "patient"}, default="token"
-        Where a word has one surrogate: elsewhere it is drawn for anew, and each draw is one more release of it.
+        Unit within which a word has a single surrogate. Each further unit draws a new surrogate, which is one more
+        release of the word.
     documents : array-like of shape (n,), optional
-        Needed for ``coherence="document"``.
+        Document of each sentence; required for ``coherence="document"``.
 
     Raises
     ------
     SequenceError
-        If rows do not match, or X holds vectors.
+        If rows do not match, or the sentences hold vectors.
     """
 
     released: Any
@@ -88,7 +90,7 @@ class PseudonymisedText:
         return f"PseudonymisedText(n={len(self)}, coherence={self.coherence!r})"
 
     def draws_of(self, sentences: np.ndarray) -> np.ndarray:
-        """For each token, given by its sentence, the unit within which its word has one surrogate."""
+        """For each token, given by its sentence, the unit within which its word has a single surrogate."""
         if self.coherence == "token":
             return np.arange(len(sentences))
         if self.coherence == "sentence":
@@ -99,17 +101,18 @@ class PseudonymisedText:
 
 @dataclass(frozen=True, repr=False)
 class Trials:
-    """Words to be named, all of one label, each with all its releases.
+    """Words of one label to name, each with all its releases.
 
     Attributes
     ----------
     words : list of str
+        Original words.
     owner : ndarray of int64, shape (n_releases,)
-        Which word each release belongs to, not decreasing.
+        Position of each release's word in ``words``, in non-decreasing order.
     numbers : ndarray of int64, shape (n_releases,)
-        The releases, as the mechanism numbers them.
+        Releases, as the numbers that the mechanism assigns.
     groups : ndarray of shape (n_words,) or None
-        Patients.
+        Patient of each word.
     """
 
     words: list[str]
@@ -118,64 +121,67 @@ class Trials:
     groups: np.ndarray | None = None
 
     def first_releases(self) -> Trials:
-        """The same words, each with its first release only."""
+        """Return the same words, each with its first release only."""
         _, first = np.unique(self.owner, return_index=True)
         return Trials(self.words, self.owner[first], self.numbers[first], self.groups)
 
     def released_by(self, mechanism: Any, rng: np.random.Generator) -> Trials:
-        """The same words, released as often by another mechanism."""
+        """Return the same words, released equally often by another mechanism."""
         numbers = np.asarray(mechanism.sample([self.words[i] for i in self.owner.tolist()], rng))
         return Trials(self.words, self.owner, numbers, self.groups)
 
 
 class Unmoved:
-    """A mechanism that releases every token as it is: nothing is hidden.
+    """Mechanism that releases every token unchanged, so that nothing is hidden.
 
     Parameters
     ----------
     tokens : sequence of str
-        All other tokens have one release together.
+        Tokens with their own release. All other tokens have a common release.
     """
 
     def __init__(self, tokens: Sequence[str]) -> None:
         self._number = {token: i for i, token in enumerate(dict.fromkeys(tokens))}
 
     def sample(self, tokens: Sequence[str], rng: np.random.Generator) -> np.ndarray:
-        """The number of each token."""
+        """Return the number of each token."""
         other = len(self._number)
         return np.fromiter((self._number.get(token, other) for token in tokens), np.int64, count=len(tokens))
 
     def probabilities(self, tokens: Sequence[str]) -> csr_array:
-        """One at the token's own number, shape (n_tokens, n_releases)."""
+        """Return probability 1 at the token's own number, shape (n_tokens, n_releases)."""
         columns = self.sample(tokens, np.random.default_rng(0))
         shape = (len(tokens), len(self._number) + 1)
         return csr_array((np.ones(len(tokens)), (np.arange(len(tokens)), columns)), shape=shape)
 
 
 class Blind:
-    """A mechanism that looks at nothing: one of two releases, by a coin."""
+    """Mechanism that ignores the token and draws one of two releases with equal probability."""
 
     def sample(self, tokens: Sequence[str], rng: np.random.Generator) -> np.ndarray:
-        """Heads or tails for each token."""
+        """Draw 0 or 1 for each token."""
         return rng.integers(2, size=len(tokens))
 
     def probabilities(self, tokens: Sequence[str]) -> csr_array:
-        """One half everywhere, shape (n_tokens, 2)."""
+        """Return probability 0.5 everywhere, shape (n_tokens, 2)."""
         return csr_array(np.full((len(tokens), 2), 0.5))
 
 
 def trials_of_text(mechanism: Any, text: PseudonymisedText, by_label: bool) -> dict[str, Trials]:
-    """The words behind a release with all releases of each: a word of a patient is one trial.
+    """Collect the words behind a release, each with all its releases. A word of a patient is one trial.
 
-    Tokens without letter and digit stay as they are and are no trial. That the releases of one word are known to belong
-    together is the worst case: a position in a form, or a phrase such as "Mr", tells it often.
+    Tokens without a letter or digit stay unchanged and are not trials. The function assumes the worst case: the
+    attacker knows which releases belong to the same word. A position in a form, or a phrase such as "Mr", often reveals
+    this.
 
     Parameters
     ----------
     mechanism : TokenMechanism, or a mechanism with ``numbers(original, released)``
+        Mechanism that made the release.
     text : PseudonymisedText
+        Release with its originals.
     by_label : bool
-        Whether trials are kept apart by label; else they are all under "all".
+        Whether the trials are separated by label. Otherwise all trials are under "all".
     """
     phi = find_phi_tokens(text.original, text.tags)
     shown = np.flatnonzero([any(map(str.isalnum, word)) for word in phi.words])
@@ -183,7 +189,8 @@ def trials_of_text(mechanism: Any, text: PseudonymisedText, by_label: bool) -> d
     sentences, word_ids, label_ids = phi.sentences[kept], phi.word_ids[kept], phi.label_ids[kept]
     original, released = (rows.data[phi.positions[kept]].tolist() for rows in (text.original, text.released))
     patients = np.unique(text.groups, return_inverse=True)[1][sentences]
-    # Within a unit of coherence a word has one release, however often it stands there.
+    # Within a unit of coherence a word has one release, even if the word occurs several times.
+    # shape: (n_tokens, 4)
     draws = np.stack([text.draws_of(sentences), patients, word_ids, label_ids], axis=1)
     _, once = np.unique(draws, axis=0, return_index=True)
     once.sort()
@@ -199,6 +206,8 @@ def trials_of_text(mechanism: Any, text: PseudonymisedText, by_label: bool) -> d
 
 
 def _gathered(words: list[str], patients: np.ndarray, word_ids: np.ndarray, numbers: np.ndarray) -> Trials:
+    """Group the releases by patient and word."""
+    # One trial for each pair of patient and word: the owner of a release is the number of this pair.
     _, first, owner = np.unique(np.stack([patients, word_ids], axis=1), axis=0, return_index=True, return_inverse=True)
     owner = owner.reshape(-1)
     order = np.argsort(owner, kind="stable")
@@ -206,13 +215,13 @@ def _gathered(words: list[str], patients: np.ndarray, word_ids: np.ndarray, numb
 
 
 def _release_numbers(mechanism: Any, original: list[str], released: list[str]) -> np.ndarray:
-    """Releases as the mechanism numbers them."""
+    """Numbers that the mechanism assigns to the releases."""
     if hasattr(mechanism, "numbers"):
         return np.asarray(mechanism.numbers(original, released))
     if not isinstance(mechanism, TokenMechanism):
         raise ValueError("Released text can be attacked if the mechanism moves words, or has 'numbers'.")
     numbers = mechanism.releases().of_tokens(released)
-    # A random string of a shape tells the shape and nothing else: all of them are one release.
+    # A random string depends on the shape only, so that all strings of a shape are one release.
     for i in np.flatnonzero(mechanism.policy.actions(original)[0] == SHAPE).tolist():
         numbers[i] = mechanism.shape_release(original[i])
     return numbers

@@ -1,4 +1,4 @@
-"""Re-identification of pseudonymised text: which word stood where its surrogate stands now."""
+"""Re-identification of pseudonymised text: name the original word behind a surrogate."""
 
 from __future__ import annotations
 
@@ -17,39 +17,39 @@ from .declaration import AttackPreset, AuditAttack
 from .pseudonymised_text import Blind, PseudonymisedText, PseudonymKnowledge, Trials, Unmoved, trials_of_text
 
 _POSITIVE_BAR = 0.99
-# What a release that was never simulated for a word counts, in draws.
+# Count, in draws, of a release that never occurred in the simulation of a word.
 _UNSEEN = 0.1
 
 _Categories = dict[str, tuple[list[str], np.ndarray, float]]
 
 
 class ReidentificationAttack(AuditAttack):
-    """Names the word behind a surrogate.
+    """Name the word behind a surrogate.
 
-    The attacker knows the mechanism, how frequent words are, and (if the frequencies are given by label) the label of
-    each token. They do not read the sentence; whoever does may find more. Of a word released several times they see all
-    releases and multiply what each says, the overlap attack: with releases out of N neighbours that is the
-    intersection of the words that fit.
+    The attacker knows the mechanism and the frequencies of the words. If the frequencies are given by label, they also
+    know the label of each token. They do not read the sentence; an attacker who reads the sentence may find more. If a
+    word is released several times, they multiply the probabilities of all its releases (the overlap attack). For
+    releases out of N neighbours this product selects the intersection of the possible words.
 
     Parameters
     ----------
     attacker : {"exact", "trained"}, default="exact"
-        "exact" knows the probability of each release and is the best there is; "trained" learns them from releases that
-        they make themselves (naive Bayes on counts). It is never better on average, and shows that the exact figure
-        can be attained.
+        Knowledge of the attacker. "exact" knows the probability of each release, and no attacker with the same
+        information succeeds more often. "trained" learns the probabilities from simulated releases (naive Bayes on
+        counts). "trained" is never better on average, and shows that an attacker can attain the exact result.
     n_releases : int, default=1
-        Independent releases of each word, where releases are simulated; in given text they are counted.
+        Number of independent releases of each word in simulated releases. In a given text the releases are counted.
     n_simulated : int, default=2,000
-        Releases of each word from which the trained attacker learns.
+        Number of releases of each word from which the trained attacker learns.
     n_trials : int, default=5,000
-        Words to be named, where releases are simulated and not all of them are summed over.
+        Number of words to name in simulated releases, unless the result is a sum over all releases.
     in_text : bool, default=False
-        Whether an audit lets the attacker name the words of the text that was released, not those of simulated
-        releases.
+        Whether the attacker in an audit names the words of the released text instead of words of simulated releases.
     confidence : float in (0, 1), default=0.95
-        Of intervals of counted hits. Those of sums over all releases have none, those of the exact attacker by Monte
-        Carlo 95 %.
+        Confidence level of the intervals of counted hits. A sum over all releases has no interval. The exact attacker
+        by Monte Carlo always has 95 %.
     random_state : int or None, default=None
+        Random seed of the simulation and of the controls.
 
     References
     ----------
@@ -60,7 +60,7 @@ class ReidentificationAttack(AuditAttack):
 
     Examples
     --------
-    Two names that move to each other; their frequency decides.
+    Two names that replace each other; the attacker names the more frequent name.
 
     >>> import numpy as np
     >>> from sklearn_deid.audit.attacks import PseudonymKnowledge, ReidentificationAttack
@@ -113,32 +113,33 @@ class ReidentificationAttack(AuditAttack):
 
     @property
     def name(self) -> str:
-        """Which attack, in words."""
+        """Name of the attack, in words."""
         how = "best attacker" if self.kind == "exact" else "attacker trained on simulated releases"
         return f"re-identification, {how}{', in the released text' if self.in_text else ''}"
 
     @property
     def attacker(self) -> str:
-        """Who attacks, and what they hold."""
+        """Description of the attackers and their knowledge."""
         return (
             "A recipient of the pseudonymised text who knows the method with its word vectors and settings, how "
             "frequent each word is and, where frequencies are by label, the labels; they do not read the sentence."
         )
 
     def requires(self, release: Any) -> str | None:
-        """The mechanism."""
+        """Return why the attack cannot run: the mechanism is not known."""
         return "The mechanism that made the text is not known." if release.pseudonymizer is None else None
 
     def run(self, release: Any) -> list[AttackResult]:
-        """Words behind simulated releases, or behind the released text."""
+        """Name the words behind simulated releases or behind the released text, and return the result."""
         return [self.fit(release.pseudonym_knowledge).attack(release.pseudonymised_text if self.in_text else None)]
 
     def fit(self, knowledge: PseudonymKnowledge) -> ReidentificationAttack:
-        """Take what the attacker knows.
+        """Store the attacker's knowledge.
 
         Parameters
         ----------
         knowledge : PseudonymKnowledge
+            Mechanism and word frequencies.
         """
         self._mechanism = getattr(knowledge.mechanism, "mechanism_", knowledge.mechanism)
         self._prior = knowledge.prior
@@ -151,13 +152,13 @@ class ReidentificationAttack(AuditAttack):
         Parameters
         ----------
         released : PseudonymisedText or None
-            With text, all words of its patients are named, each from all its releases. None measures the mechanism:
-            words drawn by their frequency, with ``n_releases`` each.
+            Text to attack. All words of its patients are named, each word from all its releases. None measures the
+            mechanism instead: words are drawn by their frequency, with ``n_releases`` releases each.
 
         Raises
         ------
         ValueError
-            If the mechanism has nothing that the attacker needs.
+            If the mechanism lacks the probabilities or the draws that the attacker needs.
         """
         started = perf_counter()
         if released is None and self.kind == "exact":
@@ -176,20 +177,21 @@ class ReidentificationAttack(AuditAttack):
             Estimate.from_hits(guessed, groups, self.confidence),
             (Estimate.from_hits(positive), Estimate.from_hits(negative, groups, CONTROL_CONFIDENCE)),
             details,
-            # A word that is not in the prior cannot be named by anyone who knows only the prior.
+            # Words outside the prior cannot be named by this attacker, so that the control does not demand them.
             min_positive_control=_POSITIVE_BAR * float(np.mean(self._nameable(trials))),
         )
 
-    # ---- computed for the mechanism
+    # ---- results that are computed from the mechanism
 
     def _computed(self, started: float) -> AttackResult:
+        """Result for the mechanism itself, without counting on a given text."""
         everything = [token for tokens, _, _ in self._categories.values() for token in tokens]
         options: dict[str, Any] = {"n_releases": self.n_releases, "n_samples": max(100, self.n_trials)}
         found, open_text, blind = (
             bayes_reidentification(mechanism, self._prior, random_state=self.random_state, **options)
             for mechanism in (self._mechanism, Unmoved(everything), Blind())
         )
-        # Rounding of sums must not fail a control.
+        # A tolerance: rounding of sums must not fail a control.
         chance = blind.probability
         blind_estimate = Estimate(chance.value, chance.low - 1e-9, chance.high + 1e-9, chance.n, CONTROL_CONFIDENCE)
         details = {
@@ -225,9 +227,10 @@ class ReidentificationAttack(AuditAttack):
             details=details,
         )
 
-    # ---- counted on releases
+    # ---- results that are counted on releases
 
     def _simulated(self, rng: np.random.Generator) -> dict[str, Trials]:
+        """Draw words by their frequency, and simulate their releases."""
         names = list(self._categories)
         share = np.array([self._categories[name][2] for name in names])
         out = {}
@@ -240,6 +243,7 @@ class ReidentificationAttack(AuditAttack):
         return out
 
     def _given(self, released: PseudonymisedText) -> dict[str, Trials]:
+        """Words of a released text whose label the attacker knows."""
         trials = trials_of_text(self._mechanism, released, by_label=list(self._categories) != ["all"])
         known = {name: trial for name, trial in trials.items() if name in self._categories}
         if not known:
@@ -247,7 +251,7 @@ class ReidentificationAttack(AuditAttack):
         return known
 
     def _arms(self, mechanism: Any, trials: dict[str, Trials], rng: np.random.Generator) -> tuple[Any, ...]:
-        """Hits of the attack and of the guess, patients, and the share of hits by label."""
+        """Return the hits of the attack and of the guess, the patients, and the proportion of hits by label."""
         hits, guessed, groups = [], [], []
         for name, trial in trials.items():
             tokens, weights, _ = self._categories[name]
@@ -259,11 +263,12 @@ class ReidentificationAttack(AuditAttack):
         return np.concatenate(hits), np.concatenate(guessed), patients, by_label
 
     def _control(self, mechanism: Any, trials: dict[str, Trials], rng: np.random.Generator) -> np.ndarray:
+        """Hits on the same words, released by the mechanism of a control."""
         released = {name: trial.released_by(mechanism, rng) for name, trial in trials.items()}
         return self._arms(mechanism, released, rng)[0]
 
     def _overlap(self, trials: dict[str, Trials], rng: np.random.Generator) -> dict[str, float]:
-        """What one release of each word would have told, where there are several."""
+        """Success from one release of each word, if the words have several releases."""
         n_words = sum(len(trial.words) for trial in trials.values())
         n_releases = sum(len(trial.owner) for trial in trials.values())
         one = {name: trial.first_releases() for name, trial in trials.items()}
@@ -272,11 +277,12 @@ class ReidentificationAttack(AuditAttack):
         return figures if alone is None else {**figures, "from one release": float(alone.mean())}
 
     def _nameable(self, trials: dict[str, Trials]) -> list[bool]:
+        """Whether each word is in the prior, so that the attacker can name the word."""
         known = {name: set(tokens) for name, (tokens, _, _) in self._categories.items()}
         return [word in known[name] for name, trial in trials.items() for word in trial.words]
 
     def _named(self, mechanism: Any, name: str, trial: Trials, rng: np.random.Generator) -> np.ndarray:
-        """The word with the largest posterior for each trial, shape (n_words,), object."""
+        """Word with the largest posterior for each trial, shape (n_words,), object."""
         tokens, weights, _ = self._categories[name]
         seen = np.unique(trial.numbers)
         if self.kind == "exact":
@@ -287,13 +293,14 @@ class ReidentificationAttack(AuditAttack):
         return np.array(tokens, dtype=object)[best]
 
 
-_CELLS = 4_000_000  # of a block of scores: 32 MB
+# Largest number of entries in a block of scores: 32 MB.
+_CELLS = 4_000_000
 _TOKENS_AT_ONCE = 64
 _DRAWS_AT_ONCE = 100_000
 
 
 def known_table(mechanism: Any, tokens: Sequence[str], seen: np.ndarray) -> csc_array:
-    """Probability of each seen release of each token, shape (n_tokens, n_seen)."""
+    """Probability of each seen release for each token, shape (n_tokens, n_seen)."""
     if not hasattr(mechanism, "probabilities"):
         raise ValueError("The exact attacker on released text needs a mechanism with known probabilities.")
     parts = []
@@ -310,11 +317,12 @@ def known_table(mechanism: Any, tokens: Sequence[str], seen: np.ndarray) -> csc_
 def learned_table(
     mechanism: Any, tokens: Sequence[str], seen: np.ndarray, each: int, rng: np.random.Generator
 ) -> csc_array:
-    """How many of ``each`` simulated releases of a token were each of the seen ones, shape (n_tokens, n_seen)."""
+    """Counts of each seen release among ``each`` simulated releases of a token, shape (n_tokens, n_seen)."""
     parts, at_once = [], max(1, _DRAWS_AT_ONCE // each)
     for start in range(0, len(tokens), at_once):
         some = list(tokens[start : start + at_once])
         drawn = np.asarray(mechanism.sample([token for token in some for _ in range(each)], rng))
+        # Draws outside of ``seen`` cannot occur in the trials; they are dropped rather than counted.
         place = np.minimum(np.searchsorted(seen, drawn), len(seen) - 1)
         hit = np.flatnonzero(seen[place] == drawn)
         parts.append(coo_array((np.ones(len(hit)), (hit // each, place[hit])), shape=(len(some), len(seen))).tocsr())
@@ -324,9 +332,9 @@ def learned_table(
 def most_likely(
     table: csc_array, floor: float, log_prior: np.ndarray, columns: np.ndarray, owner: np.ndarray
 ) -> np.ndarray:
-    """Token with the largest prior times the product over a trial's releases; shape (n_trials,)."""
+    """Token with the largest product of the prior and a trial's releases; shape (n_trials,)."""
     n_trials = int(owner[-1]) + 1
-    # What no token can have been released as tells nothing.
+    # A release that no token can have carries no information.
     useful = np.asarray(table.sum(axis=0)).reshape(-1)[columns] > 0
     counts = coo_array((np.ones(int(useful.sum())), (owner[useful], columns[useful])), (n_trials, table.shape[1]))
     counts = counts.tocsr()
@@ -335,9 +343,11 @@ def most_likely(
         part = counts[start : start + at_once]
         used = np.unique(part.indices)
         with np.errstate(divide="ignore"):
-            logs = np.log(table[:, used].toarray().T + floor)  # shape: (n_used, n_tokens)
+            # shape: (n_used, n_tokens)
+            logs = np.log(table[:, used].toarray().T + floor)
+        # shape: (n_part, n_tokens)
         score = part[:, used] @ logs + log_prior
-        # Nothing fits all releases: the words' frequency is left.
+        # If no token fits all releases, only the prior decides.
         score[~np.isfinite(score).any(axis=1)] = log_prior
         best[start : start + at_once] = score.argmax(axis=1)
     return best

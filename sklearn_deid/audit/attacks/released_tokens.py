@@ -1,4 +1,4 @@
-"""What inversion is about: released sentences with the words behind them, and what an attacker knows."""
+"""Data of an inversion attack: released sentences with the original words, and the attacker's knowledge."""
 
 from __future__ import annotations
 
@@ -12,23 +12,25 @@ import torch
 
 @dataclass(frozen=True, repr=False)
 class ReleasedTokens:
-    """Sentences with what is released of them, and the words behind it.
+    """Released sentences with the original words.
 
     Attributes
     ----------
     vectors : ndarray of shape (n_tokens, d)
-        Without casing columns.
+        Released vectors without casing columns.
     offsets : ndarray of shape (n_sentences + 1,)
+        Position of the first token of each sentence, and the number of tokens at the end.
     words : ndarray of shape (n_tokens,)
-        Row of the table of word vectors.
+        Row of each word in the table of word vectors.
     phi : ndarray of bool, shape (n_tokens,)
+        Whether each token is PHI.
     casing, labels : ndarray of int, shape (n_tokens,), or None
         Casing class (0 to 6) and tag of each token, which are released without noise.
     groups : ndarray of shape (n_sentences,) or None
-        Patient of each sentence; without them each sentence counts as a patient.
+        Patient of each sentence. With None each sentence counts as a patient.
     context_vectors : ndarray of shape (n_tokens, d) or None
-        The vectors if all PHI words had been blotted out before. Without them, vectors at PHI tokens are set to zero;
-        those of their neighbours may then still hold something of the PHI.
+        Vectors of the same sentences with masked PHI words. With None the vectors at PHI tokens are set to zero; the
+        vectors of neighbouring tokens may then still depend on the PHI.
     """
 
     vectors: np.ndarray
@@ -49,17 +51,19 @@ class ReleasedTokens:
 
 @dataclass(frozen=True, repr=False)
 class InversionKnowledge:
-    """Public word vectors, and text of the attackers' own that they represented with the public network.
+    """Public word vectors, and the attackers' own text, which they encoded with the public network.
 
     Attributes
     ----------
     table : ndarray of shape (n_words, e)
-        Word vectors; words without one (zeros) cannot be recovered and are not asked for.
+        Word vectors. Words without a vector (zeros) cannot be recovered, and are not measured.
     train, valid : ReleasedTokens
-        Their own sentences, to learn from and to choose the epoch by.
+        The attackers' own sentences, for training and for the choice of the epoch.
     vocabulary : ndarray of int or None
-        Rows of the table among which they search; all by default. PHI words beyond it are not asked for.
+        Rows of the table among which the attackers search; None means all rows. PHI words outside the vocabulary are
+        not measured.
     device : torch.device or str, default="cpu"
+        Device of the computation.
     """
 
     table: np.ndarray
@@ -70,9 +74,10 @@ class InversionKnowledge:
 
 
 def surroundings(data: ReleasedTokens) -> ReleasedTokens:
-    """The same without what was released of PHI tokens."""
+    """Return the same sentences without the vectors of PHI tokens."""
     if data.context_vectors is not None:
         return replace(data, vectors=data.context_vectors)
+    # Fallback without masked vectors: the neighbouring vectors may still depend on the PHI.
     return replace(data, vectors=np.where(np.asarray(data.phi, dtype=bool)[:, None], 0.0, data.vectors))
 
 
@@ -80,19 +85,21 @@ TOP = {"top1": 1, "top5": 5}
 
 
 class Ranks(NamedTuple):
-    """Words ranked before the right one, and as high, itself included; both of shape (n,)."""
+    """Number of words ranked above the right word, and number of tied words (the right word included); shape (n,)."""
 
     n_better: np.ndarray
     n_tied: np.ndarray
 
 
 def expected_hits(ranks: Ranks, k: int) -> np.ndarray:
-    """Probability that the right word is among the first k, ties broken at random.
+    """Probability that the right word is among the first k, if ties are broken at random.
 
     Parameters
     ----------
     ranks : Ranks
+        Ranks of the right words.
     k : int
+        Number of guesses.
 
     Examples
     --------
@@ -112,11 +119,12 @@ def frequency_hits(
     Parameters
     ----------
     known, words : ndarray of int
-        Words in their text, and those they are to guess.
+        Words in the attacker's text, and the words to guess.
     k : int
+        Number of guesses.
     known_keys, keys : ndarray of int
-        What they see of each without reading its vector (casing and label), or zeros. Where a key has fewer than k
-        words, the most frequent of all fill up.
+        Visible properties of each word (casing and label), or zeros. If a key has fewer than k words, the most frequent
+        words of all keys fill the list.
 
     Examples
     --------
@@ -130,6 +138,7 @@ def frequency_hits(
     hits = np.zeros(len(words))
     for key in np.unique(keys):
         own = [word for word, _ in Counter(known[known_keys == key].tolist()).most_common()]
+        # The attacker uses each word once: first the words of this key, then the words of all keys.
         guesses = list(dict.fromkeys([*own, *overall]))[:k]
         here = keys == key
         hits[here] = np.isin(words[here], guesses)

@@ -1,4 +1,4 @@
-"""Pairs of released sentences: which are drawn, and what two sentences have in common."""
+"""Pairs of released sentences: the drawing of pairs, and the similarities of two sentences."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ _N_CASINGS = len(CASING_CLASSES)
 
 @dataclass(frozen=True, repr=False)
 class ReleasedSentences:
-    """Sentences as they were released, and whose they are.
+    """Released sentences with their patients.
 
     Attributes
     ----------
     X : sequence of n sentences
         Pseudonymised words, or vectors.
     groups : array-like of shape (n,)
-        Patients; the attacker knows them of the sentences that they learn from.
+        Patient of each sentence. The attacker knows the patients of their training sentences only.
     tags : sequence of n tag sequences, optional
         Labels, if they are released too.
     casing : sequence of n int sequences, optional
-        Casing classes (`sklearn_deid.text.casing_ids`) released beside vectors. Words show their own.
+        Casing classes (`sklearn_deid.text.casing_ids`) that are released beside vectors. Words show their own casing.
     documents : array-like of shape (n,), optional
-        With it two sentences of a pair are never of the same document.
+        Document of each sentence. If given, the sentences of a pair never come from the same document.
     """
 
     X: Any
@@ -65,21 +65,23 @@ class ReleasedSentences:
         return f"ReleasedSentences(n={len(self)})"
 
     def with_groups(self, groups: np.ndarray) -> ReleasedSentences:
-        """The same sentences of other patients; pairs are drawn without regard to documents."""
+        """Return the same sentences with other patients, without documents."""
         rows = None if self.casing is None else np.split(self.casing, self.X.offsets[1:-1])
         return ReleasedSentences(self.X, groups, self.tags, rows)
 
 
 @dataclass(frozen=True)
 class SentencePairs:
-    """Pairs of rows, as many of one patient as of two.
+    """Pairs of rows: in one half both sentences concern the same patient, in the other half two patients.
 
     Attributes
     ----------
     first, second : ndarray of int64, shape (n,)
+        Rows of the first and of the second sentence.
     same : ndarray of bool, shape (n,)
+        Whether both sentences are of one patient.
     patients : ndarray of int64, shape (n,)
-        Number of the patient of the first sentence, who is in as many pairs of one kind as of the other.
+        Number of the first sentence's patient, who occurs in equally many pairs of both kinds.
     """
 
     first: np.ndarray
@@ -92,18 +94,21 @@ class SentencePairs:
 
 
 def draw_pairs(sentences: ReleasedSentences, n_pairs: int, rng: np.random.Generator) -> SentencePairs:
-    """For every patient equally many pairs within them and with sentences of others.
+    """Draw for every patient equally many pairs within the patient and with other patients.
 
     Parameters
     ----------
     sentences : ReleasedSentences
+        Sentences to draw from.
     n_pairs : int
-        About how many in all; at least two for each patient who has any.
+        Approximate number of pairs. Every patient with a possible pair contributes at least two pairs.
+    rng : numpy Generator
+        Random generator.
 
     Raises
     ------
     ValueError
-        If fewer than two patients have two sentences (of different documents, where those are known).
+        If fewer than two patients have two sentences (of different documents, if documents are given).
     """
     patients = np.unique(sentences.groups, return_inverse=True)[1]
     documents = np.unique(sentences.documents, return_inverse=True)[1]
@@ -111,7 +116,7 @@ def draw_pairs(sentences: ReleasedSentences, n_pairs: int, rng: np.random.Genera
     if len(with_pairs) < 2:
         raise ValueError("Linking needs at least two patients with two sentences each.")
     each = max(1, n_pairs // (2 * len(with_pairs)))
-    # Strangers come from patients who have pairs too: else a patient of one sentence would give themselves away.
+    # The other patients must have pairs too. Otherwise a patient with one sentence would only occur in mixed pairs.
     usable = np.flatnonzero(np.isin(patients, with_pairs))
     first, second, same, owner = [], [], [], []
     for p in with_pairs:
@@ -128,13 +133,14 @@ def draw_pairs(sentences: ReleasedSentences, n_pairs: int, rng: np.random.Genera
 
 
 class PairFeatures:
-    """What two released sentences have in common, as numbers.
+    """Similarities of two released sentences, as numbers.
 
     Parameters
     ----------
     sentences : ReleasedSentences
+        Sentences of the pairs.
     use_casing, use_tags : bool
-        Whether casing and labels are looked at; they are released without noise.
+        Whether to use casing and labels, which are released without noise.
 
     Examples
     --------
@@ -167,46 +173,52 @@ class PairFeatures:
         rows = [range(start, stop) for start, stop in bounds]
         frequency = Counter(word for row in rows for word in {folded[i] for i in row})
         self._weight = {word: float(np.log((1 + n) / k)) for word, k in frequency.items()}
-        marked = labels if labels is not None else ["" for _ in folded]  # without labels all words are alike
+        # Without labels all words count as one kind.
+        marked = labels if labels is not None else ["" for _ in folded]
         self._words = [
             ({folded[i] for i in row if marked[i] is not None}, {folded[i] for i in row if marked[i] is None})
             for row in rows
         ]
 
     def __call__(self, pairs: SentencePairs) -> np.ndarray:
-        """Features of shape (n_pairs, n_features)."""
+        """Compute features of shape (n_pairs, n_features)."""
         a, b = pairs.first, pairs.second
         of = self._of_words if self._vectors is None else self._of_vectors
         columns = [np.array([of(i, j) for i, j in zip(a.tolist(), b.tolist(), strict=True)])]
         for counts in self._counts:
             shared, either = np.minimum(counts[a], counts[b]), np.maximum(counts[a], counts[b]).sum(1)
-            alike = np.where(either > 0, shared.sum(1) / np.maximum(either, 1.0), 1.0)  # two that have none are alike
+            # Two sentences without any counts are alike.
+            alike = np.where(either > 0, shared.sum(1) / np.maximum(either, 1.0), 1.0)
             columns.append(alike[:, None])
             columns.append(shared)
         columns.append(np.abs(np.log(self._lengths[a] / self._lengths[b]))[:, None])
         return np.hstack(columns)
 
     def _of_words(self, i: int, j: int) -> list[float]:
+        """Rarity of the shared words: sum and maximum, for PHI words and for other words."""
         out: list[float] = []
         for kind in (0, 1):
             shared = [self._weight[word] for word in self._words[i][kind] & self._words[j][kind]]
-            # The rarest shared word counts for itself: one rare surrogate links, ten stop words do not.
-            # A set of words has another order in each process: only sorted numbers have the same sum in all of them.
+            # The rarest shared word is a feature of its own: one rare surrogate links, ten stop words do not.
+            # The order of a set differs between processes. Sorted numbers have the same sum in every process.
             out += [float(np.log1p(sum(sorted(shared)))), max(shared, default=0.0)]
         return out
 
     def _of_vectors(self, i: int, j: int) -> list[float]:
+        """Cosine of the mean vectors, and statistics of the best cosine of each token."""
         assert self._vectors is not None
         u, v = self._vectors[i], self._vectors[j]
         if not len(u) or not len(v):
             return [0.0, 0.0, 0.0, 0.0]
-        cosine = u @ v.T  # shape: (n_tokens of i, n_tokens of j)
+        # shape: (n_tokens of i, n_tokens of j)
+        cosine = u @ v.T
         means = _unit(np.stack([u.mean(0), v.mean(0)]))
         best = cosine.max(1)
         return [float(means[0] @ means[1]), float(best.max()), float(best.mean()), float((best > 0.999).sum())]
 
 
 def _row_counts(numbers: list[int], bounds: list[tuple[int, int]], n_kinds: int) -> np.ndarray:
+    """Counts of each kind in each sentence, shape (n, n_kinds); negative numbers are ignored."""
     out = np.zeros((len(bounds), n_kinds))
     for i, (start, stop) in enumerate(bounds):
         for number in numbers[start:stop]:

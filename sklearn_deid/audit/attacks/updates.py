@@ -1,4 +1,4 @@
-"""Update leakage: what one update of a distributed training tells about the sentences behind it."""
+"""Update leakage: recover properties of the sentences behind an update of a distributed training."""
 
 from __future__ import annotations
 
@@ -20,16 +20,17 @@ from .declaration import AttackPreset, AuditAttack
 
 @dataclass(frozen=True, repr=False)
 class UpdateKnowledge:
-    """What a server, or whoever listens, knows about the model.
+    """Knowledge of a server or an eavesdropper about the model.
 
     Attributes
     ----------
     layout : ParameterLayout
-        Where each parameter lies in the vector that is exchanged.
+        Position of each parameter in the exchanged vector.
     frequencies : array-like of shape (n_rows,), optional
-        How frequent each row (word or tag) is in general; the baseline guesses by it. None knows nothing.
+        General frequency of each row (word or tag), which the baseline uses for its guess. With None the attacker knows
+        no frequencies.
     table : array-like of shape (n_rows, d), optional
-        Vectors of the words, where they are public and not trained.
+        Vectors of the words, if the vectors are public and not trained.
     """
 
     layout: ParameterLayout
@@ -42,14 +43,14 @@ class UpdateKnowledge:
 
 @dataclass(frozen=True, repr=False)
 class ReleasedUpdates:
-    """Updates that were sent, and for the measurement what each was computed from.
+    """Sent updates and, for the measurement, the rows behind each update.
 
     Attributes
     ----------
     updates : ExchangeRecord, or sequence of SparseUpdate or of messages
-        Of an `ExchangeRecord` the uploads, in order.
+        Updates that were sent. An `ExchangeRecord` supplies its uploads, in order.
     present : sequence of collections of int
-        For each update the rows (numbers of words or of tags) that occurred in its batch or epoch.
+        For each update, the rows (numbers of words or of tags) that occurred in its batch or epoch.
     """
 
     updates: Any
@@ -68,18 +69,19 @@ class ReleasedUpdates:
     def __len__(self) -> int:
         return len(self.updates)
 
-    def __repr__(self) -> str:  # the numbers of the words are as good as words
+    # The repr shows no rows: the numbers of the words reveal as much as the words.
+    def __repr__(self) -> str:
         return f"ReleasedUpdates(n={len(self)})"
 
     def parameter(self, layout: ParameterLayout, name: str) -> list[np.ndarray]:
-        """One parameter's part of each update, in its shape, with zeros where nothing was sent.
+        """Return one parameter's part of each update in its shape, with zeros for numbers that were not sent.
 
         Raises
         ------
         ExchangeError
-            If an update is of another model.
+            If an update belongs to another model.
         ValueError
-            If there is no such parameter.
+            If the model has no such parameter.
         """
         if name not in layout.names:
             raise ValueError(f"The model has no parameter of that name; it has {len(layout.names)} others.")
@@ -88,32 +90,35 @@ class ReleasedUpdates:
         return [layout.unflatten(one.dense())[name] for one in self.updates]
 
 
-# Singular values below this share of the largest are rounding in any case; above it, a gap of this factor shows it.
+# Singular values below this proportion of the largest are always rounding. Among larger values, a gap of this factor
+# separates the signal from rounding.
 _ROUNDING, _GAP = 1e-7, 10.0
 
 
 def rows_by_norm(part: np.ndarray) -> np.ndarray:
-    """Length of each row of an update, shape (n_rows,)."""
+    """Norm of each row of an update, shape (n_rows,)."""
     return np.linalg.norm(part, axis=1)
 
 
 def rows_by_bias(part: np.ndarray) -> np.ndarray:
-    """The update of each bias itself: against the gradient, it is positive where the tag occurred."""
+    """Update of each bias. An update opposes the gradient, so that the value is positive if the tag occurred."""
     return np.asarray(part, dtype=np.float64)
 
 
 def rows_by_span(part: np.ndarray, table: np.ndarray) -> np.ndarray:
-    """Minus the share of each word's vector that lies outside the row space of an update.
+    """Negative proportion of each word's vector outside the row space of an update.
 
     Parameters
     ----------
     part : ndarray of shape (n_units, d)
+        Update of a layer that reads word vectors.
     table : ndarray of shape (n_words, d)
+        Public word vectors.
 
     Returns
     -------
     ndarray of shape (n_words,)
-        From -1 to 0; all 0 where the row space is the whole space, and the update tells nothing.
+        Values from -1 to 0. All values are 0 if the row space is the whole space; then the update reveals nothing.
 
     Examples
     --------
@@ -125,23 +130,25 @@ def rows_by_span(part: np.ndarray, table: np.ndarray) -> np.ndarray:
     norms = np.linalg.norm(table, axis=1)
     if len(kept) == table.shape[1]:
         return np.zeros(len(table))
+    # Distance of each word's vector to the row space. shape: (n_words,)
     outside = np.linalg.norm(table - (table @ kept.T) @ kept, axis=1)
     # A word without a vector leaves no trace.
     return -np.where(norms > 0, outside / np.maximum(norms, 1e-300), 1.0)
 
 
 def _rank(values: np.ndarray) -> int:
-    """How many singular values are more than rounding; updates are differences of float32 numbers."""
+    """Number of singular values above rounding. The updates are differences of float32 numbers."""
     above = int((values > _ROUNDING * values.max(initial=0.0)).sum())
     if above < 2:
         return above
+    # The largest drop between neighbouring singular values separates the signal from rounding, if the drop is clear.
     ratios = values[: above - 1] / values[1:above]
     largest = int(ratios.argmax())
     return largest + 1 if ratios[largest] > _GAP else above
 
 
-# Parameters of the tagger's network with one row for each label, character or word shape, and the numbers of its first
-# layer that read the fixed vectors of words.
+# Parameters of the tagger's network with one row for each label, character or word shape. ``WORD_VECTORS`` names the
+# part of the first layer that reads the fixed word vectors.
 LABELS, CHARACTERS, SHAPES = "emit.bias", "words.characters.embedding.weight", "words.shapes.weight"
 WORD_VECTORS = "word vectors"
 _ROWS_OF = {CHARACTERS: "characters", SHAPES: "word shapes"}
@@ -154,47 +161,52 @@ _POSITIVE_BAR = 0.99
 
 
 def _on(kind: str, parameter: str, against: str = "updates") -> dict[str, str]:
-    """What occurred at one site and not at another, or (``against="rows"``) what occurred at all."""
+    """Options of a preset. Rows are compared between two updates or, with ``against="rows"``, within an update."""
     return {"kind": kind, "parameter": parameter, "against": against}
 
 
 class UpdateLeakageAttack(AuditAttack):
-    """Says which words, or which labels, the sentences behind an update had.
+    """Decide which words or labels occurred in the sentences behind an update.
 
-    Three ways, each about the rows of one parameter:
+    The attack has three kinds. Each kind reads the rows of one parameter:
 
-    - ``"words"``: of trainable word vectors only those of words that occurred get a gradient. The longer the row of the
-      update, the likelier the word.
-    - ``"labels"``: the gradient of an output bias is predicted minus true counts, so that the update of a tag's bias is
-      positive where the tag occurred more often than predicted.
-    - ``"span"``: word vectors are public and fixed; the gradient of a layer that reads them is a sum of outer products
-      with the vectors of the words, which therefore lie in its row space. The smaller the part of a word's vector
-      outside of it, the likelier the word. It tells nothing where an update has more distinct words than the vectors
-      have dimensions.
+    - ``"words"``: if word vectors are trained, only the words that occurred have a gradient. A longer row of the update
+      makes the word more likely.
+    - ``"labels"``: the gradient of an output bias is the predicted minus the true count. The update of a tag's bias is
+      therefore positive if the tag occurred more often than predicted.
+    - ``"span"``: if word vectors are public and fixed, the gradient of a layer that reads the vectors is a sum of outer
+      products with the vectors of the words. The vectors of these words therefore lie in the row space of the gradient.
+      A smaller part outside the row space makes the word more likely. The attack learns nothing if an update has more
+      distinct words than the vectors have dimensions.
 
     Parameters
     ----------
     kind : {"words", "labels", "span"}
+        Kind of the attack.
     parameter : str
-        Name in the layout: of shape (n_words, d) for "words", (n_tags,) for "labels", (n_units, d) for "span".
+        Name of the parameter in the layout. The shape is (n_words, d) for "words", (n_tags,) for "labels" and
+        (n_units, d) for "span".
     against : {"rows", "updates"}, default="rows"
-        What a row that occurred is compared with: a row of the same update that did not occur, or the same row of an
-        update where it did not. With the latter nothing is gained by knowing which words are frequent; the attacker
-        sees the updates of several sites or epochs.
+        Comparison for a row that occurred. "rows" compares with a row of the same update that did not occur. "updates"
+        compares with the same row of an update in which the row did not occur. With "updates" the knowledge of frequent
+        words is no help, and the attacker sees the updates of several sites or epochs.
     n_pairs : int, default=50
-        Pairs for each update, or for each two updates.
+        Number of pairs for each update, or for each two updates.
     confidence : float in (0, 1), default=0.95
-        Interval over updates, or pairs of updates.
+        Confidence level of the interval over updates, or over pairs of updates.
     random_state : int or None, default=None
+        Random seed of the pairs and of the controls.
 
     Notes
     -----
-    The figure is the share of pairs, one that occurred and one that did not, that are told apart; a tie is one half,
-    unless the attacker knows frequencies, which then decide. Where the baseline by frequency is high, attack with
-    ``against="updates"`` too: this attacker does not weigh frequencies against what an update says.
+    A pair consists of a row that occurred and a row that did not occur. The result is the proportion of pairs that the
+    attacker distinguishes. A tie counts one half, unless the attacker knows frequencies, which then decide. If the
+    baseline by frequency is high, attack with ``against="updates"`` too: this attacker does not combine frequencies
+    with the evidence of an update.
 
-    An optimizer that also moves what has no gradient (momentum, weight decay), noise and the choice of what is sent
-    blur the attack; the figure says how much. Attack the updates as they were sent.
+    Three things weaken the attack: an optimizer that also changes parameters without a gradient (momentum, weight
+    decay), noise, and the choice of the numbers to send. The result shows how much. Attack the updates as they were
+    sent.
 
     References
     ----------
@@ -255,18 +267,18 @@ class UpdateLeakageAttack(AuditAttack):
 
     @property
     def name(self) -> str:
-        """Which attack, in words."""
+        """Name of the attack, in words."""
         beside = ", against other updates" if self.against == "updates" else ""
         return f"update leakage, {_KINDS[self.kind]}{beside}"
 
     @property
     def attacker(self) -> str:
-        """Who attacks, and what they hold."""
+        """Description of the attackers and their knowledge."""
         known = " and the public word vectors" if self.kind == "span" else ""
         return f"A curious server that sees each update of a site, knows the model{known}, and follows the protocol."
 
     def run(self, release: Any) -> list[AttackResult]:
-        """Rows that occurred in the sentences behind the uploads of an exchange."""
+        """Find the rows that occurred in the sentences behind the uploads of an exchange."""
         if self.kind != "span" and not release.has_parameter(self.parameter):
             return [self.skip("The network of this exchange has no parameter of that kind.")]
         found = self.fit(release.knowledge_of(self.parameter)).attack(release.updates_of(self.parameter))
@@ -275,17 +287,17 @@ class UpdateLeakageAttack(AuditAttack):
         return [replace(found, name=name, details=details)]
 
     def fit(self, knowledge: UpdateKnowledge) -> UpdateLeakageAttack:
-        """Take what the attacker knows of the model.
+        """Store the attacker's knowledge of the model.
 
         Parameters
         ----------
         knowledge : UpdateKnowledge
-            With ``table`` for "span".
+            Knowledge of the model. "span" needs its ``table``.
 
         Raises
         ------
         ValueError
-            If the table is missing.
+            If "span" lacks the table.
         """
         self._layout = knowledge.layout
         self._frequencies = None if knowledge.frequencies is None else np.asarray(knowledge.frequencies, dtype=float)
@@ -295,26 +307,28 @@ class UpdateLeakageAttack(AuditAttack):
         return self
 
     def attack(self, released: ReleasedUpdates) -> AttackResult:
-        """Read updates.
+        """Attack updates and return the result.
 
         Parameters
         ----------
         released : ReleasedUpdates
+            Updates that were sent, with the rows behind them.
 
         Raises
         ------
         ExchangeError
-            If an update is of another model.
+            If an update belongs to another model.
         ValueError
-            If the parameter does not exist or has the wrong shape, or every update has all rows or none.
+            If the parameter does not exist or has the wrong shape, or in every update all rows or no rows occurred.
         """
         started = perf_counter()
         rng = np.random.default_rng(self.random_state)
         parts = released.parameter(self._layout, self.parameter)
         present = [frozenset(rows) for rows in released.present]
-        scores = np.stack([self._scores(part) for part in parts])  # shape: (n_updates, n_rows)
+        # shape: (n_updates, n_rows)
+        scores = np.stack([self._scores(part) for part in parts])
         pairs = self._pairs(present, scores.shape[1], rng)
-        # Rows in random order: what is left of the update has nothing to do with what occurred.
+        # Negative control: in random order, the rows of an update are independent of the words that occurred.
         blind = rng.permuted(scores, axis=1)
         return AttackResult(
             self.name,
@@ -334,7 +348,7 @@ class UpdateLeakageAttack(AuditAttack):
         )
 
     def _scores(self, part: np.ndarray) -> np.ndarray:
-        """How much each row looks as if it had occurred."""
+        """Score of each row. A higher score means that the row more likely occurred."""
         n_axes = 1 if self.kind == "labels" else 2
         if part.ndim != n_axes:
             raise ValueError(f"kind='{self.kind}' needs a parameter of {n_axes} axes. Got {part.ndim}.")
@@ -348,13 +362,14 @@ class UpdateLeakageAttack(AuditAttack):
         return rows_by_bias(part) if self.kind == "labels" else rows_by_norm(part)
 
     def _pairs(self, present: list[frozenset[int]], n_rows: int, rng: np.random.Generator) -> _Pairs:
+        """Draw the pairs of the comparison, within updates or between updates."""
         if any(not 0 <= row < n_rows for rows in present for row in rows):
             raise ValueError(f"'present' must hold numbers of {n_rows} rows.")
         if self.against == "rows":
             each = enumerate(present)
             drawn = [pair for i, rows in each for pair in _pairs_of_rows(rows, i, n_rows, self.n_pairs, rng)]
         else:
-            # Each update is in one pair of updates, so that what is found in one pair says nothing of the next.
+            # Each update belongs to a single pair of updates, so that the results of the pairs are independent.
             order = rng.permutation(len(present)).tolist()
             matched = zip(order[::2], order[1::2], strict=False)
             drawn = [pair for i, j in matched for pair in _pairs_of_updates(present, i, j, self.n_pairs, rng)]
@@ -363,13 +378,13 @@ class UpdateLeakageAttack(AuditAttack):
         return _Pairs(*np.array(drawn, dtype=np.int64).T)
 
     def _positive(self, present: list[frozenset[int]], shape: tuple[int, ...], rng: np.random.Generator) -> Estimate:
-        """The same attack on what one plain step on these rows would send."""
+        """Run the same attack on the update of one plain step on these rows."""
         plain, shown = [], []
         for rows in present:
             there = np.array(sorted(rows), dtype=np.int64)
             if self.kind == "span":
                 assert self._table is not None
-                # More words than fit into the row space cannot be read by anyone, and are no control.
+                # No attacker can read more words than the row space holds, so that the control stays below this number.
                 there = rng.permutation(there)[: max(1, min(shape[1] // 2, shape[0]))]
                 plain.append(self._scores(np.eye(shape[0], len(there)) @ self._table[there]))
             else:
@@ -381,7 +396,7 @@ class UpdateLeakageAttack(AuditAttack):
         return Estimate.from_hits(_told_apart(scores, self._pairs(shown, scores.shape[1], rng)))
 
     def _baseline(self, pairs: _Pairs) -> Estimate | float:
-        """Guessing by how frequent rows are in general."""
+        """Success of a guess by the general frequencies of the rows."""
         if self._frequencies is None or self.against == "updates":
             return 0.5
         frequencies = np.broadcast_to(self._frequencies, (int(pairs.update.max()) + 1, len(self._frequencies)))
@@ -389,7 +404,7 @@ class UpdateLeakageAttack(AuditAttack):
 
 
 class _Pairs(NamedTuple):
-    """Rows of updates where they occurred, and what they are compared with; all of shape (n,)."""
+    """Rows that occurred in an update, and the rows that they are compared with; all arrays of shape (n,)."""
 
     group: np.ndarray
     update: np.ndarray
@@ -401,6 +416,7 @@ class _Pairs(NamedTuple):
 def _pairs_of_rows(
     present: frozenset[int], i: int, n_rows: int, n_pairs: int, rng: np.random.Generator
 ) -> list[tuple[int, int, int, int, int]]:
+    """Draw pairs within an update: a row that occurred and a row that did not occur."""
     there = np.array(sorted(present), dtype=np.int64)
     absent = np.setdiff1d(np.arange(n_rows), there)
     if not len(there) or not len(absent):
@@ -412,26 +428,27 @@ def _pairs_of_rows(
 def _pairs_of_updates(
     present: list[frozenset[int]], i: int, j: int, n_pairs: int, rng: np.random.Generator
 ) -> list[tuple[int, int, int, int, int]]:
-    """Rows that occurred in one of two updates and not in the other."""
+    """Draw rows that occurred in one of two updates and not in the other."""
     usable = [(i, i, row, j, row) for row in sorted(present[i] - present[j])]
     usable += [(i, j, row, i, row) for row in sorted(present[j] - present[i])]
     return [usable[k] for k in rng.choice(len(usable), n_pairs).tolist()] if usable else []
 
 
 def _told_apart(scores: np.ndarray, pairs: _Pairs, frequencies: np.ndarray | None = None) -> np.ndarray:
-    # Updates differ in size as a whole: each is seen relative to its own rows. What is zero stays zero.
+    """Whether the row that occurred has the higher score in each pair; a tie counts one half."""
+    # Updates differ in overall size, so that each update is scaled by its own rows. Zeros stay zeros.
     size = np.sqrt(np.mean(np.square(scores), axis=1, keepdims=True))
     scores = scores / np.where(size > 0, size, 1.0)
     there, other = scores[pairs.update, pairs.row], scores[pairs.other_update, pairs.other_row]
     tied = np.full(len(there), 0.5)
     if frequencies is not None:
         tied += 0.5 * np.sign(frequencies[pairs.row] - frequencies[pairs.other_row])
-    # Differences in the last digits are none.
+    # Differences in the last digits count as ties.
     return np.where(np.isclose(there, other, rtol=1e-9, atol=1e-12), tied, there > other)
 
 
 def _named(scores: np.ndarray, present: list[frozenset[int]]) -> dict[str, float]:
-    """If as many rows are named as occurred: the share of them that did."""
+    """Proportion of right rows, if the attacker names as many rows as occurred."""
     right = total = 0
     for score, rows in zip(scores, present, strict=True):
         best = np.argsort(-score, kind="stable")[: len(rows)]

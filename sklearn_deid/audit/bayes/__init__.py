@@ -1,4 +1,4 @@
-"""Re-identification of pseudonyms by an attacker who knows the mechanism: exact, or estimated."""
+"""Probability that the best attacker, who knows the mechanism, re-identifies a pseudonym: exact or estimated."""
 
 from .bayes_reidentification import CategoryReidentification, Reidentification, bayes_reidentification
 

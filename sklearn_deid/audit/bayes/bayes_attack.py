@@ -1,4 +1,4 @@
-"""The best attacker on a randomised release: what is attacked, its probability table in blocks, and Monte Carlo."""
+"""Success of the best attacker on a randomised release: target, probability table in blocks, and Monte Carlo."""
 
 from __future__ import annotations
 
@@ -13,25 +13,25 @@ from scipy.sparse import csr_array, issparse
 
 from ...metrics import Estimate
 
-# Joint probabilities whose logarithms differ by less are equal: sums of logarithms are rounded.
+# Joint probabilities count as equal if their logarithms differ by less than this: sums of logarithms are rounded.
 LOG_TIE = 1e-9
 _SAMPLES_AT_ONCE = 20_000
-# A sparse table may have wider rows further on, so that its blocks stay short.
+# Later rows of a sparse table may be wider than the rows seen so far, so that sparse blocks stay short.
 _SPARSE_TOKENS_AT_ONCE = 64
-# Bytes that one entry of a probability table takes while it is worked on.
+# Bytes that a computation needs for one entry of a probability table.
 _WORKED = 40
 _FINALISTS = 32
 
 
 class Attack(NamedTuple):
-    """What the best attacker attains on one set of tokens.
+    """Success of the best attacker on one set of tokens.
 
     Attributes
     ----------
     probability : Estimate
-        Of naming the token.
+        Probability that the attacker names the token.
     worst_case : float or None
-        Of naming the most exposed token.
+        Probability that the attacker names the most exposed token.
     """
 
     probability: Estimate
@@ -40,19 +40,22 @@ class Attack(NamedTuple):
 
 @dataclass(frozen=True, repr=False)
 class Target:
-    """What is attacked.
+    """Mechanism and tokens under attack.
 
     Parameters
     ----------
     mechanism : Any
+        Mechanism that releases tokens.
     tokens : sequence of str
+        Tokens among which the attacker searches.
     prior : ndarray of shape (n_tokens,)
-        Adds up to 1.
+        Prior probabilities of the tokens, which add up to 1.
     n_releases : int
+        Number of releases of each token.
     delta : float
-        How often the interval may miss.
+        Largest probability that the interval misses the truth.
     max_bytes : int
-        Of the arrays that are made at once, beside what the mechanism needs itself.
+        Largest size of the arrays in one step, without the memory of the mechanism itself.
     """
 
     mechanism: Any
@@ -64,28 +67,29 @@ class Target:
 
     @cached_property
     def blocks(self) -> ProbabilityBlocks:
-        """The probability table."""
+        """Blocks of the probability table."""
         return ProbabilityBlocks(self.mechanism, self.tokens, self.max_bytes)
 
     def draw(self, truth: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-        """One release of each token whose number is given."""
+        """Draw one release of each token in ``truth``, which holds positions in ``tokens``."""
         return self.mechanism.sample([self.tokens[i] for i in truth.tolist()], rng)
 
     def rows_of(self, n_numbers: int) -> int:
-        """How many rows of so many numbers are made at once."""
+        """Number of rows that one step may hold, if each row has ``n_numbers`` numbers."""
         return max(1, self.max_bytes // (8 * n_numbers))
 
 
 class ProbabilityBlocks:
-    """Blocks of rows of the probability table, made anew in each pass unless they are small enough to keep.
+    """Blocks of rows of the probability table. Each pass computes the blocks again, unless all blocks fit in memory.
 
     Parameters
     ----------
     mechanism : Any
-        With ``probabilities``.
+        Mechanism with ``probabilities``.
     tokens : sequence of str
+        Rows of the table.
     max_bytes : int
-        Half of it for one block, half of it for all blocks if they are kept.
+        Memory limit. One half is for a single block, the other half is for all blocks if they are kept.
     """
 
     def __init__(self, mechanism: Any, tokens: Sequence[str], max_bytes: int) -> None:
@@ -105,7 +109,8 @@ class ProbabilityBlocks:
         self._kept = kept if stored <= self.max_bytes else None
 
     def _made(self) -> Iterator[tuple[slice, csr_array]]:
-        # How wide the rows are is known from those that came before; the first block is one row.
+        """Compute the blocks of rows from the mechanism."""
+        # The width of later rows is estimated from the earlier rows; the first block has a single row.
         start, widest, at_once = 0, 1, 1
         while start < len(self.tokens):
             part = slice(start, min(start + at_once, len(self.tokens)))
@@ -121,24 +126,25 @@ class ProbabilityBlocks:
 
 
 def _check_rows(block: csr_array, n_tokens: int) -> None:
-    """Fail on a table that is none: a row that adds up to less would look more private than it is."""
+    """Reject an invalid table: a row that adds up to less than 1 would look more private than the release is."""
     good = block.shape[0] == n_tokens and np.isfinite(block.data).all() and (block.data >= 0).all()
     if not good or (np.abs(block.sum(axis=1, dtype=np.float64) - 1) > 1e-3).any():
         raise ValueError("The 'probabilities' of the mechanism must be one row a token, at least 0, and add up to 1.")
 
 
 def monte_carlo_attack(target: Target, n_samples: int, rng: np.random.Generator) -> Attack:
-    """Mean over drawn releases of the largest posterior probability, with an interval that holds for any values.
+    """Average the largest posterior probability over drawn releases, with an interval for bounded values.
 
-    The mean of the largest posterior is the success of the best attacker, and varies less than hits and misses do. The
-    interval is the empirical Bernstein bound of Maurer and Pontil (2009, theorem 4) on both sides.
+    The mean of the largest posterior is the success of the best attacker. This mean varies less than a count of right
+    and wrong guesses. The interval is the empirical Bernstein bound of Maurer and Pontil (2009, theorem 4) on both
+    sides.
     """
     guess = float(target.prior.max())
     truth = rng.choice(len(target.tokens), size=n_samples, p=target.prior)
     certainty, _ = _posterior(target, truth, rng)
     if not certainty.all():
         raise ValueError("The mechanism draws releases that its own probabilities exclude; nothing can be said of it.")
-    # A guess without the release attains at least the largest prior; the mean of draws may fall short of it.
+    # The best attacker reaches at least the largest prior, by a guess without the release. A mean of draws may be less.
     mean, half = min(1.0, max(float(certainty.mean()), guess)), _bernstein(certainty, target.delta)
     return Attack(
         Estimate(mean, max(guess, mean - half), min(1.0, mean + half), n_samples), _most_exposed(target, n_samples, rng)
@@ -146,9 +152,10 @@ def monte_carlo_attack(target: Target, n_samples: int, rng: np.random.Generator)
 
 
 def bracket_attack(target: Target, n_samples: int, rng: np.random.Generator) -> Attack:
-    """Between the hits of one attacker and the success of the best one on a release that tells more.
+    """Enclose the success of the best attacker between a weaker attacker and a more informative release.
 
-    The interval reaches from the lower bound of the first to the upper bound of the second.
+    The interval reaches from the lower bound for the weaker attacker to the upper bound for the best attacker on the
+    more informative release.
     """
     telling_more, telling_less = target.mechanism.bracket()
     guess = float(target.prior.max())
@@ -162,7 +169,7 @@ def bracket_attack(target: Target, n_samples: int, rng: np.random.Generator) -> 
 
 
 def _posterior(target: Target, truth: np.ndarray, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-    """For releases of the tokens ``truth``: the largest posterior, and the probability that the truth is named."""
+    """Return the largest posterior and the probability of naming the truth, for releases of the tokens ``truth``."""
     certainty, named = np.empty(len(truth)), np.empty(len(truth))
     with np.errstate(divide="ignore"):
         log_prior = np.log(target.prior)
@@ -171,8 +178,10 @@ def _posterior(target: Target, truth: np.ndarray, rng: np.random.Generator) -> t
         drawn = [np.asarray(target.draw(truth[part], rng)) for _ in range(target.n_releases)]
         largest = np.full(len(drawn[0]), -np.inf)
         total, ties, own = largest.copy(), np.zeros(len(largest)), largest.copy()
+        # The table comes in blocks of tokens: each array below keeps a running value for every sample.
         for block, likelihood in _log_likelihoods(target, drawn):
-            joint = likelihood + log_prior[block][:, None]  # shape: (n_block, n_samples)
+            # shape: (n_block, n_samples)
+            joint = likelihood + log_prior[block][:, None]
             total = np.logaddexp(total, np.logaddexp.reduce(joint, axis=0))
             top = joint.max(axis=0)
             near = np.isclose(joint, np.maximum(top, largest), rtol=0, atol=LOG_TIE).sum(axis=0)
@@ -180,7 +189,7 @@ def _posterior(target: Target, truth: np.ndarray, rng: np.random.Generator) -> t
             largest = np.maximum(largest, top)
             mine = np.flatnonzero((truth[part] >= block.start) & (truth[part] < block.stop))
             own[mine] = joint[truth[part][mine] - block.start, mine]
-        # No token fits a release: it is not named. An attacker who takes one release for another may get there.
+        # If no token can produce a release, no token is named. This happens to an attacker who assumes another release.
         fits = np.isfinite(total)
         certainty[part] = np.where(fits, np.exp(largest - np.where(fits, total, 0.0)), 0.0)
         named[part] = np.where(np.isfinite(own) & (own >= largest - LOG_TIE), 1.0 / np.maximum(ties, 1), 0.0)
@@ -188,7 +197,7 @@ def _posterior(target: Target, truth: np.ndarray, rng: np.random.Generator) -> t
 
 
 def _log_likelihoods(target: Target, drawn: list[np.ndarray]) -> Iterator[tuple[slice, np.ndarray]]:
-    """Log likelihood of all releases of each sample, for blocks of tokens; shape (n_block, n_samples)."""
+    """Log-likelihood of all releases of each sample, for blocks of tokens; shape (n_block, n_samples)."""
     at_once = target.rows_of(6 * len(drawn[0]))
     if hasattr(target.mechanism, "probabilities"):
         columns, inverse = np.unique(np.stack(drawn), return_inverse=True)
@@ -199,6 +208,7 @@ def _log_likelihoods(target: Target, drawn: list[np.ndarray]) -> Iterator[tuple[
                 with np.errstate(divide="ignore"):
                     logs = np.log(seen[start : start + at_once].toarray())
                 part = slice(whole.start + start, whole.start + start + len(logs))
+                # The releases of a sample are independent, so that their logarithms add up.
                 yield part, sum((logs[:, line] for line in inverse), start=np.zeros((len(logs), inverse.shape[1])))
         return
     for start in range(0, len(target.tokens), at_once):
@@ -207,11 +217,11 @@ def _log_likelihoods(target: Target, drawn: list[np.ndarray]) -> Iterator[tuple[
 
 
 def _most_exposed(target: Target, n_samples: int, rng: np.random.Generator) -> float:
-    """Probability of naming the token that seems most exposed, on draws that it was not chosen by.
+    """Estimate the probability of naming the most exposed token, on draws that did not choose this token.
 
-    The largest of thousands of noisy estimates would be too large. Some tokens are shortlisted, one of them is chosen
-    on fresh draws, and its probability is estimated on fresh draws again: without bias for that token, which is at most
-    as exposed as the most exposed one.
+    The largest of thousands of noisy estimates would be too large. Therefore the function draws a shortlist of tokens,
+    chooses one of them on new draws, and estimates its probability on further new draws. The estimate is unbiased for
+    the chosen token, which is at most as exposed as the most exposed token.
     """
     chosen = np.arange(len(target.tokens))
     for n_kept in (_FINALISTS, 1):
@@ -225,6 +235,6 @@ def _most_exposed(target: Target, n_samples: int, rng: np.random.Generator) -> f
 
 
 def _bernstein(values: np.ndarray, delta: float) -> float:
-    """Half width of the interval of a mean of values in [0, 1], which misses with a probability of ``delta``."""
+    """Half-width of the interval of a mean of values in [0, 1]. The interval misses with probability ``delta``."""
     n, logs = len(values), log(4 / delta)
     return sqrt(2 * float(values.var(ddof=1)) * logs / n) + 7 * logs / (3 * (n - 1))

@@ -1,4 +1,4 @@
-"""The best attacker on a randomised release, exactly: sums over all releases, or over all multisets of several."""
+"""Exact success of the best attacker on a randomised release: sums over all releases, or over multisets of releases."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _MULTISETS_AT_ONCE = 4096
 
 
 def n_multisets(target: Target, enough: int) -> int:
-    """How many multisets of releases there are; counting stops beyond ``enough``."""
+    """Number of multisets of releases. The count stops as soon as the number exceeds ``enough``."""
     columns: set[int] = set()
     found = 0
     for _, block in target.blocks:
@@ -30,13 +30,17 @@ def n_multisets(target: Target, enough: int) -> int:
 
 
 def exact_attack(target: Target) -> Attack:
-    """Sum over all releases of the largest joint probability, ``sum_r max_w prior(w) P(r | w)``."""
+    """Sum the largest joint probability over all releases, ``sum_r max_w prior(w) P(r | w)``."""
     value, worst = _exact_several(target) if target.n_releases > 1 else _exact_one(target)
     return Attack(Estimate.exact(min(1.0, value)), min(1.0, worst))
 
 
 def _exact_one(target: Target) -> tuple[float, float]:
-    """Success over all tokens, and for the most exposed one, in three passes: largest, ties, shares."""
+    """Success over all tokens and on the most exposed token.
+
+    Three passes over the table: the largest joint probability of each release, the number of ties, and the proportion
+    of each tied token.
+    """
     prior, blocks = target.prior, target.blocks
     best = np.zeros(0)
     for part, block in blocks:
@@ -54,39 +58,49 @@ def _exact_one(target: Target) -> tuple[float, float]:
 
 
 def _row_of(block: csr_array) -> np.ndarray:
+    """Row of each stored entry."""
     return np.repeat(np.arange(block.shape[0]), np.diff(block.indptr))
 
 
 def _is_best(block: csr_array, prior: np.ndarray, best: np.ndarray) -> np.ndarray:
-    """Which stored entries are the largest of their column, ties included."""
+    """Whether each stored entry is the largest of its column, ties included."""
     joint = block.data * prior[_row_of(block)]
     return (joint > 0) & (joint >= best[block.indices] * (1 - _TIE))
 
 
 def _exact_several(target: Target) -> tuple[float, float]:
-    """The same for several releases, whose order tells nothing: each multiset once, times its number of orders."""
+    """Success over all tokens and on the most exposed token, for several releases.
+
+    The order of the releases carries no information. The function therefore counts each multiset of releases once, and
+    multiplies its probability by the number of its orders.
+    """
     whole = [block for _, block in target.blocks]
     columns = np.unique(np.concatenate([block.indices for block in whole]))
-    table = np.concatenate([block[:, columns].toarray() for block in whole])  # shape: (n_tokens, n_columns)
+    # shape: (n_tokens, n_columns)
+    table = np.concatenate([block[:, columns].toarray() for block in whole])
+    # A separate mask for zero probabilities, because 0 * log(0) would be NaN in the products below.
     impossible = (table == 0).astype(np.float64)
     logs = np.log(np.where(table > 0, table, 1.0))
     with np.errstate(divide="ignore"):
         log_prior = np.log(target.prior)[:, None]
     total, success = 0.0, np.zeros(len(table))
     for counts in _multisets(len(columns), target.n_releases, target.rows_of(5 * len(table) + 3 * len(columns))):
+        # Multinomial coefficient: number of orders of a multiset. shape: (n_multisets,)
         orders = gammaln(target.n_releases + 1) - gammaln(counts + 1.0).sum(axis=1)
-        # In logarithms: products of many probabilities underflow, and numbers of orders overflow.
-        likelihood = np.where(impossible @ counts.T > 0, -np.inf, logs @ counts.T + orders)  # (n_tokens, n_multisets)
+        # In logarithms, because products of many probabilities underflow and numbers of orders overflow.
+        # shape: (n_tokens, n_multisets)
+        likelihood = np.where(impossible @ counts.T > 0, -np.inf, logs @ counts.T + orders)
         joint = likelihood + log_prior
         largest = joint.max(axis=0)
         named = np.isfinite(joint) & (joint >= largest - LOG_TIE)
         total += float(np.exp(largest).sum())
+        # Tied tokens are named equally often.
         success += (np.where(named, np.exp(likelihood), 0.0) / np.maximum(named.sum(axis=0), 1)).sum(axis=1)
     return total, float(success.max())
 
 
 def _multisets(n_columns: int, n_releases: int, at_once: int) -> Iterator[np.ndarray]:
-    """How often each column occurs, for all multisets, some at a time; shape (n_multisets, n_columns)."""
+    """Counts of each column in all multisets, a batch at a time; shape (n_multisets, n_columns)."""
     # Stars and bars: n_columns - 1 bars among the releases cut them into the counts.
     n_places = n_releases + n_columns - 1
     bars = combinations(range(n_places), n_columns - 1)

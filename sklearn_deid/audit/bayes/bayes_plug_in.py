@@ -1,4 +1,4 @@
-"""An attacker who learns a mechanism from its draws, for mechanisms of which nothing else is known."""
+"""Attacker who learns a mechanism from draws, for mechanisms without known probabilities."""
 
 from __future__ import annotations
 
@@ -15,11 +15,12 @@ _SAMPLES_AT_ONCE = 20_000
 
 
 def plug_in_attack(target: Target, n_samples: int, rng: np.random.Generator) -> Attack:
-    """An attacker who knows the mechanism by drawing from it: hits on fresh draws, and what no attacker can exceed.
+    """Success of an attacker who learns the mechanism from draws, and an upper bound for every attacker.
 
-    The hits of this attacker are a lower bound for the best one (interval of Clopper and Pearson). The same sum on the
-    draws they learned from is too large on average (the largest of means is at least the mean of the largest), so that
-    with McDiarmid's inequality it is an upper bound (for one release; else the bound is 1).
+    The success of this attacker on new draws is a lower bound for the best attacker (interval of Clopper and Pearson).
+    The same sum on the draws of the learning phase is too large on average, because the largest of means is at least
+    the mean of the largest. With McDiarmid's inequality this sum becomes an upper bound for one release. For several
+    releases the upper bound is 1.
     """
     prior, guess = target.prior, float(target.prior.max())
     learned = max(20, n_samples // 10)
@@ -33,15 +34,16 @@ def plug_in_attack(target: Target, n_samples: int, rng: np.random.Generator) -> 
     low, _ = exact_interval(hits, n_samples, 1 - target.delta)
     upper = 1.0
     if target.n_releases == 1:
-        # Another draw for one token of prior p changes the sum by p / learned at most.
+        # Replacing one draw of a token with prior p changes the sum by at most p / learned (McDiarmid's condition).
         resubstituted = float(table.multiply(prior[:, None]).tocsr().max(axis=0).sum())
         upper = resubstituted + sqrt(log(2 / target.delta) / 2 * float((prior**2).sum()) / learned)
-    # Who guesses without the release is right with the largest prior; the best attacker is no worse.
+    # A guess without the release is right with the largest prior, and the best attacker is no worse.
     value = max(guess, hits / n_samples)
     return Attack(Estimate(value, max(guess, low), min(1.0, max(upper, value)), n_samples), None)
 
 
 def _draw(target: Target, truth: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """Draw releases, and check that the mechanism numbers its releases."""
     drawn = np.asarray(target.draw(truth, rng))
     if drawn.ndim != 1 or drawn.dtype.kind not in "iu" or (drawn < 0).any():
         raise ValueError(
@@ -52,7 +54,7 @@ def _draw(target: Target, truth: np.ndarray, rng: np.random.Generator) -> np.nda
 
 
 def _estimated(target: Target, each: int, rng: np.random.Generator) -> csr_array:
-    """Share of each release among ``each`` draws of each token."""
+    """Proportion of each release among ``each`` draws of each token."""
     rows, columns = [], []
     n_tokens, at_once = len(target.tokens), max(1, _SAMPLES_AT_ONCE // each)
     for start in range(0, n_tokens, at_once):
@@ -64,8 +66,9 @@ def _estimated(target: Target, each: int, rng: np.random.Generator) -> csr_array
 
 
 def _guesses(target: Target, table: csr_array, truth: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """The token that the learned table makes most likely; a release never seen tells nothing."""
-    score = np.tile(np.log(np.maximum(target.prior, 1e-300))[:, None], len(truth))  # shape: (n_tokens, n_samples)
+    """Return the most likely token under the learned table. A release that was never drawn is ignored."""
+    # shape: (n_tokens, n_samples)
+    score = np.tile(np.log(np.maximum(target.prior, 1e-300))[:, None], len(truth))
     by_column = table.tocsc()
     floor = 0.01 * table.data.min()
     for _ in range(target.n_releases):

@@ -1,4 +1,4 @@
-"""How often the best attacker names the original of a released token."""
+"""Probability that the best attacker names the original of a released token."""
 
 from __future__ import annotations
 
@@ -25,22 +25,23 @@ _NEEDS = {
 
 @dataclass(frozen=True)
 class CategoryReidentification:
-    """What is given away of the tokens of one category.
+    """Re-identification of the tokens of one category.
 
     Attributes
     ----------
     probability : Estimate
-        Probability that the best attacker names the token; its interval has no width where it is exact.
+        Probability that the best attacker names the token. If the result is exact, the interval has zero width.
     worst_case : float or None
-        The same for the most exposed token. By Monte Carlo an estimate for the token that seemed most exposed in other
-        draws, hence on average no more than the truth. None for "bracket" and "plug-in": their attacker is not the
-        best one, so that what they attain on one token bounds nothing.
+        Probability that the best attacker names the most exposed token. With "monte carlo" the most exposed token is
+        chosen on some draws and estimated on others, so that the estimate is on average no larger than the truth. With
+        "bracket" and "plug-in" the value is None: their attackers are not the best ones, and the success of a weaker
+        attacker on one token bounds nothing.
     prior_guess : float
-        Probability of naming it without seeing the release: the share of the most frequent token.
+        Probability that a guess without the release is right. This is the proportion of the most frequent token.
     weight : float
-        Share of the category among all tokens.
+        Proportion of the category among all tokens.
     n_tokens : int
-        Distinct tokens.
+        Number of distinct tokens.
     """
 
     probability: Estimate
@@ -52,19 +53,23 @@ class CategoryReidentification:
 
 @dataclass(frozen=True)
 class Reidentification:
-    """Result of `bayes_reidentification`; figures only, no word.
+    """Result of `bayes_reidentification`: numbers only, without any word.
 
     Attributes
     ----------
-    probability, worst_case, prior_guess
-        As for a category: the mean over the categories by their weights, and the largest worst case, None where a
-        category has none. By Monte Carlo that is the largest of one estimate a category, which may be a little large.
+    probability, prior_guess
+        Mean over the categories, weighted by the proportions of the categories.
+    worst_case
+        Largest worst case of the categories; None if a category has none. With "monte carlo" this value is the largest
+        of one estimate per category, and may be slightly too large.
     by_category : mapping of str to CategoryReidentification
-        One entry, "all", where the prior has no categories.
+        Result of each category. If the prior has no categories, the only entry is "all".
     n_releases : int
+        Number of releases of each token.
     method : {"exact", "monte carlo", "bracket", "plug-in"}
+        Method of the computation.
     n_samples : int
-        Releases drawn for each category; 0 where the sum is exact.
+        Number of drawn releases for each category; 0 with "exact".
     """
 
     probability: Estimate
@@ -76,7 +81,7 @@ class Reidentification:
     n_samples: int
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values, for JSON: each probability as ``probability``, ``lower`` and ``upper``."""
+        """Plain values for JSON. Each probability becomes ``probability``, ``lower`` and ``upper``."""
         by_category = {name: _flat(category) for name, category in self.by_category.items()}
         return {**_flat(self), "by_category": by_category}
 
@@ -94,48 +99,52 @@ def bayes_reidentification(
 ) -> Reidentification:
     """Probability that the best attacker names the original of a released token.
 
-    The attacker knows the mechanism (vectors, N, noise), how frequent each token is, and the category of the released
-    one, since labels are shared. They see one release, or several independent releases of the same token (the overlap
-    attack), and name the token with the largest posterior probability. No attacker who knows only this does better;
-    one who also reads the sentence may.
+    The attacker knows the mechanism (vectors, N, noise), the frequency of each token, and the category of the released
+    token, because labels are shared. They see one release, or several independent releases of the same token (the
+    overlap attack). They name the token with the largest posterior probability. No attacker with the same knowledge
+    succeeds more often. An attacker who also reads the sentence may succeed more often.
 
     Parameters
     ----------
     mechanism : fitted transformer with ``mechanism_``, or a mechanism
-        A mechanism has ``sample(tokens, rng)`` and may have ``probabilities(tokens)``, shape (n_tokens, n_releases), or
-        ``log_likelihood(tokens, releases)``, shape (n_tokens, n_given).
+        A mechanism has ``sample(tokens, rng)``. A mechanism may also have ``probabilities(tokens)``, shape
+        (n_tokens, n_releases), or ``log_likelihood(tokens, releases)``, shape (n_tokens, n_given).
     prior : mapping
-        Token to weight, or category to such a mapping. `phi_word_prior` makes one. Weights need not add up to 1.
+        Mapping of tokens to weights, or of categories to such mappings. Use `phi_word_prior` to build the mapping. The
+        weights need not add up to 1.
     n_releases : int, default=1
-        k. In a corpus without ``coherence``, each occurrence of a name is a release of it.
+        Number k of releases of each token. In a corpus without ``coherence``, each occurrence of a name is one release.
     method : {"auto", "exact", "monte carlo", "bracket", "plug-in"}, default="auto"
-        "exact" sums over all releases; "monte carlo" draws releases and averages the largest posterior probability;
-        "bracket" gives the hits of one attacker and, as upper end of the interval, the success of the best one on a
-        release that tells more (MADLIB: the noisy vector itself); "plug-in" draws an attacker's knowledge too, where
-        nothing but draws is known, and encloses the truth as well.
-        "auto" takes the first that is possible, and "monte carlo" where there are too many combinations.
+        Method of the computation. "exact" sums over all releases. "monte carlo" draws releases and averages the largest
+        posterior probability. "bracket" returns the success of one attacker; the upper end of the interval comes from
+        the best attacker on a more informative release (for MADLIB the noisy vector itself). "plug-in" is for
+        mechanisms from which you can only draw: an attacker learns the mechanism from draws, and the interval also
+        contains the success of the best attacker. "auto" takes the first possible method in this order, and "monte
+        carlo" if "exact" would sum over too many combinations.
     n_samples : int, default=10,000
-        Draws for each category.
+        Number of draws for each category.
     random_state : int or None, default=None
+        Random seed of the draws.
     max_combinations : int, default=50,000
-        Most combinations (multisets) of several releases that "exact" sums over.
+        Largest number of combinations (multisets) of several releases over which "exact" sums.
     max_block_mib : float, default=256
-        Memory in MiB of the arrays that are made at once; what the mechanism needs to make them comes on top.
+        Memory in MiB of the arrays in one step. The mechanism's own memory is additional.
 
     Returns
     -------
     Reidentification
-        Its intervals hold with a probability of at least 95 %, all categories and the mean at once, however many draws
-        there are: empirical Bernstein bounds for Monte Carlo and for both ends of "bracket"; for "plug-in" Clopper and
-        Pearson's below and McDiarmid's inequality above, which is 1 for several releases.
+        Result with intervals. All intervals, those of the categories and of the mean, hold together with a probability
+        of at least 95 %, for any number of draws. "monte carlo" and both ends of "bracket" use empirical Bernstein
+        bounds. "plug-in" uses Clopper and Pearson's bound below and McDiarmid's inequality above; the upper bound is 1
+        for several releases.
 
     Raises
     ------
     ValueError
-        If the prior or a parameter is out of range, the method does not fit the mechanism, or what the mechanism gives
-        are no probabilities. Tokens are never named.
+        If the prior or a parameter is out of range, the method does not fit the mechanism, or the mechanism returns
+        invalid probabilities. The message never contains a token.
     TypeError
-        If releases are needed and the mechanism cannot draw them.
+        If the method needs draws and the mechanism cannot draw releases.
 
     References
     ----------
@@ -145,7 +154,7 @@ def bayes_reidentification(
 
     Examples
     --------
-    Two names that move to each other's neighbours cannot be told apart; their frequency decides.
+    Two names that are replaced by each other's neighbours cannot be told apart; the attacker names the more frequent.
 
     >>> import numpy as np
     >>> class Mix:
@@ -163,7 +172,7 @@ def bayes_reidentification(
     categories = normalised_prior(prior)
 
     def target(name: str) -> Target:
-        # All intervals hold at once, and with them their mean (Bonferroni).
+        # Each category takes an equal part of delta, so that all intervals and their mean hold together (Bonferroni).
         tokens, weights, _ = categories[name]
         return Target(mechanism, tokens, weights, int(n_releases), delta / len(categories), max_bytes)
 
@@ -171,18 +180,21 @@ def bayes_reidentification(
     rng = np.random.default_rng(random_state)
     found: dict[str, CategoryReidentification] = {}
     for name, (tokens, weights, share) in categories.items():
+        # All categories draw from one random stream; each category has a Target of its own, which keeps its own table.
         attack = _attack(chosen, target(name), int(n_samples), rng)
         found[name] = CategoryReidentification(*attack, float(weights.max()), share, len(tokens))
     return _total(found, int(n_releases), chosen, 0 if chosen == "exact" else int(n_samples))
 
 
 def _check_numbers(**parameters: tuple[Any, int]) -> None:
+    """Check that each parameter is an int of at least a smallest value."""
     for name, (value, least) in parameters.items():
         if not isinstance(value, (int, np.integer)) or isinstance(value, bool) or value < least:
             raise ValueError(f"The '{name}' parameter must be an int of at least {least}. Got {value!r} instead.")
 
 
 def _method(method: str, mechanism: Any, targets: Iterable[Target], n_releases: int, max_combinations: int) -> str:
+    """Choose the method, and check that the mechanism supports this method."""
     if method not in _METHODS:
         raise ValueError(f"The 'method' parameter must be one of {_METHODS}. Got {method!r} instead.")
     exact, density = hasattr(mechanism, "probabilities"), hasattr(mechanism, "log_likelihood")
@@ -190,6 +202,7 @@ def _method(method: str, mechanism: Any, targets: Iterable[Target], n_releases: 
     for name, what in _NEEDS.items():
         if method == name and not needed[name]:
             raise ValueError(f"method='{name}' needs a mechanism {what}.")
+    # The order of ``needed`` is the order of preference: exact sums before draws, draws before an enclosure.
     chosen = method if method != "auto" else next((name for name, fits in needed.items() if fits), "plug-in")
     if chosen == "exact" and n_releases > 1:
         combinations = max(n_multisets(target, max_combinations) for target in targets)
@@ -208,6 +221,7 @@ def _method(method: str, mechanism: Any, targets: Iterable[Target], n_releases: 
 
 
 def _attack(method: str, target: Target, n_samples: int, rng: np.random.Generator) -> Attack:
+    """Run the attack of a method."""
     if method == "exact":
         return exact_attack(target)
     draw = {"monte carlo": monte_carlo_attack, "bracket": bracket_attack, "plug-in": plug_in_attack}
@@ -217,11 +231,13 @@ def _attack(method: str, target: Target, n_samples: int, rng: np.random.Generato
 def _total(
     found: dict[str, CategoryReidentification], n_releases: int, method: str, n_samples: int
 ) -> Reidentification:
+    """Combine the categories by their weights."""
+    # A worst case over the categories exists only if every category has one.
     worst = [c.worst_case for c in found.values() if c.worst_case is not None]
     ends = ("value", "low", "high")
     value, low, high = (float(sum(c.weight * getattr(c.probability, end) for c in found.values())) for end in ends)
     return Reidentification(
-        # rounding of the sums must not put the mean outside
+        # Rounding of the sums must not put the mean outside its interval.
         Estimate(value, min(low, value), max(high, value), n_samples),
         max(worst) if len(worst) == len(found) else None,
         float(sum(c.weight * c.prior_guess for c in found.values())),
@@ -233,7 +249,7 @@ def _total(
 
 
 def _flat(found: Any) -> dict[str, Any]:
-    """Fields by name, the probability as three numbers."""
+    """Return the fields by name, with the probability as three numbers."""
     of, names = found.probability, [f.name for f in fields(found) if f.name != "probability"]
     rest = {name: getattr(found, name) for name in names}
     return {"probability": of.value, "lower": of.low, "upper": of.high, **rest}

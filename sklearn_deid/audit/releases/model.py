@@ -1,4 +1,4 @@
-"""Attacks on a tagger: it is trained anew on a part of the patients, as whoever trains taggers would."""
+"""Release of a tagger: the attacks train the tagger again on some of the patients."""
 
 from __future__ import annotations
 
@@ -22,13 +22,15 @@ _SYLLABLES = [a + b for a in "bdfgklmnprstvz" for b in "aeiou"]
 
 
 class ReleasedModel:
-    """A tagger, or a pipeline that ends with one.
+    """A published tagger, or a published pipeline that ends with a tagger.
 
     Parameters
     ----------
     estimator : fitted tagger or Pipeline
-        Representers in it stay as they are; pseudonymizers and the tagger are fitted anew in each training.
+        Estimator under attack. Its representers stay unchanged; each training fits the pseudonymizers and the tagger
+        again.
     data : AuditData
+        Sentences of the audit.
     """
 
     kind = MODEL
@@ -38,18 +40,18 @@ class ReleasedModel:
 
     @property
     def memory(self) -> tuple[MembershipKnowledge, ReleasedTagger, Callable[[AttackResult], AttackResult]]:
-        """What an attacker on the training set holds, a tagger to attack, and how the result is described."""
+        """Knowledge of a membership attacker, a tagger to attack, and a function that describes the result."""
         data = self.data
         return MembershipKnowledge(self._train, data.X, data.y, data.groups), self._released, lambda found: found
 
     @property
     def training_set(self) -> TrainingSet:
-        """Sentences among which names can be planted."""
+        """Training set in which canary names can be planted."""
         data, rows = self.data, self.data.train
         return TrainingSet(self._train, data.X[rows], data.y[rows])
 
     def canary_knowledge(self, n_names: int) -> CanaryKnowledge:
-        """Invented names, and the sentence around them."""
+        """Invented names, and the sentence into which they are planted."""
         return CanaryKnowledge(self._names(n_names), self._write)
 
     @cached_property
@@ -58,7 +60,8 @@ class ReleasedModel:
 
     @cached_property
     def _released(self) -> ReleasedTagger:
-        """A tagger trained in the same way on half of the patients; whom the given one was trained on is not known."""
+        """Tagger trained in the same way on half of the patients: the published tagger's patients are unknown here."""
+        # Whole patients are members or not, as in a real training set.
         data, rng = self.data, np.random.default_rng(self.data.seed)
         patients = np.arange(len(data.X)) if data.groups is None else np.unique(data.groups, return_inverse=True)[1]
         members = (rng.permutation(patients.max() + 1) < (patients.max() + 1) / 2)[patients]
@@ -67,6 +70,7 @@ class ReleasedModel:
 
     def _names(self, n: int) -> list[str]:
         """Invented names that do not occur in the sentences."""
+        # Case-folded, because the syllables are in lower case.
         rng, known = np.random.default_rng(self.data.seed), {word.casefold() for word in self.data.X.data}
         names: dict[str, None] = {}
         while len(names) < n:
@@ -76,13 +80,15 @@ class ReleasedModel:
         return list(names)
 
     def _write(self, name: str) -> tuple[list[str], list[str]]:
+        """Sentence with a name, and its tags."""
         starts = Counter(tag for tag in self.data.y.data if tag.startswith("B-"))
+        # The most frequent label. Among equal counts the name of the label decides, so that the choice is reproducible.
         tag = min(starts, key=lambda label: (-starts[label], label))
         return ["Seen", "today", ":", name, "."], ["O", "O", "O", tag, "O"]
 
 
 def _retrainable(estimator: Any) -> Any:
-    """The estimator with its representers frozen: those are published, and not trained anew."""
+    """Return the estimator with frozen representers: these are published and are not trained again."""
     estimator = unwrapped(estimator)
     if not isinstance(estimator, Pipeline):
         is_representer = getattr(estimator, MARKER, None) == REPRESENTATION

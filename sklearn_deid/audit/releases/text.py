@@ -1,4 +1,4 @@
-"""Attacks on pseudonymised text."""
+"""Release of pseudonymised text."""
 
 from __future__ import annotations
 
@@ -13,15 +13,16 @@ from ..released_step import WORDS
 
 
 class ReleasedText:
-    """Sentences of which PHI words were moved, with the mechanism if it is known.
+    """Sentences with replaced PHI words, together with the mechanism if the mechanism is known.
 
     Parameters
     ----------
     released : TokenSequences
-        All sentences of ``data``, as they were released.
+        Released version of all sentences in ``data``.
     data : AuditData
+        Original sentences of the audit.
     pseudonymizer : fitted TokenPerturber or None
-        None if only the text is known.
+        Mechanism behind the release; None if only the text is known.
     """
 
     kind = WORDS
@@ -31,24 +32,24 @@ class ReleasedText:
 
     @property
     def pseudonymised_text(self) -> PseudonymisedText:
-        """The measured sentences with their originals; a word is named from all its releases in one patient's text."""
+        """Measured sentences with their originals. An attacker names a word from all its releases within a patient."""
         rows, data = self.data.test, self.data
         return PseudonymisedText(
             self.released[rows],
             data.X[rows],
             data.y[rows],
             data.groups_of(rows),
-            # Documents are not known here; patients are the wider unit, in which less is drawn anew.
+            # The documents are not known here. Patients are the wider unit, in which fewer words are drawn again.
             {"document": "patient"}.get(self.pseudonymizer.coherence, self.pseudonymizer.coherence),
         )
 
     @cached_property
     def pseudonym_knowledge(self) -> PseudonymKnowledge:
-        """The mechanism, and how frequent words are."""
-        # Frequencies of the measured words too: whoever knows less finds less.
+        """Knowledge of the attacker: the mechanism, and the frequencies of the words."""
+        # The frequencies include the measured words. An attacker with less knowledge finds less.
         return PseudonymKnowledge(self.pseudonymizer, phi_word_prior(self.data.X, self.data.y))
 
     def sentences(self, part: str) -> ReleasedSentences:
-        """Sentences of a part as whoever links them sees them."""
+        """Sentences of a part, in the form that a linkage attacker sees."""
         rows = self.data.parts[part]
         return ReleasedSentences(self.released[rows], self.data.groups_of(rows), self.data.y[rows])

@@ -1,4 +1,4 @@
-"""Attacks on the recorded exchange of a distributed training."""
+"""Release of the recorded exchange of a distributed training."""
 
 from __future__ import annotations
 
@@ -25,22 +25,22 @@ _WHOLE_EPOCHS = (
 
 
 class ReleasedExchange:
-    """What the workers of a `DSSGDEnsemble` sent, with the sentences that each of them trained on.
+    """Uploads of the workers of a `DSSGDEnsemble`, with the training sentences of each worker.
 
-    Every upload is attacked by itself; all uploads of a worker are about the same sentences.
+    The audit attacks every upload separately. All uploads of a worker concern the same sentences.
 
     Parameters
     ----------
     ensemble : fitted DSSGDEnsemble
-        With its ``exchange_``.
+        Ensemble with a recorded ``exchange_``.
     data : AuditData
-        All sentences that were trained on, in ``test``. Their groups are the patients as in `DSSGDEnsemble.fit`; where
-        the workers came with data of their own, names of workers.
+        All training sentences, in ``test``. Their groups are the patients that were passed to `DSSGDEnsemble.fit`. If
+        the workers supplied their own data, the groups are names of workers.
 
     Raises
     ------
     ValueError
-        If no update was sent, or it is not known who had which sentence.
+        If no worker sent an update, or the owner of a sentence is not known.
     """
 
     kind = UPDATES
@@ -64,35 +64,35 @@ class ReleasedExchange:
 
     @property
     def n_sites(self) -> int:
-        """Workers that sent updates."""
+        """Number of workers that sent updates."""
         return len(np.unique(self._owner))
 
     def has_parameter(self, parameter: str) -> bool:
-        """Whether the network has it."""
+        """Whether the network has a parameter."""
         return parameter in self._layout.names
 
     def knowledge_of(self, parameter: str) -> UpdateKnowledge:
-        """What an attacker knows who reads one parameter.
+        """Knowledge of an attacker who reads one parameter.
 
         Raises
         ------
         ValueError
-            If it is not known which rows of it a sentence touches.
+            If the rows of the parameter that a sentence touches are not known.
         """
         if parameter == WORD_VECTORS:
             return UpdateKnowledge(self._first_layer[0], None, self._readable[1])
-        # How frequent labels are in general is known to everybody; between updates it says nothing.
+        # The general frequencies of labels are public; for the other parameters the attacker knows no frequencies.
         rows = np.concatenate(self._rows(parameter))
         frequencies = np.bincount(rows, minlength=self._n_rows(parameter)) if parameter == LABELS else None
         return UpdateKnowledge(self._layout, frequencies)
 
     def updates_of(self, parameter: str) -> ReleasedUpdates:
-        """Uploads that hold a parameter, with the rows of it that occurred."""
+        """Uploads that contain a parameter, with the rows of the parameter that occurred."""
         updates = self._first_layer[1] if parameter == WORD_VECTORS else list(self._uploads)
         return ReleasedUpdates(updates, self._present(self._rows(parameter)))
 
     def _present(self, rows: list[np.ndarray]) -> list[set[int]]:
-        """For each upload the rows that occur in its worker's sentences."""
+        """For each upload, the rows that occur in the sentences of its worker."""
         of_worker = {
             name: {int(row) for i in np.flatnonzero(self._owner == name) for row in rows[i]}
             for name in {upload.worker for upload in self._uploads}
@@ -100,7 +100,7 @@ class ReleasedExchange:
         return [of_worker[upload.worker] for upload in self._uploads]
 
     def _rows(self, parameter: str) -> list[np.ndarray]:
-        """For each sentence the rows of a parameter that it touches."""
+        """For each sentence, the rows of a parameter that the sentence touches."""
         X, ids = self.data.X, self._word_ids
         if parameter == LABELS:
             tags = inner_tags(self.data.y, self._tagger.tag_scheme)
@@ -122,11 +122,11 @@ class ReleasedExchange:
 
     @cached_property
     def _readable(self) -> tuple[np.ndarray, np.ndarray]:
-        """Row of each word in a table of distinct vectors, -1 for words without one, and the table."""
+        """Row of each word in a table of distinct vectors (-1 for a word without a vector), and the table itself."""
         vectors = self._tagger._vectors
         if vectors is None or _FIRST_LAYER not in self._layout.names:
             raise ValueError("The network of this exchange reads no fixed word vectors.")
-        # Nobody can tell words of one vector apart, and one without a vector leaves no trace.
+        # Words with equal vectors are indistinguishable, and a word without a vector leaves no trace.
         table, rows = np.unique(np.asarray(vectors.vectors_for(self._words)), axis=0, return_inverse=True)
         is_there = table.any(axis=1)
         numbers = np.where(is_there, np.cumsum(is_there) - 1, -1)
@@ -134,9 +134,10 @@ class ReleasedExchange:
 
     @cached_property
     def _first_layer(self) -> tuple[ParameterLayout, list[SparseUpdate]]:
-        """The part of each update that belongs to the word vectors, as a model of its own."""
+        """The part of each update that belongs to the word vectors, as the update of a separate model."""
         width, start = self._readable[1].shape[1], len(CASING_CLASSES)
         whole = [self._layout.unflatten(one.decode().dense())[_FIRST_LAYER] for one in self._uploads]
+        # The layer reads the casing classes first, then the word vector.
         parts = [np.ascontiguousarray(part[:, start : start + width]).reshape(-1) for part in whole]
         layout = ParameterLayout.of({WORD_VECTORS: np.zeros((len(whole[0]), width), dtype=np.float32)})
         places = np.arange(layout.size)
@@ -156,7 +157,7 @@ class ReleasedExchange:
 
 
 def _owners(ensemble: Any, groups: np.ndarray | None) -> np.ndarray:
-    """Name of the worker that had each sentence."""
+    """Name of the worker that owned each sentence."""
     names = {upload.worker for upload in ensemble.exchange_.uploads()}
     if groups is None:
         raise ValueError("Pass as 'groups' the patients with which the DSSGDEnsemble was fitted, to know who had what.")

@@ -1,4 +1,4 @@
-"""Attacks on private vectors, and what each of them needs."""
+"""Releases of private vectors, with the data that each attack on vectors needs."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ from ..audit_data import AuditData
 from ..protocol import AttackResult
 from ..released_step import REPRESENTATION, VECTORS
 
-# In no vocabulary: what stands in the place of PHI when only the surroundings are represented.
+# In no vocabulary: the character replaces PHI words if only their surroundings are represented.
 _BLOTTED = "\u2588"
 
 
 class _VectorRelease:
-    """What attacks on vectors share, made once."""
+    """Data that several attacks on vectors use."""
 
     def __init__(self, data: AuditData, device: str = "cpu") -> None:
         self.data, self.device = data, resolve_device(device)
@@ -57,7 +57,7 @@ class _VectorRelease:
         )
 
     def sentences(self, part: str) -> ReleasedSentences:
-        """Sentences of a part as whoever links them sees them."""
+        """Sentences of a part, in the form that a linkage attacker sees."""
         rows, data = self.data.parts[part], self.data
         vectors = TokenVectors(self.vectors(part), np.concatenate([[0], np.cumsum(data.X.lengths[rows])]))
         casing = np.split(self._casing, data.X.offsets[1:-1])
@@ -70,15 +70,15 @@ class _VectorRelease:
 
     @property
     def words(self) -> np.ndarray:
-        """Row of the table for each token."""
+        """Row in the table for each token."""
         raise NotImplementedError
 
     def vectors(self, part: str) -> np.ndarray:
-        """One release of the sentences of a part, without casing."""
+        """One release of the sentences of a part, without casing columns."""
         raise NotImplementedError
 
     def surroundings(self, part: str) -> np.ndarray | None:
-        """The same if PHI had been blotted out before; None if that cannot be made."""
+        """Release of the same sentences with masked PHI words; None if such a release cannot be made."""
         return None
 
     @cached_property
@@ -96,7 +96,9 @@ class ReleasedRepresenter(_VectorRelease):
     Parameters
     ----------
     representer : fitted PrivateRepresenter
+        Published representer.
     data : AuditData
+        Sentences of the audit.
     """
 
     kind = REPRESENTATION
@@ -108,30 +110,32 @@ class ReleasedRepresenter(_VectorRelease):
 
     @property
     def is_bounded(self) -> bool:
-        """Whether there is noise at the output, so that attackers can be bounded."""
+        """Whether the output carries noise, so that a bound on all attackers exists."""
         return self.representer.network_.output_noise.kind != "none"
 
     @cached_property
     def pair_knowledge(self) -> PairKnowledge:
-        """What an attacker who trains holds."""
+        """Knowledge of an attacker who trains adversaries of pairs."""
         train, valid = (self._pairs.take(self.data.parts[part]) for part in ("train", "valid"))
         r = self.representer
         return PairKnowledge(r.network_, train, valid, getattr(r, "adversaries_", None), self.device)
 
     @cached_property
     def pair_release(self) -> PairRelease:
-        """The measured sentences."""
+        """Measured sentences, as pairs."""
         return PairRelease(self._pairs.take(self.data.test), self.data.groups_of(self.data.test))
 
     @property
     def memory(self) -> tuple[MembershipKnowledge, ReleasedTagger, Callable[[AttackResult], AttackResult]]:
-        """What an attacker on the training set holds, a representer to attack, and how the result is described.
+        """Knowledge of a membership attacker, a representer to attack, and a function that describes the result.
 
-        The representer is trained in the same way on half of the patients: on whom the given one was trained is not
-        known here. Judged are sentences with a token that can move: a published representer holds no tagger, and what
-        an attacker can measure of a sentence is how far its moved twins are away.
+        The attacked representer is trained in the same way on half of the patients, because the patients of the
+        published representer are not known here. The attack judges sentences with a token that can be replaced: a
+        published representer contains no tagger, and the only measurable quantity of a sentence is its distance to
+        its counterfactuals.
         """
         data, pairs = self.data, self._pairs
+        # Sentences with a token that can be replaced.
         rows = np.unique(np.searchsorted(pairs.offsets, pairs.eligible, side="right") - 1)
         groups = np.arange(len(rows)) if data.groups is None else np.unique(data.groups[rows], return_inverse=True)[1]
         rng = np.random.default_rng(data.seed)
@@ -149,20 +153,22 @@ class ReleasedRepresenter(_VectorRelease):
         return self._pairs.words
 
     def vectors(self, part: str) -> np.ndarray:
-        """One release of a part; each part has noise of its own.
+        """One release of a part. Each part has its own noise.
 
-        Equal sentences of one release share their noise, by which attackers would know a sentence that they hold too.
+        Equal sentences within a release have equal noise. With common noise over the parts, attackers would recognise
+        a sentence that they also hold.
         """
         return self._encoded(self.data.X[self.data.parts[part]], part)
 
     def surroundings(self, part: str) -> np.ndarray:
-        """The same with a word that nobody knows in the place of all PHI."""
+        """Release of a part in which an unknown word replaces every PHI word."""
         rows, blotted = self.data.parts[part], self.data.X.data.copy()
         blotted[self.data.phi] = _BLOTTED
         return self._encoded(TokenSequences(blotted, self.data.X.offsets)[rows], part)
 
     def _encoded(self, X: TokenSequences, part: str) -> np.ndarray:
-        """As `PrivateRepresenter.transform`, with noise of the audit's seed."""
+        """Encode like `PrivateRepresenter.transform`, with noise from the audit's seed."""
+        # Each part has its own seed, so that equal sentences of two parts have different noise.
         seed = int(np.random.default_rng([self.data.seed, list(self.data.parts).index(part)]).integers(2**62))
         r = self.representer
         return encode_sentences(r.network_, r._vectors, X, casing=False, generator=release_generator(seed))
@@ -173,15 +179,16 @@ class ReleasedRepresenter(_VectorRelease):
 
 
 class ReleasedVectors(_VectorRelease):
-    """Word vectors that were released, perturbed or not; nothing is known of how they were made.
+    """Released word vectors, perturbed or not, whose mechanism is unknown.
 
     Parameters
     ----------
     vectors : ndarray of shape (n_tokens, d)
-        Of the sentences of ``data``, without casing columns.
+        Vectors of the sentences in ``data``, without casing columns.
     public : WordVectors
-        In which the attacker looks for the words.
+        Public vectors in which the attacker searches for the words.
     data : AuditData
+        Sentences of the audit.
     """
 
     kind = VECTORS
@@ -191,7 +198,7 @@ class ReleasedVectors(_VectorRelease):
         self._released, self._public = vectors, public
 
     def vectors(self, part: str) -> np.ndarray:
-        """The given vectors of a part."""
+        """Released vectors of a part."""
         return self._released[_items(self.data.X, self.data.parts[part])]
 
     @cached_property
@@ -204,6 +211,7 @@ class ReleasedVectors(_VectorRelease):
 
 
 def _of_the_representer(found: AttackResult) -> AttackResult:
+    """Describe a membership result as a result on the representer."""
     attacker = (
         "A recipient of the published representer who knows how it is trained, and holds sentences of which some may "
         "have been among those it was trained on."
@@ -212,23 +220,24 @@ def _of_the_representer(found: AttackResult) -> AttackResult:
 
 
 def _items(X: TokenSequences, rows: np.ndarray) -> np.ndarray:
-    """Positions of the tokens of some sentences, in order."""
+    """Positions of the tokens of the given sentences, in order."""
     parts = [np.arange(X.offsets[row], X.offsets[row + 1]) for row in rows]
     return np.concatenate(parts) if parts else np.zeros(0, dtype=np.int64)
 
 
 _N_DRAWS = 4
-# Below it a sentence and its moved twins are the same to the network.
+# Below this distance the network does not distinguish a sentence from its counterfactuals.
 _SMALLEST = 1e-6
 
 
 def training_of_representer(representer: Any) -> TrainingProcedure:
-    """How it is trained, for `MembershipAttack`; the loss of a sentence is the logarithm of `distances_of`."""
+    """Training procedure for `MembershipAttack`. The loss of a sentence is the logarithm of `distances_of`."""
 
     def train(X: Any, y: Any, seed: int) -> LossFunction:
         model = clone(representer).set_params(random_state=seed, embeddings=representer._vectors, verbose=0)
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", UnsafeToShareWarning)  # nobody gets this one
+            # The model stays inside the audit, so that the warning about sharing it does not apply.
+            warnings.simplefilter("ignore", UnsafeToShareWarning)
             model.fit(X, y)
         return lambda X, y: np.log(np.maximum(distances_of(model, X, y), _SMALLEST))
 
@@ -237,12 +246,13 @@ def training_of_representer(representer: Any) -> TrainingProcedure:
 
 @torch.no_grad()
 def distances_of(representer: Any, X: TokenSequences, y: TokenSequences) -> np.ndarray:
-    """Mean distance d' of each sentence and its moved twins, shape (n,); the same moves at each call.
+    """Mean distance d' between each sentence and its counterfactuals, shape (n,).
 
-    Training makes it small, and smaller for the sentences that it sees. 0 for sentences without a token that can move.
+    Every call uses the same replacements. Training makes the distance small, and smaller for the training sentences.
+    The distance is 0 for sentences without a token that can be replaced.
     """
     data, network = representer.pair_data(X, y), representer.network_
-    # Tags play no part here, and so can carry the number of the sentence through the batches.
+    # The tags are not used here. They carry the number of the sentence through the batches instead.
     numbered = replace(data, tags=np.repeat(np.arange(len(data)), np.diff(data.offsets)))
     device = next(network.parameters()).device
     batches, generator = PairBatches(numbered, 128, device), torch.Generator(device).manual_seed(0)
@@ -250,6 +260,8 @@ def distances_of(representer: Any, X: TokenSequences, y: TokenSequences) -> np.n
     total = np.zeros(len(data))
     for _ in range(_N_DRAWS):
         for batch in batches.epoch(None, generator, sentences="pairs"):
+            # Means without noise: `pair_distance` relates their difference to the standard deviation of the noise.
+            # shape: (n_pairs, time, d)
             mu, moved = (network.mean(x, batch.mask, noise=False) for x in (batch.embeddings, batch.moved))
             rows = batch.tags[: batch.n_pairs, 0].cpu().numpy()
             total[rows] += pair_distance(mu, moved, std, batch.mask).cpu().numpy()
