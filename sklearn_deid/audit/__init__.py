@@ -11,7 +11,7 @@ __all__, __getattr__, __dir__ = lazy_names(
     __name__,
     {
         "privacy_auditor": "AdversarialPrivacyAuditor",
-        "protocol": "Attack AttackResult CONTROL_CONFIDENCE Estimate THREATS",
+        "protocol": "Attack AttackResult CONTROL_CONFIDENCE THREATS",
         "report": "AuditReport",
         "audit_data": "random_streams three_patient_splits",
     },

@@ -73,7 +73,8 @@ class AttackResult:
 
     Examples
     --------
-    >>> from sklearn_deid.audit import AttackResult, Estimate
+    >>> from sklearn_deid.audit import AttackResult
+    >>> from sklearn_deid.metrics import Estimate
     >>> result = AttackResult("pairs", "representation", "A recipient of the vectors.", "share of pairs told apart",
     ...                       Estimate.from_counts(62, 100), 0.5, Estimate.from_counts(97, 100), 0.9)
     >>> result.status, round(result.advantage, 2)

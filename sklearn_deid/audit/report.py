@@ -79,7 +79,8 @@ class AuditReport:
 
     Examples
     --------
-    >>> from sklearn_deid.audit import AttackResult, AuditReport, Estimate
+    >>> from sklearn_deid.audit import AttackResult, AuditReport
+    >>> from sklearn_deid.metrics import Estimate
     >>> found = AttackResult("lookup", "representation", "A recipient.", "share of sentences found",
     ...                      Estimate.from_counts(340, 1000), 0.01)
     >>> report = AuditReport([found], settings={"random_state": 0}, n_sentences=1000, n_patients=80)

@@ -6,7 +6,8 @@ import textwrap
 from collections.abc import Iterator, Sequence
 from html import escape
 
-from .protocol import AttackResult, Estimate
+from ..metrics import Estimate
+from .protocol import AttackResult
 from .report_parts import row_label, status_of
 from .report_score import is_bound
 
@@ -38,7 +39,8 @@ def draw_attacks(results: Sequence[AttackResult], caption: str, name: str) -> st
 
     Examples
     --------
-    >>> from sklearn_deid.audit import AttackResult, Estimate
+    >>> from sklearn_deid.audit import AttackResult
+    >>> from sklearn_deid.metrics import Estimate
     >>> found = AttackResult("pairs", "representation", "A recipient.", "share", Estimate.from_counts(62, 100), 0.5)
     >>> drawing = draw_attacks([found], "Attacks on: representation", "figure-1")
     >>> drawing.startswith("<svg"), drawing.count("<text")

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from .protocol import THREATS, AttackResult, Estimate
+from ..metrics import Estimate
+from .protocol import THREATS, AttackResult
 from .report_score import exposure, is_bound, is_weak
 from .report_verdicts import percent
 

@@ -36,7 +36,8 @@ def exposure(result: AttackResult) -> Exposure:
 
     Examples
     --------
-    >>> from sklearn_deid.audit import AttackResult, Estimate
+    >>> from sklearn_deid.audit import AttackResult
+    >>> from sklearn_deid.metrics import Estimate
     >>> wrong = AttackResult("pairs", "representation", "A recipient.", "share", Estimate.from_counts(20, 100), 0.5)
     >>> found = exposure(wrong)
     >>> wrong.advantage, round(found.value, 2), found.reversed
@@ -133,7 +134,8 @@ def find_warnings(results: Iterable[AttackResult], *, patients_known: bool = Tru
 
     Examples
     --------
-    >>> from sklearn_deid.audit import AttackResult, Estimate
+    >>> from sklearn_deid.audit import AttackResult
+    >>> from sklearn_deid.metrics import Estimate
     >>> hits, patients = [True] * 30 + [False] * 30, [i % 6 for i in range(60)]
     >>> estimate = Estimate.from_hits(hits, patients)
     >>> found = AttackResult("pairs", "representation", "A recipient.", "share", estimate, 0.5)

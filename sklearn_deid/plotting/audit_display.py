@@ -53,7 +53,8 @@ class AuditDisplay:
     Examples
     --------
     >>> from matplotlib import pyplot
-    >>> from sklearn_deid.audit import AttackResult, AuditReport, Estimate
+    >>> from sklearn_deid.audit import AttackResult, AuditReport
+    >>> from sklearn_deid.metrics import Estimate
     >>> found = AttackResult("pairs", "representation", "A recipient.", "share", Estimate.from_counts(62, 100), 0.5)
     >>> display = AuditDisplay.from_report(AuditReport([found])).plot()
     >>> [label.get_text() for label in display.axes_[0].get_yticklabels()]

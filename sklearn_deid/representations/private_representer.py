@@ -440,7 +440,7 @@ class PrivateRepresenter(SentenceTransformer):
 
         Returns
         -------
-        ndarray of shape (n_features_out_,), dtype object
+        ndarray of shape (n_columns,), dtype object
         """
         check_is_fitted(self)
         names = [f"privaterepresenter{i}" for i in range(self.n_components)]

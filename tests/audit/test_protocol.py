@@ -7,8 +7,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from sklearn_deid.audit import Attack, AttackResult, Estimate, three_patient_splits
+from sklearn_deid.audit import Attack, AttackResult, three_patient_splits
 from sklearn_deid.audit.attacks import CertifiedBound, InversionAttack, LookupAttack, PairAttack
+from sklearn_deid.metrics import Estimate
 
 
 def result(value=0.7, **more):

@@ -10,8 +10,9 @@ from html.parser import HTMLParser
 
 import pytest
 
-from sklearn_deid.audit import CONTROL_CONFIDENCE, AttackResult, AuditReport, Estimate
+from sklearn_deid.audit import CONTROL_CONFIDENCE, AttackResult, AuditReport
 from sklearn_deid.audit.attacks import LookupAttack
+from sklearn_deid.metrics import Estimate
 
 counts = Estimate.from_counts
 

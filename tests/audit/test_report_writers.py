@@ -4,10 +4,11 @@ import xml.etree.ElementTree as ET
 
 import pytest
 
-from sklearn_deid.audit import AttackResult, Estimate
+from sklearn_deid.audit import AttackResult
 from sklearn_deid.audit.report_figure import draw_attacks
 from sklearn_deid.audit.report_parts import Alert, Figure, Heading, Items, Paragraph, Table
 from sklearn_deid.audit.report_writers import as_html, as_markdown
+from sklearn_deid.metrics import Estimate
 
 HOSTILE = "<script>alert(1)</script> | `x` [y]\n# no heading & 5 %"
 BLOCKS = [

@@ -7,7 +7,8 @@ import math
 import numpy as np
 import pytest
 
-from sklearn_deid.audit import AttackResult, AuditReport, Estimate
+from sklearn_deid.audit import AttackResult, AuditReport
+from sklearn_deid.metrics import Estimate
 from sklearn_deid.plotting import AuditDisplay, PrivacyUtilityGridDisplay, PrivacyUtilityGridPoint
 
 

@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 
 from ...exceptions import SequenceError
+from ...metrics import Estimate
 from ...sequences import TokenSequences, check_sequences, check_tags
-from ..protocol import CONTROL_CONFIDENCE, AttackResult, Estimate
+from ..protocol import CONTROL_CONFIDENCE, AttackResult
 from ..released_step import MODEL
 from .declaration import AttackPreset, AuditAttack
 from .model_training import LossFunction, TrainingProcedure, losses_of, memorise

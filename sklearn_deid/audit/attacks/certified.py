@@ -169,7 +169,8 @@ def exceeds(result: AttackResult, bound: AttackResult | PrivacyBound) -> bool:
     Examples
     --------
     >>> import torch
-    >>> from sklearn_deid.audit import AttackResult, Estimate
+    >>> from sklearn_deid.audit import AttackResult
+    >>> from sklearn_deid.metrics import Estimate
     >>> from sklearn_deid.audit.attacks import exceeds
     >>> from sklearn_deid.representations import privacy_bound
     >>> found = AttackResult("pairs", "representation", "A recipient.", "share", Estimate.from_counts(70, 100), 0.5,

@@ -14,7 +14,8 @@ from torch import Tensor, nn
 
 from ...federated.layout import ParameterLayout
 from ...federated.sparse import SparseUpdate
-from ..protocol import CONTROL_CONFIDENCE, AttackResult, Estimate
+from ...metrics import Estimate
+from ..protocol import CONTROL_CONFIDENCE, AttackResult
 from ..released_step import UPDATES
 from .declaration import AttackPreset, AuditAttack
 from .updates import ReleasedUpdates

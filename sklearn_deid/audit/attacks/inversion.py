@@ -11,8 +11,9 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
+from ...metrics import Estimate
 from ..audit_data import random_streams
-from ..protocol import CONTROL_CONFIDENCE, AttackResult, Estimate
+from ..protocol import CONTROL_CONFIDENCE, AttackResult
 from ..released_step import REPRESENTATION, VECTORS
 from .declaration import AttackPreset, AuditAttack
 from .decoders import DecoderSettings, EmbeddingDecoder, TokenVectors, ranks_of, train_decoder

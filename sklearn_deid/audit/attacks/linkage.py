@@ -11,8 +11,9 @@ from sklearn.metrics import roc_auc_score
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 
+from ...metrics import Estimate
 from ...sequences import TokenSequences, TokenVectors
-from ..protocol import CONTROL_CONFIDENCE, AttackResult, Estimate
+from ..protocol import CONTROL_CONFIDENCE, AttackResult
 from ..released_step import REPRESENTATION, VECTORS, WORDS
 from .declaration import AttackPreset, AttackSettings, AuditAttack
 from .sentence_pairs import PairFeatures, ReleasedSentences, SentencePairs, draw_pairs

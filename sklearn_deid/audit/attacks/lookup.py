@@ -12,10 +12,11 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
+from ...metrics import Estimate
 from ...representations.network import Representer
 from ...representations.pair_data import PairData
 from ..audit_data import random_streams
-from ..protocol import CONTROL_CONFIDENCE, AttackResult, Estimate
+from ..protocol import CONTROL_CONFIDENCE, AttackResult
 from ..released_step import REPRESENTATION
 from .candidates import CandidateSet, one_token_candidates, unrelated_candidates
 from .control_representers import BlindRepresenter, slightly_noisy

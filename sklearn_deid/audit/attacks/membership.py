@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 from sklearn.metrics import roc_auc_score
 
+from ...metrics import Estimate
 from ...sequences import check_groups, check_sequences, check_tags
-from ..protocol import CONTROL_CONFIDENCE, AttackResult, Estimate
+from ..protocol import CONTROL_CONFIDENCE, AttackResult
 from ..released_step import MODEL, REPRESENTATION
 from .declaration import AttackPreset, AuditAttack
 from .model_training import LossFunction, TrainingProcedure, losses_of, memorise, row_keys

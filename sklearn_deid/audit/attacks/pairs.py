@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 import torch
 
+from ...metrics import Estimate
 from ...representations.adversary_training import AdversarySettings
 from ...representations.network import Representer
 from ...representations.noise import GaussianNoise
@@ -23,7 +24,7 @@ from ...representations.pair_batches import PairBatches
 from ...representations.pair_data import PairData
 from ...representations.probe import CONTROL_BAR, ProbeResult, train_probe
 from ..audit_data import random_streams
-from ..protocol import CONTROL_CONFIDENCE, AttackResult, Estimate
+from ..protocol import CONTROL_CONFIDENCE, AttackResult
 from ..released_step import REPRESENTATION
 from .control_representers import BlindRepresenter, slightly_noisy
 from .declaration import AttackPreset, AttackSettings, AuditAttack

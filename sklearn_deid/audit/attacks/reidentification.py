@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from scipy.sparse import coo_array, csc_array, csr_array, issparse, vstack
 
-from ...metrics import normalised_prior
+from ...metrics import Estimate, normalised_prior
 from ..bayes import bayes_reidentification
-from ..protocol import CONTROL_CONFIDENCE, AttackResult, Estimate
+from ..protocol import CONTROL_CONFIDENCE, AttackResult
 from ..released_step import WORDS
 from .declaration import AttackPreset, AuditAttack
 from .pseudonymised_text import Blind, PseudonymisedText, PseudonymKnowledge, Trials, Unmoved, trials_of_text

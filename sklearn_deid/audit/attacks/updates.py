@@ -13,7 +13,8 @@ from ...exceptions import ExchangeError
 from ...federated.layout import ParameterLayout
 from ...federated.record import ExchangeRecord
 from ...federated.sparse import SparseUpdate
-from ..protocol import CONTROL_CONFIDENCE, AttackResult, Estimate
+from ...metrics import Estimate
+from ..protocol import CONTROL_CONFIDENCE, AttackResult
 from ..released_step import UPDATES
 from .declaration import AttackPreset, AuditAttack
 

@@ -1,6 +1,6 @@
 """Training across sites: what they agree on, sessions of the exchange, and the files that NVIDIA FLARE runs by.
 
-The files ``flare_*`` but `flare_kits` need NVIDIA FLARE; it loads them by name. Everything else runs without it.
+The files ``flare_*`` but ``flare_kits`` need NVIDIA FLARE; it loads them by name. Everything else runs without it.
 """
 
 from __future__ import annotations

@@ -6,9 +6,9 @@ import pytest
 import torch
 from scipy.stats import norm
 
-from sklearn_deid.audit import Estimate
 from sklearn_deid.audit.attacks import CertifiedBound, LookupAttack, LookupKnowledge, PairAttack, exceeds
 from sklearn_deid.audit.report_score import checked_against_bounds
+from sklearn_deid.metrics import Estimate
 from tests.representations.toy_pairs import N_PHI
 
 from .toy_released import Constant, knowledge, raw, release

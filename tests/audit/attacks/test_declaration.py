@@ -5,17 +5,19 @@ from types import SimpleNamespace
 import pytest
 
 from sklearn_deid import AdversarialPrivacyAuditor
-from sklearn_deid.audit import THREATS, Attack, AttackResult, AuditReport, Estimate, attacks
+from sklearn_deid.audit import THREATS, Attack, AttackResult, AuditReport, attacks
 from sklearn_deid.audit.attacks.declaration import AttackSettings
 from sklearn_deid.audit.registry import ATTACKS
 from sklearn_deid.audit.released_step import MODEL, REPRESENTATION, UPDATES, VECTORS, WORDS
+from sklearn_deid.metrics import Estimate
 
 CLASSES = attacks.attack_classes()
 KINDS = {REPRESENTATION, WORDS, VECTORS, MODEL, UPDATES}
 X, Y = [["Dr", "Alder"], ["Dr", "Birch"], ["Dr", "Maple"]] * 4, [["O", "B-DOCTOR"]] * 12
 
 NEW = """
-from sklearn_deid.audit import AttackResult, Estimate
+from sklearn_deid.audit import AttackResult
+from sklearn_deid.metrics import Estimate
 from sklearn_deid.audit.attacks import AttackPreset, AuditAttack
 
 
