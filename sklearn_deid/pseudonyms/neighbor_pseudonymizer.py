@@ -92,8 +92,7 @@ class NeighborPseudonymizer(TokenPerturber):
 
     See Also
     --------
-    MadlibPseudonymizer, SanTextPseudonymizer, CusTextPseudonymizer : Mechanisms with a guarantee of differential
-    privacy.
+    MadlibPseudonymizer, SanTextPseudonymizer, CusTextPseudonymizer : Mechanisms of differential privacy.
     DeidTagger : Tagger whose ``augmenter=NeighborPseudonymizer(...)`` draws new surrogates in every epoch.
 
     References

@@ -471,8 +471,7 @@ class PrivateRepresenter(SentenceTransformer):
         return np.array(names + [f"casing_{name}" for name in CASING_CLASSES] * self.casing, dtype=object)
 
     def save(self, path: Any, *, overwrite: bool = False, audit: Any = None) -> None:
-        """Save the fitted representer for others, as a folder of JSON and safetensors with a privacy card
-        (``README.md``).
+        """Save the fitted representer for others, as a folder of JSON, safetensors and a privacy card (``README.md``).
 
         The word vectors are not saved, since they are public. The folder names them by a checksum.
 
@@ -549,9 +548,8 @@ class PrivateRepresenter(SentenceTransformer):
         return tags
 
     def __getstate__(self) -> dict[str, Any]:
-        # Replayed noise could be subtracted, so a pickled copy never keeps the seeds. It takes new noise from the
-        # operating
-        # system instead.
+        # Replayed noise could be subtracted, so a pickled copy never keeps the seeds. The copy takes new noise from the
+        # operating system instead.
         state = super().__getstate__().copy()
         if "_noise_seeds" in state:
             state["_noise_seeds"] = None
