@@ -133,8 +133,8 @@ def _check_releases_differ(files: Sequence[SharedRepresentation], names: Sequenc
     """Raise BundleError if two files hold the same release.
 
     With new noise, every release of a sentence differs. Sentences with equal vectors are therefore the same release.
-    With a tiny d, single sentences may be equal by chance, so the error needs half of the sentences of the smaller
-    file.
+    With a tiny d, single sentences may be equal by chance. The error therefore needs more than half of the sentences of
+    the smaller file.
     """
     seen: list[set[bytes]] = []
     for file, name in zip(files, names, strict=True):

@@ -49,8 +49,7 @@ class ReleaseNoise:
         self._thread.shutdown()
 
     def _draw_next(self) -> Future:
-        # shape of the drawn arrays: (n_tokens, width) without padding, so that a draw does not depend on the batch's
-        # shape
+        # shape of the drawn arrays: (n_tokens, width), without padding
         n = next(self._left, 0)
         return self._thread.submit(lambda: [self._generator.standard_normal((n, width)) for width in self._widths])
 
