@@ -73,8 +73,7 @@ def step(optimizer: torch.optim.Optimizer, loss: Tensor) -> None:
 
 
 def chance_deviation(cross_entropy: Tensor, per: str = "sample") -> Tensor:
-    """Compute the deviation of an adversary from guessing: ``mean |l_adv - ln 2|`` over pairs, or
-    ``|mean l_adv - ln 2|``.
+    """Compute an adversary's deviation from guessing: ``mean |l_adv - ln 2|`` over pairs, or ``|mean l_adv - ln 2|``.
 
     Parameters
     ----------
@@ -271,8 +270,9 @@ def fit_adversaries(
     generator: torch.Generator,
     record: Callable[..., None] | None = None,
 ) -> dict[str, int]:
-    """Train adversaries in place on a frozen representer; each judge ends with its best weights, also after an
-    interrupt.
+    """Train adversaries in place on a frozen representer; each judge ends with its best weights.
+
+    The best weights are also restored after an interrupt.
 
     Parameters
     ----------
