@@ -162,7 +162,7 @@ class PhiPerturber(SentenceTransformer):
         tags.non_deterministic = self.random_state is None
         return tags
 
-    # ---- what a subclass adds
+    # ---- methods of a subclass
 
     def _make_mechanism(self, policy: WordPolicy, candidates: np.ndarray) -> Any:
         raise NotImplementedError
@@ -285,7 +285,7 @@ class TokenPerturber(PhiPerturber):
     `ExactTokenMechanism`, and an audit can compute the information that it reveals.
     """
 
-    _releases = "words"  # for audits: what `fit_transform` makes is shared
+    _releases = "words"  # for audits: the result of `fit_transform` is shared
     _parameter_constraints: dict[str, list] = TOKEN_CONSTRAINTS
 
     def _perturbed(
@@ -343,8 +343,7 @@ class TokenPerturber(PhiPerturber):
         return ids[sentences]
 
     def _neighbor_moves(self, kind: type, policy: WordPolicy, candidates: np.ndarray, *parameters: Any) -> Any:
-        """Make ``kind(index, N, *parameters)`` for subclasses with ``n_neighbors``; "near" digits have a map of their
-        own."""
+        """Make the map ``kind(index, N, *parameters)``; with ``digits="near"``, all-digit words have a separate map."""
         n_candidates = int(candidates.sum())
         if self.n_neighbors > n_candidates:
             raise ValueError(

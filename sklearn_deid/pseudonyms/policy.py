@@ -49,7 +49,7 @@ class WordPolicy:
 
 
 def words_to_exclude(exclude: Any) -> frozenset[str]:
-    """Return the words that an ``exclude`` parameter stands for.
+    """Return the words that an ``exclude`` parameter names.
 
     Parameters
     ----------

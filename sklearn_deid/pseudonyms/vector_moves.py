@@ -153,8 +153,7 @@ def direction_log_density(dim: int, scale: float) -> tuple[np.ndarray, np.ndarra
 
 
 def _unit_on_grid(noisy: np.ndarray, scale: float) -> np.ndarray:
-    """Round noisy vectors to the grid of the noise, scale them to length 1, and round to the grid of releases;
-    float32."""
+    """Round noisy vectors to the grid of the noise, scale them to length 1, and round them to the release grid."""
     if scale > 0.0:  # without noise, the low bits reveal nothing
         noisy = to_grid(noisy, grid_step(scale))
     length = np.linalg.norm(noisy, axis=1, keepdims=True)

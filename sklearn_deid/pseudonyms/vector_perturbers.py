@@ -32,7 +32,7 @@ class VectorPerturber(PhiPerturber):
         Whether the casing class of each token is appended, one-hot (7 columns). The casing is not perturbed.
     """
 
-    _releases = "vectors"  # for audits: what `fit_transform` makes is shared
+    _releases = "vectors"  # for audits: the result of `fit_transform` is shared
     _parameter_constraints: dict[str, list] = {
         **PhiPerturber._parameter_constraints,
         "unknown": [StrOptions({"random", "keep", "raise"})],

@@ -45,8 +45,7 @@ class UniformNeighbors:
         self._guarded: dict[int, tuple[np.ndarray, np.ndarray]] = {}
 
     def support(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return the words to which each word may move and their similarity ranks, both (n, N); -1 fills up short
-        rows."""
+        """Return the words to which each word may move, and their ranks, both (n, N); -1 fills up short rows."""
         if self.guard_substring:
             pairs = self._guarded_support(rows)
             return np.stack([p[0] for p in pairs]), np.stack([p[1] for p in pairs])
@@ -146,7 +145,7 @@ class ExponentialNeighbors(UniformNeighbors):
         neighbors, _ = self.support(rows)
         vectors = self.index.vectors
         score = np.empty(neighbors.shape)
-        for i, row in enumerate(rows.tolist()):  # one row at a time: N vectors, not n * N
+        for i, row in enumerate(rows.tolist()):  # a row at a time, since n * N vectors may not fit into memory
             score[i] = vectors.vectors_at(neighbors[i]).astype(np.float64) @ vectors.vectors_at([row])[0]
         span = score[:, :1] - score[:, -1:]
         score = (score - score[:, -1:]) / np.where(span > 0, span, 1.0)
@@ -290,8 +289,8 @@ def _sparse_rows(columns: np.ndarray, values: np.ndarray, width: int) -> csr_arr
 
 
 def _columns_drawn(weights: np.ndarray, rows: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """Draw a column for each of ``rows`` of ``weights``, with the weights of the row (inverse of the cumulative
-    sum)."""
+    """Draw a column for each of ``rows`` of ``weights``, with the weights of the row."""
+    # Inverse transform sampling: the drawn column is where the cumulative sum passes a uniform number.
     cumulative = weights.cumsum(axis=1)
     cumulative /= cumulative[:, -1:]
     point = rng.random(len(rows))

@@ -34,7 +34,7 @@ _CLOSEST = 1e-4
 
 
 class _LastStates(nn.Module):
-    """Bidirectional LSTM, one logit from the last state of each direction."""
+    """Bidirectional LSTM that computes a logit from the last state of each direction."""
 
     def __init__(self, input_size: int, hidden_size: int) -> None:
         super().__init__()
@@ -88,11 +88,13 @@ class EmbeddingPairAdversary(nn.Module):
         Parameters
         ----------
         embeddings : Tensor of shape (batch, time, embedding_size)
+            Embeddings of the sentence.
         representation : Tensor of shape (batch, time, n_components)
-            In a fake pair this is the one of the moved sentence.
+            Representation of the same sentence in a real pair, and of the moved sentence in a fake pair.
         mask : BoolTensor of shape (batch, time)
-            Padding is on the right, and every sentence has a token.
+            True at tokens. Padding is on the right, and every sentence has a token.
         """
+        # shape: (batch, time, embedding_size + n_components) to (batch,)
         return self.read(torch.cat([embeddings, representation], 2), mask)
 
 
@@ -138,9 +140,9 @@ class RepresentationPairAdversary(nn.Module):
         Parameters
         ----------
         first, second : Tensor of shape (batch, time, n_components)
-            In a fake pair the second is the one of the moved sentence.
+            Representations of a sentence. In a fake pair, the second represents the moved sentence.
         mask : BoolTensor of shape (batch, time)
-            Padding is on the right, and every sentence has a token.
+            True at tokens. Padding is on the right, and every sentence has a token.
         """
         first, second = (r.masked_fill(~mask.unsqueeze(2), 0.0) for r in (first, second))
         cosine = F.cosine_similarity(first, second, dim=2).unsqueeze(2)  # shape: (batch, time, 1)
@@ -182,7 +184,7 @@ def average_adversaries(*logits: Tensor) -> Tensor:
 
 
 class _TokenwiseComparison(nn.Module):
-    """Compare two sequences of vectors position by position, pool the evidence to one logit."""
+    """Compare two sequences of vectors position by position, and pool the evidence to a logit."""
 
     def __init__(self, size: int, hidden_size: int) -> None:
         super().__init__()
@@ -306,10 +308,11 @@ class StrongEmbeddingAdversary(nn.Module):
         Parameters
         ----------
         embeddings : Tensor of shape (batch, time, embedding_size)
+            Embeddings of the sentence.
         representation : Tensor of shape (batch, time, n_components)
-            In a fake pair this is the one of the moved sentence.
+            Representation of the same sentence in a real pair, and of the moved sentence in a fake pair.
         mask : BoolTensor of shape (batch, time)
-            Padding is on the right, and every sentence has a token.
+            True at tokens. Padding is on the right, and every sentence has a token.
         """
         return self.judge(embeddings, self.invert(representation, mask), mask)
 

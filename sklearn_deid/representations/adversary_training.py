@@ -283,7 +283,7 @@ def fit_adversaries(
     train, valid : PairBatches
         Sentences of different patients. Without held-out pairs, the last epoch is kept.
     settings : AdversarySettings
-        Settings of which only the schedule is used.
+        Settings; only the schedule is used.
     rng, generator
         Random streams: ``rng`` for the order of sentences, ``generator`` for twins and noise.
     record : callable, optional

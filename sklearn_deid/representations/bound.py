@@ -245,8 +245,7 @@ class PrivacyBound:
     slack: float = 0.0
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain numbers, for JSON; an estimate becomes three numbers: ``NAME``, ``NAME_low`` and
-        ``NAME_high``."""
+        """Return plain numbers, for JSON; an estimate becomes ``NAME``, ``NAME_low`` and ``NAME_high``."""
         plain: dict[str, Any] = {}
         for name in (f.name for f in fields(self)):
             value = getattr(self, name)
@@ -350,7 +349,7 @@ def privacy_bound(
     # shape: (n,), in ascending order
     accuracies = attack_accuracy(released_r_times(distances.double(), n_releases)).sort().values.cpu()
     accuracies = (accuracies + added).clamp(max=1.0)
-    # Ranks between which the quantile lies with 95 % probability, whatever the distribution.
+    # Ranks between which the quantile lies with 95 % probability, for every distribution of the accuracies.
     low, high = (int(binom.ppf(p, n, quantile)) for p in (0.025, 0.975))
     accuracy, least, most = (float(accuracies[_rank(at, n)]) for at in (quantile * n, low, high + 1))
     return PrivacyBound(

@@ -297,8 +297,8 @@ def _run_epoch(
     for batch in batches:
         optimizer.zero_grad(set_to_none=True)
         loss, distance = bounded_losses(model, batch, generator)
-        # The loss is a mean per sentence, so the penalty is one too. Otherwise each pair of a batch with few pairs
-        # would have more weight.
+        # The loss is a mean over the sentences of the batch, so the penalty is scaled to the same mean. Otherwise each
+        # pair of a batch with few pairs would have more weight.
         cost = duals.cost(distance) * (len(distance) / len(batch.mask)) if len(distance) else 0.0
         (loss + cost).backward()
         torch.nn.utils.clip_grad_norm_(model.parameters(), duals.settings.gradient_clip)

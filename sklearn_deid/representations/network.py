@@ -153,8 +153,7 @@ class Representer(nn.Module):
     def release(
         self, mu: Tensor, mask: Tensor, *, noise: bool = True, generator: torch.Generator | None = None
     ) -> Tensor:
-        """Make the released vectors from their mean: add output noise, then scale to unit length; shapes as in
-        `forward`."""
+        """Add output noise to the mean, then scale to unit length; shapes as in `forward`."""
         r = self.output_noise(mu, apply=noise, generator=generator)
         if self.unit_norm:
             r = F.normalize(r, dim=2)

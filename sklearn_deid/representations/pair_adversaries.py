@@ -29,7 +29,7 @@ _NORM_SENTENCES = 1024  # enough for the mean length of vectors
 
 @dataclass(frozen=True, repr=False)
 class ReleasedPairs:
-    """n real pairs, then n fake ones, of the same n sentences.
+    """n real pairs, followed by n fake pairs of the same n sentences.
 
     Attributes
     ----------
@@ -90,7 +90,7 @@ def release_pairs(
     x, mask = batch.embeddings[: batch.n_pairs], batch.pair_mask
     embeddings, source, twice = torch.cat([x, x]), torch.cat([x, batch.moved]), torch.cat([mask, mask])
     if template == "noisy":
-        # A single pass over all members, (4 n, time, e), is faster than two; each row still has its own noise.
+        # A single pass represents all members, (4 n, time, e); each row has its own noise.
         both = representer(torch.cat([embeddings, source]), torch.cat([twice, twice]), generator=generator)
         first, second = both.chunk(2)
     else:

@@ -151,7 +151,7 @@ class PrivateRepresenter(SentenceTransformer):
     **What the bound does not say.** The bound is no statement about
 
     - pairs beyond the quantile, and attackers who pick the pair;
-    - moves of several tokens (all PHI of a patient: 0.87 where the mean for one token is 0.53);
+    - moves of several tokens (an accuracy of 0.87 for all PHI of a patient, when the mean for one token is 0.53);
     - words that are further away, and words without a vector; the latter all look alike but differ from words with a
       vector;
     - r releases of a sentence: d' grows by the square root of r;
@@ -189,7 +189,7 @@ class PrivateRepresenter(SentenceTransformer):
     (30, (2, 11), False)
     """
 
-    _releases = "representation"  # for audits: what `transform` makes is shared
+    _releases = "representation"  # for audits: the result of `transform` is shared
     _vectors: WordVectors
     _noise_seeds: np.random.Generator | None
     _parameter_constraints: dict[str, list] = {
@@ -351,7 +351,7 @@ class PrivateRepresenter(SentenceTransformer):
     def certify(
         self, X: Any, y: Any, *, n_releases: int = 1, quantile: float = 0.95, random_state: Any = None
     ) -> PrivacyBound:
-        """Accuracy of the best attacker over the PHI sentences of X, each with one token moved at random.
+        """Bound the accuracy of the best attacker over the PHI sentences of X, each with one token moved at random.
 
         The bound holds for ideal noise and for single tokens that can move. It is not a bound for patients; see the
         notes of `PrivateRepresenter`.
@@ -388,7 +388,7 @@ class PrivateRepresenter(SentenceTransformer):
     def worst_case(self, words: Any = None) -> WorstCase:
         """Compute the exact worst case over words and their N nearest words.
 
-        This needs ``encoder="dense"`` and bounded training.
+        The computation needs ``encoder="dense"`` and bounded training.
 
         Parameters
         ----------

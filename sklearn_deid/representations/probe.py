@@ -136,7 +136,7 @@ def train_probe(
     generator: torch.Generator,
     log: TrainingLog | None = None,
 ) -> ProbeResult:
-    """Train adversaries on a representer, which stays as it is.
+    """Train adversaries on a representer; the representer does not change.
 
     Parameters
     ----------

@@ -40,13 +40,19 @@ class TrainingRun:
     Parameters
     ----------
     data : PairData
+        Sentences as arrays of numbers.
     rows : tuple of ndarray and (ndarray or None)
         Row numbers of the sentences for training, and of the held-out sentences.
     rng : numpy.random.Generator
+        Random stream from which all other random streams are seeded.
     device : torch.device
+        Device of the training.
     batch_size : int
+        Largest number of sentences of a batch.
     schedule : Schedule
+        Number of epochs and learning rates.
     verbose : int
+        1 prints a line for each epoch.
     """
 
     def __init__(
@@ -142,7 +148,9 @@ class Bounded(BaseEstimator):
         Parameters
         ----------
         model : PrivateModel
+            Model to train.
         run : TrainingRun
+            Data, random streams, schedule and log.
         """
         lr = run.schedule.lr or 4e-3
         settings = BoundedSettings(
@@ -221,7 +229,9 @@ class ThreePart(BaseEstimator):
         Parameters
         ----------
         model : PrivateModel
+            Model to train.
         run : TrainingRun
+            Data, random streams, schedule and log.
 
         Warns
         -----
