@@ -97,17 +97,20 @@ class WordsTakenForVectors:
         own = space.of_tokens(tokens)
         for i in np.flatnonzero(actions == SHAPE).tolist():
             own[i] = mechanism.shape_release(tokens[i])
+        # Vector of each released word, as if it were the noisy vector; shape: (n_releases, dim)
         points = np.zeros((len(releases), mechanism.policy.vectors.dim))
         points[known] = mechanism.policy.vectors.vectors_at(seen[known])
         out = np.full((len(tokens), len(releases)), -np.inf)
         patterns = mechanism.patterns(tokens)
         for pattern in np.unique(patterns).tolist():
             written = np.full(len(releases), -1)
-            # The surrogate of a token in any other casing (pattern 0) is a word as stored, so each release can be its
-            # own.
+            # A token in any other casing (pattern 0) is replaced by a word as stored. A stored word may have any
+            # casing, so every release is possible.
             written[known] = space.of_rows(seen[known], pattern) if pattern else releases[known]
             which = np.flatnonzero((patterns == pattern) & (actions < SHAPE))
             moved = np.flatnonzero(actions[which] == MOVE)
+            # Unknown words and random digits draw uniformly, so their log likelihood is constant; shape: (n,
+            # n_releases)
             score = np.full((len(which), len(releases)), -np.log(len(mechanism.vocabulary)))
             score[moved] = mechanism.log_density(rows[which[moved]], points)
             out[which] = np.where((written == releases) | (own[which][:, None] == releases), score, -np.inf)

@@ -47,8 +47,7 @@ class ReleaseSpace:
         return self._column[self._form_of[rows], pattern - 1] if pattern else self._stored[rows]
 
     def rows_of(self, numbers: np.ndarray) -> np.ndarray:
-        """Return the first word of the table that some casing pattern turns into each string; -1 where there is
-        none."""
+        """Return the first word of the table that has each string in some casing pattern; -1 without such a word."""
         if self._first_row is None:
             self._first_row = np.unique(self._form_of, return_index=True)[1]
         regular = numbers < len(_PATTERNS) * len(self._form)

@@ -121,6 +121,7 @@ class AddedNoise(VectorMechanism):
 
     def moved_log_likelihood(self, vectors: np.ndarray, releases: np.ndarray) -> np.ndarray:
         """Compute the log density of a direction, which depends only on its cosine with the vector."""
+        # shape: (n, n_releases)
         cosine = np.clip(vectors.astype(np.float64) @ releases.astype(np.float64).T, -1.0, 1.0)
         if self.scale == 0:
             return np.where(_equal_rows(vectors, releases), 0.0, -np.inf)
@@ -146,7 +147,7 @@ def direction_log_density(dim: int, scale: float) -> tuple[np.ndarray, np.ndarra
     """
     cosines = np.linspace(-1.0, 1.0, _GRID)
     widest = 1.0 + scale * (np.sqrt(dim) + 12.0)
-    # Sum over equal steps of r, in logarithms, since r**(dim - 1) overflows; shape of the exponent: (2001, 4000).
+    # Sum over equal steps of r, in logarithms, since r**(dim - 1) may overflow; shape of the exponent: (2001, 4000)
     radii = np.linspace(0.0, widest, _RADII)[1:]
     exponent = (dim - 1) * np.log(radii) - (radii**2 - 2 * radii * cosines[:, None]) / (2 * scale**2)
     return cosines, logsumexp(exponent, axis=1)

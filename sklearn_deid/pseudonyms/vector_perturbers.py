@@ -76,6 +76,7 @@ class VectorPerturber(PhiPerturber):
         released = self._untouched(X)
         positions = moves.phi.positions[moves.chosen]
         dim = self.mechanism_.policy.vectors.dim
+        # Only the first dim columns hold the word vector; the casing behind them stays. shape: (n_moved, dim)
         released.data[positions, :dim] = self.mechanism_.moved(released.data[positions, :dim], rng)
         return released, np.zeros(len(positions), dtype=np.int64)
 

@@ -434,6 +434,7 @@ def worst_case(representer: Representer, vectors: WordVectors, moves: Any, rows:
             near = near[near >= 0]
             if len(near):
                 squared = ((means[near] - means[row]) ** 2).sum(axis=1)  # shape: (N,), d'^2 of one token moved
+                # The word itself is among its neighbours, at distance 0: it does not count as a pair.
                 largest, n_pairs = max(largest, float(squared.max())), n_pairs + int((near != row).sum())
     mu = float(np.sqrt(largest))
     accuracy = float(attack_accuracy(torch.tensor(mu, dtype=torch.float64)))

@@ -83,6 +83,7 @@ class GaussianNoise(nn.Module):
             raise ValueError(f"A floor of {floor!r} needs noise: the 'kind' parameter must be trainable or fixed.")
         self.size, self.kind = size, kind
         noisy = kind != "none"
+        # A buffer, so that the floor is saved with the weights; a layer without noise saves nothing.
         self.register_buffer("floor", torch.tensor(float(floor)), persistent=noisy)
         weight = torch.zeros(size)
         if kind == "trainable":
@@ -159,6 +160,7 @@ class GaussianNoise(nn.Module):
         """
         if not apply or self.kind == "none":
             return x
+        # shape: (batch, time, size), where std of shape (size,) is broadcast over sentences and tokens
         return x + self.std() * (self.draw(x, generator) if eps is None else eps)
 
     def extra_repr(self) -> str:

@@ -228,6 +228,7 @@ class PairBatches:
         chosen = first + (which * (last - first)).long().clamp_max(last - first - 1)
         token = self._eligible[chosen]
         at = (token - self._offsets[rows]).unsqueeze(1)
+        # shape: (n_pairs,), never the token's own word
         other = self._alternative(chosen, words.gather(1, at), where_to)
         return words.scatter(1, at, other.unsqueeze(1))
 

@@ -78,6 +78,7 @@ def deid_scores(model: PrivateModel, batches: PairBatches, generator: torch.Gene
     for batch in batches.epoch(None, generator, moved=False):
         r = model.representer(batch.embeddings, batch.mask, generator=generator)  # shape: (batch, time, d)
         emissions = model.emissions(r, batch)
+        # Tag 0 is "O", so every larger index is PHI; shape: (batch, time)
         found = (model.tagger.best_tags(emissions, batch.mask) > 0) & batch.mask
         gold = (batch.tags > 0) & batch.mask
         loss = model.tagger.loss(emissions, batch.tags, batch.mask) * len(batch.mask)

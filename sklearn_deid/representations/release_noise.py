@@ -82,6 +82,7 @@ class ReleaseNoise:
         noisy += whole
         values = np.clip(noisy, -MOST_STEPS, MOST_STEPS, out=noisy)
         values *= self._grid
+        # Unit length is a function of the noisy vectors alone, so it cannot raise an attacker's accuracy.
         if self._unit_norm:
             length = np.sqrt(np.einsum("ij,ij->i", values, values))[:, None]
             values /= np.where(length > 0.0, length, 1.0)

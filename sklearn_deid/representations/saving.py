@@ -168,6 +168,7 @@ def representer_from_state(
         representer._vectors = _same_vectors(representer.embeddings, state["embeddings_checksum"])
         representer.classes_ = np.array(state["classes"], dtype=object)
         representer.network_ = representer._new_network(int(state["embeddings_dim"]))
+        # Copies, since arrays of a file may be read-only, which PyTorch does not support.
         weights = {k.removeprefix("network."): torch.from_numpy(v.copy()) for k, v in arrays.items()}
         representer.network_.load_state_dict(weights)
         representer.network_.eval()

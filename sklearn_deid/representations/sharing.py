@@ -29,7 +29,7 @@ _CLASS = "SharedRepresentation"
 _FORMAT, _OLD_FORMAT = 2, 1  # since format 2, noise is drawn from a cipher and rounded to a grid
 _TYPES = {"vectors": np.float32, "offsets": np.int64, "tags": np.uint16, "groups": np.int64}
 _COUNTS = ("n_sentences", "n_tokens", "d", "n_duplicates_removed")
-_BLOCK = 2**16  # rows looked at in one go, so that a mapped file is not read into memory as a whole
+_BLOCK = 2**16  # number of rows that are checked at once, so that a mapped file is never in memory as a whole
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -297,6 +297,7 @@ def save_representation(
     names = sorted_tags(tags.data)
     R, numbers = _as_float32(R), _tag_numbers(tags, names)
     check_noise(R.data, origin)
+    # One stream for the order of sentences and for patient numbers; without a seed, it comes from the operating system.
     rng = release_generator(random_state)
     order = rng.permutation(len(R)) if shuffle else np.arange(len(R))
     kept = _first_releases(R, numbers, order)
@@ -440,6 +441,7 @@ def _random_numbers(patients: np.ndarray, rng: np.random.Generator) -> np.ndarra
     """Replace patient ids by consecutive numbers, assigned at random."""
     number: dict[Any, int] = {}
     consecutive = [number.setdefault(patient, len(number)) for patient in patients.tolist()]
+    # The permutation hides the order in which the patients occur in the notes.
     return rng.permutation(len(number))[np.asarray(consecutive, dtype=np.int64)].astype(np.int64)
 
 

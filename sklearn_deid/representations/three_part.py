@@ -27,6 +27,7 @@ class _Alternation(AdversarialRun):
         self.restart_noise()
         lr, own = self.settings.lr, {id(p) for p in self.representer.parameters()}
         groups = noise_aware_groups(self.model, lr, self.noise_lr)
+        # P3b must change the representer alone, so its optimizer has only the representer's weights of each group.
         self.fooling = torch.optim.NAdam(
             [{**group, "params": [p for p in group["params"] if id(p) in own]} for group in groups]
         )
@@ -56,6 +57,7 @@ class _Alternation(AdversarialRun):
 
         A loss of ln 2 is that of a guess, so the term is smallest when the judges cannot do better than guess.
         """
+        # shape: (batch, time, d)
         r = self.representer(batch.embeddings, batch.mask, generator=self.generator)
         deid = self.model.deid_loss(r, batch)
         means.add(len(batch.mask), deid_loss=deid)
@@ -247,6 +249,7 @@ class _Reversal(AdversarialRun):
         if batch.n_pairs:
             pairs = self.adversaries.draw(self.representer, batch, self.generator)
             factor = self.settings.adversary_weight
+            # Only the representations send a gradient to the representer; the embeddings of T1 are not learned.
             turned = {k: reverse_gradient(getattr(pairs, k), factor) for k in ("first", "second")}
             judgement = self.adversaries(replace(pairs, **turned))
             means.add_judgement(judgement)
