@@ -297,7 +297,7 @@ def save_representation(
     names = sorted_tags(tags.data)
     R, numbers = _as_float32(R), _tag_numbers(tags, names)
     check_noise(R.data, origin)
-    # One stream for the order of sentences and for patient numbers; without a seed, it comes from the operating system.
+    # The same stream draws the order of sentences and the patient numbers.
     rng = release_generator(random_state)
     order = rng.permutation(len(R)) if shuffle else np.arange(len(R))
     kept = _first_releases(R, numbers, order)
