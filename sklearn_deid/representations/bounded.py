@@ -219,10 +219,10 @@ def train_bounded(
     ValueError
         If the representer has no output noise, or if no sentence has a token that can move.
 
-        Notes
-        -----
-        Bounded training is not part of Friedrich et al. (2019). Ctrl-C ends the training. The best epoch up to that
-        moment is kept, its noise is scaled, and the tagger is not fine-tuned.
+    Notes
+    -----
+    Bounded training is not part of Friedrich et al. (2019). Ctrl-C ends the training. The best epoch up to that
+    moment is kept, its noise is scaled, and the tagger is not fine-tuned.
     """
     _check(model, train)
     log = log or TrainingLog()
