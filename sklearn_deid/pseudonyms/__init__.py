@@ -1,9 +1,9 @@
 """Randomised maps of PHI tokens, and the estimators that apply them.
 
-Which tokens move, where to, and how likely: a mechanism knows its probabilities, so that what it gives away can be
-computed.
+A mechanism says which tokens move, where they move, and with which probability. Since a mechanism knows its
+probabilities, an audit can compute the information that a release reveals.
 
-Names are resolved on first use (PEP 562): a file is loaded with the first name that is asked of it.
+Names are resolved on first use (PEP 562): Python loads a file when you first use one of its names.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Which tokens share one draw, so that one person keeps one name through a note."""
+"""Which tokens share one draw, so that a person keeps the same surrogate name throughout a note."""
 
 from __future__ import annotations
 
@@ -7,17 +7,18 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-# Below that length, and where digits are, words within one edit are mostly different words: 12 and 13, Ann and Dan.
+# Shorter words, and words with digits, are mostly different words when they are within one edit: 12 and 13, Ann and
+# Dan.
 _SHORTEST_MISSPELT = 4
 
 
 def shared_draws(
     groups: np.ndarray | None, word_ids: np.ndarray, words: Sequence[str], replaceable: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Number of the draw that each token takes part in, and the word that is drawn for.
+    """Assign each token to a draw, and each draw to the word whose surrogate is drawn.
 
-    Within a group, spellings that differ in case share a draw, and words of at least four letters that are within one
-    edit (a letter changed, added or left out) of a more frequent one follow that one.
+    Within a group, spellings that differ only in case share a draw. A word of at least four letters also shares the
+    draw of a more frequent word that is within one edit (a letter changed, added or left out).
 
     Parameters
     ----------
@@ -28,13 +29,15 @@ def shared_draws(
     words : sequence of str
         Distinct words.
     replaceable : ndarray of bool, shape (n_words,)
-        Words with a place among the vectors; others follow them where they can, not the other way round.
+        Whether each word can be replaced through its vector. Other words follow these words where they can; these words
+        never follow the others.
 
     Returns
     -------
     draws : ndarray of int, shape (n_tokens,)
+        Draw of each token.
     drawn_words : ndarray of int, shape (n_draws,)
-        For each draw the index of its word.
+        Index of the word of each draw.
     """
     if groups is None:
         return np.arange(len(word_ids)), word_ids
@@ -58,7 +61,7 @@ def shared_draws(
 
 
 def within_one_edit(word: str, other: str) -> bool:
-    """Whether one letter changed, added or left out turns one word into the other.
+    """Tell whether changing, adding or leaving out a single letter turns a word into the other.
 
     Examples
     --------
@@ -68,18 +71,19 @@ def within_one_edit(word: str, other: str) -> bool:
     if abs(len(word) - len(other)) > 1:
         return False
     short, long = sorted((word, other), key=len)
+    # Length of the common prefix. Behind it, skip a letter of both (changed) or of the longer word alone (added).
     same = next((i for i, (a, b) in enumerate(zip(short, long, strict=False)) if a != b), len(short))
     return short[same + (len(short) == len(long)) :] == long[same + 1 :]
 
 
 def _by_group(groups: np.ndarray) -> Iterator[np.ndarray]:
-    """Members of each group, in order."""
+    """Yield the members of each group, in order."""
     order = np.argsort(groups, kind="stable")
     yield from np.split(order, np.flatnonzero(np.diff(groups[order])) + 1) if len(order) else ()
 
 
 def _leaders(word_ids: np.ndarray, folded: np.ndarray, keys: list[str], replaceable: np.ndarray) -> dict[int, int]:
-    """For each folded word of a group the word that is drawn for: itself, or the one that it is a misspelling of."""
+    """Map each case-folded word of a group to the word whose surrogate is drawn: itself, or its correct spelling."""
     counts = Counter(word_ids.tolist())
     spelling: dict[int, int] = {}
     frequency: Counter[int] = Counter()
@@ -91,7 +95,7 @@ def _leaders(word_ids: np.ndarray, folded: np.ndarray, keys: list[str], replacea
             spelling[key] = word
     leader: dict[int, int] = {}
     near: dict[str, list[int]] = defaultdict(list)
-    # The most frequent spelling leads; the order of appearance decides between equals.
+    # Replaceable words lead before others, frequent words before rare words; ties keep the order of appearance.
     for key in sorted(spelling, key=lambda k: (not replaceable[spelling[k]], -frequency[k])):
         followed = _misspelling_of(keys[key], keys, near)
         leader[key] = spelling[key] if followed is None else spelling[followed]
@@ -102,7 +106,11 @@ def _leaders(word_ids: np.ndarray, folded: np.ndarray, keys: list[str], replacea
 
 
 def _misspelling_of(word: str, keys: list[str], near: dict[str, list[int]]) -> int | None:
-    """The first leading word within one edit. Two such words share a form with at most one letter left out."""
+    """Return the first leading word within one edit, or None.
+
+    Two words within one edit share a form in which each has at most one letter left out. A table of these forms
+    therefore finds all candidates without comparing every pair of words.
+    """
     if not _may_be_misspelt(word):
         return None
     candidates = {key for form in _one_left_out(word) for key in near.get(form, ())}

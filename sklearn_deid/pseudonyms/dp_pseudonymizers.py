@@ -45,32 +45,34 @@ class _EpsilonPseudonymizer(TokenPerturber):
 class MadlibPseudonymizer(_EpsilonPseudonymizer):
     """Add noise to the vector of each PHI token and take the nearest word (MADLIB).
 
-    The noise has a uniform direction and a Gamma(dim, 1 / epsilon) length, so that its density falls as
+    The noise has a uniform direction and a Gamma(dim, 1 / epsilon) length. Its density therefore falls as
     ``exp(-epsilon |z|)``.
 
     Parameters
     ----------
     epsilon : float, default=10.0
-        Privacy parameter; vectors have length 1, so two words are at most 2 apart. The typical length of the noise is
-        ``dim / epsilon``: with 50 dimensions, 10 moves nearly every word, 100 few.
+        Privacy parameter. Vectors have length 1, so the distance between two words is at most 2. The typical length of
+        the noise is ``dim / epsilon``. With 50 dimensions, an epsilon of 10 moves nearly every word, and 100 moves few
+        words.
     digits : {"same", "random"}, default="same"
-        Whether all-digit tokens are moved as others are, or to any all-digit word.
+        "same" moves all-digit tokens like other tokens. "random" moves them to any all-digit word.
     embeddings, labels, max_replacements, exclude, unknown, coherence, keep_casing, random_state
-        As for `NeighborPseudonymizer`.
+        Same parameters as for `NeighborPseudonymizer`.
 
     Attributes
     ----------
     mechanism_ : NoisyTokenMechanism
-        Its probabilities have no closed form; `bayes_reidentification` brackets them.
+        Randomised map whose probabilities have no closed form; `bayes_reidentification` brackets them.
     statistics_ : dict
-        As for `NeighborPseudonymizer`; ranks are not computed.
+        Counts as for `NeighborPseudonymizer`; ranks are not computed.
 
     Notes
     -----
-    **Guarantee.** epsilon-metric differential privacy (d_x-privacy) of each moved token for the Euclidean distance
-    between unit vectors: for words w, w' and any released word r, ``P(r | w) <= exp(epsilon d(w, w')) P(r | w')``. It
-    covers one release of one token that has a vector. It does not cover which tokens move, casing (``keep_casing``),
-    tokens that stay, digits="random" and unknown words, or several releases of a word, whose epsilons add up.
+    **Guarantee.** epsilon-metric differential privacy (d_x-privacy) of each moved token, for the Euclidean distance
+    between unit vectors: for words w, w' and any released word r, ``P(r | w) <= exp(epsilon d(w, w')) P(r | w')``. The
+    guarantee covers one release of one token that has a vector. It does not cover the choice of the tokens that move,
+    the casing (``keep_casing``), tokens that stay, tokens moved by digits="random", and unknown words. It does not
+    cover several releases of a word: their epsilons add up.
 
     References
     ----------
@@ -94,29 +96,31 @@ class MadlibPseudonymizer(_EpsilonPseudonymizer):
 class SanTextPseudonymizer(_EpsilonPseudonymizer):
     """Draw each surrogate from the whole vocabulary, near words more often (SanText).
 
-    The probability of a word is proportional to ``exp(-epsilon d / 2)``, d being the Euclidean distance between unit
+    The probability of a word is proportional to ``exp(-epsilon d / 2)``, where d is the Euclidean distance between unit
     vectors (0 to 2).
 
     Parameters
     ----------
     epsilon : float, default=10.0
-        Privacy parameter. With 400,000 words the sum over far words is large: only from about 15 on does the word
-        itself have a noticeable share.
+        Privacy parameter. With 400,000 words, the summed probability of far words is large. The word itself has a
+        noticeable probability only from an epsilon of about 15.
     digits : {"same", "random"}, default="same"
-        Whether all-digit tokens are moved as others are, or to any all-digit word.
+        "same" moves all-digit tokens like other tokens. "random" moves them to any all-digit word.
     embeddings, labels, max_replacements, exclude, unknown, coherence, keep_casing, random_state
-        As for `NeighborPseudonymizer`.
+        Same parameters as for `NeighborPseudonymizer`.
 
     Attributes
     ----------
     mechanism_ : ExactTokenMechanism
+        Randomised map with exact probabilities.
     statistics_ : dict
-        As for `NeighborPseudonymizer`.
+        Counts as for `NeighborPseudonymizer`.
 
     Notes
     -----
     **Guarantee.** epsilon-metric differential privacy (d_x-privacy) of each moved token, as for `MadlibPseudonymizer`,
-    with the same exceptions; since no distance exceeds 2, also local differential privacy with 2 epsilon.
+    with the same exceptions. Since no distance exceeds 2, the mechanism also has local differential privacy with 2
+    epsilon.
 
     References
     ----------
@@ -139,32 +143,34 @@ class SanTextPseudonymizer(_EpsilonPseudonymizer):
 class CusTextPseudonymizer(TokenPerturber):
     """Draw each surrogate from the N nearest words, near ones more often (after CusText).
 
-    The probability of a word is proportional to ``exp(epsilon u / 2)``, u being its cosine, scaled to 0 for the
-    farthest of the N and 1 for the word itself. An epsilon near 0 is `NeighborPseudonymizer`.
+    The probability of a word is proportional to ``exp(epsilon u / 2)``. The score u is the cosine, scaled to 0 for the
+    farthest of the N words and to 1 for the word itself. With an epsilon near 0, all N words are about equally likely,
+    as in `NeighborPseudonymizer`.
 
     Parameters
     ----------
     n_neighbors : int, default=100
-        N: size of the output set of each word.
+        N, size of the output set of each word.
     epsilon : float, default=2.0
-        How much more likely near words are: the word itself is ``exp(epsilon / 2)`` times as likely as the farthest.
+        Privacy parameter. The word itself is ``exp(epsilon / 2)`` times as likely as the farthest of the N words.
     embeddings, labels, max_replacements, exclude, digits, unknown, coherence, keep_casing, random_state
-        As for `NeighborPseudonymizer`.
+        Same parameters as for `NeighborPseudonymizer`.
     cache_dir, n_jobs, verbose
-        As for `NeighborPseudonymizer`.
+        Same parameters as for `NeighborPseudonymizer`.
 
     Attributes
     ----------
     mechanism_ : ExactTokenMechanism
+        Randomised map with exact probabilities.
     statistics_ : dict
-        As for `NeighborPseudonymizer`.
+        Counts as for `NeighborPseudonymizer`.
 
     Notes
     -----
-    **Guarantee.** Between words with the same output set, local differential privacy with epsilon. CusText makes the
-    sets disjoint so that this says something of many pairs; here each word has its own N nearest neighbours, and for
-    two words with different sets there is no guarantee at all: a surrogate that only one of them can have tells them
-    apart.
+    **Guarantee.** Local differential privacy with epsilon, between words with the same output set. CusText makes the
+    output sets disjoint, so that the guarantee covers many pairs of words. Here each word has its own N nearest
+    neighbours. Two words with different output sets have no guarantee at all: a surrogate in only one of the two sets
+    tells the words apart.
 
     References
     ----------

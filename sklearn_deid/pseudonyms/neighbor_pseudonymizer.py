@@ -1,4 +1,4 @@
-"""`NeighborPseudonymizer`: PHI tokens move to one of their N nearest neighbours."""
+"""`NeighborPseudonymizer` moves each PHI token to one of its N nearest neighbours."""
 
 from __future__ import annotations
 
@@ -16,78 +16,84 @@ from .word_moves import UniformNeighbors
 
 
 class NeighborPseudonymizer(TokenPerturber):
-    """Move each PHI token to one of the N words that are nearest to it in an embedding, all equally likely.
+    """Move each PHI token to one of the N nearest words in an embedding, all with equal probability.
 
-    ``fit_transform(X, y)`` perturbs and ``transform(X)`` does not, so that in a Pipeline a tagger is trained on
-    pseudonymised sentences and tags untouched ones.
+    ``fit_transform(X, y)`` moves tokens, and ``transform(X)`` does not. In a Pipeline, a tagger is therefore trained on
+    pseudonymised sentences, and then tags untouched sentences.
 
     Parameters
     ----------
     embeddings : "auto", "corpus", "glove-6b-50d", path, WordVectors or KeyedVectors, default="auto"
-        Where neighbours come from. "auto" is the installed public vectors; without them vectors are trained on X, with
-        an `UnsafeToShareWarning`, since every surrogate is then a word of the notes.
+        Word vectors in which neighbours are searched. "auto" means the installed public vectors. Without installed
+        vectors, "auto" trains word vectors on X and raises an `UnsafeToShareWarning`, since every surrogate is then a
+        word of the notes.
     n_neighbors : int, default=100
-        N of the paper. The word itself is the first of its neighbours: 1 changes nothing, and the size of the
-        vocabulary is a uniform choice among all words.
+        N of the paper. The word itself is the first of its neighbours, so 1 changes nothing. The size of the vocabulary
+        means a uniform choice among all words.
     labels : collection of str or None, default=None
-        Labels of the tokens that move; None is all.
+        Labels of the tokens that move. None means all labels.
     max_replacements : int or None, default=None
-        Largest number of tokens, chosen at random, that move in a sentence; 1 makes the pairs of the adversarial
-        training.
+        Largest number of tokens that move in a sentence; they are chosen at random. 1 makes the pairs of the
+        adversarial training.
     exclude : str, collection of str or None, default="en"
-        Words that stay: the stop words that spaCy has for a language code, or words of one's own. They stay only where
-        they are written in lower case: May and Will are names and dates. Tokens without letter and digit stay always.
-        With ``coherence`` a stop word moves where the same word in another casing does.
+        Words that stay: your own words, or a language code for the stop words of spaCy. These words stay only where
+        they are written in lower case, since May and Will are names and dates. Tokens without letter and digit stay
+        always. With ``coherence``, a stop word moves if the same word in another casing moves.
     digits : {"near", "same", "random"}, default="near"
-        Where all-digit tokens go: "near", to one of the N nearest all-digit words (all of them if there are fewer);
-        "same", as other tokens do (what the paper does: a year may become a month or a word); "random", to any
+        Where all-digit tokens move. "near": one of the N nearest all-digit words (all of them if there are fewer).
+        "same": the same words as for other tokens, as in the paper; a year may become a month or a word. "random": any
         all-digit word.
     unknown : {"shape", "random", "keep", "raise"}, default="shape"
-        What becomes of tokens without a vector, which are mostly rare names and numbers: "shape" replaces each letter
-        and digit by a random one, "random" takes any word of the vocabulary, "keep" releases the token as it is (what
-        the paper does), "raise" refuses.
+        Treatment of tokens without a vector, which are mostly rare names and numbers. "shape" replaces each letter and
+        digit by a random one. "random" takes any word of the vocabulary. "keep" releases the token unchanged, as in the
+        paper. "raise" raises an error.
     coherence : {"token", "sentence", "document", "patient"}, default="token"
-        Where the same word has the same surrogate: nowhere (each occurrence is drawn for), within a sentence, or within
-        one of the ``groups`` of `fit`. Words that differ in case only count as the same, and so do words of four or
-        more letters within one edit, so that misspelt names follow.
+        Range within which the same word has the same surrogate. "token" draws a surrogate for each occurrence.
+        "sentence" shares surrogates within a sentence. "document" and "patient" share surrogates within one of the
+        ``groups`` of `fit`. Words that differ only in case count as the same word. Words of four or more letters within
+        one edit also count as the same word, so that a misspelt name has the surrogate of the name.
     keep_casing : bool, default=True
-        Whether a surrogate is written in lower case, capitalised or in capitals as its token is.
+        Whether a surrogate takes the casing of its token: lower case, capitalised or capitals.
     guard_substring : bool, default=False
-        Never choose a word that contains the source word or is contained in it, itself included; the next nearest ones
-        count instead. With n_neighbors=1 it is the nearest of the others.
+        Whether words that contain the source word or are contained in it are left out, the source word included. The
+        next nearest words take their places. With n_neighbors=1, the surrogate is the nearest of the remaining words.
     cache_dir : path or None, default=None
-        Folder that keeps the neighbours found. It tells which words occur in the notes and must be guarded like them.
+        Folder that keeps the neighbours that were found. The folder tells which words occur in the notes, so guard it
+        like the notes.
     n_jobs : int or None, default=None
         Threads of the search.
     verbose : int, default=0
-        Above 0 the search shows its progress.
+        Above 0, the search shows its progress.
     random_state : int, RandomState or None, default=None
-        None seeds NumPy's generator from the operating system at each call (128 bits; the generator is not
-        cryptographic); an integer gives the same draw at each call.
+        Random seed. None seeds NumPy's generator from the operating system at each call (128 bits; the generator is not
+        cryptographic). An integer gives the same draw at each call.
 
     Attributes
     ----------
     mechanism_ : ExactTokenMechanism
-        What `sklearn_deid.audit.bayes.bayes_reidentification` attacks. It holds the vectors and no word of X.
+        Randomised map that `sklearn_deid.audit.bayes.bayes_reidentification` attacks. The mechanism holds the word
+        vectors and no word of X.
     statistics_ : dict
-        For each label the number of ``tokens``, of those ``moved`` and ``kept`` (``kept_excluded``, ``kept_unknown``,
-        ``kept_limit``), how many ``drew_itself``, and ``mean_rank``, the mean similarity rank of the surrogates.
+        Counts for each label: ``tokens``, ``moved``, the kept tokens by reason (``kept_excluded``, ``kept_unknown``,
+        ``kept_limit``), and ``drew_itself``, the moved tokens whose surrogate is their own word. ``mean_rank`` is the
+        mean similarity rank of the surrogates.
 
     Notes
     -----
-    **What it gives.** With ``n_neighbors=N`` and no other knowledge than the vectors, the original of a moved token is
-    one of those words that have the surrogate among their N neighbours; how often an attacker who also knows how
-    frequent words are names it is computed exactly by `sklearn_deid.audit.bayes.bayes_reidentification`.
+    **What it protects.** An attacker who knows only the vectors and ``n_neighbors=N`` learns this of a moved token: its
+    original is one of those words that have the surrogate among their N neighbours. An attacker who also knows word
+    frequencies can do better; `sklearn_deid.audit.bayes.bayes_reidentification` computes exactly how often they name
+    the original.
 
-    **What it does not give.** It is not differentially private, nor metric-differentially private: a word that is not
-    among the N neighbours of another can be told from it with certainty. Tokens are drawn one by one, the surrounding
-    text is untouched and may tell the rest, several releases of a word narrow it down, and PHI that nobody labelled
-    does not move. The surrogate of a word is itself in one of N cases.
+    **What it does not protect.** The mechanism is neither differentially private nor metric-differentially private: an
+    attacker can tell a word with certainty from any word that is not among its N neighbours. Tokens are drawn
+    independently, and the untouched surrounding text may reveal the rest. Several releases of a word narrow down the
+    original. PHI without a label does not move. In one of N cases the surrogate of a word is the word itself.
 
     See Also
     --------
-    MadlibPseudonymizer, SanTextPseudonymizer, CusTextPseudonymizer : Mechanisms with a differential guarantee.
-    DeidTagger : ``augmenter=NeighborPseudonymizer(...)`` draws anew in every epoch.
+    MadlibPseudonymizer, SanTextPseudonymizer, CusTextPseudonymizer : Mechanisms of differential privacy.
+    DeidTagger : Tagger whose ``augmenter=NeighborPseudonymizer(...)`` draws new surrogates in every epoch.
 
     References
     ----------
@@ -147,6 +153,8 @@ class NeighborPseudonymizer(TokenPerturber):
     def _actions(self, phi: PhiTokens) -> np.ndarray:
         actions = super()._actions(phi)
         if self.guard_substring:
+            # With fewer than N words left, the choice would be less private than the parameter promises: refuse
+            # instead.
             moving = np.flatnonzero(actions == MOVE)
             rows = self.mechanism_.policy.actions([phi.words[i] for i in moving])[1]
             short = np.zeros(len(actions), dtype=bool)

@@ -1,4 +1,4 @@
-"""What can be said of a mechanism whose probabilities have no closed form: two that enclose it."""
+"""Bounds for a mechanism whose probabilities have no closed form: a stronger release and an actual attack."""
 
 from __future__ import annotations
 
@@ -16,26 +16,31 @@ class NoisyTokenMechanism(TokenMechanism):
     """A token mechanism over `NoisyNearest`."""
 
     def bracket(self) -> tuple[NoisyVectors, WordsTakenForVectors]:
-        """A mechanism that tells more than this one, and an attack on this one."""
+        """Return a mechanism that reveals more than this mechanism, and an attack on this mechanism.
+
+        The best attack on this mechanism is no better than the best attack on the first, and no worse than the second.
+        """
         return NoisyVectors(self), WordsTakenForVectors(self)
 
     def patterns(self, tokens: Sequence[str]) -> np.ndarray:
-        """Casing that the surrogate of each token gets; shape (n_tokens,)."""
+        """Return the casing pattern of each token's surrogate; shape (n_tokens,)."""
         return np.array([casing_pattern(t) if self.keep_casing else 0 for t in tokens], dtype=np.int64)
 
     def log_density(self, rows: np.ndarray, points: np.ndarray) -> np.ndarray:
-        """Log density of noisy vectors given words, up to a constant; shape (n_rows, n_points)."""
+        """Compute the log density of noisy vectors given words, up to a constant; shape (n_rows, n_points)."""
         words = self.policy.vectors.vectors_at(rows).astype(np.float64)
+        # |w - p|^2 = |w|^2 - 2 w.p + |p|^2, shape: (n_rows, n_points)
         squared = (words**2).sum(axis=1)[:, None] - 2 * words @ points.T + (points**2).sum(axis=1)
         moves: Any = self.moves
         return -moves.epsilon * np.sqrt(np.maximum(squared, 0.0))
 
 
 class NoisyVectors:
-    """The noisy vector before the nearest word is taken, and beside it a code that tells all else.
+    """Release of the noisy vector before the nearest word is taken, beside a code for all other information.
 
-    The code tells the casing of a token that moves, its spelling where that is not the one of the table, and the string
-    of a token that stays. What the mechanism releases can be computed from it, so it tells at most as much.
+    The code names the casing of a token that moves, and its spelling if the spelling differs from the table. For a
+    token that stays, the code names the string. The release of the original mechanism can be computed from the noisy
+    vector and the code, so the original mechanism reveals at most as much.
     """
 
     def __init__(self, mechanism: NoisyTokenMechanism) -> None:
@@ -43,7 +48,7 @@ class NoisyVectors:
         self._numbers: dict[Any, int] = {}
 
     def sample(self, tokens: Sequence[str], rng: np.random.Generator) -> np.ndarray:
-        """A release of each token, shape (n_tokens, 1 + dim)."""
+        """Draw a release of each token, shape (n_tokens, 1 + dim); the code is in the first column."""
         actions, rows = self.mechanism.policy.actions(tokens)
         out = np.zeros((len(tokens), 1 + self.mechanism.policy.vectors.dim))
         out[:, 0] = self._codes(tokens, actions, rows)
@@ -53,7 +58,7 @@ class NoisyVectors:
         return out
 
     def log_likelihood(self, tokens: Sequence[str], releases: np.ndarray) -> np.ndarray:
-        """Log density of each release for each token, shape (n_tokens, n_releases)."""
+        """Compute the log density of each release for each token, shape (n_tokens, n_releases)."""
         actions, rows = self.mechanism.policy.actions(tokens)
         out = np.where(self._codes(tokens, actions, rows)[:, None] == releases[:, 0], 0.0, -np.inf)
         moving = np.flatnonzero(actions == MOVE)
@@ -71,20 +76,20 @@ class NoisyVectors:
 
 
 class WordsTakenForVectors:
-    """The mechanism's own releases, and a likelihood that takes a released word for the noisy vector.
+    """Releases of the mechanism itself, with a likelihood that takes a released word for the noisy vector.
 
-    Which is not quite so; an attacker who believes it does no better than the best one.
+    This likelihood is only approximate. An attacker who uses it is therefore at most as accurate as the best attacker.
     """
 
     def __init__(self, mechanism: NoisyTokenMechanism) -> None:
         self.mechanism = mechanism
 
     def sample(self, tokens: Sequence[str], rng: np.random.Generator) -> np.ndarray:
-        """A release of each token, as a number."""
+        """Draw a release of each token, as a number."""
         return self.mechanism.sample(tokens, rng)
 
     def log_likelihood(self, tokens: Sequence[str], releases: np.ndarray) -> np.ndarray:
-        """What the attacker takes for the log likelihood, shape (n_tokens, n_releases)."""
+        """Compute the attacker's approximate log likelihood, shape (n_tokens, n_releases)."""
         mechanism, space = self.mechanism, self.mechanism.releases()
         actions, rows = mechanism.policy.actions(tokens)
         seen = space.rows_of(releases)
@@ -92,16 +97,20 @@ class WordsTakenForVectors:
         own = space.of_tokens(tokens)
         for i in np.flatnonzero(actions == SHAPE).tolist():
             own[i] = mechanism.shape_release(tokens[i])
+        # Vector of each released word, as if it were the noisy vector; shape: (n_releases, dim)
         points = np.zeros((len(releases), mechanism.policy.vectors.dim))
         points[known] = mechanism.policy.vectors.vectors_at(seen[known])
         out = np.full((len(tokens), len(releases)), -np.inf)
         patterns = mechanism.patterns(tokens)
         for pattern in np.unique(patterns).tolist():
             written = np.full(len(releases), -1)
-            # A token in another casing than the three gets a word as it is stored, which may be any of them.
+            # A token in any other casing (pattern 0) is replaced by a word as stored. A stored word may have any
+            # casing, so every release is possible.
             written[known] = space.of_rows(seen[known], pattern) if pattern else releases[known]
             which = np.flatnonzero((patterns == pattern) & (actions < SHAPE))
             moved = np.flatnonzero(actions[which] == MOVE)
+            # Unknown words and random digits draw uniformly, so their log likelihood is constant; shape: (n,
+            # n_releases)
             score = np.full((len(which), len(releases)), -np.log(len(mechanism.vocabulary)))
             score[moved] = mechanism.log_density(rows[which[moved]], points)
             out[which] = np.where((written == releases) | (own[which][:, None] == releases), score, -np.inf)

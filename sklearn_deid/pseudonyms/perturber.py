@@ -1,7 +1,8 @@
-"""Bases of the transformers that move PHI tokens: `PhiPerturber`, and `TokenPerturber` for words to words.
+"""Base classes of the transformers that move PHI tokens: `PhiPerturber`, and `TokenPerturber` for words to words.
 
-A new perturbation is a subclass in a file of its own, and one line in the table of ``__init__``. It stores its
-parameters, states their constraints, and returns a mechanism from `_make_mechanism`; everything else is here.
+To add a perturbation, write a subclass in a file of its own, and add a line to the table of ``__init__``. The subclass
+stores its parameters, states their constraints, and returns a mechanism from ``_make_mechanism``. The base classes do all
+other work.
 """
 
 from __future__ import annotations
@@ -26,14 +27,16 @@ from .word_moves import DigitsApart
 
 
 class Moves(NamedTuple):
-    """What happens to the PHI tokens of X in one draw.
+    """Actions for the PHI tokens of X in one draw.
 
     Attributes
     ----------
     phi : PhiTokens
+        PHI tokens of X.
     actions : ndarray of int8, shape (n_phi,)
+        Action for each PHI token, a constant of `policy`.
     chosen : ndarray of bool, shape (n_phi,)
-        Tokens that are replaced.
+        Whether each PHI token is replaced.
     """
 
     phi: PhiTokens
@@ -42,16 +45,16 @@ class Moves(NamedTuple):
 
 
 class PhiPerturber(SentenceTransformer):
-    """Base of the transformers that perturb PHI tokens while fitting and leave X alone afterwards.
+    """Base of the transformers that perturb PHI tokens while fitting and leave X unchanged afterwards.
 
     A subclass has at least the parameters ``embeddings``, ``labels``, ``max_replacements``, ``exclude``, ``unknown``
-    and ``random_state``. It makes ``mechanism_`` in `_make_mechanism` and perturbs in `_perturbed`; `TokenPerturber`
-    and `VectorPerturber` do the latter.
+    and ``random_state``. The subclass makes ``mechanism_`` in ``_make_mechanism`` and perturbs X in ``_perturbed``.
+    `TokenPerturber` and `VectorPerturber` implement ``_perturbed``.
 
     Parameters
     ----------
     **parameters
-        Those of the subclass.
+        Parameters of the subclass.
     """
 
     _parameter_constraints: dict[str, list] = {
@@ -59,11 +62,11 @@ class PhiPerturber(SentenceTransformer):
         "max_replacements": [Interval(Integral, 1, None, closed="left"), None],
         "random_state": ["random_state"],
     }
-    # Parameters that only some siblings have, and what holds for the others.
+    # Values of two parameters for those subclasses that do not have them.
     digits, coherence = "same", "token"
 
     def fit(self, X: Any, y: Any = None, groups: Any = None) -> Any:
-        """Learn where tokens may go, and count what moves.
+        """Learn where tokens may move, and count the tokens that move.
 
         Parameters
         ----------
@@ -80,28 +83,30 @@ class PhiPerturber(SentenceTransformer):
         Raises
         ------
         SequenceError
-            If y is missing or does not match X, or X holds vectors.
+            If y is missing or does not match X, or if X holds vectors.
         ValueError
-            If a parameter does not fit the word vectors, or a token has nowhere to go. Words are never named.
+            If a parameter does not fit the word vectors, or if a token has no possible surrogate. The message never
+            names a word.
         """
         self._fit_and_draw(X, y, groups)
         return self
 
     def fit_transform(self, X: Any, y: Any = None, groups: Any = None) -> Any:
-        """Fit, and return X with its PHI tokens moved; ``transform`` does not move them.
+        """Fit, and return X with its PHI tokens moved; ``transform`` does not move tokens.
 
-        As with scikit-learn's `TargetEncoder`, ``fit(X, y).transform(X)`` is something else: a Pipeline trains what
-        follows on perturbed sentences and lets it predict on untouched ones.
+        As with scikit-learn's `TargetEncoder`, ``fit(X, y).transform(X)`` has another result than
+        ``fit_transform(X, y)``. A Pipeline therefore trains its later steps on perturbed sentences, and these steps
+        predict on untouched sentences.
 
         Parameters
         ----------
         X, y, groups
-            As for `fit`.
+            Sentences, tags and groups as for `fit`.
         """
         return self._fit_and_draw(X, y, groups)
 
     def transform(self, X: Any) -> Any:
-        """X as it is, checked: what is to be tagged is not perturbed.
+        """Check X and return it unperturbed, since a tagger must read the original sentences.
 
         Parameters
         ----------
@@ -115,14 +120,14 @@ class PhiPerturber(SentenceTransformer):
         return self._untouched(self._words(X))
 
     def sample(self, X: Any, y: Any = None, groups: Any = None) -> Any:
-        """Draw again: X with its PHI tokens moved.
+        """Draw again, and return X with its PHI tokens moved.
 
-        With an integer ``random_state`` every call gives the same.
+        With an integer ``random_state``, every call returns the same draw.
 
         Parameters
         ----------
         X, y, groups
-            As for `fit`; other sentences are allowed.
+            Sentences, tags and groups as for `fit`. The sentences need not be those of `fit`.
         """
         check_is_fitted(self)
         check_constraints(self)
@@ -132,13 +137,13 @@ class PhiPerturber(SentenceTransformer):
     def fit_resample(self, X: Any, y: Any = None, groups: Any = None) -> tuple:
         """Fit, and return the sentences of X together with their perturbed versions, in random order.
 
-        For training on twice the data inside a hospital, or in a Pipeline of imbalanced-learn. The result holds the
-        sentences of X: it is as sensitive as they are.
+        Use this method to train on twice the data inside a hospital, or in a Pipeline of imbalanced-learn. The result
+        holds the sentences of X, so it is as sensitive as X.
 
         Returns
         -------
         X, y
-            Of 2 n sentences, and with ``groups`` a third array of their groups.
+            2 n sentences and their tags. With ``groups``, the groups of these sentences follow as a third array.
         """
         perturbed = self._fit_and_draw(X, y, groups)
         X, tags, groups = self._checked(X, y, groups)
@@ -146,6 +151,7 @@ class PhiPerturber(SentenceTransformer):
             np.concatenate([self._untouched(X).data, perturbed.data]),
             np.concatenate([X.offsets, perturbed.offsets[1:] + X.offsets[-1]]),
         )
+        # Rows 0 to n - 1 are the sentences of X, rows n to 2 n - 1 their perturbed versions, so ``% n`` finds the tags.
         order = release_generator(self.random_state).permutation(len(both))
         rows = order % len(X)
         result = (both[order], object_rows(tags[rows]))
@@ -156,7 +162,7 @@ class PhiPerturber(SentenceTransformer):
         tags.non_deterministic = self.random_state is None
         return tags
 
-    # ---- what a subclass adds
+    # ---- methods of a subclass
 
     def _make_mechanism(self, policy: WordPolicy, candidates: np.ndarray) -> Any:
         raise NotImplementedError
@@ -164,11 +170,11 @@ class PhiPerturber(SentenceTransformer):
     def _perturbed(
         self, X: TokenSequences, moves: Moves, groups: np.ndarray | None, rng: np.random.Generator
     ) -> tuple[RaggedArray, np.ndarray]:
-        """X with the chosen tokens replaced, and the similarity rank of each of them (0: none)."""
+        """Return X with the chosen tokens replaced, and the similarity rank of each replacement (0: no rank)."""
         raise NotImplementedError
 
     def _with_other_spellings(self, phi: PhiTokens, chosen: np.ndarray, groups: np.ndarray | None) -> np.ndarray:
-        """The chosen tokens, and those that must move with them."""
+        """Add to the chosen tokens those tokens that must move with them."""
         return chosen
 
     def _untouched(self, X: TokenSequences) -> Any:
@@ -224,7 +230,7 @@ class PhiPerturber(SentenceTransformer):
         return perturbed, _statistics(moves, ranks)
 
     def _actions(self, phi: PhiTokens) -> np.ndarray:
-        """Action for each distinct word; raises where an unknown word is not allowed."""
+        """Return the action for each distinct word; raise ValueError if an unknown word is not allowed."""
         actions, _ = self.mechanism_.policy.actions(phi.words)
         if self.unknown == "raise" and (actions == UNKNOWN).any():
             self._refuse(phi, (actions == UNKNOWN)[phi.word_ids], "are not among the word vectors")
@@ -241,7 +247,7 @@ def _nonzero_rows(vectors: WordVectors) -> np.ndarray:
 
 
 def _statistics(moves: Moves, ranks: np.ndarray) -> dict[str, dict[str, float]]:
-    """Counts of each label: they name no word."""
+    """Count the tokens of each label by their action; the counts name no word."""
     out: dict[str, dict[str, float]] = {}
     all_ranks = np.zeros(len(moves.phi), dtype=np.int64)
     all_ranks[moves.chosen] = ranks
@@ -271,14 +277,15 @@ TOKEN_CONSTRAINTS: dict[str, list] = {
 
 
 class TokenPerturber(PhiPerturber):
-    """Words in, words out: draws for words, shared within a group, written in the casing of each token.
+    """Base of the transformers that replace words by words.
 
-    A subclass has the parameters of `PhiPerturber`, and ``digits``, ``coherence`` and ``keep_casing``. Its
-    `_make_mechanism` returns a `TokenMechanism` of a map between words (`WordMoves`); with a map that knows its
-    ``probabilities`` it is an `ExactTokenMechanism`, and audits compute what it gives away.
+    Surrogates are drawn for words, shared within a group, and written in the casing of each token. A subclass has the
+    parameters of `PhiPerturber`, and ``digits``, ``coherence`` and ``keep_casing``. Its ``_make_mechanism`` returns a
+    `TokenMechanism` over a map between words (`WordMoves`). If the map knows its ``probabilities``, the mechanism is an
+    `ExactTokenMechanism`, and an audit can compute the information that it reveals.
     """
 
-    _releases = "words"  # for audits: what `fit_transform` makes is shared
+    _releases = "words"  # for audits: the result of `fit_transform` is shared
     _parameter_constraints: dict[str, list] = TOKEN_CONSTRAINTS
 
     def _perturbed(
@@ -288,6 +295,7 @@ class TokenPerturber(PhiPerturber):
         word_ids = phi.word_ids[chosen]
         shared = self._group_ids(phi.sentences[chosen], groups)
         draws, drawn = shared_draws(shared, word_ids, phi.words, self._actions(phi) < SHAPE)
+        # One draw for each shared word, not for each token: ``draws`` maps tokens to their draw.
         made = self.mechanism_.replace(phi.words, drawn, rng)
         data = X.data.copy()
         positions = phi.positions[chosen]
@@ -304,19 +312,19 @@ class TokenPerturber(PhiPerturber):
         shared = self._group_ids(phi.sentences, groups)
         if shared is None:
             return chosen
-        # "Forty" moves and "forty", a stop word, would stay and give it away.
+        # Without this, "Forty" would move, but the stop word "forty" would stay and reveal the original.
         folded = [phi.words[i].casefold() for i in phi.word_ids.tolist()]
         keys = list(zip(shared.tolist(), folded, strict=True))
         moving = {key for key, moves in zip(keys, chosen.tolist(), strict=True) if moves}
         return np.fromiter((key in moving for key in keys), dtype=bool, count=len(keys))
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
-        """Name of what there is of a token: the word.
+        """Return the name of the only feature of a token, its word.
 
         Parameters
         ----------
         input_features : None
-            Not used; there for the interface of scikit-learn.
+            Not used; the parameter is part of the scikit-learn interface.
 
         Returns
         -------
@@ -335,7 +343,7 @@ class TokenPerturber(PhiPerturber):
         return ids[sentences]
 
     def _neighbor_moves(self, kind: type, policy: WordPolicy, candidates: np.ndarray, *parameters: Any) -> Any:
-        """For the siblings with ``n_neighbors``: ``kind(index, N, *parameters)``, with digits apart if asked for."""
+        """Make the map ``kind(index, N, *parameters)``; with ``digits="near"``, all-digit words have a separate map."""
         n_candidates = int(candidates.sum())
         if self.n_neighbors > n_candidates:
             raise ValueError(

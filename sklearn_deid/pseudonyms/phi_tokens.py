@@ -13,20 +13,20 @@ from ..text import split_tag
 
 @dataclass(frozen=True, repr=False)
 class PhiTokens:
-    """PHI tokens in order.
+    """PHI tokens in order of position.
 
     Attributes
     ----------
     positions : ndarray of int64, shape (n,)
-        Their positions among all tokens.
+        Position of each PHI token among all tokens.
     sentences : ndarray of int64, shape (n,)
-        Their sentences.
+        Sentence of each PHI token.
     label_ids : ndarray of int64, shape (n,)
-        Index of their label in ``labels``.
+        Index of each PHI token's label in ``labels``.
     labels : tuple of str
-        Labels that were asked for and occur, sorted.
+        Requested labels that occur, sorted.
     word_ids : ndarray of int64, shape (n,)
-        Index of their word in ``words``.
+        Index of each PHI token's word in ``words``.
     words : list of str
         Distinct words, in order of appearance.
     """
@@ -46,7 +46,7 @@ class PhiTokens:
 
 
 def find_phi_tokens(X: TokenSequences, tags: TokenSequences, labels: Collection[str] | None = None) -> PhiTokens:
-    """PHI tokens of the labels that are asked for; of all by default.
+    """Find the PHI tokens with the given labels; by default, the PHI tokens with any label.
 
     Examples
     --------
@@ -68,13 +68,18 @@ def find_phi_tokens(X: TokenSequences, tags: TokenSequences, labels: Collection[
 
 
 def limit_per_sentence(sentences: np.ndarray, most: int, rng: np.random.Generator) -> np.ndarray:
-    """Choose at random at most ``most`` tokens of each sentence; shape (n,), bool.
+    """Choose at most ``most`` tokens of each sentence at random; shape (n,), bool.
 
     Parameters
     ----------
     sentences : ndarray of int, shape (n,)
         Sentence of each token.
+    most : int
+        Largest number of tokens that are chosen in a sentence.
+    rng : numpy.random.Generator
+        Source of the random choice.
     """
+    # Sort by sentence, in random order within a sentence; then the first ``most`` of each sentence are chosen.
     order = np.lexsort((rng.random(len(sentences)), sentences))
     sentence = sentences[order]
     first = np.searchsorted(sentence, sentence, side="left")

@@ -10,31 +10,32 @@ import numpy as np
 
 from ..embeddings import WordVectors
 
-# What becomes of a word. The first four are replaced, the last two stay.
+# Actions for a word. Words with one of the first four actions are replaced; words with one of the last two stay.
 MOVE, DIGITS, RANDOM, SHAPE, EXCLUDED, UNKNOWN = range(6)
 
 
 class WordPolicy:
-    """Decides what becomes of each word, without chance.
+    """Assign an action to each word; no random draw is involved.
 
     Parameters
     ----------
     vectors : WordVectors
-        A word without a row, or whose vector is zero, is unknown.
+        Word vectors. A word without a row, or with a zero vector, is unknown.
     exclude : frozenset of str
         Lower-case words that stay where they are written in lower case.
     digits : {"same", "random"}
-        Whether all-digit words go to a random all-digit word.
+        "random" moves all-digit words to a random all-digit word. "same" treats them like other words.
     unknown : {"shape", "random", "keep", "raise"}
-        What becomes of unknown words; "raise" is for the caller, who knows the labels.
+        Treatment of unknown words. With "raise", the caller raises the error, since the caller knows the labels.
     """
 
     def __init__(self, vectors: WordVectors, exclude: frozenset[str], digits: str, unknown: str) -> None:
         self.vectors, self.exclude, self.digits, self.unknown = vectors, exclude, digits, unknown
 
     def actions(self, words: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
-        """Action for each word (int8) and its row in the vectors (-1 where unknown), both of shape (n_words,)."""
+        """Return the action for each word (int8) and its row in the vectors (-1 where unknown), both (n_words,)."""
         rows = self.vectors.indices(words)
+        # A zero vector has no direction, so it has no nearest words: the word counts as unknown.
         known = np.flatnonzero(rows >= 0)
         rows[known[~self.vectors.vectors_at(rows[known]).any(axis=1)]] = -1
         otherwise = {"shape": SHAPE, "random": RANDOM}.get(self.unknown, UNKNOWN)
@@ -48,25 +49,25 @@ class WordPolicy:
 
 
 def words_to_exclude(exclude: Any) -> frozenset[str]:
-    """The words that the ``exclude`` parameter means.
+    """Return the words that an ``exclude`` parameter names.
 
     Parameters
     ----------
     exclude : str, collection of str or None
-        An ISO language code means spaCy's stop words of that language.
+        ISO language code, for spaCy's stop words of that language; or words; or None for no words.
 
     Raises
     ------
     ValueError
         If spaCy has no stop words for the language.
     TypeError
-        If it is neither of these.
+        If ``exclude`` has another type.
     """
     if exclude is None:
         return frozenset()
     if isinstance(exclude, str):
         try:
-            # A name that is no identifier would import something else.
+            # A code with a dot, such as "en.examples", would import another module.
             module = import_module(f"spacy.lang.{exclude}.stop_words") if exclude.isidentifier() else None
         except ModuleNotFoundError:
             module = None
@@ -82,5 +83,5 @@ def words_to_exclude(exclude: Any) -> frozenset[str]:
 
 
 def usable_words(vectors: WordVectors) -> np.ndarray:
-    """Which words may stand in for another: those that are one token; shape (n_words,), bool."""
+    """Tell which words can be a surrogate: words that are a single token; shape (n_words,), bool."""
     return np.fromiter((len(word.split()) == 1 for word in vectors.words), dtype=bool, count=len(vectors))

@@ -1,4 +1,4 @@
-"""What transformers of sentences share on the scikit-learn side: words in, no tables out."""
+"""Base class of the transformers of sentences, for their interface to scikit-learn: words in, no tables out."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ from ..sequences import TokenSequences, check_sequences
 class SentenceTransformer(TransformerMixin, BaseEstimator):
     """Base of the transformers whose X is a sequence of sentences, each a sequence of words.
 
-    A sentence is no row of a table: its length varies. So ``set_output`` refuses data frames, and the tags say that the
-    input is not two-dimensional.
+    A sentence is not a row of a table, since its length varies. Therefore ``set_output`` refuses data frames, and the
+    scikit-learn tags say that the input is not two-dimensional.
     """
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
-        # scikit-learn would wrap `transform` of every class with names of features, and make a table of its result.
+        # By default, scikit-learn wraps `transform` of every class, and makes a table with feature names of its result.
         super().__init_subclass__(auto_wrap_output_keys=None, **kwargs)
 
     def set_output(self, *, transform: str | None = None) -> Any:
-        """Leave the container as it is; data frames are refused.
+        """Accept the default container of `transform`, and refuse data frames.
 
         Parameters
         ----------
         transform : {"default"} or None, default=None
-            Both change nothing.
+            Container of the output. Neither value changes the output.
 
         Returns
         -------
@@ -37,7 +37,7 @@ class SentenceTransformer(TransformerMixin, BaseEstimator):
         Raises
         ------
         ValueError
-            If a data frame is asked for ("pandas", "polars").
+            If ``transform`` names a data frame ("pandas", "polars").
         """
         if transform not in (None, "default"):
             raise ValueError(
@@ -55,7 +55,7 @@ class SentenceTransformer(TransformerMixin, BaseEstimator):
         return tags
 
     def _words(self, X: Any) -> TokenSequences:
-        """X, checked to be sentences of words."""
+        """Check that X holds sentences of words, and return them."""
         X = check_sequences(X)
         if isinstance(X, TokenSequences):
             return X

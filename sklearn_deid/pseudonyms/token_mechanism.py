@@ -1,4 +1,4 @@
-"""Randomised maps from tokens to tokens: which word, by a map between words, and how it is then written."""
+"""Randomised maps from tokens to tokens: a map between words selects a word, which is then written in a casing."""
 
 from __future__ import annotations
 
@@ -16,14 +16,16 @@ from .word_moves import WordMoves
 
 
 class Replacements(NamedTuple):
-    """What is drawn for words, before it is written in the casing of a token.
+    """Drawn words, before they are written in the casing of a token.
 
     Attributes
     ----------
     words : ndarray of object, shape (n_draws,)
+        Drawn word of each draw.
     ranks : ndarray of int64, shape (n_draws,)
-        Similarity rank of the new word, 1 for the word itself, 0 where there is none, -1 where it is not known.
+        Similarity rank of the drawn word: 1 for the word itself, 0 without a rank, -1 for an unknown rank.
     actions : ndarray of int8, shape (n_draws,)
+        Action that the policy assigned to the word.
     """
 
     words: np.ndarray
@@ -37,11 +39,11 @@ class TokenMechanism:
     Parameters
     ----------
     moves : WordMoves
-        Where words with a vector go.
+        Map that says where words with a vector move.
     policy : WordPolicy
-        Which words go, and which stay.
+        Policy that says which words move and which words stay.
     candidates : ndarray of bool, shape (n_words,)
-        Words of the table that may stand in for another.
+        Whether each word of the table can be a surrogate.
     keep_casing : bool
         Whether a surrogate is written in the casing of its token.
     """
@@ -55,12 +57,12 @@ class TokenMechanism:
         self._space: ReleaseSpace | None = None
 
     def replace(self, words: Sequence[str], drawn: np.ndarray, rng: np.random.Generator) -> Replacements:
-        """One draw for each item of ``drawn``, which holds indices into the distinct ``words``.
+        """Draw once for each item of ``drawn``, which holds indices into the distinct ``words``.
 
         Raises
         ------
         ValueError
-            If a random all-digit word is asked for and the vectors have none.
+            If a random all-digit word is needed and the vectors have no all-digit word.
         """
         actions, rows = self.policy.actions(words)
         if (actions == DIGITS).any() and not len(self._digits):
@@ -70,6 +72,7 @@ class TokenMechanism:
         ranks = np.zeros(len(drawn), dtype=np.int64)
         moving = np.flatnonzero(action == MOVE)
         targets, ranks[moving] = self.moves.draw(rows[drawn[moving]], rng)
+        # A word that draws itself keeps its own spelling, which may differ from the spelling of the table.
         new[moving] = np.where(ranks[moving] == 1, new[moving], self.vocabulary[targets])
         for kind, choices in ((DIGITS, self._digits), (RANDOM, self._candidates)):
             which = np.flatnonzero(action == kind)
@@ -80,13 +83,13 @@ class TokenMechanism:
         return Replacements(new, ranks, action)
 
     def write(self, new: str, token: str, unmoved: bool) -> str:
-        """The surrogate for a token; a token whose word stays is left as it is written."""
+        """Write the surrogate of a token; a token whose word stays keeps its spelling."""
         if unmoved and new.casefold() == token.casefold():
             return token
         return apply_casing(new, casing_pattern(token)) if self.keep_casing else new
 
     def sample(self, tokens: Sequence[str], rng: np.random.Generator) -> np.ndarray:
-        """A release of each token, as the number of a string (see `ReleaseSpace`); shape (n,)."""
+        """Draw a release of each token, as the number of a string (see `ReleaseSpace`); shape (n,)."""
         number: dict[str, int] = {}
         drawn = np.fromiter((number.setdefault(token, len(number)) for token in tokens), np.int64, count=len(tokens))
         words = list(number)
@@ -102,12 +105,12 @@ class TokenMechanism:
         return ids
 
     def shape_release(self, token: str) -> int:
-        """Number of the release of an unknown token that keeps its shape."""
-        # All strings of a shape are equally likely and tell nothing else: together they are one release.
+        """Return the number of the release of an unknown token whose shape is kept."""
+        # All strings of a shape are equally likely and reveal only the shape, so they count as the same release.
         return self.releases().other(f"shape {_shape(token)}")
 
     def releases(self) -> ReleaseSpace:
-        """Numbers of all strings that can be released."""
+        """Return the space that numbers all strings that can be released."""
         if self._space is None:
             self._space = ReleaseSpace(self.policy.vectors)
         return self._space
@@ -123,13 +126,15 @@ class ExactTokenMechanism(TokenMechanism):
     """A mechanism that knows the probability of each release."""
 
     def probabilities(self, tokens: Sequence[str]) -> csr_array:
-        """Probability of each release of each token, shape (n_tokens, n_releases)."""
+        """Compute the probability of each release of each token, shape (n_tokens, n_releases)."""
         space = self.releases()
         actions, rows = self.policy.actions(tokens)
         patterns = np.array([casing_pattern(t) if self.keep_casing else 0 for t in tokens], dtype=np.int64)
         own = space.of_tokens(tokens)
         kept, shaped = np.flatnonzero(actions > SHAPE), np.flatnonzero(actions == SHAPE)
         shapes = np.array([self.shape_release(tokens[i]) for i in shaped.tolist()], dtype=np.int64)
+        # Entries of a sparse matrix as (token, release, probability). Tokens that stay, and shapes, have a single
+        # release.
         parts = [(kept, own[kept], np.ones(len(kept))), (shaped, shapes, np.ones(len(shaped)))]
         for pattern in np.unique(patterns).tolist():
             here = patterns == pattern
@@ -152,13 +157,14 @@ class ExactTokenMechanism(TokenMechanism):
         table = table.tocoo() if issparse(table) else coo_array(table)
         line, targets = table.coords
         columns = self.releases().of_rows(targets, pattern)
+        # A word that draws itself is released in the token's own spelling, as in `write`.
         stays = targets == rows[which][line]
         columns[stays] = own[which][line[stays]]
         return which[line], columns, table.data
 
 
 def random_of_shape(words: Sequence[str], rng: np.random.Generator) -> np.ndarray:
-    """Words with every letter and digit replaced by a random one of the same kind, and all else kept.
+    """Replace every letter and digit of words by a random one of the same kind, and keep all other characters.
 
     Letters become a to z in the same case.
 
@@ -186,5 +192,5 @@ _DRAWN_FROM = {"X": ascii_uppercase, "x": ascii_lowercase, "d": "0123456789"}
 
 
 def _shape(word: str) -> str:
-    """Kind of each character: X, x or d; what is neither letter nor digit is kept."""
+    """Return the kind of each character: X, x or d; characters that are neither letter nor digit are kept."""
     return "".join("d" if c.isdigit() else "X" if c.isupper() else "x" if c.isalpha() else c for c in word)

@@ -16,46 +16,47 @@ _RADII = 4_001
 
 
 class VectorMechanism:
-    """Release of one token as a vector; words that the policy keeps are released as they are.
+    """Release of one token as a vector; words that the policy keeps are released with their own vectors.
 
     Parameters
     ----------
     policy : WordPolicy
-        Its actions "random" and "shape" both mean that an unknown word is treated as a zero vector that moves.
+        Policy that says which words move. With the action "random", an unknown word is a zero vector that moves.
     """
 
     def __init__(self, policy: WordPolicy) -> None:
         self.policy = policy
 
     def moved(self, vectors: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-        """What is released for vectors that move, shape (n, dim), float32."""
+        """Draw the releases of vectors that move, shape (n, dim), float32."""
         raise NotImplementedError
 
     def moved_log_likelihood(self, vectors: np.ndarray, releases: np.ndarray) -> np.ndarray:
-        """Log density of each release given each vector, shape (n, n_releases), up to a constant per release."""
+        """Compute the log density of releases given vectors, shape (n, n_releases), up to a constant per release."""
         raise NotImplementedError
 
     def moves(self, words: Sequence[str]) -> np.ndarray:
-        """Which words move; shape (n_words,), bool."""
+        """Tell which words move; shape (n_words,), bool."""
         return self.policy.actions(words)[0] <= RANDOM
 
     def sample(self, tokens: Sequence[str], rng: np.random.Generator) -> np.ndarray:
-        """A release of each token, shape (n_tokens, dim), float32."""
+        """Draw a release of each token, shape (n_tokens, dim), float32."""
         released = self.policy.vectors.vectors_for(tokens)
         moves = self.moves(tokens)
         released[moves] = self.moved(released[moves], rng)
         return released
 
     def log_likelihood(self, tokens: Sequence[str], releases: np.ndarray) -> np.ndarray:
-        """Log likelihood of each release for each token, shape (n_tokens, n_releases).
+        """Compute the log likelihood of each release for each token, shape (n_tokens, n_releases).
 
-        A word that stays has all its probability at its own vector; where a release is exactly that, no word that moves
-        can be meant.
+        A word that stays is released as its own vector with certainty. If a release equals the vector of such a word
+        exactly, no word that moves can be its original.
         """
         vectors = self.policy.vectors.vectors_for(tokens)
         moves = self.moves(tokens)
         out = np.full((len(tokens), len(releases)), -np.inf)
         out[~moves] = np.where(_equal_rows(vectors[~moves], releases), 0.0, -np.inf)
+        # shape: (n_releases,), releases that equal the vector of a word that stays
         exact = np.isfinite(out).any(axis=0)
         if moves.any():
             out[moves] = np.where(exact, -np.inf, self.moved_log_likelihood(vectors[moves], releases))
@@ -66,43 +67,47 @@ class VectorMechanism:
 
 
 class RandomVectors(VectorMechanism):
-    """A random direction, whatever the word."""
+    """Release of a random direction, independent of the word."""
 
     def moved(self, vectors: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-        """Uniform on the unit sphere."""
+        """Draw uniformly on the unit sphere."""
         return _unit_on_grid(rng.standard_normal(vectors.shape), 1.0)
 
     def moved_log_likelihood(self, vectors: np.ndarray, releases: np.ndarray) -> np.ndarray:
-        """Constant."""
+        """Return zeros: the release is independent of the word."""
         return np.zeros((len(vectors), len(releases)))
 
 
 class ZeroVectors(VectorMechanism):
-    """The zero vector, whatever the word."""
+    """Release of the zero vector, independent of the word."""
 
     def moved(self, vectors: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-        """Zeros."""
+        """Return zero vectors."""
         return np.zeros_like(vectors)
 
     def moved_log_likelihood(self, vectors: np.ndarray, releases: np.ndarray) -> np.ndarray:
-        """Constant at the zero vector, impossible elsewhere."""
+        """Return 0 for the zero vector and minus infinity for every other release."""
         return np.where(releases.any(axis=1), -np.inf, 0.0)[None].repeat(len(vectors), axis=0)
 
     def log_likelihood(self, tokens: Sequence[str], releases: np.ndarray) -> np.ndarray:
-        """As above; a word without a vector that stays looks like one that moved."""
+        """Compute the log likelihood of each release for each token, shape (n_tokens, n_releases).
+
+        A word without a vector that stays looks like a word that moved: both are released as zeros.
+        """
         vectors = self.policy.vectors.vectors_for(tokens)
         vectors[self.moves(tokens)] = 0.0
         return np.where(_equal_rows(vectors, releases), 0.0, -np.inf)
 
 
 class AddedNoise(VectorMechanism):
-    """Gaussian noise of one standard deviation in each dimension, and unit length again.
+    """Release with Gaussian noise of equal standard deviation in each dimension, scaled to unit length again.
 
     Parameters
     ----------
     policy : WordPolicy
+        Policy that says which words move.
     scale : float
-        Standard deviation; the vectors have length 1.
+        Standard deviation of the noise; the vectors have length 1.
     """
 
     def __init__(self, policy: WordPolicy, scale: float) -> None:
@@ -110,17 +115,19 @@ class AddedNoise(VectorMechanism):
         self.scale = scale
 
     def moved(self, vectors: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-        """Noisy unit vectors."""
+        """Draw noisy unit vectors."""
         noise = self.scale * rng.standard_normal(vectors.shape)
         return _unit_on_grid(vectors.astype(np.float64) + noise, self.scale)
 
     def moved_log_likelihood(self, vectors: np.ndarray, releases: np.ndarray) -> np.ndarray:
-        """Log density of a direction, which depends on its cosine with the vector alone."""
+        """Compute the log density of a direction, which depends only on its cosine with the vector."""
+        # shape: (n, n_releases)
         cosine = np.clip(vectors.astype(np.float64) @ releases.astype(np.float64).T, -1.0, 1.0)
         if self.scale == 0:
             return np.where(_equal_rows(vectors, releases), 0.0, -np.inf)
         grid, density = direction_log_density(vectors.shape[1], float(self.scale))
         out = np.interp(cosine, grid, density)
+        # Unknown words are zero vectors, without a direction: their density is that at cosine 0, for every release.
         centre = np.zeros((1, vectors.shape[1]))
         out[~vectors.any(axis=1)] = np.interp(centre @ releases.T.astype(np.float64), grid, density)
         return out
@@ -128,10 +135,11 @@ class AddedNoise(VectorMechanism):
 
 @lru_cache(maxsize=64)
 def direction_log_density(dim: int, scale: float) -> tuple[np.ndarray, np.ndarray]:
-    """Log density of the direction of a unit vector plus Gaussian noise, by its cosine with the vector.
+    """Compute the log density of the direction of a unit vector plus Gaussian noise, on a grid of cosines.
 
-    The density at a direction u is the integral over r > 0 of ``r**(dim - 1) exp(-(r**2 - 2 r c) / (2 scale**2))``,
-    c being the cosine, times a constant (the projected, or angular, Gaussian distribution).
+    The density at a direction u is the integral over r > 0 of ``r**(dim - 1) exp(-(r**2 - 2 r c) / (2 scale**2))``
+    times a constant, where c is the cosine of u with the vector. This is the projected, or angular, Gaussian
+    distribution.
 
     Returns
     -------
@@ -139,14 +147,15 @@ def direction_log_density(dim: int, scale: float) -> tuple[np.ndarray, np.ndarra
     """
     cosines = np.linspace(-1.0, 1.0, _GRID)
     widest = 1.0 + scale * (np.sqrt(dim) + 12.0)
+    # Sum over equal steps of r, in logarithms, since r**(dim - 1) may overflow; shape of the exponent: (2001, 4000)
     radii = np.linspace(0.0, widest, _RADII)[1:]
     exponent = (dim - 1) * np.log(radii) - (radii**2 - 2 * radii * cosines[:, None]) / (2 * scale**2)
     return cosines, logsumexp(exponent, axis=1)
 
 
 def _unit_on_grid(noisy: np.ndarray, scale: float) -> np.ndarray:
-    """Unit vectors, float32, of noisy ones: rounded to the grid of the noise first, and to that of releases then."""
-    if scale > 0.0:  # without noise there is nothing that low bits could give away
+    """Round noisy vectors to the grid of the noise, scale them to length 1, and round them to the release grid."""
+    if scale > 0.0:  # without noise, the low bits reveal nothing
         noisy = to_grid(noisy, grid_step(scale))
     length = np.linalg.norm(noisy, axis=1, keepdims=True)
     unit = noisy / np.where(length > 0, length, 1.0)
@@ -154,7 +163,9 @@ def _unit_on_grid(noisy: np.ndarray, scale: float) -> np.ndarray:
 
 
 def _equal_rows(vectors: np.ndarray, releases: np.ndarray) -> np.ndarray:
-    """Whether each release is exactly each vector, shape (n, n_releases)."""
+    """Tell whether each vector and each release are exactly equal, shape (n, n_releases)."""
+    # Adding 0.0 turns -0.0 into 0.0, so that equal numbers have equal bytes. Numbered rows avoid comparing every pair
+    # of vectors.
     number: dict[bytes, int] = {}
     left = np.array([number.setdefault(row.tobytes(), len(number)) for row in np.ascontiguousarray(vectors + 0.0)])
     right = np.array([number.get(row.tobytes(), -1) for row in np.ascontiguousarray(releases + 0.0)])

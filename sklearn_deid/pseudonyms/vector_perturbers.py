@@ -1,4 +1,4 @@
-"""Perturbations of word vectors: vectors are released, not words."""
+"""Perturbations of word vectors; these transformers release vectors, not words."""
 
 from __future__ import annotations
 
@@ -17,21 +17,22 @@ from .vector_moves import AddedNoise, RandomVectors, VectorMechanism, ZeroVector
 
 
 class VectorPerturber(PhiPerturber):
-    """Words in, a `TokenVectors` out: word vectors, those of PHI tokens perturbed, and the casing beside them.
+    """Base of the transformers that turn words into a `TokenVectors` and perturb the vectors of PHI tokens.
 
-    Base of the perturbers of vectors. A subclass returns a `VectorMechanism` from `_make_mechanism`.
+    The casing is released beside the vectors. A subclass returns a `VectorMechanism` from ``_make_mechanism``.
 
     Parameters
     ----------
     embeddings, labels, max_replacements, exclude, random_state
-        As for `NeighborPseudonymizer`.
+        Same parameters as for `NeighborPseudonymizer`.
     unknown : {"random", "keep", "raise"}, default="random"
-        Whether tokens without a vector move like others, or keep their zeros.
+        Treatment of tokens without a vector. "random" moves them like other tokens. "keep" leaves their vectors zero.
+        "raise" raises an error.
     casing : bool, default=True
-        Append the casing class of each token, one-hot (7 columns); it is not perturbed.
+        Whether the casing class of each token is appended, one-hot (7 columns). The casing is not perturbed.
     """
 
-    _releases = "vectors"  # for audits: what `fit_transform` makes is shared
+    _releases = "vectors"  # for audits: the result of `fit_transform` is shared
     _parameter_constraints: dict[str, list] = {
         **PhiPerturber._parameter_constraints,
         "unknown": [StrOptions({"random", "keep", "raise"})],
@@ -54,12 +55,12 @@ class VectorPerturber(PhiPerturber):
         self.random_state = random_state
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
-        """Names of the columns of a token's vector.
+        """Return the names of the columns of a token's vector.
 
         Parameters
         ----------
         input_features : None
-            Not used; there for the interface of scikit-learn.
+            Not used; the parameter is part of the scikit-learn interface.
 
         Returns
         -------
@@ -75,11 +76,12 @@ class VectorPerturber(PhiPerturber):
         released = self._untouched(X)
         positions = moves.phi.positions[moves.chosen]
         dim = self.mechanism_.policy.vectors.dim
+        # Only the first dim columns hold the word vector; the casing behind them stays. shape: (n_moved, dim)
         released.data[positions, :dim] = self.mechanism_.moved(released.data[positions, :dim], rng)
         return released, np.zeros(len(positions), dtype=np.int64)
 
     def _untouched(self, X: TokenSequences) -> TokenVectors:
-        """Vectors of all tokens, shape (n_tokens, dim) or (n_tokens, dim + 7) with the casing."""
+        """Return the vectors of all tokens, shape (n_tokens, dim), or (n_tokens, dim + 7) with the casing."""
         vectors = self.mechanism_.policy.vectors
         data = np.zeros((len(X.data), vectors.dim + len(CASING_CLASSES) * self.casing), dtype=np.float32)
         data[:, : vectors.dim] = vectors.vectors_for(X.data)
@@ -89,32 +91,34 @@ class VectorPerturber(PhiPerturber):
 
 
 class RandomVectorPerturber(VectorPerturber):
-    """Give each PHI token a random unit vector, whatever its word.
+    """Replace the vector of each PHI token by a random unit vector that is independent of the word.
 
     Parameters
     ----------
     embeddings, labels, max_replacements, exclude, random_state
-        As for `NeighborPseudonymizer`.
+        Same parameters as for `NeighborPseudonymizer`.
     unknown : {"random", "keep", "raise"}, default="random"
-        Whether tokens without a vector get a random one too, or keep their zeros ("GloVe/UNK" in the thesis).
+        Treatment of tokens without a vector. "random" also gives them a random vector. "keep" leaves their vectors zero
+        ("GloVe/UNK" in the thesis). "raise" raises an error.
     casing : bool, default=True
-        Append the casing class of each token, one-hot (7 columns); it is not perturbed.
+        Whether the casing class of each token is appended, one-hot (7 columns). The casing is not perturbed.
 
     Attributes
     ----------
     mechanism_ : VectorMechanism
+        Randomised map from words to vectors.
     statistics_ : dict
-        As for `NeighborPseudonymizer`.
+        Counts as for `NeighborPseudonymizer`.
 
     Notes
     -----
-    **Guarantee.** The vector of a moved token is independent of its word: it gives away that the token is PHI, and
-    nothing else. Casing and the surrounding tokens are not perturbed.
+    **Guarantee.** The vector of a moved token is independent of its word. It reveals that the token is PHI, and nothing
+    else about the word. Casing and the surrounding tokens are not perturbed.
 
     References
     ----------
-    Friedrich (2018), thesis, section 5.2.1. There a tagger trained on these vectors, new in each epoch
-    (``DeidTagger(augmenter=RandomVectorPerturber())``), was useless on real notes: F1 10.6 to 41.4.
+    Friedrich (2018), thesis, section 5.2.1. In the thesis, a tagger was trained on these vectors, drawn anew in each
+    epoch (``DeidTagger(augmenter=RandomVectorPerturber())``). The tagger was useless on real notes: F1 10.6 to 41.4.
 
     Examples
     --------
@@ -131,21 +135,24 @@ class RandomVectorPerturber(VectorPerturber):
 
 
 class ZeroVectorPerturber(VectorPerturber):
-    """Give each PHI token a vector of zeros.
+    """Replace the vector of each PHI token by zeros.
 
     Parameters
     ----------
     embeddings, labels, max_replacements, exclude, unknown, casing, random_state
-        As for `RandomVectorPerturber`.
+        Same parameters as for `RandomVectorPerturber`.
 
     Attributes
     ----------
     mechanism_ : VectorMechanism
+        Randomised map from words to vectors.
     statistics_ : dict
+        Counts as for `NeighborPseudonymizer`.
 
     Notes
     -----
-    **Guarantee.** As for `RandomVectorPerturber`. The thesis used noise of 1e-6 in place of zeros, for a masking layer.
+    **Guarantee.** Same guarantee as for `RandomVectorPerturber`. The thesis used noise of 1e-6 in place of zeros, for a
+    masking layer.
 
     Examples
     --------
@@ -166,23 +173,25 @@ class GaussianNoisePerturber(VectorPerturber):
     Parameters
     ----------
     scale : float, default=0.1
-        Standard deviation of the noise in each dimension; the vectors have length 1, so the noise is about
-        ``scale * sqrt(dim)`` long.
+        Standard deviation of the noise in each dimension. The vectors have length 1, and the noise has a length of
+        about ``scale * sqrt(dim)``.
     embeddings, labels, max_replacements, exclude, unknown, casing, random_state
-        As for `RandomVectorPerturber`; an unknown word that moves becomes a random unit vector.
+        Same parameters as for `RandomVectorPerturber`. An unknown word that moves becomes a random unit vector.
 
     Attributes
     ----------
     mechanism_ : VectorMechanism
+        Randomised map from words to vectors.
     statistics_ : dict
+        Counts as for `NeighborPseudonymizer`.
 
     Notes
     -----
-    **Guarantee.** The release of one moved token is Gaussian before it is scaled (which only loses information), so
-    telling two words at Euclidean distance d apart succeeds at most with probability Phi(d / (2 scale)) when both are
-    equally likely: Gaussian differential privacy with mu = d / scale, at most 2 / scale. For the small scales that keep
-    a tagger useful this is no protection: up to 0.1 the original is nearly always the nearest word (thesis, Fig. 6.2;
-    `sklearn_deid.embeddings.noise_study`).
+    **Guarantee.** The release of one moved token is Gaussian before it is scaled, and scaling only loses information.
+    Take two equally likely words at Euclidean distance d. An attacker tells them apart with probability Phi(d / (2
+    scale)) at most. This is Gaussian differential privacy with mu = d / scale, and mu is at most 2 / scale. The small
+    scales that keep a tagger useful give no protection: up to a scale of 0.1, the original is nearly always the nearest
+    word (thesis, Fig. 6.2; `sklearn_deid.embeddings.noise_study`).
 
     References
     ----------

@@ -1,7 +1,7 @@
-"""Randomised maps from a word of a table to a word of the same table; rows in, rows out.
+"""Randomised maps from a word of a table to a word of the same table; input and output are rows of the table.
 
-Each class knows its probabilities, so that what it gives away can be computed (`audit.bayes.bayes_reidentification`);
-only `NoisyNearest` has none in closed form.
+Each class knows its probabilities, so that an audit can compute the information that it reveals
+(`audit.bayes.bayes_reidentification`). The exception is `NoisyNearest`, whose probabilities have no closed form.
 """
 
 from __future__ import annotations
@@ -19,24 +19,25 @@ _CELLS = 2**25
 
 
 class WordMoves(Protocol):
-    """What `TokenMechanism` asks of a map between words."""
+    """Interface of a map between words, as `TokenMechanism` uses it."""
 
     def draw(self, rows: np.ndarray, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-        """New rows, and the similarity rank of each (1 is the word itself, -1 is not known), both of shape (n,)."""
+        """Draw new rows and their similarity ranks (1 is the word itself, -1 is unknown), both of shape (n,)."""
         ...
 
 
 class UniformNeighbors:
-    """Uniform choice among the N nearest words, the word itself being the nearest.
+    """Uniform choice among the N nearest words; the nearest word is the word itself.
 
     Parameters
     ----------
     index : NeighborIndex
+        Index that finds the nearest words.
     n_neighbors : int
-        N.
+        N, number of words to choose from.
     guard_substring : bool
-        Whether words that contain the source word, or are contained in it, are left out; the source word is one of
-        them. The next nearest ones take their place.
+        Whether words that contain the source word or are contained in it are left out. The source word is one of them.
+        The next nearest words take their places.
     """
 
     def __init__(self, index: NeighborIndex, n_neighbors: int, guard_substring: bool = False) -> None:
@@ -44,16 +45,17 @@ class UniformNeighbors:
         self._guarded: dict[int, tuple[np.ndarray, np.ndarray]] = {}
 
     def support(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Words that each word may become, (n, N), and their similarity ranks, (n, N); -1 where there are too few."""
+        """Return the words to which each word may move, and their ranks, both (n, N); -1 fills up short rows."""
         if self.guard_substring:
             pairs = self._guarded_support(rows)
             return np.stack([p[0] for p in pairs]), np.stack([p[1] for p in pairs])
         distinct, inverse = np.unique(rows, return_inverse=True)
+        # The search is the expensive step, so each distinct word is searched once; shape: (n, N)
         neighbors = self.index.query(distinct, self.n_neighbors).neighbors[inverse]
         return neighbors, np.broadcast_to(np.arange(1, self.n_neighbors + 1), neighbors.shape)
 
     def draw(self, rows: np.ndarray, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-        """A uniform choice for each row, and its rank."""
+        """Draw uniformly for each row; return the new rows and their ranks."""
         distinct, inverse = np.unique(rows, return_inverse=True)
         if not len(distinct):
             return rows.copy(), rows.copy()
@@ -67,12 +69,14 @@ class UniformNeighbors:
         return _sparse_rows(targets, np.full(targets.shape, 1.0 / self.n_neighbors), len(self.index.vectors))
 
     def n_without_enough(self, rows: np.ndarray) -> np.ndarray:
-        """Which rows have fewer than N words to go to; shape (n,), bool."""
+        """Tell which rows have fewer than N possible target words; shape (n,), bool."""
         return np.any(self.support(rows)[0] < 0, axis=1) if self.guard_substring else np.zeros(len(rows), dtype=bool)
 
     def _guarded_support(self, rows: np.ndarray) -> list[tuple[np.ndarray, np.ndarray]]:
         missing = np.array(sorted(set(rows.tolist()) - set(self._guarded)), dtype=np.int64)
         most, asked = self.index.n_candidates, self.n_neighbors
+        # Guarded words shorten the list by an unknown number, so the search is repeated with more neighbours until N
+        # remain.
         while len(missing):
             asked = min(2 * asked + 16, most)
             table = self.index.query(missing, asked)
@@ -88,7 +92,7 @@ class UniformNeighbors:
         return [self._guarded[row] for row in rows.tolist()]
 
     def _free_of_substrings(self, row: int, neighbors: np.ndarray) -> np.ndarray:
-        """Columns of the first N neighbours that neither hold the word nor are held by it."""
+        """Return the columns of the first N neighbours that neither contain the word nor are contained in it."""
         words = self._folded_words()
         source = words[row]
         free = []
@@ -105,14 +109,14 @@ class UniformNeighbors:
         return self._words
 
     def __getstate__(self) -> dict[str, Any]:
-        # Rows that were asked for name words of the notes, and would be pickled with the transformer.
+        # The cached rows name words of the notes. They must not be pickled with the transformer.
         return {**{k: v for k, v in vars(self).items() if k != "_words"}, "_guarded": {}}
 
 
 class ExponentialNeighbors(UniformNeighbors):
     """Exponential mechanism over the N nearest words: probability proportional to exp(epsilon u / 2).
 
-    The score u is the cosine, scaled to 0 (the farthest of the N) to 1 (the word itself).
+    The score u is the cosine, scaled to 0 for the farthest of the N words and to 1 for the word itself.
     """
 
     def __init__(self, index: NeighborIndex, n_neighbors: int, epsilon: float) -> None:
@@ -125,6 +129,7 @@ class ExponentialNeighbors(UniformNeighbors):
         targets = np.empty(len(rows), dtype=np.int64)
         ranks = np.empty(len(rows), dtype=np.int64)
         for block in _blocks(len(distinct), self.n_neighbors):
+            # shape of both: (block, N)
             neighbors, weights = self._weights(distinct[block])
             members = np.flatnonzero((inverse >= block.start) & (inverse < block.stop))
             local = inverse[members] - block.start
@@ -140,22 +145,23 @@ class ExponentialNeighbors(UniformNeighbors):
         neighbors, _ = self.support(rows)
         vectors = self.index.vectors
         score = np.empty(neighbors.shape)
-        for i, row in enumerate(rows.tolist()):  # one row at a time: N vectors, not n * N
+        for i, row in enumerate(rows.tolist()):  # a row at a time, since n * N vectors may not fit into memory
             score[i] = vectors.vectors_at(neighbors[i]).astype(np.float64) @ vectors.vectors_at([row])[0]
         span = score[:, :1] - score[:, -1:]
         score = (score - score[:, -1:]) / np.where(span > 0, span, 1.0)
+        # Subtracting the largest score, 1, changes no probability and avoids overflow.
         weights = np.exp(self.epsilon / 2 * (score - 1.0))
         return neighbors, weights / weights.sum(axis=1, keepdims=True)
 
 
 class DigitsApart:
-    """Two maps: one for all-digit words, whose targets are all-digit words again, and one for all others."""
+    """Pair of maps: all-digit words move to all-digit words, and all other words use the other map."""
 
     def __init__(self, others: UniformNeighbors, digits: UniformNeighbors, is_digits: np.ndarray) -> None:
         self.others, self.digits, self._is_digits = others, digits, is_digits
 
     def support(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Words that each word may become, and their ranks; -1 where there are too few."""
+        """Return the words to which each word may move, and their ranks; -1 fills up short rows."""
         parts = [(which, moves.support(rows[which])) for which, moves in self._parts(rows)]
         width = max((targets.shape[1] for _, (targets, _) in parts), default=0)
         targets = np.full((len(rows), width), -1, dtype=np.int64)
@@ -165,7 +171,7 @@ class DigitsApart:
         return targets, ranks
 
     def draw(self, rows: np.ndarray, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-        """A choice for each row, and its rank among the words that it may become."""
+        """Draw for each row; return the new rows and their ranks among the possible words."""
         targets = np.empty(len(rows), dtype=np.int64)
         ranks = np.empty(len(rows), dtype=np.int64)
         for which, moves in self._parts(rows):
@@ -179,6 +185,7 @@ class DigitsApart:
             return csr_array((0, len(self._is_digits)))
         order = np.concatenate([which for which, _ in parts])
         stacked = vstack([moves.probabilities(rows[which]) for which, moves in parts], format="csr")
+        # The parts are stacked map by map; argsort restores the order of the given rows.
         return csr_array(stacked[np.argsort(order)])
 
     def n_without_enough(self, rows: np.ndarray) -> np.ndarray:
@@ -202,7 +209,7 @@ class _WholeTable:
         self._matrix: np.ndarray | None = None
 
     def _table(self) -> np.ndarray:
-        """All unit vectors, (n_words, dim); kept, since scaling them takes as long as a block of products."""
+        """Return all unit vectors, (n_words, dim); cached, since scaling takes as long as a block of products."""
         if self._matrix is None:
             self._matrix = self.vectors.matrix()
         return self._matrix
@@ -212,9 +219,9 @@ class _WholeTable:
 
 
 class ExponentialVocabulary(_WholeTable):
-    """Exponential mechanism over the table: probability proportional to exp(-epsilon d / 2), d the Euclidean distance.
+    """Exponential mechanism over the table: probability proportional to exp(-epsilon d / 2).
 
-    Distances are between unit vectors, so from 0 to 2.
+    The distance d is the Euclidean distance between unit vectors, from 0 to 2.
     """
 
     def draw(self, rows: np.ndarray, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
@@ -227,7 +234,7 @@ class ExponentialVocabulary(_WholeTable):
             members = np.flatnonzero((inverse >= block.start) & (inverse < block.stop))
             local = inverse[members] - block.start
             targets[members] = _columns_drawn(weights, local, rng)
-            # A nearer word has the larger probability.
+            # A nearer word has a larger probability, so the rank is one more than the number of more probable words.
             at_target = weights[local, targets[members]]
             ranks[members] = [1 + int((weights[i] > p).sum()) for i, p in zip(local, at_target, strict=True)]
             own = targets[members] == distinct[inverse[members]]
@@ -235,24 +242,25 @@ class ExponentialVocabulary(_WholeTable):
         return targets, ranks
 
     def probabilities(self, rows: np.ndarray) -> np.ndarray:
-        """Probability of each word of the table, shape (n, n_words), float64; for some hundred rows at a time."""
+        """Compute the probability of each word of the table, (n, n_words), float64; pass some hundred rows at most."""
         table = self._table()
         cosine = (table[rows] @ table.T).astype(np.float64)  # shape: (n, n_words)
+        # For unit vectors, |a - b|^2 = 2 - 2 cos; rounding could make the difference negative.
         distance = np.sqrt(np.maximum(2.0 - 2.0 * cosine, 0.0))
-        distance[np.arange(len(rows)), rows] = 0.0  # not what rounding leaves of it
+        distance[np.arange(len(rows)), rows] = 0.0  # exactly 0, without rounding error
         weights = np.where(self.candidates, np.exp(-self.epsilon / 2 * distance), 0.0)
         weights[np.arange(len(rows)), rows] = 1.0
         return weights / weights.sum(axis=1, keepdims=True)
 
 
 class NoisyNearest(_WholeTable):
-    """MADLIB: a vector is added whose density falls as ``exp(-epsilon |z|)``, and the nearest word is taken.
+    """MADLIB: add a noise vector z with density falling as ``exp(-epsilon |z|)``, and take the nearest word.
 
-    Its probabilities have no closed form.
+    The probabilities of the words have no closed form.
     """
 
     def noisy(self, rows: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-        """The vectors of words with noise, shape (n, dim), float32."""
+        """Return the vectors of words with noise, shape (n, dim), float32."""
         dim = self.vectors.dim
         # A Gaussian vector has a uniform direction; the Gamma length gives the density exp(-epsilon |z|).
         direction = rng.standard_normal((len(rows), dim))  # shape: (n, dim)
@@ -261,13 +269,13 @@ class NoisyNearest(_WholeTable):
         return (self.vectors.vectors_at(rows) + direction * length).astype(np.float32)
 
     def draw(self, rows: np.ndarray, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-        """Nearest word of each noisy vector; ranks are not computed (-1), but 1 where it is the word itself."""
+        """Find the nearest word of each noisy vector; the rank is 1 for the word itself and otherwise -1 (unknown)."""
         table, noisy = self._table(), self.noisy(rows, rng)
         targets = np.empty(len(rows), dtype=np.int64)
         excluded = np.flatnonzero(~self.candidates)
         for block in _blocks(len(rows), len(table)):
             # shape: (block, n_words)
-            cosine = noisy[block] @ table.T  # unit vectors: the largest product is the nearest
+            cosine = noisy[block] @ table.T  # table rows have length 1, so the largest product is the nearest word
             own = cosine[np.arange(len(cosine)), rows[block]].copy()
             cosine[:, excluded] = -np.inf
             cosine[np.arange(len(cosine)), rows[block]] = own
@@ -281,7 +289,8 @@ def _sparse_rows(columns: np.ndarray, values: np.ndarray, width: int) -> csr_arr
 
 
 def _columns_drawn(weights: np.ndarray, rows: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """For each of ``rows`` of ``weights`` a column, drawn with the weights of the row."""
+    """Draw a column for each of ``rows`` of ``weights``, with the weights of the row."""
+    # Inverse transform sampling: the drawn column is where the cumulative sum passes a uniform number.
     cumulative = weights.cumsum(axis=1)
     cumulative /= cumulative[:, -1:]
     point = rng.random(len(rows))

@@ -1,8 +1,9 @@
 """Private representations: vectors of tokens that are shared instead of notes.
 
-The representer and its estimator, the bound on all attacks, adversaries, both trainings, and shared files.
+This package has the representer and its estimator, the bound on all attacks, the adversaries, the trainings, and the
+shared files.
 
-Names are resolved on first use (PEP 562): a file is loaded with the first name that is asked of it.
+Names are resolved on first use (PEP 562): Python loads a file when you first use one of its names.
 """
 
 from __future__ import annotations

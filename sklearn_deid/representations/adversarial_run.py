@@ -1,6 +1,7 @@
-"""What the three-part training and the one with gradient reversal have in common.
+"""Common base of the three-part training and of the training with gradient reversal.
 
-Configuration and result of a run, P1 (representer and tagger), P2 (adversaries), and the choice of a round.
+This file has the configuration and the result of a run, P1 (representer and tagger), P2 (adversaries), and the
+selection of a round.
 """
 
 from __future__ import annotations
@@ -31,9 +32,10 @@ from .pair_batches import PairBatch, PairBatches
 from .private_model import BestState, PrivateModel, TrainingLog, deid_scores, noise_aware_groups, noise_figures
 from .probe import CONTROL_BAR, ProbeResult, pair_accuracy, train_probe
 
-# A round that a fresh probe reads must not be chosen for its losses: one point of accuracy is more than any loss.
+# Weight of a probe's accuracy above chance. A round in which a fresh probe succeeds must not be selected for its
+# losses: one point of accuracy weighs more than any loss.
 _READ = 1e4
-_UNPROBED = 0.5  # as if a probe had been right every time
+_UNPROBED = 0.5  # excess accuracy of a round without a probe, as if a probe had always been right
 _ALLOWED = {
     "adversary": ("paper", "strong"),
     "deviation": ("sample", "batch"),
@@ -49,35 +51,39 @@ class ThreePartSettings:
     Parameters
     ----------
     n_epochs_tagger, n_epochs_adversary, n_rounds : int, default=20, 20, 40
-        Epochs of P1 and P2, and rounds of P3, each of which is an epoch of P3b and one of P3a.
+        Number of epochs of P1 and of P2, and number of rounds of P3. A round is an epoch of P3b and an epoch of P3a.
     patience : tuple of three int or None, default=(10, 10, 10)
-        Epochs (rounds) without improvement on held-out patients, after which P1, P2, P3 end.
+        Number of epochs (rounds) without improvement on held-out patients after which P1, P2 and P3 end.
     lr : float, default=2e-3
-        Of NAdam; every phase has an optimizer with state of its own.
+        Learning rate of NAdam; every phase has its own optimizer state.
     noise_lr : float, optional
-        Of the noise in P1 and P3b; by default ``lr``, with which it can hardly grow within a training.
+        Learning rate of the noise in P1 and P3b. The default is ``lr``, with which the noise can hardly grow within a
+        training.
     adversary : {"paper", "strong"}, default="paper"
-        With "strong", T1 and T2 are each trained and penalised by themselves.
+        Kind of the adversaries. With "strong", T1 and T2 have separate losses and separate penalties.
     adversary_hidden_size : int, optional
+        Hidden size of the adversaries; see `PairAdversaries` for the default.
     adversary_weight : float, default=1.0
-        lambda.
+        lambda, weight of the adversaries' deviation from chance.
     deviation : {"sample", "batch"}, default="sample"
-        See `chance_deviation`.
+        Deviation from chance; see `chance_deviation`.
     order : ("P3b", "P3a") or ("P3a", "P3b")
-        The paper's text has (a) before (b), its code the reverse, which is the default.
+        Order of the phases of a round. The paper's text has (a) before (b). The paper's code has the reverse order,
+        which is the default.
     max_pairs : int, optional
-        Sentences with PHI in an epoch of P2 and P3, drawn anew each time; P3 adds as many others. By default all.
+        Number of sentences with PHI in an epoch of P2 and P3, drawn anew each time. P3 adds as many other sentences. By
+        default all sentences are used.
     noise_restart : float, optional
-        To where trainable noise is set before P3: P1 shrinks it to almost nothing.
+        Value to which trainable noise is set before P3, since P1 shrinks the noise to almost nothing.
     stopping : {"paper", "robust"}, default="paper"
-        By which round is chosen. "paper": lowest ``l_deid + lambda |l_adv - ln 2|`` on held-out patients right after
-        P3b, when the adversary has not yet seen what changed. "robust": the same after the adversary caught up, among
-        the rounds in which a fresh probe is least better than chance.
+        Rule that selects the round. "paper" takes the lowest ``l_deid + lambda |l_adv - ln 2|`` on held-out patients
+        right after P3b, when the adversary has not yet adapted. "robust" measures the same loss after the adversary has
+        caught up. It first minimises the accuracy of a fresh probe above chance, and then the loss.
     probe_every : int, default=5
-        Rounds between two probes of "robust"; the last round is probed as well. Rounds without one are chosen only as
-        long as there was none.
+        Number of rounds between two probes of "robust"; the last round is probed as well. A round without a probe is
+        selected only as long as no round was probed.
     probe : AdversarySettings
-        By default a strong T2, 8 epochs.
+        Adversaries and schedule of a probe; by default a strong T2, 8 epochs.
 
     Raises
     ------
@@ -117,7 +123,7 @@ class ThreePartSettings:
             raise ValueError(f"The 'probe_every' parameter must be at least 1. Got {self.probe_every!r}.")
 
     def of_adversaries(self) -> AdversarySettings:
-        """Settings of P2."""
+        """Return the settings of the adversaries in P2."""
         return AdversarySettings(
             kind=self.adversary,
             hidden_size=self.adversary_hidden_size,
@@ -136,20 +142,20 @@ class ThreePartResult:
     Attributes
     ----------
     adversaries : PairAdversaries or None
-        As they were in the selected round; None if interrupted before P2.
+        Adversaries with the weights of the selected round; None if the training was interrupted before P2.
     selected_round : int
-        Of P3, from 1. 0 if interrupted before a round was complete: representer and tagger are then as P1 left them,
-        and nothing made them private.
+        Selected round of P3, counted from 1. 0 if the training was interrupted before a round was complete. Representer
+        and tagger are then the result of P1, and they are not private.
     n_rounds : int
-        Complete rounds.
+        Number of complete rounds.
     score : float
-        Of the selected round by the stopping rule, lower is better: the combined loss, to which "robust" adds a large
-        number for what a probe read. Infinite for round 0.
+        Score of the selected round by the stopping rule; lower is better. The score is the combined loss. "robust" adds
+        a large number if a probe was better than chance. The score is infinite for round 0.
     control : dict of str to Estimate, or None
-        How often the adversaries were right at the end of P2, where nothing was hidden yet; None if that was not
+        Accuracy of the adversaries at the end of P2, where nothing is hidden yet; None if the accuracy was not
         measured.
     probe : ProbeResult or None
-        Of the selected round, with the stopping rule "robust".
+        Probe of the selected round, with the stopping rule "robust".
     interrupted : bool
         Whether training ended by KeyboardInterrupt.
     """
@@ -164,33 +170,35 @@ class ThreePartResult:
 
     @property
     def control_accuracy(self) -> float | None:
-        """T2's accuracy at the end of P2."""
+        """Accuracy of T2 at the end of P2."""
         return None if self.control is None else self.control["t2"].value
 
     @property
     def control_passed(self) -> bool | None:
-        """Whether it was at least 0.90; if not, nothing that these adversaries fail at is thereby private."""
+        """Whether the accuracy of T2 was at least 0.90; if not, the failure of these adversaries proves no privacy."""
         return None if self.control_accuracy is None else self.control_accuracy >= CONTROL_BAR
 
     @property
     def robust(self) -> bool | None:
-        """Whether no fresh adversary of the selected round's probe was better than chance; None without a probe."""
+        """Whether every fresh adversary of the selected round's probe was at chance; None without a probe."""
         return None if self.probe is None else all(found.low <= 0.5 for found in self.probe.accuracies.values())
 
 
 class AdversarialRun(ABC):
-    """State of one training: P1, P2, then rounds of which a subclass says what happens in them.
+    """State of one training: P1, P2, and then rounds, which a subclass defines.
 
     Parameters
     ----------
     model : PrivateModel
-        Trained in place.
+        Model that is trained in place.
     train, valid : PairBatches
-        Without held-out patients the last state of each phase is kept.
+        Sentences of different patients. Without held-out patients, the last state of each phase is kept.
     settings : ThreePartSettings
+        Schedule and losses.
     rng, generator
-        Order of sentences; twins and noise.
+        Random streams: ``rng`` for the order of sentences, ``generator`` for twins and noise.
     log : TrainingLog
+        Log that receives a row for each epoch.
     """
 
     adversaries: PairAdversaries
@@ -216,7 +224,7 @@ class AdversarialRun(ABC):
         self.probe: ProbeResult | None = None
 
     def run(self) -> ThreePartResult:
-        """Train until the end, or until interrupted; the model is left in its best state either way."""
+        """Train until the end or until an interrupt; the model is left in its best state in both cases."""
         interrupted = False
         try:
             with own_torch_stream(self.rng, self.train.device):
@@ -246,10 +254,10 @@ class AdversarialRun(ABC):
 
     @abstractmethod
     def play_round(self, number: int) -> None:
-        """Train one round, `score` it at the right moment, log it."""
+        """Train a round, `score` the round at the right moment, and log it."""
 
     def train_tagger(self) -> None:
-        """P1: representer and tagger together, no adversary."""
+        """P1: train representer and tagger together, without an adversary."""
         optimizer = torch.optim.NAdam(noise_aware_groups(self.model, self.settings.lr, self.noise_lr))
         best_epoch, patience = 0, self.settings.patience[0]
         for epoch in range(1, self.settings.n_epochs_tagger + 1):
@@ -260,6 +268,7 @@ class AdversarialRun(ABC):
                 step(optimizer, loss)
                 means.add(len(batch.mask), deid_loss=loss)
             numbers = means.compute() | self._deid_scores()
+            # Without held-out patients, the score falls with each epoch, so the last epoch is kept.
             if self.after_p1.offer(numbers.get("valid_deid_loss", -epoch)):
                 best_epoch = epoch
             self.log.record("P1", **numbers, **noise_figures(self.representer, self.train))
@@ -268,7 +277,7 @@ class AdversarialRun(ABC):
         self.after_p1.restore()
 
     def train_adversaries(self) -> None:
-        """P2: fresh adversaries on the representer as P1 left it, and how well they do there: the positive control."""
+        """P2: train fresh adversaries on the representer of P1, and measure their accuracy as the positive control."""
         settings = self.settings.of_adversaries()
         with frozen(self.representer):
             self.adversaries = new_adversaries(settings, self.representer, self.train, self.generator)
@@ -287,17 +296,17 @@ class AdversarialRun(ABC):
         self.best = BestState(self.representer, self.tagger, self.adversaries)
 
     def restart_noise(self) -> None:
-        """Set trainable noise to where P3 should find it; after the control, which is of what P1 made."""
+        """Set trainable noise to its initial value for P3; call this after the control, which needs the noise of P1."""
         for noise in (self.representer.input_noise, self.representer.output_noise):
             if self.settings.noise_restart is not None and noise.kind == "trainable":
                 noise.restart(self.settings.noise_restart)
 
     def balanced_batches(self) -> Iterator[PairBatch]:
-        """An epoch of P3: half sentences with PHI, half others."""
+        """Yield the batches of an epoch of P3: half of the sentences with PHI, half without."""
         return self.train.epoch(self.rng, self.generator, sentences="balanced", max_pairs=self.settings.max_pairs)
 
     def score(self, number: int) -> dict[str, float]:
-        """Measure the state as it is on held-out patients, and keep it if it is the best."""
+        """Measure the current state on held-out patients, and keep the state if it is the best so far."""
         if self.valid is None:
             numbers, score = {}, -float(number)
         else:
@@ -308,6 +317,7 @@ class AdversarialRun(ABC):
         probe = self._probe(number) if self.settings.stopping == "robust" else None
         if self.settings.stopping == "robust":
             accuracies = [] if probe is None else probe.accuracies.values()
+            # The lower limit of the interval counts: only accuracy that is surely above chance is penalised.
             score += _READ * max((max(0.0, found.low - 0.5) for found in accuracies), default=_UNPROBED)
         if self.best.offer(score):
             self.selected_round, self.probe = number, probe

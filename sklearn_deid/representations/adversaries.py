@@ -1,17 +1,17 @@
-"""Adversaries, the paper's and stronger ones: were two sequences made from the same sentence?
+"""Adversaries of the paper and stronger adversaries: were two sequences made from the same sentence?
 
-T1 compares the embeddings of a sentence with a representation, T2 compares two representations. Each reads both members
-of a pair side by side, token by token. The two must be equally long: a fake is a sentence in which tokens were moved in
-place, never inserted or deleted. One mask is valid for both members of a pair.
+T1 compares the embeddings of a sentence with a representation. T2 compares two representations. Each adversary reads
+both members of a pair side by side, token by token. Both members must be equally long: a fake is a sentence in which
+tokens were moved in place, never inserted or deleted. One mask is valid for both members of a pair.
 
-A logit above 0 says "same sentence" (target 1), below 0 "one token was moved" (target 0).
+A logit above 0 means "same sentence" (target 1), and a logit below 0 means "one token was moved" (target 0).
 
-The strong ones, T1S and T2S, compare token by token and pool over positions. One moved token changes little of a
-sentence, and the change is at one position. A recurrent network has to carry that trace to the end of the sentence; the
-strong ones look at each position alone and keep the largest and the mean evidence. They are not part of Friedrich et
-al. (2019). Train each with its own loss: the mean of two adversaries that disagree looks like chance. On a
-representation without privacy T2S must be right in more than 90 % of pairs, or its failure on a private one proves
-nothing.
+The strong adversaries, T1S and T2S, compare token by token and pool over positions. One moved token changes little of a
+sentence, and the change is at a single position. A recurrent network has to carry the trace of this change to the end
+of the sentence. The strong adversaries look at each position alone, and keep the largest and the mean evidence. They
+are not part of Friedrich et al. (2019). Train each strong adversary with its own loss, since the mean of two
+adversaries that disagree looks like chance. On a representation without privacy, T2S must be right in more than 90 % of
+pairs. Otherwise its failure on a private representation proves nothing.
 
 References
 ----------
@@ -28,13 +28,13 @@ from torch.nn import functional as F
 
 from ..tagging.encoders import BidirectionalRecurrent
 
-# -log(1 - cos) spreads what is nearly equal: 0.95 and 0.99 are far apart. Below this, float32 rounds and gradients
-# explode.
+# -log(1 - cos) spreads nearly equal vectors: cosines of 0.95 and 0.99 are far apart. For 1 - cos below this limit,
+# float32 rounds and gradients explode.
 _CLOSEST = 1e-4
 
 
 class _LastStates(nn.Module):
-    """Bidirectional LSTM, one logit from the last state of each direction."""
+    """Bidirectional LSTM that computes a logit from the last state of each direction."""
 
     def __init__(self, input_size: int, hidden_size: int) -> None:
         super().__init__()
@@ -46,22 +46,23 @@ class _LastStates(nn.Module):
         # shape: (batch, time, 2, hidden)
         states = self.encoder(x.masked_fill(~mask.unsqueeze(2), 0.0), lengths).unflatten(2, (2, -1))
         row = torch.arange(len(x), device=x.device)
-        # One direction ends at the last token, the other at the first; neither has seen padding there.
+        # The forward direction ends at the last token, the backward direction at the first. Neither state has seen
+        # padding.
         return self.score(torch.cat([states[row, lengths - 1, 0], states[:, 0, 1]], 1)).squeeze(1)
 
 
 class EmbeddingPairAdversary(nn.Module):
     """T1 of the paper: do these embeddings and this representation come from the same sentence?
 
-    Embedding and representation of each token are concatenated and read by a bidirectional LSTM; the last state of
-    each direction, at the true ends of the sentence, gives the logit.
+    A bidirectional LSTM reads the concatenated embedding and representation of each token. The logit is computed from
+    the last state of each direction, at the true ends of the sentence.
 
     Parameters
     ----------
     embedding_size, n_components : int
         Widths of embeddings and representation.
     hidden_size : int, default=300
-        Units of each direction; at least ``n_components``, or it learns slowly.
+        Units of each direction. With fewer units than ``n_components``, the adversary learns slowly.
 
     References
     ----------
@@ -87,18 +88,20 @@ class EmbeddingPairAdversary(nn.Module):
         Parameters
         ----------
         embeddings : Tensor of shape (batch, time, embedding_size)
+            Embeddings of the sentence.
         representation : Tensor of shape (batch, time, n_components)
-            In a fake pair this is the one of the moved sentence.
+            Representation of the same sentence in a real pair, and of the moved sentence in a fake pair.
         mask : BoolTensor of shape (batch, time)
-            Padding is on the right, and every sentence has a token.
+            True at tokens. Padding is on the right, and every sentence has a token.
         """
+        # shape: (batch, time, embedding_size + n_components) to (batch,)
         return self.read(torch.cat([embeddings, representation], 2), mask)
 
 
 class RepresentationPairAdversary(nn.Module):
     """T2 of the paper: do these two representations come from the same sentence?
 
-    As T1, with two representations and, as one more number a token, their cosine.
+    T2 has the architecture of T1. Its input for each token are two vectors and their cosine.
 
     Parameters
     ----------
@@ -109,9 +112,9 @@ class RepresentationPairAdversary(nn.Module):
 
     Notes
     -----
-    A weak judge: the LSTM has to carry the trace of one moved token to the end of the sentence. On representations
-    without privacy it stayed near chance for many epochs where `StrongRepresentationAdversary` was right in 95 % of
-    pairs; being at chance against it proves nothing.
+    T2 is a weak adversary, since the LSTM has to carry the trace of one moved token to the end of the sentence. On
+    representations without privacy, T2 stayed near chance for many epochs, while `StrongRepresentationAdversary` was
+    right in 95 % of pairs. A T2 at chance therefore proves nothing.
 
     References
     ----------
@@ -137,9 +140,9 @@ class RepresentationPairAdversary(nn.Module):
         Parameters
         ----------
         first, second : Tensor of shape (batch, time, n_components)
-            In a fake pair the second is the one of the moved sentence.
+            Representations of a sentence. In a fake pair, the second represents the moved sentence.
         mask : BoolTensor of shape (batch, time)
-            Padding is on the right, and every sentence has a token.
+            True at tokens. Padding is on the right, and every sentence has a token.
         """
         first, second = (r.masked_fill(~mask.unsqueeze(2), 0.0) for r in (first, second))
         cosine = F.cosine_similarity(first, second, dim=2).unsqueeze(2)  # shape: (batch, time, 1)
@@ -147,20 +150,20 @@ class RepresentationPairAdversary(nn.Module):
 
 
 def average_adversaries(*logits: Tensor) -> Tensor:
-    """Logit of the mean of the adversaries' probabilities.
+    """Compute the logit of the mean of the adversaries' probabilities.
 
-    The paper averages the two sigmoids and takes one cross-entropy of the mean; that is
-    ``binary_cross_entropy_with_logits`` of this. Two adversaries that are sure and disagree average to chance, so
-    report each one's accuracy as well.
+    The paper averages the two sigmoids and computes the cross-entropy of the mean. The same loss is
+    ``binary_cross_entropy_with_logits`` of the result of this function. Two confident adversaries that disagree average
+    to chance, so also report the accuracy of each adversary.
 
     Parameters
     ----------
     *logits : Tensor of one shape
-        One from each adversary, at least one.
+        Logits of each adversary, for at least one adversary.
 
     Returns
     -------
-    Tensor of that shape
+    Tensor of the same shape
 
     References
     ----------
@@ -174,13 +177,14 @@ def average_adversaries(*logits: Tensor) -> Tensor:
     >>> [round(q, 4) for q in average_adversaries(*p.logit()).sigmoid().tolist()]
     [0.8, 0.5]
     """
-    # log of the summed probabilities of one answer minus that of the other: no probability is rounded to 0 or 1.
+    # log(sum of p) - log(sum of 1 - p), both in logarithms, so that no probability is rounded to 0 or 1.
+    # shape: (n_adversaries, ...)
     stacked = torch.stack(logits)
     return F.logsigmoid(stacked).logsumexp(0) - F.logsigmoid(-stacked).logsumexp(0)
 
 
 class _TokenwiseComparison(nn.Module):
-    """Compare two sequences of vectors position by position, pool the evidence to one logit."""
+    """Compare two sequences of vectors position by position, and pool the evidence to a logit."""
 
     def __init__(self, size: int, hidden_size: int) -> None:
         super().__init__()
@@ -194,10 +198,11 @@ class _TokenwiseComparison(nn.Module):
         a, b = a.masked_fill(~on, 0.0), b.masked_fill(~on, 0.0)
         cosine = F.cosine_similarity(a, b, dim=2).unsqueeze(2)
         closeness = -(1.0 - cosine).clamp_min(_CLOSEST).log()  # shape: (batch, time, 1)
-        # Differences and products in place of the vectors: who is first and who is second does not matter.
+        # Absolute differences and products instead of the vectors, so that the order of the two members does not
+        # matter.
         # shape: (batch, time, hidden)
         evidence = self.token(torch.cat([(a - b).abs(), a * b, cosine, closeness], 2))
-        # One moved token is one position: the maximum finds it, the mean finds several.
+        # A moved token changes a single position. The maximum finds one such position, and the mean finds several.
         largest = evidence.masked_fill(~on, -torch.inf).amax(1)  # shape: (batch, hidden)
         mean = evidence.masked_fill(~on, 0.0).sum(1) / mask.sum(1, keepdim=True)
         return self.sentence(torch.cat([largest, mean], 1)).squeeze(1)
@@ -206,17 +211,19 @@ class _TokenwiseComparison(nn.Module):
 class StrongRepresentationAdversary(nn.Module):
     """T2S: do these two representations come from the same sentence?
 
-    At each position the absolute differences, the products, the cosine c and ``-log(1 - c)`` go through dense layers;
-    maximum and mean over the positions go through dense layers to the logit. Both members play the same role.
+    At each position, dense layers read the absolute differences, the products, the cosine c and ``-log(1 - c)``.
+    Further dense layers read the maximum and the mean over the positions, and return the logit. Both members of a pair
+    are treated the same.
 
     Parameters
     ----------
     n_components : int
         Width of the representations.
     hidden_size : int, default=128
+        Width of the dense layers.
     norm : float, default=1.0
-        Typical length of a token's vector; 1 for representations of unit length. Vectors are scaled so that one of this
-        length has numbers of about size 1. It is saved with the weights.
+        Typical length of a token's vector; 1 for representations of unit length. The adversary scales its input so that
+        a vector of this length has numbers of about size 1. The scale is saved with the weights.
 
     Examples
     --------
@@ -250,9 +257,9 @@ class StrongRepresentationAdversary(nn.Module):
 class StrongEmbeddingAdversary(nn.Module):
     """T1S: do these embeddings and this representation come from the same sentence?
 
-    An inverse model (bidirectional LSTM and a projection) guesses the embeddings from the representation; the guesses
-    are compared with the embeddings position by position as in `StrongRepresentationAdversary`. Give the guesses a loss
-    of their own, `cosine_distance` to the embeddings of the sentence that the representation was made from.
+    An inverse model (bidirectional LSTM and a projection) guesses the embeddings from the representation. The guesses
+    are compared with the embeddings position by position, as in `StrongRepresentationAdversary`. Train the guesses with
+    a second loss, the `cosine_distance` to the embeddings of the sentence behind the representation.
 
     Parameters
     ----------
@@ -296,43 +303,46 @@ class StrongEmbeddingAdversary(nn.Module):
         self.compare = _TokenwiseComparison(embedding_size, hidden_size)
 
     def forward(self, embeddings: Tensor, representation: Tensor, mask: Tensor) -> Tensor:
-        """Logits of shape (batch,): `invert`, then `judge`.
+        """Compute logits of shape (batch,): first `invert`, then `judge`.
 
         Parameters
         ----------
         embeddings : Tensor of shape (batch, time, embedding_size)
+            Embeddings of the sentence.
         representation : Tensor of shape (batch, time, n_components)
-            In a fake pair this is the one of the moved sentence.
+            Representation of the same sentence in a real pair, and of the moved sentence in a fake pair.
         mask : BoolTensor of shape (batch, time)
-            Padding is on the right, and every sentence has a token.
+            True at tokens. Padding is on the right, and every sentence has a token.
         """
         return self.judge(embeddings, self.invert(representation, mask), mask)
 
     def invert(self, representation: Tensor, mask: Tensor) -> Tensor:
-        """Guess of the embeddings behind a representation, (batch, time, embedding_size); zero at padded positions.
+        """Guess the embeddings behind a representation, (batch, time, embedding_size); zero at padded positions.
 
-        Direction is what it is trained for; its length is in the units of `judge`, not of the embeddings.
+        The guess is trained for its direction only. Its length is in the units of `judge`, not in those of the
+        embeddings.
         """
         on = mask.unsqueeze(2)
         x = (representation * self.scale).masked_fill(~on, 0.0)
         return self.project(self.encoder(x, mask.sum(1))).masked_fill(~on, 0.0)
 
     def judge(self, embeddings: Tensor, guess: Tensor, mask: Tensor) -> Tensor:
-        """Logits of shape (batch,) from embeddings and the result of `invert`."""
+        """Compute logits of shape (batch,) from embeddings and the result of `invert`."""
         return self.compare(embeddings * self.embedding_scale, guess, mask)
 
 
 def cosine_distance(guess: Tensor, embeddings: Tensor, mask: Tensor) -> Tensor:
-    """Mean of ``1 - cos`` over the tokens of each sentence, shape (batch,); each from 0 to 2.
+    """Compute the mean of ``1 - cos`` over the tokens of each sentence, shape (batch,); each mean is from 0 to 2.
 
-    The second loss of `StrongEmbeddingAdversary`. In a fake pair the guess belongs to the moved sentence, so compare it
-    with the moved sentence's embeddings.
+    This is the second loss of `StrongEmbeddingAdversary`. In a fake pair, the guess belongs to the moved sentence, so
+    compare the guess with the embeddings of the moved sentence.
 
     Parameters
     ----------
     guess, embeddings : Tensor of shape (batch, time, embedding_size)
-        Of any length; a token without direction (all zeros) counts 1 and teaches nothing.
+        Vectors of any length. A token with a zero vector has no direction; it counts as 1 and has no gradient.
     mask : BoolTensor of shape (batch, time)
+        True at tokens.
 
     Examples
     --------
@@ -348,7 +358,7 @@ def cosine_distance(guess: Tensor, embeddings: Tensor, mask: Tensor) -> Tensor:
 
 
 def _unit_scale(size: int, norm: float) -> Tensor:
-    """Factor that gives the numbers of a vector of this length a size of about 1."""
+    """Compute the factor that scales a vector of this length to numbers of about size 1."""
     if not 0.0 < norm < math.inf:
         raise ValueError(f"The length of vectors must be a positive number. Got {norm!r}.")
     return torch.tensor(math.sqrt(size) / norm)

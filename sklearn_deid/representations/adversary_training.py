@@ -1,7 +1,7 @@
 """Training of adversaries on a representer that does not change, and their accuracy on pairs of other patients.
 
-Their steps are shared with the trainings of the representer against them: frozen modules, clipped gradients, means over
-an epoch, and how far an adversary is from chance.
+The trainings of the representer against adversaries use the same steps: frozen modules, clipped gradients, means over
+an epoch, and the deviation of an adversary from chance.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ CLIP_NORM = 1.0  # largest length of a gradient, Friedrich et al. (2019), table 
 
 @contextmanager
 def frozen(*modules: nn.Module) -> Iterator[None]:
-    """Weights of these modules take no gradient for a while; gradients still pass through to what is below.
+    """Freeze the weights of these modules inside a ``with`` statement; gradients still pass through to layers below.
 
     Examples
     --------
@@ -49,12 +49,12 @@ def frozen(*modules: nn.Module) -> Iterator[None]:
 
 
 def check_pairs(**batches: PairBatches | None) -> None:
-    """Refuse data from which nothing can be learned about moved tokens.
+    """Refuse data from which adversaries cannot learn anything about moved tokens.
 
     Raises
     ------
     ValueError
-        If one of the arguments holds no sentence with a token that can move.
+        If an argument holds no sentence with a token that can move.
     """
     for name, some in batches.items():
         if some is not None and not len(some.pair_rows):
@@ -65,7 +65,7 @@ def check_pairs(**batches: PairBatches | None) -> None:
 
 
 def step(optimizer: torch.optim.Optimizer, loss: Tensor) -> None:
-    """One step down the loss, with the gradient of the optimizer's weights scaled to a length of at most 1."""
+    """Take an optimizer step on the loss, with the gradient of the optimizer's weights clipped to length 1."""
     optimizer.zero_grad()
     loss.backward()
     nn.utils.clip_grad_norm_([p for group in optimizer.param_groups for p in group["params"]], CLIP_NORM)
@@ -73,15 +73,16 @@ def step(optimizer: torch.optim.Optimizer, loss: Tensor) -> None:
 
 
 def chance_deviation(cross_entropy: Tensor, per: str = "sample") -> Tensor:
-    """How far an adversary is from guessing: ``mean |l_adv - ln 2|`` over pairs, or ``|mean l_adv - ln 2|``.
+    """Compute an adversary's deviation from guessing: ``mean |l_adv - ln 2|`` over pairs, or ``|mean l_adv - ln 2|``.
 
     Parameters
     ----------
     cross_entropy : Tensor of shape (n,)
         l_adv of each pair.
     per : {"sample", "batch"}, default="sample"
-        "sample", as the paper's code, is 0 only where the adversary says one half of every pair. "batch" is another
-        reading of the paper; it is also 0 where sure right and wrong answers balance.
+        "sample" is the first formula, as in the paper's code. It is 0 only if the adversary's probability is one half
+        for every pair. "batch" is the second formula, another reading of the paper. It is also 0 if confident right
+        answers and confident wrong answers balance.
 
     References
     ----------
@@ -100,7 +101,7 @@ def chance_deviation(cross_entropy: Tensor, per: str = "sample") -> Tensor:
 
 
 class RunningMeans:
-    """Means over an epoch. Sums stay on the device; `compute` is the one transfer to the host."""
+    """Means over an epoch. The sums stay on the device, and only `compute` transfers them to the host."""
 
     def __init__(self) -> None:
         self._sums: dict[str, Tensor] = {}
@@ -113,14 +114,14 @@ class RunningMeans:
             self._counts[name] = self._counts.get(name, 0) + n
 
     def add_judgement(self, judgement: Judgement) -> None:
-        """Add "<name>_accuracy" of every adversary and "<judge>_loss" of it."""
+        """Add "<name>_accuracy" and "<name>_loss" of every adversary and of their average."""
         n = len(judgement.real)
         for name in judgement.logits:
             self.add(n, **{f"{name}_accuracy": judgement.accuracy(name)})
             self.add(n, **{f"{name}_loss": judgement.cross_entropy(name).mean()})
 
     def compute(self, prefix: str = "") -> dict[str, float]:
-        """The means as numbers, in the order in which they came first."""
+        """Return the means as numbers, in the order of their first addition."""
         if not self._sums:
             return {}
         sums = torch.stack(list(self._sums.values())).tolist()
@@ -128,12 +129,14 @@ class RunningMeans:
 
 
 class AdversaryOptimizer:
-    """NAdam with state of its own for each judge, so that no adversary slows another down.
+    """NAdam with separate state for each judge, so that no adversary slows down another adversary.
 
     Parameters
     ----------
     adversaries : PairAdversaries
+        Adversaries to train.
     lr : float
+        Learning rate.
     """
 
     def __init__(self, adversaries: PairAdversaries, lr: float) -> None:
@@ -145,23 +148,23 @@ class AdversaryOptimizer:
         self._optimizers = [torch.optim.NAdam(weights, lr=lr) for weights in self._weights.values()]
 
     def learning_loss(self, judgement: Judgement) -> Tensor:
-        """Sum of the judges' losses; their weights are disjoint, so each learns from its own alone."""
+        """Sum the judges' losses; the judges share no weights, so each judge learns from its own loss alone."""
         losses = [judgement.cross_entropy(judge).mean() for judge in self.adversaries.judges]
         return torch.stack([*losses, *judgement.auxiliary.values()]).sum()
 
     def zero_grad(self) -> None:
-        """Forget gradients."""
+        """Reset all gradients."""
         for optimizer in self._optimizers:
             optimizer.zero_grad()
 
     def apply(self) -> None:
-        """One step from the gradients that are there."""
+        """Take a step with the current gradients."""
         for weights, optimizer in zip(self._weights.values(), self._optimizers, strict=True):
             nn.utils.clip_grad_norm_(weights, CLIP_NORM)
             optimizer.step()
 
     def learn(self, pairs: ReleasedPairs) -> Judgement:
-        """One step on pairs whose representation takes no gradient; what was said before it."""
+        """Take a step on pairs whose representations need no gradient; return the judgement before the step."""
         self.zero_grad()
         judgement = self.adversaries(pairs)
         self.learning_loss(judgement).backward()
@@ -171,21 +174,23 @@ class AdversaryOptimizer:
 
 @dataclass(frozen=True)
 class AdversarySettings:
-    """Which adversaries, and how long they are trained on a representer that does not change.
+    """Kind and schedule of adversaries that are trained on a representer that does not change.
 
     Parameters
     ----------
     kind, tasks, template, hidden_size
-        See `PairAdversaries`.
+        Networks of the adversaries; see `PairAdversaries`.
     n_epochs : int, default=50
+        Largest number of epochs.
     patience : int, optional
-        Epochs in which no judge does better on the held-out pairs, after which training stops; None never stops.
+        Number of epochs without progress of any judge on the held-out pairs after which the training stops. None never
+        stops early.
     lr : float, default=2e-3
-        Of NAdam.
+        Learning rate of NAdam.
     max_pairs : int, optional
-        Sentences of an epoch, drawn anew each time; by default all that have a twin.
+        Number of sentences in an epoch, drawn anew each time. By default all sentences with a twin are used.
     select : {"accuracy", "loss"}, default="accuracy"
-        What is best on the held-out pairs; the best epoch is kept for each judge.
+        Criterion on the held-out pairs that selects the best epoch of each judge.
 
     Raises
     ------
@@ -211,7 +216,10 @@ class AdversarySettings:
 def new_adversaries(
     settings: AdversarySettings, representer: Representer, train: PairBatches, generator: torch.Generator
 ) -> PairAdversaries:
-    """Adversaries that fit a representer, on the device of the batches; vectors are measured for the strong ones."""
+    """Make adversaries for a representer, on the device of the batches.
+
+    Strong adversaries scale their input by the typical length of vectors, which is measured here.
+    """
     adversaries = PairAdversaries(
         representer.input_noise.size,
         representer.output_noise.size,
@@ -232,13 +240,13 @@ def measure_pairs(
     generator: torch.Generator,
     per: str = "sample",
 ) -> dict[str, float]:
-    """What adversaries say of pairs drawn anew, without learning from them.
+    """Measure adversaries on newly drawn pairs, without training them.
 
     Returns
     -------
     dict
-        "<name>_accuracy" and "<name>_loss" of every adversary, "<judge>_deviation" of every judge: `chance_deviation`,
-        with "batch" over all pairs at once.
+        "<name>_accuracy" and "<name>_loss" of every adversary, and "<judge>_deviation" of every judge
+        (`chance_deviation`). With ``per="batch"``, the deviation is computed over all pairs at once.
     """
     means = RunningMeans()
     for batch in batches.epoch(None, generator, sentences="pairs"):
@@ -247,6 +255,7 @@ def measure_pairs(
         for judge in adversaries.judges:
             excess = judgement.cross_entropy(judge) - math.log(2.0)
             means.add(len(excess), **{f"{judge}_deviation": (excess.abs() if per == "sample" else excess).mean()})
+    # For "batch", the mean over all pairs comes first, then the absolute value; for "sample", abs changes nothing.
     return {k: abs(v) if k.endswith("_deviation") else v for k, v in means.compute().items()}
 
 
@@ -261,26 +270,29 @@ def fit_adversaries(
     generator: torch.Generator,
     record: Callable[..., None] | None = None,
 ) -> dict[str, int]:
-    """Train adversaries in place on a frozen representer; each judge is left at its best epoch, interrupted or not.
+    """Train adversaries in place on a frozen representer; each judge ends with its best weights.
+
+    The best weights are also restored after an interrupt.
 
     Parameters
     ----------
     adversaries : PairAdversaries
-        Fresh, or trained before: where it starts counts as epoch 0.
+        Fresh or trained adversaries. Their initial state counts as epoch 0.
     representer : Representer
+        Representer to attack.
     train, valid : PairBatches
-        Without held-out pairs there is no best epoch: the last is kept.
+        Sentences of different patients. Without held-out pairs, the last epoch is kept.
     settings : AdversarySettings
-        Of which only the schedule is read.
+        Settings; only the schedule is used.
     rng, generator
-        Order of sentences; twins and noise.
+        Random streams: ``rng`` for the order of sentences, ``generator`` for twins and noise.
     record : callable, optional
-        Called with the numbers of each epoch.
+        Function that is called with the metrics of each epoch.
 
     Returns
     -------
     dict of str to int
-        Best epoch of each judge; 0 for the start.
+        Best epoch of each judge; 0 is the initial state.
     """
     best = _BestOfJudges(adversaries, settings.select)
     optimizer = AdversaryOptimizer(adversaries, settings.lr)
@@ -320,7 +332,7 @@ def _epoch(
 
 
 class _BestOfJudges:
-    """The best weights of each judge by themselves: one may peak early, the other late."""
+    """Best weights of each judge, selected separately, since the judges may peak in different epochs."""
 
     def __init__(self, adversaries: PairAdversaries, select: str) -> None:
         self.select = select
@@ -329,7 +341,7 @@ class _BestOfJudges:
 
     def offer(self, epoch: int, numbers: dict[str, float]) -> None:
         for judge, state in self._states.items():
-            if not numbers:  # nothing held out to choose by
+            if not numbers:  # no held-out pairs: the score falls with each epoch, so the last epoch is kept
                 score = -float(epoch)
             elif self.select == "accuracy":
                 score = -numbers[f"{judge}_accuracy"]

@@ -1,40 +1,42 @@
 """A bound on all attackers who tell from which of two sentences a noisy representation was made.
 
-Given its input noise, a representation before unit length is Gaussian: mean mu, and in each dimension the standard
-deviation of the output noise. For two Gaussians of equal spread the best test is known (Neyman & Pearson), so the
-accuracy of the best possible attacker follows from one number, the distance d' of the two means in units of the noise.
-Nothing is trained, nothing can be overlooked, and d' has a gradient, so it can be a loss.
+Given its input noise, a representation before unit length is Gaussian. It has the mean mu, and in each dimension the
+standard deviation of the output noise. For two Gaussians of equal spread, the best test is known (Neyman & Pearson).
+The accuracy of the best possible attacker therefore follows from a single number, the distance d' of the two means in
+units of the noise. The bound needs no trained attacker, so it cannot miss a stronger attacker. The distance d' has a
+gradient, so d' can be a loss.
 
 What the bound covers
 ---------------------
-Noise that is exactly Gaussian and cannot be predicted, and an attacker with any amount of computation who owns the
-network and its weights, knows both candidate sentences, is told the input noise that was drawn, sees one release, and
-holds both candidates for equally likely: accuracy at most
-``attack_accuracy(pair_distance(...))`` for this pair. An attacker who is not told the input noise does no better than
-the average of this accuracy over its draws. Whatever is done to the released vectors afterwards, unit length above all,
-cannot raise it.
+The bound covers noise that is exactly Gaussian and cannot be predicted. The attacker may compute without limit. They
+own the network and its weights, know both candidate sentences, are told the input noise that was drawn, see one
+release, and hold both candidates for equally likely. For this pair, their accuracy is at most
+``attack_accuracy(pair_distance(...))``. An attacker who is not told the input noise is at most as accurate as the
+average of this accuracy over the draws of the input noise. No later processing of the released vectors, such as scaling
+to unit length, can raise the accuracy.
 
-What it does not cover
-----------------------
-* Noise that can be computed anew: noise from a random seed that somebody knows or finds, and all releases of format
+What the bound does not cover
+-----------------------------
+* Noise that can be computed again: noise from a random seed that an attacker knows or finds, and all releases of format
   version 1 (``docs/security.md``).
-* Other pairs than those it was computed for, such as those of an attacker who picks the token and the neighbour. The
-  candidates are sentences of equal length that differ in the tokens that were moved, to the neighbours they were moved
-  to. Moves of more tokens, such as all PHI of a patient, or further away, have a larger d'.
-* The worst case: a mean or a quantile over pairs says nothing about the pairs beyond it. A maximum is a guarantee
-  (Gaussian differential privacy with mu = the largest d') only if it runs over all pairs that can occur and, as d'
-  depends on it, over all draws of the input noise.
-* What is released beside the vectors without noise: casing, labels, the number of tokens, the order of sentences.
-* Several releases of a sentence (`released_r_times`), and sentences that share a name: both add up.
-* What is known beforehand: if one candidate is more likely before anything is released, guessing it is right more often
-  than half of the time, and the release adds to that.
-* The weights of the network, if it was trained on private text.
-* An attacker who can tell the keystream of ChaCha20 from chance. The finite precision of computers is covered:
-  `sampling_slack` is what it adds to the accuracy of an attacker.
+* Pairs other than the computed pairs, such as pairs of an attacker who picks the token and the neighbour. The
+  candidates are sentences of equal length that differ in the moved tokens and their new words. Moves of more tokens,
+  such as all PHI of a patient, and moves to words further away have a larger d'.
+* The worst case. A mean or a quantile over pairs says nothing about the pairs beyond it. A maximum is a guarantee
+  (Gaussian differential privacy with mu = the largest d') only if it runs over all pairs that can occur. As d' depends
+  on the input noise, the maximum must also run over all draws of the input noise.
+* Data that are released beside the vectors without noise: casing, labels, the number of tokens, the order of sentences.
+* Several releases of a sentence (`released_r_times`), and several sentences that share a name: the information of both
+  adds up.
+* Prior knowledge. If one candidate is more likely before the release, guessing this candidate is right more often than
+  half of the time, and the release adds to that accuracy.
+* The weights of the network, if the network was trained on private text.
+* An attacker who can tell the keystream of ChaCha20 from random numbers. The finite precision of computers is covered:
+  `sampling_slack` is the accuracy that an attacker gains from finite precision.
 
 References
 ----------
-Dong, Roth & Su (2022), Gaussian differential privacy, section 2.2, for the trade-off of two Gaussians; the bound is not
+Dong, Roth & Su (2022), Gaussian differential privacy, section 2.2, for the trade-off of two Gaussians. The bound is not
 part of Friedrich et al. (2019).
 Mironov (2012), On significance of the least significant bits for differential privacy; Canonne, Kamath & Steinke
 (2020), The discrete Gaussian for differential privacy: why noise of floating point needs more care than its formula.
@@ -59,16 +61,16 @@ from .network import Representer
 from .pair_batches import PairBatches
 
 _WORDS_AT_ONCE = 8192
-_SLACK = 2.0**-49  # of a coordinate and a boundary between cells of the grid, in docs/private_representation.md
-_FEWEST = 64.0  # boundaries in one standard deviation that count where there are fewer
+_SLACK = 2.0**-49  # slack per coordinate and cell boundary of the grid, derived in docs/private_representation.md
+_FEWEST = 64.0  # smallest number of cell boundaries per standard deviation that the slack is computed for
 
 
 def pair_distance(mu: Tensor, mu_other: Tensor, std: Tensor, mask: Tensor) -> Tensor:
-    """Distance d' between two representations in units of their noise, shape (batch,).
+    """Compute the distance d' between two representations in units of their noise, shape (batch,).
 
     ``d'^2 = sum over tokens and dimensions of ((mu - mu_other) / std)^2``. Both means must come from the same draw of
-    the input noise (`Representer.mean` with the same ``input_eps``): with different draws the distance also holds the
-    difference of the draws, which says nothing of the sentences.
+    the input noise (`Representer.mean` with the same ``input_eps``). With different draws, the distance also contains
+    the difference of the draws, which says nothing about the sentences.
 
     Parameters
     ----------
@@ -82,7 +84,8 @@ def pair_distance(mu: Tensor, mu_other: Tensor, std: Tensor, mask: Tensor) -> Te
     Returns
     -------
     Tensor of shape (batch,)
-        Not negative. Its gradient is finite for positive ``std``, and 0 where both means are equal.
+        Distance d' of each pair, not negative. The gradient is finite for positive ``std``, and 0 where both means are
+        equal.
 
     Examples
     --------
@@ -94,22 +97,23 @@ def pair_distance(mu: Tensor, mu_other: Tensor, std: Tensor, mask: Tensor) -> Te
     [5.0]
     """
     difference = torch.where(mask.unsqueeze(2), mu - mu_other, 0.0)  # shape: (batch, time, d)
-    # Where nothing differs, no noise is needed: 0 / 0 must not make the distance undefined.
+    # Equal means have distance 0 even without noise, so 0 / 0 must not make the distance undefined.
     scaled = difference / torch.where(difference == 0.0, 1.0, std)
-    # A norm and not the root of a sum: PyTorch gives the norm a gradient at 0, the root none.
+    # A norm, not the root of a sum of squares: at 0, PyTorch's norm has the gradient 0, and the root has an infinite
+    # slope.
     return torch.linalg.vector_norm(scaled.flatten(1), dim=1)
 
 
 def attack_accuracy(distance: Tensor) -> Tensor:
-    """Accuracy of the best attacker on pairs at this distance, ``Phi(d' / 2)``: from 0.5 (chance) to 1.
+    """Compute the accuracy of the best attacker on pairs at this distance, ``Phi(d' / 2)``: from 0.5 (chance) to 1.
 
-    Phi is concave here, so the accuracy of the mean distance is at least the mean of the accuracies: a bound on the
-    mean d' also bounds the mean accuracy.
+    Phi is concave for d' >= 0. The accuracy at the mean distance is therefore at least the mean of the accuracies, and
+    a bound on the mean d' also bounds the mean accuracy.
 
     Parameters
     ----------
     distance : Tensor of any shape
-        d', not negative.
+        Distance d', not negative.
 
     Examples
     --------
@@ -122,12 +126,12 @@ def attack_accuracy(distance: Tensor) -> Tensor:
 
 
 def distance_of_accuracy(accuracy: float) -> float:
-    """Distance d' at which the best attacker has this accuracy: the inverse of `attack_accuracy`.
+    """Compute the distance d' at which the best attacker has this accuracy: the inverse of `attack_accuracy`.
 
     Parameters
     ----------
     accuracy : float
-        From 0.5, which only endless noise reaches (d' = 0), to 1 (d' infinite).
+        Accuracy from 0.5 (d' = 0, which needs infinite noise) to 1 (d' infinite).
 
     Raises
     ------
@@ -146,22 +150,23 @@ def distance_of_accuracy(accuracy: float) -> float:
 
 
 def released_r_times(distance: Tensor, n_releases: int) -> Tensor:
-    """Distance when a sentence is released several times, each time with new noise: ``sqrt(r) d'``.
+    """Compute the distance if a sentence is released several times, each time with new noise: ``sqrt(r) d'``.
 
-    Squared distances of independent releases add up; this takes them as equal. They differ a little with the draws of
-    the input noise: then the exact value is the root of the sum of ``d'^2`` over the releases.
+    Squared distances of independent releases add up. The function takes all squared distances as equal. With input
+    noise, they differ a little between draws; the exact value is then the root of the sum of ``d'^2`` over the
+    releases.
 
     Parameters
     ----------
     distance : Tensor of any shape
-        d' of one release.
+        Distance d' of a single release.
     n_releases : int
-        r, at least 1.
+        r, number of releases, at least 1.
 
     Raises
     ------
     ValueError
-        If there is no release.
+        If ``n_releases`` is less than 1.
 
     Examples
     --------
@@ -176,18 +181,18 @@ def released_r_times(distance: Tensor, n_releases: int) -> Tensor:
 
 
 def sampling_slack(std: Tensor, n_tokens: int) -> float:
-    """What finite precision adds to the accuracy of an attacker on one release of a sentence of so many tokens.
+    """Compute the accuracy that an attacker gains from finite precision on one release of a sentence.
 
-    The noise that is sampled is not exactly Gaussian. Rounded to the public grid, a coordinate of it is at most
-    ``2^-49 max(64, std / step)`` away from rounded Gaussian noise (total variation); the coordinates of a release are
-    independent, so their distances add up, and no attacker's accuracy differs by more.
+    Sampled noise is not exactly Gaussian. Rounded to the public grid, a coordinate of the sampled noise is at most
+    ``2^-49 max(64, std / step)`` away from rounded Gaussian noise (total variation). The coordinates of a release are
+    independent, so their total variations add up. No attacker's accuracy changes by more than this sum.
 
     Parameters
     ----------
     std : Tensor of shape (d,)
         Standard deviation of the output noise.
     n_tokens : int
-        Of the longest sentence.
+        Number of tokens of the longest sentence.
 
     Examples
     --------
@@ -196,36 +201,38 @@ def sampling_slack(std: Tensor, n_tokens: int) -> float:
     >>> sampling_slack(torch.ones(50), 20) < 1e-9
     True
     """
+    # Sum over the coordinates of a token, times the number of tokens; fewer than 64 boundaries count as 64.
     values = std.detach().double().cpu()
     return n_tokens * _SLACK * float((values / grid_step(values.numpy())).clamp(min=_FEWEST).sum())
 
 
 @dataclass(frozen=True)
 class PrivacyBound:
-    """Accuracy of the best possible attacker on the releases of a representer, over the pairs it was computed for.
+    """Accuracy of the best possible attacker on the releases of a representer, over a set of pairs of sentences.
 
-    An attacker sees the releases of one of two sentences that differ in one moved token, knows both and the network,
-    and says which it was; 0.5 is chance. Pairs are drawn at random from PHI tokens that can move (about two thirds of
-    them); the figures are about tokens and not about patients, and hold for noise that is exactly Gaussian and cannot
-    be predicted. What this covers and what not is written in `representations.bound`.
+    The two sentences of a pair differ in one moved token. The attacker knows both sentences and the network, sees the
+    releases of one of the two, and says which sentence was released; 0.5 is chance. Pairs are drawn at random from the
+    PHI tokens that can move, which are about two thirds of the PHI tokens. The metrics are about tokens, not about
+    patients. They hold for noise that is exactly Gaussian and cannot be predicted. `representations.bound` lists the
+    cases that the bound covers and does not cover.
 
     Attributes
     ----------
     n_pairs, n_releases : int
-        Pairs, each of another sentence, and how often (r) each sentence is released.
+        Number of pairs, each of another sentence, and number of releases (r) of each sentence.
     mean_accuracy : Estimate
         Mean over the pairs of ``Phi(d' / 2)``, with a 95 % interval for other pairs of the same kind.
     quantile : float
-        Which quantile the next one is.
+        Share of the pairs whose accuracy is at most ``quantile_accuracy``.
     quantile_accuracy : Estimate
-        This share of the pairs has at most this accuracy; interval from order statistics.
+        Quantile of the accuracy over the pairs, with an interval from order statistics.
     largest_accuracy : float
-        Of the pair that is told apart best among those that were drawn.
+        Largest accuracy among the drawn pairs.
     mean_distance : float
-        Mean d'.
+        Mean d' of a single release.
     slack : float
-        How much of each accuracy is for the finite precision of the noise (`representations.sampling_slack`), for the
-        longest sentence and all releases; 0 in what was saved before noise was rounded to a grid.
+        Part of each accuracy that covers the finite precision of the noise (`representations.sampling_slack`), for the
+        longest sentence and all releases. The slack is 0 in bounds that were saved before noise was rounded to a grid.
     """
 
     n_pairs: int
@@ -238,7 +245,7 @@ class PrivacyBound:
     slack: float = 0.0
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain numbers, for JSON; an estimate is three of them: ``NAME``, ``NAME_low`` and ``NAME_high``."""
+        """Return plain numbers, for JSON; an estimate becomes ``NAME``, ``NAME_low`` and ``NAME_high``."""
         plain: dict[str, Any] = {}
         for name in (f.name for f in fields(self)):
             value = getattr(self, name)
@@ -250,7 +257,7 @@ class PrivacyBound:
 
     @classmethod
     def from_dict(cls, plain: Mapping[str, Any]) -> PrivacyBound:
-        """The bound of which `to_dict` gave these numbers."""
+        """Make a bound from the numbers that `to_dict` returned."""
         numbers, n = dict(plain), plain["n_pairs"]
         for name in ("mean_accuracy", "quantile_accuracy"):
             value, low, high = (numbers.pop(name + end) for end in ("", "_low", "_high"))
@@ -262,22 +269,30 @@ class PrivacyBound:
 def pair_distances(
     representer: Representer, batches: PairBatches, generator: torch.Generator, *, n_draws: int = 1
 ) -> Tensor:
-    """Distance d' of each sentence and its moved twin, shape (n_draws * n_pairs,), on the device of the batches.
+    """Compute the distance d' between each sentence and its moved twin.
 
     Parameters
     ----------
     representer : Representer
+        Representer whose means and noise give the distances.
     batches : PairBatches
-        Sentences without a token that can move are passed over.
+        Sentences of the pairs. Sentences without a token that can move are skipped.
     generator : torch.Generator
-        Draws the twins and the input noise, which both members share.
+        Source of the twins, and of the input noise, which sentence and twin share.
     n_draws : int, default=1
-        How often all of them are drawn.
+        Number of twins that are drawn for each sentence.
+
+    Returns
+    -------
+    Tensor of shape (n_draws * n_pairs,)
+        Distances, on the device of the batches.
     """
     found = [torch.zeros(0, device=batches.device)]
     for _ in range(n_draws):
         for batch in batches.epoch(None, generator, sentences="pairs"):
+            # The same input noise for both: otherwise d' would also measure the difference of two draws.
             eps = representer.input_noise.draw(batch.embeddings, generator)
+            # shape: (n_pairs, time, d)
             mu = representer.mean(batch.embeddings, batch.mask, input_eps=eps)
             moved = representer.mean(batch.moved, batch.mask, input_eps=eps)
             found.append(pair_distance(mu, moved, representer.output_std(), batch.mask))
@@ -285,12 +300,14 @@ def pair_distances(
 
 
 def pair_slack(representer: Representer, batches: PairBatches) -> float:
-    """Slack of one release of the longest sentence that has a pair, for `privacy_bound`.
+    """Compute the slack of one release of the longest sentence that has a pair, for `privacy_bound`.
 
     Parameters
     ----------
     representer : Representer
+        Representer whose output noise is sampled.
     batches : PairBatches
+        Sentences of the pairs.
     """
     return sampling_slack(representer.output_std(), batches.longest_pair)
 
@@ -298,17 +315,18 @@ def pair_slack(representer: Representer, batches: PairBatches) -> float:
 def privacy_bound(
     distances: Tensor, *, n_releases: int = 1, quantile: float = 0.95, slack: float = 0.0
 ) -> PrivacyBound:
-    """Summary of distances.
+    """Summarise the distances of pairs as a bound on the best attacker.
 
     Parameters
     ----------
     distances : Tensor of shape (n,)
-        d' of each pair (`pair_distances`), at least one.
+        Distance d' of each pair (`pair_distances`), at least one.
     n_releases : int, default=1
-        r; d' grows by its root.
+        r, number of releases of each sentence; d' grows by the square root of r.
     quantile : float in (0, 1), default=0.95
+        Quantile of the accuracy that is reported beside the mean.
     slack : float, default=0.0
-        Added to each accuracy for each release: what the sampled noise may differ from Gaussian noise
+        Accuracy that is added for each release, since sampled noise differs from Gaussian noise
         (`representations.sampling_slack`).
 
     Raises
@@ -328,9 +346,10 @@ def privacy_bound(
         raise ValueError("There is no pair of sentences to compute the bound for.")
     n = len(distances)
     added = n_releases * slack
+    # shape: (n,), in ascending order
     accuracies = attack_accuracy(released_r_times(distances.double(), n_releases)).sort().values.cpu()
     accuracies = (accuracies + added).clamp(max=1.0)
-    # Ranks between which the quantile lies with 95 % probability, whatever the distribution.
+    # Ranks between which the quantile lies with 95 % probability, for every distribution of the accuracies.
     low, high = (int(binom.ppf(p, n, quantile)) for p in (0.025, 0.975))
     accuracy, least, most = (float(accuracies[_rank(at, n)]) for at in (quantile * n, low, high + 1))
     return PrivacyBound(
@@ -346,38 +365,39 @@ def privacy_bound(
 
 
 def mean_accuracy(mean: float, accuracies: Tensor) -> Estimate:
-    """Mean accuracy with a 95 % interval of the normal distribution over sentences, from one half to 1.
+    """Put a 95 % interval of the normal distribution around a mean accuracy, clipped to 0.5 to 1.
 
     Parameters
     ----------
     mean : float
+        Mean accuracy.
     accuracies : Tensor of shape (n,)
-        Of each sentence, whose spread gives the interval.
+        Accuracy of each sentence. The spread of the accuracies gives the width of the interval.
     """
     n = len(accuracies)
-    # The central limit theorem for the mean: pairs are of different sentences, so nearly independent.
+    # Central limit theorem: pairs belong to different sentences, so their accuracies are nearly independent.
     half = 1.96 * float(accuracies.std()) / math.sqrt(n) if n > 1 else math.inf
     return Estimate(mean, max(0.5, mean - half), min(1.0, mean + half), n)
 
 
 def _rank(position: float, n: int) -> int:
-    """Index of an order statistic that is counted from 1."""
+    """Convert the position of an order statistic, counted from 1, to an index."""
     return min(max(math.ceil(position) - 1, 0), n - 1)
 
 
 @dataclass(frozen=True)
 class WorstCase:
-    """The pair of words that a release tells apart best.
+    """Pair of words for which the best attacker is most accurate.
 
     Attributes
     ----------
     gdp_mu : float
-        Largest d' over all words looked at and their N nearest words. One release is mu-Gaussian differentially
-        private with this mu, for neighbouring sentences that differ in one token moved within these neighbours.
+        Largest d' over all examined words and their N nearest words. One release is mu-Gaussian differentially private
+        with this mu. Neighbouring sentences differ in one token that is moved within these neighbours.
     accuracy : float
-        Of the best attacker on that pair, ``Phi(mu / 2)`` and the slack of the one vector that differs.
+        Accuracy of the best attacker on this pair: ``Phi(mu / 2)`` plus the slack of the one vector that differs.
     n_words, n_pairs : int
-        Words looked at, and pairs.
+        Number of examined words and of examined pairs.
     """
 
     gdp_mu: float
@@ -386,23 +406,24 @@ class WorstCase:
     n_pairs: int
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain numbers, for JSON."""
+        """Return plain numbers, for JSON."""
         return asdict(self)
 
 
 @torch.no_grad()
 def worst_case(representer: Representer, vectors: WordVectors, moves: Any, rows: np.ndarray) -> WorstCase:
-    """Largest distance d' between a word and the words it may become, over all given words.
+    """Find the largest distance d' between a word and the words to which it may move, over all given words.
 
     Parameters
     ----------
     representer : Representer
-        Of kind "dense", without noise at its input.
+        Representer of kind "dense", without noise at its input.
     vectors : WordVectors
+        Word vectors that the representer reads.
     moves : UniformNeighbors or DigitsApart
-        Where each word may go.
+        Map that says where each word may move.
     rows : ndarray of shape (n,)
-        Words to look at, as rows of the vectors.
+        Words to examine, as rows of the vectors.
     """
     means = _means(representer, vectors)
     largest, n_pairs = 0.0, 0
@@ -413,6 +434,7 @@ def worst_case(representer: Representer, vectors: WordVectors, moves: Any, rows:
             near = near[near >= 0]
             if len(near):
                 squared = ((means[near] - means[row]) ** 2).sum(axis=1)  # shape: (N,), d'^2 of one token moved
+                # The word itself is among its neighbours, at distance 0: it does not count as a pair.
                 largest, n_pairs = max(largest, float(squared.max())), n_pairs + int((near != row).sum())
     mu = float(np.sqrt(largest))
     accuracy = float(attack_accuracy(torch.tensor(mu, dtype=torch.float64)))
@@ -421,13 +443,14 @@ def worst_case(representer: Representer, vectors: WordVectors, moves: Any, rows:
 
 
 def _means(representer: Representer, vectors: WordVectors) -> np.ndarray:
-    """Mean of every word's representation in units of the noise, shape (n_words, d)."""
+    """Compute the mean of every word's representation in units of the noise, shape (n_words, d)."""
     device = representer.project.weight.device
     std = representer.output_std()
     parts = []
     for block in vectors.blocks():
         x = torch.from_numpy(np.ascontiguousarray(block)).to(device) * float(np.sqrt(vectors.dim))
-        # One word a sentence, so that nothing depends on where it stands.
+        # Sentences of a single word: a dense network reads each token alone, so other words change nothing.
+        # shape: (n, 1, dim) to (n, 1, d)
         mu = representer.mean(x.unsqueeze(1), torch.ones(len(x), 1, dtype=torch.bool, device=device))
         parts.append((mu.squeeze(1) / std).cpu().numpy())
     return np.concatenate(parts)

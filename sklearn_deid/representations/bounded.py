@@ -1,10 +1,11 @@
 """Bounded training: a private representation without an adversary.
 
 If the noise cannot be predicted, the accuracy of the best possible attacker on one release is known in closed form
-(`representations.pair_distance`), and it has a gradient. So representer and tagger are trained together on the tagger's
-loss plus a price on the distance d' of moved pairs. The user asks for a bound, and the prices follow it: they rise
-while it is not met and fall where there is room (dual ascent). At the end the noise is scaled so that the bound holds
-on held-out pairs. Then only the tagger is fine-tuned, on a representation that no longer changes.
+(`representations.pair_distance`), and this accuracy has a gradient. Representer and tagger are therefore trained
+together. Their loss is the tagger's loss plus a weighted distance d' of moved pairs. The weights are dual variables.
+You set the bound, and the dual variables follow it: they rise while the bound is missed and fall while the bound is
+kept (dual ascent). At the end, the noise is scaled so that the bound holds on held-out pairs. Then only the tagger is
+fine-tuned, on a representation that no longer changes.
 """
 
 from __future__ import annotations
@@ -24,13 +25,13 @@ from .bound import PrivacyBound, distance_of_accuracy, pair_distance, pair_dista
 from .pair_batches import PairBatch, PairBatches
 from .private_model import BestState, PrivateModel, TrainingLog, deid_scores, noise_aware_groups
 
-_FULL_RATE = 0.5  # share of the epochs at the full learning rate; then it falls to a fiftieth
-_LARGEST_STEP = 1.0  # of a log price in one epoch, in units of the rate: one bad epoch must not decide
-_LOG_PRICES = (math.log(1e-4), math.log(1e2))
-_DRAWS = 4  # twins of each sentence that the noise is scaled for
-_CONFIDENCE, _UPPER = 0.95, 1.645  # of one-sided limits, and the same as a quantile of the normal distribution
-_LARGEST_QUANTILE = 0.98  # few sentences would ask for noise that suits the most extreme of them
-_OUTSIDE = 1e3  # cost of missing the bound when the best epoch is chosen: more than any loss
+_FULL_RATE = 0.5  # share of the epochs at the full learning rate; then the rate falls to a fiftieth
+_LARGEST_STEP = 1.0  # largest step of a log dual variable in an epoch, in units of the rate, against single bad epochs
+_LOG_PRICES = (math.log(1e-4), math.log(1e2))  # range of the log dual variables
+_DRAWS = 4  # number of twins of each sentence for scaling the noise
+_CONFIDENCE, _UPPER = 0.95, 1.645  # confidence of one-sided limits, and its quantile of the normal distribution
+_LARGEST_QUANTILE = 0.98  # with few sentences, a larger quantile would fit the noise to the most extreme sentence
+_OUTSIDE = 1e3  # cost of missing the bound when the best epoch is selected; larger than any loss
 
 
 @dataclass(frozen=True)
@@ -42,24 +43,32 @@ class BoundedSettings:
     max_attack_accuracy : float, default=0.54
         Bound on the mean over pairs of the best attacker's accuracy.
     quantile_attack_accuracy : float or None, default=0.6
-        Bound that all but ``1 - quantile`` of the pairs keep; None asks for the mean alone.
+        Bound on the best attacker's accuracy that all but ``1 - quantile`` of the pairs must keep. None bounds the mean
+        alone.
     quantile : float, default=0.95
+        Share of the pairs that must keep ``quantile_attack_accuracy``.
     n_epochs : int, default=60
+        Number of epochs in which representer and tagger are trained together.
     n_finish_epochs : int, default=30
-        Of the tagger alone, afterwards.
+        Number of later epochs in which the tagger alone is fine-tuned.
     lr, noise_lr : float, default=2e-3, 2e-2
+        Learning rates of the networks and of the noise.
     gradient_clip : float, default=1.0
+        Largest length of the gradient.
     price : float, default=0.05
-        lambda at the start, for both bounds.
+        Initial value of lambda, the dual variable of each bound.
     price_rate : float, default=0.4
-        How fast prices follow: a distance e times too large multiplies its price by e to this power in an epoch.
+        Adaptation rate of the dual variables. A distance that is e times too large multiplies its dual variable by e to
+        this power in an epoch.
     varied : float in [0, 1], default=0.5
-        Share of the PHI sentences met with all movable tokens replaced by neighbours, so that the bound and the
-        tags are learned for many more words than the notes hold.
+        Share of the PHI sentences in which all movable tokens are replaced by neighbours. The bound and the tags are
+        then learned for many more words than the notes hold.
     span_swap : float in [0, 1], default=0.5
-        Share of the spans of PHI that change places with others of their label, anew in each epoch, as in `DeidTagger`.
+        Share of the spans of PHI that are swapped with other spans of the same label, drawn anew in each epoch, as in
+        `DeidTagger`.
     weight_average : float in [0, 1), default=0.998
-        Decay of the moving average of all weights, which is validated and kept; 0 takes the weights themselves.
+        Decay of the moving average of all weights. The averaged weights are validated and kept. 0 uses the last
+        weights.
     """
 
     max_attack_accuracy: float = 0.54
@@ -84,12 +93,13 @@ class BoundedResult:
     Attributes
     ----------
     bound : PrivacyBound or None
-        On the held-out sentences, on which the noise was scaled; None without held-out pairs.
+        Bound on the held-out sentences, which were also used to scale the noise. None without held-out pairs.
     noise_factor : float
-        By which the noise was multiplied at the end.
+        Factor by which the noise was multiplied at the end.
     selected_epoch : int
-        Whose weights were kept, from 1; without held-out sentences the last.
+        Epoch whose weights were kept, counted from 1; the last epoch without held-out sentences.
     interrupted : bool
+        Whether Ctrl-C ended the training.
     """
 
     bound: PrivacyBound | None
@@ -99,11 +109,14 @@ class BoundedResult:
 
 
 class DualVariables:
-    """Prices (lambda) of the two bounds, in units of the distances that are allowed.
+    """Dual variables (lambda) of the two bounds, also called prices.
+
+    A dual variable weights a distance that is given in units of the allowed distance.
 
     Parameters
     ----------
     settings : BoundedSettings
+        Bounds, initial values and adaptation rate.
 
     Examples
     --------
@@ -123,27 +136,33 @@ class DualVariables:
         self.mean, self.tail = settings.price, 0.0 if asked is None else settings.price
 
     def cost(self, distance: Tensor) -> Tensor:
-        """Price of the distances of a batch: their mean, and how far they are beyond the quantile that is asked for."""
+        """Compute the penalty of a batch: its mean distance, and its excess over the distance allowed at the quantile.
+
+        The tail term is a hinge, since a quantile itself has no useful gradient.
+        """
         cost = self.mean * distance.mean() / self.mean_allowed
         if self.tail:
             cost = cost + self.tail * torch.relu(distance - self.tail_allowed).mean() / self.tail_allowed
         return cost
 
     def follow(self, distances: Tensor) -> None:
-        """Raise or lower the prices after an epoch with these distances."""
+        """Raise or lower the dual variables after an epoch with these distances."""
         self.mean = self._moved(self.mean, float(distances.mean()) / self.mean_allowed)
         if self.tail:
             beyond = float((distances > self.tail_allowed).float().mean())
             self.tail = self._moved(self.tail, beyond / (1.0 - self.settings.quantile))
 
     def excess(self, distances: Tensor, n_sentences: int | None = None) -> float:
-        """By which factor the noise must grow for these distances to keep both bounds; 1 or less if they do.
+        """Compute the factor by which the noise must grow for both bounds to hold; 1 or less if they hold already.
 
-        With ``n_sentences``, of which the distances are draws, mean and quantile are upper 95 % limits for other
-        sentences of the same kind. The quantile's needs some 200 sentences to go as far as that.
+        ``n_sentences`` is the number of sentences behind the distances. With ``n_sentences``, mean and quantile are
+        upper 95 % limits for other sentences of the same kind. The limit of the quantile needs about 200 sentences to
+        reach 95 %.
         """
         mean, quantile = distances.mean(), self.settings.quantile
         if n_sentences:
+            # The draws of a sentence are dependent, so the standard error counts sentences, not draws. The rank is the
+            # order statistic that exceeds the true quantile with 95 % confidence (binomial distribution).
             mean = mean + _UPPER * distances.std(correction=0) / math.sqrt(n_sentences)
             rank = (binom.ppf(_CONFIDENCE, n_sentences, quantile) + 1) / n_sentences
             quantile = max(quantile, min(rank, _LARGEST_QUANTILE))
@@ -153,7 +172,7 @@ class DualVariables:
         return factor
 
     def _moved(self, price: float, ratio: float) -> float:
-        # In the logarithm, so that a price stays positive and rises as easily as it falls.
+        # A step of the logarithm keeps the dual variable positive, and rises and falls are symmetric.
         step = min(max(math.log(max(ratio, 1e-6)), -_LARGEST_STEP), _LARGEST_STEP)
         low, high = _LOG_PRICES
         return math.exp(min(max(math.log(price) + self.settings.price_rate * step, low), high))
@@ -175,19 +194,21 @@ def train_bounded(
     Parameters
     ----------
     model : PrivateModel
-        Trained in place. Its representer needs output noise.
+        Model that is trained in place. Its representer needs output noise.
     train, valid : PairBatches
-        Sentences of different patients; without ``valid`` prices follow the training pairs, the last epoch is kept and
-        the noise is scaled on the training pairs.
+        Sentences of different patients. Without ``valid``, the dual variables follow the training pairs, the last epoch
+        is kept, and the noise is scaled on the training pairs.
     settings : BoundedSettings
+        Configuration of the training.
     rng : numpy.random.Generator
-        Order of the sentences.
+        Random stream for the order of the sentences.
     generator : torch.Generator
-        Noise and twins; on the device of the batches.
+        Random stream for noise and twins, on the device of the batches.
     log : TrainingLog, optional
+        Log that receives a row for each epoch.
     notes : PairBatches, optional
-        All sentences. At the end the tagger is fine-tuned on them, when nothing depends on ``valid`` any longer; by
-        default ``train``.
+        All sentences, by default ``train``. The tagger is fine-tuned on them at the end, when nothing depends on
+        ``valid`` any longer.
 
     Returns
     -------
@@ -196,12 +217,12 @@ def train_bounded(
     Raises
     ------
     ValueError
-        If the representer has no output noise, or no sentence has a token that can move.
+        If the representer has no output noise, or if no sentence has a token that can move.
 
     Notes
     -----
-    Not part of Friedrich et al. (2019). Ctrl-C ends the training; the best epoch so far is kept and its noise scaled,
-    and the tagger does not learn on.
+    Bounded training is not part of Friedrich et al. (2019). Ctrl-C ends the training. The best epoch up to that
+    moment is kept, its noise is scaled, and the tagger is not fine-tuned.
     """
     _check(model, train)
     log = log or TrainingLog()
@@ -217,6 +238,7 @@ def train_bounded(
                 if valid is not None:
                     scores, distances = _validated(model, valid, generator, distances)
                     numbers.update(scores)
+                    # An epoch may miss the bound by 10 %, since the noise is scaled at the end anyway.
                     score = scores["valid_deid_loss"] + _OUTSIDE * max(0.0, duals.excess(distances) - 1.1)
                 if valid is None or best.offer(score):
                     selected = epoch + 1
@@ -225,7 +247,7 @@ def train_bounded(
     except KeyboardInterrupt:
         interrupted = True
     average.keep(model)
-    best.restore()  # if there is one
+    best.restore()  # no effect without a best epoch
     pairs = valid if valid is not None and len(valid.pair_rows) else train
     factor = calibrate_noise(model, pairs, duals, generator)
     bound = None
@@ -233,7 +255,7 @@ def train_bounded(
         distances, slack = pair_distances(model.representer, pairs, generator), pair_slack(model.representer, pairs)
         bound = privacy_bound(distances, quantile=settings.quantile, slack=slack)
     if not interrupted:
-        own = rng.spawn(1)[0]  # What is drawn after the training does not depend on how long the tagger learns.
+        own = rng.spawn(1)[0]  # an own stream: later draws of ``rng`` do not depend on the length of the fine-tuning
         interrupted = fine_tune_tagger(model, notes or train, settings=settings, rng=own, generator=generator, log=log)
     return BoundedResult(bound, factor, selected, interrupted)
 
@@ -241,13 +263,13 @@ def train_bounded(
 def calibrate_noise(
     model: PrivateModel, batches: PairBatches, duals: DualVariables, generator: torch.Generator
 ) -> float:
-    """Raise the noise, where it is too small, so that sentences like these keep the bounds; returns the factor.
+    """Raise noise that is too small until sentences like the given ones keep the bounds; return the factor.
 
-    What counts are upper 95 % limits: noise that just suits the given sentences is too small for others half of the
-    time.
+    The bounds must hold for upper 95 % limits. Noise that just suits the given sentences would be too small for other
+    sentences half of the time.
 
-    d' is inversely proportional to the noise. Noise of a fixed size stays as it is, and the representation before it
-    is made smaller: once all vectors have unit length, that is the same.
+    d' is inversely proportional to the noise. Noise of a fixed size is not changed. Instead, the representation before
+    the noise is made smaller, which has the same effect once all vectors have unit length.
     """
     representer = model.representer
     distances = pair_distances(representer, batches, generator, n_draws=_DRAWS)
@@ -269,13 +291,14 @@ def _run_epoch(
     duals: DualVariables,
     generator: torch.Generator,
 ) -> tuple[dict[str, float], Tensor]:
-    """One pass; mean loss, and the distances of all pairs as they were met."""
+    """Train for one epoch; return the mean loss, and the distances of all pairs at the time of their batch."""
     model.train()
     losses, distances = [], []
     for batch in batches:
         optimizer.zero_grad(set_to_none=True)
         loss, distance = bounded_losses(model, batch, generator)
-        # Per sentence of the batch, as the loss is: a batch with few pairs must not give each of them more weight.
+        # The loss is a mean over the sentences of the batch, so the penalty is scaled to the same mean. Otherwise each
+        # pair of a batch with few pairs would have more weight.
         cost = duals.cost(distance) * (len(distance) / len(batch.mask)) if len(distance) else 0.0
         (loss + cost).backward()
         torch.nn.utils.clip_grad_norm_(model.parameters(), duals.settings.gradient_clip)
@@ -287,13 +310,14 @@ def _run_epoch(
 
 
 def bounded_losses(model: PrivateModel, batch: PairBatch, generator: torch.Generator) -> tuple[Tensor, Tensor]:
-    """Loss of the tagger on the sentences, and the distance d' of each pair, shape (n_pairs,)."""
+    """Compute the tagger's loss on the sentences, and the distance d' of each pair, shape (n_pairs,)."""
     representer, n = model.representer, batch.n_pairs
     eps = representer.input_noise.draw(batch.embeddings, generator)
     mu = representer.mean(batch.embeddings, batch.mask, input_eps=eps)  # shape: (batch, time, d)
     loss = model.deid_loss(representer.release(mu, batch.mask, generator=generator), batch)
     if not n:
         return loss, loss.new_zeros(0)
+    # A twin shares the input noise of its sentence; shape: (n_pairs, time, d)
     moved = representer.mean(batch.moved, batch.pair_mask, input_eps=eps[:n])
     return loss, pair_distance(mu[:n], moved, representer.output_std(), batch.pair_mask)
 
@@ -331,7 +355,7 @@ def _check(model: PrivateModel, train: PairBatches) -> None:
 
 
 def rate_factor(epoch: int, n_epochs: int) -> float:
-    """Learning rate of an epoch, counted from 0, as a share of the full one.
+    """Compute the learning rate of an epoch, counted from 0, as a share of the full learning rate.
 
     Examples
     --------
@@ -351,31 +375,38 @@ def fine_tune_tagger(
     generator: torch.Generator,
     log: TrainingLog,
 ) -> bool:
-    """Train the tagger alone, on fresh noise in every epoch; returns whether it was interrupted.
+    """Train the tagger alone, on new noise in every epoch; return whether the training was interrupted.
 
-    While both learn, the representation changes at each step and the tagger lags behind; at the end the noise is
-    scaled. Fine-tuning changes neither what the representer releases nor its bound. So the notes that the bound was
-    measured on may be among those that the tagger learns from.
+    While representer and tagger are trained together, the representation changes at each step, and the tagger lags
+    behind. At the end, the noise is scaled as well. Fine-tuning the tagger changes neither the released vectors nor
+    their bound. Therefore the tagger may also learn from the notes on which the bound was measured.
 
     Parameters
     ----------
     model : PrivateModel
-        Only its tagger is trained, in place.
+        Model whose tagger is trained in place; the representer does not change.
     notes : PairBatches
+        Sentences to train on.
     settings : BoundedSettings
-        ``n_finish_epochs``, and what the training before it had: rate, clipping, averaging and swapping.
+        Number of epochs (``n_finish_epochs``); learning rate, clipping, averaging and swapping are those of the
+        training before.
     rng : numpy.random.Generator
-        Order of the sentences, and swapped spans.
+        Random stream for the order of the sentences and for swapped spans.
     generator : torch.Generator
-        Noise; on the device of the batches.
+        Random stream for the noise, on the device of the batches.
     log : TrainingLog
-        Gets a row of phase "finish" for each epoch.
+        Log that receives a row of phase "finish" for each epoch.
+
+    Returns
+    -------
+    bool
+        Whether Ctrl-C ended the fine-tuning.
 
     Notes
     -----
-    Part P3a of the three-part training (Friedrich et al. 2019, section 5.4) without its adversary: there too the tagger
-    catches up with a representer whose weights do not change. Ctrl-C ends it; the average of the weights so far is
-    kept.
+    This is part P3a of the three-part training (Friedrich et al. 2019, section 5.4) without its adversary: in P3a too,
+    the tagger catches up with a representer whose weights do not change. Ctrl-C ends the fine-tuning, and the average
+    of the weights up to that moment is kept.
     """
     tagger = model.tagger
     optimizer = torch.optim.NAdam(tagger.parameters(), lr=settings.lr)

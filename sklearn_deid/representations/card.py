@@ -1,4 +1,4 @@
-"""A page for the privacy officer: what a private representer was trained on, what is proved, and what is not."""
+"""Privacy card of a private representer for the privacy officer: training data, proved bound, and known limits."""
 
 from __future__ import annotations
 
@@ -39,24 +39,26 @@ def privacy_card(
     Parameters
     ----------
     origin : Provenance
+        Description of the representer that makes the vectors.
     training : mapping of str to number
-        What it was trained on, counts only, for example ``{"n_patients": 20, "n_sentences": 5000}``. Text is refused:
-        the card travels with the representer.
+        Counts of the training data, for example ``{"n_patients": 20, "n_sentences": 5000}``. Text is refused, since the
+        card is shared with the representer.
     bound : mapping of str to number, or None
-        Accuracy of the best attacker, as ``PrivacyBound.to_dict()`` gives it; ``x_low`` and ``x_high`` are the interval
-        of ``x``. None says that nothing is proved.
+        Accuracy of the best attacker, as returned by ``PrivacyBound.to_dict()``; ``x_low`` and ``x_high`` are the
+        interval of ``x``. With None, the card says that nothing is proved.
     audit : mapping, or None
-        Attacks that were tried: name to figure, or name to a mapping of figures. None says that there were none.
+        Attacks that were tried: name to metric, or name to a mapping of metrics. With None, the card says that nobody
+        attacked the representer.
 
     Returns
     -------
     str
-        Ends with a line break.
+        Markdown text that ends with a line break.
 
     Raises
     ------
     ValueError
-        If a figure is neither a number, True, False nor None. The message names it and does not show it.
+        If a metric is neither a number, True, False nor None. The message names the metric and does not show its value.
 
     Examples
     --------
@@ -125,7 +127,10 @@ def _bound_part(origin: Provenance, bound: Mapping[str, Any] | None) -> list[str
 
 
 def _more_releases(bound: Mapping[str, Any]) -> list[str]:
-    """The mean for several releases: Phi is concave, so that the mean distance bounds the mean accuracy."""
+    """Bound the mean accuracy for several releases.
+
+    Phi is concave, so the accuracy at the mean distance is at least the mean accuracy.
+    """
     distance = bound.get("mean_distance")
     if not isinstance(distance, Real) or bound.get("n_releases", 1) != 1:
         return []
@@ -136,6 +141,7 @@ def _more_releases(bound: Mapping[str, Any]) -> list[str]:
 def _audit_part(audit: Mapping[str, Any] | None) -> list[str]:
     if not audit:
         return [_text("no_audit")]
+    # One column for each metric that any attack has; a cell without a value stays empty.
     attacks = {name: value if isinstance(value, Mapping) else {"figure": value} for name, value in audit.items()}
     figures = list(dict.fromkeys(figure for value in attacks.values() for figure in value))
     rows = []
@@ -149,12 +155,12 @@ def _audit_part(audit: Mapping[str, Any] | None) -> list[str]:
 
 
 def _words(name: Any) -> str:
-    """A name of Python in words."""
+    """Turn a Python name into words."""
     return _cell(re.sub("^n_", "number of ", str(name)).replace("_", " "))
 
 
 def _cell(text: str) -> str:
-    """Text that cannot leave its cell, nor become markup."""
+    """Remove the characters with which text could leave its table cell or become markup."""
     return re.sub(r"[\s|`<>\[\]\\*]+", " ", text).strip()
 
 

@@ -1,4 +1,4 @@
-"""Sentences through a representer, each distinct sentence once."""
+"""Encode sentences with a representer, each distinct sentence once."""
 
 from __future__ import annotations
 
@@ -32,27 +32,31 @@ def encode_sentences(
     generator: np.random.Generator | None,
     memmap_dir: Any = None,
 ) -> np.ndarray:
-    """Vectors of all tokens, shape (n_tokens, d), followed by the casing one-hot if asked for; float32.
+    """Encode all tokens: vectors of shape (n_tokens, d), followed by the casing one-hot on request; float32.
 
-    Equal sentences are encoded once and share their noise: several draws of one sentence would give more of it away.
+    Equal sentences are encoded once and share their noise, since several draws for a sentence would reveal more of it.
 
     Parameters
     ----------
     representer : Representer
-        On the device that computes.
+        Representer on the device that computes.
     vectors : WordVectors
+        Word vectors that the representer reads.
     X : TokenSequences
+        Sentences to encode.
     casing : bool
+        Whether the casing one-hot is appended.
     generator : numpy Generator or None
-        Of the noise (`release_generator`); None leaves the noise out.
+        Random stream of the noise (`release_generator`). None leaves the noise out.
     memmap_dir : path, optional
-        Folder of a new file that the vectors are mapped from.
+        Folder for a new file from which the vectors are mapped.
     """
     first, same_as = _distinct_sentences(X)
     distinct = X[first]
     d = representer.project.out_features
     out = _new_array((len(X.data), d + len(CASING_CLASSES) * casing), memmap_dir)
     encoded = _encode(representer, vectors, distinct, generator, _new_array((len(distinct.data), d), memmap_dir))
+    # Position in ``encoded`` of each token of X, shape (n_tokens,): the start of its distinct sentence plus its place.
     starts = distinct.offsets[:-1][same_as]
     source = np.arange(len(X.data)) + np.repeat(starts - X.offsets[:-1], X.lengths)
     for begin in range(0, len(out), _ROWS_AT_ONCE):
@@ -69,7 +73,7 @@ def encode_sentences(
 
 
 def _new_array(shape: tuple[int, int], memmap_dir: Any) -> np.ndarray:
-    """Zeros, in memory or in a new file that its owner alone can read."""
+    """Make an array of zeros, in memory or in a new file that only its owner can read."""
     if memmap_dir is None or not shape[0]:
         return np.zeros(shape, dtype=np.float32)
     file, path = tempfile.mkstemp(suffix=".npy", prefix="representation-", dir=memmap_dir)
@@ -100,8 +104,10 @@ def _encode(
             position = np.arange(lengths.max())
             # shape: (batch, time)
             mask = position < lengths[:, None]
+            # shape: (batch, time), positions among all tokens; 0 at padding
             item = np.where(mask, X.offsets[rows][:, None] + position, 0)
             on = torch.from_numpy(mask).to(device)
+            # shape: (batch, time, dim)
             embeddings = torch.nn.functional.embedding(torch.from_numpy(words[item]).to(device), table)
             if noise is None:
                 out[item[mask]] = representer(embeddings, on, noise=False)[on].cpu().numpy()
@@ -112,7 +118,7 @@ def _encode(
 
 
 def _distinct_sentences(X: TokenSequences) -> tuple[np.ndarray, np.ndarray]:
-    """Row of the first occurrence of each distinct sentence, and which of these each row is."""
+    """Return the row of each distinct sentence's first occurrence, and the distinct sentence of each row."""
     number: dict[tuple[str, ...], int] = {}
     first: list[int] = []
     same_as = np.empty(len(X), dtype=np.int64)

@@ -1,7 +1,8 @@
-"""Arrays of a safetensors file as memory maps: nothing is read before it is used, and nothing in the file is trusted.
+"""Arrays of a safetensors file as memory maps: data are read on first use, and nothing in the file is trusted.
 
-A safetensors file is the length of a header (8 bytes), the header (JSON: type, shape and place of each array), and the
-arrays without gaps. ``safetensors`` itself copies what it reads in NumPy; here a file may be larger than the memory.
+A safetensors file consists of the length of a header (8 bytes), the header (JSON: type, shape and place of each array),
+and the arrays without gaps. The NumPy interface of ``safetensors`` copies arrays to memory. The memory maps of this
+file also work for files that are larger than the memory.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from ..exceptions import BundleError
 _DTYPES: dict[str, np.dtype[Any]] = {"F32": np.dtype("<f4"), "I64": np.dtype("<i8"), "U16": np.dtype("<u2")}
 _LARGEST_HEADER = 2**20
 _MOST_DIMENSIONS = 2
-_WIDEST_EMPTY = 2**20  # an array without rows has columns all the same, more than the file has bytes
+_WIDEST_EMPTY = 2**20  # largest width of an array without rows, which may exceed the number of bytes of the file
 
 
 def map_arrays(path: str | os.PathLike[str]) -> dict[str, np.ndarray]:
@@ -28,17 +29,17 @@ def map_arrays(path: str | os.PathLike[str]) -> dict[str, np.ndarray]:
     Parameters
     ----------
     path : path
-        The file must not change as long as the arrays are used.
+        File to open. Do not change the file as long as you use the arrays.
 
     Returns
     -------
     dict of str to memmap
-        float32, int64 or uint16, of one or two dimensions; an empty one is a plain array.
+        Arrays of float32, int64 or uint16, of one or two dimensions. An empty array is a plain array, not a memory map.
 
     Raises
     ------
     BundleError
-        If the file is no such file, or its header does not fit it.
+        If the file is not a valid safetensors file, or if its header does not match its content.
 
     Examples
     --------
@@ -63,7 +64,7 @@ def map_arrays(path: str | os.PathLike[str]) -> dict[str, np.ndarray]:
 
 
 def _header(stream: BinaryIO, size: int) -> tuple[dict[str, Any], int]:
-    """The parsed header, and where the arrays start."""
+    """Parse the header; return it with the position of the first array in the file."""
     length = int.from_bytes(stream.read(8), "little")
     if size < 8 or length > min(size - 8, _LARGEST_HEADER):
         raise BundleError("The file of arrays has no header of a possible length.")
@@ -77,7 +78,7 @@ def _header(stream: BinaryIO, size: int) -> tuple[dict[str, Any], int]:
 
 
 def _place(entry: Any, n_bytes: int) -> tuple[np.dtype, tuple[int, ...], int, int]:
-    """Type, shape, first byte and byte past the last of one array."""
+    """Return type, shape, first byte and end (first byte behind) of an array."""
     if not isinstance(entry, dict) or entry.keys() != {"dtype", "shape", "data_offsets"}:
         raise BundleError("The header of the arrays has an entry that describes no array.")
     dtype = _DTYPES.get(entry["dtype"]) if isinstance(entry["dtype"], str) else None
@@ -98,7 +99,7 @@ def _are_counts(values: Any, largest: int) -> bool:
 
 
 def _check_no_gaps(spans: list[tuple[int, int]], n_bytes: int) -> None:
-    """Every byte belongs to one array: nothing is hidden between them, and none is read as two."""
+    """Check that every byte belongs to exactly one array, so that no data are hidden between arrays."""
     end = 0
     for start, stop in sorted(spans):
         if start != end:
@@ -111,9 +112,9 @@ def _check_no_gaps(spans: list[tuple[int, int]], n_bytes: int) -> None:
 def _mapped(stream: BinaryIO, start: int, dtype: np.dtype, shape: tuple[int, ...], first: int, last: int) -> np.ndarray:
     if (start + first) % dtype.itemsize:
         raise BundleError("An array does not start at a multiple of the size of its numbers.")
-    if first == last:  # nothing to map
+    if first == last:  # NumPy cannot map zero bytes
         return np.empty(shape, dtype)
     try:
         return np.memmap(stream, dtype=dtype, mode="r", offset=start + first, shape=shape)
-    except ValueError:  # cut short since its size was asked
+    except ValueError:  # the file was cut after its size was read
         raise BundleError("The file of arrays changes while it is read.") from None

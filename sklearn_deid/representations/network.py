@@ -1,4 +1,4 @@
-"""From embeddings to a private representation: noise, network, projection, noise, unit length."""
+"""Network from embeddings to a private representation: noise, network, projection, noise, unit length."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .noise import GaussianNoise
 
 
 class _TokenwiseDense(nn.Module):
-    """Dense layers with ReLU, as wide as their input; each token is processed on its own."""
+    """Dense layers with ReLU, as wide as their input; each token is processed separately."""
 
     def __init__(self, size: int, n_layers: int) -> None:
         super().__init__()
@@ -27,9 +27,10 @@ class _TokenwiseDense(nn.Module):
 class Representer(nn.Module):
     """Noisy vectors in place of tokens: ``R = unit(N_out + W f(E + N_in) + b)``.
 
-    f is a bidirectional LSTM or a stack of dense layers, N_in and N_out are drawn anew for each token, dimension and
-    call, in training as afterwards, and ``unit`` divides each token's vector by its length. With an LSTM a token's
-    vector depends on its sentence; with dense layers on the token alone, so a moved token changes no other vector.
+    f is a bidirectional LSTM or a stack of dense layers. The noises N_in and N_out are drawn anew for each token,
+    dimension and call, in training and afterwards. ``unit`` divides each token's vector by its length. With an LSTM,
+    the vector of a token depends on the whole sentence. With dense layers, it depends on the token alone, so a moved
+    token changes no other vector.
 
     Parameters
     ----------
@@ -38,26 +39,28 @@ class Representer(nn.Module):
     n_components : int
         d, width of the representation; the paper tries 50, 100 and 300.
     kind : {"lstm", "dense"}, default="lstm"
+        Network f: a bidirectional LSTM, or dense layers.
     hidden_size : int, default=128
         Units of each direction of the LSTM. Dense layers are as wide as the input.
     n_layers : int, optional
-        By default 1 for "lstm" and 2 for "dense".
+        Number of layers of f; by default 1 for "lstm" and 2 for "dense".
     input_noise, output_noise : GaussianNoise, optional
-        Of ``input_size`` and ``n_components`` dimensions; by default trainable noise as `GaussianNoise` makes it. For
-        no noise give one of kind "none".
+        Noise layers of ``input_size`` and ``n_components`` dimensions; by default `GaussianNoise` with its default
+        parameters. Pass a layer of kind "none" for no noise.
     unit_norm : bool, default=True
-        Scale each token's vector to length 1, after the noise. `mean` and `output_std` are before it.
+        Whether each token's vector is scaled to length 1 after the noise. `mean` and `output_std` describe the vectors
+        before scaling.
 
     Raises
     ------
     ValueError
-        If the kind is unknown or a noise has another number of dimensions.
+        If the kind is unknown, or if a noise layer has another number of dimensions.
 
     Notes
     -----
-    Equation 1 of the paper has neither the projection (which makes d free of the LSTM's width) nor the unit length; its
-    code has both. That code also lets padding reach the adversaries as random unit vectors; here padded positions
-    influence nothing and are zero in the result.
+    The paper's code has a projection and the scaling to unit length; equation 1 of the paper has neither. The
+    projection makes d independent of the LSTM's width. In the paper's code, padding reaches the adversaries as random
+    unit vectors. Here padded positions influence nothing and are zero in the result.
 
     References
     ----------
@@ -109,7 +112,7 @@ class Representer(nn.Module):
         generator: torch.Generator | None = None,
         input_eps: Tensor | None = None,
     ) -> Tensor:
-        """Representation of (batch, time, input_size), shape (batch, time, d); zero at padded positions.
+        """Compute the representation, shape (batch, time, d); zero at padded positions.
 
         Parameters
         ----------
@@ -118,9 +121,9 @@ class Representer(nn.Module):
         mask : BoolTensor of shape (batch, time)
             True at tokens; padding is on the right.
         noise : bool, default=True
-            False leaves out both noises: what an attacker computes who owns the network.
+            Whether both noises are added. With False, the result is the view of an attacker who owns the network.
         generator : torch.Generator, optional
-            On the device of x; by default PyTorch's own.
+            Random stream on the device of x; by default PyTorch's global generator.
         input_eps : Tensor of the shape of x, optional
             Draw of the input noise (``input_noise.draw``).
         """
@@ -136,12 +139,12 @@ class Representer(nn.Module):
         generator: torch.Generator | None = None,
         input_eps: Tensor | None = None,
     ) -> Tensor:
-        """Mean of the representation given its input noise, before output noise and unit length.
+        """Compute the mean of the representation given its input noise, before output noise and unit length.
 
-        Two sentences of a pair share their input noise by the same ``input_eps``, as the bound on attacks asks for.
-        Parameters and result are those of `forward`; ``noise=False`` leaves out the input noise.
+        The bound on attacks needs the same input noise for both sentences of a pair: pass the same ``input_eps`` for
+        both. Parameters and shapes are those of `forward`; ``noise=False`` leaves out the input noise.
         """
-        # Junk at padded positions would become NaN in gradients even where its weight is zero.
+        # Infinite or undefined values at padded positions would make gradients NaN, even with a weight of zero.
         x = x.masked_fill(~mask.unsqueeze(2), 0.0)
         x = self.input_noise(x, apply=noise, generator=generator, eps=input_eps)
         hidden = self.body(x, mask.sum(1))  # shape: (batch, time, width)
@@ -150,18 +153,18 @@ class Representer(nn.Module):
     def release(
         self, mu: Tensor, mask: Tensor, *, noise: bool = True, generator: torch.Generator | None = None
     ) -> Tensor:
-        """What is shared, from the mean: output noise, then unit length; shapes as in `forward`."""
+        """Add output noise to the mean, then scale to unit length; shapes as in `forward`."""
         r = self.output_noise(mu, apply=noise, generator=generator)
         if self.unit_norm:
             r = F.normalize(r, dim=2)
         return r.masked_fill(~mask.unsqueeze(2), 0.0)
 
     def output_std(self) -> Tensor:
-        """Standard deviation of the output noise, shape (d,), with its gradient."""
+        """Return the standard deviation of the output noise, shape (d,), with its gradient."""
         return self.output_noise.std()
 
     def noise_parameters(self) -> list[nn.Parameter]:
-        """Trainable weights of both noises, for an optimizer group with a learning rate of its own."""
+        """Return the trainable weights of both noises, for an optimizer group with its own learning rate."""
         return self.input_noise.noise_parameters() + self.output_noise.noise_parameters()
 
 

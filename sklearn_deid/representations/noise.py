@@ -1,8 +1,8 @@
-"""Gaussian noise whose size is learned, with a floor under which it cannot shrink.
+"""Gaussian noise whose size is learned, with a floor under which the noise cannot shrink.
 
-The noise is the only thing between a representation and the text it was made from, so it is on in training and when
-representations are released: there is no train and test mode. It is switched off for one call only, with
-``apply=False``, to ask what an attacker sees who owns the network and needs no noise (templates, bounds).
+The noise is the only protection of the text behind a representation. Therefore the noise is on in training and when
+representations are released; the layer has no train and test mode. ``apply=False`` switches the noise off for a single
+call. This gives the view of an attacker who owns the network and computes without noise (templates, bounds).
 """
 
 from __future__ import annotations
@@ -20,37 +20,39 @@ class GaussianNoise(nn.Module):
     """Add noise with its own standard deviation for each dimension, drawn anew for each token and each call.
 
     ``out = x + std * eps`` with ``eps ~ N(0, 1)`` and ``std = floor + |w|``, where w is one weight per dimension. The
-    derivative of the output by std is eps, so the noise can be learned together with the rest.
+    derivative of the output by std is eps, so the noise can be learned together with the other weights.
 
-    A loss that only wants to find PHI shrinks the noise to almost nothing, and an adversary at chance has no gradient
-    that would hold it up. Three things keep it: a floor, a large start (0.3 to 0.8 for features of about unit scale),
-    and a learning rate of its own, about ten times that of the other weights (`noise_parameters` is that group).
+    The tagger's loss alone shrinks the noise to almost nothing, and an adversary at chance has no gradient against
+    that. Three settings keep the noise large: a floor, a large initial value (0.3 to 0.8 for features of about unit
+    scale), and a separate learning rate, about ten times that of the other weights (`noise_parameters` returns the
+    optimizer group).
 
     Parameters
     ----------
     size : int
         Number of dimensions d.
     kind : {"trainable", "fixed", "none"}, default="trainable"
-        "fixed" has the same numbers but learns nothing; "none" returns its input and holds no numbers.
+        "trainable" learns w. "fixed" has the same w but does not learn it. "none" returns its input and has no w.
     init : float or "normal", default=0.3
-        Where each w starts, in units of the features, not negative. A w of exactly 0 has no gradient and stays there.
-        "normal" draws w from N(0, 0.05) as the paper's code does.
+        Initial value of each w, in units of the features, not negative. A w of exactly 0 has no gradient and stays 0.
+        "normal" draws w from N(0, 0.05), as in the paper's code.
     floor : float, default=0.0
-        Smallest standard deviation, not negative. It is saved with the weights: a reloaded layer is as noisy as the
-        saved one, whatever floor it was built with.
+        Smallest standard deviation, not negative. The floor is saved with the weights. A reloaded layer is therefore as
+        noisy as the saved layer, whatever floor you pass to the constructor.
 
     Raises
     ------
     ValueError
-        If a parameter is outside what is allowed, or a floor is set with kind="none".
+        If a parameter has a value that is not allowed, or if a floor is set with kind="none".
 
     Notes
     -----
-    The paper's code has no floor and a second trainable factor k for all dimensions, so ``std = |k w|``. It is left out
-    here: it allows no other noise, only other step sizes. Signs of w do not matter, since eps is symmetric.
+    The paper's code has no floor. It has a second trainable factor k for all dimensions, so ``std = |k w|``. This layer
+    leaves out k, since k only changes the step sizes of training, not the possible noise. Signs of w do not matter,
+    since eps is symmetric.
 
-    This layer draws from PyTorch's generators, which are not cryptographic: its noise is for training. What leaves is
-    drawn on the host under a key of 256 bits, by `PrivateRepresenter.transform`.
+    This layer draws from PyTorch's generators, which are not cryptographic, so its noise is for training only. The
+    noise of released vectors is drawn on the host under a key of 256 bits, by `PrivateRepresenter.transform`.
 
     References
     ----------
@@ -81,6 +83,7 @@ class GaussianNoise(nn.Module):
             raise ValueError(f"A floor of {floor!r} needs noise: the 'kind' parameter must be trainable or fixed.")
         self.size, self.kind = size, kind
         noisy = kind != "none"
+        # A buffer, so that the floor is saved with the weights; a layer without noise saves nothing.
         self.register_buffer("floor", torch.tensor(float(floor)), persistent=noisy)
         weight = torch.zeros(size)
         if kind == "trainable":
@@ -92,11 +95,12 @@ class GaussianNoise(nn.Module):
 
     @torch.no_grad()
     def restart(self, init: float | str) -> None:
-        """Set the weights as at the start; for example after a first phase of training that shrank them.
+        """Set the weights to an initial value again, for example after a first phase of training that shrank them.
 
         Parameters
         ----------
         init : float or "normal"
+            Initial value of each w, as in the constructor.
         """
         if self.kind == "none":
             raise ValueError("There is no noise to restart: the 'kind' parameter is none.")
@@ -109,12 +113,12 @@ class GaussianNoise(nn.Module):
 
     @torch.no_grad()
     def scale(self, factor: float) -> None:
-        """Multiply every standard deviation, and the floor.
+        """Multiply every standard deviation and the floor by a factor.
 
         Parameters
         ----------
         factor : float
-            Positive.
+            Positive factor.
         """
         if not 0.0 < factor < math.inf:
             raise ValueError(f"The 'factor' parameter must be a positive number. Got {factor!r}.")
@@ -122,15 +126,15 @@ class GaussianNoise(nn.Module):
         self.weight *= factor
 
     def std(self) -> Tensor:
-        """Standard deviation of each dimension, shape (size,), with its gradient; zeros where there is no noise."""
+        """Return the standard deviation of each dimension, shape (size,), with its gradient; zeros without noise."""
         return self.floor + self.weight.abs()
 
     def noise_parameters(self) -> list[nn.Parameter]:
-        """The trainable weights, as a group for an optimizer; empty where nothing is learned."""
+        """Return the trainable weights, as a group for an optimizer; the list is empty if nothing is learned."""
         return list(self.parameters())
 
     def draw(self, x: Tensor, generator: torch.Generator | None = None) -> Tensor:
-        """Standard normal numbers in the shape of x, for `forward`'s ``eps``."""
+        """Draw standard normal numbers in the shape of x, for the ``eps`` of `forward`."""
         return torch.randn(x.shape, generator=generator, device=x.device, dtype=x.dtype)
 
     def forward(
@@ -141,22 +145,24 @@ class GaussianNoise(nn.Module):
         generator: torch.Generator | None = None,
         eps: Tensor | None = None,
     ) -> Tensor:
-        """Add noise to (batch, time, size), in training and afterwards alike.
+        """Add noise to a tensor, during training and afterwards alike.
 
         Parameters
         ----------
         x : Tensor of shape (batch, time, size)
+            Features.
         apply : bool, default=True
-            False returns x itself.
+            Whether noise is added. False returns x unchanged.
         generator : torch.Generator, optional
-            On the device of x; by default PyTorch's own.
+            Random stream on the device of x; by default PyTorch's global generator.
         eps : Tensor of the shape of x, optional
-            Standard normal numbers drawn beforehand (`draw`), so that two inputs can share them.
+            Standard normal numbers from an earlier call of `draw`, so that two inputs can share their noise.
         """
         if not apply or self.kind == "none":
             return x
+        # shape: (batch, time, size), where std of shape (size,) is broadcast over sentences and tokens
         return x + self.std() * (self.draw(x, generator) if eps is None else eps)
 
     def extra_repr(self) -> str:
-        """What PyTorch prints between the brackets."""
+        """Return the text that PyTorch prints between the brackets."""
         return f"{self.size}, kind={self.kind!r}"

@@ -1,7 +1,7 @@
 """Pairs that adversaries judge, and the adversaries T1 and T2 side by side.
 
-A pair is real (twice the same sentence) or fake (a sentence and its twin, in which one token was moved). Each member of
-each pair is represented with a noise draw of its own.
+A real pair is the same sentence twice. A fake pair is a sentence and its twin, in which one token was moved. Each
+member of each pair has its own noise draw.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ _NORM_SENTENCES = 1024  # enough for the mean length of vectors
 
 @dataclass(frozen=True, repr=False)
 class ReleasedPairs:
-    """n real pairs, then n fake ones, of the same n sentences.
+    """n real pairs, followed by n fake pairs of the same n sentences.
 
     Attributes
     ----------
     embeddings : Tensor of shape (2 n, time, e)
-        Of the first members: the sentence as it is.
+        Embeddings of the first members, which are always the sentences themselves.
     source : Tensor of shape (2 n, time, e)
-        Of the second members: the sentence, then its twin.
+        Embeddings of the second members: the sentences in real pairs, their twins in fake pairs.
     first, second : Tensor of shape (2 n, time, d)
         Representations of both members.
     mask : BoolTensor of shape (2 n, time)
@@ -53,24 +53,26 @@ class ReleasedPairs:
 
     @property
     def real(self) -> Tensor:
-        """What adversaries should say, (2 n,): True for real pairs."""
+        """Correct answers of the adversaries, (2 n,): True for real pairs."""
         return torch.arange(len(self), device=self.mask.device) < len(self) // 2
 
 
 def release_pairs(
     representer: Representer, batch: PairBatch, generator: torch.Generator | None, template: str = "noisy"
 ) -> ReleasedPairs:
-    """One real and one fake pair for each sentence with a twin.
+    """Make one real and one fake pair for each sentence with a twin.
 
     Parameters
     ----------
     representer : Representer
+        Network that makes the vectors.
     batch : PairBatch
+        Sentences and twins.
     generator : torch.Generator or None
-        Draws the noise; on the device of the batch.
+        Random stream of the noise, on the device of the batch.
     template : {"noisy", "noise_free"}, default="noisy"
-        How first members are represented. "noise_free" is what an attacker computes who owns the network (T3): no
-        noise on their side, only on the released side.
+        Representation of the first members. "noise_free" is the template of an attacker who owns the network (T3):
+        their own side has no noise, and only the released side has noise.
 
     Examples
     --------
@@ -88,9 +90,11 @@ def release_pairs(
     x, mask = batch.embeddings[: batch.n_pairs], batch.pair_mask
     embeddings, source, twice = torch.cat([x, x]), torch.cat([x, batch.moved]), torch.cat([mask, mask])
     if template == "noisy":
+        # A single pass represents all members, (4 n, time, e); each row has its own noise.
         both = representer(torch.cat([embeddings, source]), torch.cat([twice, twice]), generator=generator)
         first, second = both.chunk(2)
     else:
+        # Without noise, real and fake pairs have the same first members; shape: (2 n, time, d)
         first = representer(x, mask, noise=False).repeat(2, 1, 1)
         second = representer(source, twice, generator=generator)
     return ReleasedPairs(embeddings, source, first, second, twice)
@@ -98,14 +102,15 @@ def release_pairs(
 
 @dataclass(frozen=True, repr=False)
 class Judgement:
-    """What adversaries say of pairs.
+    """Answers of adversaries on pairs.
 
     Attributes
     ----------
     logits : dict of str to Tensor of shape (2 n,)
-        "t1", "t2", and "average" where the paper's two are averaged; above 0 for "same sentence".
+        Logits of "t1" and "t2", and of "average" if the paper's two adversaries are averaged. A logit above 0 means
+        "same sentence".
     real : Tensor of shape (2 n,)
-        The right answers.
+        Correct answers.
     auxiliary : dict of str to Tensor
         Further losses of an adversary, for its own training only.
     """
@@ -115,11 +120,11 @@ class Judgement:
     auxiliary: dict[str, Tensor] = field(default_factory=dict)
 
     def cross_entropy(self, name: str) -> Tensor:
-        """l_adv of each pair, shape (2 n,): ln 2 for a guess."""
+        """Compute l_adv of each pair, shape (2 n,); the loss of a guess is ln 2."""
         return F.binary_cross_entropy_with_logits(self.logits[name], self.real.to(self.logits[name]), reduction="none")
 
     def accuracy(self, name: str) -> Tensor:
-        """Share of right answers."""
+        """Compute the share of right answers."""
         return ((self.logits[name] > 0.0) == self.real).float().mean()
 
 
@@ -131,20 +136,21 @@ class PairAdversaries(nn.Module):
     embedding_size, n_components : int
         Widths of embeddings and representation.
     kind : {"paper", "strong"}, default="strong"
-        The paper's two have one loss together, on the mean of their probabilities. The strong ones have each its own,
-        since two that disagree average to chance.
+        Kind of the adversaries. The paper's two adversaries share a loss, on the mean of their probabilities. The
+        strong adversaries have separate losses, since two adversaries that disagree average to chance.
     tasks : tuple of {"t1", "t2"}, default=("t1", "t2")
+        Adversaries to make.
     template : {"noisy", "noise_free"}, default="noisy"
-        See `release_pairs`.
+        Representation of the first members; see `release_pairs`.
     hidden_size : int, optional
-        By default 300 (paper) or 128 (strong).
+        Hidden size of the networks; by default 300 (paper) or 128 (strong).
     norms : (float, float), default=(1.0, 1.0)
-        Typical lengths of an embedding and of a representation's vector (`typical_norms`); for the strong ones.
+        Typical lengths of an embedding and of a representation's vector (`typical_norms`), for the strong adversaries.
 
     Attributes
     ----------
     judges : tuple of str
-        Names under which a loss is computed: ("average",), or the tasks.
+        Names of the losses: ("average",), or the tasks.
 
     Raises
     ------
@@ -194,11 +200,11 @@ class PairAdversaries(nn.Module):
         self.members = nn.ModuleDict({task: members[task] for task in self.tasks})
 
     def draw(self, representer: Representer, batch: PairBatch, generator: torch.Generator | None) -> ReleasedPairs:
-        """Pairs of a batch, represented as these adversaries see them."""
+        """Make the pairs of a batch, with the template of these adversaries."""
         return release_pairs(representer, batch, generator, self.template)
 
     def forward(self, pairs: ReleasedPairs) -> Judgement:
-        """Logits of every adversary, of their average, and auxiliary losses."""
+        """Compute the logits of every adversary and of their average, and the auxiliary losses."""
         logits, auxiliary = {}, {}
         for task, member in self.members.items():
             if task == "t2":
@@ -206,7 +212,7 @@ class PairAdversaries(nn.Module):
             elif isinstance(member, StrongEmbeddingAdversary):
                 guess = member.invert(pairs.second, pairs.mask)
                 logits[task] = member.judge(pairs.embeddings, guess, pairs.mask)
-                # The guess is of what was represented: in a fake pair that is the twin.
+                # The guess belongs to the represented sentence, which is the twin in a fake pair.
                 auxiliary[task] = cosine_distance(guess, pairs.source, pairs.mask).mean()
             else:
                 logits[task] = member(pairs.embeddings, pairs.second, pairs.mask)
@@ -215,7 +221,7 @@ class PairAdversaries(nn.Module):
         return Judgement(logits, pairs.real, auxiliary)
 
     def modules_of(self, judge: str) -> list[nn.Module]:
-        """Networks that learn from the loss of a judge."""
+        """Return the networks that learn from the loss of a judge."""
         return list(self.members.values()) if judge == "average" else [self.members[judge]]
 
 
@@ -223,7 +229,7 @@ class PairAdversaries(nn.Module):
 def typical_norms(
     representer: Representer, batches: PairBatches, generator: torch.Generator | None = None
 ) -> tuple[float, float]:
-    """Mean length of an embedding and of a vector of the representation, over tokens; 1 where all are zero.
+    """Measure the mean length of an embedding and of a representation's vector, over tokens; 1 if all are zero.
 
     Examples
     --------
@@ -238,7 +244,7 @@ def typical_norms(
     sums = torch.zeros(3, dtype=torch.float64, device=batches.device)
     own = generator or torch.Generator(batches.device).manual_seed(0)
     for batch in batches.epoch(None, own, sentences="pairs", max_pairs=_NORM_SENTENCES, moved=False):
-        # Padded positions are zero in both.
+        # Padded positions are zero in embeddings and representations, so they add nothing to the sums.
         r = representer(batch.embeddings, batch.mask, generator=own)
         sums += torch.stack([batch.embeddings.norm(dim=2).sum(), r.norm(dim=2).sum(), batch.mask.sum()]).double()
     embedding, representation, n = sums.tolist()

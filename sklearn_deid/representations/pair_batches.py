@@ -1,7 +1,7 @@
-"""Batches for the training of private representations: sentences, and for sentences with PHI a moved twin.
+"""Batches for the training of private representations: sentences, and a moved twin for each sentence with PHI.
 
-The twin (the "fake") of a sentence differs in exactly one token, drawn anew whenever a batch is made. What
-depends on the batch happens on the device of the tensors: per epoch one list of rows goes there, nothing comes back.
+The twin (the "fake") of a sentence differs in exactly one token, which is drawn anew for every batch. Batches are made
+on the device of the tensors. In each epoch, only a list of rows is copied to the device, and nothing is copied back.
 """
 
 from __future__ import annotations
@@ -18,24 +18,26 @@ from torch.nn import functional as F
 from ..tagging.batching import LengthBucketSampler
 from .pair_data import PairData
 
-_CELLS_PER_SENTENCE = 64  # longer sentences go into smaller batches, so that one of them does not pad all others
+_CELLS_PER_SENTENCE = 64  # batches of longer sentences are smaller, so that a long sentence does not pad many others
 _CHOICES = ("all", "pairs", "balanced")
 
 
 @dataclass(frozen=True, repr=False)
 class PairBatch:
-    """Padded sentences on a device; the first ``n_pairs`` of them have a twin that differs in one token.
+    """Padded sentences on a device; the first ``n_pairs`` sentences have a twin that differs in one token.
 
     Attributes
     ----------
     words : LongTensor of shape (batch, time)
         Rows of the table; 0 at padded positions.
     embeddings : FloatTensor of shape (batch, time, e)
+        Embeddings of the words; zero at padded positions.
     mask : BoolTensor of shape (batch, time)
         True at tokens; padding is on the right.
     tags : LongTensor of shape (batch, time)
+        Tag indices; 0 at padded positions.
     casing : FloatTensor of shape (batch, time, n_casing) or None
-        One-hot; zero at padded positions.
+        Casing class as one-hot; zero at padded positions.
     moved_words, moved : Tensor of shape (n_pairs, time) and (n_pairs, time, e)
         Words and embeddings of the twins.
     """
@@ -50,12 +52,12 @@ class PairBatch:
 
     @property
     def n_pairs(self) -> int:
-        """Number of sentences with a twin; they come first."""
+        """Number of sentences with a twin; these sentences come first in the batch."""
         return len(self.moved_words)
 
     @property
     def pair_mask(self) -> Tensor:
-        """Mask of the sentences with a twin, and of the twins, (n_pairs, time)."""
+        """Mask of the sentences with a twin, which is also the mask of the twins, (n_pairs, time)."""
         return self.mask[: self.n_pairs]
 
 
@@ -65,14 +67,17 @@ class PairBatches:
     Parameters
     ----------
     data : PairData
+        Sentences, and the words to which their PHI tokens may move.
     batch_size : int, default=32
         Largest number of sentences of a batch.
     device : torch.device or str, default="cpu"
+        Device on which batches are made.
 
     Attributes
     ----------
     pair_rows, other_rows : ndarray
-        Sentences with a token that can move, and the others; those without tokens are in neither.
+        Row numbers of the sentences with a token that can move, and of the other sentences. Empty sentences are in
+        neither.
 
     Examples
     --------
@@ -89,18 +94,18 @@ class PairBatches:
         data = _movable(data)
         self.batch_size, self.device, self.n_casing = batch_size, torch.device(device), data.n_casing
         self._table = data.table.to(self.device)
-        # The largest array by far.
+        # The alternatives are by far the largest array, so they are copied to the device once and shared by `swapped`.
         self._alternatives = torch.as_tensor(data.alternatives, device=self.device)
         self._n_alternatives = self._put((data.alternatives >= 0).sum(axis=1))
         self._read(data)
 
     @property
     def longest_pair(self) -> int:
-        """Tokens of the longest sentence that has a pair; 0 if none has."""
+        """Number of tokens of the longest sentence that has a pair; 0 without such a sentence."""
         return int(self._lengths[self.pair_rows].max(initial=0))
 
     def _read(self, data: PairData) -> None:
-        """Sentences, and which of their tokens move, over the same table and alternatives."""
+        """Copy sentences, and the places of the tokens that can move, to the device; table and alternatives stay."""
         bounds = np.searchsorted(data.eligible, data.offsets)
         self._data, self._lengths = data, np.diff(data.offsets)
         self._has_pair = np.diff(bounds) > 0
@@ -114,13 +119,14 @@ class PairBatches:
         self._place = self._put(place)
 
     def swapped(self, share: float, rng: np.random.Generator) -> PairBatches:
-        """The same sentences with spans of PHI in each other's places; see `PairData.swapped`.
+        """Return the same sentences with swapped spans of PHI; see `PairData.swapped`.
 
         Parameters
         ----------
         share : float in [0, 1]
-            Share of the spans that change.
+            Share of the spans that are replaced.
         rng : numpy.random.Generator
+            Random stream of the swaps.
         """
         other = copy(self)
         other._read(self._data.swapped(share, rng))
@@ -136,24 +142,25 @@ class PairBatches:
         moved: bool = True,
         varied: float = 0.0,
     ) -> Iterator[PairBatch]:
-        """One pass over sentences, with twins drawn anew.
+        """Yield the batches of one pass over the sentences, with newly drawn twins.
 
         Parameters
         ----------
         rng : numpy.random.Generator or None
-            Shuffles; with None the order is by length.
+            Random stream that shuffles the sentences. With None, the sentences are in order of length.
         generator : torch.Generator
-            Draws the twins; on the device of the batches.
+            Random stream of the twins, on the device of the batches.
         sentences : {"all", "pairs", "balanced"}, default="all"
-            "pairs" are those with a token that can move; "balanced" adds at most as many of the others to them.
+            Sentences of the pass. "pairs" takes the sentences with a token that can move. "balanced" adds at most as
+            many other sentences to them.
         max_pairs : int, optional
-            Largest number of sentences with a twin (not for "all"); which ones is drawn by ``rng``.
+            Largest number of sentences with a twin (not for "all"); ``rng`` selects the sentences.
         moved : bool, default=True
-            False makes no twins.
+            Whether twins are made.
         varied : float in [0, 1], default=0.0
-            Share of the sentences with a twin in which every token that can move is first replaced by one of its
-            alternatives (or stays, if it is among them). Their twins differ from the varied sentence in one token, so
-            that many more words are met than the sentences hold.
+            Share of the sentences with a twin that are varied. In a varied sentence, every token that can move is first
+            replaced by a random word among its alternatives, which may include its own word. The twin then differs from
+            the varied sentence in one token. Training thus sees many more words than the sentences hold.
 
         Raises
         ------
@@ -182,7 +189,7 @@ class PairBatches:
         return np.concatenate([pairs, _some(self.other_rows, len(pairs), rng)])
 
     def _plan(self, rows: np.ndarray, rng: np.random.Generator | None) -> list[np.ndarray]:
-        """Rows of each batch, those with a twin first."""
+        """Return the rows of each batch, with those that have a twin first."""
         sampler = LengthBucketSampler(
             self._lengths[rows], self.batch_size * _CELLS_PER_SENTENCE, max_rows=self.batch_size, rng=rng
         )
@@ -190,6 +197,7 @@ class PairBatches:
         return [batch[np.argsort(~self._has_pair[batch], kind="stable")] for batch in batches]
 
     def _batch(self, rows: Tensor, time: int, n_pairs: int, generator: torch.Generator, varied: float) -> PairBatch:
+        # shape: (batch, 1)
         start = self._offsets[rows].unsqueeze(1)
         position = torch.arange(time, device=self.device)
         # shape: (batch, time)
@@ -213,31 +221,35 @@ class PairBatches:
         )
 
     def _move(self, rows: Tensor, words: Tensor, generator: torch.Generator) -> Tensor:
-        """Words with one eligible token of each sentence replaced; both choices are uniform."""
+        """Replace one eligible token of each sentence; token and new word are drawn uniformly."""
         first, last = self._bounds[rows], self._bounds[rows + 1]
-        # Uniform numbers and not randint, whose bounds cannot differ between sentences.
+        # Uniform numbers instead of randint, since the bounds of randint cannot differ between sentences.
         which, where_to = torch.rand(2, len(rows), generator=generator, device=self.device)
         chosen = first + (which * (last - first)).long().clamp_max(last - first - 1)
         token = self._eligible[chosen]
         at = (token - self._offsets[rows]).unsqueeze(1)
+        # shape: (n_pairs,), never the token's own word
         other = self._alternative(chosen, words.gather(1, at), where_to)
         return words.scatter(1, at, other.unsqueeze(1))
 
     def _vary(self, words: Tensor, place: Tensor, n_pairs: int, share: float, generator: torch.Generator) -> Tensor:
-        """Words with all eligible tokens of some of the first sentences replaced by any of their alternatives."""
+        """Replace all eligible tokens in a random share of the first sentences by random alternatives."""
         some = torch.rand(len(words), 1, generator=generator, device=self.device) < share
         some[n_pairs:] = False
-        # For all positions, since choosing some would make a GPU wait for their number.
+        # Words are drawn for all positions: to select positions first, the GPU would have to wait for their number.
         chosen = self._choices[place.clamp_min(0)]
         which = torch.rand(words.shape, generator=generator, device=self.device) * self._n_alternatives[chosen]
         other = self._alternatives[chosen, which.long().clamp_max(self._n_alternatives[chosen] - 1)]
         return torch.where(some & (place >= 0), other.long(), words)
 
     def _alternative(self, chosen: Tensor, but_not: Tensor, where_to: Tensor) -> Tensor:
-        """An alternative of each chosen token other than a word (n, 1), uniform for uniform numbers in [0, 1)."""
+        """Draw an alternative of each chosen token other than the word ``but_not``, (n, 1).
+
+        ``where_to`` holds uniform numbers in [0, 1), which make the draw uniform.
+        """
         # shape: (n, N)
         alternatives = self._alternatives[self._choices[chosen]].long()
-        # Running number of the alternatives that may be drawn: no loop over draws that hit the word itself.
+        # Running number of the allowed alternatives. Rejecting draws of the word itself would need a loop.
         possible = ((alternatives != but_not) & (alternatives >= 0)).cumsum(1)
         rank = (where_to * possible[:, -1]).long().clamp_max(possible[:, -1] - 1)
         return alternatives.gather(1, (possible <= rank.unsqueeze(1)).sum(1, keepdim=True)).squeeze(1)
@@ -253,8 +265,9 @@ def _some(rows: np.ndarray, n: int | None, rng: np.random.Generator | None) -> n
 
 
 def _movable(data: PairData) -> PairData:
-    """Only tokens with an alternative other than themselves, only rows that are used, and what can be drawn first."""
-    # Tokens that share a row of alternatives may still be of different words.
+    """Keep only tokens with an alternative other than their own word, and only used rows, valid entries first."""
+    # Tokens that share a row of alternatives may still be different words, so each token is checked against its own
+    # word.
     highest = data.alternatives.max(1, initial=-1)[data.choices_]
     there = np.where(data.alternatives >= 0, data.alternatives, len(data.table))
     lowest, own = there.min(1, initial=len(data.table))[data.choices_], data.words[data.eligible]

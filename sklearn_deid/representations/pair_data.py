@@ -1,4 +1,4 @@
-"""Sentences as flat arrays of numbers, made from tokens and tags, for the training of private representations."""
+"""Tokens and tags as flat arrays of numbers, for the training of private representations."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from ..text import CASING_CLASSES, casing_ids
 
 @dataclass(frozen=True, repr=False)
 class PairData:
-    """Sentences as flat arrays of numbers, and where each token of PHI may move.
+    """Sentences as flat arrays of numbers, and the words to which each PHI token may move.
 
     Attributes
     ----------
     table : FloatTensor of shape (n_words, e)
-        Embedding of each distinct word; of the alternatives as well.
+        Embedding of each distinct word, including the alternatives.
     words : ndarray of shape (n_tokens,)
         Row of ``table`` for each token.
     offsets : ndarray of shape (n + 1,)
@@ -36,16 +36,18 @@ class PairData:
     eligible : ndarray of shape (n_eligible,)
         Positions of the tokens that may move, in ascending order.
     alternatives : ndarray of shape (n_choices, N)
-        Rows of ``table`` to which tokens may move. Entries that are -1 or the token's own word are never drawn; a token
+        Rows of ``table`` to which tokens may move. Entries that are -1 or the token's own word are never drawn. A token
         without any other entry is not eligible.
     choices : ndarray of shape (n_eligible,) or None
-        Row of ``alternatives`` for each eligible token, so that tokens of one word share it; None means one row
-        each, in order.
+        Row of ``alternatives`` for each eligible token. Tokens of the same word share a row. None means a separate row
+        for each token, in order.
     casing : ndarray of shape (n_tokens,) or None
         Casing class of each token, from 0 to ``n_casing - 1``.
     n_casing : int, default=7
+        Number of casing classes.
     spans : ndarray of shape (n_tokens,) or None
-        Label number + 1 where a span of PHI begins, -1 where it goes on, 0 elsewhere; needed by `swapped` alone.
+        Label number + 1 where a span of PHI begins, -1 where the span continues, 0 elsewhere. Only `swapped` needs the
+        spans.
 
     Raises
     ------
@@ -87,12 +89,12 @@ class PairData:
 
     @property
     def choices_(self) -> np.ndarray:
-        """``choices``, which are never None once the object is made."""
+        """Value of ``choices``, which is never None after construction."""
         assert self.choices is not None
         return self.choices
 
     def take(self, rows: np.ndarray) -> PairData:
-        """The sentences of these rows, in this order, over the same table: for example one side of a split by patient.
+        """Return the sentences of these rows, in this order, over the same table; for example a split by patient.
 
         Examples
         --------
@@ -106,22 +108,24 @@ class PairData:
         rows = np.asarray(rows, dtype=np.int64)
         lengths = np.diff(self.offsets)[rows]
         offsets = np.concatenate([[0], np.cumsum(lengths)])
+        # Old position of each new token: shift each sentence from its new start to its old start.
         items = np.repeat(self.offsets[:-1][rows] - offsets[:-1], lengths) + np.arange(offsets[-1])
         return self._gathered(items, offsets)
 
     def swapped(self, share: float, rng: np.random.Generator) -> PairData:
-        """Sentences in which spans of PHI stand in each other's places (see `SpanSwapper`).
+        """Return sentences in which spans of PHI are replaced by other spans of the same label (see `SpanSwapper`).
 
         Parameters
         ----------
         share : float in [0, 1]
-            Probability that a span is replaced by one that is drawn from all spans of its label.
+            Probability that a span is replaced by a span that is drawn from all spans of its label.
         rng : numpy.random.Generator
+            Random stream of the swaps.
 
         Returns
         -------
         PairData
-            Itself where nothing can change.
+            New sentences, or the object itself if no span can be replaced.
 
         Examples
         --------
@@ -136,13 +140,13 @@ class PairData:
         if not share or self.spans is None or not self.spans.any():
             return self
         starts = np.flatnonzero(self.spans > 0)
-        # A span ends before the next token that does not go on with it; the end of all tokens counts as one.
+        # A span ends before the next token that does not continue it. The end of all tokens counts as such a token.
         stops = np.flatnonzero(np.append(self.spans >= 0, True))
         ends = stops[np.searchsorted(stops, starts, side="right")]
         return self._gathered(*SpanSwapper(self.offsets, starts, ends, self.spans[starts], share).draw(rng))
 
     def _gathered(self, items: np.ndarray, offsets: np.ndarray) -> PairData:
-        """Sentences of these tokens."""
+        """Return the sentences made of these tokens, given as positions and sentence offsets."""
         place = np.full(len(self.words), -1)
         place[self.eligible] = np.arange(len(self.eligible))
         kept = place[items]
@@ -164,23 +168,23 @@ def _check_range(name: str, values: np.ndarray, low: int, high: int) -> None:
 
 
 def embedding_table(vectors: WordVectors, words: list[str]) -> np.ndarray:
-    """Embeddings of words, shape (n, dim), with numbers of about size 1; zeros for unknown words."""
+    """Return the embeddings of words, shape (n, dim), with numbers of about size 1; zeros for unknown words."""
     return vectors.vectors_for(words) * np.float32(np.sqrt(vectors.dim))
 
 
 def make_pair_data(
     X: TokenSequences, tags: TokenSequences, classes: np.ndarray, mechanism: Any, **options: Any
 ) -> PairData:
-    """Sentences as rows of a table of embeddings, and the neighbours to which each PHI token may move.
+    """Make the arrays of sentences, and find the neighbours to which each PHI token may move.
 
     Parameters
     ----------
     X, tags : TokenSequences
-        Tags are legal.
+        Sentences and their tags, which must be valid.
     classes : ndarray of shape (n_classes,)
-        Tags; the first is "O", which is also taken for tags that are not listed.
+        Distinct tags; the first is "O". Tags that are not listed count as "O".
     mechanism : ExactTokenMechanism
-        Of a fitted `NeighborPseudonymizer`: which words move, and where to.
+        Mechanism of a fitted `NeighborPseudonymizer`, which says which words move and where they move.
     **options
         ``labels``: PHI categories that move (default all); ``casing``: whether sentences have a casing one-hot.
 
@@ -194,7 +198,7 @@ def make_pair_data(
     words, distinct = distinct_words(X)
     phi = find_phi_tokens(X, tags, labels)
     actions, rows = policy.actions(phi.words)
-    # Unknown words all look the same to the network: there is nothing to tell apart.
+    # Unknown words all look the same to the network, so an attacker cannot tell them apart.
     able = ((actions == MOVE) | (actions == DIGITS)) & (rows >= 0)
     if not able[phi.word_ids].any():
         raise SequenceError(
@@ -202,11 +206,12 @@ def make_pair_data(
             f"{len(phi)} PHI tokens, none of them with a word vector."
         )
     support, _ = mechanism.moves.support(rows[able])
-    # The table: words of X first, then those that only occur as neighbours.
+    # The table holds the words of X first, then the neighbours.
     extra, number = np.unique(support[support >= 0], return_inverse=True)
     alternatives = np.full(support.shape, -1, dtype=np.int64)
     alternatives[support >= 0] = len(distinct) + number
-    # A neighbour that is the word itself must be seen to be it.
+    # A word that is its own neighbour occurs twice in the table. Its neighbour entry is replaced by the row of the word
+    # in X, so that `PairBatches` recognises the word itself.
     own = np.full(len(phi.words), -1)
     own[able] = np.arange(able.sum())
     eligible = own[phi.word_ids] >= 0
@@ -232,8 +237,9 @@ def make_pair_data(
 
 
 def _spans(tags: TokenSequences) -> np.ndarray:
-    """Label number + 1 where a span begins, -1 where it goes on, 0 elsewhere."""
+    """Return label number + 1 where a span begins, -1 where the span continues, 0 elsewhere."""
     starts, ends, labels = span_ranges(tags)
+    # A running sum of -1 at each start and +1 at each end is -1 inside spans and 0 outside.
     steps = np.zeros(len(tags.data) + 1, dtype=np.int64)
     steps[ends] += 1
     steps[starts] -= 1

@@ -1,4 +1,4 @@
-"""One training set from the files of several hospitals."""
+"""Join the released files of several hospitals into a training set."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ def pool_representations(
 ) -> SharedRepresentation:
     """Join the releases of several hospitals that used one representer.
 
-    Sentences stay in the order of the files. A patient number counts within its file: patients of two files are never
-    the same. Where some files have no patient numbers, each of these counts as one patient, so that its sentences are
-    never on both sides of a split.
+    Sentences stay in the order of the files. A patient number counts within its file, so patients of two files are
+    never the same. If only some files have patient numbers, each file without patient numbers counts as a single
+    patient. The sentences of such a file are then never on both sides of a split.
 
     Parameters
     ----------
     paths_or_loaded : sequence of paths or SharedRepresentation
-        At least one. More than one are copied to memory.
+        Folders or opened representations to join, at least one. Two or more are copied to memory.
 
     Returns
     -------
@@ -46,13 +46,13 @@ def pool_representations(
     Raises
     ------
     BundleError
-        If a file is damaged, or two of them come from different representers, differ in d, N, casing, tag scheme or
-        label scheme, or hold the same release. The message names the files by position, from 1, and path.
+        If a file is damaged. If two files come from different representers, differ in d, N, casing, tag scheme or label
+        scheme, or hold the same release. The message names the files by position, from 1, and path.
 
     Warns
     -----
     InsecureReleaseWarning
-        If one is of format 1, whose noise can be taken off. The pool cannot be saved again then.
+        If a file has format 1, since an attacker can remove its noise. The pool can then not be saved again.
 
     Examples
     --------
@@ -80,7 +80,7 @@ def pool_representations(
     names = [_name(number, one) for number, one in enumerate(given, start=1)]
     origin = _common_origin(files, names)
     if any(isinstance(one, SharedRepresentation) and not has_keyed_noise(one.origin) for one in given):
-        warn_of_old_noise()  # `load_representation` says so of paths
+        warn_of_old_noise()  # for paths, `load_representation` has already warned
     _check_releases_differ(files, names)
     X = files[0].X if len(files) == 1 else TokenVectors.concatenate([file.X for file in files])
     X = TokenVectors(X.data, X.offsets, origin)
@@ -94,9 +94,9 @@ def _name(number: int, one: Any) -> str:
 
 
 def _common_origin(files: Sequence[SharedRepresentation], names: Sequence[str]) -> Provenance:
-    """The origin of the first file, which the others must share in all that matters."""
+    """Check that the files have compatible origins, and return the origin with the weakest noise."""
     facts = [_comparable(file, name) for file, name in zip(files, names, strict=True)]
-    # A file without PHI fits every scheme, so that the first one with a scheme is the measure.
+    # A file without PHI fits every scheme. The first file with a scheme therefore sets the scheme of the pool.
     for what in facts[0]:
         known = [(values[what], name) for values, name in zip(facts, names, strict=True) if values[what] is not None]
         for value, name in known[1:]:
@@ -130,9 +130,11 @@ def _comparable(file: SharedRepresentation, name: str) -> dict[str, Any]:
 
 
 def _check_releases_differ(files: Sequence[SharedRepresentation], names: Sequence[str]) -> None:
-    """Noise makes every release of a sentence another one, so that common vectors are the same release.
+    """Raise BundleError if two files hold the same release.
 
-    Single ones may be equal by chance where d is tiny, hence more than half.
+    With new noise, every release of a sentence differs. Sentences with equal vectors are therefore the same release.
+    With a tiny d, single sentences may be equal by chance. The error therefore needs more than half of the sentences of
+    the smaller file.
     """
     seen: list[set[bytes]] = []
     for file, name in zip(files, names, strict=True):
@@ -153,6 +155,7 @@ def _joined_groups(files: Sequence[SharedRepresentation]) -> np.ndarray | None:
         return None
     joined, next_number = [], 0
     for file in files:
+        # A file without patient numbers is a single patient: nothing says which of its sentences belong together.
         groups = np.zeros(len(file), dtype=np.int64) if file.groups is None else file.groups
         own, consecutive = np.unique(groups, return_inverse=True)
         joined.append(consecutive.reshape(-1) + next_number)

@@ -1,6 +1,7 @@
-"""What all trainings of private representations share.
+"""Common parts of all trainings of private representations.
 
-The two networks, how well the tagger reads and how large the noise is, a log of epochs, and the best state so far.
+This file has the model of both networks, metrics of the tagger and of the noise, a log of epochs, and the best state so
+far.
 """
 
 from __future__ import annotations
@@ -23,13 +24,15 @@ _SENTENCES = 256
 
 
 class PrivateModel(nn.Module):
-    """A representer and the tagger that reads what it releases.
+    """A representer and the tagger that reads its released vectors.
 
     Parameters
     ----------
     representer : Representer
+        Network that makes the vectors.
     tagger : TaggerModule
-        Of vectors as wide as the representation, and the casing one-hot where sentences have one. Tag 0 is "O".
+        Tagger of vectors as wide as the representation, plus the casing one-hot if the sentences have one. Tag 0 is
+        "O".
 
     References
     ----------
@@ -41,32 +44,33 @@ class PrivateModel(nn.Module):
         self.representer, self.tagger = representer, tagger
 
     def emissions(self, r: Tensor, batch: PairBatch) -> Tensor:
-        """Emissions of the tagger for representations of shape (batch, time, d)."""
-        # The casing travels with the representation, without noise.
+        """Compute the emissions of the tagger for representations of shape (batch, time, d)."""
+        # The casing is released beside the representation, without noise; shape: (batch, time, d + n_casing)
         vectors = r if batch.casing is None else torch.cat([r, batch.casing], 2)
         return self.tagger(SentenceBatch(lengths=batch.mask.sum(1), mask=batch.mask, vectors=vectors))
 
     def deid_loss(self, r: Tensor, batch: PairBatch) -> Tensor:
-        """l_deid: the tagger's loss on representations of the sentences of a batch."""
+        """Compute l_deid, the tagger's loss on representations of the sentences of a batch."""
         return self.tagger.loss(self.emissions(r, batch), batch.tags, batch.mask)
 
 
 @torch.no_grad()
 def deid_scores(model: PrivateModel, batches: PairBatches, generator: torch.Generator) -> dict[str, float]:
-    """Loss a sentence and F1 of "this token is PHI" on representations with noise, without dropout.
+    """Compute the loss per sentence and the F1 of "this token is PHI", with noise and without dropout.
 
     Parameters
     ----------
     model : PrivateModel
-        Left in the mode it was in.
+        Model to measure. Its training mode is restored afterwards.
     batches : PairBatches
+        Sentences to tag.
     generator : torch.Generator
-        On the device of the batches.
+        Random stream of the noise, on the device of the batches.
 
     Returns
     -------
     dict
-        "deid_loss" and "token_f1" (NaN where no token is or is held for PHI).
+        "deid_loss" and "token_f1". The F1 is NaN if no token is PHI and no token is tagged as PHI.
     """
     was_training = model.training
     model.eval()
@@ -74,6 +78,7 @@ def deid_scores(model: PrivateModel, batches: PairBatches, generator: torch.Gene
     for batch in batches.epoch(None, generator, moved=False):
         r = model.representer(batch.embeddings, batch.mask, generator=generator)  # shape: (batch, time, d)
         emissions = model.emissions(r, batch)
+        # Tag 0 is "O", so every larger index is PHI; shape: (batch, time)
         found = (model.tagger.best_tags(emissions, batch.mask) > 0) & batch.mask
         gold = (batch.tags > 0) & batch.mask
         loss = model.tagger.loss(emissions, batch.tags, batch.mask) * len(batch.mask)
@@ -86,7 +91,7 @@ def deid_scores(model: PrivateModel, batches: PairBatches, generator: torch.Gene
 
 
 def noise_aware_groups(model: PrivateModel, lr: float, noise_lr: float) -> list[dict[str, Any]]:
-    """Optimizer groups: the noise learns at a rate of its own, since its weights are few and large."""
+    """Make optimizer groups; the noise has its own learning rate, since its weights are few and large."""
     noise = model.representer.noise_parameters()
     ids = {id(p) for p in noise}
     others = [p for p in model.parameters() if id(p) not in ids]
@@ -94,16 +99,17 @@ def noise_aware_groups(model: PrivateModel, lr: float, noise_lr: float) -> list[
 
 
 class BestState:
-    """The weights with the lowest score so far.
+    """Keep the weights with the lowest score so far.
 
     Parameters
     ----------
     *modules : nn.Module
+        Modules whose weights are kept.
 
     Attributes
     ----------
     score : float
-        Infinite until something was offered.
+        Lowest score so far; infinite before the first offer.
 
     Examples
     --------
@@ -120,7 +126,7 @@ class BestState:
         self._states: list[dict[str, Tensor]] | None = None
 
     def offer(self, score: float) -> bool:
-        """Keep the weights as they are now if the score is lower than all before."""
+        """Keep the current weights if the score is lower than all earlier scores; return whether they were kept."""
         if not score < self.score:
             return False
         self.score = score
@@ -128,13 +134,13 @@ class BestState:
         return True
 
     def restore(self) -> None:
-        """Put the best weights back; nothing where none was kept."""
+        """Load the best weights into the modules; change nothing if no weights were kept."""
         for module, state in zip(self.modules, self._states or [], strict=False):
             module.load_state_dict(state)
 
 
 class TrainingLog:
-    """One row of numbers for each epoch of each phase, printed while training if asked for.
+    """Log with a row of numbers for each epoch of each phase.
 
     Parameters
     ----------
@@ -144,7 +150,7 @@ class TrainingLog:
     Attributes
     ----------
     rows : list of dict
-        "phase", "epoch" (from 1 in each phase), "seconds", and the numbers of the epoch.
+        Rows with "phase", "epoch" (counted from 1 in each phase), "seconds", and the numbers of the epoch.
     """
 
     def __init__(self, verbose: int = 0) -> None:
@@ -163,26 +169,29 @@ class TrainingLog:
             print(f"{phase:>10} {epoch:>4}  {shown}  ({self.rows[-1]['seconds']:.1f} s)", file=sys.stdout, flush=True)
 
     def of_phase(self, phase: str) -> Iterator[dict[str, Any]]:
-        """Rows of one phase."""
+        """Return the rows of a phase."""
         return (row for row in self.rows if row["phase"] == phase)
 
 
 @torch.no_grad()
 def noise_figures(representer: Representer, batches: PairBatches) -> dict[str, float]:
-    """Size of the noise, and of the signal that it hides, on some sentences with PHI.
+    """Measure the size of the noise and of the signal behind it, on some sentences with PHI.
 
     Parameters
     ----------
     representer : Representer
+        Representer to measure.
     batches : PairBatches
+        Sentences; at most 256 of those with PHI are read.
 
     Returns
     -------
     dict
-        "input_std" and "output_std", mean standard deviation of the noise over its dimensions; "signal_to_noise", the
-        spread over tokens of the representation without any noise, in units of the output noise (root mean squares
-        over dimensions; infinite without noise); "output_norm", mean length of a token's vector before noise and unit
-        length. A representer can undo its noise by larger outputs, so none of them says much alone.
+        "input_std" and "output_std" are the mean standard deviations of the noise over its dimensions.
+        "signal_to_noise" is the spread over tokens of the representation without any noise, in units of the output
+        noise (root mean squares over dimensions; infinite without noise). "output_norm" is the mean length of a token's
+        vector before noise and unit length. A representer can compensate its noise by larger outputs, so read these
+        numbers together.
 
     Examples
     --------
@@ -199,7 +208,7 @@ def noise_figures(representer: Representer, batches: PairBatches) -> dict[str, f
     device = batches.device
     sums = torch.zeros(2, representer.output_noise.size, dtype=torch.float64, device=device)
     norm_and_count = torch.zeros(2, dtype=torch.float64, device=device)
-    # Without twins nothing is drawn from this.
+    # No twins are made and no noise is added, so nothing is drawn from this generator.
     unused = torch.Generator(device)
     for batch in batches.epoch(None, unused, sentences="pairs", max_pairs=_SENTENCES, moved=False):
         # shape: (batch, time, d), zero at padded positions
@@ -207,6 +216,7 @@ def noise_figures(representer: Representer, batches: PairBatches) -> dict[str, f
         sums += torch.stack([mu.sum((0, 1)), mu.square().sum((0, 1))])
         norm_and_count += torch.stack([mu.norm(dim=2).sum(), batch.mask.sum()])
     norm, n = norm_and_count / norm_and_count[1].clamp_min(1.0), norm_and_count[1].clamp_min(1.0)
+    # Var = E[mu^2] - E[mu]^2 for each dimension, shape (d,); rounding could make the difference slightly negative.
     variance = (sums[1] / n - (sums[0] / n).square()).clamp_min(0.0)
     into, out = representer.input_noise.std(), representer.output_std()
     ratio = (variance.mean() / out.double().square().mean()).sqrt()

@@ -1,4 +1,4 @@
-"""`PrivateRepresenter`: tokens in, noisy vectors out that can be shared."""
+"""`PrivateRepresenter` turns tokens into noisy vectors that a hospital can share."""
 
 from __future__ import annotations
 
@@ -33,141 +33,149 @@ from .strategies import DANN, STRATEGIES, Bounded, Schedule, ThreePart, Trainabl
 
 
 class PrivateRepresenter(SentenceTransformer):
-    """Turn tokens into noisy vectors from which a tagger can be trained, and PHI words hardly be read.
+    """Turn tokens into noisy vectors: a tagger can learn from them, and an attacker can hardly read PHI words in them.
 
-    A network reads the word vectors of a sentence and returns a vector for each token, to which noise is added. It is
-    trained so that a tagger finds PHI in the noisy vectors while it is hard to tell a sentence from one in which a PHI
-    token was moved to one of its N nearest words. **Vectors made on a CPU by version 0.1.0 are as readable as without
-    noise** (``docs/security.md``). A hospital with annotated notes can hand out these vectors with their tags; a tagger
-    trained on vectors of many hospitals tags notes of all of them.
+    A network reads the word vectors of a sentence and returns a vector for each token. Then noise is added to each
+    vector. The network is trained for two aims. A tagger must find PHI in the noisy vectors. An attacker must hardly be
+    able to tell a sentence from a copy in which a PHI token was moved to one of its N nearest words. **Vectors made on
+    a CPU by version 0.1.0 are as readable as without noise** (``docs/security.md``).
+
+    A hospital with annotated notes can hand out these vectors with their tags. A tagger that is trained on the vectors
+    of many hospitals can tag the notes of all of them.
 
     Parameters
     ----------
     embeddings : "auto", "corpus", "glove-6b-50d", path, WordVectors or KeyedVectors, default="auto"
-        Public word vectors. "corpus" trains them on X and warns: they hold the words of X, and what is made with them
-        must not be shared. "auto" takes the installed public vectors, else does as "corpus".
+        Public word vectors. "corpus" trains the word vectors on X and warns: they hold the words of X, so you must not
+        share representations made with them. "auto" takes the installed public vectors. Without installed vectors,
+        "auto" is the same as "corpus".
     n_components : int, default=50
         d, width of the representation.
     n_neighbors : int, default=100
-        N, how many nearest words (itself included) a moved token may go to; at least 2.
+        N, number of nearest words to which a token may move. The token's own word is one of them, so N is at least 2.
     noise : "trainable", TrainableNoise, float or None, default="trainable"
-        "trainable" learns a standard deviation for each dimension; `TrainableNoise` also sets where it starts, its
-        floor and its learning rate. A number fixes the standard deviation. None adds no noise, for comparison: then
-        nothing is private (not with bounded training).
+        "trainable" learns a standard deviation for each dimension. `TrainableNoise` also sets the initial value, the
+        floor and the learning rate. A number fixes the standard deviation. None adds no noise and gives no privacy; use
+        None for comparisons only. Bounded training does not allow None.
     encoder : {"lstm", "dense"}, default="lstm"
-        "lstm" reads the whole sentence; with "dense" a token's vector depends on its word alone, and `worst_case` can
-        be computed.
+        "lstm" reads the whole sentence. With "dense", the vector of a token depends on its word alone, and `worst_case`
+        can be computed.
     hidden_size : int, default=128
         Units of each direction of the LSTM.
     training : {"bounded", "three_part", "dann"}, Bounded, ThreePart or DANN, default="bounded"
-        "bounded" keeps a bound on the best attacker, for ideal noise and single tokens. "three_part" is the training of
-        the paper, against an adversary. "dann" trains both at once by gradient reversal, which the paper found to fail.
-        An object sets the parameters of the training, such as ``Bounded(max_attack_accuracy=0.52)``.
+        "bounded" keeps a bound on the accuracy of the best attacker, for ideal noise and single tokens. "three_part" is
+        the training of the paper, against an adversary. "dann" trains the representer and the adversary at once by
+        gradient reversal; the paper found that DANN fails. An object sets the parameters of the training, such as
+        ``Bounded(max_attack_accuracy=0.52)``.
     labels : collection of str, optional
         PHI categories to protect; all by default.
     exclude : str, collection of str or None, default="en"
-        Words that count as harmless where they are written in lower case; a language code means spaCy's stop words.
+        Words that count as harmless where they are written in lower case. A language code means the stop words of
+        spaCy.
     digits : {"near", "same", "random"}, default="near"
         Where all-digit words may move; see `NeighborPseudonymizer`.
     casing : bool, default=True
-        Append the casing class of each token (7 columns, one-hot). It is what the word looks like, carries no noise,
-        and no bound covers it.
+        Whether the casing class of each token is appended (7 columns, one-hot). The casing carries no noise, and no
+        bound covers it.
     unit_norm : bool, default=True
-        Scale each noisy vector to length 1.
+        Whether each noisy vector is scaled to length 1.
     tagger_hidden_size : int, default=96
-        Units of each direction of the tagger that is trained along.
+        Units of each direction of the tagger that is trained together with the network.
     max_epochs : int, default=60
-        Bounded training: epochs; then only the tagger is fine-tuned, for half as many. Otherwise: most rounds of the
-        last phase.
+        Bounded training: number of epochs; then the tagger alone is fine-tuned for half as many epochs. Other
+        trainings: largest number of rounds of the last phase.
     lr : float or None, default=None
-        Learning rate of the networks. None is 4e-3 for bounded training and else 2e-3 (the paper's).
+        Learning rate of the networks. None means 4e-3 for bounded training and 2e-3 (the paper's rate) for the others.
     batch_size : int or None, default=None
-        Sentences of a batch. None is 128 for bounded training and else 32 (the paper's).
+        Sentences of a batch. None means 128 for bounded training and 32 (the paper's size) for the others.
     validation_fraction : float in (0, 1) or None, default=0.1
-        Share of the patients (``groups``; without them: of the sentences) that is held out to choose the epoch, to
-        steer the prices and to measure the bound. None holds nothing out.
+        Share of the patients in ``groups`` that is held out; without ``groups``, share of the sentences. Held-out data
+        are used to choose the epoch, to steer the dual variables and to measure the bound. None holds nothing out.
     memmap_dir : path, optional
-        Folder in which `transform` writes the vectors, to a new file each time, and from which they are mapped: for
-        more than fits into memory. The files are the caller's to delete. By default they are held in memory.
+        Folder for vectors that do not fit into memory. Each call of `transform` writes its vectors to a new file there
+        and maps them from the file. You delete these files yourself. By default the vectors are held in memory.
     device : str, default="auto"
-        "auto" is CUDA where there is one, else the CPU.
+        "auto" means CUDA where a CUDA device is available, and the CPU elsewhere.
     n_jobs : int, optional
         Threads of the neighbour search.
     verbose : int, default=0
         1 prints a line for each epoch of each phase.
     random_state : int, RandomState or None, default=None
-        Seeds training, and the noise of `transform` in this process. **An attacker who knows the seed can remove the
-        noise**, so seeded representations are for experiments and cannot be saved for sharing. With None each call of
-        `transform` draws its noise from ChaCha20 under a new key of 256 bits of the operating system.
+        Random seed of the training, and of the noise of `transform` in this process. **An attacker who knows the seed
+        can remove the noise.** Therefore seeded representations are for experiments and cannot be saved for sharing.
+        With None, each call of `transform` draws its noise from ChaCha20 under a new key of 256 bits from the operating
+        system.
 
     Attributes
     ----------
     adversaries_ : PairAdversaries or None
-        Of three-part training and DANN, as they were in the round that was kept.
+        Adversaries of three-part training or DANN, with the weights of the selected round.
     bound_ : PrivacyBound or None
-        Bound on the best attacker, in the mean and at a quantile over pairs of held-out patients. None without output
-        noise, or without held-out PHI.
+        Bound on the accuracy of the best attacker over pairs of held-out patients: the mean, and a quantile. None
+        without output noise, or without held-out PHI.
     control_accuracy_ : float or None
-        Three-part training and DANN: how often T2 was right before anything was hidden. Under 0.9 the adversary was
-        too weak to prove anything.
+        Three-part training and DANN: accuracy of the adversary T2 before the representer hides anything. Under 0.9, the
+        adversary is too weak to prove anything.
     classes_ : ndarray
-        Tags of the tagger that was trained along.
+        Tags of the tagger that is trained together with the network.
     fingerprint_ : str
-        Of weights, settings and word vectors; vectors of equal fingerprints may be pooled.
+        Hash of the weights, the settings and the word vectors. Vectors with equal fingerprints may be pooled.
     history_ : list of dict
         Phase, epoch, seconds, losses and accuracies of every epoch.
     interrupted_ : bool
-        Whether Ctrl-C ended the training; the best state until then was kept.
+        Whether Ctrl-C ended the training. The best state up to that moment was kept.
     network_ : Representer
-        Makes the vectors.
+        Network that makes the vectors.
     selected_round_ : int
-        Epoch of bounded training, or round of the others, whose weights were kept; from 1.
+        Number of the epoch (bounded training) or round (other trainings) whose weights were kept, counted from 1.
     tagger_ : TaggerModule
-        Was trained along; it is not saved.
+        Tagger that was trained together with the network. `save` does not write the tagger.
     training_ : Bounded, ThreePart or DANN
-        The training that was used, with its parameters.
+        Training that was used, with its parameters.
     n_features_out_ : int
-        Width of the vectors of `transform`.
+        Width of the vectors that `transform` returns.
     training_counts_ : dict
-        Sentences, tokens, PHI tokens that can move, and patients (None without ``groups``) of `fit`.
+        Number of sentences, tokens, PHI tokens that can move, and patients (None without ``groups``) in `fit`.
 
     Notes
     -----
-    **What the bound says.** Before its length is made 1, the representation is Gaussian with a known mean mu and
-    standard deviation sigma. The best attacker knows the network and two sentences x, x', sees one release of one of
-    them, and cannot predict the noise. They are right with probability Phi(d'/2), ``d'^2 = sum((mu(x) - mu(x'))^2 /
-    sigma^2)`` over tokens and dimensions. ``bound_`` is the mean, and a quantile, of this accuracy. The pairs are
-    sentences x of held-out patients, and x' with one PHI token moved to one of its N nearest words, token and word
-    drawn at random. About two thirds of PHI tokens can move; stop words, punctuation and words without a vector cannot.
-    `certify` computes the bound for other data and several releases.
+    **What the bound says.** Before it is scaled to length 1, the representation is Gaussian with a known mean mu and a
+    known standard deviation sigma. The best attacker knows the network and two sentences x and x'. They see one release
+    of x or of x', and they cannot predict the noise. Their answer is right with probability Phi(d'/2), where
+    ``d'^2 = sum((mu(x) - mu(x'))^2 / sigma^2)`` over tokens and dimensions. ``bound_`` holds the mean and a quantile of
+    this accuracy over pairs. In each pair, x is a sentence of a held-out patient, and x' is the same sentence with one
+    PHI token moved to one of its N nearest words. Token and word are drawn at random. About two thirds of the PHI
+    tokens can move; stop words, punctuation and words without a vector cannot. `certify` computes the bound for other
+    data and for several releases.
 
-    **What the bound does not say.** It is no statement about
+    **What the bound does not say.** The bound is no statement about
 
     - pairs beyond the quantile, and attackers who pick the pair;
-    - moves of several tokens (all PHI of a patient: 0.87 where the mean for one token is 0.53);
-    - words that are further away, and words without a vector, which all look alike but differ from words with one;
-    - r releases of a sentence: d' grows by the root of r;
+    - moves of several tokens (an accuracy of 0.87 for all PHI of a patient, when the mean for one token is 0.53);
+    - words that are further away, and words without a vector; the latter all look alike but differ from words with a
+      vector;
+    - r releases of a sentence: d' grows by the square root of r;
     - casing, tags and the number of tokens;
     - information on the notes in the weights of the network.
 
-    **Noise.** Each call of `transform` draws its noise anew, from ChaCha20 under a key of its own that is never stored
-    (unless ``random_state`` is given): copies of a pickled representer draw independently. Vectors are rounded to a
-    public grid. Equal sentences of one call share their draw, since each further release of a sentence gives more of
-    it away.
+    **Noise.** Without ``random_state``, each call of `transform` draws new noise from ChaCha20 under a new key that is
+    never stored. Copies of a pickled representer therefore draw independent noise. Vectors are rounded to a public
+    grid. Equal sentences of one call share their noise, since each further release of a sentence reveals more of the
+    sentence.
 
-    **Where the paper and its code differ**, see `representations.Representer`.
+    **Paper and code.** `representations.Representer` lists the differences between the paper and its code.
 
     See Also
     --------
     representations.Bounded, representations.ThreePart, representations.DANN : Strategies of training.
-    representations.TrainableNoise : How noise is learned.
-    NeighborPseudonymizer : Moves words, and shares text.
+    representations.TrainableNoise : Parameters of learned noise.
+    NeighborPseudonymizer : Moves words and releases text.
     save_representation : Writes vectors and tags for others.
 
     References
     ----------
     Friedrich et al. (2019), Adversarial learning of privacy-preserving text representations for de-identification of
-    medical records, ACL, section 5. Bounded training is not part of it.
+    medical records, ACL, section 5. Bounded training is not part of that paper.
 
     Examples
     --------
@@ -181,7 +189,7 @@ class PrivateRepresenter(SentenceTransformer):
     (30, (2, 11), False)
     """
 
-    _releases = "representation"  # for audits: what `transform` makes is shared
+    _releases = "representation"  # for audits: the result of `transform` is shared
     _vectors: WordVectors
     _noise_seeds: np.random.Generator | None
     _parameter_constraints: dict[str, list] = {
@@ -253,7 +261,7 @@ class PrivateRepresenter(SentenceTransformer):
         y : sequence of n tag sequences
             IOB2.
         groups : array-like of shape (n,), optional
-            Patient of each sentence: a patient is either trained on or held out.
+            Patient of each sentence. All sentences of a patient are either used for training or held out.
 
         Returns
         -------
@@ -262,8 +270,8 @@ class PrivateRepresenter(SentenceTransformer):
         Raises
         ------
         SequenceError
-            If y is missing or does not match X, X holds vectors, no PHI token has a word vector, or there are fewer
-            than two patients and some are to be held out.
+            If y is missing or does not match X, if X holds vectors, if no PHI token has a word vector, or if patients
+            are to be held out and there are fewer than two.
         ValueError
             If a parameter does not fit the word vectors or the training.
         """
@@ -284,7 +292,7 @@ class PrivateRepresenter(SentenceTransformer):
         return self
 
     def transform(self, X: Any) -> TokenVectors:
-        """Noisy vectors of sentences; other noise at every call.
+        """Return noisy vectors of sentences, with new noise at every call.
 
         Parameters
         ----------
@@ -293,23 +301,27 @@ class PrivateRepresenter(SentenceTransformer):
         Returns
         -------
         TokenVectors of n sentences
-            Arrays of shape (n_tokens, n_components), with ``casing`` 7 columns more; equal for equal sentences.
+            Arrays of shape (n_tokens, n_components), with 7 more columns if ``casing`` is True. Equal sentences of one
+            call have equal arrays.
 
         Raises
         ------
         SequenceError
-            If X holds vectors or is no sequence of sentences.
+            If X holds vectors or is not a sequence of sentences.
         """
         check_is_fitted(self)
         return self._released(self._words(X), noise=True)
 
     def sample(self, X: Any, n: int) -> list[TokenVectors]:
-        """Several independent releases of the same sentences, for audits; sharing more than one gives more away.
+        """Return several independent releases of the same sentences, for audits.
+
+        Share one release at most, since each further release reveals more of the sentences.
 
         Parameters
         ----------
         X : sequence of sentences
         n : int
+            Number of releases.
 
         Returns
         -------
@@ -320,7 +332,9 @@ class PrivateRepresenter(SentenceTransformer):
         return [self._released(X, noise=True) for _ in range(n)]
 
     def noise_free(self, X: Any) -> TokenVectors:
-        """What the network returns with both noises switched off: the best template an attacker has. Never share it.
+        """Return the vectors of the network with both noises switched off. Never share these vectors.
+
+        An attacker who owns the network can compute them too; they are the attacker's best template of a sentence.
 
         Parameters
         ----------
@@ -329,7 +343,7 @@ class PrivateRepresenter(SentenceTransformer):
         Returns
         -------
         TokenVectors
-            Without origin, so that it cannot be saved for sharing.
+            Vectors without an origin, so that they cannot be saved for sharing.
         """
         check_is_fitted(self)
         return self._released(self._words(X), noise=False)
@@ -337,19 +351,21 @@ class PrivateRepresenter(SentenceTransformer):
     def certify(
         self, X: Any, y: Any, *, n_releases: int = 1, quantile: float = 0.95, random_state: Any = None
     ) -> PrivacyBound:
-        """Accuracy of the best attacker over the PHI sentences of X, each with one token moved at random.
+        """Bound the accuracy of the best attacker over the PHI sentences of X, each with one token moved at random.
 
-        For ideal noise and single tokens that can move, not for patients; see the notes of `PrivateRepresenter`.
+        The bound holds for ideal noise and for single tokens that can move. It is not a bound for patients; see the
+        notes of `PrivateRepresenter`.
 
         Parameters
         ----------
         X, y
-            As for `fit`; sentences of other patients than those of `fit` give an honest number.
+            Sentences and tags as for `fit`. Take patients who were not in `fit`, or the bound is too optimistic.
         n_releases : int, default=1
-            r, how often each sentence is released.
+            r, number of releases of each sentence.
         quantile : float in (0, 1), default=0.95
+            Quantile of the accuracy over the pairs that is reported beside the mean.
         random_state : int, RandomState or None, default=None
-            Draws the moves.
+            Random seed for drawing the moved tokens and their new words.
 
         Raises
         ------
@@ -370,23 +386,27 @@ class PrivateRepresenter(SentenceTransformer):
         return privacy_bound(distances, n_releases=n_releases, quantile=quantile, slack=slack)
 
     def worst_case(self, words: Any = None) -> WorstCase:
-        """Exact worst case over words and their N nearest words; for ``encoder="dense"`` with bounded training.
+        """Compute the exact worst case over words and their N nearest words.
+
+        The computation needs ``encoder="dense"`` and bounded training.
 
         Parameters
         ----------
         words : sequence of str, optional
-            Words to look at; by default all that have a vector (minutes for 400,000 words).
+            Words to examine. By default all words that have a vector are examined, which takes minutes for 400,000
+            words.
 
         Returns
         -------
         WorstCase
-            With ideal noise, one release of a sentence is mu-Gaussian differentially private with its ``gdp_mu``, for
-            sentences that differ in one token moved to one of its N nearest words. k such tokens: root of k times mu.
+            With ideal noise, one release of a sentence is mu-Gaussian differentially private, with mu equal to
+            ``gdp_mu``. Neighbouring sentences differ in one token that is moved to one of its N nearest words. For k
+            moved tokens, multiply mu by the square root of k.
 
         Raises
         ------
         ValueError
-            If a token's vector depends on other tokens or on noise at the input, or there is no noise.
+            If the vector of a token depends on other tokens or on noise at the input, or if there is no noise.
 
         References
         ----------
@@ -405,12 +425,13 @@ class PrivateRepresenter(SentenceTransformer):
         return worst_case(network, self._vectors, self._neighbor_mechanism().moves, rows)
 
     def pair_data(self, X: Any, y: Any) -> PairData:
-        """Sentences as arrays of numbers, with the words to which each PHI token may move; for audits.
+        """Return sentences as arrays of numbers, with the words to which each PHI token may move; for audits.
 
         Parameters
         ----------
         X, y
-            As for `fit`; tags that were not seen in `fit` count as "O" for the tagger, but their tokens move.
+            Sentences and tags as for `fit`. A tag that was not seen in `fit` counts as "O" for the tagger, but its
+            token can still move.
         """
         check_is_fitted(self)
         X = self._words(X)
@@ -418,25 +439,28 @@ class PrivateRepresenter(SentenceTransformer):
         return make_pair_data(X, tags, self.classes_, self._neighbor_mechanism(), **self._pair_options())
 
     def pair_batches(self, X: Any, y: Any, batch_size: int = 32) -> PairBatches:
-        """Sentences of X with their moved twins, as attackers are trained on; for audits.
+        """Return batches of the sentences of X and their moved twins, to train attackers on; for audits.
+
+        A twin is a copy of a sentence in which one PHI token was moved.
 
         Parameters
         ----------
         X, y
-            As for `pair_data`.
+            Sentences and tags as for `pair_data`.
         batch_size : int, default=32
+            Largest number of sentences of a batch.
         """
         data, device = self.pair_data(X, y), resolve_device(self.device)
         self.network_.to(device)
         return PairBatches(data, batch_size, device)
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
-        """Names of the columns of a token's vector.
+        """Return the names of the columns of a token's vector.
 
         Parameters
         ----------
         input_features : None
-            Not used; there for the interface of scikit-learn.
+            Not used; the parameter is part of the scikit-learn interface.
 
         Returns
         -------
@@ -447,9 +471,9 @@ class PrivateRepresenter(SentenceTransformer):
         return np.array(names + [f"casing_{name}" for name in CASING_CLASSES] * self.casing, dtype=object)
 
     def save(self, path: Any, *, overwrite: bool = False, audit: Any = None) -> None:
-        """Save for others, as a folder of JSON and safetensors with a privacy card (``README.md``).
+        """Save the fitted representer for others, as a folder of JSON, safetensors and a privacy card (``README.md``).
 
-        Word vectors are not saved: they are public, and named by a checksum.
+        The word vectors are not saved, since they are public. The folder names them by a checksum.
 
         Parameters
         ----------
@@ -458,7 +482,7 @@ class PrivateRepresenter(SentenceTransformer):
         overwrite : bool, default=False
             Whether a saved representer at ``path`` may be replaced.
         audit : mapping, optional
-            Figures of an audit, for the card.
+            Metrics of an audit, for the privacy card.
 
         Raises
         ------
@@ -470,24 +494,28 @@ class PrivateRepresenter(SentenceTransformer):
 
     @classmethod
     def load(cls, path: Any, *, embeddings: Any = None, device: str = "auto") -> PrivateRepresenter:
-        """Load what `save` wrote; nothing in the folder is executed.
+        """Load a representer that `save` wrote; nothing in the folder is executed.
 
         Parameters
         ----------
         path : path
+            Folder that `save` wrote.
         embeddings : as in the constructor, optional
-            The public word vectors it was trained with; needed unless they are "glove-6b-50d".
+            Public word vectors with which the representer was trained. You must pass them unless they are
+            "glove-6b-50d".
         device : str, default="auto"
+            Device of the loaded representer, as in the constructor.
 
         Raises
         ------
         BundleError
-            If the folder is damaged, incomplete or of another format, or these are other word vectors.
+            If the folder is damaged, incomplete or of another format, or if the representer was trained with other word
+            vectors.
         """
         return load_representer(cls, path, embeddings).set_params(device=device)
 
     def set_params(self, **params: Any) -> PrivateRepresenter:
-        """Set parameters, those of a strategy as ``training__name`` and ``noise__name``.
+        """Set parameters; name a parameter of a strategy ``training__name`` or ``noise__name``.
 
         Parameters
         ----------
@@ -501,7 +529,7 @@ class PrivateRepresenter(SentenceTransformer):
         Raises
         ------
         ValueError
-            If there is no such parameter, or a strategy is a string, which has none.
+            If there is no such parameter, or if the strategy is given as a string, which has no parameters.
         """
         for whole in ("training", "noise"):
             value = params.get(whole, getattr(self, whole))
@@ -520,7 +548,8 @@ class PrivateRepresenter(SentenceTransformer):
         return tags
 
     def __getstate__(self) -> dict[str, Any]:
-        # Noise that could be replayed is no noise: a copy takes its numbers from the operating system.
+        # Replayed noise could be subtracted, so a pickled copy never keeps the seeds. The copy takes new noise from the
+        # operating system instead.
         state = super().__getstate__().copy()
         if "_noise_seeds" in state:
             state["_noise_seeds"] = None
@@ -555,6 +584,8 @@ class PrivateRepresenter(SentenceTransformer):
             schedule=Schedule(self.max_epochs, self.lr, getattr(noise, "lr", None)),
             verbose=self.verbose,
         )
+        # Initial weights and dropout draw from PyTorch's global generator. The fork leaves the caller's random state as
+        # it was.
         with torch.random.fork_rng(devices=[device] if device.type == "cuda" else []):
             torch.manual_seed(int(rng.integers(2**62)))
             model = PrivateModel(self._new_network(self._vectors.dim), self._new_tagger()).to(device)
@@ -571,7 +602,7 @@ class PrivateRepresenter(SentenceTransformer):
         self.selected_round_, self._is_protected = result.selected_round, result.is_protected
 
     def _neighbor_mechanism(self) -> Any:
-        """Where PHI tokens may move: the machinery of `NeighborPseudonymizer`."""
+        """Return the token mechanism of a `NeighborPseudonymizer`, which says where PHI tokens may move."""
         pseudonymizer = NeighborPseudonymizer(
             embeddings=self._vectors,
             n_neighbors=self.n_neighbors,
@@ -581,10 +612,11 @@ class PrivateRepresenter(SentenceTransformer):
             verbose=self.verbose,
             random_state=0,
         )
+        # An empty fit suffices: the mechanism depends on the word vectors and the parameters, not on notes.
         return pseudonymizer.fit([], []).mechanism_
 
     def _new_network(self, input_size: int) -> Representer:
-        """The network from embeddings to the representation, with noise as the parameters ask for."""
+        """Make the network from embeddings to the representation, with the noise that the parameters set."""
         noise = as_strategy("noise", self.noise)
         kind, floor = "none", 0.0
         init: float | str = 0.0
@@ -605,7 +637,7 @@ class PrivateRepresenter(SentenceTransformer):
         )
 
     def _new_tagger(self) -> TaggerModule:
-        """The tagger that is trained along, which reads representation and casing."""
+        """Make the tagger that is trained together with the network; it reads representation and casing."""
         width = self.n_components + len(CASING_CLASSES) * self.casing
         encoder = BidirectionalRecurrent(width, self.tagger_hidden_size)
         return TaggerModule(len(self.classes_), None, encoder, input_dropout=0.1, output_dropout=0.5)
@@ -625,5 +657,7 @@ class PrivateRepresenter(SentenceTransformer):
             generator=release_generator(seed) if noise else None,
             memmap_dir=self.memmap_dir,
         )
+        # Vectors without an origin cannot be saved for sharing: noise-free vectors, and those of an unprotected
+        # network.
         origin = origin_of(self) if noise and self._is_protected else None
         return TokenVectors(data, X.offsets, origin).with_documents(X.documents)

@@ -1,8 +1,9 @@
-"""Attack a finished representer: train adversaries on it, and see how often they are right on others' pairs.
+"""Attack a finished representer: train adversaries on it, and measure their accuracy on pairs of other patients.
 
-A probe is one attack by one kind of network. High accuracy proves that something leaks; accuracy at chance proves
-something only if the same adversary is right where nothing is hidden (`positive_control`), and even then nothing of
-stronger attackers. The bound of `sklearn_deid.representations.pair_distance` holds for all of them.
+A probe is one attack by one kind of network. High accuracy proves that the representation leaks information. Accuracy
+at chance proves something only if the same adversary succeeds where nothing is hidden (`positive_control`). Even then,
+it proves nothing about stronger attackers. The bound of `sklearn_deid.representations.pair_distance` holds for all
+attackers.
 """
 
 from __future__ import annotations
@@ -23,31 +24,31 @@ from .pair_adversaries import PairAdversaries
 from .pair_batches import PairBatches
 from .private_model import TrainingLog
 
-# An adversary that compares two representations must be right this often where they hide nothing; one that is not
-# cannot show that they hide something.
+# Smallest accuracy that an adversary must reach where nothing is hidden. A less accurate adversary is too weak: its
+# failure does not show that a representation hides anything.
 CONTROL_BAR = 0.90
 
 
 @dataclass(frozen=True, repr=False)
 class ProbeResult:
-    """What a probe found.
+    """Result of a probe.
 
     Attributes
     ----------
     accuracies : dict of str to Estimate
-        Share of pairs, real and fake, that an adversary judged rightly; half of them are real. Keys are "t1", "t2", and
-        for the paper's kind "average". Measured on pairs drawn anew from the held-out sentences by which the epoch was
-        chosen; for sentences that chose nothing see `pair_accuracy`. The interval is Wilson's at 95 %. It takes pairs
-        as independent: names that return in many sentences make it too narrow, and it holds nothing of how the accuracy
-        varies between trainings.
+        Share of the pairs that each adversary judged correctly; half of the pairs are real, half are fake. Keys are
+        "t1", "t2", and for the paper's kind "average". The pairs are drawn anew from the held-out sentences that also
+        selected the epoch. To measure on sentences that selected nothing, use `pair_accuracy`. The interval is Wilson's
+        at 95 %. It takes pairs as independent, so names that occur in many sentences make the interval too narrow. The
+        interval does not include the variation between trainings.
     adversaries : PairAdversaries
-        Each judge at its best epoch.
+        Trained adversaries, each judge with the weights of its best epoch.
     continued : bool
-        Whether they had been trained before.
+        Whether the adversaries had been trained before the probe.
     epochs : dict of str to int
-        Epoch of the weights of each adversary; 0 for one that was not trained further.
+        Epoch of the weights of each adversary; 0 for an adversary that was not trained further.
     control : ProbeResult or None
-        The same probe where nothing is hidden.
+        Result of the same probe where nothing is hidden.
     """
 
     accuracies: dict[str, Estimate]
@@ -58,22 +59,22 @@ class ProbeResult:
 
     @property
     def strongest(self) -> Estimate:
-        """The attack that was right most often."""
+        """Accuracy of the most accurate attack."""
         return max(self.accuracies.values(), key=lambda found: found.value)
 
     @property
     def control_accuracy(self) -> float | None:
-        """T2's accuracy in the control; None without a control or without T2."""
+        """Accuracy of T2 in the control; None without a control or without T2."""
         found = None if self.control is None else self.control.accuracies.get("t2")
         return None if found is None else found.value
 
     @property
     def control_passed(self) -> bool | None:
-        """Whether that is at least 0.90, without which an accuracy at chance proves nothing."""
+        """Whether the accuracy of T2 in the control is at least 0.90; if not, an accuracy at chance proves nothing."""
         return None if self.control_accuracy is None else self.control_accuracy >= CONTROL_BAR
 
     def with_control(self, control: ProbeResult) -> ProbeResult:
-        """This result beside that of `positive_control`."""
+        """Return a copy of this result that also holds the result of `positive_control`."""
         return replace(self, control=control)
 
     def __repr__(self) -> str:
@@ -90,21 +91,23 @@ def pair_accuracy(
     batches: PairBatches,
     generator: torch.Generator,
 ) -> dict[str, Estimate]:
-    """How often trained adversaries are right on one real and one fake pair of each sentence with PHI.
+    """Measure the accuracy of trained adversaries on one real and one fake pair of each sentence with PHI.
 
     Parameters
     ----------
     adversaries : PairAdversaries
+        Trained adversaries.
     representer : Representer
-        Any: the one they were trained on, or another.
+        Representer to attack; it need not be the representer on which the adversaries were trained.
     batches : PairBatches
-        Best of patients that neither chose nor trained anything.
+        Sentences of the pairs. Take patients who were used neither to train the adversaries nor to select an epoch.
     generator : torch.Generator
-        Draws twins and noise.
+        Source of the twins and of the noise.
 
     Returns
     -------
     dict of str to Estimate
+        Accuracy of each adversary and each judge.
 
     Raises
     ------
@@ -133,22 +136,26 @@ def train_probe(
     generator: torch.Generator,
     log: TrainingLog | None = None,
 ) -> ProbeResult:
-    """Train adversaries on a representer, which stays as it is.
+    """Train adversaries on a representer; the representer does not change.
 
     Parameters
     ----------
     representer : Representer
+        Representer to attack.
     train, valid : PairBatches
-        What the attacker learns from, and other patients, by whom the best epoch is chosen and measured with new draws.
+        Sentences from which the attacker learns, and sentences of other patients. The latter select the best epoch, and
+        the accuracy is measured on new draws of their pairs.
     settings : AdversarySettings, optional
-        By default the strong T1 and T2, 50 epochs.
+        Kind and schedule of the adversaries; by default the strong T1 and T2, 50 epochs.
     continue_from : PairAdversaries, optional
-        Go on with a copy of these, with a new optimizer and whatever kind they are, as the paper does. By default
-        adversaries are fresh, which finds more: one that was trained together with the representer may be stuck.
+        Adversaries of any kind whose copy is trained further with a new optimizer, as in the paper. By default the
+        adversaries are fresh. Fresh adversaries find more: an adversary that was trained together with the representer
+        may be stuck.
     rng, generator
-        Order of sentences; twins and noise, on the device of the batches.
+        Random streams: ``rng`` for the order of sentences, ``generator`` for twins and noise, on the device of the
+        batches.
     log : TrainingLog, optional
-        Gets a row "probe" for each epoch.
+        Log that receives a row "probe" for each epoch.
 
     Raises
     ------
@@ -183,9 +190,9 @@ def train_probe(
         epochs = fit_adversaries(
             adversaries, representer, train, valid, settings=settings, rng=rng, generator=generator, record=record
         )
-        # Measured anew: the best of many epochs on the same draws would look better than it is.
+        # New draws: on the draws that selected the best of many epochs, the accuracy would be too high.
         accuracies = pair_accuracy(adversaries, representer, valid, generator)
-    # the paper's adversaries are trained and chosen together
+    # The paper's adversaries share a loss, so they are trained and selected together, under the name "average".
     chosen = {name: epochs.get(name, epochs.get("average", 0)) for name in accuracies}
     return ProbeResult(accuracies, adversaries, continue_from is not None, chosen)
 
@@ -201,22 +208,23 @@ def positive_control(
     log: TrainingLog | None = None,
     keep_noise: bool = False,
 ) -> ProbeResult:
-    """The same probe where it must succeed: on a representer without noise, or on one that is not private.
+    """Run the probe where it must succeed: on a representer without noise, or on a representer that is not private.
 
     Parameters
     ----------
     representer : Representer
-        The private one, whose noise is left out, or with ``keep_noise=True`` one that was trained without adversary.
-        The latter is the better control: without noise two representations of a sentence are equal, which every
-        comparison sees.
+        Private representer, whose noise is left out. With ``keep_noise=True``, a representer that was trained without
+        an adversary. The second control is better: without noise, two representations of a sentence are equal, and
+        every comparison notices that.
     train, valid, settings, rng, generator, log
-        As in `train_probe`.
+        Same parameters as for `train_probe`.
     keep_noise : bool, default=False
+        Whether the noise of the representer is kept.
 
     Returns
     -------
     ProbeResult
-        For `ProbeResult.with_control`.
+        Result of the control, for `ProbeResult.with_control`.
     """
     subject = copy.deepcopy(representer)
     if not keep_noise:

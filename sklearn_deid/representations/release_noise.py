@@ -1,4 +1,4 @@
-"""The noise of a release: drawn on the host from one stream, in double precision, and rounded to a public grid."""
+"""Noise of a release: drawn on the host from a single stream, in double precision, and rounded to a public grid."""
 
 from __future__ import annotations
 
@@ -15,19 +15,20 @@ from .network import Representer
 
 
 class ReleaseNoise:
-    """Both noises of a representer, for the tokens of one release.
+    """Input noise and output noise of a representer, for the tokens of one release.
 
-    Whatever the device, noise is drawn on the host: PyTorch's generators are not cryptographic, and that of the CPU
-    keeps 32 bits of its seed. A thread draws the numbers of the next batch while the network computes; use it in a
-    ``with`` statement, and ask for `input_eps` and `released` once a batch, in this order.
+    The noise is drawn on the host for every device, for two reasons: PyTorch's generators are not cryptographic, and
+    the CPU generator keeps only 32 bits of its seed. A thread draws the numbers of the next batch while the network
+    computes. Use the object in a ``with`` statement, and call `input_eps` and then `released` once for each batch.
 
     Parameters
     ----------
     representer : Representer
+        Representer whose noise is drawn.
     generator : numpy Generator
-        Of `release_generator`; not kept beyond the release.
+        Random stream from `release_generator`. Do not keep the stream after the release.
     n_tokens : sequence of int
-        Tokens of each batch.
+        Number of tokens of each batch.
     """
 
     def __init__(self, representer: Representer, generator: np.random.Generator, n_tokens: Sequence[int]) -> None:
@@ -48,11 +49,12 @@ class ReleaseNoise:
         self._thread.shutdown()
 
     def _draw_next(self) -> Future:
+        # shape of the drawn arrays: (n_tokens, width), without padding
         n = next(self._left, 0)
         return self._thread.submit(lambda: [self._generator.standard_normal((n, width)) for width in self._widths])
 
     def input_eps(self, embeddings: Tensor, mask: Tensor) -> Tensor:
-        """Standard normal numbers of the shape of the embeddings, for `Representer.mean`; zero at padded positions."""
+        """Return standard normal numbers in the shape of the embeddings, for `Representer.mean`; zero at padding."""
         drawn, self._eps = self._ahead.result()
         self._ahead = self._draw_next()
         eps = torch.zeros_like(embeddings)
@@ -61,14 +63,16 @@ class ReleaseNoise:
         return eps
 
     def released(self, mean: np.ndarray) -> np.ndarray:
-        """What is released of means of shape (n_tokens, d): float32 numbers on the released grid.
+        """Make the released vectors from means of shape (n_tokens, d): float32 numbers on the released grid.
 
-        The mean is split into whole steps and a rest, both exact, and the noise is added to the rest alone: what
-        double precision rounds away does not depend on the size of the mean then, which the slack of the bound needs.
+        The mean is split into whole grid steps and a remainder, both exact. The noise is added to the remainder alone.
+        The rounding error of double precision then does not depend on the size of the mean. The slack of the bound
+        needs this property.
         """
         mean = mean.astype(np.float64)
         whole = np.rint(mean / self._grid)
         assert self._eps is not None
+        # All steps work in place on ``noisy``, shape (n_tokens, d). The draw is dropped, so it cannot be used twice.
         noisy, self._eps = self._eps, None
         noisy *= self._std
         mean -= whole * self._grid
@@ -78,6 +82,7 @@ class ReleaseNoise:
         noisy += whole
         values = np.clip(noisy, -MOST_STEPS, MOST_STEPS, out=noisy)
         values *= self._grid
+        # Unit length is a function of the noisy vectors alone, so it cannot raise an attacker's accuracy.
         if self._unit_norm:
             length = np.sqrt(np.einsum("ij,ij->i", values, values))[:, None]
             values /= np.where(length > 0.0, length, 1.0)
@@ -86,10 +91,10 @@ class ReleaseNoise:
 
 
 def noise_grid(representer: Representer) -> float:
-    """Step of the grid that noisy vectors are rounded to, before unit length."""
+    """Return the step of the grid to which noisy vectors are rounded before unit length."""
     return grid_step(representer.output_std().detach().cpu().numpy())
 
 
 def released_grid(representer: Representer) -> float:
-    """Step of the grid on which all released numbers of a representer lie, casing aside."""
+    """Return the step of the grid on which all released numbers of a representer lie, except the casing."""
     return FINEST_STEP if representer.unit_norm else noise_grid(representer)

@@ -1,4 +1,4 @@
-"""A fitted representer as plain data: where its vectors come from, and JSON values and arrays to save it."""
+"""A fitted representer as plain data: the origin of its vectors, and the JSON values and arrays of a saved file."""
 
 from __future__ import annotations
 
@@ -24,7 +24,8 @@ from .release_noise import noise_grid, released_grid
 from .strategies import STRATEGIES, as_strategy
 
 _PLAIN = (str, int, float, bool, type(None))
-# Parameters of 0.1.0, and what they are called now. Its fingerprints are of the old names, which a loaded file keeps.
+# Old names of parameters in version 0.1.0, and their present names. Fingerprints of 0.1.0 were computed from the old
+# names, so a loaded file keeps the old names.
 _OLD_NAMES = {
     "representer": "encoder",
     "noise_init": "noise__init",
@@ -42,9 +43,9 @@ _PRIVATE = ("embeddings", "labels", "exclude", "random_state", "n_jobs", "verbos
 
 
 def settings_of(representer: Any) -> dict[str, Any]:
-    """Parameters that are plain values and say nothing of words, paths or seeds.
+    """Return the parameters that are plain values and reveal nothing about words, paths or seeds.
 
-    A strategy becomes its name, and its parameters as ``training__name``; defaults are written out.
+    A strategy is written as its name, and its parameters as ``training__name`` or ``noise__name``, defaults included.
     """
     settings: dict[str, Any] = {}
     for name, value in representer.get_params(deep=False).items():
@@ -60,7 +61,7 @@ def settings_of(representer: Any) -> dict[str, Any]:
 
 
 def parameters_of(settings: dict[str, Any]) -> dict[str, Any]:
-    """Parameters of the constructor from `settings_of`, or from the settings that 0.1.0 saved."""
+    """Return the parameters of the constructor from the result of `settings_of`, or from settings saved by 0.1.0."""
     is_old = "representer" in settings
     named = {(_OLD_NAMES.get(k, k) if is_old else k): v for k, v in settings.items()}
     for whole, by_name in STRATEGIES.items():
@@ -68,7 +69,7 @@ def parameters_of(settings: dict[str, Any]) -> dict[str, Any]:
         if not isinstance(named[whole], str):
             continue
         strategy = by_name[named[whole]]()
-        if is_old:  # 0.1.0 saved the parameters of all trainings; those of the others had no effect
+        if is_old:  # 0.1.0 saved the parameters of all trainings; only those of the used training had an effect
             nested = {k: v for k, v in nested.items() if k in strategy.get_params()}
         if nested != strategy.get_params():
             named[whole] = strategy.set_params(**nested)
@@ -76,7 +77,7 @@ def parameters_of(settings: dict[str, Any]) -> dict[str, Any]:
 
 
 def fingerprint_of(representer: Any) -> str:
-    """Hash of weights, settings as fitted and word vectors: 32 hexadecimal digits."""
+    """Compute the hash of weights, settings at `fit` and word vectors: 32 hexadecimal digits."""
     digest = blake2b(digest_size=16)
     digest.update(json.dumps(representer._settings, sort_keys=True).encode())
     digest.update(representer._vectors.checksum.encode())
@@ -87,7 +88,7 @@ def fingerprint_of(representer: Any) -> str:
 
 
 def origin_of(representer: Any) -> Provenance:
-    """What travels with its vectors."""
+    """Return the origin that is released with the vectors of a representer."""
     network = representer.network_
     noise = network.output_noise
     std = noise.std().detach().cpu()
@@ -113,12 +114,14 @@ def origin_of(representer: Any) -> Provenance:
 
 
 def representer_to_state(representer: Any) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-    """What `representer_from_state` needs, word vectors aside: these are public and named by their checksum.
+    """Return the state from which `representer_from_state` makes the representer again.
+
+    The state does not hold the word vectors, since they are public. It names them by their checksum.
 
     Raises
     ------
     BundleError
-        If the word vectors are not public.
+        If the word vectors are not public, or if the training was interrupted before the representer was private.
     """
     vectors = representer._vectors
     if not representer._is_protected:
@@ -150,12 +153,12 @@ def representer_to_state(representer: Any) -> tuple[dict[str, Any], dict[str, np
 def representer_from_state(
     representer_class: type, state: dict[str, Any], arrays: dict[str, np.ndarray], embeddings: Any
 ) -> Any:
-    """The representer of `representer_to_state`, fitted, on the CPU until it is used.
+    """Make a fitted representer from the result of `representer_to_state`; it stays on the CPU until its first use.
 
     Raises
     ------
     BundleError
-        If something is missing, does not fit together, or the word vectors are others than those it was trained with.
+        If a value is missing or values do not fit together, or if the representer was trained with other word vectors.
     """
     try:
         representer = representer_class(**parameters_of(state["parameters"]))
@@ -165,6 +168,7 @@ def representer_from_state(
         representer._vectors = _same_vectors(representer.embeddings, state["embeddings_checksum"])
         representer.classes_ = np.array(state["classes"], dtype=object)
         representer.network_ = representer._new_network(int(state["embeddings_dim"]))
+        # Copies, since arrays of a file may be read-only, which PyTorch does not support.
         weights = {k.removeprefix("network."): torch.from_numpy(v.copy()) for k, v in arrays.items()}
         representer.network_.load_state_dict(weights)
         representer.network_.eval()
@@ -206,7 +210,7 @@ _CLASS, _CARD = "PrivateRepresenter", "README.md"
 
 
 def save_representer(representer: Any, path: Any, *, overwrite: bool, audit: Any) -> None:
-    """Write the bundle, and the card beside it."""
+    """Write the bundle and its privacy card."""
     state, arrays = representer_to_state(representer)
     bound = representer.bound_
     card = privacy_card(
@@ -221,7 +225,7 @@ def save_representer(representer: Any, path: Any, *, overwrite: bool, audit: Any
 
 
 def load_representer(representer_class: type, path: Any, embeddings: Any) -> Any:
-    """Read and check the bundle."""
+    """Read a bundle, check it, and return the representer."""
     manifest, arrays = read_bundle(path)
     state = manifest.get("state")
     if manifest.get("class") != _CLASS or not isinstance(state, dict):

@@ -1,7 +1,7 @@
-"""Hand out private vectors with their tags, and open those of others.
+"""Hand out private vectors with their tags, and open the vectors of other hospitals.
 
-`SharedRepresentation` is what an open file holds. Vectors are checked both ways: whether their noise is what their
-origin says, as far as the release itself can tell.
+`SharedRepresentation` holds the content of an opened folder. Vectors are checked when they are saved and when they are
+loaded: their noise must be the noise that their origin names, as far as the release itself can show.
 """
 
 from __future__ import annotations
@@ -26,26 +26,27 @@ from ..text import BINARY, CASING_CLASSES, I2B2_2014, MEDDOCAN, split_tag
 from .mapped_arrays import map_arrays
 
 _CLASS = "SharedRepresentation"
-_FORMAT, _OLD_FORMAT = 2, 1  # since 2 noise is drawn from a cipher and rounded to a grid
+_FORMAT, _OLD_FORMAT = 2, 1  # since format 2, noise is drawn from a cipher and rounded to a grid
 _TYPES = {"vectors": np.float32, "offsets": np.int64, "tags": np.uint16, "groups": np.int64}
 _COUNTS = ("n_sentences", "n_tokens", "d", "n_duplicates_removed")
-_BLOCK = 2**16  # rows looked at in one go, so that a mapped file is not read into memory as a whole
+_BLOCK = 2**16  # number of rows that are checked at once, so that a mapped file is never in memory as a whole
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class SharedRepresentation:
-    """Vectors, tags and patients that others released.
+    """Vectors, tags and patient numbers that other hospitals released.
 
     Attributes
     ----------
     X : TokenVectors of n sentences
-        With its origin; mapped from the file as long as the file is the only one.
+        Vectors with their origin. A single file is memory-mapped; the files of a pool are copied to memory.
     y : TokenSequences of n tag sequences
-        IOB2 or BIOES, as the hospital wrote them.
+        Tags in IOB2 or BIOES, as the hospital wrote them.
     groups : ndarray of shape (n,), dtype int64, or None
-        Number of the patient; equal numbers, one patient.
+        Number of the patient of each sentence. Sentences with equal numbers belong to the same patient.
     manifest : dict
-        Counts, tag names, origin and audit as they stand in the file; for a pool also those of its ``files``.
+        Counts, tag names, origin and audit of the file. For a pool, ``files`` holds the counts and the audit of each
+        file.
     """
 
     X: TokenVectors
@@ -55,12 +56,12 @@ class SharedRepresentation:
 
     @property
     def origin(self) -> Provenance | None:
-        """The representer that made the vectors."""
+        """Description of the representer that made the vectors."""
         return self.X.origin
 
     @property
     def audit(self) -> Any:
-        """Figures of an audit, if the file has any."""
+        """Metrics of an audit, or None if the file has none."""
         return self.manifest.get("audit")
 
     def __len__(self) -> int:
@@ -72,14 +73,14 @@ class SharedRepresentation:
 
 
 def check_width(d: int, origin: Provenance) -> None:
-    """Raise BundleError where vectors are not as wide as those of their origin."""
+    """Raise BundleError if the width of vectors is not the width that their origin names."""
     expected = origin.n_components + len(CASING_CLASSES) * origin.casing
     if d != expected:
         raise BundleError(f"The vectors have {d} columns, those of their representer {expected}.")
 
 
 def holds_only_finite(data: np.ndarray) -> bool:
-    """Whether there is neither NaN nor infinity; looks at blocks.
+    """Tell whether an array holds neither NaN nor infinity; reads the array block by block.
 
     Examples
     --------
@@ -90,7 +91,7 @@ def holds_only_finite(data: np.ndarray) -> bool:
 
 
 def row_digests(rows: Iterable[np.ndarray], tags: Iterable[np.ndarray]) -> list[bytes]:
-    """One digest of 16 bytes for each sentence: equal where all bytes of vectors and tags are equal."""
+    """Return a digest of 16 bytes for each sentence; equal bytes of vectors and tags have equal digests."""
     return [
         blake2b(np.ascontiguousarray(row).tobytes() + np.ascontiguousarray(tag).tobytes(), digest_size=16).digest()
         for row, tag in zip(rows, tags, strict=True)
@@ -98,12 +99,12 @@ def row_digests(rows: Iterable[np.ndarray], tags: Iterable[np.ndarray]) -> list[
 
 
 def sorted_tags(tags: Iterable[str]) -> list[str]:
-    """Distinct tags, "O" first; the order says nothing of the notes.
+    """Return the distinct tags, "O" first; the order reveals nothing about the notes.
 
     Raises
     ------
     SequenceError
-        If one is no tag: where X and y were swapped, it is a word of a note.
+        If a string is no valid tag. If X and y were swapped, the string is a word of a note.
 
     Examples
     --------
@@ -117,7 +118,7 @@ def sorted_tags(tags: Iterable[str]) -> list[str]:
 
 
 def tag_scheme_of(tags: Iterable[str]) -> str | None:
-    """ "bioes" where E or S occur, else "iob2"; None where there is no PHI, which fits both.
+    """Return "bioes" if E or S occur, and otherwise "iob2"; return None without PHI, which fits both schemes.
 
     Examples
     --------
@@ -131,7 +132,7 @@ def tag_scheme_of(tags: Iterable[str]) -> str | None:
 
 
 def label_scheme_of(tags: Iterable[str]) -> str | None:
-    """Name of the first known label scheme that has all labels; None where none has, or there is no label.
+    """Return the name of the first known label scheme that has all labels; None without such a scheme or any label.
 
     Examples
     --------
@@ -144,12 +145,12 @@ def label_scheme_of(tags: Iterable[str]) -> str | None:
 
 
 def tag_rows(names: Sequence[str], indices: np.ndarray, offsets: np.ndarray) -> TokenSequences:
-    """Tag sequences from indices into their names.
+    """Make tag sequences from indices into a list of tag names.
 
     Raises
     ------
     BundleError
-        If an index is out of range, or a name is no tag or occurs twice.
+        If an index is out of range, or if a name is no valid tag or occurs twice.
     """
     try:
         if len(set(names)) != len(names) or not all(isinstance(name, str) for name in names):
@@ -165,12 +166,12 @@ def tag_rows(names: Sequence[str], indices: np.ndarray, offsets: np.ndarray) -> 
 
 
 def has_keyed_noise(origin: Provenance | None) -> bool:
-    """Whether the noise was drawn from a cipher, as since format 2 of the files."""
+    """Tell whether the noise was drawn from a cipher, as in all files since format 2."""
     return origin is not None and origin.noise.get("generator") == KEYED
 
 
 def refuse_open_noise(origin: Provenance) -> None:
-    """Raise BundleError where there is no noise, or somebody can compute it."""
+    """Raise BundleError if the vectors carry no noise, or if an attacker can compute the noise."""
     if origin.noise.get("kind") == "none":
         raise BundleError("These vectors must not be shared: they carry no noise. Fit PrivateRepresenter with noise.")
     if origin.noise.get("seeded") or origin.noise.get("generator") == SEEDED:
@@ -186,19 +187,21 @@ def refuse_open_noise(origin: Provenance) -> None:
 
 
 def check_noise(data: np.ndarray, origin: Provenance) -> None:
-    """Raise BundleError where the origin names no known noise, or vectors do not lie on the grid that it names.
+    """Raise BundleError if the origin names unknown noise, or if vectors do not lie on the grid of the origin.
 
     Parameters
     ----------
     data : ndarray of shape (n_tokens, d)
-        Finite; columns beyond ``n_components`` are casing.
+        Finite vectors. Columns beyond ``n_components`` hold the casing.
     origin : Provenance
+        Origin of the vectors.
     """
     noise = origin.noise
     if noise.get("seeded") is not False or not has_keyed_noise(origin) or noise.get("law") != NOISE_LAW:
         raise BundleError("The origin of the vectors names no noise that PrivateRepresenter draws.")
     if not is_grid(noise.get("grid")) or not is_grid(noise.get("released_grid")):
         raise BundleError("The origin of the vectors names an invalid grid.")
+    # The draw itself cannot be verified. But vectors off the grid were changed, or are noise-free, or have other noise.
     if not on_grid(data[:, : origin.n_components], noise["released_grid"]):
         raise BundleError(
             "The vectors do not lie on the grid that their origin names: they are not as PrivateRepresenter.transform "
@@ -207,7 +210,7 @@ def check_noise(data: np.ndarray, origin: Provenance) -> None:
 
 
 def warn_of_old_noise(stacklevel: int = 3) -> None:
-    """Say what a release is worth whose noise an earlier version drew."""
+    """Warn that the noise of a release by an earlier version can be removed."""
     warnings.warn(
         "An earlier version drew the noise of this release from a generator with 2^32 seeds. An attacker with the "
         "release and the representer finds the seed in minutes and removes the noise: treat these vectors as readable "
@@ -231,43 +234,47 @@ def save_representation(
     """Write vectors of `PrivateRepresenter` and their tags as a folder that can be given to others.
 
     The folder holds the vectors, the tags, the lengths of the sentences, and a manifest with counts, tag names and the
-    settings of the representer; no token, no text, no document id. Sentences are written in random order, since their
-    order says which belong together. The order and everything else are hidden only as well as the noise is: what
-    version 0.1.0 released on a CPU is as readable as without noise (``docs/security.md``). Sentences with the same
-    vectors and tags are one release and are written once; release the same notes only once, since each further draw of
-    the noise gives more of them away.
+    settings of the representer. The folder holds no token, no text and no document id.
+
+    Sentences are written in random order, since the order of the notes shows which sentences belong together. Order and
+    content are hidden only as well as the noise is: vectors that version 0.1.0 released on a CPU are as readable as
+    vectors without noise (``docs/security.md``). Sentences with the same vectors and tags are the same release and are
+    written once. Release the same notes only once, since each further draw of the noise reveals more of them.
 
     Parameters
     ----------
     path : path
-        Folder to make; written under a temporary name and renamed, so it is whole or not there.
+        Folder to make. The folder is written under a temporary name and then renamed, so a partial folder never appears
+        at ``path``.
     R : TokenVectors of n sentences
-        Made by `PrivateRepresenter.transform`, with public word vectors and without a seed.
+        Vectors from `PrivateRepresenter.transform`, made with public word vectors and without a random seed.
     y : sequence of n tag sequences
-        IOB2 or BIOES.
+        Tags in IOB2 or BIOES.
     groups : array-like of shape (n,), default=None
-        Patient of each sentence. Written as consecutive numbers in random order, never as they are. The numbers still
-        say which sentences belong to one patient, and what several sentences say of a patient adds up. Pass them only
-        if the recipient needs them for training, as for cross-validation with patients apart. A sentence that occurs
-        with several patients keeps the number of one of them.
+        Patient of each sentence. Patient ids are never written; each patient has a consecutive number in random order.
+        The numbers still show which sentences belong to the same patient, and the information of several sentences
+        about a patient adds up. Pass ``groups`` only if the recipient needs them for training, for example to keep
+        patients apart in cross-validation. A sentence that occurs with several patients keeps the number of one of
+        them.
     audit : mapping, default=None
-        Figures of an audit, plain JSON values. They are published as they are.
+        Metrics of an audit, as plain JSON values. They are published without changes.
     shuffle : bool, default=True
-        Whether sentences are put in random order; False publishes which of them follow each other.
+        Whether sentences are written in random order. False publishes which sentences follow each other.
     random_state : int or RandomState, default=None
-        For tests; None takes the order from the operating system. An attacker who knows the seed can restore the
-        order; so can one who finds the seed of the noise, for sentences of equal length.
+        Random seed of the order, for tests. None takes the order from the operating system. An attacker who knows the
+        seed can restore the order. An attacker who finds the seed of the noise can also restore the order, for
+        sentences of equal length.
     overwrite : bool, default=False
-        Whether something saved at ``path`` may be replaced.
+        Whether a saved folder at ``path`` may be replaced.
 
     Raises
     ------
     BundleError
-        If R was not made by a PrivateRepresenter, or must not be shared: word vectors that were trained on private
-        notes, no noise, noise from a seed or of an earlier version, or vectors that are not on the grid of their
-        noise. If ``path`` exists.
+        If R was not made by a PrivateRepresenter. If R must not be shared: the word vectors were trained on private
+        notes, there is no noise, the noise comes from a seed or an earlier version, or the vectors are not on the grid
+        of their noise. If ``path`` exists.
     SequenceError
-        If y or groups do not fit R, y holds anything but tags, or R holds NaN or infinity.
+        If y or groups do not fit R, if y holds anything but tags, or if R holds NaN or infinity.
 
     Examples
     --------
@@ -290,6 +297,7 @@ def save_representation(
     names = sorted_tags(tags.data)
     R, numbers = _as_float32(R), _tag_numbers(tags, names)
     check_noise(R.data, origin)
+    # The same stream draws the order of sentences and the patient numbers.
     rng = release_generator(random_state)
     order = rng.permutation(len(R)) if shuffle else np.arange(len(R))
     kept = _first_releases(R, numbers, order)
@@ -316,14 +324,15 @@ def save_representation(
 
 
 def load_representation(path: str | os.PathLike[str]) -> SharedRepresentation:
-    """Open what `save_representation` wrote; nothing in the folder is executed.
+    """Open a folder that `save_representation` wrote; nothing in the folder is executed.
 
-    All of it is read once, in blocks, to see whether it is whole; then the vectors stay in the file and are mapped.
+    The whole folder is read once, in blocks, to check that it is complete. After the check, the vectors stay in the
+    file and are memory-mapped.
 
     Parameters
     ----------
     path : path
-        The folder must not be changed as long as the vectors are used.
+        Folder to open. Do not change the folder as long as you use the vectors.
 
     Returns
     -------
@@ -333,13 +342,13 @@ def load_representation(path: str | os.PathLike[str]) -> SharedRepresentation:
     Raises
     ------
     BundleError
-        If the folder is damaged, incomplete, put together from several ones, of another format, or holds anything
-        that `save_representation` does not write, such as vectors off the grid of their noise.
+        If the folder is damaged, incomplete, of another format, or put together from several folders. If the folder
+        holds anything that `save_representation` does not write, such as vectors off the grid of their noise.
 
     Warns
     -----
     InsecureReleaseWarning
-        If the folder is of format 1: its noise can be taken off.
+        If the folder has format 1: an attacker can remove its noise.
 
     Examples
     --------
@@ -400,10 +409,10 @@ def _shareable_origin(R: Any) -> Provenance:
 
 
 def _as_float32(R: TokenVectors) -> TokenVectors:
-    """The same with vectors of float32; a mapped file of these stays mapped."""
+    """Return R with vectors of float32; a mapped file of float32 stays mapped."""
     if R.data.dtype.kind != "f":
         raise SequenceError("R must hold floating point numbers.")
-    with np.errstate(over="ignore"):  # becomes infinite, and is found
+    with np.errstate(over="ignore"):  # too large numbers become infinite, which the check below finds
         data = R.data.astype(np.float32, copy=False)
     if not holds_only_finite(data):
         raise SequenceError("R holds NaN or infinity.")
@@ -411,7 +420,7 @@ def _as_float32(R: TokenVectors) -> TokenVectors:
 
 
 def _tag_numbers(tags: TokenSequences, names: list[str]) -> RaggedArray:
-    """Rows of tag numbers, as ragged as the tags."""
+    """Replace each tag by its index in ``names``."""
     if len(names) > np.iinfo(np.uint16).max:
         raise SequenceError("y holds more than 65,535 different tags.")
     number = {name: i for i, name in enumerate(names)}
@@ -420,7 +429,7 @@ def _tag_numbers(tags: TokenSequences, names: list[str]) -> RaggedArray:
 
 
 def _first_releases(R: TokenVectors, numbers: RaggedArray, order: np.ndarray) -> np.ndarray:
-    """Rows in this order, each distinct one (vectors and tags) once."""
+    """Return row numbers in this order, each distinct sentence (vectors and tags) once."""
     digests = row_digests(R, numbers)
     first: dict[bytes, int] = {}
     for row in order.tolist():
@@ -429,9 +438,10 @@ def _first_releases(R: TokenVectors, numbers: RaggedArray, order: np.ndarray) ->
 
 
 def _random_numbers(patients: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """Consecutive numbers instead of patient ids, which ids get which ones being random."""
+    """Replace patient ids by consecutive numbers, assigned at random."""
     number: dict[Any, int] = {}
     consecutive = [number.setdefault(patient, len(number)) for patient in patients.tolist()]
+    # The permutation hides the order in which the patients occur in the notes.
     return rng.permutation(len(number))[np.asarray(consecutive, dtype=np.int64)].astype(np.int64)
 
 
@@ -439,7 +449,7 @@ def _random_numbers(patients: np.ndarray, rng: np.random.Generator) -> np.ndarra
 
 
 def _checked_facts(facts: Any) -> tuple[dict[str, Any], Provenance]:
-    """The manifest's part on the representation, every value of which may be anything."""
+    """Check the manifest's description of the representation, in which no value can be trusted."""
     if not isinstance(facts, dict):
         raise BundleError("The manifest does not describe a representation.")
     n_groups = facts.get("n_groups")
@@ -455,7 +465,7 @@ def _checked_facts(facts: Any) -> tuple[dict[str, Any], Provenance]:
         raise BundleError("The manifest names an invalid label scheme.")
     try:
         return facts, Provenance(**facts["origin"])
-    except TypeError:  # no mapping, or of other names
+    except TypeError:  # the origin is no mapping, or has other keys
         raise BundleError("The manifest does not say who made the representation.") from None
 
 
@@ -467,7 +477,7 @@ def _check_noise_of_file(manifest: dict[str, Any], X: TokenVectors, origin: Prov
 
 
 def _check_arrays(arrays: dict[str, np.ndarray], facts: dict[str, Any]) -> None:
-    """Raise BundleError where arrays are not as the manifest says, or hold what cannot be."""
+    """Raise BundleError if arrays differ from the manifest, or hold impossible values."""
     n, n_tokens, n_groups = facts["n_sentences"], facts["n_tokens"], facts["n_groups"]
     shapes = {"vectors": (n_tokens, facts["d"]), "offsets": (n + 1,), "tags": (n_tokens,)}
     if n_groups is not None:

@@ -1,7 +1,7 @@
 """Strategies of `PrivateRepresenter`: which training makes its vectors private, and how its noise is learned.
 
-A strategy holds the parameters that belong to one choice. `PrivateRepresenter` takes it as ``training`` or ``noise``; a
-string there means the defaults of the strategy.
+A strategy holds the parameters of one training or of one kind of noise. You pass a strategy to `PrivateRepresenter` as
+``training`` or ``noise``. A string means a strategy with its default parameters.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from .three_part import train_dann, train_three_part
 
 
 class Schedule(NamedTuple):
-    """How long and how fast a training learns; a rate of None is the default of the strategy."""
+    """Length and learning rates of a training; a rate of None means the default of the strategy."""
 
     max_epochs: int
     lr: float | None = None
@@ -35,18 +35,24 @@ class Schedule(NamedTuple):
 
 
 class TrainingRun:
-    """Data, random streams, schedule and log of one `fit`.
+    """Data, random streams, schedule and log of one call of `fit`.
 
     Parameters
     ----------
     data : PairData
+        Sentences as arrays of numbers.
     rows : tuple of ndarray and (ndarray or None)
-        Sentences to train on, and those held out.
+        Row numbers of the sentences for training, and of the held-out sentences.
     rng : numpy.random.Generator
+        Random stream of the training; it also seeds the PyTorch generator.
     device : torch.device
+        Device of the training.
     batch_size : int
+        Largest number of sentences of a batch.
     schedule : Schedule
+        Number of epochs and learning rates.
     verbose : int
+        1 prints a line for each epoch.
     """
 
     def __init__(
@@ -70,16 +76,16 @@ class TrainingRun:
         self.log = TrainingLog(verbose)
 
     def streams(self) -> dict[str, Any]:
-        """Random streams and log, as the trainings take them."""
+        """Return random streams and log as keyword arguments of the training functions."""
         return {"rng": self.rng, "generator": self.generator, "log": self.log}
 
     def all_notes(self) -> PairBatches:
-        """Sentences of both, which only bounded training asks for."""
+        """Return training and held-out sentences together; only bounded training needs them."""
         return self.train if self.valid is None else PairBatches(self._data, self._batch_size, self.device)
 
 
 class Outcome(NamedTuple):
-    """Result of a training, whichever it was."""
+    """Result of any of the trainings."""
 
     bound: PrivacyBound | None
     interrupted: bool
@@ -90,19 +96,21 @@ class Outcome(NamedTuple):
 
 
 class Bounded(BaseEstimator):
-    """Training that keeps a bound on the best possible attacker; the ``training`` of `PrivateRepresenter`.
+    """Training that bounds the accuracy of the best possible attacker; a ``training`` of `PrivateRepresenter`.
 
     The bound holds for ideal noise and single tokens. See the notes of `PrivateRepresenter`.
 
     Parameters
     ----------
     max_attack_accuracy : float in (0.5, 1), default=0.54
-        Mean accuracy of the best possible attacker who is to tell a sentence from one with a moved token; 0.5 is
-        chance. A mean over random pairs of PHI tokens that can move; no figure for a patient.
+        Upper bound on the mean accuracy of the best possible attacker, who must tell a sentence from a copy with one
+        moved token; 0.5 is chance. The mean is taken over random pairs of PHI tokens that can move. It is not the
+        accuracy for a patient.
     quantile_attack_accuracy : float in (0.5, 1) or None, default=0.6
-        Accuracy that the attacker may have for 95 % of the pairs; None asks for the mean alone.
+        Upper bound on the attacker's accuracy for 95 % of the pairs. None bounds the mean alone.
     adversary_weight : float, default=1.0
-        lambda, weight of the bound in the loss at the start. It rises while the bound is missed and falls afterwards.
+        lambda, initial weight of the bound in the loss. The weight rises while the bound is missed and falls
+        afterwards.
 
     See Also
     --------
@@ -121,7 +129,7 @@ class Bounded(BaseEstimator):
         "quantile_attack_accuracy": [Interval(Real, 0.5, 1.0, closed="neither"), None],
         "adversary_weight": [Interval(Real, 0, None, closed="neither")],
     }
-    # The bound needs no noise at the input, and is then the same for every draw.
+    # The bound needs no noise at the input. Without input noise, the bound is the same for every draw.
     key, has_input_noise, noise_init, batch_size = "bounded", False, 0.8, 128
 
     def __init__(
@@ -140,7 +148,9 @@ class Bounded(BaseEstimator):
         Parameters
         ----------
         model : PrivateModel
+            Model to train.
         run : TrainingRun
+            Data, random streams, schedule and log.
         """
         lr = run.schedule.lr or 4e-3
         settings = BoundedSettings(
@@ -157,27 +167,27 @@ class Bounded(BaseEstimator):
 
 
 class ThreePart(BaseEstimator):
-    """The training of the paper, against an adversary; the ``training`` of `PrivateRepresenter`.
+    """Three-part training of the paper, against an adversary; a ``training`` of `PrivateRepresenter`.
 
     Parameters
     ----------
     adversary : {"strong", "paper"}, default="strong"
-        Which networks attack while training. The paper's are much weaker. Against strong ones the noise starts anew at
-        0.3 after the first phase, which shrinks it.
+        Networks that attack the representer during training. The paper's networks are much weaker. With "strong", the
+        noise is set to 0.3 again after the first phase, since the first phase shrinks the noise.
     stopping : {"robust", "paper"}, default="robust"
-        Which round is kept. "paper" asks for the combined loss alone; "robust" also for a fresh strong adversary to be
-        near chance.
+        Rule that selects the round. "paper" takes the combined loss alone. "robust" also requires that a fresh strong
+        adversary is near chance.
     adversary_weight : float, default=1.0
         lambda, weight of the adversary's loss.
     pretrain_epochs : int, default=20
-        Most epochs of each of the first two phases.
+        Largest number of epochs of each of the first two phases.
     patience : int, default=10
-        Epochs without progress after which a phase ends.
+        Number of epochs without progress after which a phase ends.
 
     See Also
     --------
-    Bounded : The default, without an adversary.
-    DANN : The same parameters, with gradient reversal in the last phase.
+    Bounded : The default training, without an adversary.
+    DANN : Training with the same parameters, and gradient reversal in the last phase.
 
     References
     ----------
@@ -198,7 +208,7 @@ class ThreePart(BaseEstimator):
         "pretrain_epochs": [Interval(Integral, 1, None, closed="left")],
         "patience": [Interval(Integral, 1, None, closed="left")],
     }
-    # All three as in the paper and its code.
+    # Input noise, initial noise and batch size are those of the paper and its code.
     key, has_input_noise, noise_init, batch_size = "three_part", True, "normal", 32
 
     def __init__(
@@ -219,7 +229,9 @@ class ThreePart(BaseEstimator):
         Parameters
         ----------
         model : PrivateModel
+            Model to train.
         run : TrainingRun
+            Data, random streams, schedule and log.
 
         Warns
         -----
@@ -257,19 +269,20 @@ class ThreePart(BaseEstimator):
             noise_lr=run.schedule.noise_lr or (10 * lr if strong else lr),
             adversary=self.adversary,
             adversary_weight=self.adversary_weight,
-            # The first phase shrinks trainable noise to almost nothing, from where it hardly grows within a training.
+            # The first phase shrinks trainable noise to almost nothing. Such small noise hardly grows again in one
+            # training.
             noise_restart=0.3 if strong else None,
             stopping=self.stopping,
         )
 
 
 class DANN(ThreePart):
-    """Training against an adversary by gradient reversal, which the paper found to fail; for comparison.
+    """Training against an adversary by gradient reversal, for comparison; the paper found that DANN fails.
 
     Parameters
     ----------
     adversary, stopping, adversary_weight, pretrain_epochs, patience
-        As for `ThreePart`.
+        Same parameters as for `ThreePart`.
 
     References
     ----------
@@ -290,17 +303,18 @@ class DANN(ThreePart):
 
 
 class TrainableNoise(BaseEstimator):
-    """Noise with a learned standard deviation for each dimension; the ``noise`` of `PrivateRepresenter`.
+    """Noise with a learned standard deviation for each dimension; a ``noise`` of `PrivateRepresenter`.
 
     Parameters
     ----------
     init : float, "normal" or None, default=None
-        Standard deviation at the start, see `GaussianNoise`. None is 0.8 for bounded training and else "normal", as in
-        the paper's code.
+        Initial standard deviation; see `GaussianNoise`. None means 0.8 for bounded training and "normal" for the
+        others, as in the paper's code.
     floor : float, default=0.0
         Smallest standard deviation.
     lr : float or None, default=None
-        Learning rate of the noise. None is ten times that of the networks; against the paper's adversary as much.
+        Learning rate of the noise. None means ten times the learning rate of the networks. Against the paper's
+        adversary, None means the learning rate of the networks.
 
     Examples
     --------
@@ -321,7 +335,7 @@ class TrainableNoise(BaseEstimator):
         self.init, self.floor, self.lr = init, floor, lr
 
 
-# What the strings of these parameters mean.
+# Strategy classes by the strings that `PrivateRepresenter` accepts for each parameter.
 STRATEGIES: dict[str, dict[str, Any]] = {
     "training": {strategy.key: strategy for strategy in (Bounded, ThreePart, DANN)},
     "noise": {TrainableNoise.key: TrainableNoise},
@@ -329,7 +343,7 @@ STRATEGIES: dict[str, dict[str, Any]] = {
 
 
 def as_strategy(parameter: str, value: Any) -> Any:
-    """The strategy that a string of the parameter names, with its defaults; anything else is returned as it is.
+    """Return the strategy that a string names, with its default parameters; return any other value unchanged.
 
     Examples
     --------
@@ -340,7 +354,7 @@ def as_strategy(parameter: str, value: Any) -> Any:
 
 
 def _bound(model: PrivateModel, run: TrainingRun) -> PrivacyBound | None:
-    """No adversary knows of the bound, but it holds all the same."""
+    """Compute the bound after a training against adversaries, which did not optimise the bound."""
     has_noise = bool((model.representer.output_std() > 0).all())
     if not has_noise or run.valid is None or not len(run.valid.pair_rows):
         return None

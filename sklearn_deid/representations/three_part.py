@@ -1,7 +1,8 @@
 """Training against adversaries: the three-part training of the paper, and gradient reversal, which is expected to fail.
 
-The three parts are the tagger, the adversary, and one against the other. Gradient reversal (DANN) trains both in one
-step: the gradient that helps the adversary is reversed for the representer below it.
+The three parts train the tagger, the adversary, and the representer against the adversary. Gradient reversal (DANN)
+trains representer and adversary in the same step: the gradient that helps the adversary is reversed for the representer
+below it.
 """
 
 from __future__ import annotations
@@ -20,18 +21,20 @@ from .private_model import PrivateModel, TrainingLog, noise_aware_groups, noise_
 
 
 class _Alternation(AdversarialRun):
-    """P3: the representer learns to fool the others (b), then the others catch up (a)."""
+    """P3: the representer learns to fool the adversaries (b), then tagger and adversaries catch up (a)."""
 
     def start_rounds(self) -> None:
         self.restart_noise()
         lr, own = self.settings.lr, {id(p) for p in self.representer.parameters()}
         groups = noise_aware_groups(self.model, lr, self.noise_lr)
+        # P3b must change the representer alone, so its optimizer has only the representer's weights of each group.
         self.fooling = torch.optim.NAdam(
             [{**group, "params": [p for p in group["params"] if id(p) in own]} for group in groups]
         )
         self.tagging = torch.optim.NAdam(self.tagger.parameters(), lr=lr)
         self.judging = AdversaryOptimizer(self.adversaries, lr)
-        # Right after P3b the adversary is stale; a rule that asks for robustness waits until it caught up.
+        # Right after P3b, the adversaries have not adapted to the new representer. The "robust" rule measures after
+        # P3a, when they have caught up.
         self.scored = "P3b" if self.settings.stopping == "paper" else "P3a"
 
     def play_round(self, number: int) -> None:
@@ -42,7 +45,7 @@ class _Alternation(AdversarialRun):
             self.log.record(phase, **numbers)
 
     def fool(self) -> dict[str, float]:
-        """P3b: one epoch of the representer; tagger and adversaries are frozen."""
+        """P3b: train the representer for one epoch; tagger and adversaries are frozen."""
         means = RunningMeans()
         with frozen(self.tagger, self.adversaries):
             for batch in self.balanced_batches():
@@ -50,7 +53,11 @@ class _Alternation(AdversarialRun):
         return means.compute() | noise_figures(self.representer, self.train)
 
     def fooling_loss(self, batch: PairBatch, means: RunningMeans) -> Tensor:
-        """``l_deid + lambda |l_adv - ln 2|``, the latter of each judge by itself."""
+        """Compute ``l_deid + lambda |l_adv - ln 2|``; the second term is computed for each judge and summed.
+
+        A loss of ln 2 is that of a guess, so the term is smallest when the judges cannot do better than guess.
+        """
+        # shape: (batch, time, d)
         r = self.representer(batch.embeddings, batch.mask, generator=self.generator)
         deid = self.model.deid_loss(r, batch)
         means.add(len(batch.mask), deid_loss=deid)
@@ -66,7 +73,7 @@ class _Alternation(AdversarialRun):
         return deid + self.settings.adversary_weight * torch.stack(list(deviations.values())).sum()
 
     def catch_up(self) -> dict[str, float]:
-        """P3a: one epoch of tagger and adversaries; the representer is frozen."""
+        """P3a: train tagger and adversaries for one epoch; the representer is frozen."""
         means = RunningMeans()
         with frozen(self.representer):
             for batch in self.balanced_batches():
@@ -92,27 +99,32 @@ def train_three_part(
 ) -> ThreePartResult:
     """Train a representer so that a tagger can read it and an adversary cannot.
 
-    P1 trains representer and tagger; P2 the adversaries on the frozen representer; P3 alternates between the
-    representer, which keeps the tagger's loss low and the adversaries' at that of a guess, and the others, which adapt.
+    P1 trains representer and tagger. P2 trains the adversaries on the frozen representer. P3 alternates between two
+    steps. In P3b, the representer learns to keep the tagger's loss low and to keep the adversaries' loss at the loss of
+    a guess. In P3a, tagger and adversaries adapt to the new representer.
 
-    The result is private against these adversaries at best. Attack it with a fresh strong one (`train_probe`): with
-    the paper's adversary, training looks finished while a stronger one reads the representation.
+    The result is at best private against these adversaries. Attack the result with a fresh strong adversary
+    (`train_probe`): with the paper's adversary, training looks finished while a stronger adversary can still read the
+    representation.
 
     Parameters
     ----------
     model : PrivateModel
-        Trained in place, left in its best state, also by KeyboardInterrupt, after which this returns normally.
+        Model that is trained in place and left in its best state. After KeyboardInterrupt the function also leaves the
+        best state, and returns normally.
     train, valid : PairBatches
-        Of different patients. Without ``valid`` nothing is chosen, nothing stops early, and there is no control.
+        Sentences of different patients. Without ``valid``, no round is selected, no phase stops early, and there is no
+        control.
     settings : ThreePartSettings, optional
+        Schedule and losses.
     rng : numpy.random.Generator
-        Order of sentences, first weights of adversaries, dropout.
+        Random stream for the order of sentences, the initial weights of the adversaries, and dropout.
     generator : torch.Generator
-        Twins and noise; on the device of the batches.
+        Random stream for twins and noise, on the device of the batches.
     log : TrainingLog, optional
-        Gets rows "P1", "P2", "control", "P3b", "P3a", and "probe" where one was made. Numbers of held-out patients
-        start with ``"valid_"``, except "combined_loss", by which "paper" chooses; the others are of the epoch itself,
-        while it was learned.
+        Log that receives rows "P1", "P2", "control", "P3b", "P3a", and "probe" for each probe. Names of metrics on
+        held-out patients start with ``"valid_"``. The exception is "combined_loss", by which the rule "paper" selects
+        the round. All other metrics are means over the training batches of the epoch.
 
     Returns
     -------
@@ -121,8 +133,8 @@ def train_three_part(
     Warns
     -----
     UnsafeToShareWarning
-        If T2 is right in less than 90 % of pairs at the end of P2, where nothing is hidden, or there are no held-out
-        patients to measure it.
+        If T2 is right in less than 90 % of the pairs at the end of P2, where nothing is hidden, or if there are no
+        held-out patients to measure T2.
 
     Raises
     ------
@@ -131,9 +143,9 @@ def train_three_part(
 
     Notes
     -----
-    As in the authors' code, P3b comes before P3a and the deviation is taken per pair; the text can be read otherwise,
-    and `ThreePartSettings` has both. Unlike that code, which chose the round on training data, rounds are chosen on
-    held-out patients, and in P3a tagger and adversaries have an optimizer each.
+    As in the authors' code, P3b comes before P3a, and the deviation is computed per pair. The paper's text allows other
+    readings, and `ThreePartSettings` offers them. There are two differences to the authors' code. Rounds are selected
+    on held-out patients, not on training data. In P3a, tagger and adversaries have separate optimizers.
 
     References
     ----------
@@ -171,7 +183,7 @@ class _ReversedGradient(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, x: Tensor, factor: float) -> Tensor:
         ctx.factor = factor
-        return x.view_as(x)  # a new tensor: the very same one would keep its own place in the graph
+        return x.view_as(x)  # a new tensor: the same tensor would keep its own place in the graph
 
     @staticmethod
     def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor, None]:
@@ -181,19 +193,20 @@ class _ReversedGradient(torch.autograd.Function):
 def reverse_gradient(x: Tensor, factor: float = 1.0) -> Tensor:
     """Return x unchanged, and send the gradient back multiplied by ``-factor``.
 
-    Placed between a representation and its adversary, one step on the sum of the losses trains the adversary to win and
-    the representation to make it lose.
+    Place this function between a representation and its adversary. A single step on the sum of the losses then trains
+    the adversary to win and the representer to make the adversary lose.
 
     Parameters
     ----------
     x : Tensor
+        Input of the adversary.
     factor : float, default=1.0
-        Weight of the adversary in the parts below, not negative; 0 cuts the gradient.
+        Weight of the adversary's gradient in the layers below, not negative; 0 cuts the gradient.
 
     Raises
     ------
     ValueError
-        If the factor is negative: then nothing would be reversed.
+        If the factor is negative, since the gradient would then not be reversed.
 
     References
     ----------
@@ -214,7 +227,7 @@ def reverse_gradient(x: Tensor, factor: float = 1.0) -> Tensor:
 
 
 class _Reversal(AdversarialRun):
-    """Rounds of one epoch, in which everything learns from the sum of the losses."""
+    """Rounds of one epoch each, in which all networks learn from the sum of the losses."""
 
     def start_rounds(self) -> None:
         self.restart_noise()
@@ -229,13 +242,14 @@ class _Reversal(AdversarialRun):
         self.log.record("DANN", **numbers)
 
     def learn(self, batch: PairBatch, means: RunningMeans) -> None:
-        """One step; the representer gets the adversaries' gradient times -lambda."""
+        """Train on a batch; the representer receives the adversaries' gradient times -lambda."""
         r = self.representer(batch.embeddings, batch.mask, generator=self.generator)
         loss = self.model.deid_loss(r, batch)
         means.add(len(batch.mask), deid_loss=loss)
         if batch.n_pairs:
             pairs = self.adversaries.draw(self.representer, batch, self.generator)
             factor = self.settings.adversary_weight
+            # Only the representations send a gradient to the representer; the embeddings of T1 are not learned.
             turned = {k: reverse_gradient(getattr(pairs, k), factor) for k in ("first", "second")}
             judgement = self.adversaries(replace(pairs, **turned))
             means.add_judgement(judgement)
@@ -259,21 +273,21 @@ def train_dann(
     generator: torch.Generator,
     log: TrainingLog | None = None,
 ) -> ThreePartResult:
-    """As `train_three_part`, with one step of gradient reversal in place of the alternation of P3.
+    """Train like `train_three_part`, with gradient reversal in place of the alternation of P3.
 
-    Each batch makes one step on ``l_deid + l_adv``, where the gradient of l_adv reaches the representer times
-    ``-lambda``. An adversary that is beaten has no time to adapt, so the representation looks private until
-    another adversary is trained on it: in the paper one that went on for 20 epochs was right in over 80 % of pairs.
+    Each batch makes one step on ``l_deid + l_adv``. The gradient of l_adv reaches the representer multiplied by
+    ``-lambda``. A beaten adversary has no time to adapt, so the representation looks private until another adversary is
+    trained on it. In the paper, an adversary that was trained for 20 more epochs was right in over 80 % of pairs.
 
     Parameters
     ----------
     model, train, valid, rng, generator
-        See `train_three_part`.
+        Same parameters as for `train_three_part`.
     settings : ThreePartSettings, optional
-        P1, P2 and the choice of a round are those of `train_three_part`; a round is one epoch. ``order`` is not used,
-        and ``deviation`` in the choice only.
+        Schedule and losses. P1, P2 and the selection of a round are those of `train_three_part`. A round is one epoch.
+        ``order`` is not used, and ``deviation`` is used for the selection only.
     log : TrainingLog, optional
-        Gets rows "P1", "P2", "control", "DANN", and "probe" where one was made.
+        Log that receives rows "P1", "P2", "control", "DANN", and "probe" for each probe.
 
     Returns
     -------
@@ -281,8 +295,8 @@ def train_dann(
 
     Notes
     -----
-    The paper trains all parts together from the start. Here P1 and P2 come first, since without them there is no
-    positive control; ``n_epochs_tagger=0, n_epochs_adversary=0`` leaves them out, and the control then fails.
+    The paper trains all parts together from the start. Here P1 and P2 come first, since the positive control needs
+    them. ``n_epochs_tagger=0, n_epochs_adversary=0`` leaves P1 and P2 out, and the control then fails.
 
     References
     ----------
