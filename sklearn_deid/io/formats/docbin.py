@@ -1,15 +1,16 @@
-"""spaCy's ``DocBin`` files (``.spacy``), for ``spacy train`` and for what a pipeline has annotated.
+"""spaCy's ``DocBin`` files (``.spacy``), for ``spacy train`` and for the output of spaCy pipelines.
 
-Each note is a spaCy ``Doc``. Its text is the untouched text; its tokens are those of `text.tokenize`, cut at every
-border of a span besides, so that nothing moves. Spans stand in ``doc.spans["phi"]``, which may overlap, and the
-longest of those that overlap in ``doc.ents``. Document id, patient id, meta data, categories and confidences are
-noted in the group itself (``doc.spans["phi"].attrs``): user data of a Doc are neither written nor read.
+Each note is a spaCy ``Doc`` with the unchanged text. Its tokens are the tokens of `text.tokenize`, additionally split
+at every border of a span, so all offsets are exact. ``doc.spans["phi"]`` holds all spans, which may overlap.
+``doc.ents`` holds the longest of overlapping spans. The attributes of the group (``doc.spans["phi"].attrs``) hold
+document id, patient id, metadata, categories and confidences. User data of a Doc are neither written nor read.
 
-Files of others are read too: spans are those of the group ``"phi"``; without it the named entities, if the tokens are
-annotated with them; else those of the only group. A file in which nobody looked for entities is refused, as it would
-look like notes without PHI. A document without an id of its own is called after the file and its number in it.
+The reader also accepts files of other tools. The spans are then the spans of the group ``"phi"``. Without this group
+the reader uses the named entities, if the tokens are annotated with entities, else the only group of spans. The reader
+refuses a file without any annotation of entities, because such a file would look like notes without PHI. The id of a
+document without an id consists of the file name and the number of the document.
 
-See `packed_docs` for why files from strangers are safe to read.
+`packed_docs` explains why files from untrusted sources are safe to read.
 """
 
 from __future__ import annotations
@@ -42,7 +43,7 @@ _PREFIXES = {1: "I", _OUTSIDE: "O", 3: "B"}
 
 
 def read(path: Path, encoding: str | None = None) -> Iterator[Item]:
-    """Yield the documents of a file; a broken one yields an error and does not hide those after it."""
+    """Yield the documents of a file. For a broken document the function yields an error and continues."""
     from spacy.attrs import ORTH
 
     place = SourceLocation(str(path))

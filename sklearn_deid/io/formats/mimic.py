@@ -1,11 +1,12 @@
 """Notes de-identified as those of MIMIC-II and III: identifiers are placeholders such as ``[**Hospital 12**]``.
 
-What reads as a note again comes out: each placeholder is replaced by an invented name, place, date or identifier of
-its kind, which becomes a gold span of the i2b2 2014 scheme. Equal placeholders of a note get equal text. A note is
-filled by a stream of random numbers of its own, from the seed and its id: order and number of notes do not matter.
+The reader makes readable notes: an invented name, place, date or identifier of the same kind replaces each placeholder
+and becomes a gold span of the i2b2 2014 scheme. Equal placeholders of a note are replaced by equal text. Each note has
+its own random generator, seeded from the random seed and the document id. The order and number of notes therefore do
+not affect the invented text.
 
-A ``.txt`` file is one note; a ``.csv`` file is a table with the columns of NOTEEVENTS, of which TEXT and ROW_ID are
-needed and SUBJECT_ID is the patient.
+A ``.txt`` file is a single note. A ``.csv`` file is a table with the columns of NOTEEVENTS. The columns TEXT and ROW_ID
+are required, and SUBJECT_ID is the patient.
 
 Source: Neamatullah et al. (2008), "Automated de-identification of free-text medical records", BMC Med Inform Decis Mak
 8:32; Johnson et al. (2016), "MIMIC-III, a freely accessible critical care database", Sci Data 3:160035.
