@@ -59,14 +59,14 @@ def read(path: Path, encoding: str | None = None) -> Iterator[Item]:
 
 
 def write(document: Document, lossy: bool = False) -> dict[str, str]:
-    """One line of JSON: documents are collected as JSON lines, and packed when the last one is there (`pack`)."""
+    """Document as a line of JSON. The writer collects JSON lines and packs them after the last document (`pack`)."""
     for number, span in enumerate(document.spans, start=1):
         check_label(SourceLocation(None, document.doc_id), f"number {number}", span.label)
     return {".spacy": jsonl.write(document, lossy)[".jsonl"]}
 
 
 def pack(lines: Path) -> bytes:
-    """The bytes of a DocBin with the documents of a file of JSON lines."""
+    """Bytes of a DocBin with the documents of a JSON lines file."""
     from spacy.tokens import DocBin
     from spacy.vocab import Vocab
 
@@ -106,7 +106,7 @@ def _span(doc: Doc, span: Span) -> SpacySpan:
 
 
 def _words(document: Document) -> tuple[list[str], list[bool]]:
-    """Tokens that are cut at every border of a span, and whether a space follows each."""
+    """Tokens split at every border of a span, and whether a space follows each token."""
     text, tokens = document.text, tokenize(document.text)
     firsts, lasts = {span.start for span in document.spans}, {span.end for span in document.spans}
     cuts = sorted({0, len(text), *tokens.starts, *tokens.ends, *firsts, *lasts})
@@ -141,7 +141,7 @@ def _document(place: SourceLocation, packed: PackedDocs, number: int) -> Documen
 
 
 def _text(place: SourceLocation, packed: PackedDocs, number: int) -> tuple[str, list[int], list[int]]:
-    """The text of a document, and where its tokens begin and end."""
+    """Text of a document, and start and end offsets of its tokens."""
     from spacy.attrs import ORTH
 
     hashes, spaces = packed.tokens[number][:, packed.columns[ORTH]], packed.spaces[number]
@@ -161,7 +161,7 @@ def _text(place: SourceLocation, packed: PackedDocs, number: int) -> tuple[str, 
 
 
 def _source(place: SourceLocation, groups: dict[str, PackedGroup], entities: list[Span] | None) -> str | None:
-    """The group that holds the PHI; None for the named entities."""
+    """Group of spans with the PHI; None if the named entities hold the PHI."""
     if SPANS_KEY in groups:
         return SPANS_KEY
     filled = [key for key, group in groups.items() if group.spans]
@@ -180,7 +180,7 @@ def _source(place: SourceLocation, groups: dict[str, PackedGroup], entities: lis
 def _entities(
     place: SourceLocation, packed: PackedDocs, number: int, borders: tuple[list[int], list[int]]
 ) -> list[Span] | None:
-    """Spans of the named entities; None if not all tokens were looked at."""
+    """Spans of the named entities; None if some tokens have no entity annotation."""
     from spacy.attrs import ENT_IOB, ENT_TYPE
 
     if ENT_IOB not in packed.columns or ENT_TYPE not in packed.columns:

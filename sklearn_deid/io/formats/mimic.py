@@ -39,7 +39,7 @@ _LARGEST_CELL = 2**24
 
 
 def read(path: Path, encoding: str | None = None, seed: int = 0) -> Iterator[Item]:
-    """Yield the notes of a file with their placeholders filled in."""
+    """Yield the notes of a file. Invented text replaces their placeholders."""
     if path.suffix.lower() == ".csv":
         yield from _read_table(path, encoding or "utf-8", seed)
         return
@@ -48,7 +48,7 @@ def read(path: Path, encoding: str | None = None, seed: int = 0) -> Iterator[Ite
 
 
 def write(document: Document, lossy: bool = False) -> dict[str, str]:
-    """Nothing: what was a placeholder and of which kind is gone."""
+    """Always raise: the positions and kinds of the placeholders are lost after reading."""
     raise SourceLocation(None, document.doc_id).error(
         "Notes cannot be written with placeholders of MIMIC. Use another format, such as 'jsonl'."
     )
@@ -124,7 +124,7 @@ def _note(place: SourceLocation, text: str, patient_id: str | None, seed: int) -
 
 
 def _checked(place: SourceLocation, text: str, start: int, end: int) -> str:
-    """Text between placeholders, which must hold no half of one."""
+    """Text between placeholders. Half of a placeholder in this text is an error."""
     half = _REMAINS.search(text, start, end)
     if half is not None:
         raise place.error("A placeholder is not whole.", None, half.start(), half.end())
@@ -132,7 +132,7 @@ def _checked(place: SourceLocation, text: str, start: int, end: int) -> str:
 
 
 def _is_doctor(text: str, start: int, end: int) -> bool:
-    """Whether a title stands in front of a placeholder, or a degree behind it and the names that follow."""
+    """Whether a title precedes a placeholder, or a degree follows the placeholder and the names after it."""
     if _BEFORE_DOCTOR.search(text, max(0, start - 30), start):
         return True
     while (following := _PLACEHOLDER.match(text, end + (text[end : end + 1] == " "))) is not None:
