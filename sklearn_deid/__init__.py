@@ -1,6 +1,6 @@
-"""De-identification of clinical text in the grammar of scikit-learn.
+"""De-identification of clinical text with scikit-learn estimators that you train on your own data.
 
-Public names are resolved on first use (PEP 562): importing the package loads neither torch nor spaCy.
+Public names are resolved on first use (PEP 562). Importing the package loads neither torch nor spaCy.
 """
 
 from __future__ import annotations

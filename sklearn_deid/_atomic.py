@@ -1,4 +1,4 @@
-"""Files and folders that appear under their name when they are complete: a crash leaves the old one or the new one."""
+"""Atomic writing of files and folders: after a crash either the old or the new version is there, never a part."""
 
 from __future__ import annotations
 
@@ -13,18 +13,20 @@ from uuid import uuid4
 
 @contextmanager
 def new_file(path: str | os.PathLike[str], *, private: bool = False, work: Path | None = None) -> Iterator[BinaryIO]:
-    """Stream to a file that replaces ``path`` if the block ends without an error, and vanishes if not.
+    """Stream to a temporary file that replaces ``path`` if the block ends without an error, and is deleted otherwise.
 
-    The bytes are on the disk before the name is: the stream is flushed and synchronised first.
+    The stream is flushed and synchronised before the file is renamed. All bytes are therefore on the disk when the
+    final name appears.
 
     Parameters
     ----------
     path : path
+        Final name of the file.
     private : bool, default=False
-        Whether the file is for its owner alone (mode 0600), from the first byte on; else the umask decides.
+        Whether only the owner can read the file (mode 0600), from the first byte on. With False the umask decides.
     work : Path, optional
-        Temporary name, in the folder of ``path``; what a killed run left there is removed. By default a hidden name
-        that nothing else has.
+        Temporary name in the folder of ``path``. A file of an interrupted run with this name is removed. By default a
+        unique hidden name.
 
     Examples
     --------
@@ -39,9 +41,10 @@ def new_file(path: str | os.PathLike[str], *, private: bool = False, work: Path 
     if work is None:
         work = _hidden(target)
     else:
-        work.unlink(missing_ok=True)  # never written through: it might be a link
+        # The old file is removed, not overwritten: it might be a link to another file.
+        work.unlink(missing_ok=True)
     try:
-        # O_BINARY exists on Windows only, where line feeds would be translated without it
+        # O_BINARY exists on Windows only. Without this flag Windows would translate line feeds.
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
         with open(os.open(work, flags, 0o600 if private else 0o666), "wb") as stream:
             yield stream
@@ -55,22 +58,22 @@ def new_file(path: str | os.PathLike[str], *, private: bool = False, work: Path 
 def write_file(
     path: str | os.PathLike[str], content: bytes, *, private: bool = False, work: Path | None = None
 ) -> None:
-    """Write a file as a whole; parameters as for `new_file`."""
+    """Write a whole file atomically. The parameters are those of `new_file`."""
     with new_file(path, private=private, work=work) as stream:
         stream.write(content)
 
 
 @contextmanager
 def new_folder(path: str | os.PathLike[str], *, replace: bool = True) -> Iterator[Path]:
-    """Folder to fill, which gets its name if the block ends without an error, and vanishes if not.
+    """Temporary folder that is renamed to ``path`` if the block ends without an error, and deleted otherwise.
 
     Parameters
     ----------
     path : path
-        Its parents are made.
+        Final name of the folder. Missing parent folders are created.
     replace : bool, default=True
-        Whether a folder that is there is replaced. With False it stays, for content that is the same whoever wrote it:
-        another process may have been faster.
+        Whether to replace an existing folder. Use False for content that is the same in all processes: the folder of a
+        faster process is then kept.
 
     Examples
     --------
@@ -84,7 +87,8 @@ def new_folder(path: str | os.PathLike[str], *, replace: bool = True) -> Iterato
     target = Path(path)
     target.parent.mkdir(parents=True, exist_ok=True)
     work = _hidden(target)
-    work.mkdir()  # not by tempfile, which shuts out colleagues that the umask lets in
+    # tempfile would make a folder for its owner alone and ignore a umask that admits colleagues.
+    work.mkdir()
     try:
         yield work
         if not target.exists():
@@ -108,7 +112,7 @@ def _name_folder(work: Path, target: Path, replace: bool) -> None:
 
 
 def _swap(work: Path, target: Path) -> None:
-    """Put the new folder in the place of the old one, which comes back if that fails."""
+    """Replace the old folder by the new folder. If the replacement fails, the old folder is restored."""
     old = work.with_name(f"{work.name}-old")
     os.replace(target, old)
     try:

@@ -1,8 +1,8 @@
-"""The only file that touches private names of scikit-learn and skorch.
+"""The only file that uses private names of scikit-learn and skorch.
 
-`SkorchEstimator` is a `skorch.NeuralNet` that behaves like a scikit-learn estimator with named, flat parameters:
-``get_params`` lists the parameters of ``__init__`` and the dunder ones that the user gave, and nothing else;
-``device="auto"`` is a value that stays in ``get_params`` while skorch sees a real device.
+`SkorchEstimator` is a `skorch.NeuralNet` that behaves like a scikit-learn estimator with named, flat parameters.
+``get_params`` lists only the parameters of ``__init__`` and the dunder parameters that you set. ``device="auto"``
+stays in ``get_params``, while skorch works with a real device.
 """
 
 from __future__ import annotations
@@ -36,26 +36,26 @@ __all__ = [
     "resolve_device",
 ]
 
-# Dunder parameters of skorch; those of the module and the criterion are the estimator's own affair.
+# Prefixes of the dunder parameters that skorch handles. The estimator itself sets the module and the criterion.
 _SKORCH_PREFIXES = ("optimizer", "callbacks", "iterator_train", "iterator_valid")
 
 
 def resolve_device(device: str | torch.device) -> torch.device:
-    """``"auto"`` is CUDA where there is one, else the CPU; everything else is taken at its word."""
+    """Device for a name: ``"auto"`` is CUDA if available, else the CPU; any other name is used unchanged."""
     if isinstance(device, str) and device == "auto":
         return torch.device("cuda" if torch.cuda.is_available() else "cpu")
     return torch.device(device)
 
 
 def check_constraints(estimator: Any) -> None:
-    """Raise scikit-learn's InvalidParameterError for the first parameter outside ``_parameter_constraints``."""
+    """Raise scikit-learn's InvalidParameterError for the first parameter that violates ``_parameter_constraints``."""
     constraints = estimator._parameter_constraints
     values = {name: getattr(estimator, name) for name in constraints}
     validate_parameter_constraints(constraints, values, caller_name=type(estimator).__name__)
 
 
 class NamedEstimators(_BaseComposition):
-    """An estimator with a list of named ones in ``estimators``, each of whose parameters can be set by name.
+    """Estimator with a list of named estimators in ``estimators``. Their parameters can be set as ``name__parameter``.
 
     Examples
     --------
@@ -65,37 +65,37 @@ class NamedEstimators(_BaseComposition):
     """
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Parameters; with ``deep`` also the estimators and their parameters, by name."""
+        """Parameters of the estimator; with ``deep`` also the named estimators and their parameters."""
         return self._get_params("estimators", deep=deep)
 
     def set_params(self, **params: Any) -> NamedEstimators:
-        """Set parameters, estimators by their name, and their parameters as ``name__parameter``."""
+        """Set parameters of the estimator, whole estimators by name, and their parameters as ``name__parameter``."""
         self._set_params("estimators", **params)
         return self
 
 
 class SkorchEstimator(NeuralNet):
-    """`skorch.NeuralNet` with scikit-learn's idea of parameters.
+    """`skorch.NeuralNet` with the parameter conventions of scikit-learn.
 
-    A subclass declares its parameters in ``__init__`` by name, passes skorch's own on, and states the constraints of
-    all of them in ``_parameter_constraints``.
+    A subclass names its parameters in ``__init__``, passes the parameters of skorch on to skorch, and declares the
+    constraints of all parameters in ``_parameter_constraints``.
     """
 
     _parameter_constraints: dict[str, list] = {}
-    #: Parameters of skorch that users may set though they are not in the signature, and their values by default.
+    #: Parameters of skorch that you may set although they are not in the signature, with their default values.
     _skorch_defaults: dict[str, Any] = {}
 
     def __repr__(self, N_CHAR_MAX: int = 700) -> str:
-        # skorch shows its module instead, with all layers.
+        # The repr of skorch would show the module with all layers.
         return BaseEstimator.__repr__(self, N_CHAR_MAX)
 
     def _with_skorch_defaults(self, given: dict[str, Any]) -> dict[str, Any]:
-        """Parameters for skorch.
+        """Given parameters for skorch, completed by their defaults.
 
         Raises
         ------
         TypeError
-            If there is no such parameter, with the name that was probably meant.
+            If a parameter is unknown. The message suggests a similar name.
         """
         for name in given:
             if not self._is_for_skorch(name):
@@ -107,7 +107,7 @@ class SkorchEstimator(NeuralNet):
         return name in self._skorch_defaults or (bool(dunder) and prefix in _SKORCH_PREFIXES)
 
     def _guess(self, name: str) -> str:
-        """The way out after a name that is not known."""
+        """Advice for the error message about an unknown parameter name."""
         known = [*self._named_parameters(), *self._skorch_defaults]
         before, dunder, rest = name.partition("__")
         close = difflib.get_close_matches(before, [*known, *(_SKORCH_PREFIXES if dunder else ())], n=1)
@@ -121,22 +121,22 @@ class SkorchEstimator(NeuralNet):
         return [name for name, p in parameters if name != "self" and p.kind is not p.VAR_KEYWORD]
 
     def _get_param_names(self) -> list[str]:
-        # skorch takes every public attribute for a parameter, scikit-learn's callback context and its own
-        # bookkeeping among them; both would be passed on by clone.
+        # skorch treats every public attribute as a parameter, including the callback context of scikit-learn and the
+        # internal state of skorch. ``clone`` would copy both to the new estimator.
         defaults = self._skorch_defaults.items()
         changed = [name for name, default in defaults if getattr(self, name, default) is not default]
-        # What the user gave as a dunder keyword, such as optimizer__weight_decay.
+        # Parameters that the user set as dunder keywords, such as optimizer__weight_decay.
         dunder = sorted(key for key in vars(self) if "__" in key and not key.startswith("_"))
         return [*self._named_parameters(), *changed, *dunder]
 
     def get_params(self, deep: bool = True, **kwargs: Any) -> dict[str, Any]:
-        """Parameters; with ``deep`` also settings of objects, and parameters of skorch at their defaults."""
+        """Parameters; with ``deep`` also parameters of nested objects, and skorch parameters with default values."""
         params = super().get_params(deep, **kwargs)
         return {**{name: getattr(self, name) for name in self._skorch_defaults}, **params} if deep else params
 
     @contextmanager
     def _real_device(self) -> Iterator[torch.device]:
-        """Let skorch's own methods see the device that ``"auto"`` stands for."""
+        """Replace ``device="auto"`` by the real device while methods of skorch run."""
         asked = self.device
         self.__dict__["device"] = str(resolve_device(asked))
         try:
@@ -145,13 +145,13 @@ class SkorchEstimator(NeuralNet):
             self.__dict__["device"] = asked
 
     def initialize(self) -> SkorchEstimator:
-        """Build module, criterion, optimizer, callbacks and history; called by ``fit``."""
+        """Build module, criterion, optimizer, callbacks and history. ``fit`` calls this method."""
         with self._real_device():
             return super().initialize()
 
     def set_params(self, **params: Any) -> SkorchEstimator:
-        """Set parameters; those of the optimizer are also kept for the next ``fit``."""
-        # skorch would keep `augmenter__n_neighbors` as a parameter of its own instead of handing it on.
+        """Set parameters. Parameters of the optimizer also apply to the next ``fit``."""
+        # skorch would store `augmenter__n_neighbors` on the net instead of setting it on the augmenter.
         nested = {key: value for key, value in params.items() if self._belongs_to_an_estimator(key, params)}
         for key in params:
             if key not in (*nested, *self._named_parameters()) and not self._is_for_skorch(key):
@@ -160,7 +160,7 @@ class SkorchEstimator(NeuralNet):
         for key, value in nested.items():
             name, _, rest = key.partition("__")
             getattr(self, name).set_params(**{rest: value})
-        # On a fitted net skorch only writes into the running optimizer, and a refit would fall back to the old value.
+        # On a fitted net, skorch changes only the running optimizer, and a new fit would use the old value again.
         self.__dict__.update({key: value for key, value in params.items() if key.startswith("optimizer__")})
         return self
 

@@ -1,4 +1,4 @@
-"""Names of a room that load their file on first use (PEP 562)."""
+"""Public names of a package that import their file on first use (PEP 562)."""
 
 from __future__ import annotations
 
@@ -16,11 +16,12 @@ def lazy_names(room: str, files: Mapping[str, str]) -> tuple[list[str], Callable
     room : str
         ``__name__`` of the package.
     files : mapping of str to str
-        File of the package to the public names in this file, separated by spaces.
+        Public names of each file of the package, separated by spaces.
 
     Returns
     -------
     names, getter, lister : list of str, callable, callable
+        Values for ``__all__``, ``__getattr__`` and ``__dir__`` of the package.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Optional packages: one place that imports them and names the extra that brings them."""
+"""Import of optional packages, with an error that names the extra to install."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from .exceptions import MissingDependencyError
 
 
 def import_optional(name: str, *, extra: str, purpose: str) -> ModuleType:
-    """Import ``name`` or say which extra installs it.
+    """Import the optional module ``name``, or raise an error that names the extra to install.
 
     Parameters
     ----------
     name : str
         Module to import, such as ``"pandas"``.
     extra : str
-        Extra of this package that installs it.
+        Extra of this library that installs the package.
     purpose : str
-        What it is needed for, as the end of "... is needed for".
+        Purpose of the package. The word completes the message "... is needed for".
 
     Raises
     ------
@@ -28,7 +28,8 @@ def import_optional(name: str, *, extra: str, purpose: str) -> ModuleType:
     try:
         return import_module(name)
     except ModuleNotFoundError as error:
-        if error.name != name.partition(".")[0]:  # the package is there, but one of its own needs is not
+        # Another missing module means that the package is installed but one of its own dependencies is not.
+        if error.name != name.partition(".")[0]:
             raise
         raise MissingDependencyError(
             f"The package '{name}' is needed for {purpose}. Install it with: pip install 'sklearn-deid[{extra}]'"

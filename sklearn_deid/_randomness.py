@@ -1,4 +1,4 @@
-"""Where random numbers come from: seeded ones for training, keyed ones for everything that leaves the house."""
+"""Sources of random numbers: seeded generators for training, and a keyed cipher for every release."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ _BLOCK = 2**16
 
 
 def own_generator(random_state: Any) -> np.random.Generator:
-    """An own stream of numbers; the global one of NumPy is never asked.
+    """Separate random generator. The global generator of NumPy is never used.
 
-    An integer gives the same stream at each call, None one from the operating system, and a RandomState gives another
-    one each time.
+    With an integer, each call returns a generator with the same numbers. With None, the operating system seeds the
+    generator. With a RandomState, each call returns a different generator, seeded from the RandomState.
     """
     if isinstance(random_state, np.random.RandomState):
         return np.random.default_rng(random_state.randint(2**31))
@@ -34,16 +34,17 @@ def own_generator(random_state: Any) -> np.random.Generator:
 
 @contextmanager
 def own_torch_stream(rng: np.random.Generator, device: torch.device) -> Iterator[None]:
-    """PyTorch's global stream, seeded from rng for a while and then put back.
+    """Seed PyTorch's global generator from ``rng`` inside the block, and restore its state afterwards.
 
-    First weights and dropout draw from that stream; without this a training would depend on what ran before it.
+    Initial weights and dropout use the global generator. Without this function, a training would depend on the code
+    that ran before.
 
     Parameters
     ----------
     rng : numpy.random.Generator
-        Gives one number.
+        Generator of the seed. The function draws a single number.
     device : torch.device
-        Where dropout is drawn.
+        Device on which dropout draws its random numbers.
 
     Examples
     --------
@@ -55,7 +56,8 @@ def own_torch_stream(rng: np.random.Generator, device: torch.device) -> Iterator
     >>> number() == number()
     True
     """
-    import torch  # not at the top: taggers by rules and readers of corpora need no torch
+    # The import is local because rule taggers and corpus readers must work without loading torch.
+    import torch
 
     with torch.random.fork_rng([device] if device.type == "cuda" else []):
         torch.manual_seed(int(rng.integers(2**31)))
@@ -63,21 +65,21 @@ def own_torch_stream(rng: np.random.Generator, device: torch.device) -> Iterator
 
 
 def release_generator(random_state: Any = None) -> np.random.Generator:
-    """The stream for one release: noise, choices and orders that nobody may be able to repeat.
+    """Random generator of a release, for noise, choices and orders that nobody must be able to reproduce.
 
-    Without ``random_state`` it is ChaCha20 under a key of 256 bits that the operating system draws at every call. Use
-    it for one release and drop it: kept in an object, it would be copied, pickled and forked together with that, and
-    copies would share their noise.
+    Without ``random_state`` the generator is ChaCha20 with a key of 256 bits. The operating system draws a new key at
+    every call. Use the generator for a single release and do not store it. An object with a stored generator could be
+    copied, pickled or forked, and the copies would produce the same noise.
 
     Parameters
     ----------
     random_state : int, RandomState or Generator, default=None
-        For tests: as in `own_generator`. Who knows it can take the noise off.
+        Random seed for tests, as in `own_generator`. An attacker with the seed can remove the noise.
 
     Notes
     -----
-    NumPy's samplers (ziggurat for normal numbers, 53 bits a uniform one) run on the words of the cipher. randomgen's
-    words are those of ChaCha20 with nonce 0 and a counter from 0.
+    NumPy's samplers (ziggurat for normal numbers, 53 bits for a uniform number) read the words of the cipher. The words
+    of randomgen equal the words of ChaCha20 with nonce 0 and a counter from 0.
 
     References
     ----------
@@ -91,19 +93,20 @@ def release_generator(random_state: Any = None) -> np.random.Generator:
     """
     if random_state is not None:
         return own_generator(random_state)
-    # randomgen's own way to draw a key fills 256 bits too, but from a NumPy SeedSequence, which is no key derivation.
+    # randomgen can draw a key of 256 bits itself, but from a NumPy SeedSequence, and a SeedSequence is not a
+    # cryptographic key derivation.
     return np.random.Generator(ChaCha(key=secrets.randbits(256)))
 
 
 def grid_step(std: Any, finest: float = FINEST_STEP) -> float:
-    """Step of the public grid for noise of these standard deviations: a power of two, 32 to 64 times finer.
+    """Step of the public grid for given noise: a power of two, 32 to 64 times smaller than the standard deviation.
 
     Parameters
     ----------
     std : float or array-like
-        The smallest positive one decides.
+        Standard deviations of the noise. The smallest positive standard deviation determines the step.
     finest : float, default=2^-20
-        The grid is never finer than this power of two.
+        Smallest step, a power of two.
 
     Examples
     --------
@@ -113,13 +116,13 @@ def grid_step(std: Any, finest: float = FINEST_STEP) -> float:
     positive = [value for value in np.asarray(std, dtype=np.float64).reshape(-1).tolist() if value > 0.0]
     if not positive:
         return finest
-    # frexp and not log2, which may round up to the next whole number: exponent - 1 is floor(log2)
+    # frexp is exact: exponent - 1 equals floor(log2). log2 could round up to the next whole number.
     exponent = math.frexp(min(positive))[1] - 1 - _FINER
     return max(math.ldexp(1.0, min(exponent, 96)), finest)  # 2^96 times 2^24 is still a float32
 
 
 def to_grid(values: np.ndarray, step: float) -> np.ndarray:
-    """Nearest multiples of a power of two, float64; beyond 2^24 - 1 steps the last one, so that float32 holds all.
+    """Round values to multiples of a power of two, as float64, and clip them at 2^24 - 1 steps to fit float32.
 
     Examples
     --------
@@ -131,7 +134,7 @@ def to_grid(values: np.ndarray, step: float) -> np.ndarray:
 
 
 def is_grid(step: Any) -> bool:
-    """Whether something is the step of a grid: a power of two of the size that `grid_step` gives.
+    """Whether a value is a valid grid step: a power of two in the range of `grid_step`.
 
     Examples
     --------
@@ -142,7 +145,7 @@ def is_grid(step: Any) -> bool:
 
 
 def on_grid(values: np.ndarray, step: float) -> bool:
-    """Whether all values are multiples of the step; looks at blocks, so that a mapped file is not read as a whole.
+    """Whether all values are multiples of the step. The function reads blocks and never holds a whole mapped file.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""One folder with JSON and arrays, written whole or not at all, and checked when it is read."""
+"""Bundles: folders with JSON and arrays that are written atomically and checked when they are read."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ from ._atomic import new_folder, write_file
 from .exceptions import BundleError
 
 FORMAT_VERSION = 1
-_KNOWN_FORMATS = (1, 2)  # 2 for representations, since their noise is drawn from a cipher
+# Format 2 marks representations whose noise was drawn from a cipher.
+_KNOWN_FORMATS = (1, 2)
 ARRAYS_FILE = "arrays.safetensors"
 _MANIFEST = "manifest.json"
 _LARGEST_MANIFEST = 64 * 2**20
@@ -28,38 +29,41 @@ def write_bundle(
     Parameters
     ----------
     path : path
-        Folder to make.
+        Folder to create.
     manifest : dict
-        JSON values; "format" is 1 if it does not say anything else.
+        JSON values. "format" is 1 unless the manifest sets another format.
     arrays : dict of str to ndarray
+        Arrays by name.
     overwrite : bool, default=False
-        Whether an existing bundle may be replaced. Another kind of folder never is.
+        Whether an existing bundle may be replaced. A folder that is not a bundle is never replaced.
 
     Raises
     ------
     BundleError
-        If ``path`` exists and may not be replaced.
+        If ``path`` exists and must not be replaced.
     """
     from safetensors.numpy import save
 
     check_bundle_target(path, overwrite)
-    with new_folder(Path(path).resolve()) as work:  # a link is followed, not replaced
-        # Not save_file, which gives the file to its owner alone.
+    # ``resolve`` follows a symbolic link; without it the link itself would be replaced.
+    with new_folder(Path(path).resolve()) as work:
+        # save_file of safetensors would make a file that only its owner can read.
         data = save({name: np.ascontiguousarray(array) for name, array in arrays.items()})
         write_file(work / ARRAYS_FILE, data)
         content = {"format": FORMAT_VERSION, "arrays_sha256": sha256(data).hexdigest(), **manifest}
-        content = json.loads(json.dumps(content))  # as it will be read: tuples are lists, keys are strings
+        # The digest is computed on the content as JSON returns it: tuples become lists, and keys become strings.
+        content = json.loads(json.dumps(content))
         content["manifest_sha256"] = _manifest_digest(content)
         write_file(work / _MANIFEST, json.dumps(content, indent=1, sort_keys=True).encode("utf-8"))
 
 
 def check_bundle_target(path: str | os.PathLike[str], overwrite: bool = False) -> None:
-    """Raise what `write_bundle` would raise because of what is at ``path``; worth asking before a long training.
+    """Check that `write_bundle` may write to ``path``. Call this function before a long training.
 
     Raises
     ------
     BundleError
-        If something is there and may not be replaced.
+        If ``path`` exists and must not be replaced.
     """
     target = Path(path)
     if not os.path.lexists(target):
@@ -73,14 +77,14 @@ def check_bundle_target(path: str | os.PathLike[str], overwrite: bool = False) -
 
 
 def read_bundle(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-    """Read a bundle and check that it is whole.
+    """Read a bundle and check that the bundle is complete.
 
-    Nothing in it is executed: JSON and safetensors hold data only.
+    Reading executes no code from the bundle: JSON and safetensors contain data only.
 
     Raises
     ------
     BundleError
-        If it is missing, damaged, or of a newer format.
+        If the bundle is missing, damaged, or of a newer format.
     """
     from safetensors import SafetensorError
     from safetensors.numpy import load_file
@@ -93,12 +97,12 @@ def read_bundle(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str,
 
 
 def read_manifest(path: str | os.PathLike[str]) -> dict[str, Any]:
-    """Read the manifest alone, and check that both files are those that were saved, without holding the arrays.
+    """Read only the manifest, and check the digests of both files without loading the arrays into memory.
 
     Raises
     ------
     BundleError
-        If it is missing, damaged, or of a newer format.
+        If the bundle is missing, damaged, or of a newer format.
     """
     folder = Path(path)
     manifest = _parsed_manifest(folder)
@@ -112,7 +116,7 @@ def read_manifest(path: str | os.PathLike[str]) -> dict[str, Any]:
 
 
 def saved_class(path: str | os.PathLike[str]) -> str | None:
-    """Name of the class that a folder holds, from its manifest alone.
+    """Class name of a saved object, read from the manifest only; None if the manifest names no class.
 
     Raises
     ------
@@ -124,12 +128,13 @@ def saved_class(path: str | os.PathLike[str]) -> str | None:
 
 
 def plain_json(value: Any, name: str) -> Any:
-    """A copy as JSON will give it back: tuples are lists, keys are strings.
+    """Copy of a value after a round trip through JSON: tuples become lists, and keys become strings.
 
     Raises
     ------
     BundleError
-        If it holds anything else than JSON values, NaN and infinity included. The message does not show it.
+        If the value contains anything except JSON values. NaN and infinity are not JSON values. The message does not
+        show the value.
 
     Examples
     --------
@@ -165,7 +170,7 @@ def _parsed_manifest(folder: Path) -> dict[str, Any]:
 
 
 def _manifest_digest(manifest: Any) -> str:
-    """Against damage, not against forgery: whoever changes a bundle on purpose can compute it anew."""
+    """Digest of a manifest. The digest detects damage, not forgery: an attacker can compute a new digest."""
     return sha256(json.dumps(manifest, sort_keys=True).encode("utf-8")).hexdigest()
 
 

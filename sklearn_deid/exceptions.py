@@ -1,7 +1,7 @@
 """Errors and warnings of the library.
 
-Every error says *where* (document id, annotation id, character offsets), never *what*: no note text reaches a message.
-Each one also inherits the built-in error that a caller would expect, so ``except ValueError`` keeps working.
+An error message names the place of a problem (document id, annotation id, character offsets) and never contains note
+text. Each error also inherits from the matching built-in error, so ``except ValueError`` keeps working.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ class DeidError(Exception):
     Parameters
     ----------
     message : str
-        What is wrong and what to do about it, without note text.
+        Description of the problem and of its solution, without note text.
     path, doc_id, annotation_id : str, optional
-        The file, document and annotation concerned.
+        File, document and annotation of the problem.
     start, end : int, optional
-        Character offsets in the untouched note.
+        Character offsets in the unchanged note.
     """
 
     def __init__(
@@ -53,7 +53,8 @@ class DeidError(Exception):
         self.start = start
         self.end = end
         super().__init__(self._compose())
-        self.path = None if path is None else str(path)  # ImportError has a path of its own and clears it
+        # The constructor of ImportError clears the attribute ``path``, so the path is set again.
+        self.path = None if path is None else str(path)
 
     def _compose(self) -> str:
         where = [
@@ -74,7 +75,7 @@ class DeidError(Exception):
         return f"{self.message} [{', '.join(where)}]" if where else self.message
 
     def __reduce__(self) -> tuple:
-        # Keyword-only arguments are lost by the default reduction, and errors travel between joblib workers.
+        # joblib workers exchange errors by pickling. The default pickling of exceptions loses keyword-only arguments.
         return (_rebuild_error, (type(self), self.message, self._context()))
 
     def _context(self) -> dict:
@@ -87,48 +88,48 @@ def _rebuild_error(cls: type[DeidError], message: str, context: dict) -> DeidErr
 
 
 class SpanError(DeidError, ValueError):
-    """A span that does not fit its note: outside the text, empty, reversed, or overlapping where that is refused."""
+    """A span is invalid: outside of the text, empty, reversed, or overlapping where overlaps are not allowed."""
 
 
 class SequenceError(DeidError, ValueError):
-    """X or y is not a sequence of token or tag sequences, or the two do not match."""
+    """X or y is not a sequence of token or tag sequences, or X and y do not match."""
 
 
 class CorpusFormatError(DeidError, ValueError):
-    """A corpus file, or a file of note templates, that cannot be read without guessing."""
+    """A corpus file or a file of note templates is invalid or ambiguous."""
 
 
 class BundleError(DeidError, ValueError):
-    """A saved model that is incomplete, damaged, or of another version."""
+    """A saved model is incomplete, damaged, or of another version."""
 
 
 class EmbeddingsFormatError(DeidError, ValueError):
-    """A file of word vectors that cannot be read without guessing."""
+    """A file of word vectors is invalid or ambiguous."""
 
 
 class ExchangeError(DeidError, ValueError):
-    """What workers exchange is damaged, of another model or version, or out of bounds."""
+    """A message between workers is damaged, belongs to another model or version, or holds values out of bounds."""
 
 
 class DataNotFoundError(DeidError, FileNotFoundError):
-    """Data that are not on this machine and may not or cannot be downloaded."""
+    """Data are not on this machine, and downloading them is impossible or not allowed."""
 
 
 class MissingDependencyError(DeidError, ImportError):
-    """An optional package is needed; the message names the extra that brings it."""
+    """An optional package is not installed. The message names the extra that installs the package."""
 
 
 class AlignmentWarning(UserWarning):
-    """Annotated spans that tokens cannot express exactly; counted in the alignment report."""
+    """Tokens cannot express some annotated spans exactly. The alignment report counts these spans."""
 
 
 class UnsafeToShareWarning(UserWarning):
-    """Something learned from private notes is about to be used where only public things are safe to share."""
+    """A result that depends on private notes may be unsafe to share."""
 
 
 class InsecureReleaseWarning(UserWarning):
-    """A release whose noise can be taken off: it is worth as much as the same vectors without noise."""
+    """An attacker can remove the noise of a release. The release protects no better than vectors without noise."""
 
 
 class WithheldWarning(UserWarning):
-    """A note could not be processed and is not passed on."""
+    """A note could not be processed and was withheld from the output."""

@@ -1,4 +1,4 @@
-"""`save` and `load`: one pair of functions for everything that the library saves as a folder of plain data."""
+"""`save` and `load` write and read all objects of the library that can be saved as a folder of plain data."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["load", "save"]
 
 
 class _Home(NamedTuple):
-    """Module of a class that can be saved, and the functions there: ``save(obj, path)`` and ``load(path)``."""
+    """Module of a class that can be saved, and the names of its functions ``save(obj, path)`` and ``load(path)``."""
 
     module: str
     save: str
@@ -27,7 +27,7 @@ class _Home(NamedTuple):
 
 
 _TAGGERS = _Home("tagging.saving", "save_tagger", "load_tagger")
-# By the name in the manifest. A room that saves something adds a row, and nothing is imported before it is needed.
+# Keys are the class names in manifests. A package with a class to save adds a row. Modules are imported on first use.
 _HOMES = {
     "DeidTagger": _TAGGERS,
     "NoteDeidentifier": _TAGGERS,
@@ -39,9 +39,9 @@ _HOMES = {
     "PrivateRepresenter": _Home(
         "representations.private_representer", "PrivateRepresenter.save", "PrivateRepresenter.load"
     ),
-    # Saved by `save_representation`, which asks for more than an object.
+    # `save_representation` saves this class because saving a representation needs further arguments.
     "SharedRepresentation": _Home("representations.sharing", "", "load_representation"),
-    # Its name in files of 0.1.0.
+    # Former name of HybridTagger, found in files of version 0.1.0.
     "UnitedTagger": _TAGGERS,
 }
 
@@ -49,26 +49,28 @@ _HOMES = {
 def save(obj: Any, path: str | os.PathLike[str], *, overwrite: bool = False, **options: Any) -> None:
     """Save a fitted tagger, `NoteDeidentifier` or `PrivateRepresenter` as a folder of JSON and safetensors.
 
-    The folder of a tagger holds weights, settings and tag names; of the default tagger it holds no word of the training
-    notes. Splitters, numbers of jobs, seeds and dropped taggers concern training and are not saved. Private
-    representations are saved by `save_representation`.
+    The folder of a tagger holds weights, settings and tag names. The folder of the default tagger holds no word of the
+    training notes. Parameters that matter only for training are not saved: splitters, numbers of jobs, random seeds and
+    dropped taggers. Use `save_representation` to save private representations.
 
     Parameters
     ----------
     obj : estimator
-        Fitted. Taggers inside of it must be taggers of this library too. Of a `DSSGDEnsemble` save
-        ``global_estimator_`` or one of ``estimators_``.
+        Fitted estimator. All taggers inside the estimator must be taggers of this library. For a `DSSGDEnsemble`, save
+        ``global_estimator_`` or an item of ``estimators_``.
     path : path
-        Folder to make. It is written under a temporary name and renamed, so that it is never there in part.
+        Folder to create. The folder is written under a temporary name and renamed, so an incomplete folder never
+        appears under this name.
     overwrite : bool, default=False
         Whether a saved object at ``path`` may be replaced.
     **options
-        ``audit`` for a `PrivateRepresenter`: figures of an audit, for its privacy card.
+        Further options of the class. A `PrivateRepresenter` has the option ``audit``: results of an audit for its
+        privacy card.
 
     Raises
     ------
     BundleError
-        If the object is of another class, holds words, or ``path`` exists.
+        If objects of this class cannot be saved, the object contains words, or ``path`` exists.
 
     Examples
     --------
@@ -90,28 +92,29 @@ def save(obj: Any, path: str | os.PathLike[str], *, overwrite: bool = False, **o
 
 
 def load(path: str | os.PathLike[str], *, device: str | None = None, **options: Any) -> Any:
-    """Load an object that `save` or `save_representation` wrote; nothing in the folder is executed.
+    """Load an object that `save` or `save_representation` wrote. Loading executes no code from the folder.
 
     Parameters
     ----------
     path : path
+        Folder of the saved object.
     device : str, optional
-        "auto", "cpu", "cuda", ... None means the device that the model was trained with.
+        Device of the model: "auto", "cpu", "cuda", ... None means the device of the training.
     **options
-        ``embeddings`` for a `PrivateRepresenter`: the public word vectors that it was trained with, unless they are
-        "glove-6b-50d".
+        Further options of the class. A `PrivateRepresenter` has the option ``embeddings``: the public word vectors of
+        its training. The option is not needed for "glove-6b-50d".
 
     Returns
     -------
     object
-        Fitted, and of the class that was saved, or a `representations.SharedRepresentation`.
+        Fitted object of the saved class, or a `representations.SharedRepresentation`.
 
     Raises
     ------
     BundleError
         If the folder is damaged, incomplete or of another format.
     ValueError
-        If an option does not belong to the class that was saved.
+        If the saved class does not have the option.
 
     Examples
     --------
@@ -132,7 +135,7 @@ def load(path: str | os.PathLike[str], *, device: str | None = None, **options: 
 
 
 def instead_of(obj: Any) -> str:
-    """The rest of the sentence that refuses an object: a part of it, or other classes, that can be saved.
+    """Second half of the error message for an object that cannot be saved: the parts or classes to save instead.
 
     Examples
     --------
@@ -149,7 +152,7 @@ def instead_of(obj: Any) -> str:
 
 
 def _unwrapped(obj: Any) -> Any:
-    """The estimator inside scikit-learn's `FrozenEstimator`, which adds nothing to a saved model."""
+    """The estimator inside scikit-learn's `FrozenEstimator`. The wrapper holds nothing that must be saved."""
     while type(obj).__name__ == "FrozenEstimator":
         obj = obj.estimator
     return obj

@@ -1,4 +1,4 @@
-"""Word vectors: reading them, looking words up, training them on one's own notes."""
+"""Word vectors: reading, lookup of words, nearest neighbours, and training on your own notes."""
 
 from .fasttext import train_fasttext, train_subword_table
 from .glove import glove_is_installed, load_glove

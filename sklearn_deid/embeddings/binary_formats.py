@@ -1,4 +1,4 @@
-"""Word vectors as binary files: word2vec .bin and fastText .bin."""
+"""Readers for binary files of word vectors: word2vec .bin and fastText .bin."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class _Buffer:
         return bool(piece)
 
     def until(self, mark: bytes, what: str) -> bytes:
-        """Bytes up to ``mark``, which is passed over."""
+        """Bytes up to ``mark``. The position moves past ``mark``."""
         while (end := self.data.find(mark, self.position, self.position + _LONGEST_WORD)) < 0:
             if len(self.data) - self.position >= _LONGEST_WORD or not self._more():
                 raise self.file.error(f"The file is garbled or cut off at {what}.")
@@ -48,21 +48,22 @@ class _Buffer:
         return memoryview(self.data)[self.position - n_bytes : self.position]
 
     def unpack(self, layout: str, what: str) -> tuple:
-        """Little-endian values by ``struct`` layout."""
+        """Little-endian values of a ``struct`` layout."""
         return struct.unpack("<" + layout, self.take(struct.calcsize("<" + layout), what))
 
     def rest_is_blank(self) -> bool:
-        """Whether nothing but line breaks follows."""
+        """Whether only white space follows."""
         return not (self.data[self.position :].strip() or self.stream.read(1 << 10).strip())
 
 
 def read_word2vec_binary(file: VectorFile) -> RawVectors:
-    """Read the binary format of word2vec: a header line, then words, each with a space and float32 numbers.
+    """Read the binary format of word2vec: a header line, then each word with a space and its float32 numbers.
 
     Raises
     ------
     EmbeddingsFormatError
-        With the number of the word: cut off, not finite, in another encoding; or if something follows the last word.
+        If the file is truncated, a number is not finite, a word cannot be decoded, or data follow the last word. The
+        message names the number of the word.
     """
     words: list[bytes] = []
     numbers = bytearray()
@@ -93,22 +94,24 @@ class _Dictionary(NamedTuple):
 
 
 def read_fasttext_binary(file: VectorFile) -> tuple[RawVectors, SubwordTable | None]:
-    """Read a model saved by fastText: word vectors made of word and n-gram vectors, and the n-gram table.
+    """Read a model saved by fastText: the composed word vectors and the table of n-gram vectors.
 
-    Only unsupervised, not quantised models. The vector of a word is the mean of its own and those of its n-grams; the
-    end of a sentence (``</s>``) has no n-grams. Written here because gensim's loader never returns from a file that
-    is cut off in its dictionary, and takes minutes for two million words.
+    The function reads only unsupervised models without quantisation. The composed vector of a word is the mean of its
+    own vector and the vectors of its n-grams. The end of a sentence (``</s>``) has no n-grams. gensim's loader is not
+    used for two reasons: it never returns from a file that is truncated in its dictionary, and it takes minutes for two
+    million words.
 
     Returns
     -------
     vectors : RawVectors
+        Words and their composed vectors.
     subwords : SubwordTable or None
-        None for a model without n-grams.
+        Table of n-gram vectors; None for a model without n-grams.
 
     Raises
     ------
     EmbeddingsFormatError
-        If the file is cut off, supervised, quantised, or of another version.
+        If the file is truncated or of another version, or the model is supervised or quantised.
     """
     with file.open() as stream:
         buffer = _Buffer(file, stream)
@@ -124,7 +127,7 @@ def read_fasttext_binary(file: VectorFile) -> tuple[RawVectors, SubwordTable | N
 
 
 def _read_dictionary(file: VectorFile, buffer: _Buffer) -> _Dictionary:
-    """Settings and words, up to where the matrix begins."""
+    """Read settings and words, up to the start of the matrix."""
     magic, version = buffer.unpack("4si", "the header")
     if magic != FASTTEXT_MAGIC or version > _FASTTEXT_VERSION:
         raise file.error("This is no fastText model of a known version.")
@@ -138,13 +141,15 @@ def _read_dictionary(file: VectorFile, buffer: _Buffer) -> _Dictionary:
     raw = []
     for number in range(1, n_words + 1):
         raw.append(buffer.until(b"\0", f"word {number} of {n_words}"))
-        buffer.take(9, f"word {number} of {n_words}")  # its count and kind
-    min_n = max(min_n, 1)  # n-grams of 0 characters do not exist
+        # Nine bytes with the count and the kind of the word are skipped.
+        buffer.take(9, f"word {number} of {n_words}")
+    # The setting may be 0, but n-grams of 0 characters do not exist.
+    min_n = max(min_n, 1)
     return _Dictionary(file.decode(raw, 1, "word"), dim, bucket if max_n >= min_n else 0, min_n, max_n)
 
 
 def _read_matrix(file: VectorFile, buffer: _Buffer, dictionary: _Dictionary) -> np.ndarray:
-    """Vectors of words, then of n-grams, shape (n_words + bucket, dim)."""
+    """Read the vectors of words, then of n-grams, shape (n_words + bucket, dim)."""
     quantised, n_rows, dim = buffer.unpack("?2q", "the matrix")
     n_words, n_ngrams = len(dictionary.words), dictionary.bucket
     if quantised:
@@ -163,11 +168,14 @@ def _read_matrix(file: VectorFile, buffer: _Buffer, dictionary: _Dictionary) -> 
 
 
 def _compose(words: list[str], own: np.ndarray, subwords: SubwordTable) -> np.ndarray:
-    """Mean of the vector of each word and those of its n-grams; overwrites ``own``."""
+    """Mean of the own vector of each word and the vectors of its n-grams. The function overwrites ``own``."""
+    # The end of a sentence has no n-grams, so its own vector is saved here and restored at the end.
     ends = [(row, own[row].copy()) for row, word in enumerate(words) if word == _END_OF_SENTENCE]
     for start in range(0, len(words), _ROWS_AT_ONCE):
         some = words[start : start + _ROWS_AT_ONCE]
         n_ngrams = np.diff(subwords.ngram_ids(some)[1])[:, None]
+        # vectors_for returns the mean of the n-grams; times n_ngrams it is their sum.
+        # shape: (n_some, dim)
         composed = (own[start : start + len(some)] + subwords.vectors_for(some) * n_ngrams) / (n_ngrams + 1)
         own[start : start + len(some)] = composed
     for row, vector in ends:

@@ -1,4 +1,4 @@
-"""fastText vectors trained on one's own notes, with gensim."""
+"""Training of fastText vectors on your own notes, with gensim."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ from .vectors import WordVectors
 if TYPE_CHECKING:
     from gensim.models import FastText
 
-_LONGEST_SENTENCE = 10_000  # gensim drops what comes after that many tokens
+# gensim ignores the tokens of a sentence after this number, so longer sentences are split.
+_LONGEST_SENTENCE = 10_000
 
 
 def train_subword_table(
@@ -27,27 +28,31 @@ def train_subword_table(
     verbose: int = 0,
     **options: Any,
 ) -> SubwordTable:
-    """Train a fastText skip-gram model whose words are nothing but their character n-grams.
+    """Train a fastText skip-gram model that represents words by character n-grams only.
 
-    Plain fastText gives every word a vector of its own beside those of its n-grams. Here that vector is held at zero
-    during training, so what is trained is what is kept: the table, which holds no word of the sentences. (Training
-    plainly and dropping the word vectors afterwards was as good: token F1 0.824 against 0.822 of a linear probe on
-    the development notes of MEDDOCAN, five seeds, standard deviation 0.003.)
+    Plain fastText trains a vector for every word in addition to the vectors of its n-grams. This function holds the
+    word vectors at zero during training. The result is the table of n-gram vectors, which contains no word of the
+    sentences. (The alternative is to train plain fastText and to drop the word vectors afterwards. Both ways were
+    equally good: token F1 0.824 against 0.822 of a linear probe on the development notes of MEDDOCAN, five seeds,
+    standard deviation 0.003.)
 
     Parameters
     ----------
     sentences : iterable of sequences of str
+        Sentences to train on.
     dim : int, default=100
-        Width of the vectors.
+        Dimension of the vectors.
     epochs : int, default=10
+        Number of passes over the sentences.
     bucket : int, default=100_000
-        Rows of the table; 100,000 x 100 float32 are 38 MiB.
+        Number of rows of the table. A table of 100,000 x 100 float32 has 38 MiB.
     lower : bool, default=True
-        Lower-case the words.
+        Whether to lower-case the words.
     random_state : int, RandomState or None, default=0
-        An int makes the result the same in every process (one worker thread; independent of ``PYTHONHASHSEED``).
+        Random seed. An int makes the result the same in every process (one worker thread; independent of
+        ``PYTHONHASHSEED``).
     verbose : int, default=0
-        Above 0, show a progress bar over the epochs.
+        A value above 0 shows a progress bar over the epochs.
     **options
         Further settings of ``gensim.models.FastText``, such as ``window`` (5), ``min_n`` (3), ``max_n`` (6),
         ``negative`` (5), ``sample`` (1e-3).
@@ -55,7 +60,7 @@ def train_subword_table(
     Returns
     -------
     SubwordTable
-        With ``is_public=False``.
+        Table of n-gram vectors with ``is_public=False``.
 
     Raises
     ------
@@ -74,6 +79,7 @@ def train_subword_table(
     """
     rows = _training_rows(sentences, lower=lower)
     model = _untrained(rows, dim, bucket, random_state, options)
+    # A lock factor of 0 makes gensim multiply all updates of the word vectors by 0, so they stay zero.
     model.wv.vectors_vocab[:] = 0.0
     model.wv.vectors_vocab_lockf = np.zeros(1, dtype=np.float32)
     _train(model, rows, epochs, verbose)
@@ -91,20 +97,20 @@ def train_fasttext(
     verbose: int = 0,
     **options: Any,
 ) -> WordVectors:
-    """Train a fastText skip-gram model with a vector for each word and n-grams for words not seen.
+    """Train a fastText skip-gram model with a vector for each word, and n-gram vectors for unseen words.
 
-    The result holds every word of the sentences: for notes that must not be shared, nor what is made with it. Where
-    no word may be stored, use :func:`train_subword_table`.
+    The result contains every word of the sentences. If you train on notes, do not share the vectors or anything made
+    with them. Use :func:`train_subword_table` for a result without words.
 
     Parameters
     ----------
     sentences, dim, epochs, bucket, lower, random_state, verbose, **options
-        As in :func:`train_subword_table`.
+        Same parameters as in :func:`train_subword_table`.
 
     Returns
     -------
     WordVectors
-        Of the words (composed, lower-cased with ``lower``), with n-grams and ``is_public=False``.
+        Vectors of the words (accents composed, lower-cased with ``lower``), with n-grams and ``is_public=False``.
 
     Raises
     ------
@@ -146,7 +152,7 @@ def _untrained(rows: list[list[str]], dim: int, bucket: int, random_state: Any, 
     from sklearn.utils import check_random_state
 
     seed = int(check_random_state(random_state).randint(1, 2**31 - 1))
-    # More than one worker thread would make the result depend on their timing.
+    # With several worker threads the result would depend on the timing of the threads.
     settings = {"sg": 1, "window": 5, "min_count": 1, "min_n": 3, "max_n": 6} | options
     model = FastText(vector_size=dim, bucket=bucket, seed=seed, workers=1, **settings)
     model.build_vocab(rows)

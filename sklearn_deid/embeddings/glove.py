@@ -1,4 +1,4 @@
-"""The public GloVe vectors that a package brings."""
+"""Public GloVe vectors from an optional package."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _EXTRA = "Install them with: pip install 'sklearn-deid[glove]'"
 
 
 def glove_is_installed() -> bool:
-    """Whether :func:`load_glove` finds its package."""
+    """Whether the package for :func:`load_glove` is installed."""
     try:
         distribution(_PACKAGE)
     except PackageNotFoundError:
@@ -29,23 +29,23 @@ def glove_is_installed() -> bool:
 
 @lru_cache(maxsize=1)
 def load_glove() -> WordVectors:
-    """The 400,000 vectors of 50 dimensions of GloVe 6B (English Wikipedia and news; lower-cased).
+    """Load the 400,000 vectors of 50 dimensions of GloVe 6B (English Wikipedia and news; lower-cased).
 
-    Needs the extra ``glove``. The vectors stay in the installed file, mapped into memory. Measured: 0.5 s and 120 MB
-    for the words and their reader; scaling all vectors once instead would add 0.2 s and 76 MB in every process. Loaded
-    once a process.
+    The function needs the extra ``glove``. The vectors are memory-mapped from the installed file and loaded once per
+    process. Loading took 0.5 s and 120 MB for the words and their reader. Scaling all vectors at loading would add
+    0.2 s and 76 MB in every process.
 
     Returns
     -------
     WordVectors
-        With ``is_public=True``.
+        Word vectors with ``is_public=True``.
 
     Raises
     ------
     MissingDependencyError
         If the package, or pyarrow to read its words, is not installed.
     DataNotFoundError
-        If the package is there without its data.
+        If the package is installed without its data.
 
     References
     ----------

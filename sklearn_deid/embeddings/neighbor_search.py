@@ -1,4 +1,4 @@
-"""Exact nearest words by cosine: float32 products pick a few, float64 puts them in order."""
+"""Exact nearest words by cosine: products in float32 select candidates, and sums in float64 sort them."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from threading import Lock
 
 import numpy as np
 
-# Queries and table rows of one product: 2 MiB of float32 scores, which stay in the cache of a core.
+# Numbers of queries and of table rows in a matrix product. Its float32 scores have 2 MiB and fit the cache of a core.
 _QUERIES, _TABLE_ROWS = 128, 4096
-# Every 32nd word is scored first, for a threshold that about twice the words asked for pass.
+# Every 32nd word is scored first. The scores determine a threshold that about twice the requested words pass.
 _STRIDE, _SPREAD = 32, 4.0
-# Words of one task that pass their threshold, at 24 bytes each.
+# Largest number of words in a task that pass their threshold, with 24 bytes for each word.
 _MOST_PASSING = 2**22
 
-# BLAS threads are set for the process: two searches that overlap would restore each other's limit.
+# The number of BLAS threads is a setting of the process. Two simultaneous searches would reset each other's setting.
 _ONE_AT_A_TIME = Lock()
 
 
@@ -28,35 +28,37 @@ def search_neighbors(
     n_jobs: int | None = None,
     verbose: int = 0,
 ) -> np.ndarray:
-    """Nearest words of each query, the word itself first, then by falling cosine, equal ones by row.
+    """Nearest words of each query: the word itself first, then words by falling cosine, equal cosines by row.
 
-    The cosine is the float64 sum of products of the float32 unit vectors, so neither the order of queries nor the
-    number of threads changes the result.
+    The cosine is the float64 sum of products of the float32 unit vectors. The result therefore depends neither on the
+    order of queries nor on the number of threads.
 
-    Not ``sklearn.neighbors.NearestNeighbors(algorithm="brute")``: 5,000 queries, 1,000 neighbours, 400,000 x 50 took it
-    7.1 s on two idle cores and this 4.1 s; 15.2 s and 7.4 s on busy ones (`benchmarks/neighbor_search.py`). It keeps a
-    heap of 1,000 for each query; here a threshold from a sample of the table leaves 1,800 words to sort.
+    The alternative is ``sklearn.neighbors.NearestNeighbors(algorithm="brute")``. For 5,000 queries, 1,000 neighbours
+    and a table of 400,000 x 50, scikit-learn took 7.1 s on two idle cores, and this function 4.1 s; on busy cores the
+    times were 15.2 s and 7.4 s (`benchmarks/neighbor_search.py`). scikit-learn keeps a heap of 1,000 words for each
+    query. This function uses a threshold from a sample of the table, so only 1,800 words remain to sort.
 
     Parameters
     ----------
     table : ndarray of float32, shape (n_candidates, dim)
         Unit vectors of the words that may be neighbours.
     ids : ndarray of int64, shape (n_candidates,)
-        Their rows, rising.
+        Rows of these words in ascending order.
     queries : ndarray of float32, shape (n, dim)
-        Unit vectors of the words asked for.
+        Unit vectors of the query words.
     rows : ndarray of int64, shape (n,)
-        Their rows; they need not be among ``ids``.
+        Rows of the query words. The rows need not be among ``ids``.
     n_neighbors : int
-        From 1 to ``n_candidates``, the word itself included.
+        Number of neighbours, from 1 to ``n_candidates``, including the word itself.
     n_jobs : int, optional
-        Threads; ``None`` is 1 unless a `joblib.parallel_config` says otherwise.
+        Number of threads. ``None`` means 1 unless a `joblib.parallel_config` sets another number.
     verbose : int, default=0
-        Above 0: a progress bar.
+        A value above 0 shows a progress bar.
 
     Returns
     -------
     ndarray of int32, shape (n, n_neighbors)
+        Rows of the neighbours of each query.
     """
     from joblib import Parallel, delayed
     from threadpoolctl import threadpool_limits
@@ -81,7 +83,7 @@ def search_neighbors(
 
 
 class _Search:
-    """One task of a search: some queries against the whole table."""
+    """Task of a search: a batch of queries against the whole table."""
 
     def __init__(self, table: np.ndarray, ids: np.ndarray, n_neighbors: int) -> None:
         self.table, self.ids, self.n_neighbors = table, ids, n_neighbors
@@ -90,19 +92,20 @@ class _Search:
         self.sample_rank = int(np.ceil(share + _SPREAD * (np.sqrt(share) + 1.0)))
         passing = min(len(table), self.sample_rank * _STRIDE)
         self.n_queries = int(np.clip(_MOST_PASSING // passing, 1, _QUERIES))
-        # A float32 dot product of unit vectors is off by at most dim * 2**-24 (Higham 2002, sec. 3.1), and a little
-        # for vectors that are not quite of unit length and for rounding the bounds themselves.
+        # The error of a float32 dot product of unit vectors is at most dim * 2**-24 (Higham 2002, sec. 3.1). The
+        # additional 8 covers vectors whose length is not exactly 1, and the rounding of the bounds.
         self.error = (table.shape[1] + 8) * 2.0**-24
 
     def __call__(self, queries: np.ndarray, rows: np.ndarray) -> np.ndarray:
-        """All neighbours but the word itself, shape (n, n_neighbors - 1)."""
+        """Neighbours of each query without the word itself, shape (n, n_neighbors - 1)."""
         thresholds = self._thresholds(queries)
         positions, scores, ends = self._passing(queries, thresholds)
         others = np.empty((len(rows), self.n_neighbors - 1), dtype=np.int32)
         for i, (query, row) in enumerate(zip(queries, rows.tolist(), strict=True)):
             part = slice(ends[i], ends[i + 1])
             near = self._near(positions[part], scores[part], float(thresholds[i]))
-            if near is None:  # too few passed: look at all of them
+            # If too few words passed the threshold, all words are compared.
+            if near is None:
                 everything = np.arange(len(self.table))
                 near = self._near(everything, self.table @ query, -np.inf)
                 assert near is not None
@@ -111,7 +114,7 @@ class _Search:
         return others
 
     def _thresholds(self, queries: np.ndarray) -> np.ndarray:
-        """A score for each query that hardly more words pass than are asked for; judged from the sample."""
+        """Threshold of each query, estimated from the sample, that few more words pass than requested; shape (n,)."""
         n_sampled = len(self.sample)
         if self.sample_rank >= n_sampled:
             return np.full(len(queries), -np.inf, dtype=np.float32)
@@ -119,7 +122,7 @@ class _Search:
         return np.partition(queries @ self.sample.T, place, axis=1)[:, place]
 
     def _passing(self, queries: np.ndarray, thresholds: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Positions in the table and scores of all words that pass, query by query, and where each query begins."""
+        """Table positions and scores of all words that pass, sorted by query, and the borders of the queries."""
         who, positions, scores = [], [], []
         for start in range(0, len(self.table), _TABLE_ROWS):
             block = queries @ self.table[start : start + _TABLE_ROWS].T  # shape: (n, at most _TABLE_ROWS)
@@ -134,16 +137,18 @@ class _Search:
         return np.concatenate(positions)[order], np.concatenate(scores)[order], ends
 
     def _near(self, positions: np.ndarray, scores: np.ndarray, threshold: float) -> np.ndarray | None:
-        """Positions among which the nearest are for certain, or None if some of those may not have passed."""
+        """Positions that certainly include the nearest words; None if a nearest word may have failed the threshold."""
         if len(scores) < self.n_neighbors:
             return None
         last = float(np.partition(scores, len(scores) - self.n_neighbors)[len(scores) - self.n_neighbors])
-        # Whoever is truly among the nearest scores at most two errors below the last of the nearest by score.
+        # Each score differs from its true cosine by at most one error. A word that is truly among the nearest therefore
+        # scores at most two errors below the lowest of the best n_neighbors scores.
         bound = last - 2.0 * self.error
         return positions[scores >= bound] if bound > threshold else None
 
     def _ordered(self, positions: np.ndarray, query: np.ndarray) -> np.ndarray:
-        """Rows by falling cosine; positions rise, so that a stable sort leaves equal ones in row order."""
-        # Not a matrix product: its rounding depends on where a row stands, and equal vectors must get equal cosines.
+        """Rows by falling cosine. Positions are ascending, so a stable sort keeps equal cosines in row order."""
+        # A matrix product is not used: its rounding depends on the position of a row, and equal vectors must have equal
+        # cosines.
         cosines = np.multiply(self.table[positions], query, dtype=np.float64).sum(axis=1)
         return self.ids[positions[np.argsort(-cosines, kind="stable")]]

@@ -1,4 +1,4 @@
-"""Neighbours found earlier: in memory for the run, and on disk where a folder is given."""
+"""Cache of neighbours: in memory for the process, and on disk if a folder is set."""
 
 from __future__ import annotations
 
@@ -23,30 +23,33 @@ class NeighborTable(NamedTuple):
     Attributes
     ----------
     rows : ndarray of int64, shape (n,)
-        The words that were asked for, rising, each once.
+        Distinct rows of the query words in ascending order.
     neighbors : ndarray of int32, shape (n, n_neighbors)
-        Rows of the nearest words, nearest first; column 0 is the word itself.
+        Rows of the nearest words, the nearest first. Column 0 is the word itself.
     """
 
     rows: np.ndarray
     neighbors: np.ndarray
 
-    def __repr__(self) -> str:  # rows name words of notes
+    # The repr shows counts only: rows reveal words of notes.
+    def __repr__(self) -> str:
         return f"NeighborTable(n={self.neighbors.shape[0]}, n_neighbors={self.neighbors.shape[1]})"
 
 
 def take_known(tables: Sequence[NeighborTable], rows: np.ndarray, n_neighbors: int) -> tuple[np.ndarray, np.ndarray]:
-    """Neighbours of ``rows`` from tables with at least as many.
+    """Neighbours of ``rows`` from tables with at least ``n_neighbors`` neighbours.
 
     Returns
     -------
     neighbors : ndarray of int32, shape (n, n_neighbors)
-        Undefined where nothing is known.
+        Neighbours of each row; undefined for rows that are not in the tables.
     known : ndarray of bool, shape (n,)
+        Whether the tables contain each row.
     """
     usable = [table for table in tables if table.neighbors.shape[1] >= n_neighbors and len(table.rows)]
     for table in usable:
-        if np.array_equal(table.rows, rows):  # no copy
+        # A table with exactly these rows is returned without a copy.
+        if np.array_equal(table.rows, rows):
             return table.neighbors[:, :n_neighbors], np.ones(len(rows), dtype=bool)
     neighbors = np.empty((len(rows), n_neighbors), dtype=np.int32)
     known = np.zeros(len(rows), dtype=bool)
@@ -60,11 +63,12 @@ def take_known(tables: Sequence[NeighborTable], rows: np.ndarray, n_neighbors: i
 
 
 class RecentTables:
-    """Tables kept in memory, up to a number of bytes; what was used longest ago goes first.
+    """Tables in memory, up to a number of bytes. The least recently used table is removed first.
 
     Parameters
     ----------
     max_bytes : int
+        Largest total size of the tables in bytes.
     """
 
     def __init__(self, max_bytes: int) -> None:
@@ -74,11 +78,11 @@ class RecentTables:
 
     @property
     def n_bytes(self) -> int:
-        """Bytes that are kept."""
+        """Total size of the tables in bytes."""
         return sum(table.rows.nbytes + table.neighbors.nbytes for table in self._tables.values())
 
     def find(self, key: str, n_neighbors: int) -> list[NeighborTable]:
-        """Tables of a key with at least ``n_neighbors``."""
+        """Tables of a key with at least ``n_neighbors`` neighbours."""
         with self._lock:
             fitting = [
                 place
@@ -90,7 +94,7 @@ class RecentTables:
             return [self._tables[place] for place in fitting]
 
     def add(self, key: str, table: NeighborTable) -> None:
-        """Keep a table, drop those that it covers and the oldest ones that are too many."""
+        """Add a table. Tables that the new table covers are removed, and old tables beyond ``max_bytes``."""
         with self._lock:
             covered = [
                 place
@@ -107,13 +111,13 @@ class RecentTables:
                 self._tables.popitem(last=False)
 
     def clear(self) -> None:
-        """Forget all tables."""
+        """Remove all tables."""
         with self._lock:
             self._tables.clear()
 
 
 class _Digest:
-    """A stream that keeps nothing of what is written but the name of a file with this content."""
+    """Stream that stores no content and computes the file name for the written content."""
 
     def __init__(self, key: str) -> None:
         self._key, self._digest = key, blake2b(key.encode(), digest_size=16)
@@ -128,20 +132,22 @@ class _Digest:
 
 
 class NeighborFolder:
-    """Tables on disk, one ``.npy`` file each (column 0 says for which rows), mapped into memory when they are read.
+    """Tables on disk. Each table is a ``.npy`` file that is memory-mapped; its column 0 holds the rows of the query.
 
-    A file is named after the key and a digest of key and content. One that is damaged, or came from other vectors, or
-    from somewhere else, does not fit its name and is passed over; it is never deleted, and replaced only by the same
-    table. A file appears under its name when it is complete, so that several processes may write at once.
+    The name of a file consists of the key and a digest of key and content. A file that is damaged or belongs to other
+    vectors does not match its name and is ignored. The folder never deletes such a file and replaces a file only by the
+    same table. A file is renamed to its final name when its content is complete, so several processes may write at the
+    same time.
 
     Parameters
     ----------
     path : path
-        Made for its owner alone (mode 0700) if missing; an existing folder keeps its mode. Files have mode 0600.
+        Folder of the files. A missing folder is created for its owner only (mode 0700). An existing folder keeps its
+        mode. Files have mode 0600.
     key : str
         Digest of the word vectors and candidates.
     n_words : int
-        Words of the word vectors; no file may name a row beyond.
+        Number of words of the word vectors. A file with a larger row is ignored.
     """
 
     def __init__(self, path: str | os.PathLike[str], key: str, n_words: int) -> None:
@@ -149,7 +155,7 @@ class NeighborFolder:
         self._read: dict[str, NeighborTable | None] = {}
 
     def tables(self) -> list[NeighborTable]:
-        """All tables of the key; a file is checked the first time that it is seen."""
+        """All tables of the key. Each file is checked when it is read for the first time."""
         if not self.path.is_dir():
             return []
         for file in sorted(self.path.glob(f"{self.key}-*.npy")):

@@ -1,4 +1,4 @@
-"""Which words of a table are nearest to a word, by cosine, exactly."""
+"""Exact search for the nearest words of a word by cosine."""
 
 from __future__ import annotations
 
@@ -19,34 +19,37 @@ _RECENT = RecentTables(max_bytes=256 * 2**20)
 
 
 class NeighborIndex:
-    """Exact cosine neighbours over a table of word vectors, searched once for each word.
+    """Exact cosine neighbours in a table of word vectors. Each word is searched once.
 
-    A word is its own first neighbour, as in Friedrich et al. (2019), section 4, so that N = 1 changes nothing. The
-    others follow by falling cosine, and words of equal cosine by row number. The result for a word depends neither on
-    the other words asked for, nor on their order, ``n_jobs`` or earlier calls.
+    The first neighbour of a word is the word itself, as in Friedrich et al. (2019), section 4. With N = 1 a word is
+    therefore its only neighbour. The other neighbours follow by falling cosine. Words with equal cosine follow by row
+    number. The result for a word does not depend on the other words of the query, their order, ``n_jobs`` or earlier
+    calls.
 
-    What is found is kept for the run: in the index, and up to 256 MiB for all indices of the process, so that clones of
-    an estimator in a grid search find it (see :func:`forget_neighbors`). A smaller N is read off a larger one.
+    The index keeps its results in memory. All indices of the process share a cache of up to 256 MiB, so clones of an
+    estimator in a grid search find the results again (see :func:`forget_neighbors`). Results for a smaller N are taken
+    from results for a larger N.
 
     Parameters
     ----------
     vectors : WordVectors
-        A table that is not of unit length is copied while a search runs (76 MiB for 400,000 x 50).
+        Word vectors. Vectors that are not stored with unit length are copied during a search (76 MiB for 400,000 x 50).
     candidates : array-like of bool, shape (n_words,), default=None
-        Which words may be neighbours of others; ``None`` means all. Words without a vector (zeros) never are.
+        Which words may be neighbours of other words; ``None`` means all words. Words with a zero vector are never
+        neighbours.
     n_jobs : int, default=None
-        Threads; ``None`` means 1 unless in a ``joblib.parallel_config`` context, -1 all cores.
+        Number of threads. ``None`` means 1 unless in a ``joblib.parallel_config`` context. -1 means all cores.
     cache_dir : path, default=None
-        Folder that keeps results for later runs; ``None`` writes nothing. **Its files name the rows of words that occur
-        in the notes, and are as sensitive as the notes.** A missing folder is made for its owner alone (mode 0700), and
-        so are the files (0600). Files that are damaged or belong to other vectors are passed over.
+        Folder that keeps results for later runs; ``None`` writes nothing. **The files contain the rows of words that
+        occur in the notes. Protect them like the notes.** Only the owner can access a new folder (mode 0700) and its
+        files (mode 0600). Files that are damaged or belong to other vectors are ignored.
     verbose : int, default=0
-        Above 0: a progress bar on standard error.
+        A value above 0 shows a progress bar on standard error.
 
     Attributes
     ----------
     n_candidates : int
-        Words that may be neighbours; the largest N.
+        Number of words that may be neighbours, and the largest N.
 
     Raises
     ------
@@ -83,29 +86,29 @@ class NeighborIndex:
 
     @property
     def n_candidates(self) -> int:
-        """Words that may be neighbours: candidates that have a vector."""
+        """Number of words that may be neighbours: candidates with a vector other than zero."""
         return len(self._ids)
 
     def query(self, rows: Any, n_neighbors: int) -> NeighborTable:
-        """Nearest words of some words, themselves included.
+        """Find the nearest words of some words. The first neighbour of a word is the word itself.
 
         Parameters
         ----------
         rows : array-like of int, shape (n,)
-            Rows of the word vectors, in any order, repeated or not.
+            Rows of the words in the table of word vectors, in any order. Rows may be repeated.
         n_neighbors : int
-            N, from 1 to ``n_candidates``.
+            Number N of neighbours, from 1 to ``n_candidates``.
 
         Returns
         -------
         NeighborTable
-            ``rows``: the distinct rows asked for, rising. ``neighbors``: shape (n_distinct, n_neighbors), int32, not
-            writeable; column 0 is the word itself, whether or not it is a candidate.
+            ``rows`` holds the distinct rows of the query in ascending order. ``neighbors`` is a read-only int32 array
+            of shape (n_distinct, n_neighbors). Its column 0 is the word itself, even if the word is not a candidate.
 
         Raises
         ------
         ValueError
-            If N is below 1 or above ``n_candidates``, a row is outside the table, or the vector of a row is zero.
+            If N is below 1 or above ``n_candidates``, a row is outside of the table, or the vector of a row is zero.
         """
         asked = distinct_rows(rows, self.vectors)
         if not 1 <= n_neighbors <= self.n_candidates:
@@ -122,7 +125,8 @@ class NeighborIndex:
             else:
                 neighbors[~known] = found
         neighbors = neighbors.view()
-        neighbors.flags.writeable = False  # it may be shared with later callers
+        # Later callers may receive the same array, so nobody may write into it.
+        neighbors.flags.writeable = False
         self._latest = NeighborTable(asked, neighbors)
         return self._latest
 
@@ -163,7 +167,7 @@ class NeighborIndex:
         return None if self.cache_dir is None else NeighborFolder(self.cache_dir, self._key, len(self.vectors))
 
     def __getstate__(self) -> dict[str, Any]:
-        # What was asked for names words of the notes; a pickle of an index holds none of it.
+        # Results reveal words of the notes, so a pickle of an index contains no results.
         derived = ("_folder", "_ids", "_key")
         return {**{k: v for k, v in vars(self).items() if k not in derived}, "_latest": None}
 
@@ -173,7 +177,7 @@ class NeighborIndex:
 
 
 def forget_neighbors() -> None:
-    """Free the neighbours that the process keeps for all indices; an index keeps its latest result.
+    """Clear the neighbour cache of the process. Each index keeps its latest result.
 
     Examples
     --------
@@ -183,7 +187,8 @@ def forget_neighbors() -> None:
 
 
 def _check_mask(candidates: Any, n_words: int) -> np.ndarray:
-    mask = np.array(candidates)  # a copy: later changes must not reach the index
+    # The mask is copied, so that later changes by the caller do not affect the index.
+    mask = np.array(candidates)
     if mask.dtype != np.bool_ or mask.shape != (n_words,):
         raise ValueError(
             f"The 'candidates' parameter must be a bool array of shape ({n_words},). "
@@ -193,12 +198,12 @@ def _check_mask(candidates: Any, n_words: int) -> np.ndarray:
 
 
 def distinct_rows(rows: Any, vectors: WordVectors) -> np.ndarray:
-    """Rows asked for, rising, each once; int64.
+    """Distinct rows of a query in ascending order, int64.
 
     Raises
     ------
     ValueError
-        If they are not integers, lie outside the table, or their vector is zero.
+        If rows are not integers, lie outside of the table, or have a zero vector.
     """
     array = np.asarray(rows)
     if array.ndim != 1 or (array.size and not np.issubdtype(array.dtype, np.integer)):

@@ -1,4 +1,4 @@
-"""How much noise a word vector stands before another word is nearer to it than its own."""
+"""Study of how much noise a word vector tolerates before another word is nearer than the original word."""
 
 from __future__ import annotations
 
@@ -12,29 +12,30 @@ from .neighbors import distinct_rows
 from .vectors import WordVectors
 
 _RANKS = (1, 5, 10)
-# Cosines this close are equal: vectors count as of unit length up to 1e-6, and copies of one vector must not compete.
+# Cosines with a smaller difference count as equal. Vectors have unit length only up to 1e-6, and two copies of the same
+# vector must not compete.
 _SAME = 4e-6
 
 
 @dataclass(frozen=True, eq=False)
 class NoiseStudy:
-    """Shares of words that are still found from their noisy vectors; numbers only, no word.
+    """Proportions of words that an attacker still finds from noisy vectors. The result contains no word.
 
     Attributes
     ----------
     scales : ndarray of float64, shape (n_scales,)
         Standard deviations of the noise in each dimension of a unit vector.
     ranks : tuple of int
-        (1, 5, 10).
+        Ranks of the columns of ``found``: (1, 5, 10).
     found : ndarray of float64, shape (n_scales, 3)
-        Share of trials in which at most ``rank - 1`` other words are nearer to the noisy vector than the word itself.
+        Proportion of trials in which at most ``rank - 1`` other words are nearer to the noisy vector than the word.
     low, high : ndarray of float64, shape (n_scales, 3)
         95 % Wilson intervals of ``found``.
     mean_cosine : ndarray of float64, shape (n_scales,)
-        Mean cosine between a noisy vector and the word's own.
+        Mean cosine between the noisy vector and the original vector of a word.
     n : int
-        Trials for each scale: words times draws. The intervals take trials for independent, which draws of the same
-        word are not; with ``n_draws=1`` they are those for words of the kind asked for.
+        Number of trials for each scale: words times draws. The intervals assume independent trials. Several draws of
+        the same word are not independent; use ``n_draws=1`` for valid intervals over words.
     """
 
     scales: np.ndarray
@@ -49,27 +50,31 @@ class NoiseStudy:
 def noise_study(
     vectors: WordVectors, rows: Any, scales: Any, *, n_draws: int = 1, random_state: Any = None
 ) -> NoiseStudy:
-    """Add Gaussian noise to unit vectors, scale them to length 1 and see whether the word is still the nearest.
+    """Measure how often the nearest word of a noisy vector is the original word.
 
-    A share of 1 for the nearest word means that noise of that scale hides nothing: whoever knows the table reads the
-    words off the noisy vectors. Friedrich (2018) found that up to scales which already cost usefulness (0.1 at 300
-    dimensions).
+    The function adds Gaussian noise to unit vectors, scales the noisy vectors to length 1, and searches their nearest
+    words. A proportion of 1 for rank 1 means that noise of this scale hides nothing: an attacker with the table can
+    read the words from the noisy vectors. Friedrich (2018) found a proportion of 1 up to noise scales that already
+    reduce usefulness (0.1 at 300 dimensions).
 
     Parameters
     ----------
     vectors : WordVectors
-        All of its words compete.
+        Word vectors. All words of the table compete.
     rows : array-like of int, shape (n,)
-        Rows of the words to study, such as those of PHI; a repeated one counts once.
+        Rows of the words to study, such as PHI words. A repeated row counts once.
     scales : array-like of float, shape (n_scales,)
-        Standard deviations, at least 0. All scales share their draws, so that none depends on which others are asked.
+        Standard deviations of the noise, at least 0. All scales use the same random draws, so the result for a scale
+        does not depend on the other scales.
     n_draws : int, default=1
-        Draws for each word.
+        Number of noise draws for each word.
     random_state : int, RandomState or None, default=None
+        Random seed of the noise.
 
     Returns
     -------
     NoiseStudy
+        Proportions and intervals for each scale.
 
     Raises
     ------
@@ -113,8 +118,10 @@ def noise_study(
 
 
 def _ranks(table: np.ndarray, ids: np.ndarray, noisy: np.ndarray, rows: np.ndarray) -> np.ndarray:
-    """Rank of each word from its noisy vector, up to one above the last that counts; equal cosines do not push down."""
-    n_neighbors = min(max(_RANKS) + 1, len(ids))  # a word's own row comes first, wherever it stands
+    """Rank of each word from its noisy vector, at most 11. Other words with an equal cosine do not lower the rank."""
+    # `search_neighbors` always lists the word itself first, so column 0 holds its own cosine.
+    # shape: (n, n_neighbors), then (n, n_neighbors, dim) in the product
+    n_neighbors = min(max(_RANKS) + 1, len(ids))
     nearest = np.searchsorted(ids, search_neighbors(table, ids, noisy, rows, n_neighbors))
     cosines = np.multiply(table[nearest], noisy[:, None, :], dtype=np.float64).sum(axis=2)
     return 1 + (cosines[:, 1:] > cosines[:, :1] + _SAME).sum(axis=1)

@@ -1,4 +1,4 @@
-"""One way into word vectors: a file of any supported format, a saved folder, or vectors loaded by gensim."""
+"""Read word vectors from a file of any supported format, a saved folder, or gensim."""
 
 from __future__ import annotations
 
@@ -27,35 +27,39 @@ def read_word_vectors(
 ) -> WordVectors:
     """Read word vectors from a local file or a folder written by :meth:`WordVectors.save`.
 
-    A word that comes twice keeps its first vector; ``n_duplicates`` counts the others. Nothing is unpickled, nothing
-    is written, and no address on a network is opened. Reading 400,000 x 50 as text takes about 5 s: save the result
-    once to open it in 0.5 s, memory-mapped.
+    A repeated word keeps its first vector; ``n_duplicates`` counts the skipped vectors. The function unpickles nothing,
+    writes nothing and opens no network connection. Reading 400,000 x 50 as text takes about 5 s. Save the result once
+    to open it memory-mapped in 0.5 s.
 
     Parameters
     ----------
     path : path
-        Text and word2vec binary files may be compressed (``.gz``).
+        File or folder. Text and word2vec binary files may be compressed (``.gz``).
     format : {"auto", "text", "word2vec-binary", "fasttext-binary", "folder"}, default="auto"
-        "text" is GloVe, word2vec text and fastText ``.vec``. "auto" looks at the beginning of the file, not its name.
+        Format of the file. "text" covers GloVe, word2vec text and fastText ``.vec``. "auto" guesses the format from the
+        first bytes of the file, not from its name.
     is_public : bool, default=False
-        Say so if the vectors were trained on public text only: a file does not tell. A folder remembers it.
+        Whether the vectors were trained on public text only. A file does not contain this information. A saved folder
+        does, and the parameter is then ignored.
     max_words : int, optional
-        Read so many words at most, from the start, where public files have the most frequent ones. Not for folders.
+        Largest number of words to read from the start of the file. Public files usually start with the most frequent
+        words. The parameter has no effect on folders.
     encoding : str, default="utf-8"
-        Of the words.
+        Encoding of the words.
     encoding_errors : {"strict", "replace", "ignore"}, default="strict"
-        What to do with a word that is not in that encoding.
+        Treatment of words that cannot be decoded.
 
     Returns
     -------
     WordVectors
+        Word vectors of the file.
 
     Raises
     ------
     DataNotFoundError
-        If there is no such file or folder.
+        If the file or folder does not exist.
     EmbeddingsFormatError
-        If the file cannot be read without guessing, with the number of the line or word.
+        If the file is invalid or ambiguous. The message names the number of the line or word.
     BundleError
         If a saved folder is damaged.
 
@@ -88,16 +92,16 @@ def read_word_vectors(
 
 
 def from_gensim(keyed_vectors: Any, *, is_public: bool = False) -> WordVectors:
-    """Word vectors from gensim's ``KeyedVectors`` (with n-grams from ``FastTextKeyedVectors``), without copying them.
+    """Word vectors from gensim's ``KeyedVectors`` (with n-grams from ``FastTextKeyedVectors``), without a copy.
 
-    gensim's own ``load`` unpickles: use it for files of your own only.
+    The function ``load`` of gensim unpickles files. Use gensim's ``load`` only for your own files.
 
     Parameters
     ----------
     keyed_vectors : gensim.models.KeyedVectors
-        For a whole model, pass ``model.wv``.
+        Vectors of gensim. For a whole model, pass ``model.wv``.
     is_public : bool, default=False
-        Say so if they were trained on public text only.
+        Whether the vectors were trained on public text only.
     """
     from gensim.models import KeyedVectors
     from gensim.models.fasttext import FastTextKeyedVectors
@@ -112,7 +116,7 @@ def from_gensim(keyed_vectors: Any, *, is_public: bool = False) -> WordVectors:
 
 
 def _guess_format(file: VectorFile) -> str:
-    """Format by the beginning of the file."""
+    """Guess the format from the first bytes of the file."""
     with file.open() as stream:
         first = stream.readline(1 << 16)
         if first.startswith(FASTTEXT_MAGIC):
@@ -120,7 +124,7 @@ def _guess_format(file: VectorFile) -> str:
         header = parse_header(first)
         if header is None:
             return "text"
-        # A line of text holds its numbers as ASCII; the same place of a binary file practically never does.
+        # The second line of a text file contains numbers in ASCII. A binary file practically never has such a line.
         second = stream.readline(1 << 16).rstrip(b" \r\n").rsplit(b" ", header[1])
         numbers = b"".join(second[1:])
         is_text = len(second) == header[1] + 1 and not numbers.translate(None, b"0123456789.+-eE")

@@ -1,4 +1,4 @@
-"""What the ``embeddings`` parameter of the estimators means."""
+"""Resolve the ``embeddings`` parameter of the estimators to word vectors."""
 
 from __future__ import annotations
 
@@ -21,33 +21,37 @@ _CHOICES = "'auto', 'corpus', 'glove-6b-50d', a path, WordVectors, gensim KeyedV
 def resolve_embeddings(
     spec: Any, corpus_tokens: Iterable[Sequence[str]] | None = None, random_state: Any = 0, verbose: int = 0
 ) -> WordVectors | None:
-    """Word vectors from what a user gave as ``embeddings``.
+    """Word vectors for the value of an ``embeddings`` parameter.
 
     Parameters
     ----------
     spec : str, path, WordVectors, gensim KeyedVectors or None
-        ``"auto"``: the installed public vectors, else vectors trained on the corpus (with a warning);
-        ``"corpus"``: vectors trained on the corpus (with a warning);
-        ``"glove-6b-50d"``: the public vectors of the extra ``glove``;
-        a path: see :func:`read_word_vectors`, taken as not public;
-        WordVectors and KeyedVectors: themselves; None: none.
+        Word vectors to use:
+
+        - ``"auto"``: the installed public vectors, else vectors trained on the corpus (with a warning);
+        - ``"corpus"``: vectors trained on the corpus (with a warning);
+        - ``"glove-6b-50d"``: the public vectors of the extra ``glove``;
+        - a path: vectors read by :func:`read_word_vectors` and treated as not public;
+        - WordVectors or gensim KeyedVectors: these vectors;
+        - None: no vectors.
     corpus_tokens : iterable of sequences of str, optional
-        The sentences of the fit; needed where vectors are trained.
+        Sentences of the training data. Required if vectors are trained.
     random_state : int, RandomState or None, default=0
-        For training.
+        Random seed of the training.
     verbose : int, default=0
-        Above 0, training shows a progress bar.
+        A value above 0 shows a progress bar during training.
 
     Returns
     -------
     WordVectors or None
+        Word vectors, or None for ``spec=None``.
 
     Raises
     ------
     TypeError, ValueError
-        If it is none of these, or there is no corpus to train on.
+        If ``spec`` has another type, or there is no corpus to train on.
     DataNotFoundError
-        If it is a string that is neither a name nor an existing path.
+        If ``spec`` is a string that is neither a known name nor an existing path.
 
     Warns
     -----
@@ -77,7 +81,7 @@ def resolve_embeddings(
 def public_vectors_or_corpus(
     corpus_tokens: Iterable[Sequence[str]] | None, random_state: Any = 0, verbose: int = 0
 ) -> WordVectors:
-    """The installed public vectors, else vectors trained on the corpus, with a warning that says what to install."""
+    """The installed public vectors, else vectors trained on the corpus, with a warning that names the extra."""
     if glove_is_installed():
         return load_glove()
     return corpus_vectors(corpus_tokens, random_state, verbose)

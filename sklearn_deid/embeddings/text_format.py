@@ -1,4 +1,4 @@
-"""Word vectors as text: GloVe (no header), word2vec text and fastText .vec (a header with words and dimensions)."""
+"""Reader for text files of word vectors: GloVe (no header), word2vec text and fastText .vec (with a header)."""
 
 from __future__ import annotations
 
@@ -16,25 +16,27 @@ _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 
 def read_text(file: VectorFile) -> RawVectors:
-    """Read word vectors from lines of a word and its numbers, separated by single spaces.
+    """Read word vectors from lines with a word and its numbers, separated by single spaces.
 
-    With a header (two whole numbers in the first line), the file must hold as many words and numbers as it says.
-    Without one, the first line says how many numbers a line has. A word may hold spaces (as in GloVe 840B) unless one
-    of its parts is a number. Blank lines are passed over.
+    A header consists of two whole numbers in the first line: the number of words and the dimension. The content of the
+    file must agree with its header. Without a header, the first line determines the dimension. A word may contain
+    spaces (as in GloVe 840B) unless a part of the word is a number. Blank lines are skipped.
 
     Parameters
     ----------
     file : VectorFile
+        File to read.
 
     Returns
     -------
     RawVectors
+        Words and vectors of the file.
 
     Raises
     ------
     EmbeddingsFormatError
-        With the number of the line: another count of numbers, something that is no number, NaN or infinity, no word, a
-        word in another encoding; or if there are fewer or more words than the header says.
+        If a line has no word, a wrong count of numbers, an invalid number, NaN or infinity, or a word that cannot be
+        decoded. The message names the number of the line. Also if the number of words differs from the header.
     """
     words: list[str] = []
     blocks: list[np.ndarray] = []
@@ -76,14 +78,15 @@ def _read_start(file: VectorFile, stream: BinaryIO) -> _Start:
         return _Start([], 2, *header)
     fields = first.rstrip(b" \r\n").split(b" ")
     n_numbers = next((i for i, field in enumerate(reversed(fields)) if not _is_number(field)), len(fields) - 1)
-    dim = min(n_numbers, len(fields) - 1)  # the first field is the word, be it a number or not
+    # The first field is always the word, even if the word is a number.
+    dim = min(n_numbers, len(fields) - 1)
     if dim < 1:
         raise file.error("Line 1 is neither a header nor a word with its numbers.")
     return _Start([first], 1, None, dim)
 
 
 def _parse(file: VectorFile, lines: list[bytes], first: int, dim: int) -> tuple[list[str], np.ndarray]:
-    """Words and numbers of lines of which the first has number ``first``."""
+    """Words and numbers of a block of lines. ``first`` is the number of the first line."""
     stripped = [line.rstrip(b" \r\n") for line in lines]
     words, rests = [], []
     for number, line in enumerate(stripped, first):

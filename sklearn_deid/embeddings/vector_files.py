@@ -1,4 +1,4 @@
-"""What all readers of vector files share: opening, counting, words from bytes, and errors that say where."""
+"""Shared parts of the readers of vector files: opening, counting, decoding, and errors with the place."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _ROWS_AT_ONCE = 20_000
 
 
 class RawVectors(NamedTuple):
-    """Words, their vectors as the file has them (n_words, dim), and how many repeated words were left out."""
+    """Words, their unscaled vectors of shape (n_words, dim), and the number of skipped repeated words."""
 
     words: list[str]
     vectors: np.ndarray
@@ -24,18 +24,19 @@ class RawVectors(NamedTuple):
 
 @dataclass(frozen=True)
 class VectorFile:
-    """A file of word vectors and how to read its words.
+    """File of word vectors with the settings for reading its words.
 
     Parameters
     ----------
     path : Path
-        Ending in ``.gz`` if it is compressed.
+        Path of the file. A path that ends with ``.gz`` is decompressed.
     encoding : str, default="utf-8"
-        Of the words; one in which a line break and a space are the bytes of ASCII.
+        Encoding of the words. The encoding must be a superset of ASCII.
     encoding_errors : {"strict", "replace", "ignore"}, default="strict"
-        What to do with a word that is not in that encoding.
+        Treatment of words that cannot be decoded.
     max_words : int, optional
-        Read so many words at most, from the start, where public files have the most frequent ones.
+        Largest number of words to read from the start of the file. Public files usually start with the most frequent
+        words.
     """
 
     path: Path
@@ -55,18 +56,18 @@ class VectorFile:
             raise ValueError(f"The 'encoding' parameter must be a superset of ASCII. Got {self.encoding!r} instead.")
 
     def open(self) -> BinaryIO:
-        """Open for reading bytes, decompressed."""
+        """Open the file for reading decompressed bytes."""
         if self.path.suffix == ".gz":
             return gzip.open(self.path, "rb")  # type: ignore[return-value]
         return open(self.path, "rb")
 
     def wanted(self, n_words: int | None) -> int | None:
-        """How many of ``n_words`` (None: unknown) words to read; None for all there are."""
+        """Number of words to read from ``n_words`` (None if unknown); None means all words of the file."""
         counts = [count for count in (n_words, self.max_words) if count is not None]
         return min(counts) if counts else None
 
     def decode(self, words: list[bytes], first: int, unit: str) -> list[str]:
-        """Words from bytes; an error names the ``unit`` ("line" or "word") by its number, counted from ``first``."""
+        """Decode words. An error names the number of the ``unit`` ("line" or "word"), counted from ``first``."""
         decoded = []
         for number, word in enumerate(words, first):
             try:
@@ -79,19 +80,19 @@ class VectorFile:
         return decoded
 
     def check_finite(self, vectors: np.ndarray) -> None:
-        """Raise with the number of the first word that has NaN or infinity."""
+        """Raise an error with the number of the first vector that contains NaN or infinity."""
         for start in range(0, len(vectors), _ROWS_AT_ONCE):
             wrong = ~np.isfinite(vectors[start : start + _ROWS_AT_ONCE]).all(axis=1)
             if wrong.any():
                 raise self.error(f"Vector {start + int(wrong.argmax()) + 1} holds NaN or infinity.")
 
     def error(self, message: str) -> EmbeddingsFormatError:
-        """An error about this file."""
+        """Make an error about this file."""
         return EmbeddingsFormatError(message, path=str(self.path))
 
 
 def parse_header(line: bytes) -> tuple[int, int] | None:
-    """Numbers of words and dimensions from the first line of the word2vec formats; None if it is no such line.
+    """Numbers of words and dimensions from the header line of the word2vec formats; None for any other line.
 
     Examples
     --------
@@ -105,7 +106,7 @@ def parse_header(line: bytes) -> tuple[int, int] | None:
 
 
 def without_duplicates(words: list[str], vectors: np.ndarray) -> RawVectors:
-    """Keep the first row of each word."""
+    """Keep only the first row of each word."""
     first = {word: row for row, word in reversed(list(enumerate(words)))}
     n_duplicates = len(words) - len(first)
     if not n_duplicates:

@@ -1,4 +1,4 @@
-"""A table of word vectors: words, unit vectors, and what to do with unknown words."""
+"""Table of word vectors with lookup of words, spelling variants and unknown words."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ _UNIT_TOLERANCE = 1e-6
 
 
 class Lookup(NamedTuple):
-    """Vectors of tokens, and which tokens have none.
+    """Vectors of tokens, and which tokens are unknown.
 
     Attributes
     ----------
     vectors : ndarray of float32, shape (n_tokens, dim)
-        Unit length, or zero where nothing is known.
+        Vector of each token, of unit length. The vector of an unknown token is zero.
     unknown : ndarray of bool, shape (n_tokens,)
-        True where neither the word in any spelling nor its n-grams are known.
+        Whether a token is unknown: neither the word in any spelling nor its n-grams are stored.
     """
 
     vectors: np.ndarray
@@ -38,33 +38,34 @@ class Lookup(NamedTuple):
 
 
 class WordVectors:
-    """Word vectors of unit length, looked up by word; the array may be memory-mapped.
+    """Word vectors of unit length that you look up by word. The array may be memory-mapped.
 
-    The array is kept as it comes (no copy of a float32 array, mapped or not); rows are scaled to length 1 when they are
-    looked up. An object never changes, so copies of it are the object itself and ``sklearn.base.clone`` is free.
+    The constructor does not copy a float32 array, memory-mapped or not. Rows are scaled to length 1 at lookup. A
+    WordVectors object never changes. A copy is therefore the object itself, and ``sklearn.base.clone`` costs nothing.
 
-    A token is looked up by the first of these that is stored, and otherwise by its character n-grams, and otherwise it
-    is unknown and gets zeros: as it is; accents composed (NFC); lower-cased; capitalised; compatibility characters
-    replaced (NFKC) and lower-cased; every digit replaced by 0; by #. See :func:`word_forms`.
+    The lookup tries several spellings of a token in this order: the token itself; accents composed (NFC); lower-cased;
+    capitalised; compatibility characters replaced (NFKC) and lower-cased; every digit replaced by 0; every digit
+    replaced by #. The first stored spelling is used (see :func:`word_forms`). If no spelling is stored, the vector is
+    computed from character n-grams. A token without stored n-grams is unknown, and its vector is zero.
 
     Parameters
     ----------
     words : iterable of str
-        One for each row, no two the same.
+        Word of each row. The words must be distinct.
     vectors : array-like of shape (n_words, dim)
-        Of any length; finite. A row of zeros stays zeros.
+        Finite vectors of any length. A row of zeros stays zero.
     subwords : SubwordTable, optional
         N-gram vectors for words that are not stored (fastText).
     is_public : bool, default=False
-        Whether the vectors were trained on public text only. Vectors trained on notes hold the words of the notes and
-        must not be shared.
+        Whether the vectors were trained on public text only. Vectors trained on notes contain the words of the notes.
+        Do not share them.
     n_duplicates : int, default=0
-        Rows that a reader left out because their word had come before.
+        Number of rows that a reader skipped because their word was repeated.
 
     Raises
     ------
     ValueError
-        If the shapes do not fit, a word occurs twice, or a value is not finite.
+        If words and vectors differ in number, a word occurs twice, or a value is not finite.
 
     Examples
     --------
@@ -99,17 +100,17 @@ class WordVectors:
 
     @property
     def words(self) -> list[str]:
-        """The words in the order of the rows; a new list each time."""
+        """New list of the words in the order of the rows."""
         return list(self._rows)
 
     @property
     def dim(self) -> int:
-        """Width of a vector."""
+        """Dimension of the vectors."""
         return int(self._vectors.shape[1])
 
     @property
     def checksum(self) -> str:
-        """Hash of words, unit vectors and n-gram table (32 hexadecimal digits), computed once; a cache key."""
+        """Hash of words, unit vectors and n-gram table (32 hexadecimal digits). The hash is computed once."""
         if self._checksum is None:
             digest = blake2b(f"{len(self)} {self.dim}".encode(), digest_size=16)
             digest.update("\0".join(self._rows).encode("utf-8", "surrogatepass"))
@@ -126,12 +127,12 @@ class WordVectors:
         return isinstance(word, str) and self._row(word) >= 0
 
     def index(self, word: str) -> int:
-        """Row of a word, in any of the spellings tried.
+        """Row of a word, in the first stored spelling.
 
         Raises
         ------
         KeyError
-            If it is not stored. The message does not repeat the word.
+            If no spelling is stored. The message does not contain the word.
         """
         row = self._row(word)
         if row < 0:
@@ -139,17 +140,17 @@ class WordVectors:
         return row
 
     def indices(self, tokens: Iterable[str]) -> np.ndarray:
-        """Rows of tokens, shape (n_tokens,), int64; -1 where a token is not stored in any of the spellings tried."""
+        """Rows of tokens, shape (n_tokens,), int64; -1 for a token without a stored spelling."""
         distinct, inverse = _distinct(tokens)
         return self._rows_of(distinct)[inverse]
 
     def vectors_at(self, rows: Any) -> np.ndarray:
-        """Unit vectors of rows (integers or a slice), float32; a copy unless the stored array is of unit length."""
+        """Unit vectors of rows (integers or a slice), float32. A slice of unit vectors is returned without a copy."""
         found = np.asarray(self._vectors[rows])
         return found if self._norms is None else found / self._norms[rows][..., None]
 
     def vectors_for(self, tokens: Iterable[str]) -> np.ndarray:
-        """Unit vectors of tokens, shape (n_tokens, dim), float32; zeros for unknown ones.
+        """Unit vectors of tokens, shape (n_tokens, dim), float32; zeros for unknown tokens.
 
         Each distinct token is looked up once.
         """
@@ -159,6 +160,7 @@ class WordVectors:
         """Unit vectors of tokens, and which tokens are unknown."""
         distinct, inverse = _distinct(tokens)
         rows = self._rows_of(distinct)
+        # shape: (n_distinct, dim); expanded to (n_tokens, dim) at the end
         vectors = np.zeros((len(distinct), self.dim), dtype=np.float32)
         unknown = rows < 0
         vectors[~unknown] = self.vectors_at(rows[~unknown])
@@ -170,50 +172,55 @@ class WordVectors:
         return Lookup(vectors[inverse], unknown[inverse])
 
     def blocks(self, n_rows: int = _ROWS_AT_ONCE) -> Iterator[np.ndarray]:
-        """All unit vectors in row order, ``n_rows`` at a time, so that a large table is never held twice."""
+        """All unit vectors in row order, in blocks of ``n_rows``, so that memory never holds a large table twice."""
         for start in range(0, len(self), n_rows):
             yield self.vectors_at(slice(start, start + n_rows))
 
     def matrix(self) -> np.ndarray:
-        """All unit vectors, shape (n_words, dim), float32; the stored array itself if it is of unit length."""
+        """All unit vectors, shape (n_words, dim), float32. Stored unit vectors are returned without a copy."""
         return self.vectors_at(slice(None))
 
     def save(self, folder: str | PathLike[str]) -> None:
-        """Write to a new folder, from which `open` maps the vectors into memory.
+        """Write the vectors to a new folder, from which `open` maps them into memory.
 
-        ``vectors.npy`` (unit vectors, float32), ``words.json``, ``subwords.npy`` for vectors with n-grams, and last
-        ``word_vectors.json``, so that an interrupted run leaves nothing that opens.
+        The folder contains ``vectors.npy`` (unit vectors, float32), ``words.json``, ``subwords.npy`` (only for vectors
+        with n-grams) and ``word_vectors.json``. The last file is written last, so `open` refuses the folder of an
+        interrupted run.
 
         Parameters
         ----------
         folder : path
-            Made if missing. Vectors trained on notes write the words of the notes there.
+            Folder to write to. A missing folder is created. For vectors trained on notes, the folder then contains the
+            words of the notes.
 
         Raises
         ------
         FileExistsError
-            If the folder holds anything.
+            If the folder is not empty.
         """
         _write_folder(self, Path(folder))
 
     @classmethod
     def open(cls, folder: str | PathLike[str], *, verify: bool = True) -> WordVectors:
-        """Open word vectors written by `save`; the arrays are mapped, not read.
+        """Open word vectors that `save` wrote. The arrays are memory-mapped.
 
         Parameters
         ----------
         folder : path
+            Folder that `save` wrote.
         verify : bool, default=True
-            Compare the content with the checksum in the manifest, which reads it all (0.2 s for 400,000 x 50).
+            Whether to compare the content with the checksum in the manifest. The comparison reads all data (0.2 s for
+            400,000 x 50).
 
         Returns
         -------
         WordVectors
+            Memory-mapped word vectors.
 
         Raises
         ------
         DataNotFoundError
-            If there is no such folder.
+            If the folder does not exist.
         BundleError
             If a file is missing, damaged, of another version, or disagrees with the manifest.
         """
@@ -234,7 +241,8 @@ class WordVectors:
     def __deepcopy__(self, memo: dict) -> WordVectors:
         return self
 
-    def __repr__(self) -> str:  # no words: they may be those of notes
+    # The repr contains no words: they may be words of notes.
+    def __repr__(self) -> str:
         extra = ", subwords" if self.subwords is not None else ""
         return f"WordVectors(n_words={len(self)}, dim={self.dim}{extra}, {'public' if self.is_public else 'private'})"
 
@@ -252,7 +260,7 @@ def _number_words(words: Iterable[str], shape: tuple[int, ...]) -> dict[str, int
 
 
 def _row_norms(vectors: np.ndarray) -> np.ndarray | None:
-    """Length of each row (1 for rows of zeros), or None if all rows are of unit length already."""
+    """Length of each row (1 for rows of zeros), or None if all rows have unit length."""
     norms = np.empty(len(vectors), dtype=np.float32)
     for start in range(0, len(vectors), _ROWS_AT_ONCE):
         block = vectors[start : start + _ROWS_AT_ONCE].astype(np.float64)
@@ -265,7 +273,7 @@ def _row_norms(vectors: np.ndarray) -> np.ndarray | None:
 
 
 def _distinct(tokens: Iterable[str]) -> tuple[list[str], np.ndarray]:
-    """Distinct tokens in the order of their first occurrence, and where each token is among them."""
+    """Distinct tokens in the order of their first occurrence, and the index of each token in this list."""
     if isinstance(tokens, str):
         raise TypeError("Tokens must come as a sequence of strings. Got one string; wrap it: [token].")
     listed = list(tokens)
@@ -285,7 +293,7 @@ def _write_folder(vectors: WordVectors, path: Path) -> None:
         mapped[start : start + len(block)] = block
         start += len(block)
     mapped.flush()
-    # ASCII escapes, so that a word with a line break or a lone surrogate is written like any other.
+    # JSON with ASCII escapes can also represent words with line breaks or lone surrogates.
     (path / _WORDS).write_text(json.dumps(vectors.words), encoding="ascii")
     subwords = vectors.subwords
     if subwords is not None:

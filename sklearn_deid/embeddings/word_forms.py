@@ -1,4 +1,4 @@
-"""How a token that is not among the stored words is looked up under another spelling."""
+"""Spelling variants for the lookup of a token in a table of word vectors."""
 
 from __future__ import annotations
 
@@ -10,23 +10,26 @@ _DIGIT = re.compile(r"\d")
 
 
 def word_forms(word: str) -> Iterator[str]:
-    """Spellings of a token, from the token itself to the roughest one; the first that is stored is taken.
+    """Spelling variants of a token, from the token itself to the coarsest variant.
 
-    1. as it is;
+    A lookup uses the first stored variant. The variants are, in this order:
+
+    1. the token itself;
     2. accents composed (NFC: e + combining acute is é);
     3. lower-cased;
-    4. capitalised, for "MADRID" where only "Madrid" is stored;
-    5. compatibility characters replaced (NFKC: a full-width or ligature letter becomes the plain one), lower-cased;
-    6. every digit replaced by 0, then by #: what many public tables store in place of rare numbers.
+    4. capitalised, for "MADRID" if only "Madrid" is stored;
+    5. compatibility characters replaced (NFKC: a full-width or ligature letter becomes the plain letter), lower-cased;
+    6. every digit replaced by 0, then by #, because many public tables store rare numbers in this form.
 
     Parameters
     ----------
     word : str
+        Token to look up.
 
     Yields
     ------
     str
-        The same spelling may come more than once.
+        Next variant. The same variant may be repeated.
 
     Examples
     --------

@@ -1,8 +1,8 @@
-"""What every format checks about a document that comes in or goes out, and how it says where something is wrong.
+"""Checks that all formats share, and errors that name the place of a problem.
 
-An error of this room names the file, the document, the annotation and the offsets. It never holds text of the note, nor
-does an exception behind it: errors are raised outside of ``except`` blocks, because ``UnicodeDecodeError`` and
-``JSONDecodeError`` carry the whole text that they failed on, and ``raise ... from None`` would keep them as context.
+An error of this package names the file, the document, the annotation and the offsets. Neither the error nor its context
+contains note text. ``UnicodeDecodeError`` and ``JSONDecodeError`` carry the whole invalid text, and
+``raise ... from None`` would keep them as context. For this reason all errors are raised outside of ``except`` blocks.
 """
 
 from __future__ import annotations
@@ -13,21 +13,21 @@ from typing import NamedTuple
 from ..exceptions import CorpusFormatError
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
-# Everything that some tool takes for the end of a line; a tab ends a column.
+# Characters that some tools treat as the end of a line, and the tab, which ends a column.
 _BREAKS = re.compile("[\t\n\v\f\r\x1c-\x1e\x85\u2028\u2029]")
 _OFFSET = re.compile(r"[0-9]{1,15}")
 _ID = re.compile(r"[A-Za-z]{1,3}[0-9]{1,6}")
 
 
 class SourceLocation(NamedTuple):
-    """Where a reader or writer is, so that an error can say it.
+    """Current position of a reader or writer, for error messages.
 
     Parameters
     ----------
     path : str or None
-        The file.
+        Path of the file.
     doc_id : str or None, default=None
-        The document, as soon as it is known.
+        Document id; None until the id is known.
 
     Examples
     --------
@@ -41,20 +41,22 @@ class SourceLocation(NamedTuple):
     def error(
         self, message: str, annotation_id: str | None = None, start: int | None = None, end: int | None = None
     ) -> CorpusFormatError:
-        """The error to raise; the message must hold no note text."""
+        """Make the error to raise. The message must not contain note text."""
         return CorpusFormatError(
             message, path=self.path, doc_id=self.doc_id, annotation_id=annotation_id, start=start, end=end
         )
 
 
 def without_traces(error: CorpusFormatError) -> CorpusFormatError:
-    """Cut an error off from the frames it passed, whose local variables hold the note."""
+    """Remove context and traceback from an error: the local variables of their frames contain note text."""
     error.__context__ = error.__cause__ = None
     return error.with_traceback(None)
 
 
 def known_id(written: str | None, number: int) -> str:
-    """An annotation's id if it looks like one (``T12``, ``P0``); else its number: a broken file may hold text there.
+    """Annotation id for messages: the written id if it has a valid form (``T12``, ``P0``), else the number.
+
+    A broken file may contain note text in the place of the id.
 
     Examples
     --------
@@ -65,14 +67,14 @@ def known_id(written: str | None, number: int) -> str:
 
 
 def parse_offset(place: SourceLocation, annotation_id: str, written: str) -> int:
-    """A character offset written in decimal digits; nothing else that ``int`` would take."""
+    """Parse a character offset in decimal digits. Other forms that ``int`` accepts are refused."""
     if not _OFFSET.fullmatch(written):
         raise place.error("An offset is no whole number in decimal digits.", annotation_id)
     return int(written)
 
 
 def flatten(text: str) -> str:
-    """Every line break and tab as one space, so that the text fits on a line and keeps its length.
+    """Replace every line break and tab by a space. The text then fits on a line and keeps its length.
 
     Examples
     --------
@@ -85,15 +87,15 @@ def flatten(text: str) -> str:
 def check_covered(
     place: SourceLocation, annotation_id: str, text: str, start: int, end: int, covered: str | None = None
 ) -> None:
-    """Check the offsets of a span and, if the file repeats the covered text, that it is the same.
+    """Check the offsets of a span. If the file repeats the covered text, check that text and offsets agree.
 
-    Line breaks and tabs inside the covered text may be written as spaces: brat does so, and XML does so with the
-    value of an attribute. A CRLF may be one space or two.
+    The file may contain spaces instead of line breaks and tabs inside the covered text: brat writes spaces, and XML
+    replaces line breaks in attribute values. A CRLF may be one space or two spaces.
 
     Raises
     ------
     CorpusFormatError
-        If the span is reversed, empty, outside the text, or its text disagrees with the offsets.
+        If the span is reversed, empty or outside of the text, or if the repeated text disagrees with the offsets.
     """
     problem = None
     if start < 0 or end > len(text):
@@ -111,7 +113,7 @@ def check_covered(
 
 
 def check_label(place: SourceLocation, annotation_id: str, label: str, *, spaces: bool = True) -> None:
-    """Refuse an empty label and, where the format separates by white space (``spaces=False``), one with a space."""
+    """Refuse an empty label. With ``spaces=False`` (formats separated by white space) also refuse white space."""
     if not label:
         raise place.error("The annotation has no label.", annotation_id)
     if not spaces and any(character.isspace() for character in label):
@@ -119,12 +121,12 @@ def check_label(place: SourceLocation, annotation_id: str, label: str, *, spaces
 
 
 def has_surrogate(text: str) -> bool:
-    """Whether UTF-8 cannot hold the text."""
+    """Whether the text contains a lone surrogate, which UTF-8 cannot encode."""
     return _SURROGATE.search(text) is not None
 
 
 def check_text(place: SourceLocation, text: str) -> None:
-    """Refuse lone surrogates: they are halves of characters, and neither UTF-8 nor a tokenizer can take them."""
+    """Refuse lone surrogates. They are halves of characters that neither UTF-8 nor a tokenizer can process."""
     found = _SURROGATE.search(text)
     if found:
         raise place.error("The text holds a lone surrogate, which is no character.", None, found.start(), found.end())

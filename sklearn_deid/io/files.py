@@ -1,4 +1,4 @@
-"""Bytes in and out: strict decoding, lines that end at line feeds only, safe names, and files that grow."""
+"""File access: strict decoding, lines that end only at line feeds, safe file names, and growing files."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _UNSAFE_ON_WINDOWS = re.compile(r'[:*?"<>|]')
 
 
 def read_bytes(place: SourceLocation, path: Path) -> bytes:
-    """A whole file; an error of the system becomes one of the corpus, so that it can be collected."""
+    """Read a whole file. An OSError becomes a CorpusFormatError, which `read_corpus` can collect."""
     try:
         return path.read_bytes()
     except OSError as error:
@@ -29,10 +29,11 @@ def read_bytes(place: SourceLocation, path: Path) -> bytes:
 
 
 def decode(place: SourceLocation, data: bytes, encoding: str) -> str:
-    """Bytes as text: no newline is translated, and a byte order mark stays unless the encoding drops it."""
+    """Decode bytes. Newlines are not translated. A byte order mark is kept unless the encoding removes it."""
     try:
         return data.decode(encoding)
-    except UnicodeError as error:  # without a position where the codec refuses the text as a whole
+    # Some codecs refuse the text as a whole and report no position.
+    except UnicodeError as error:
         position = getattr(error, "start", 0)
     raise _wrong_encoding(place, encoding, f"byte {position}")
 
@@ -42,11 +43,11 @@ def _wrong_encoding(place: SourceLocation, encoding: str, where: str) -> CorpusF
 
 
 def read_lines(path: Path, encoding: str) -> Iterator[tuple[int, str | CorpusFormatError]]:
-    """Number the lines of a file from 1, without their line feed, in constant memory.
+    """Lines of a file without their line feed, numbered from 1. The function needs constant memory.
 
-    A line ends at a line feed only: never at a carriage return, form feed or Unicode line separator, which may be
-    part of a token. A byte order mark at the start is dropped. A line with bytes that do not decode comes as an
-    error in its place, so that the lines after it are not lost.
+    A line ends only at a line feed. Carriage returns, form feeds and Unicode line separators may be part of a token and
+    do not end a line. A byte order mark at the start of the file is dropped. For a line that cannot be decoded, the
+    function yields an error and continues with the next line.
     """
     place = SourceLocation(str(path))
     try:
@@ -59,19 +60,20 @@ def read_lines(path: Path, encoding: str) -> Iterator[tuple[int, str | CorpusFor
         return
     except OSError as error:
         failure = place.error(f"The file cannot be read: {error.strerror}.")
-    except UnicodeError:  # UTF-16 and UTF-32, where escaping is not possible
+    # UTF-16 and UTF-32 do not support the error handler "surrogateescape".
+    except UnicodeError:
         failure = _wrong_encoding(place, encoding, "after the last line that could be read")
     raise failure
 
 
 def file_name(doc_id: str, suffix: str) -> str:
-    """The name of a document's file, if the id can be one on every system and stays inside its folder.
+    """File name of a document, after checking that the id is valid on every system and stays inside the folder.
 
     Raises
     ------
     CorpusFormatError
-        If the id is empty, hidden (a leading dot), holds a path separator, ``..`` or a control character, or is
-        reserved.
+        If the id is empty, starts with a dot, contains a path separator, ``..`` or a control character, or is a
+        reserved name.
 
     Examples
     --------
@@ -87,22 +89,22 @@ def file_name(doc_id: str, suffix: str) -> str:
 
 
 def part_of(path: Path) -> Path:
-    """The name of a file while it is being written; readers do not look at it."""
+    """Temporary name of a file during writing. Readers ignore files with this name."""
     return path.with_name(path.name + ".part")
 
 
 def already_there(path: Path) -> FileExistsError:
-    """The error for a file that would be replaced unasked."""
+    """Make the error for an existing file that the user did not allow to replace."""
     return FileExistsError(errno.EEXIST, "The file is there already; pass overwrite=True to replace it", str(path))
 
 
 def open_part(path: Path, *, overwrite: bool, resume: bool) -> FileIO:
-    """Open the unfinished file of many lines for appending, empty or with the complete lines that are there already.
+    """Open the ``.part`` file for appending. With ``resume`` the file keeps its complete lines, else it is empty.
 
     Raises
     ------
     FileExistsError
-        If there is a finished or an unfinished file, and neither ``overwrite`` nor ``resume`` says what to do with it.
+        If a finished or an unfinished file exists, and neither ``overwrite`` nor ``resume`` is set.
     """
     part = part_of(path)
     if resume:

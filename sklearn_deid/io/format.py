@@ -1,4 +1,4 @@
-"""What a format is to the rest of this room."""
+"""`Format` describes a corpus format to the other modules of this package."""
 
 from __future__ import annotations
 
@@ -9,43 +9,42 @@ from pathlib import Path
 from ..exceptions import CorpusFormatError
 from ..text import Document
 
-# Readers hand on what is wrong with one document as a value, so that one bad line does not hide those after it.
+# Readers yield the error of a broken document as a value. Raising it would end the reader and hide later documents.
 Item = Document | CorpusFormatError
 
 
 @dataclass(frozen=True)
 class Format:
-    """One corpus format: how it is called, which files it lives in, and its two functions.
+    """Corpus format: its name, its file suffixes, and its functions for reading and writing.
 
     Parameters
     ----------
     name : str
-        The value of ``format=``.
+        Name of the format, the value of ``format=``.
     suffixes : tuple of str
-        Endings of its files, lower case; a writer uses the first one (brat: all of them).
+        Suffixes of the files in lower case. A writer uses the first suffix; brat uses all suffixes.
     read : callable
-        ``read(path, encoding)`` yields the documents of one file, and a CorpusFormatError in the place of each one
-        that is broken; it may also raise one, which ends the file. ``encoding=None`` is UTF-8, or what the file
-        itself declares.
+        ``read(path, encoding)`` yields the documents of a file. For a broken document the function yields a
+        CorpusFormatError. The function may also raise a CorpusFormatError, which ends the file. ``encoding=None`` means
+        UTF-8 or the encoding that the file declares.
     write : callable
-        ``write(document, lossy)`` gives the content for each suffix. It raises CorpusFormatError if the format cannot
-        hold the document, unless ``lossy`` allows to leave something out.
+        ``write(document, lossy)`` returns the content for each suffix. The function raises CorpusFormatError if the
+        format cannot store the document and ``lossy`` does not allow to drop information.
     one_document : bool, default=True
-        Whether each document has its own files, named by its id; else all documents stand in one file.
+        Whether each document has its own files, named after its id. With False all documents are in one file.
     resumable : bool, default=True
-        Whether a finished document can be told from an unfinished one after an interruption.
+        Whether an interrupted file shows which documents are finished.
     pack : callable, optional
-        ``pack(path)`` makes the content of the final file of a file with what ``write`` gave, for a format that can
-        only be written when the last document is there.
+        ``pack(path)`` makes the content of the final file from the collected results of ``write``. Only formats that
+        must be written as a whole need this function.
     seeded : callable, optional
-        ``seeded(path, encoding, seed)`` reads as ``read`` does, where reading draws random numbers.
+        ``seeded(path, encoding, seed)`` replaces ``read`` for formats whose reader draws random numbers.
     recognise : callable, optional
-        ``recognise(files)`` says whether the files of a folder, or a single one, are of this format; None for a format
-        that is never guessed.
+        ``recognise(files)`` returns whether the files have this format. None for a format that is never guessed.
     annotated : bool, default=True
-        Whether the files hold spans.
+        Whether the files contain spans.
     writable : bool, default=True
-        Whether documents can be written; else ``write`` raises.
+        Whether documents can be written. With False ``write`` raises an error.
     """
 
     name: str
@@ -62,5 +61,5 @@ class Format:
 
 
 def has_suffix(*suffixes: str) -> Callable[[Sequence[Path]], bool]:
-    """For ``recognise``: whether any of the files has one of these endings."""
+    """Function for ``recognise`` that returns whether any file has one of these suffixes."""
     return lambda files: any(file.suffix.lower() in suffixes for file in files)

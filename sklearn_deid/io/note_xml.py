@@ -1,18 +1,20 @@
-"""The XML that i2b2 2014 and MEDDOCAN share: the note in ``TEXT`` (CDATA), its spans as empty elements in ``TAGS``.
+"""XML format of i2b2 2014 and MEDDOCAN: the note in ``TEXT`` (CDATA), its spans as empty elements in ``TAGS``.
 
-The name of such an element is the category; its attributes are id, start, end, text, TYPE (the label) and comment.
-Ids are given anew on writing; comments of annotators are not kept, nor is the confidence of a span. A span without
-a category gets the one that the corpus' scheme has for its label. A patient id or meta data that the format has no
-place for become the attributes ``patient_id`` and ``meta`` (JSON) of the root element, which tools that look for
-TEXT and TAGS do not see.
+The name of a span element is the category of the span. Its attributes are id, start, end, text, TYPE (the label) and
+comment. The writer numbers the ids anew and drops the confidence of spans; the reader drops comments of annotators. A
+span without a category is written with the category of its label in the scheme of the corpus. The format has no place
+for some patient ids and metadata. The writer stores them in the attributes ``patient_id`` and ``meta`` (JSON) of the
+root element; tools that read only TEXT and TAGS ignore these attributes.
 
-XML takes CRLF and CR in a text for LF and has no form for most control characters. The writer ends the CDATA section
-for each CR and writes ``&#13;``, so that reading gives back the same text, and refuses what XML 1.0 cannot hold.
+XML parsers convert CRLF and CR to LF, and XML cannot represent most control characters. The writer ends the CDATA
+section at each CR and writes ``&#13;``, so that the reader restores the same text. The writer refuses characters that
+XML 1.0 cannot represent.
 
-XML from strangers is safe to read: nothing is expanded, no file is opened, no address is asked. A document type
-declaration is refused as soon as it begins. Without one there are no entities but the five of XML itself, so that
-neither their expansion nor an external subset, external entity or parameter entity can do anything. Bytes are decoded
-here and not by the XML parser: strictly, and in an encoding from a short list.
+Files from untrusted sources are safe to read: the reader expands no entity, opens no other file and contacts no network
+address. The reader refuses a document type declaration at its first character. Without such a declaration a file has
+only the five entities of XML itself. Attacks with entity expansion, external subsets, external entities or parameter
+entities are therefore impossible. The reader decodes the bytes strictly in an encoding from a short list and leaves no
+decoding to the XML parser.
 """
 
 from __future__ import annotations
@@ -33,22 +35,22 @@ _NAME = re.compile(r"[A-Za-z_][\w.-]*", re.ASCII)
 _ATTRIBUTE = str.maketrans(
     {"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "\t": "&#9;", "\n": "&#10;", "\r": "&#13;"}
 )
-# The element of a span without a category whose label is not in the scheme either.
+# Element name for a span without a category whose label is not in the scheme.
 _NO_CATEGORY = "TAG"
 
 
 @dataclass(frozen=True)
 class Dialect:
-    """What differs between the corpora that use this XML.
+    """Differences between the corpora that use this XML format.
 
     Parameters
     ----------
     root : str
         Name of the root element.
     category_of : callable
-        Category of a label in the corpus' scheme, None if it is not in there.
+        Function from a label to its category in the scheme of the corpus, or to None.
     patient_of : callable
-        Patient id that a document id implies, or None.
+        Function from a document id to the patient id that it implies, or to None.
     """
 
     root: str
@@ -57,7 +59,7 @@ class Dialect:
 
 
 def has_root(name: str) -> Callable[[Sequence[Path]], bool]:
-    """For ``recognise`` of a format: whether the first XML file has this root element."""
+    """Function for ``recognise`` that returns whether the first XML file has this root element."""
 
     def recognise(files: Sequence[Path]) -> bool:
         first = next((file for file in files if file.suffix.lower() == ".xml"), None)
@@ -70,7 +72,7 @@ def has_root(name: str) -> Callable[[Sequence[Path]], bool]:
 
 
 class _Elements:
-    """Collects what stands in a file and refuses what has no business there."""
+    """Handler that collects text and spans of a file and refuses all other elements."""
 
     def __init__(self, place: SourceLocation, root: str) -> None:
         self.place, self.root = place, root
@@ -104,7 +106,7 @@ class _Elements:
 
 
 def parse_note(path: Path, encoding: str | None, dialect: Dialect) -> Document:
-    """Read a file; the CorpusFormatError says what is wrong and where."""
+    """Read a file. A broken file raises a CorpusFormatError that names the problem and its place."""
     place = SourceLocation(str(path), path.stem)
     found = _Elements(place, dialect.root)
     parse_xml(place, decode_xml(place, read_bytes(place, path), encoding), found.start, found.end, found.characters)
@@ -120,7 +122,7 @@ def parse_note(path: Path, encoding: str | None, dialect: Dialect) -> Document:
 
 
 def render_note(document: Document, dialect: Dialect, lossy: bool) -> str:
-    """The content of a document's file; with ``lossy``, a space stands for each character that XML cannot hold."""
+    """Content of a document's file. With ``lossy`` a space replaces each character that XML cannot represent."""
     place = SourceLocation(None, document.doc_id)
     text = _check_characters(place, document.text, lossy)
     root = dialect.root + _root_attributes(place, document, dialect)
@@ -196,7 +198,8 @@ def _cdata(text: str) -> str:
 
 
 _DECLARED = re.compile(rb"""(?:\xef\xbb\xbf)?\s*<\?xml[^>]{0,100}?encoding\s*=\s*["']([A-Za-z][\w.-]*)["']""")
-# Python has codecs that a stranger's file has no business to choose: idna (quadratic), unicode_escape, ...
+# Allowed encodings. A file from an untrusted source must not choose other codecs of Python: idna needs quadratic time,
+# and unicode_escape interprets escapes.
 _ENCODINGS = re.compile(
     r"utf-?8|utf-?16(-?[bl]e)?|(us-)?ascii|latin-?1|iso-?8859-\d{1,2}|(windows-|cp)12\d\d", re.IGNORECASE
 )
@@ -204,7 +207,7 @@ _HEAD_BYTES = 4096
 
 
 def decode_xml(place: SourceLocation, data: bytes, encoding: str | None = None) -> str:
-    """The text of an XML file, in ``encoding``, or in what the file declares, or else in UTF-8."""
+    """Decode an XML file with ``encoding``, else with the declared encoding, else with UTF-8."""
     return decode(place, data, encoding or _declared_encoding(place, data))
 
 
@@ -215,12 +218,12 @@ def parse_xml(
     end: Callable[[str], None],
     characters: Callable[[str], None],
 ) -> None:
-    """Hand the elements and characters of a document to three functions.
+    """Parse a document and pass its elements and characters to three functions.
 
     Raises
     ------
     CorpusFormatError
-        If the text is no well-formed XML or has a document type declaration.
+        If the text is not well-formed XML or has a document type declaration.
     """
     parser = _parser(place)
     parser.buffer_text = True
@@ -228,7 +231,8 @@ def parse_xml(
     parser.EndElementHandler = end
     parser.CharacterDataHandler = characters
     try:
-        parser.Parse(text, True)  # a str overrides whatever encoding is declared
+        # For a str, the parser ignores the declared encoding.
+        parser.Parse(text, True)
         return
     except expat.ExpatError as error:
         reason = f"{expat.ErrorString(error.code)}, line {error.lineno}, column {error.offset}"
@@ -236,14 +240,15 @@ def parse_xml(
 
 
 def root_name(place: SourceLocation, data: bytes) -> str | None:
-    """Name of the root element, or None if the file does not begin like XML."""
+    """Name of the root element, or None if the start of the file is not XML."""
     names: list[str] = []
     parser = _parser(place)
     parser.StartElementHandler = lambda name, attributes: names.append(name)
     head = data[:_HEAD_BYTES]
     try:
         parser.Parse(head.decode(_declared_encoding(place, head), "replace"), False)
-    except expat.ExpatError:  # once the root is known, what comes after it does not matter here
+    # Only the root element matters here; errors after it are found by the real reading.
+    except expat.ExpatError:
         pass
     return names[0] if names else None
 
@@ -254,7 +259,8 @@ def _parser(place: SourceLocation) -> expat.XMLParserType:
 
     parser = expat.ParserCreate()
     parser.StartDoctypeDeclHandler = refuse
-    parser.EntityDeclHandler = refuse  # cannot come without the former; a second lock costs nothing
+    # An entity declaration needs a document type declaration, so this handler is a second line of defence.
+    parser.EntityDeclHandler = refuse
     return parser
 
 

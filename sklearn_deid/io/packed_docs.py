@@ -1,9 +1,9 @@
-"""The bytes of a spaCy ``DocBin``, read without spaCy's own reader: nothing in a file from strangers is executed.
+"""Reader for the bytes of a spaCy ``DocBin`` that is safe for files from untrusted sources.
 
-A DocBin is a zlib stream with one msgpack map of arrays, strings and groups of spans. spaCy's reader runs no code
-either (msgpack is data, there is no pickle in it), but it trusts offsets, expands whatever a small file claims to
-hold, decodes user data, and loads documents into compiled structures. Here the map is read with plain types only,
-sizes are checked before they are used, and user data are never looked at.
+A DocBin is a zlib stream with a single msgpack map of arrays, strings and groups of spans. spaCy's own reader executes
+no code either, because msgpack contains data and no pickles. But spaCy's reader trusts offsets, decompresses data of
+any size, decodes user data, and loads documents into compiled structures. This module reads the map with plain types
+only, checks sizes before using them, and never reads user data.
 """
 
 from __future__ import annotations
@@ -16,24 +16,25 @@ import numpy as np
 
 from .checking import SourceLocation
 
-# A compressed file of notes is 2 to 30 times smaller; a bomb is 1,000 times smaller than what it expands to.
+# Compression makes notes 2 to 30 times smaller. A decompression bomb is 1,000 times smaller than its content.
 _LARGEST_RATIO, _ALWAYS_ALLOWED = 250, 64 * 2**20
 _SPAN = struct.Struct(">QQQllll")  # id, knowledge base id, label, first token, token past the last, two offsets
 _ARRAYS = {"tokens": np.dtype("<u8"), "spaces": np.dtype("?"), "lengths": np.dtype("<i4")}
 
 
 class PackedDocs(NamedTuple):
-    """What a DocBin says, document by document.
+    """Content of a DocBin, document by document.
 
     Parameters
     ----------
     columns : dict of int to int
         Column of each spaCy attribute in ``tokens``.
     tokens : list of ndarray of shape (n_tokens, n_columns), dtype uint64
+        Attribute values of the tokens of each document.
     spaces : list of ndarray of shape (n_tokens,), dtype bool
-        Whether a space follows the token.
+        Whether a space follows each token.
     groups : list of bytes
-        Groups of spans of each document, still packed (`parse_groups`).
+        Packed groups of spans of each document. `parse_groups` unpacks them.
     strings : dict of int to str
         String of each hash.
     """
@@ -49,14 +50,14 @@ class PackedDocs(NamedTuple):
 
 
 class PackedGroup(NamedTuple):
-    """A group of spans: what is noted about it, and (label, first token, token past the last, start, end) of each.
+    """Group of spans with its attributes.
 
     Parameters
     ----------
     attrs : dict
-        Plain values, not checked.
+        Attributes of the group as plain values. The values are not checked.
     spans : list of tuple of int
-        The label is a hash.
+        (label, first token, token past the last, start, end) of each span. The label is a hash.
     """
 
     attrs: dict[str, Any]
@@ -72,7 +73,7 @@ def unpack_docs(place: SourceLocation, data: bytes) -> PackedDocs:
     Raises
     ------
     CorpusFormatError
-        If they are damaged, cut off, expand to far more than notes do, or do not fit together.
+        If the bytes are damaged or truncated, decompress to far more data than notes do, or are inconsistent.
     """
     content = _unpack(place, _inflate(place, data))
     if not isinstance(content, dict):
@@ -101,16 +102,17 @@ def unpack_docs(place: SourceLocation, data: bytes) -> PackedDocs:
 
 
 def parse_groups(place: SourceLocation, packed: bytes) -> dict[str, PackedGroup]:
-    """Groups of spans of one document by their key.
+    """Groups of spans of one document, by key.
 
     Raises
     ------
     CorpusFormatError
-        If they are damaged.
+        If the groups are damaged.
     """
     content = _unpack(place, packed) if packed else []
     named: list[tuple[Any, Any]]
-    if isinstance(content, list):  # as spaCy wrote them before 3.2: under their own names
+    # Versions of spaCy before 3.2 wrote a list of groups, whose names are the keys.
+    if isinstance(content, list):
         named = [([], value) for value in content]
     elif isinstance(content, dict):
         named = [(keys, value) for value, keys in content.items()]
@@ -145,7 +147,7 @@ def _inflate(place: SourceLocation, data: bytes) -> bytes:
         content = stream.decompress(data, limit)
         if stream.eof and not stream.unused_data:
             return content
-        # What comes after the end of the stream would be documents that nobody sees.
+        # Data after the end of the stream could hide documents, so such a file is refused.
         problem = "is too large when expanded" if len(content) >= limit else "is cut off, or something comes after it"
     except zlib.error:
         problem = "is not compressed as a DocBin is"
@@ -153,13 +155,14 @@ def _inflate(place: SourceLocation, data: bytes) -> bytes:
 
 
 def _unpack(place: SourceLocation, data: bytes) -> Any:
-    """One msgpack value of plain types; spaCy's own decoders of arrays and extensions are not run."""
+    """Read a msgpack value of plain types without spaCy's decoders of arrays and extensions."""
     from srsly import msgpack
 
     try:
         return msgpack.unpackb(data, raw=False, object_pairs_hook=_each_key_once, ext_hook=_no_extension)
     except (ValueError, TypeError, OverflowError, RecursionError, MemoryError, msgpack.UnpackException):
-        pass  # the error could hold strings of the notes
+        # The original error could contain strings of the notes, so a new error is raised below.
+        pass
     raise place.error("The file is damaged: its msgpack content cannot be read.")
 
 
@@ -178,7 +181,8 @@ def _array(place: SourceLocation, data: Any, name: str) -> np.ndarray:
     dtype = _ARRAYS[name]
     if not isinstance(data, bytes) or len(data) % dtype.itemsize:
         raise place.error(f"The file is no DocBin: '{name}' must be the bytes of an array.")
-    if dtype.kind == "b":  # a byte that is neither 0 nor 1 is no bool
+    # numpy must not interpret a byte other than 0 and 1 as a bool, so the bytes are compared with 0.
+    if dtype.kind == "b":
         return np.frombuffer(data, dtype=np.uint8) != 0
     return np.frombuffer(data, dtype=dtype)
 

@@ -1,4 +1,4 @@
-"""Reading: a whole corpus, or one document after the other."""
+"""Read a whole corpus at once, or one document after the other."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from .registry import get_format, guess_format, source_files
 
 
 class ReadResult(NamedTuple):
-    """What ``read_corpus(..., on_error="collect")`` returns.
+    """Result of ``read_corpus(..., on_error="collect")``.
 
     Parameters
     ----------
     corpus : Corpus
-        The documents that are in order.
+        All valid documents.
     errors : list of CorpusFormatError
-        One for each that is not, in the order of the files, with file, document, annotation and offsets as
-        attributes, and without text of the notes.
+        An error for each broken document, in the order of the files. The attributes of an error name file, document,
+        annotation and offsets. The errors contain no text of the notes.
     """
 
     corpus: Corpus
@@ -70,37 +70,39 @@ def read_corpus(
     Parameters
     ----------
     path : str or path-like
-        A file, or a folder whose files with the format's suffixes are read in the order of their names.
-        Sub-folders, hidden files and other suffixes are left aside.
+        File or folder. In a folder, the function reads the files with the suffixes of the format in the order of their
+        names, and skips sub-folders, hidden files and other suffixes.
     format : {"i2b2", "meddocan-xml", "brat", "conll", "jsonl", "docbin", "text", "mimic"}, optional
-        The format; None guesses it from the suffixes and, for XML, the root element. ``"text"`` (raw notes without
-        annotations) and ``"mimic"`` (notes whose ``[**...**]`` placeholders become invented text with spans) are never
-        guessed.
+        Format of the files. None guesses the format from the suffixes and, for XML, from the root element. Two formats
+        are never guessed: ``"text"`` (raw notes without annotations) and ``"mimic"`` (notes with ``[**...**]``
+        placeholders, which the reader replaces by invented text with spans).
     on_error : {"raise", "collect"}, default="raise"
-        Whether the first broken document raises, or all broken ones are left out and listed.
+        Treatment of broken documents. ``"raise"`` raises an error at the first broken document. ``"collect"`` skips all
+        broken documents and lists them in the result.
     encoding : str, optional
-        Encoding of the files; None is UTF-8, or what an XML file declares. A byte order mark at the start of a note
-        is a character of the note and offsets count it, unless the encoding is ``"utf-8-sig"``. Newlines are never
-        translated.
+        Encoding of the files. None means UTF-8, or the encoding that an XML file declares. A byte order mark at the
+        start of a note is a character of the note and counts in offsets, unless the encoding is ``"utf-8-sig"``.
+        Newlines are never translated.
     label_scheme : str or LabelScheme, optional
-        Fills in the category of spans that come without one, such as all of brat and CoNLL.
+        Scheme that defines the category of spans without a category, such as all spans of brat and CoNLL.
     random_state : int, optional
-        Seed of what ``"mimic"`` invents, at least 0; None is 0. A note is filled in the same way whichever others are
-        read with it. No other format draws random numbers.
+        Random seed of the text that ``"mimic"`` invents, at least 0. None means 0. The invented text of a note does not
+        depend on the other notes of the corpus. No other format draws random numbers.
 
     Returns
     -------
     Corpus or ReadResult
-        The corpus; with ``on_error="collect"`` the pair ``(corpus, errors)``.
+        The corpus. With ``on_error="collect"`` the pair ``(corpus, errors)``.
 
     Raises
     ------
     CorpusFormatError
-        If a file is broken (bad XML or JSON, wrong encoding, a span that is empty, reversed, discontinuous, outside the
-        text or at odds with it, an id twice, half of a pair of files), the format cannot be guessed, or a folder
-        holds no file of the format. It names file, annotation and offsets, and holds no note text.
+        If a file is broken, the format cannot be guessed, or a folder holds no file of the format. Broken files are
+        files with invalid XML or JSON, a wrong encoding, a repeated id, half of a pair of files, or an invalid span
+        (empty, reversed, discontinuous, outside of the text, or inconsistent with the text). The message names file,
+        annotation and offsets and contains no note text.
     DataNotFoundError
-        If there is nothing at ``path``.
+        If ``path`` does not exist.
 
     Examples
     --------
@@ -133,23 +135,26 @@ def iter_documents(
     label_scheme: str | LabelScheme | None = None,
     random_state: int | None = None,
 ) -> Iterator[Document]:
-    """Read documents one by one, in constant memory but for their ids.
+    """Read documents one by one. Only the document ids stay in memory.
 
     Parameters
     ----------
     path, format, encoding, label_scheme, random_state
-        As for `read_corpus`.
+        Same parameters as in `read_corpus`.
     on_error : "raise" or callable, default="raise"
-        A callable gets the CorpusFormatError of each broken document, which is then left out.
+        Treatment of broken documents. A callable receives the CorpusFormatError of each broken document, and the
+        document is skipped.
 
     Yields
     ------
     Document
+        Next valid document.
 
     Raises
     ------
     CorpusFormatError, DataNotFoundError
-        As `read_corpus`; problems with path and format are raised by the call itself, not by the first ``next``.
+        In the same cases as `read_corpus`. The call itself raises errors about path and format, before the first
+        ``next``.
 
     Examples
     --------
@@ -173,7 +178,7 @@ def iter_documents(
 
 
 def _with_seed(fmt: Format, random_state: int | None) -> Format:
-    """The format with a reader that draws from this seed."""
+    """The format with a reader that uses this random seed."""
     if random_state is None:
         return fmt
     if fmt.seeded is None:
@@ -229,7 +234,8 @@ def _with_categories(document: Document, scheme: LabelScheme) -> Document:
 
 def _check_encoding(encoding: str) -> None:
     try:
-        b"  ".decode(encoding, "replace")  # an empty string is not even looked up
+        # Python does not look up the encoding for an empty string, so two spaces are decoded.
+        b"  ".decode(encoding, "replace")
         return
     except LookupError:
         pass

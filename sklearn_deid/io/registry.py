@@ -1,4 +1,4 @@
-"""Which formats there are, which one a path is in, and which files of a folder belong to it."""
+"""Known formats, guessing the format of a path, and selecting the files of a folder."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ def _declared() -> Iterator[Format]:
         yield import_module(f"{formats.__name__}.{module.name}").FORMAT
 
 
-#: The formats by name, in alphabetical order: whatever the modules of the folder ``formats`` declare.
+#: Formats by name, in alphabetical order. Each module of the folder ``formats`` declares a format.
 FORMATS: Mapping[str, Format] = MappingProxyType(
     {found.name: found for found in sorted(_declared(), key=attrgetter("name"))}
 )
 
 
 def get_format(name: str) -> Format:
-    """The format of that name.
+    """Format by name.
 
     Raises
     ------
     ValueError
-        If there is none; the message lists the names.
+        If the name is unknown. The message lists the known names.
 
     Examples
     --------
@@ -44,15 +44,17 @@ def get_format(name: str) -> Format:
 
 
 def guess_format(path: Path) -> Format:
-    """The format of a file or folder, by its suffixes and, for XML, its root element.
+    """Guess the format of a file or folder from the suffixes and, for XML, the root element.
+
+    Text files without annotations are never read as brat or as raw notes. You must say whether the notes have no
+    annotations or their annotations are missing.
 
     Raises
     ------
     DataNotFoundError
-        If nothing is there.
+        If the path does not exist.
     CorpusFormatError
-        If the files fit no format or more than one. Text files without annotations are never taken for brat, nor
-        for raw notes: whether nobody annotated them or their annotations got lost has to be said.
+        If the files fit no format or more than one format.
     """
     files = _files(path)
     found = [fmt for fmt in FORMATS.values() if fmt.recognise is not None and fmt.recognise(files)]
@@ -71,9 +73,9 @@ def guess_format(path: Path) -> Format:
 
 
 def source_files(path: Path, fmt: Format) -> list[Path]:
-    """The files to read, sorted by name: the path itself, or the folder's files with the format's suffixes.
+    """Files to read, sorted by name: the path itself, or the files of a folder with the suffixes of the format.
 
-    Sub-folders, hidden files and files with other suffixes are left aside. A pair of brat files is one entry.
+    The function skips sub-folders, hidden files and files with other suffixes. A pair of brat files is a single entry.
     """
     if not path.is_dir():
         return _files(path)

@@ -1,6 +1,7 @@
-"""JSON without its loopholes: no NaN, no key twice, one value on one line, and nothing changed on the way.
+"""Strict JSON: no NaN, no repeated key, one value per line, and values that a round trip does not change.
 
-JSON lines is one of the formats; the others use single JSON values for what they have no place for.
+The format JSON lines consists of such values. Other formats use single JSON values for information without a place in
+the format.
 """
 
 from __future__ import annotations
@@ -11,17 +12,17 @@ from typing import Any
 from ..text import Document
 from .checking import SourceLocation
 
-# Valid inside a JSON string, but line ends to str.splitlines and to JavaScript.
+# These characters are valid inside a JSON string, but str.splitlines and JavaScript treat them as line ends.
 _LINE_ENDS = ("\x85", "\u2028", "\u2029")
 
 
 def dump_line(value: Any) -> str:
-    """One line of JSON that any reader of lines keeps in one piece.
+    """Write a value as one line of JSON that no reader splits.
 
     Raises
     ------
     TypeError, ValueError
-        If JSON cannot hold the value.
+        If JSON cannot represent the value.
 
     Examples
     --------
@@ -35,12 +36,12 @@ def dump_line(value: Any) -> str:
 
 
 def dump_meta(document: Document) -> str:
-    """The meta data of a document as one line.
+    """Write the metadata of a document as one line of JSON.
 
     Raises
     ------
     CorpusFormatError
-        If JSON would give back something else: tuples, keys that are no strings, NaN, objects.
+        If a round trip through JSON would change the metadata: tuples, keys that are not strings, NaN, or objects.
     """
     meta = dict(document.meta)
     try:
@@ -57,7 +58,7 @@ def dump_meta(document: Document) -> str:
 
 
 def parse_json(place: SourceLocation, line: str, what: str) -> Any:
-    """Read one JSON value; ``what`` is how errors call it, such as ``"Line 3"``."""
+    """Read a JSON value. ``what`` is the name of the value in error messages, such as ``"Line 3"``."""
     try:
         return json.loads(line, object_pairs_hook=_each_key_once, parse_constant=_refuse_constant)
     except json.JSONDecodeError as error:
@@ -68,7 +69,7 @@ def parse_json(place: SourceLocation, line: str, what: str) -> Any:
 
 
 def parse_meta(place: SourceLocation, line: str) -> dict[str, Any]:
-    """Read what `dump_meta` wrote."""
+    """Read the metadata that `dump_meta` wrote."""
     meta = parse_json(place, line, "The document's meta")
     if not isinstance(meta, dict):
         raise place.error("The document's meta must be a JSON object.")
@@ -84,7 +85,7 @@ def parse_patient(place: SourceLocation, line: str) -> str:
 
 
 def _each_key_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    # By default the last one wins, and the annotations under the first one would be gone.
+    # By default json keeps the last value of a repeated key, and the annotations under the first key would be lost.
     out = dict(pairs)
     if len(out) != len(pairs):
         raise ValueError("a key twice")

@@ -1,4 +1,4 @@
-"""Writing: a whole corpus at once, or documents as they come, so that an interrupted run leaves what is finished."""
+"""Write a whole corpus at once, or one document after the other so that an interrupted run can be resumed."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ def write_corpus(
     lossy: bool = False,
     overwrite: bool = False,
 ) -> None:
-    """Write documents so that `read_corpus` gives them back.
+    """Write documents to files from which `read_corpus` restores them.
 
-    Files are UTF-8 and newlines are written as they are. Each file is written under a temporary name and then renamed.
+    Files are encoded in UTF-8. Newlines are not translated. Each file is written under a temporary name and renamed.
 
     ================  =================  ============================================================================
-    format            ``path``           what it does not hold
+    format            ``path``           information that the format cannot store
     ================  =================  ============================================================================
     "jsonl"           a file             nothing is lost
     "docbin"          a file             nothing is lost; for spaCy, with named entities where spans overlap not
@@ -43,31 +43,33 @@ def write_corpus(
     "text"            a folder           spans, patient id, meta (raises if there are any)
     ================  =================  ============================================================================
 
-    Both XML formats need a category: a span without one gets that of its label in the format's own scheme.
+    Both XML formats need a category for each span. For a span without a category, the writer uses the category of the
+    label in the scheme of the format.
 
     Parameters
     ----------
     corpus : Corpus or iterable of Document
-        What to write; document ids must be unique.
+        Documents to write. The document ids must be unique.
     path : str or path-like
-        A file for formats that hold all documents in one, else a folder, made if needed, in which each document
-        gets files called after its id.
+        A file for formats with all documents in one file, else a folder. A missing folder is created. In the folder,
+        the files of a document are named after its id.
     format : {"jsonl", "docbin", "i2b2", "meddocan-xml", "brat", "conll", "text"}, optional
-        None guesses ``"jsonl"``, ``"docbin"`` and ``"conll"`` from the suffix of the path.
+        Format of the files. None guesses ``"jsonl"``, ``"docbin"`` and ``"conll"`` from the suffix of the path.
     lossy : bool, default=False
-        Leave out what the table says would raise (text: everything but the text; CoNLL: spans are widened to tokens
-        or dropped where they overlap; XML: a space for each control character), where offsets can stay the same.
+        Whether the writer may drop information instead of raising an error, in cases where the offsets can stay the
+        same. ``"text"`` then drops everything except the text. CoNLL widens spans to tokens and drops overlapping
+        spans. XML writes a space for each control character.
     overwrite : bool, default=False
-        Whether files that are there already are replaced. Without it nothing is replaced, so that predictions do not
-        end up in place of the gold annotations they were made from.
+        Whether existing files may be replaced. The default protects gold annotations from being replaced by
+        predictions.
 
     Raises
     ------
     CorpusFormatError
-        If the format cannot hold a document, or a document id is there twice or cannot be a file name. Then nothing
-        has been written.
+        If the format cannot store a document, or a document id is repeated or is not a valid file name. In this case
+        no file is written.
     FileExistsError
-        If a file is there already.
+        If a file exists and ``overwrite`` is False.
 
     Examples
     --------
@@ -93,20 +95,21 @@ def write_corpus(
 
 
 class DocumentWriter:
-    """Writes documents as they come; each one is safe as soon as `write` returns.
+    """Writer for one document after the other. A document is in the file as soon as `write` returns.
 
-    Formats with one document a file write it under a temporary name and rename it. A JSON lines file grows under its
-    name plus ``.part`` and gets its own name when the writer is closed without an error: a file with the final name
-    is always complete, and a ``.part`` is what a run that was interrupted had finished. A DocBin is made of such a
-    file when the writer is closed.
+    Formats with one file per document write each file under a temporary name and rename it. A JSON lines file grows
+    under its name with the suffix ``.part``. The file is renamed to its final name when the writer is closed without an
+    error. A file with the final name is therefore always complete. A ``.part`` file holds the finished documents of an
+    interrupted run. A DocBin is made from such a file when the writer is closed.
 
     Parameters
     ----------
     path, format, lossy, overwrite
-        As for `write_corpus`.
+        Same parameters as in `write_corpus`.
     resume : bool, default=False
-        Go on where an interrupted run stopped: keep what is finished, add to it. `completed` then holds the ids of the
-        finished documents; they must not be written again. Not for CoNLL and DocBin.
+        Whether to continue an interrupted run: the writer keeps the finished documents and appends new documents.
+        `completed` holds the ids of the finished documents; do not write these documents again. CoNLL and DocBin cannot
+        be resumed.
 
     Attributes
     ----------
@@ -153,14 +156,14 @@ class DocumentWriter:
             self._stream = open_part(self.path, overwrite=overwrite, resume=resume)
 
     def check(self, documents: Iterable[Document]) -> None:
-        """Raise what `write` would raise for any of these documents, before one of them is written."""
+        """Check documents before the first one is written. The errors are the same as in `write`."""
         ids = set(self._written)
         for document in documents:
             self._targets(document, self._render(document, ids))
             ids.add(document.doc_id)
 
     def write(self, document: Document) -> None:
-        """Write one document; raises as `write_corpus` does."""
+        """Write one document. The errors are the same as in `write_corpus`."""
         contents = self._render(document, self._written)
         if self._stream is None:
             self._write_files(self._targets(document, contents))
@@ -169,7 +172,7 @@ class DocumentWriter:
         self._written.add(document.doc_id)
 
     def close(self) -> None:
-        """Finish: a file of many documents gets its final name, unless writing to it has failed."""
+        """Close the writer. A file with many documents is renamed to its final name, unless writing has failed."""
         if self._stream is not None and not self._stream.closed:
             self._stream.close()
             part = part_of(self.path)
@@ -178,7 +181,7 @@ class DocumentWriter:
             os.replace(part, self.path)
 
     def discard(self) -> None:
-        """Give up: remove the unfinished file of a format that holds many documents."""
+        """Close the writer and remove the unfinished file of a format with many documents per file."""
         if self._stream is not None:
             self._stream.close()
             part_of(self.path).unlink(missing_ok=True)
@@ -191,7 +194,8 @@ class DocumentWriter:
     ) -> None:
         if kind is None:
             self.close()
-        elif self._stream is not None:  # the .part stays, for resume=True
+        # After an error the .part file is kept, so that resume=True can continue.
+        elif self._stream is not None:
             self._stream.close()
 
     def _render(self, document: Document, ids: set[str]) -> dict[str, bytes]:
@@ -209,13 +213,16 @@ class DocumentWriter:
     def _targets(self, document: Document, contents: Mapping[str, bytes]) -> dict[Path, bytes]:
         targets = {self.path / file_name(document.doc_id, suffix): content for suffix, content in contents.items()}
         for target, content in targets.items():
-            # The same content is no conflict: half of a pair that a killed run left, or .ann files beside their notes.
+            # A file with the same content is no conflict: an interrupted run may have left half of a pair, or .ann
+            # files are written beside their existing notes.
             if not self.overwrite and target.exists() and target.read_bytes() != content:
                 raise already_there(target)
         return targets
 
     def _write_files(self, targets: Mapping[Path, bytes]) -> None:
-        if len(targets) > 1:  # a run that is killed in between leaves half of a pair, which readers refuse
+        # The old second file is removed first. A run that is interrupted between the two files then leaves half of a
+        # pair, and readers refuse half of a pair.
+        if len(targets) > 1:
             list(targets)[-1].unlink(missing_ok=True)
         for target, content in targets.items():
             write_file(target, content, work=part_of(target))
@@ -226,30 +233,32 @@ class DocumentWriter:
             while rest:
                 rest = rest[stream.write(rest) :]
         except BaseException:
-            stream.close()  # half a document may stand there: nothing must come after it
+            # The file may end with half a document. Closing the stream prevents that more documents follow.
+            stream.close()
             raise
 
 
 def completed_ids(path: str | PathLike[str], format: str | None = None) -> set[str]:
-    """Ids of the documents that a run, finished or interrupted, has completely written.
+    """Ids of the documents that a finished or interrupted run has written completely.
 
     Parameters
     ----------
     path : str or path-like
-        What was given to `DocumentWriter`; nothing needs to be there yet.
+        Path that you passed to `DocumentWriter`. The path need not exist.
     format : {"jsonl", "i2b2", "meddocan-xml", "brat", "text"}, optional
-        None guesses ``"jsonl"`` from the suffix.
+        Format of the files. None guesses ``"jsonl"`` from the suffix.
 
     Returns
     -------
     set of str
+        Ids of the completely written documents.
 
     Raises
     ------
     ValueError
-        For CoNLL and DocBin, where what an interrupted run has finished cannot be told.
+        If the format is CoNLL or DocBin. Their unfinished files do not show which documents are complete.
     CorpusFormatError
-        If a JSON lines file holds something else.
+        If a JSON lines file has invalid content.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""How much was found and how much is left: the official counts, leaks, scorers, re-identification, usefulness."""
+"""Measures of de-identification: official scores, leaks, scorers, calibration, thresholds and usefulness of notes."""
 
 from .calibration import (
     ReliabilityCurve,

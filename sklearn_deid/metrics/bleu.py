@@ -1,4 +1,4 @@
-"""BLEU of redacted notes, counted by sacrebleu."""
+"""BLEU of redacted notes, computed by sacrebleu."""
 
 from __future__ import annotations
 
@@ -8,24 +8,25 @@ from .._optional import import_optional
 
 
 def corpus_bleu(candidates: Sequence[Sequence[str]], references: Sequence[Sequence[str]], max_order: int = 3) -> float:
-    """BLEU with n-grams up to an order, over all notes together, one reference each.
+    """Corpus BLEU with n-grams up to a highest order and one reference for each note.
 
-    The geometric mean of the n-gram precisions, times the brevity penalty ``exp(1 - r / c)`` where the candidates are
-    shorter than the references. A note from which tokens were only removed has a unigram precision of 1, so that its
-    BLEU-1 is the brevity penalty: a count of what is gone.
+    BLEU is the geometric mean of the n-gram precisions. If the candidates are shorter than the references, the mean is
+    multiplied by the brevity penalty ``exp(1 - r / c)``, with ``r`` reference tokens and ``c`` candidate tokens. Notes
+    from which tokens were only removed have a unigram precision of 1. Their BLEU-1 equals the brevity penalty and
+    depends only on the number of removed tokens.
 
     Parameters
     ----------
     candidates, references : sequences of n token sequences
-        Compared as they are, casing included.
+        Tokens of the redacted notes and of the reference notes. The comparison is case-sensitive.
     max_order : int, default=3
-        1 for BLEU-1, and so on.
+        Highest order of the n-grams: 1 for BLEU-1, 2 for BLEU-2, and so on.
 
     Returns
     -------
     float
-        In [0, 1]; 0 if there is no token among the candidates. An order without a match is smoothed as sacrebleu does
-        by default.
+        Score in [0, 1]; 0 if the candidates have no token. For an order without a match, the default smoothing of
+        sacrebleu applies.
 
     Raises
     ------
@@ -45,12 +46,12 @@ def corpus_bleu(candidates: Sequence[Sequence[str]], references: Sequence[Sequen
     sacrebleu = import_optional("sacrebleu", extra="utility", purpose="BLEU scores")
     if not any(len(row) for row in candidates):
         return 0.0
-    # Tokens are cut already; "force" only silences its warning that they look like it.
+    # The notes are tokenized already. "force" only silences the warning of sacrebleu about tokenized input.
     scorer = sacrebleu.BLEU(max_ngram_order=max_order, tokenize="none", force=True)
     score = scorer.corpus_score([_joined(row) for row in candidates], [[_joined(row) for row in references]])
     return float(min(1.0, score.score / 100))
 
 
 def _joined(tokens: Sequence[str]) -> str:
-    # sacrebleu splits at white space, which a token (an unescaped HTML entity) must not bring in.
+    # sacrebleu splits at white space. An unescaped HTML entity is a token that may contain white space.
     return " ".join("_".join(token.split()) for token in tokens)

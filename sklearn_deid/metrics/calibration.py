@@ -1,4 +1,4 @@
-"""Whether a confidence is the share of cases in which it is right."""
+"""Calibration: whether predictions with confidence p are correct in a proportion p of the cases."""
 
 from __future__ import annotations
 
@@ -11,12 +11,14 @@ from ..text import labels_of
 
 
 class ReliabilityCurve(NamedTuple):
-    """Mean confidence and share of right answers in each bin that is not empty.
+    """Mean confidence and proportion of correct predictions in each non-empty bin.
 
     Parameters
     ----------
     confidence, right : ndarray of shape (n_bins,)
+        Mean confidence and proportion of correct predictions in each bin.
     cases : ndarray of shape (n_bins,), dtype int64
+        Number of cases in each bin.
     """
 
     confidence: np.ndarray
@@ -27,27 +29,30 @@ class ReliabilityCurve(NamedTuple):
 def reliability_curve(
     right: np.ndarray, confidence: np.ndarray, n_bins: int = 10, strategy: str = "uniform"
 ) -> ReliabilityCurve:
-    """Share of right answers against confidence.
+    """Proportion of correct predictions as a function of the confidence.
 
-    As scikit-learn's `calibration_curve`, with the number of cases in each bin.
+    The function extends scikit-learn's `calibration_curve` by the number of cases in each bin.
 
     Parameters
     ----------
     right : ndarray of shape (n,), of bool
+        Whether each prediction is correct.
     confidence : ndarray of shape (n,), in [0, 1]
+        Confidence of each prediction.
     n_bins : int, default=10
+        Number of bins.
     strategy : {"uniform", "quantile"}, default="uniform"
-        Bins of equal width, or of about equally many cases.
+        ``"uniform"`` makes bins of equal width. ``"quantile"`` makes bins with about equally many cases.
 
     Returns
     -------
     ReliabilityCurve
-        Without empty bins.
+        Values of the non-empty bins.
 
     Raises
     ------
     ValueError
-        If there is no case, or a parameter has none of the values above.
+        If there is no case, or a parameter has a value that is not listed above.
 
     Examples
     --------
@@ -67,6 +72,8 @@ def reliability_curve(
         edges = np.quantile(confidence, edges)
     elif strategy != "uniform":
         raise ValueError(f"The 'strategy' parameter must be 'uniform' or 'quantile'. Got {strategy!r} instead.")
+    # Bin of each case; the inner edges suffice, so that confidences of 0 and 1 fall into the outer bins.
+    # shape: (n,)
     place = np.searchsorted(edges[1:-1], confidence, side="left")
     count = np.bincount(place, minlength=n_bins)
     held = count > 0
@@ -77,20 +84,20 @@ def reliability_curve(
 def expected_calibration_error(
     right: np.ndarray, confidence: np.ndarray, n_bins: int = 15, strategy: str = "uniform"
 ) -> float:
-    """Mean distance between confidence and share of right answers, over bins and weighted by their cases.
+    """Mean absolute difference between confidence and proportion of correct predictions, weighted by bin size.
 
-    Where almost all confidences are near 0 or 1, as those of tokens are, bins of equal width compare few cases outside
-    of the first and last; ``strategy="quantile"`` looks within those.
+    Almost all confidences of tokens are near 0 or 1. With bins of equal width, most cases are then in the first and the
+    last bin. Use ``strategy="quantile"`` to compare cases within these two bins.
 
     Parameters
     ----------
     right, confidence, n_bins, strategy
-        As for `reliability_curve`.
+        Same parameters as in `reliability_curve`.
 
     Returns
     -------
     float
-        In [0, 1]; 0 is best.
+        Expected calibration error in [0, 1]; 0 is best.
 
     References
     ----------
@@ -106,25 +113,28 @@ def expected_calibration_error(
 
 
 def phi_confidences(y_true: Any, probabilities: Any, classes: Any) -> tuple[np.ndarray, np.ndarray]:
-    """Of every token, whether it is PHI and how probable a tagger says that is.
+    """For each token, whether the token is PHI, and the tagger's probability of PHI.
 
     Parameters
     ----------
     y_true : sequence of n tag sequences
+        Gold tags.
     probabilities : sequence of n arrays of shape (n_tokens, n_classes)
-        From ``predict_proba``.
+        Result of ``predict_proba``.
     classes : sequence of str
-        The tagger's ``classes_``.
+        Attribute ``classes_`` of the tagger.
 
     Returns
     -------
     right : ndarray of shape (n_tokens,), of bool
+        Whether each token is gold PHI.
     confidence : ndarray of shape (n_tokens,)
+        Predicted probability that each token is PHI.
 
     Raises
     ------
     SequenceError
-        If the two do not have the same sentences.
+        If the gold tags and the probabilities have different sentences.
 
     Examples
     --------
@@ -134,29 +144,34 @@ def phi_confidences(y_true: Any, probabilities: Any, classes: Any) -> tuple[np.n
     rows = [np.asarray(row, dtype=float).reshape(-1, len(classes)) for row in probabilities]
     tags = check_tags(y_true, _ragged(rows))
     columns = [i for i, tag in enumerate(classes) if tag != "O"]
+    # The empty first block keeps the number of columns when there is no sentence.
+    # shape: (n_tokens, n_classes)
     flat = np.concatenate([np.zeros((0, len(classes))), *rows])
     return tags.data != "O", np.clip(flat[:, columns].sum(axis=1), 0.0, 1.0)
 
 
 def span_confidences(y_true: Any, y_pred: Any, confidences: Any) -> tuple[np.ndarray, np.ndarray]:
-    """Of every predicted span, whether a gold one has its borders and label, and how sure the tagger was.
+    """For each predicted span, whether a gold span has the same borders and label, and the tagger's confidence.
 
     Parameters
     ----------
     y_true, y_pred : sequences of n tag sequences
+        Gold and predicted tags.
     confidences : sequence of n arrays of shape (n_tokens,)
-        From ``predict(..., return_confidence=True)``; a span has the smallest one of its tokens, as in
-        `NoteDeidentifier.annotate`.
+        Confidences of the tokens from ``predict(..., return_confidence=True)``. The confidence of a span is the
+        smallest confidence of its tokens, as in `NoteDeidentifier.annotate`.
 
     Returns
     -------
     right : ndarray of shape (n_spans,), of bool
+        Whether each predicted span is correct.
     confidence : ndarray of shape (n_spans,)
+        Confidence of each predicted span.
 
     Raises
     ------
     SequenceError
-        If the three do not have the same sentences.
+        If gold tags, predicted tags and confidences have different sentences.
 
     Examples
     --------

@@ -1,7 +1,7 @@
-"""What counts as found: the rules of the official i2b2 2014 and MEDDOCAN scripts, one document at a time.
+"""Counting rules of the official i2b2 2014 and MEDDOCAN scripts, for one document at a time.
 
-Spans are compared as sets, so a span given twice counts once. Typed rules compare labels and leave categories out,
-since a label has one category in every scheme and predicted spans need not carry any.
+The rules compare sets of spans, so a repeated span counts once. Typed rules compare labels and ignore categories: every
+label has one category in a scheme, and predicted spans need not have a category.
 """
 
 from __future__ import annotations
@@ -22,19 +22,19 @@ Item = tuple[str, int, int]
 
 @dataclass(frozen=True)
 class Counts:
-    """Found, invented and missed items.
+    """Numbers of found, wrongly predicted and missed items.
 
     Parameters
     ----------
     tp : int, default=0
-        Gold items that were found.
+        Number of gold items that were found.
     fp : int, default=0
-        Predicted items that match no gold one.
+        Number of predicted items without a matching gold item.
     fn : int, default=0
-        Gold items that were not found.
+        Number of gold items that were not found.
     n_predicted : int, default=0
-        Predicted items. ``tp + fp`` wherever items match one to one, as they do unless ends may differ or labels are
-        left out of a comparison by label.
+        Number of predicted items. This number equals ``tp + fp`` if items match one to one. The two differ only in the
+        relaxed rule, where span ends may differ, and in comparisons by label that ignore labels.
 
     Examples
     --------
@@ -53,22 +53,22 @@ class Counts:
 
     @property
     def support(self) -> int:
-        """Gold items."""
+        """Number of gold items."""
         return self.tp + self.fn
 
     @property
     def precision(self) -> float:
-        """Share of the predicted items that are right; 0 where nothing was predicted, as in the official scripts."""
+        """Proportion of correct predicted items; 0 without predicted items, as in the official scripts."""
         return (self.n_predicted - self.fp) / self.n_predicted if self.n_predicted else 0.0
 
     @property
     def recall(self) -> float:
-        """Share of the gold items that were found; 0 where there is no gold item, as in the official scripts."""
+        """Proportion of gold items that were found; 0 without gold items, as in the official scripts."""
         return self.tp / self.support if self.support else 0.0
 
     @property
     def f1(self) -> float:
-        """Harmonic mean of precision and recall; 0 where both are."""
+        """Harmonic mean of precision and recall; 0 if both are 0."""
         return harmonic_mean(self.precision, self.recall)
 
     def as_dict(self) -> dict[str, float]:
@@ -78,7 +78,7 @@ class Counts:
 
 
 def harmonic_mean(precision: float, recall: float) -> float:
-    """F1 of a precision and a recall; 0 where both are 0."""
+    """F1 score for a precision and a recall; 0 if both are 0."""
     return 2 * precision * recall / (precision + recall) if precision + recall else 0.0
 
 
@@ -88,7 +88,7 @@ def span_items(document: Document, spans: Iterable[Span]) -> set[Item]:
 
 
 def token_items(document: Document, spans: Iterable[Span]) -> set[Item]:
-    """(label, start, end) of each run of ASCII letters and digits; a span without any is one empty run at its end."""
+    """(label, start, end) of each run of ASCII letters and digits; a span without such a run counts as an empty run."""
     items: set[Item] = set()
     for s in spans:
         runs = [(s.label, m.start(), m.end()) for m in _RUN.finditer(document.text, s.start, s.end)]
@@ -98,7 +98,7 @@ def token_items(document: Document, spans: Iterable[Span]) -> set[Item]:
 
 @dataclass(frozen=True)
 class Rule:
-    """One way of counting: what an item is, whether labels must agree, and by how many characters ends may differ."""
+    """Counting rule: kind of item, whether labels must agree, and how many characters the ends may differ."""
 
     items: Callable[[Document, Iterable[Span]], set[Item]]
     typed: bool = True
@@ -120,25 +120,29 @@ def compare(rule: str, document: Document, gold: Iterable[Span], predicted: Iter
     Parameters
     ----------
     rule : {"strict", "relaxed", "token", "binary_strict", "binary_token"}
-        Typed spans; the same with ends up to 2 characters apart; typed tokens, which are runs of ASCII letters and
-        digits within a span; and spans and tokens without their labels.
+        Counting rule. ``"strict"`` compares typed spans. ``"relaxed"`` also accepts ends that are up to 2 characters
+        apart. ``"token"`` compares typed tokens; a token is a run of ASCII letters and digits within a span.
+        ``"binary_strict"`` and ``"binary_token"`` compare spans and tokens without their labels.
     document : Document
-        Gives the text.
+        Document with the text that the spans refer to.
     gold, predicted : iterable of Span
+        Gold and predicted spans of the document.
 
     Returns
     -------
     Counts
+        Counts of the document.
 
     Raises
     ------
     ValueError
-        If there is no such rule.
+        If the rule is unknown.
 
     Notes
     -----
-    Where spans of one label and start differ in their ends, what the official script counts as relaxed depends on the
-    order of a hash table. Here every gold span counts as found, and every predicted one as right, that has a match.
+    The official script has an ambiguity in the relaxed rule. If several spans share a label and a start but have
+    different ends, its count depends on the order of a hash table. This function counts every gold span with a match
+    as found, and every predicted span with a match as correct.
 
     References
     ----------
@@ -153,7 +157,8 @@ def compare(rule: str, document: Document, gold: Iterable[Span], predicted: Iter
     """
     how = _get_rule(rule)
     wanted, given = how.items(document, gold), how.items(document, predicted)
-    if not how.typed:  # before counting: two labels of one span are one item then
+    if not how.typed:
+        # Labels are removed before counting: two labels of one span are then a single item.
         wanted, given = ({("", start, end) for _, start, end in items} for items in (wanted, given))
     missed, invented = _unmatched(wanted, given, how), _unmatched(given, wanted, how)
     return Counts(len(wanted) - len(missed), len(invented), len(missed), len(given))
@@ -162,11 +167,12 @@ def compare(rule: str, document: Document, gold: Iterable[Span], predicted: Iter
 def compare_by_label(
     rule: str, document: Document, gold: Iterable[Span], predicted: Iterable[Span]
 ) -> dict[str, Counts]:
-    """Counts of one document under one rule, for each label of either side.
+    """Counts of one document under one rule, for each gold or predicted label.
 
-    Under a typed rule the labels' counts add up to those of `compare`. Under a binary rule, a gold item of a label is
-    found if it was predicted under whatever label, and a predicted item of a label is right if it is gold under
-    whatever label: how well each kind of PHI is hidden, rather than named.
+    Under a typed rule the counts of the labels add up to the counts of `compare`. Under a binary rule, a gold item
+    counts as found if the item was predicted with any label. A predicted item counts as correct if the item is gold
+    with any label. The binary counts therefore show how well each type of PHI is hidden, not how well the types are
+    told apart.
 
     Examples
     --------
@@ -185,11 +191,13 @@ def compare_by_label(
 
 
 def merged_counts(document: Document, gold: Iterable[Span], predicted: Iterable[Span]) -> Counts:
-    """Counts of MEDDOCAN's second sub-track with neighbouring spans merged; labels play no part.
+    """Counts of MEDDOCAN's second sub-track with neighbouring spans merged, without labels.
 
-    Spans whose gap holds no letter or digit are joined on both sides. Right is what agrees before or after joining; a
-    missed or invented span that lies within something right is forgiven. So the support is the number of spans that
-    are right, joined ones too, and of those that were missed; it is not the number of gold spans.
+    Neighbouring spans are joined if the text between them has no letter or digit. The function joins gold spans and
+    predicted spans. A span is correct if gold and prediction agree before or after joining. A missed or wrongly
+    predicted span inside a correct span is not counted as an error. For this reason the support is the number of
+    correct spans (joined spans included) plus the number of missed spans. The support differs from the number of gold
+    spans.
 
     References
     ----------
@@ -219,7 +227,7 @@ def _get_rule(rule: str) -> Rule:
 
 
 def _unmatched(items: set[Item], others: set[Item], rule: Rule) -> set[Item]:
-    """Items without a counterpart on the other side."""
+    """Items without a matching item among ``others``."""
     if rule.end_slack:
         return {item for item in items if not _near(item, others, rule.end_slack)}
     if rule.typed:
@@ -237,7 +245,8 @@ def _joined(text: str, spans: set[tuple[int, int]]) -> set[tuple[int, int]]:
     joined: list[tuple[int, int]] = []
     for start, end in sorted(spans):
         if joined and not any(c.isalnum() for c in text[joined[-1][1] : start]):
-            # The end of the later span, even if it lies within the earlier one: the official script does so.
+            # The joined span ends where the later span ends, even if the earlier span is longer: the official script
+            # has this rule, and the scores must agree with the script.
             joined[-1] = (joined[-1][0], end)
         else:
             joined.append((start, end))

@@ -1,4 +1,4 @@
-"""Where to put the threshold of a tagger: a target recall, or a bound on the share of patients with a miss."""
+"""Thresholds for a tagger: reach a target recall, or bound the proportion of patients with missed PHI."""
 
 from __future__ import annotations
 
@@ -13,14 +13,15 @@ from .intervals import wilson_interval
 
 
 def recall_threshold(scores: np.ndarray, patients: np.ndarray, target: float, confidence: float | None = 0.95) -> float:
-    """Highest threshold at which the recall on other patients reaches a target.
+    """Highest threshold at which the recall on new patients reaches a target.
 
-    An item (a gold token or span) is found if its score is not below the threshold. The recall at a threshold is the
-    share of items found; its lower bound is Wilson's, one-sided, for as many independent items as the spread between
-    patients is worth (design effect of the linearised ratio, Kish 1965). Where so few items are missed that no spread
-    can be seen, the design effect is the largest one at the thresholds above, up to 0.5. The bound rises as the
-    threshold falls, so that the highest threshold whose bound reaches the target controls the recall with the
-    confidence asked for (Bates et al. 2021, section 2, with this asymptotic bound in the place of an exact one).
+    An item is a gold token or a gold span. The threshold finds an item if the score of the item is not below the
+    threshold. The recall is the proportion of items found. The function computes a one-sided lower Wilson bound of the
+    recall. The bound uses an effective number of independent items that follows from the variance between patients
+    (design effect of the linearised ratio, Kish 1965). A threshold with very few missed items has no measurable
+    variance. Such a threshold uses the largest design effect at the thresholds above, up to 0.5. The lower bound rises
+    as the threshold falls. The highest threshold whose bound reaches the target therefore controls the recall with the
+    requested confidence (Bates et al. 2021, section 2, with this asymptotic bound instead of an exact bound).
 
     Parameters
     ----------
@@ -31,18 +32,18 @@ def recall_threshold(scores: np.ndarray, patients: np.ndarray, target: float, co
     target : float in (0, 1)
         Recall to reach.
     confidence : float in (0.5, 1) or None, default=0.95
-        Probability, over the draw of the held-out patients, that the recall is reached. None takes the recall on the
-        held-out patients as it is, without a margin.
+        Probability, over the draw of the held-out patients, that the recall is reached. None uses the recall on the
+        held-out patients without a safety margin.
 
     Returns
     -------
     float
-        One of the scores.
+        Threshold. The threshold is always one of the scores.
 
     Raises
     ------
     ValueError
-        If there is no item, or there are too few for the confidence even if none of them is missed.
+        If there is no item, or if there are too few items to show the target even without a missed item.
 
     References
     ----------
@@ -71,27 +72,31 @@ def recall_threshold(scores: np.ndarray, patients: np.ndarray, target: float, co
 
 
 def missed_patient_threshold(scores: np.ndarray, max_share: float) -> float:
-    """Threshold that bounds the share of patients of whom something is missed.
+    """Threshold that bounds the proportion of patients with missed PHI.
 
-    Conformal risk control (Angelopoulos et al. 2022, theorem 1) with the loss "1 if any item of the patient is below
-    the threshold": the highest threshold at which ``(n_missed + 1) / (n_patients + 1) <= max_share``. If the held-out
-    patients and a new one are exchangeable, the probability that something of the new one is missed is at most
-    ``max_share``: exactly, for any n and any tagger, taken over the draw of held-out patients and new patient together.
+    The function applies conformal risk control (Angelopoulos et al. 2022, theorem 1). The loss of a patient is 1 if any
+    item of the patient is below the threshold, and 0 otherwise. The result is the highest threshold at which
+    ``(n_missed + 1) / (n_patients + 1) <= max_share``. The guarantee assumes that the held-out patients and a new
+    patient are exchangeable. Then the probability of missed PHI in the new patient is at most ``max_share``. The
+    guarantee is exact for any number of patients and any tagger. The probability is over the joint draw of the held-out
+    patients and the new patient.
 
     Parameters
     ----------
     scores : ndarray of shape (n_patients,)
-        Of each held-out patient, the smallest probability of PHI at an item of theirs; infinity without any.
+        Smallest probability of PHI among the gold items of each held-out patient; infinity for a patient without items.
     max_share : float in (0, 1)
+        Highest acceptable proportion of patients with missed PHI.
 
     Returns
     -------
     float
+        Threshold.
 
     Raises
     ------
     ValueError
-        If there are too few patients: fewer than ``1 / max_share - 1``.
+        If there are fewer than ``1 / max_share - 1`` patients.
 
     References
     ----------
@@ -115,20 +120,24 @@ def missed_patient_threshold(scores: np.ndarray, max_share: float) -> float:
 def bootstrap_ratio(
     hits: np.ndarray, totals: np.ndarray, confidence: float = 0.95, n_draws: int = 2000, seed: int = 0
 ) -> Estimate:
-    """Ratio of two sums over patients, with a percentile interval of a bootstrap over patients.
+    """Ratio of two sums over patients, with a percentile bootstrap interval over patients.
 
     Parameters
     ----------
     hits, totals : ndarray of shape (n_patients,)
+        Numerator and denominator of each patient.
     confidence : float in (0, 1), default=0.95
+        Confidence level of the interval.
     n_draws : int, default=2000
+        Number of bootstrap samples.
     seed : int, default=0
-        Of the draws; equal figures give equal intervals.
+        Random seed of the bootstrap. Equal data and equal seeds result in equal intervals.
 
     Returns
     -------
     Estimate
-        NaN without an interval if all totals are 0; without an interval if there is one patient.
+        Ratio and interval. The value is NaN if all totals are 0. The interval is NaN if there are fewer than two
+        patients with a total above 0.
 
     Examples
     --------
@@ -142,6 +151,8 @@ def bootstrap_ratio(
     value, total = float(hits.sum() / totals.sum()) if n else math.nan, int(totals.sum())
     if n < 2:
         return Estimate(value, n=total, confidence=confidence, n_groups=n)
+    # How often each patient is drawn with replacement, in each bootstrap sample.
+    # shape: (n_draws, n_patients)
     draws = np.random.default_rng(seed).multinomial(n, np.full(n, 1 / n), size=n_draws)
     ratios = (draws @ hits) / (draws @ totals)
     low, high = np.quantile(ratios, [0.5 - confidence / 2, 0.5 + confidence / 2])
@@ -149,7 +160,7 @@ def bootstrap_ratio(
 
 
 def _ascending(scores: np.ndarray, patients: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Scores from the lowest, and the number of the patient of each."""
+    """Scores in ascending order, and the patient of each score as a number."""
     scores = np.asarray(scores, dtype=float)
     order = np.argsort(scores, kind="stable")
     _, number = np.unique(np.asarray(patients, dtype=str), return_inverse=True)
@@ -157,29 +168,36 @@ def _ascending(scores: np.ndarray, patients: np.ndarray) -> tuple[np.ndarray, np
 
 
 def _lower_bounds(scores: np.ndarray, patient: np.ndarray, target: float, z: float) -> np.ndarray:
-    """Lower bound of the recall if the k lowest items are missed, for k = 0, ..., shape (n_missed + 1,)."""
+    """Lower bound of the recall if the k lowest items are missed, for k = 0, 1, ...; shape (n_missed + 1,)."""
     n = len(scores)
-    # beyond the tagger's own decision and twice the misses allowed nothing is looked for
+    # The search stops at the larger of two numbers of misses: the misses at the threshold 0.5, and twice the misses
+    # that the target allows.
     most = min(n - 1, max(int((scores < 0.5).sum()), 2 * _allowed(1 - target, n), 1))
     effect = _design_effects(patient)[: most + 1]
+    # With few misses the variance is hardly measurable, so the largest effect at more misses replaces the own effect.
     effect = np.maximum.accumulate(effect[::-1])[::-1]
     k = np.arange(most + 1)
     trials = np.minimum(n, n / effect)
     p = 1 - k / n
-    # a bound that fails at fewer misses fails at more
+    # The bound must not rise with the number of misses: if the target fails at k misses, the target fails at k + 1.
     return np.minimum.accumulate(wilson_interval(p, trials, z)[0])
 
 
 def _design_effects(patient: np.ndarray) -> np.ndarray:
-    """Variance of the share of the k lowest items, over that of independent items, for k = 0, ..., n - 1."""
+    """Design effect for k missed items, k = 0, ..., n - 1.
+
+    The design effect is the variance of the proportion of missed items divided by the variance for independent items.
+    """
     n, size = len(patient), np.bincount(patient)
     n_patients = len(size)
     if n_patients < 2:
         return np.full(n, float(n))
     before = _number_within(patient)
-    # sums over patients of m^2 and m * n after each further miss, m being the misses of the patient
+    # Sums over patients of m^2 and of m * n after each further miss. m is the number of misses of the patient, n the
+    # number of items of the patient. One more miss raises m^2 by 2 m + 1 and m * n by n, so cumulative sums suffice.
     squares = np.concatenate(([0.0], np.cumsum(2.0 * before + 1)[:-1]))
     products = np.concatenate(([0.0], np.cumsum(size[patient].astype(float))[:-1]))
+    # Sum over patients of (m - share * n)^2, expanded into three sums.
     share = np.arange(n) / n
     spread = squares - 2 * share * products + share**2 * float((size.astype(float) ** 2).sum())
     with np.errstate(invalid="ignore", divide="ignore"):
@@ -188,7 +206,7 @@ def _design_effects(patient: np.ndarray) -> np.ndarray:
 
 
 def _number_within(patient: np.ndarray) -> np.ndarray:
-    """How many items of the same patient come before each item."""
+    """Number of items of the same patient before each item."""
     order = np.argsort(patient, kind="stable")
     starts = np.concatenate(([0], np.cumsum(np.bincount(patient))[:-1]))
     out = np.empty(len(patient), dtype=np.int64)
@@ -197,7 +215,7 @@ def _number_within(patient: np.ndarray) -> np.ndarray:
 
 
 def _allowed(share: float, n: int) -> int:
-    # 0.05 * 20 and (1 - 0.99) * 100 must not fall short of a whole number by rounding
+    # Floating-point rounding must not lower 0.05 * 20 or (1 - 0.99) * 100 below the next whole number.
     return min(n - 1, floor(share * n + 1e-9))
 
 

@@ -1,4 +1,4 @@
-"""Whether a text classifier learns as much from redacted notes as from the original ones."""
+"""Compare text classifiers trained on redacted notes with classifiers trained on the original notes."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ class Accuracy(NamedTuple):
     Attributes
     ----------
     accuracy : Estimate
-        With its interval over patients.
+        Accuracy with an interval over patients.
     difference : Estimate
-        To the classifier of the first version, note by note.
+        Accuracy minus the accuracy on the first version of the notes, paired by note.
     """
 
     accuracy: Estimate
@@ -32,33 +32,35 @@ class Accuracy(NamedTuple):
 
 
 def default_classifier() -> Any:
-    """TF-IDF of words and logistic regression."""
+    """Pipeline of TF-IDF word features and logistic regression."""
     return make_pipeline(TfidfVectorizer(), LogisticRegression(max_iter=1000))
 
 
 def check_labels(labels: Sequence[Any], groups: np.ndarray, n_splits: int) -> tuple[np.ndarray, np.ndarray]:
-    """Notes that have a label, and their labels.
+    """Indices of the labelled notes, and their labels.
 
     Parameters
     ----------
     labels : sequence of n_notes labels
-        None leaves the note out.
+        Class of each note. None excludes the note.
     groups : ndarray of shape (n_notes,)
         Patient of each note.
     n_splits : int
-        Folds; each class must have notes of as many patients.
+        Number of folds. Each class must have notes of at least this number of patients.
 
     Returns
     -------
     rows : ndarray of int
+        Indices of the labelled notes.
     y : ndarray of shape (len(rows),)
+        Labels of these notes.
 
     Raises
     ------
     SequenceError
-        If there is not one label for each note.
+        If the number of labels differs from the number of notes.
     ValueError
-        If there is a single class, or a class with too few patients.
+        If there are fewer than two classes, or a class has too few patients.
 
     Examples
     --------
@@ -99,25 +101,30 @@ def downstream_accuracy(
     Parameters
     ----------
     versions : mapping of str to sequence of n_notes texts
-        The first is what the others are compared with.
+        Texts of each version. All versions are compared with the first version.
     y : ndarray of shape (n_notes,)
+        Class of each note.
     groups : ndarray of shape (n_notes,)
-        Notes of a patient are in one fold.
+        Patient of each note. All notes of a patient are in the same fold.
     classifier : estimator, default=default_classifier()
-        Fitted on lists of str; cloned for each fold. Give it a ``random_state`` of its own where chance enters.
+        Classifier that is fitted on lists of str. The function clones the classifier for each fold. Set the
+        ``random_state`` of a randomized classifier to make the results reproducible.
     n_splits : int, default=5
+        Number of folds.
     confidence : float in (0, 1), default=0.95
+        Confidence level of the intervals.
     seed : int, default=0
-        Draws the folds.
+        Random seed of the folds.
 
     Returns
     -------
     dict of str to Accuracy
+        Accuracy on each version.
 
     Notes
     -----
-    Intervals are over patients; that the classifiers of the folds share most of their training notes is left out of
-    them.
+    The intervals are over patients. The classifiers of the folds share most of their training notes; the intervals
+    ignore this dependence.
 
     References
     ----------
@@ -140,7 +147,7 @@ def downstream_accuracy(
 
 
 def _right(estimator: Any, texts: list[str], y: np.ndarray, splits: list) -> np.ndarray:
-    """1 for each note whose class is found by the classifier of the folds it is not in."""
+    """1 for each note with a correctly predicted class, else 0; each note is predicted while its fold is held out."""
     right = np.zeros(len(y))
     for train, test in splits:
         fitted = clone(estimator).fit([texts[i] for i in train], y[train])

@@ -1,4 +1,4 @@
-"""A measured figure with its interval: `Estimate`."""
+"""`Estimate` holds a measured value and its confidence interval."""
 
 from __future__ import annotations
 
@@ -14,25 +14,25 @@ from .intervals import mean_interval, normal_quantile, wilson_interval
 
 @dataclass(frozen=True)
 class Estimate:
-    """A figure and its confidence interval.
+    """A measured value and its confidence interval.
 
     Attributes
     ----------
     value : float
-        NaN for a share of nothing.
+        Measured value. NaN for a proportion of zero trials.
     low, high : float, default=NaN
-        Ends of the interval; both NaN where the data give none, as those of a single patient.
+        Ends of the confidence interval. Both are NaN if the data allow no interval, for example with a single patient.
     n : int, default=0
-        Trials that the figure was measured on; 0 for a figure that is known and not measured.
+        Number of trials. 0 for a value that is known and was not measured.
     confidence : float in (0, 1), default=0.95
-        Of the interval.
+        Confidence level of the interval.
     n_groups : int or None, default=None
-        Patients, or other groups of dependent trials; None for independent trials.
+        Number of patients, or of other groups of dependent trials. None for independent trials.
 
     Raises
     ------
     ValueError
-        If the value is not in the interval, or an attribute is out of range.
+        If the value lies outside of the interval, or an attribute is out of range.
 
     Examples
     --------
@@ -62,12 +62,12 @@ class Estimate:
 
     @classmethod
     def exact(cls, value: float) -> Estimate:
-        """A figure that is known, such as one half for a guess between two."""
+        """Estimate for a known value, such as one half for a guess between two. Both ends equal the value."""
         return cls(float(value), float(value), float(value), 0)
 
     @classmethod
     def from_counts(cls, n_right: float, n: int, confidence: float = 0.95) -> Estimate:
-        """Share of ``n`` independent trials, with Wilson's interval; ties may count as fractions."""
+        """Proportion of successes among ``n`` independent trials, with Wilson's interval; a tie may be a fraction."""
         if not 0 <= n_right <= n or n < 1:
             raise ValueError(f"Of {n} trials {n_right} cannot have succeeded.")
         share = n_right / n
@@ -76,21 +76,22 @@ class Estimate:
 
     @classmethod
     def from_hits(cls, hits: Any, groups: Any = None, confidence: float = 0.95) -> Estimate:
-        """Share of trials that succeeded: Wilson's interval, over groups where they are given.
+        """Proportion of successful trials, with Wilson's interval. With ``groups`` the interval is over groups.
 
         Parameters
         ----------
         hits : array-like of shape (n,)
-            Booleans, or numbers in [0, 1] (one half for a tie of two); at least one.
+            Booleans, or numbers in [0, 1] (one half for a tie of two). At least one trial is required.
         groups : array-like of shape (n,), optional
-            Trials of one group are not independent: the patient, or the sentence that several trials are about. The
-            interval is that of `from_groups`; with one group it is [0, 1].
+            Group of each trial, for trials that are not independent: for example the patient, or the sentence of
+            several trials. The interval is then computed by `from_groups`. With a single group the interval is [0, 1].
         confidence : float in (0, 1), default=0.95
+            Confidence level of the interval.
 
         Raises
         ------
         ValueError
-            If there is no trial, a number is not in [0, 1], or groups do not match.
+            If there is no trial, a number is not in [0, 1], or the number of groups differs from the number of trials.
         """
         hits = np.asarray(hits, dtype=float)
         numbers = np.arange(len(hits)) if groups is None else np.unique(np.asarray(groups), return_inverse=True)[1]
@@ -107,27 +108,30 @@ class Estimate:
     def from_groups(
         cls, hits: np.ndarray, totals: np.ndarray, groups: np.ndarray, confidence: float = 0.95
     ) -> Estimate:
-        """Share of hits over all notes, with an interval over patients.
+        """Proportion of hits over all notes, with a confidence interval over patients.
 
-        The interval is Wilson's for as many independent trials as the spread between patients is worth (design effect
-        of the linearised ratio, Kish 1965), and never narrower than for independent trials. The spread is itself
-        estimated: with Student's quantile, of one degree of freedom less than patients, instead of the normal one the
-        interval holds its level for a dozen patients too (Korn & Graubard 1998). Where all or none are hits there is no
-        spread to estimate, and each patient counts as one trial: on the wide side.
+        Trials of one patient are not independent. The method therefore computes Wilson's interval for an effective
+        number of independent trials. The effective number follows from the variance between patients (design effect of
+        the linearised ratio, Kish 1965) and never exceeds the number of trials. The variance between patients is itself
+        estimated. For this reason the method uses Student's quantile with one degree of freedom less than the number of
+        patients, instead of the normal quantile; the interval then keeps its level also for a dozen patients (Korn &
+        Graubard 1998). If all trials or no trials are hits, the variance cannot be estimated. Each patient then counts
+        as one trial, and the interval is conservative (too wide).
 
         Parameters
         ----------
         hits, totals : ndarray of shape (n_notes,)
-            Counts of each note.
+            Numbers of hits and of trials in each note.
         groups : ndarray of shape (n_notes,)
             Patient of each note.
         confidence : float in (0, 1), default=0.95
+            Confidence level of the interval.
 
         Returns
         -------
         Estimate
-            NaN if all totals are 0; without an interval if there is one patient. ``n`` is the sum of the totals,
-            ``n_groups`` the number of patients with a total above 0.
+            Proportion and interval. The value is NaN if all totals are 0. The interval is NaN if there is only one
+            patient. ``n`` is the sum of the totals, and ``n_groups`` is the number of patients with a total above 0.
 
         Examples
         --------
@@ -141,14 +145,17 @@ class Estimate:
         """
         from scipy.stats import t as student
 
+        # shape: (n_patients,)
         n_hits, n = _sums(hits, groups), _sums(totals, groups)
         n_hits, n = n_hits[n > 0], n[n > 0]
         total = float(n.sum())
         share = float(n_hits.sum()) / total if total else math.nan
         if len(n) < 2:
             return cls(share, n=int(total), confidence=confidence, n_groups=len(n))
+        # Variance of a ratio of two sums, by its first-order expansion: the residual of a patient is hits - share * n.
         variance = len(n) / (len(n) - 1) * float(((n_hits - share * n) ** 2).sum()) / total**2
         if variance > 0 and 0 < share < 1:
+            # A proportion over m independent trials has the variance share * (1 - share) / m; solved for m.
             trials = min(total, share * (1 - share) / variance)
             z = float(student.ppf(0.5 + confidence / 2, len(n) - 1))
         else:
@@ -158,19 +165,21 @@ class Estimate:
 
     @classmethod
     def from_differences(cls, differences: np.ndarray, groups: np.ndarray, confidence: float = 0.95) -> Estimate:
-        """Mean of the differences of notes, with Student's interval over patients.
+        """Mean difference over notes, with Student's interval over patients.
 
         Parameters
         ----------
         differences : ndarray of shape (n_notes,)
+            Difference between two systems on each note.
         groups : ndarray of shape (n_notes,)
             Patient of each note.
         confidence : float in (0, 1), default=0.95
+            Confidence level of the interval.
 
         Returns
         -------
         Estimate
-            Without an interval if there is one patient.
+            Mean difference and interval. The interval is NaN if there is only one patient.
 
         Examples
         --------
@@ -190,7 +199,7 @@ class Estimate:
 
     @classmethod
     def from_repeats(cls, values: Sequence[float] | np.ndarray, confidence: float = 0.95) -> Estimate:
-        """Mean of independent repetitions, with Student's interval; without an interval for one repetition.
+        """Mean of independent repetitions, with Student's interval; the interval of one repetition is NaN.
 
         Examples
         --------
@@ -203,20 +212,20 @@ class Estimate:
 
     @property
     def has_interval(self) -> bool:
-        """Whether the data gave an interval."""
+        """Whether the estimate has a confidence interval."""
         return not math.isnan(self.low)
 
     def covers(self, value: float) -> bool:
-        """Whether a value lies in the interval; False without an interval."""
+        """Whether a value lies in the interval; False if the estimate has no interval."""
         return self.low <= value <= self.high
 
     def within(self, least: float, most: float) -> Estimate:
-        """The same figure, with the interval cut at the ends of what is possible."""
+        """The same estimate with its interval clipped to the possible values ``[least, most]``."""
         low, high = (max(least, self.low), min(most, self.high)) if self.has_interval else (math.nan, math.nan)
         return Estimate(self.value, low, high, self.n, self.confidence, self.n_groups)
 
     def to_dict(self) -> dict[str, Any]:
-        """Attributes by name, for JSON: None instead of NaN, which JSON does not have."""
+        """Attributes by name, for JSON. NaN becomes None because JSON has no NaN."""
         plain = asdict(self)
         return {key: None if isinstance(v, float) and math.isnan(v) else v for key, v in plain.items()}
 

@@ -1,4 +1,4 @@
-"""Confidence intervals: one place for each formula."""
+"""Formulas of the confidence intervals. Every other module takes its intervals from this module."""
 
 from __future__ import annotations
 
@@ -23,26 +23,26 @@ def normal_quantile(confidence: float) -> float:
 
 
 def wilson_interval(share: Any, n: Any, z: float) -> tuple[Any, Any]:
-    """Wilson's score interval of a share, within [0, 1].
+    """Wilson's score interval of a proportion, within [0, 1].
 
     Parameters
     ----------
     share : float or ndarray
-        In [0, 1].
+        Observed proportion in [0, 1].
     n : float or ndarray
-        Trials, above 0. The number may be fractional: an effective number of trials.
+        Number of trials, above 0. An effective number of trials may be fractional.
     z : float
-        Quantile of the normal distribution, or of Student's where the number of trials is estimated.
+        Quantile of the normal distribution, or of Student's distribution if the number of trials is estimated.
 
     Returns
     -------
     low, high : float or ndarray
-        Never on the wrong side of ``share``, whatever rounding does.
+        Ends of the interval, with ``low <= share <= high`` despite rounding errors.
 
     Notes
     -----
-    `scipy.stats.binomtest` computes the same interval, but only for integer counts and the normal quantile. Both agree
-    to 1e-12.
+    `scipy.stats.binomtest` computes the same interval, but only for integer counts and the normal quantile. For these
+    inputs the two functions agree to 1e-12.
 
     References
     ----------
@@ -56,18 +56,20 @@ def wilson_interval(share: Any, n: Any, z: float) -> tuple[Any, Any]:
     """
     center = (share + z * z / (2 * n)) / (1 + z * z / n)
     half = z / (1 + z * z / n) * np.sqrt(share * (1 - share) / n + z * z / (4 * n * n))
+    # The exact formula stays within [0, 1] and encloses the proportion; both are restored after rounding errors.
     low, high = np.maximum(0.0, center - half), np.minimum(1.0, center + half)
     return np.minimum(low, share), np.maximum(high, share)
 
 
 def exact_interval(n_hits: int, n: int, confidence: float) -> tuple[float, float]:
-    """Interval of Clopper and Pearson for a share: covers at least as often as it says, for every share.
+    """Clopper-Pearson interval of a proportion; its coverage is at least ``confidence`` for every true proportion.
 
     Parameters
     ----------
     n_hits, n : int
-        Successes, and independent trials.
+        Numbers of successes and of independent trials.
     confidence : float in (0, 1)
+        Confidence level of the interval.
 
     References
     ----------
@@ -86,7 +88,7 @@ def exact_interval(n_hits: int, n: int, confidence: float) -> tuple[float, float
 
 
 def mean_interval(values: Sequence[float] | np.ndarray, confidence: float) -> tuple[float, float]:
-    """Student's interval of the mean of independent values; NaN for fewer than two.
+    """Student's interval of the mean of independent values; NaN for fewer than two values.
 
     Examples
     --------

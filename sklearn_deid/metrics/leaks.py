@@ -1,4 +1,4 @@
-"""What was missed, by document and patient: ids, labels and offsets, never text."""
+"""Missed PHI by document and patient. The lists hold ids, labels and offsets, never note text."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ _DIRECT_CATEGORIES = ("CONTACT", "ID")
 
 @dataclass(frozen=True)
 class Leak:
-    """A gold span that predicted spans do not cover.
+    """A gold span that predicted spans do not cover completely.
 
     Attributes
     ----------
     doc_id, patient_id : str
-        The document, and its patient (the document's own id where it names none).
+        Ids of the document and of its patient. A document without a patient id counts as its own patient.
     span : Span
-        The gold span: offsets and label.
+        Offsets and label of the gold span.
     uncovered : int
-        Characters that no predicted span covers; white space and punctuation do not count.
+        Number of characters that no predicted span covers; white space and punctuation do not count.
     partial : bool
-        Whether predicted spans cover some of it.
+        Whether predicted spans cover part of the gold span.
     direct : bool
-        Whether its label is a direct identifier.
+        Whether the label of the gold span is a direct identifier.
     """
 
     doc_id: str
@@ -40,7 +40,7 @@ class Leak:
     direct: bool
 
     def as_dict(self) -> dict[str, Any]:
-        """A flat record, for a file or a DataFrame."""
+        """Flat dict of the leak, for a file or a DataFrame."""
         return {
             "patient_id": self.patient_id,
             "doc_id": self.doc_id,
@@ -60,11 +60,11 @@ class LeakList:
     Attributes
     ----------
     leaks : tuple of Leak
-        In the order of the documents and of their spans.
+        All leaks, in the order of the documents and of their spans.
     n_documents, n_patients : int
-        Sizes of the corpus.
+        Numbers of documents and of patients in the corpus.
     missing_documents : tuple of str
-        Documents without a prediction, of which every span leaks.
+        Ids of documents without a prediction. Every span of such a document leaks.
     """
 
     leaks: tuple[Leak, ...]
@@ -74,41 +74,41 @@ class LeakList:
 
     @property
     def by_document(self) -> dict[str, tuple[Leak, ...]]:
-        """Leaks of each document that has any."""
+        """Leaks of each document with at least one leak."""
         return _grouped(self.leaks, lambda leak: leak.doc_id)
 
     @property
     def by_patient(self) -> dict[str, tuple[Leak, ...]]:
-        """Leaks of each patient who has any."""
+        """Leaks of each patient with at least one leak."""
         return _grouped(self.leaks, lambda leak: leak.patient_id)
 
     @property
     def by_label(self) -> dict[str, int]:
-        """Number of leaks with each label, most frequent first."""
+        """Number of leaks of each label, the most frequent label first."""
         return dict(Counter(leak.span.label for leak in self.leaks).most_common())
 
     @property
     def documents(self) -> tuple[str, ...]:
-        """Documents with a leak."""
+        """Ids of the documents with a leak."""
         return tuple(self.by_document)
 
     @property
     def patients(self) -> tuple[str, ...]:
-        """Patients with a leak in any of their documents."""
+        """Ids of the patients with a leak in any of their documents."""
         return tuple(self.by_patient)
 
     @property
     def patients_with_direct_identifier(self) -> tuple[str, ...]:
-        """Patients of whom a direct identifier leaks."""
+        """Ids of the patients with a leaked direct identifier."""
         return tuple(dict.fromkeys(leak.patient_id for leak in self.leaks if leak.direct))
 
     @property
     def share_of_patients(self) -> float:
-        """Share of the patients with a leak; 0 without patients."""
+        """Proportion of patients with a leak; 0 for a corpus without patients."""
         return len(self.patients) / self.n_patients if self.n_patients else 0.0
 
     def records(self) -> list[dict[str, Any]]:
-        """One flat dict for each leak, as ``pandas.DataFrame`` and ``csv.DictWriter`` take them."""
+        """One flat dict for each leak, ready for ``pandas.DataFrame`` and ``csv.DictWriter``."""
         return [leak.as_dict() for leak in self.leaks]
 
     def __len__(self) -> int:
@@ -128,25 +128,28 @@ def leak_list(
     label_scheme: str | LabelScheme | None = None,
     missing: str = "raise",
 ) -> LeakList:
-    """Gold spans that predicted spans, of whatever label, do not cover wholly.
+    """List the gold spans that the predicted spans do not cover completely.
 
-    What would be readable if everything predicted were redacted. Stricter about hiding than the scores are, and blind
-    to types and borders: a name tagged as a city, or as two names, is hidden.
+    The list shows the PHI that stays readable if all predicted spans are redacted. The list is stricter about hidden
+    characters than the scores are: every letter and digit of a gold span must be covered. The list ignores labels and
+    span borders: a name that is tagged as a city, or as two names, counts as hidden.
 
     Parameters
     ----------
     gold, predicted : Corpus or sequence of Document
-        Documents with the same ids and texts, in whatever order.
+        Documents with the same ids and texts, in any order.
     label_scheme : str or LabelScheme, optional
-        Says which labels are direct identifiers: its HIPAA labels and everything of the categories ID and CONTACT
-        (the official HIPAA counts leave some of these out). By default the known scheme that has all labels; a label
-        that the scheme does not know, and every label where none is known, counts as direct.
+        Scheme that defines the direct identifiers: its HIPAA labels and all labels of the categories ID and CONTACT
+        (the official HIPAA counts leave some of these out). By default the first known scheme that contains all labels
+        of the corpus. A label outside of the scheme counts as direct, and so does every label without a known scheme.
     missing : {"raise", "count"}, default="raise"
-        Whether a gold document without a prediction is an error or leaks everything.
+        Treatment of a gold document without a prediction. ``"raise"`` raises an error. ``"count"`` lists all spans of
+        the document as leaks.
 
     Returns
     -------
     LeakList
+        All leaks of the corpus.
 
     Raises
     ------
@@ -179,12 +182,13 @@ def _leaks_of(document: Document, predicted: Iterable[Span], label_scheme: Label
 
 
 def _telling(text: str, span: Span) -> Sequence[int]:
-    """Where the characters of a span stand that tell something; all, where there is nothing but punctuation."""
+    """Positions of the letters, digits and symbols of a span; all positions if the span has only punctuation."""
     places = range(span.start, span.end)
     return [i for i in places if not text[i].isspace() and character_category(text[i])[0] != "P"] or places
 
 
 def _is_direct(label: str, label_scheme: LabelScheme | None) -> bool:
+    # Fail closed: an unknown label counts as a direct identifier.
     if label_scheme is None or label_scheme.category(label) is None:
         return True
     return label_scheme.is_hipaa(label) or label_scheme.category(label) in _DIRECT_CATEGORIES

@@ -1,4 +1,4 @@
-"""Gold and predicted documents side by side; nothing is left out in silence."""
+"""Pair gold and predicted documents; every document without a counterpart is an error or is reported."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from ..text import I2B2_2014, MEDDOCAN, Corpus, Document, LabelScheme, get_label
 
 
 class Pairing(NamedTuple):
-    """Documents side by side.
+    """Pairs of gold and predicted documents.
 
     Attributes
     ----------
     pairs : list of (Document, Document)
-        Gold and predicted, in the order of the gold documents.
+        Gold and predicted document of each pair, in the order of the gold documents.
     missing : tuple of str
-        Ids of the gold documents without a prediction; in ``pairs`` their predicted side has no spans.
+        Ids of the gold documents without a prediction. In ``pairs`` the predicted document of such a pair has no spans.
     """
 
     pairs: list[tuple[Document, Document]]
@@ -31,21 +31,26 @@ def pair_documents(gold: Iterable[Document], predicted: Iterable[Document], miss
     Parameters
     ----------
     gold, predicted : Corpus or iterable of Document
+        Gold and predicted documents, in any order.
     missing : {"raise", "count"}, default="raise"
-        What happens to a gold document without a prediction: an error, or all its spans count as missed and its id is
-        reported. The official scripts leave it out, which makes the scores too good.
+        Treatment of a gold document without a prediction. ``"raise"`` raises an error. ``"count"`` counts all spans of
+        the document as missed and reports its id. The official scripts omit such documents, so their scores are too
+        high.
 
     Returns
     -------
     Pairing
+        Pairs of documents, and ids without a prediction.
 
     Raises
     ------
     DeidError
-        If a gold document has no prediction and ``missing="raise"``, if a predicted document is not among the gold
-        ones, or if the two texts of a document differ.
+        If a gold document has no prediction and ``missing="raise"``, if a predicted document has no gold document, or
+        if the two texts of a document differ.
     ValueError
-        If 'missing' is something else, or an id occurs twice on one side.
+        If ``missing`` has another value.
+    SequenceError
+        If an id occurs twice among the gold or among the predicted documents.
 
     Examples
     --------
@@ -83,7 +88,7 @@ def _check_same_text(document: Document, other: Document) -> None:
 
 
 def infer_label_scheme(scheme: str | LabelScheme | None, documents: Iterable[Document]) -> LabelScheme | None:
-    """The given scheme, or the first known one (i2b2 2014, MEDDOCAN) that has all labels; None where there is none."""
+    """The given scheme, else the first known scheme (i2b2 2014, MEDDOCAN) that contains all labels, else None."""
     if scheme is not None:
         return get_label_scheme(scheme)
     labels = set(_labels(documents))
@@ -95,24 +100,27 @@ def _labels(documents: Iterable[Document]) -> Iterator[str]:
 
 
 def count_sentences(documents: Iterable[Document], sentences: str | Mapping[str, int] | None) -> dict[str, int] | None:
-    """Sentences of each document, for MEDDOCAN's leak score.
+    """Number of sentences of each document, for MEDDOCAN's leak score.
 
     Parameters
     ----------
     documents : iterable of Document
+        Documents whose sentences are counted.
     sentences : {"count"}, mapping of str to int, or None
-        Count them with the sentence splitter of this library, take them from a mapping by document id, or not at all.
+        ``"count"`` counts sentences with the sentence splitter of this library. A mapping holds the number of sentences
+        for each document id. With None the function returns None.
 
     Returns
     -------
     dict of str to int, or None
+        Number of sentences for each document id.
 
     Raises
     ------
     DeidError
         If the mapping lacks a document.
     ValueError
-        If 'sentences' is something else.
+        If ``sentences`` has another value.
 
     Examples
     --------

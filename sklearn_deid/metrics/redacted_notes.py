@@ -1,4 +1,4 @@
-"""Original notes beside redacted ones: which tokens are left, whoever redacted them and however."""
+"""Align redacted notes of any tool with the original notes, and find the tokens that are left."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import numpy as np
 from ..exceptions import DeidError, SequenceError
 from ..text import Document, Tokens, patient_of, rewrite, tokenize
 
-# What redactors put in the place of PHI: [PATIENT], ***, [**First Name 12**].
+# Common placeholders of redaction tools: [PATIENT], ***, [**First Name 12**].
 PLACEHOLDER = r"\[[A-Z][A-Z0-9_-]+\]|\*{3,}|\[\*\*[^\[\]]{0,80}\*\*\]"
 
 
@@ -24,12 +24,13 @@ class OriginalNotes:
     Attributes
     ----------
     names : list of str
-        Document ids, or numbers where texts without ids were given; for errors.
+        Names of the notes in error messages: document ids, or positions for texts without an id.
     texts : list of str
+        Text of each note.
     tokens : list of Tokens
-        A placeholder that stands in the original is one token.
+        Tokens of each note. A placeholder in an original note is a single token.
     groups : ndarray of shape (n_notes,)
-        Patient of each note, or the note itself.
+        Patient of each note; a note without a patient is its own group.
     """
 
     names: list[str]
@@ -53,13 +54,13 @@ class RedactedNotes:
     Attributes
     ----------
     texts : list of str
-        The text that is left; a space stands where something was removed.
+        Remaining text of each note. A space replaces each removed passage.
     tokens : list of list of str
-        Tokens of the redacted note without placeholders. Surrogates are among them.
+        Tokens of each redacted note without placeholders. Surrogates are included.
     kept : list of ndarray of bool
-        For each token of the original note whether it is left.
+        For each token of the original note, whether the token is left.
     n_withheld : int
-        Notes of which nothing is left because they were given as None.
+        Number of withheld notes (passed as None). No token of a withheld note is left.
     """
 
     texts: list[str]
@@ -77,15 +78,16 @@ def original_notes(notes: Iterable[str | Document], placeholder: str = PLACEHOLD
     Parameters
     ----------
     notes : Corpus or sequence of Document or str
+        Original notes.
     placeholder : str
-        Regular expression of what stands for something removed.
+        Regular expression that matches the placeholders of redacted passages.
 
     Raises
     ------
     SequenceError
         If there is no note.
     TypeError
-        If one is neither a text nor a Document.
+        If a note is neither a text nor a Document.
 
     Examples
     --------
@@ -110,27 +112,29 @@ def original_notes(notes: Iterable[str | Document], placeholder: str = PLACEHOLD
 def align_redacted(
     original: OriginalNotes, notes: Iterable[str | Document | None], name: str = "redacted"
 ) -> RedactedNotes:
-    """Find out what redaction left of each note.
+    """Find the tokens of each original note that are left after redaction.
 
     Parameters
     ----------
     original : OriginalNotes
+        Notes before redaction, from `original_notes`.
     notes : Corpus or sequence of Document, str or None
-        A Document has the original text and spans that are removed: exact. A str is a note that something else has
-        redacted: its tokens are aligned with the original ones, and where a word stands several times near a removed
-        one, either of them may count as the one that is left. None is a note that was withheld: nothing is left.
-        Documents are matched by their ids if all of ``original`` are Documents too, else all are matched by position.
+        Redacted notes in one of three forms. A Document holds the original text and the removed passages as spans; this
+        form is exact. A str is a note that any other tool redacted. Its tokens are aligned with the original tokens. If
+        a removed word occurs several times near the removed place, the alignment may choose the wrong occurrence. None
+        is a withheld note; no token of the note is left. The function matches Documents by their ids if all notes of
+        ``original`` are Documents too, and matches by position otherwise.
     name : str, default="redacted"
-        How the argument is called in errors.
+        Name of the argument in error messages.
 
     Raises
     ------
     SequenceError
-        If there is not one for each original note.
+        If the number of redacted notes differs from the number of original notes, or a document id is missing.
     DeidError
-        If a Document has another text than the original note.
+        If the text of a Document differs from the original note.
     TypeError
-        If one is nothing of the above.
+        If a note is neither a Document, a str nor None.
 
     Examples
     --------
@@ -182,7 +186,7 @@ def _in_order(original: OriginalNotes, notes: list, name: str) -> list:
 
 
 def _tokens(text: str, placeholder: re.Pattern[str]) -> Tokens:
-    """Tokens of a text in which each placeholder is one."""
+    """Tokens of a text; each placeholder is a single token."""
     result = Tokens([], [], [])
     position = 0
     for match in placeholder.finditer(text):
@@ -211,6 +215,9 @@ def _by_spans(original: OriginalNotes, number: int, note: Document, name: str) -
             doc_id=original.names[number],
         )
     tokens = original.tokens[number]
+    # A token is left if no character of the token is covered. Cumulative sums count the covered characters of all
+    # tokens at once.
+    # shape: (n_characters + 1,), then (n_characters + 2,) for the sums
     covered = np.zeros(len(note.text) + 1, dtype=np.int64)
     for span in note.spans:
         covered[span.start : span.end] = 1
@@ -227,7 +234,8 @@ def _by_alignment(original: OriginalNotes, number: int, text: str) -> tuple[str,
     for a, b, size in SequenceMatcher(None, before.texts, after.texts, autojunk=False).get_matching_blocks():
         kept[a : a + size] = True
         found[b : b + size] = True
-    # A placeholder that has no counterpart stands for something removed; one that has was in the note before.
+    # A placeholder without a counterpart replaces removed text. A placeholder with a counterpart was already in the
+    # original note.
     stays = [bool(f) or not original.placeholder.fullmatch(t) for f, t in zip(found, after.texts, strict=True)]
     return _without(text, after, stays), [t for t, s in zip(after.texts, stays, strict=True) if s], kept
 

@@ -1,4 +1,4 @@
-"""How much redaction took away that is no PHI, and how much PHI it left."""
+"""Count the tokens and terms outside of PHI that redaction removed, and the PHI tokens that it left."""
 
 from __future__ import annotations
 
@@ -12,23 +12,24 @@ from .redacted_notes import OriginalNotes
 
 
 class TermPlaces(NamedTuple):
-    """Where terms stand in a note: (term, first token, token past the last) in order."""
+    """Occurrences of terms in a note as (term, first token, token past the last), in the order of the note."""
 
     places: list[tuple[str, int, int]]
 
-    def __repr__(self) -> str:  # the terms may be words of a note
+    # The repr shows counts only: the terms may be words of a note.
+    def __repr__(self) -> str:
         return f"TermPlaces({len(self.places)} places)"
 
 
 class TokenCounts(NamedTuple):
-    """Tokens with a letter or digit, note by note; arrays of shape (n_notes,).
+    """Counts of tokens with a letter or digit in each note.
 
     Attributes
     ----------
-    other, other_removed : ndarray of int
-        Tokens outside of gold PHI, and those of them that are gone.
-    phi, phi_left : ndarray of int
-        Tokens of gold PHI, and those of them that are still there.
+    other, other_removed : ndarray of int of shape (n_notes,)
+        Number of tokens outside of gold PHI, and number of removed tokens among them.
+    phi, phi_left : ndarray of int of shape (n_notes,)
+        Number of gold PHI tokens, and number of remaining tokens among them.
     """
 
     other: np.ndarray
@@ -38,20 +39,23 @@ class TokenCounts(NamedTuple):
 
 
 def find_terms(original: OriginalNotes, terms: Iterable[str]) -> list[TermPlaces]:
-    """Occurrences of the terms, compared token by token without casing; at one place the longest term counts.
+    """Find the occurrences of terms in the notes.
+
+    The function compares tokens and ignores case. If several terms begin at the same token, the longest term counts.
 
     Parameters
     ----------
     original : OriginalNotes
+        Notes before redaction.
     terms : iterable of str
         Words or phrases.
 
     Raises
     ------
     TypeError
-        If ``terms`` is a single text, or something in it is no text.
+        If ``terms`` is a single text, or a term is not a text.
     ValueError
-        If there is no term, or one without a token.
+        If there is no term, or a term has no token.
 
     Examples
     --------
@@ -94,20 +98,23 @@ def _cut_terms(terms: Iterable[str]) -> dict[tuple[str, ...], str]:
 def removed_terms(
     places: Sequence[TermPlaces], gold_kept: Sequence[np.ndarray], kept: Sequence[np.ndarray]
 ) -> tuple[np.ndarray, np.ndarray, dict[str, tuple[int, int]]]:
-    """Terms that were wrongly removed: one of their tokens is gone, and none of them is gold PHI.
+    """Count the terms that were wrongly removed.
+
+    A term is wrongly removed if at least one of its tokens is removed and none of its tokens is gold PHI.
 
     Parameters
     ----------
     places : sequence of n_notes TermPlaces
+        Occurrences of terms, from `find_terms`.
     gold_kept, kept : sequences of n_notes arrays of bool
-        Which tokens are left by the right and by the redaction in question.
+        Which tokens are left by the gold redaction and by the redaction under test.
 
     Returns
     -------
     n_terms, n_removed : ndarray of int, shape (n_notes,)
-        Occurrences outside of gold PHI.
+        Number of occurrences outside of gold PHI, and number of removed occurrences among them.
     by_term : dict of str to (int, int)
-        The same two counts for each term that occurs, over all notes.
+        The same two counts over all notes, for each term with an occurrence outside of gold PHI.
     """
     n_terms, n_removed = np.zeros(len(places), dtype=np.int64), np.zeros(len(places), dtype=np.int64)
     by_term: dict[str, tuple[int, int]] = {}
@@ -123,16 +130,19 @@ def removed_terms(
 
 
 def removed_tokens(original: OriginalNotes, gold_kept: Sequence[np.ndarray], kept: Sequence[np.ndarray]) -> TokenCounts:
-    """Tokens outside of gold PHI that are gone, and tokens of gold PHI that are left.
+    """Count removed tokens outside of gold PHI, and remaining tokens of gold PHI.
 
     Parameters
     ----------
     original : OriginalNotes
+        Notes before redaction.
     gold_kept, kept : sequences of n_notes arrays of bool
+        Which tokens are left by the gold redaction and by the redaction under test.
 
     Returns
     -------
     TokenCounts
+        Counts of each note.
     """
     rows = []
     for tokens, right, left in zip(original.tokens, gold_kept, kept, strict=True):

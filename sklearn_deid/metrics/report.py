@@ -1,4 +1,4 @@
-"""`deid_report`: every official score of a de-identified corpus in one call."""
+"""`deid_report` computes every official score of a de-identified corpus in one call."""
 
 from __future__ import annotations
 
@@ -24,44 +24,52 @@ def deid_report(
     missing: str = "raise",
     sentences: str | Mapping[str, int] | None = None,
 ) -> Any:
-    """Compare predicted with gold spans as the official i2b2 2014 and MEDDOCAN scripts do.
+    """Compare predicted with gold spans by the rules of the official i2b2 2014 and MEDDOCAN scripts.
 
     Parameters
     ----------
     gold, predicted : Corpus or sequence of Document
-        Documents with the same ids and texts, in whatever order.
+        Documents with the same ids and texts, in any order.
     output : {"table", "dict", "frame"}, default="table"
-        Text to print, which says first what was missed; nested dict; or pandas DataFrame (extra ``frames``) with the
-        index levels ``rule``, ``part`` (micro, macro, category, label or document) and ``name``.
+        Form of the result. ``"table"`` is a text to print that lists missed PHI first. ``"dict"`` is a nested dict.
+        ``"frame"`` is a pandas DataFrame (extra ``frames``) with the index levels ``rule``, ``part`` (micro, macro,
+        category, label or document) and ``name``.
     label_scheme : str or LabelScheme, optional
-        Says which labels are HIPAA's and which category a label has; by default the known scheme that has all labels.
+        Scheme that defines the HIPAA labels and the category of each label. By default the first known scheme that
+        contains all labels of the corpus.
     missing : {"raise", "count"}, default="raise"
-        Whether a gold document without a prediction is an error, or all its spans count as missed.
+        Treatment of a gold document without a prediction. ``"raise"`` raises an error. ``"count"`` counts all spans of
+        the document as missed.
     sentences : {"count"} or mapping of str to int, optional
-        Sentences of each document, for MEDDOCAN's leak score: counted here, or given by document id. Without them
-        the leak score is not available.
+        Numbers of sentences for MEDDOCAN's leak score. ``"count"`` counts them with the sentence splitter of this
+        library. A mapping holds the number for each document id. By default the leak score is not computed.
 
     Returns
     -------
     str, dict or DataFrame
-        The dict has a key for each way of counting:
+        The dict has a key for each rule of counting:
 
-        - ``strict``, typed spans (also MEDDOCAN's sub-track 1);
-        - ``relaxed``, the same with ends up to 2 characters apart;
-        - ``token``, typed runs of ASCII letters and digits within spans;
-        - ``binary_strict`` (also sub-track 2, strict) and ``binary_token``, without labels;
-        - each of these as ``hipaa_...``, of the labels that the scheme counts as HIPAA's on either side; None where no
-          scheme is known. ``hipaa_binary_token`` is the main number of the i2b2 task;
-        - ``merged``, spans without labels, neighbours joined (sub-track 2, merged).
+        - ``strict`` compares typed spans (also MEDDOCAN's sub-track 1);
+        - ``relaxed`` compares typed spans whose ends may differ by up to 2 characters;
+        - ``token`` compares typed runs of ASCII letters and digits within spans;
+        - ``binary_strict`` (also sub-track 2, strict) and ``binary_token`` compare spans and tokens without labels;
+        - ``hipaa_strict`` and the other ``hipaa_...`` keys apply the same five rules to HIPAA labels only, on both
+          sides. Their value is None if no scheme is known. ``hipaa_binary_token`` is the main score of the i2b2 task;
+        - ``merged`` compares spans without labels after neighbouring spans are joined (sub-track 2, merged).
 
-        Each holds precision, recall, f1, support (gold items), tp, fp and fn over all documents; ``macro``, the means
-        of the documents' precision and recall and the F1 of these means; and, except ``merged``, the same measures in
-        ``by_category`` and ``by_label``. There, a binary count asks whether items of a label were found under
-        whatever label.
+        The value of each key holds precision, recall, f1, support (number of gold items), tp, fp and fn over all
+        documents. Its entry ``macro`` holds the means of the documents' precision and recall, and the F1 of these
+        means. Its entries ``by_category`` and ``by_label`` hold the same measures for each category and label;
+        ``merged`` lacks these two entries. In a binary rule, an item of a label is found if any label was predicted for
+        the item.
 
-        Beside them stand ``n_documents``; ``missing_documents``, ids of those without a prediction; ``by_document``,
-        the strict measures of each; ``leak``, missed spans per sentence (sub-track 1), as a dict of missed,
-        sentences and per_sentence, or None; and ``by_category`` and ``by_label``, which are the strict ones.
+        Further keys of the dict are:
+
+        - ``n_documents``, the number of documents;
+        - ``missing_documents``, the ids of documents without a prediction;
+        - ``by_document``, the strict measures of each document;
+        - ``leak``, the missed spans per sentence (sub-track 1), a dict of missed, sentences and per_sentence, or None;
+        - ``by_category`` and ``by_label``, copies of the strict measures.
 
         Precision without predictions and recall without gold spans are 0, as in the official scripts.
 
@@ -70,7 +78,7 @@ def deid_report(
     DeidError
         If documents or texts do not match.
     ValueError
-        If a parameter has none of the values above.
+        If a parameter has a value that is not listed above.
     MissingDependencyError
         If ``output="frame"`` and pandas is not installed.
 
@@ -123,7 +131,12 @@ def _hipaa(sides: Sides, label_scheme: LabelScheme) -> Sides:
 
 
 def _categories(pairing: Pairing, label_scheme: LabelScheme | None) -> Callable[[str], str]:
-    """The category of a label: the scheme's, else that of the first span that has one, gold spans first."""
+    """Function from a label to its category.
+
+    The scheme defines the category. For a label outside of the scheme, the first span with a category defines it, and
+    gold spans are read first.
+    """
+    # zip turns the pairs into all gold documents, then all predicted documents.
     seen: dict[str, str] = {}
     for documents in zip(*pairing.pairs, strict=True):
         for span in (span for document in documents for span in document.spans):
@@ -144,12 +157,13 @@ def _scores(rule: str, sides: Sides, category_of: Callable[[str], str]) -> dict[
 
 
 def _sorted(counts: dict[str, Counts]) -> dict[str, dict[str, float]]:
-    """Most frequent in the gold spans first."""
+    """Scores by name, sorted by the number of gold items, the largest first."""
     return {name: counts[name].as_dict() for name in sorted(counts, key=lambda name: (-counts[name].support, name))}
 
 
 def _summary(counts: list[Counts]) -> dict[str, Any]:
-    """Micro scores of all documents, and macro scores: means over documents, F1 from the means."""
+    """Micro scores of all documents, and macro scores: means over documents, and the F1 of these means."""
+    # The macro F1 is not the mean of the documents' F1: the official i2b2 script computes F1 from the mean scores.
     n = max(1, len(counts))
     precision, recall = sum(c.precision for c in counts) / n, sum(c.recall for c in counts) / n
     macro = {"precision": precision, "recall": recall, "f1": harmonic_mean(precision, recall)}
@@ -157,7 +171,7 @@ def _summary(counts: list[Counts]) -> dict[str, Any]:
 
 
 def _leak(report: dict[str, Any], sentences: dict[str, int] | None) -> dict[str, float] | None:
-    """MEDDOCAN's leak score, of the corpus and added to each document; 0 where there is no sentence."""
+    """MEDDOCAN's leak score of the corpus; also adds the score of each document. 0 for a text without sentences."""
     for doc_id, scores in report["by_document"].items():
         n = sentences and sentences[doc_id]
         scores["leak"] = None if sentences is None else scores["fn"] / n if n else 0.0
@@ -179,7 +193,7 @@ _WIDTH = 46
 
 
 def as_table(report: dict[str, Any]) -> str:
-    """What a privacy officer needs first stands first: what was missed, then how good the rest is."""
+    """Report as text. Missed PHI comes first because a privacy officer needs it first; the scores follow."""
     lines = [f"{report['n_documents']} documents, {report['strict']['support']} PHI spans", ""]
     lines += [*_missed(report), "", *_missed_by_kind(report), "", *_score_lines(report)]
     for key in ("category", "label"):
@@ -203,7 +217,7 @@ def _missed(report: dict[str, Any]) -> list[str]:
 
 
 def _hidden_hipaa(report: dict[str, Any]) -> dict[str, int]:
-    """HIPAA tokens found under whatever label; the official HIPAA score wants a HIPAA label on both sides."""
+    """Counts of HIPAA tokens found under any label; the official HIPAA score requires a HIPAA label on both sides."""
     by_label = report["binary_token"]["by_label"]
     rows = [by_label[label] for label in report["hipaa_binary_token"]["by_label"]]
     return {measure: sum(row[measure] for row in rows) for measure in ("fn", "support")}
@@ -215,7 +229,7 @@ def _share(scores: dict[str, Any]) -> str:
 
 
 def _missed_by_kind(report: dict[str, Any]) -> list[str]:
-    """Labels with missed tokens, worst first."""
+    """Labels with missed tokens, the label with most missed tokens first."""
     by_label = report["binary_token"]["by_label"]
     worst = sorted((name for name in by_label if by_label[name]["fn"]), key=lambda name: -by_label[name]["fn"])
     lines = [_row(f"  {name}", _share(by_label[name])) for name in worst]
@@ -247,7 +261,7 @@ def _row(name: str, *cells: str) -> str:
 
 
 def as_frame(report: dict[str, Any]) -> Any:
-    """One row for each rule, part and name; counts are missing where a part has only scores."""
+    """DataFrame with one row for each rule, part and name; counts are missing in macro rows."""
     pandas = import_optional("pandas", extra="frames", purpose="output='frame'")
     keys, rows = [], []
     for rule in (*RULES, *(f"hipaa_{rule}" for rule in RULES), "merged"):

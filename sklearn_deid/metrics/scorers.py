@@ -1,8 +1,8 @@
-"""Scorers for ``scoring=``: scikit-learn's own do not take ragged y.
+"""Scorers of tag sequences for ``scoring=``. The scorers of scikit-learn do not accept ragged y.
 
-scikit-learn takes its own scorers by name and others as objects: ``scoring=get_scorer("phi_f1")``. It has no public way
-to register a name. Writing into its private table of scorers does not help either: `GridSearchCV` and
-`cross_val_score` fix the names that they take when they are imported (version 1.9).
+scikit-learn accepts its own scorers by name and all other scorers as objects: ``scoring=get_scorer("phi_f1")``.
+scikit-learn has no public way to register a name. Writing into its private table of scorers does not help either:
+`GridSearchCV` and `cross_val_score` fix the list of accepted names when they are imported (version 1.9).
 """
 
 from __future__ import annotations
@@ -25,26 +25,28 @@ def make_phi_scorer(
     binary: bool = False,
     labels: Iterable[str] | None = None,
 ) -> Callable[..., float]:
-    """A scorer for ``GridSearchCV(scoring=...)``, ``cross_validate`` and the like.
+    """Make a scorer for ``GridSearchCV(scoring=...)``, ``cross_validate`` and similar functions.
 
     Parameters
     ----------
     measure : {"f1", "precision", "recall"}, default="f1"
+        Score to compute.
     average : {"micro", "macro"}, default="micro"
     level : {"span", "token"}, default="span"
     binary : bool, default=False
     labels : iterable of str, optional
-        All as in `phi_f1_score`.
+        The parameters ``average``, ``level``, ``binary`` and ``labels`` have the same meaning as in `phi_f1_score`.
 
     Returns
     -------
     callable
-        ``scorer(estimator, X, y) -> float``; it can be pickled, so ``n_jobs`` works.
+        Scorer with the signature ``scorer(estimator, X, y) -> float``. The scorer can be pickled, so ``n_jobs`` works.
 
     Raises
     ------
     ValueError
-        If a parameter has none of the values above: here, rather than as nan in a search that takes hours.
+        If a parameter has a value that is not listed above. The check runs when you make the scorer. A failure inside
+        a grid search would only appear as a nan score, possibly after hours.
 
     Examples
     --------
@@ -58,7 +60,7 @@ def make_phi_scorer(
         raise ValueError("The 'average' parameter must be 'micro' or 'macro': a scorer returns one number.")
     check_options(average, level, labels)
     options: dict[str, Any] = {"average": average, "level": level, "binary": binary}
-    # A one-time iterator would be empty at the second call.
+    # An iterator would be exhausted after the first call of the scorer, so the labels are copied.
     return make_scorer(_FUNCTIONS[measure], **options, labels=None if labels is None else frozenset(labels))
 
 
@@ -79,18 +81,18 @@ PHI_SCORERS: dict[str, Callable[..., float]] = {
 
 
 def get_scorer(name: str) -> Callable[..., float]:
-    """A ready scorer by name, for ``scoring=``.
+    """Predefined scorer by name, for ``scoring=``.
 
     Parameters
     ----------
     name : str
-        A key of `PHI_SCORERS`: ``phi_``, then nothing, ``macro_``, ``binary_``, ``token_`` or ``binary_token_``, then
-        ``f1``, ``precision`` or ``recall``.
+        Key of `PHI_SCORERS`. A name consists of ``phi_``, an optional variant (``macro_``, ``binary_``, ``token_`` or
+        ``binary_token_``) and ``f1``, ``precision`` or ``recall``.
 
     Returns
     -------
     callable
-        ``scorer(estimator, X, y) -> float``.
+        Scorer with the signature ``scorer(estimator, X, y) -> float``.
 
     Raises
     ------

@@ -1,7 +1,7 @@
-"""Scores of tag sequences, as estimators predict them: fast enough to run after each epoch.
+"""Scores of predicted tag sequences. The functions are fast enough to run after each epoch.
 
-What is compared are spans or single tokens of a sentence, not characters of a note: for the official numbers turn
-the tags into documents and call `deid_report`.
+The functions compare spans or tokens of sentences, not characters of notes. For the official scores, convert the tags
+to documents and call `deid_report`.
 """
 
 from __future__ import annotations
@@ -32,27 +32,30 @@ def phi_f1_score(
     Parameters
     ----------
     y_true, y_pred : sequences of n tag sequences
-        IOB2 or BIOES, as lists, object arrays or TokenSequences. Illegal sequences count as `labels_of` reads them.
+        Gold and predicted IOB2 or BIOES tags, as lists, object arrays or TokenSequences. `labels_of` defines how
+        illegal sequences are read.
     average : {"micro", "macro", None}, default="micro"
-        Over all spans; the mean of the labels' scores; or a dict of the labels' scores.
+        ``"micro"`` returns the score over all items. ``"macro"`` returns the mean of the labels' scores. None returns a
+        dict with the score of each label.
     level : {"span", "token"}, default="span"
-        Whether whole spans or single tokens are compared; a token has the label of its tag, whatever its prefix.
+        Whether whole spans or single tokens are compared. At token level the prefixes of the tags are ignored.
     binary : bool, default=False
-        Leave the labels out of the comparison.
+        Whether to ignore labels in the comparison.
     labels : iterable of str, optional
-        Labels that count on either side, such as the HIPAA ones; by default all.
+        Labels to include among gold and predicted items, such as the HIPAA labels. By default all labels.
 
     Returns
     -------
     float, or dict of str to float
-        0 where there is neither a gold nor a predicted item. A label with neither is no part of a macro average.
+        Score in [0, 1]; 0 if there is neither a gold nor a predicted item. A macro average includes only labels with a
+        gold or predicted item.
 
     Raises
     ------
     SequenceError
-        If the two do not have the same sentences with the same numbers of tokens, or hold something that is no tag.
+        If ``y_true`` and ``y_pred`` differ in the number of sentences or tokens, or contain an invalid tag.
     ValueError
-        If 'average' or 'level' has none of the values above, or 'labels' is a single string.
+        If ``average`` or ``level`` has a value that is not listed above, or ``labels`` is a single string.
 
     Examples
     --------
@@ -73,7 +76,7 @@ def phi_precision_score(
     binary: bool = False,
     labels: Iterable[str] | None = None,
 ) -> Any:
-    """Share of the predicted spans or tokens that are right; parameters and errors as in `phi_f1_score`.
+    """Proportion of correct spans or tokens among the predicted ones. Parameters and errors as in `phi_f1_score`.
 
     Examples
     --------
@@ -92,7 +95,7 @@ def phi_recall_score(
     binary: bool = False,
     labels: Iterable[str] | None = None,
 ) -> Any:
-    """Share of the gold spans or tokens that were found; parameters and errors as in `phi_f1_score`.
+    """Proportion of gold spans or tokens that were found. Parameters and errors as in `phi_f1_score`.
 
     Examples
     --------
@@ -103,19 +106,20 @@ def phi_recall_score(
 
 
 def check_options(average: str | None, level: str, labels: Iterable[str] | None) -> None:
-    """Raise ValueError if an option has none of its values."""
+    """Raise ValueError if an option has an invalid value."""
     if level not in ("span", "token"):
         raise ValueError(f"The 'level' parameter must be 'span' or 'token'. Got {level!r} instead.")
     if average not in ("micro", "macro", None):
         raise ValueError(f"The 'average' parameter must be 'micro', 'macro' or None. Got {average!r} instead.")
-    if isinstance(labels, str):  # its letters would be taken for labels, and every score be 0
+    # The letters of a string would be read as labels, and every score would be 0.
+    if isinstance(labels, str):
         raise ValueError(f"The 'labels' parameter must be a collection of labels. Got the string {labels!r} instead.")
 
 
 def score_tags(
     measure: str, y_true: Any, y_pred: Any, average: str | None, level: str, binary: bool, labels: Iterable[str] | None
 ) -> Any:
-    """A measure of `Counts`, averaged."""
+    """Compute a measure of `Counts` from tags, with the requested average."""
     check_options(average, level, labels)
     counts = _count(y_true, y_pred, level, binary, None if labels is None else frozenset(labels))
     if average == "micro":
@@ -163,7 +167,8 @@ def _check_same_shape(gold: TokenSequences, predicted: TokenSequences) -> None:
 
 
 def _items(tags: Sequence[str], level: str, binary: bool, labels: frozenset[str] | None) -> set[tuple[int, int, str]]:
-    if tags.count("O") == len(tags):  # most sentences of most notes
+    # Most sentences of most notes have no PHI, so the short way out saves most of the time.
+    if tags.count("O") == len(tags):
         return set()
     spans: Iterable[tuple[int, int, str]] = labels_of(tags) if level == "span" else _tokens(tags)
     return {(a, b, "PHI" if binary else label) for a, b, label in spans if labels is None or label in labels}

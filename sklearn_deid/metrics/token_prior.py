@@ -1,4 +1,4 @@
-"""How often each token occurs: what an attacker knows before he sees a release."""
+"""Token frequencies: the prior knowledge of an attacker before they see a release."""
 
 from __future__ import annotations
 
@@ -15,30 +15,32 @@ from ..text import split_tag
 
 
 def phi_word_prior(X: Any, y: Any, *, punctuation: bool = False, by_category: bool = True) -> dict[str, Any]:
-    """How often each PHI token occurs, by label: what an attacker who knows the frequencies knows at most.
+    """Count the occurrences of each PHI token by label.
 
-    The result holds words of the notes and must not be shared.
+    The counts are the most that an attacker with knowledge of token frequencies can know. The result contains words of
+    the notes: do not share the result.
 
     Parameters
     ----------
     X : sequence of n sentences
+        Words of each sentence.
     y : sequence of n tag sequences
-        IOB2 or BIOES.
+        IOB2 or BIOES tags of each sentence.
     punctuation : bool, default=False
-        Whether tokens without letter and digit count. They identify nobody, stay as they are, and would make every
-        mechanism look worse than it is.
+        Whether to count tokens without a letter or digit. Such tokens identify nobody, and mechanisms leave them
+        unchanged. Counting them would make every mechanism look less private.
     by_category : bool, default=True
-        Whether tokens are counted for each label. False makes an attacker who does not know the label.
+        Whether to count tokens for each label. False represents an attacker without knowledge of the label.
 
     Returns
     -------
     dict of str to dict of str to int
-        Label, token, number of occurrences; without categories dict of str to int.
+        Number of occurrences by label and token. With ``by_category=False`` a dict of str to int.
 
     Raises
     ------
     SequenceError
-        If y does not fit X, or X holds vectors.
+        If X and y differ in shape, or X holds vectors.
 
     Examples
     --------
@@ -67,12 +69,16 @@ def phi_word_prior(X: Any, y: Any, *, punctuation: bool = False, by_category: bo
 
 
 def normalised_prior(prior: Any) -> dict[str, tuple[list[str], np.ndarray, float]]:
-    """Tokens, probabilities and share of each category; one category "all" for a prior without categories.
+    """Normalise the weights of a prior to probabilities.
+
+    The result maps each category to its tokens, their probabilities within the category, and the proportion of the
+    category in the total weight. A prior without categories has the single category ``"all"``.
 
     Raises
     ------
     ValueError
-        If the weights are none. Tokens are never named.
+        If the prior is not a mapping, or a weight is not a finite number of at least 0, or all weights of a category
+        are 0. The message never contains a token.
 
     Examples
     --------
@@ -86,7 +92,7 @@ def normalised_prior(prior: Any) -> dict[str, tuple[list[str], np.ndarray, float
     if any(nested) and not all(nested):
         raise ValueError("The 'prior' parameter mixes weights and mappings.")
     weights = {name: _weights(group) for name, group in (prior if all(nested) else {"all": prior}).items()}
-    # Relative to the largest, so that sums of huge weights are finite.
+    # Weights are divided by the largest weight first, so that sums of huge weights stay finite.
     largest = max(values.max() for _, values in weights.values())
     total = sum((values / largest).sum() for _, values in weights.values())
     out = {}
@@ -98,7 +104,8 @@ def normalised_prior(prior: Any) -> dict[str, tuple[list[str], np.ndarray, float
 
 def _weights(group: Mapping[str, Any]) -> tuple[list[str], np.ndarray]:
     """Tokens of positive weight, and their weights."""
-    # The type is looked at first: an error of numpy would show a value, which may be a word.
+    # The types are checked first: an error message of numpy would contain the value, and the value may be a word of a
+    # note.
     numbers = all(isinstance(value, Real) for value in group.values())
     values = np.array(list(group.values()) if numbers else [], dtype=np.float64)
     if not len(values) or not np.isfinite(values).all() or (values < 0).any() or not values.any():

@@ -1,4 +1,4 @@
-"""Which topics of the original notes a topic model finds again in the redacted ones."""
+"""Compare the topics of the original notes with the topics of the redacted notes."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ from scipy.sparse import csr_array
 from sklearn.decomposition import LatentDirichletAllocation
 from sklearn.feature_extraction.text import CountVectorizer
 
-# Three letters or more; digits make no topic. Words of more than half of the notes (function words of any language)
-# and of a single note are left out.
+# Words of three letters or more. Digits carry no topic. The vocabulary excludes words in more than half of the notes
+# (function words of any language) and words in a single note.
 _WORD = r"(?u)\b[^\W\d_]{3,}\b"
 
 
 class TopicAgreement(NamedTuple):
-    """Share of the original topics' words that are found again.
+    """Proportion of the original topics' words that occur in the matched topics.
 
     Attributes
     ----------
     per_topic : tuple of float
-        In the first repetition, the most frequent topic first.
+        Proportion for each topic in the first repetition, the most frequent topic first.
     means : tuple of float
-        Mean over the topics, one for each repetition.
+        Mean over the topics for each repetition.
     """
 
     per_topic: tuple[float, ...]
@@ -35,24 +35,27 @@ class TopicAgreement(NamedTuple):
 def count_words(versions: Mapping[str, Sequence[str]], n_words: int) -> tuple[dict[str, csr_array], np.ndarray]:
     """Count the words of the first version's vocabulary in each version.
 
-    One vocabulary for all, so that the same seed starts the same model and differences come from the texts.
+    All versions share one vocabulary. Models with the same random seed then start from the same values, and differences
+    between the models come from the texts.
 
     Parameters
     ----------
     versions : mapping of str to texts
-        The first is the original.
+        Texts of each version. The first version is the original.
     n_words : int
-        Words of a topic; the vocabulary must have as many.
+        Number of words of a topic. The vocabulary must have at least this number of words.
 
     Returns
     -------
     counts : dict of str to csr_array of shape (n_notes, n_vocabulary)
+        Word counts of each version.
     vocabulary : ndarray of shape (n_vocabulary,)
+        Word of each column.
 
     Raises
     ------
     ValueError
-        If the notes have too few words that are in several but not in most of them.
+        If too few words occur in at least two and in at most half of the notes.
     """
     first, *_ = versions.values()
     vectorizer = CountVectorizer(token_pattern=_WORD, min_df=min(2, len(first)), max_df=0.5 if len(first) > 3 else 1.0)
@@ -72,30 +75,37 @@ def count_words(versions: Mapping[str, Sequence[str]], n_words: int) -> tuple[di
 
 
 def top_words(counts: csr_array, n_topics: int, n_words: int, seed: int) -> np.ndarray:
-    """Columns of the most probable words of each topic, the most frequent topic first; (n_topics, n_words)."""
+    """Columns of the most probable words of each topic, the most frequent topic first; shape (n_topics, n_words)."""
     model = LatentDirichletAllocation(n_components=n_topics, learning_method="batch", random_state=seed)
     shares = model.fit_transform(counts)
+    # Expected number of words of each topic: topic proportions of the notes, weighted by the length of the notes.
+    # shape: (n_notes, n_topics) -> (n_topics,)
     lengths = np.asarray(counts.sum(axis=1)).ravel()
     order = np.argsort(-(shares * lengths[:, None]).sum(axis=0), kind="stable")
     return np.argsort(-model.components_[order], axis=1, kind="stable")[:, :n_words]
 
 
 def topic_matches(topics: np.ndarray, others: np.ndarray) -> np.ndarray:
-    """Share of each topic's words that its partner has; partners one to one, so that the sum is largest.
+    """Proportion of each topic's words that occur in the matched topic.
+
+    The function matches topics one to one such that the number of shared words is maximal.
 
     Parameters
     ----------
     topics, others : ndarray of int, shape (n_topics, n_words)
+        Words of each topic as columns of the vocabulary.
 
     Returns
     -------
     ndarray of shape (n_topics,)
+        Proportion for each topic of ``topics``.
 
     Examples
     --------
     >>> topic_matches(np.array([[0, 1], [2, 3]]), np.array([[3, 4], [1, 0]])).tolist()
     [1.0, 0.5]
     """
+    # shape: (n_topics, n_topics)
     overlap = np.array([[len(set(a) & set(b)) for b in others.tolist()] for a in topics.tolist()])
     rows, columns = linear_sum_assignment(-overlap)
     return overlap[rows, columns] / topics.shape[1]
@@ -104,27 +114,29 @@ def topic_matches(topics: np.ndarray, others: np.ndarray) -> np.ndarray:
 def topic_agreement(
     counts: Mapping[str, csr_array], n_topics: int = 5, n_words: int = 30, seeds: Sequence[int] = (0,)
 ) -> dict[str, TopicAgreement]:
-    """Topics of each version against those of the first.
+    """Compare the topics of each version with the topics of the first version.
 
     Parameters
     ----------
     counts : mapping of str to csr_array of shape (n_notes, n_vocabulary)
-        Of `count_words`; the first is the original.
+        Word counts from `count_words`. The first version is the original.
     n_topics, n_words : int, default=5, 30
-        As in the paper.
+        Number of topics, and number of words of a topic. The defaults are the values of the paper.
     seeds : sequence of int
-        One repetition each: a topic model depends on its start.
+        Random seed of each repetition. The function repeats the comparison because a topic model depends on its random
+        start.
 
     Returns
     -------
     dict of str to TopicAgreement
-        For all but the first; ``"original, another seed"`` is the original with itself from another start: what the
-        topic model loses by itself.
+        Agreement for all versions except the first. The entry ``"original, another seed"`` compares two models of the
+        original notes with different random seeds. This entry shows the loss that the topic model causes without any
+        redaction.
 
     References
     ----------
     Ahmed et al. (2020), De-identification of electronic health record using neural network, Scientific Reports 10,
-    table 4. How topics were matched there is not said.
+    table 4. The paper does not say how topics were matched.
     """
     original, *others = counts
     found = {name: [top_words(counts[name], n_topics, n_words, seed) for seed in seeds] for name in counts}
@@ -145,21 +157,29 @@ def choose_n_topics(
     n_words: int = 30,
     seed: int = 0,
 ) -> int:
-    """The number of topics whose words are most coherent (C_v, by gensim), the smallest of equal ones.
+    """Choose the number of topics with the highest topic coherence (C_v, computed by gensim).
+
+    If several numbers have the same coherence, the function chooses the smallest number.
 
     Parameters
     ----------
     texts : sequence of n_notes texts
-        In which words are looked for near each other.
+        Texts for the co-occurrence counts of the coherence.
     counts : csr_array of shape (n_notes, n_vocabulary)
+        Word counts of the same texts.
     vocabulary : ndarray of shape (n_vocabulary,)
+        Word of each column of ``counts``.
     candidates : sequence of int
+        Numbers of topics to compare.
     n_words : int, default=30
+        Number of words of a topic.
     seed : int, default=0
+        Random seed of the topic models.
 
     Returns
     -------
     int
+        Chosen number of topics.
 
     References
     ----------
@@ -173,7 +193,7 @@ def choose_n_topics(
     scores = []
     for n_topics in candidates:
         topics = vocabulary[top_words(counts, n_topics, n_words, seed)].tolist()
-        # One process: the others would be forked under torch's threads.
+        # A single process: forking a process with running torch threads is not safe.
         model = CoherenceModel(
             topics=topics, texts=rows, dictionary=dictionary, coherence="c_v", topn=n_words, processes=1
         )

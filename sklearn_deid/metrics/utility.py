@@ -1,4 +1,4 @@
-"""`utility_report`: how useful redacted notes still are, in one call."""
+"""`utility_report` measures in one call how useful redacted notes still are."""
 
 from __future__ import annotations
 
@@ -28,26 +28,27 @@ class UtilitySettings:
     Parameters
     ----------
     n_grams : int, default=3
-        BLEU-1 up to this order; 0 leaves BLEU out.
+        Highest order of BLEU: the report holds BLEU-1 up to this order. 0 omits BLEU.
     n_topics : int, sequence of int or None, default=5
-        Topics of the topic model; of several numbers the one with the most coherent topics in the original notes; None
-        leaves topics out.
+        Number of topics of the topic model. If you pass several numbers, the function chooses the number with the most
+        coherent topics in the original notes. None omits the topic model.
     n_words : int, default=30
-        Most probable words that stand for a topic.
+        Number of most probable words that represent a topic.
     n_repeats : int, default=5
-        Starts of the topic model; the interval is over them.
+        Number of topic models fitted with different random seeds. The confidence interval is over these models.
     n_splits : int, default=5
-        Folds of the classification.
+        Number of cross-validation folds of the classification.
     confidence : float in (0, 1), default=0.95
-        Of the intervals.
+        Confidence level of the intervals.
     placeholder : str
-        Regular expression of what stands in a redacted text for something removed; by default ``[LABEL]`` (in
-        capitals), three or more asterisks, and ``[**...**]``. They count as nothing, unless the original has them.
+        Regular expression that matches the placeholders of a redacted text. The default matches ``[LABEL]`` (in
+        capitals), three or more asterisks, and ``[**...**]``. A placeholder is not counted as a token, unless the
+        original note contains the same placeholder.
 
     Raises
     ------
     ValueError
-        If one is out of range.
+        If a setting is out of range.
     """
 
     n_grams: int = 3
@@ -73,7 +74,7 @@ class UtilitySettings:
 
     @property
     def candidates(self) -> tuple[int, ...]:
-        """Numbers of topics to choose from; none if topics are left out."""
+        """Candidate numbers of topics; empty if the topic model is omitted."""
         if self.n_topics is None:
             return ()
         if isinstance(self.n_topics, Iterable) and not isinstance(self.n_topics, str):
@@ -98,59 +99,66 @@ def utility_report(
     random_state: Any = None,
     **settings: Any,
 ) -> UtilityReport:
-    """Measure what redaction leaves of the notes' usefulness.
+    """Measure how useful the notes still are after redaction.
 
-    Four measures, each for the notes redacted by the gold annotation, by the system in question, and by a baseline.
-    What the gold annotation leaves is the most that a redaction without a miss can leave: a system that scores higher
-    left PHI in sight, so that the share of PHI tokens left is reported beside.
+    The report holds four measures. Each measure is computed for the notes redacted by the gold annotation, by the
+    system under test, and by a baseline. The score of the gold annotation is the highest score that a redaction
+    without missed PHI can reach. A system with a higher score has left PHI readable. For this reason the report also
+    contains the proportion of PHI tokens that are left.
 
-    - **BLEU-1, -2, -3** against the original notes, and against the gold redacted ones (as ``"bleu-1 to gold"``),
-      where both wrongly removed and wrongly kept tokens count. Needs sacrebleu (extra ``utility``).
-    - **Topic agreement**: share of the words of the original notes' topics (latent Dirichlet allocation, 5 topics of 30
-      words) that the topics of the redacted notes have, each topic with its best partner.
-    - **Classification**, if ``labels`` are given: accuracy of a classifier trained and tested on each version by
-      cross-validation, patients kept apart.
-    - **Tokens and clinical terms wrongly removed**: those outside of gold PHI.
+    - **BLEU-1, -2, -3** compare the redacted notes with the original notes. A second set of scores compares them with
+      the gold-redacted notes (``"bleu-1 to gold"``) and penalises both wrongly removed and wrongly kept tokens. BLEU
+      needs sacrebleu (extra ``utility``).
+    - **Topic agreement** is the proportion of the original notes' topic words that also occur in the topics of the
+      redacted notes. The topics come from latent Dirichlet allocation (5 topics of 30 words). Each original topic is
+      matched with one topic of the redacted notes.
+    - **Classification** is the cross-validated accuracy of a classifier that is trained and tested on each version of
+      the notes. All notes of a patient are in the same fold. Classification needs ``labels``.
+    - **Tokens and clinical terms wrongly removed** are tokens and terms outside of gold PHI that the redaction removed.
 
     Parameters
     ----------
     original : Corpus or sequence of Document or str
-        The notes before redaction. Documents say who the patient is, whose notes are kept together in cross-validation
-        and intervals; else each note is a patient.
+        The notes before redaction. A Document names its patient. Cross-validation and confidence intervals keep the
+        notes of a patient together. A str counts as the only note of its patient.
     gold, redacted : Corpus or sequence of Document, str or None
-        A Document has the original text and, as spans, what is removed of it: exact, and to be preferred. A str is a
-        note redacted by whatever means; it is aligned with the original. None is a note that was withheld.
-    baseline : as ``redacted``, optional
-        The same notes redacted by another system.
+        Redacted notes in one of three forms. A Document holds the original text and the removed passages as spans; this
+        form is exact and recommended. A str is a note that any other tool redacted; the function aligns its tokens with
+        the original note. None is a note that was withheld.
+    baseline : Corpus or sequence of Document, str or None, optional
+        The same notes redacted by another system, in the same forms as ``redacted``.
     labels : sequence of n_notes labels, optional
-        Class of each note, None for notes to leave out. Without labels there is no classification.
+        Class of each note. None excludes a note from the classification. Without labels the report has no
+        classification part.
     classifier : estimator, optional
-        Takes lists of str; by default TF-IDF and logistic regression.
+        Classifier that accepts lists of str. By default TF-IDF followed by logistic regression.
     clinical_terms : iterable of str, optional
-        Words and phrases that redaction should leave. By default only all tokens outside of gold PHI are counted.
+        Words and phrases that redaction should keep. By default the report counts tokens outside of gold PHI and no
+        terms.
     random_state : int, RandomState or None, default=None
-        An int gives the same figures in each call.
+        Random seed or generator. An int makes the results reproducible.
     **settings
-        ``n_grams``, ``n_topics``, ``n_words``, ``n_repeats``, ``n_splits``, ``confidence``, ``placeholder``: see
-        `UtilitySettings`.
+        Further settings ``n_grams``, ``n_topics``, ``n_words``, ``n_repeats``, ``n_splits``, ``confidence`` and
+        ``placeholder``. See `UtilitySettings`.
 
     Returns
     -------
     UtilityReport
-        ``print`` shows Markdown tables; ``to_dict``, ``to_frame``, ``value(part, system, measure)``.
+        Report with all measures. ``print`` shows Markdown tables. The methods ``to_dict``, ``to_frame`` and
+        ``value(part, system, measure)`` return the values.
 
     Raises
     ------
     SequenceError
-        If there is not one redacted note and one label for each original note.
+        If the number of redacted notes or of labels differs from the number of original notes.
     DeidError
-        If a Document has another text than the original note.
+        If the text of a Document differs from the original note.
     ValueError
-        If a setting or the labels do not fit.
+        If a setting is out of range, or the labels have fewer than two classes or a class with too few patients.
     TypeError
-        If notes are no texts, or a setting is not known.
+        If a note is neither a text nor a Document, or a setting is unknown.
     MissingDependencyError
-        If sacrebleu is not installed; ``n_grams=0`` leaves BLEU out.
+        If sacrebleu is not installed and BLEU is requested. ``n_grams=0`` omits BLEU.
 
     References
     ----------
@@ -171,6 +179,8 @@ def utility_report(
     notes = original_notes(original, chosen.placeholder)
     given = {"gold": gold, "redacted": redacted} | ({} if baseline is None else {"baseline": baseline})
     systems = {name: align_redacted(notes, side, name) for name, side in given.items()}
+    # All seeds are drawn here, so that leaving out one part of the report does not change the random numbers of the
+    # other parts: the first seed belongs to the folds, the others to the topic models.
     rng = check_random_state(random_state)
     seeds = [int(rng.randint(2**31 - 1)) for _ in range(chosen.n_repeats + 1)]
     versions = {"original": notes.texts, **{name: side.texts for name, side in systems.items()}}
@@ -200,6 +210,7 @@ def _settings(given: Mapping[str, Any]) -> UtilitySettings:
 def _bleu(notes: OriginalNotes, systems: Mapping[str, RedactedNotes], n_grams: int) -> Iterator[UtilityFigure]:
     references = {"": [tokens.texts for tokens in notes.tokens], " to gold": systems["gold"].tokens}
     for suffix, reference in references.items():
+        # The gold notes compared with themselves would always score 1.
         for name, side in systems.items():
             if not (suffix and name == "gold"):
                 for n in range(1, n_grams + 1):
@@ -253,7 +264,8 @@ def _tokens(notes: OriginalNotes, systems: Mapping[str, RedactedNotes], confiden
         removed = Estimate.from_groups(counts.other_removed, counts.other, notes.groups, confidence)
         left = Estimate.from_groups(counts.phi_left, counts.phi, notes.groups, confidence)
         yield UtilityFigure("tokens", name, "n outside PHI", Estimate(float(counts.other.sum())))
-        if name != "gold":  # right by definition
+        # The gold redaction is correct by definition: it has no wrongly removed token and leaves no PHI.
+        if name != "gold":
             yield UtilityFigure("tokens", name, "removed outside PHI", removed)
         yield UtilityFigure("tokens", name, "n PHI", Estimate(float(counts.phi.sum())))
         if name != "gold":
@@ -267,7 +279,7 @@ def _terms(
     confidence: float,
     by_term: dict[str, dict[str, tuple[int, int]]],
 ) -> Iterator[UtilityFigure]:
-    """Shares of terms removed; fills ``by_term``."""
+    """Proportion of clinical terms that each system removed; also fills ``by_term``."""
     places = find_terms(notes, clinical_terms)
     for name, side in systems.items():
         n_terms, n_removed, by_term[name] = removed_terms(places, systems["gold"].kept, side.kept)

@@ -1,4 +1,4 @@
-"""The figures of `utility_report`, and their forms: dict, DataFrame, Markdown."""
+"""Result of `utility_report`, and its conversion to a dict, a DataFrame or Markdown."""
 
 from __future__ import annotations
 
@@ -21,17 +21,19 @@ _COLUMNS = ("value", "low", "high")
 
 
 class UtilityFigure(NamedTuple):
-    """One figure.
+    """One measured value of a utility report.
 
     Attributes
     ----------
     part : {"bleu", "topics", "classification", "tokens", "terms"}
+        Part of the report.
     system : str
-        Which version of the notes: ``"original"``, ``"gold"``, ``"redacted"``, ``"baseline"``, or, for topics,
+        Version of the notes: ``"original"``, ``"gold"``, ``"redacted"``, ``"baseline"``, or, for topics,
         ``"original, another seed"``.
     measure : str
+        Name of the measure, such as ``"bleu-1"``.
     estimate : Estimate
-        Without an interval where there is none.
+        Measured value. The interval is NaN for measures without a confidence interval, such as BLEU and counts.
     """
 
     part: str
@@ -42,21 +44,23 @@ class UtilityFigure(NamedTuple):
 
 @dataclass(frozen=True, repr=False)
 class UtilityReport:
-    """How useful redacted notes still are.
+    """Result of `utility_report`: how useful redacted notes still are.
 
     Attributes
     ----------
     figures : tuple of UtilityFigure
+        All measured values.
     n_notes, n_patients : int
+        Numbers of notes and of patients.
     n_withheld : int
-        Notes of ``redacted`` that were withheld; nothing of them counts as left.
+        Number of notes of ``redacted`` that were withheld. All tokens of a withheld note count as removed.
     n_topics : int or None
-        Number of topics, chosen or given.
+        Number of topics that you set or that the function chose. None if the topic model was omitted.
     confidence : float
-        Of the intervals.
+        Confidence level of the intervals.
     by_term : mapping of str to mapping of str to (int, int)
-        For each system and each term of ``clinical_terms``, occurrences outside of gold PHI and how many of them were
-        removed. Not part of the other forms.
+        Two counts for each system and each term of ``clinical_terms``: occurrences outside of gold PHI, and removed
+        occurrences among them. The methods ``to_dict``, ``to_frame`` and ``to_markdown`` leave these counts out.
 
     Examples
     --------
@@ -82,12 +86,12 @@ class UtilityReport:
         return self.to_markdown()
 
     def value(self, part: str, system: str, measure: str) -> float:
-        """One figure.
+        """Value of one measure of one system, without its interval.
 
         Raises
         ------
         KeyError
-            If there is none of this name.
+            If the report has no such value.
         """
         for figure in self.figures:
             if figure[:3] == (part, system, measure):
@@ -95,7 +99,11 @@ class UtilityReport:
         raise KeyError(f"There is no figure {(part, system, measure)}; see 'figures' for those there are.")
 
     def to_dict(self) -> dict[str, Any]:
-        """Nested dict: part, system, measure, then value, low and high; and the counts. JSON takes it."""
+        """Nested dict that can be saved as JSON.
+
+        The levels are part, system and measure. Each entry holds value, low and high. The top level also holds the
+        numbers of notes, patients, withheld notes and topics, and the confidence level.
+        """
         nested: dict[str, Any] = {
             "n_notes": self.n_notes,
             "n_patients": self.n_patients,
@@ -117,7 +125,7 @@ class UtilityReport:
         return frame.astype(dict.fromkeys(_COLUMNS, "float64")).set_index(keys)
 
     def to_markdown(self) -> str:
-        """One table for each part, a column for each version of the notes; intervals in brackets."""
+        """Markdown text with one table for each part and one column for each version; intervals are in brackets."""
         withheld = f", {self.n_withheld} withheld" if self.n_withheld else ""
         head = f"{self.n_notes} notes of {self.n_patients} patients{withheld}; {self.confidence:.0%} intervals."
         return "\n".join([head, *self._tables()])

@@ -1,8 +1,8 @@
-"""Ragged X and y: the one place where they are made and checked.
+"""Containers for ragged X and y, and their checks.
 
-X is a sequence of sentences, each a sequence of tokens (or a 2-D array of token vectors); y is a sequence of tag
-sequences. Lists of lists are accepted everywhere and converted once, to one flat array plus offsets: the containers
-here look like a 1-D array of ``n`` sentences to scikit-learn's splitters, caches and joblib.
+X is a sequence of sentences. A sentence is a sequence of tokens or a 2-D array of token vectors. y is a sequence of tag
+sequences. All estimators also accept lists of lists and convert them once to a flat array with offsets. To the
+splitters, caches and joblib of scikit-learn, a container is a 1-D array of ``n`` sentences.
 """
 
 from .checks import check_groups, check_sequences, check_tags

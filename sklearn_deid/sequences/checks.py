@@ -1,4 +1,4 @@
-"""What X, y and groups must be, converted once."""
+"""Checks and conversion of X, y and groups."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ def check_sequences(X: Any, *, name: str = "X") -> TokenSequences | TokenVectors
     Parameters
     ----------
     X : TokenSequences, TokenVectors, or sequence of sentences
-        A sentence is a sequence of str, or an array of shape (n_tokens, d).
+        Sentences. A sentence is a sequence of str or an array of shape (n_tokens, d).
     name : str, default="X"
-        How the argument is called in errors.
+        Name of the argument in error messages.
 
     Raises
     ------
     SequenceError
-        If X is one sentence, one string, holds anything but strings, or mixes widths.
+        If X is a single sentence or a single string, contains other items than strings, or mixes vector widths.
 
     Examples
     --------
@@ -43,12 +43,12 @@ def check_sequences(X: Any, *, name: str = "X") -> TokenSequences | TokenVectors
 
 
 def check_tags(y: Any, X: RaggedArray) -> TokenSequences:
-    """Convert y and compare its row lengths with those of X.
+    """Convert y and check that its row lengths equal the row lengths of X.
 
     Raises
     ------
     SequenceError
-        If y is missing, has another number of rows, or a row has another length than its sentence.
+        If y is missing, X and y differ in their numbers of rows, or a row differs in length from its sentence.
     """
     if y is None:
         raise SequenceError("y is required: one tag sequence for each sentence of X.")
@@ -66,7 +66,7 @@ def check_tags(y: Any, X: RaggedArray) -> TokenSequences:
 
 
 def check_groups(groups: Any, n: int) -> np.ndarray | None:
-    """One group (patient id) for each sentence, or None."""
+    """Check the groups: a patient id for each of ``n`` sentences, or None."""
     if groups is None:
         return None
     array = np.asarray(groups)

@@ -1,4 +1,4 @@
-"""Where a representation comes from: what travels with private vectors, so that they are pooled and shared rightly."""
+"""Provenance of private vectors. Pooling and sharing use this record to refuse incompatible or unsafe vectors."""
 
 from __future__ import annotations
 
@@ -17,34 +17,34 @@ NOISE_LAW = "Gaussian, rounded to the grid"  # of `PrivateRepresenter`, in manif
 
 @dataclass(frozen=True)
 class Provenance:
-    """The representer that made the vectors of a `TokenVectors`, in plain values.
+    """Record of the representer that produced the vectors of a `TokenVectors`, in plain values.
 
-    All of it is written into files that are shared: it must hold no token, no document id and no path.
+    Shared files contain the whole record. The record must not contain tokens, document ids or paths.
 
     Parameters
     ----------
     fingerprint : str
-        Of the fitted representer; equal ones mean that vectors may be pooled.
+        Fingerprint of the fitted representer. Vectors with equal fingerprints may be pooled.
     n_components : int
-        d, dimension of the private vectors, without the casing one-hot.
+        Dimension d of the private vectors, without the one-hot encoding of the casing.
     n_neighbors : int
-        N: among how many neighbours a PHI token hides.
+        Number N of neighbours among which a PHI token is hidden.
     noise : mapping of plain JSON values
-        Kind and size of the noise, the generator it was drawn from, its law, and the steps of the grids: ``grid`` that
-        of the noisy vectors, ``released_grid`` that on which all released numbers lie.
+        Kind and size of the noise, its random generator, its distribution, and the steps of two grids. ``grid`` is the
+        step of the noisy vectors. ``released_grid`` is the step of all released numbers.
     casing : bool
-        Whether each vector is followed by the one-hot of the token's casing, which carries no noise.
+        Whether a one-hot encoding of the token's casing follows each vector. The encoding has no noise.
     public_embeddings : bool
-        Whether the word vectors behind it were trained on public text; otherwise sharing is unsafe.
+        Whether the underlying word vectors were trained on public text. If not, sharing the vectors is unsafe.
     library_version : str
-        Version that made the representation.
+        Version of this library that produced the representation.
     settings : mapping of plain JSON values
-        Other settings worth knowing.
+        Further settings of the representer.
 
     Raises
     ------
     BundleError
-        If a value is of another type.
+        If a value has the wrong type.
 
     Examples
     --------
@@ -64,12 +64,13 @@ class Provenance:
 
     def __post_init__(self) -> None:
         checks = {"str": _text, "int": _count, "bool": _flag, "Mapping[str, Any]": _mapping}
-        for field in fields(self):  # annotations are strings here
+        # With postponed evaluation of annotations, ``field.type`` is a string.
+        for field in fields(self):
             value = checks[str(field.type)](getattr(self, field.name), field.name)
             object.__setattr__(self, field.name, value)
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values, for JSON; a copy."""
+        """Copy of the record as plain values, for JSON."""
         return plain_json({field.name: getattr(self, field.name) for field in fields(self)}, "origin")
 
 

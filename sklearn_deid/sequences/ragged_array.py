@@ -1,4 +1,4 @@
-"""Rows of different lengths, stored as one flat array plus offsets."""
+"""Array of rows with different lengths, stored as a flat array with offsets."""
 
 from __future__ import annotations
 
@@ -14,30 +14,31 @@ if TYPE_CHECKING:
 
 
 class RaggedArray:
-    """Rows of different lengths, stored as one flat array plus offsets.
+    """Array of rows with different lengths, stored as a flat array with offsets.
 
-    Has ``shape == (n,)`` and takes ``X[key]`` and ``X[key, ...]``, the two forms in which scikit-learn indexes; without
-    ``shape`` it would turn into a plain list at the first split.
+    The array has ``shape == (n,)`` and supports ``X[key]`` and ``X[key, ...]``, the two forms of indexing in
+    scikit-learn. Without the attribute ``shape``, scikit-learn would convert the array to a list at the first split.
 
     Parameters
     ----------
     data : ndarray of shape (n_items,) or (n_items, d)
-        All rows, one after the other.
+        Items of all rows in order.
     offsets : ndarray of shape (n + 1,), dtype int64
-        Row ``i`` is ``data[offsets[i]:offsets[i + 1]]``.
+        Borders of the rows. Row ``i`` is ``data[offsets[i]:offsets[i + 1]]``.
 
     Attributes
     ----------
     documents : ndarray of shape (n,), dtype int64, or None
-        Number of the document that each row comes from, where it is known (see `with_documents`). Kept by indexing,
-        copies and pickles; it is no part of equality.
+        Number of the document of each row; None if the documents are unknown (see `with_documents`). Indexing, copying
+        and pickling keep the documents. Comparisons ignore the documents.
     """
 
     __slots__ = ("data", "documents", "offsets")
-    __array_ufunc__ = None  # so that ``ndarray == self`` asks us instead of broadcasting
+    # None makes numpy use our ``__eq__`` for ``ndarray == self`` instead of broadcasting.
+    __array_ufunc__ = None
 
     def __init__(self, data: np.ndarray, offsets: np.ndarray) -> None:
-        # A file stays mapped: np.asarray would turn np.memmap into a plain array.
+        # np.asarray would turn np.memmap into a plain array, and the file would no longer be mapped.
         self.data = data if isinstance(data, np.memmap) else np.asarray(data)
         self.offsets = np.asarray(offsets, dtype=np.int64)
         self.documents: np.ndarray | None = None
@@ -48,12 +49,12 @@ class RaggedArray:
 
     @property
     def shape(self) -> tuple[int]:
-        """``(n,)``: the number of rows."""
+        """Number of rows, as the tuple ``(n,)``."""
         return (len(self.offsets) - 1,)
 
     @property
     def ndim(self) -> int:
-        """Always 1."""
+        """Number of dimensions, always 1."""
         return 1
 
     @property
@@ -63,7 +64,7 @@ class RaggedArray:
 
     @property
     def nbytes(self) -> int:
-        """Bytes held by the two arrays."""
+        """Size of the two arrays in bytes."""
         return self.data.nbytes + self.offsets.nbytes
 
     def __len__(self) -> int:
@@ -78,7 +79,8 @@ class RaggedArray:
         return self.data[start:stop]
 
     def __getitem__(self, key: Any) -> Any:
-        if isinstance(key, tuple):  # scikit-learn asks for X[key, ...]
+        # scikit-learn indexes arrays as X[key, ...].
+        if isinstance(key, tuple):
             if any(part is not Ellipsis for part in key[1:]):
                 raise IndexError(f"{type(self).__name__} has one dimension.")
             key = key[0]
@@ -91,9 +93,12 @@ class RaggedArray:
 
     def _take(self, rows: np.ndarray) -> Self:
         if isinstance(self.data, np.memmap) and len(rows) and (np.diff(rows) == 1).all():
-            bounds = self.offsets[rows[0] : rows[-1] + 2]  # neighbours in the file need no copy
+            # Consecutive rows of a mapped file are a slice of the file and need no copy.
+            bounds = self.offsets[rows[0] : rows[-1] + 2]
             part = self._with(self.data[bounds[0] : bounds[-1]], bounds - bounds[0])
             return part.with_documents(None if self.documents is None else self.documents[rows])
+        # Item j of the result comes from item j + shift[j] of the data: a single gather without a loop over rows.
+        # shape: lengths (n_rows,), offsets (n_rows + 1,), shift (n_items,)
         lengths = self.lengths[rows]
         offsets = np.concatenate(([0], np.cumsum(lengths)))
         shift = np.repeat(self.offsets[rows] - offsets[:-1], lengths)
@@ -101,13 +106,13 @@ class RaggedArray:
         return part.with_documents(None if self.documents is None else self.documents[rows])
 
     def with_documents(self, documents: Any) -> Self:
-        """The same rows, which know their documents.
+        """Copy of the array that also stores the document of each row. The data are shared, not copied.
 
         Parameters
         ----------
         documents : array-like of shape (n,), or None
-            Document of each row, as numbers or as ids of any kind; only which rows have the same one is kept. Rows of
-            one document stand in its order.
+            Document of each row, as numbers or as ids of any kind. The array stores only which rows belong to the same
+            document, not the ids. The rows of a document must be in the order of the document.
 
         Examples
         --------
@@ -125,14 +130,14 @@ class RaggedArray:
         return new
 
     def _with(self, data: np.ndarray, offsets: np.ndarray) -> Self:
-        """Some of the rows, with what else belongs to them."""
+        """New array of the same class and with the same further attributes. Subclasses extend this method."""
         return type(self)(data, offsets)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
         return object_rows(self)
 
     def __reduce__(self) -> tuple:
-        # What is not known leaves no trace: hashes of joblib, and so its caches, stay valid.
+        # Unknown documents are left out of the pickle, so that the hashes and caches of joblib stay valid.
         if self.documents is None:
             return (type(self), self._arguments())
         return (_with_documents, (type(self), self._arguments(), self.documents))
@@ -147,7 +152,8 @@ class RaggedArray:
 
     __hash__ = None  # type: ignore[assignment]
 
-    def __repr__(self) -> str:  # counts only: the items are note text
+    # The repr shows counts only: the items are note text.
+    def __repr__(self) -> str:
         return f"{type(self).__name__}(n={len(self)}, items={len(self.data)})"
 
     def tolist(self) -> list[list]:
@@ -156,7 +162,7 @@ class RaggedArray:
 
 
 def object_rows(rows: Iterable[Any]) -> np.ndarray:
-    """A 1-D object array of rows; ``np.array`` would turn rows of equal length into two dimensions."""
+    """1-D object array of rows. ``np.array`` would make a 2-D array of rows with equal lengths."""
     items = list(rows)
     out = np.empty(len(items), dtype=object)
     for i, row in enumerate(items):

@@ -1,4 +1,4 @@
-"""Sentences of tokens, and tag sequences."""
+"""Container for sentences of tokens and for tag sequences."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .ragged_array import RaggedArray
 
 
 class TokenSequences(RaggedArray):
-    """Sentences of tokens, or tag sequences: a flat object array of interned strings plus offsets.
+    """Sentences of tokens, or tag sequences, stored as a flat object array of interned strings with offsets.
 
     Examples
     --------
@@ -26,7 +26,7 @@ class TokenSequences(RaggedArray):
 
     @classmethod
     def from_rows(cls, rows: Iterable[Sequence[str]], *, name: str = "X") -> TokenSequences:
-        """Convert rows of strings; raises SequenceError that names the row."""
+        """Convert rows of strings. An invalid row raises a SequenceError with the number of the row."""
         flat: list[str] = []
         offsets = [0]
         for number, row in enumerate(rows):
@@ -35,10 +35,12 @@ class TokenSequences(RaggedArray):
                     f"'{name}' must be a sequence of sentences, each a sequence of tokens. Row {number} is a "
                     f"{type(row).__name__}. A single sentence must be wrapped: [tokens]."
                 )
-            tokens = list(row)  # a row may be an iterator, which a second look would find half empty
+            # The row is copied because it may be an iterator, which cannot be read a second time below.
+            tokens = list(row)
             try:
                 flat.extend(list(map(intern, tokens)))
-            except TypeError:  # a str subclass such as numpy.str_, or no string at all
+            # ``intern`` refuses subclasses of str such as numpy.str_, and values that are not strings.
+            except TypeError:
                 flat.extend([intern(_as_str(token, name, number)) for token in tokens])
             offsets.append(len(flat))
         data = np.empty(len(flat), dtype=object)

@@ -1,4 +1,4 @@
-"""Sentences of token vectors."""
+"""Container for sentences of token vectors."""
 
 from __future__ import annotations
 
@@ -16,17 +16,18 @@ if TYPE_CHECKING:
 
 
 class TokenVectors(RaggedArray):
-    """Sentences of token vectors: one flat float32 array of shape (n_tokens, d) plus offsets.
+    """Sentences of token vectors, stored as a flat float32 array of shape (n_tokens, d) with offsets.
 
     Parameters
     ----------
     data : ndarray or memmap of shape (n_tokens, d)
-        All vectors; a memmap stays one as long as no copy is needed.
+        All vectors. A memmap is kept as long as no operation needs a copy.
     offsets : ndarray of shape (n + 1,), dtype int64
-        Sentence ``i`` is ``data[offsets[i]:offsets[i + 1]]``.
+        Borders of the sentences. Sentence ``i`` is ``data[offsets[i]:offsets[i + 1]]``.
     origin : Provenance, default=None
-        The representer that made the vectors. Kept by indexing, copies and pickles, part of equality; None where it is
-        not known, or where data of different origins are joined.
+        Provenance of the vectors: the representer that produced them. Indexing, copying and pickling keep the origin,
+        and comparisons include the origin. None means that the origin is unknown, or that data of different origins
+        were joined.
     """
 
     __slots__ = ("origin",)
@@ -39,7 +40,7 @@ class TokenVectors(RaggedArray):
 
     @classmethod
     def concatenate(cls, parts: Sequence[TokenVectors]) -> TokenVectors:
-        """Join sentences of several representations of one d; the origin stays if all have the same.
+        """Join the sentences of several containers with the same d. A common origin of all containers is kept.
 
         Examples
         --------
@@ -69,7 +70,7 @@ class TokenVectors(RaggedArray):
 
     @classmethod
     def from_rows(cls, rows: Iterable[Any], *, name: str = "X") -> TokenVectors:
-        """Convert rows of 2-D arrays (n_tokens, d); raises SequenceError that names the row."""
+        """Convert rows of 2-D arrays (n_tokens, d). An invalid row raises a SequenceError with its number."""
         arrays = [_as_vectors(row, name, number) for number, row in enumerate(rows)]
         widths = {a.shape[1:] for a in arrays if a.size}
         if len(widths) > 1 or any(len(w) != 1 for w in widths):
@@ -91,5 +92,6 @@ class TokenVectors(RaggedArray):
 def _as_vectors(row: Any, name: str, number: int) -> np.ndarray:
     try:
         return np.asarray(row, dtype=np.float32)
-    except (TypeError, ValueError):  # NumPy's own message quotes what is no number: a word of a note
+    # The message of NumPy would quote the invalid value, which may be a word of a note.
+    except (TypeError, ValueError):
         raise SequenceError(f"Row {number} of '{name}' must be an array of numbers, shape (n_tokens, d).") from None

@@ -1,4 +1,4 @@
-"""What a note is: documents, spans, tokens with offsets, sentences, tags, label schemes, rewriting."""
+"""Documents, PHI spans, tokens with offsets, sentences, tags, label schemes and redaction."""
 
 from .alignment import AlignmentReport, spans_to_tags, tags_to_spans
 from .casing import CASING_CLASSES, CASING_PATTERNS, apply_casing, casing_class, casing_ids, casing_pattern

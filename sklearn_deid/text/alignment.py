@@ -1,8 +1,8 @@
-"""Between spans of characters and tags of tokens, with an account of everything that does not fit.
+"""Convert character spans to token tags and back, and report every span that tokens cannot express exactly.
 
-A token belongs to a span as soon as they share a character, so that no tagged character stays in sight. What tokens
-cannot express exactly is reported, never lost in silence: a span border inside a token or on white space, two spans in
-one token, overlapping spans, a span over a sentence border, a span without any token.
+A token belongs to a span if the two share at least one character. Every annotated character is therefore inside a
+tagged token, and redaction hides the character. The report lists all inexact cases: a span border inside a token or on
+white space, two spans in one token, overlapping spans, a span across a sentence border, and a span without a token.
 """
 
 from __future__ import annotations
@@ -23,31 +23,32 @@ Misfit = tuple[str | None, int, int, str]
 
 @dataclass(frozen=True)
 class AlignmentReport:
-    """What became of the spans. Document ids, offsets and labels only, no text.
+    """Report of the conversion from spans to tags. The report holds document ids, offsets and labels, but no text.
 
-    Reports of several documents are added with ``+``, many of them with `AlignmentReport.total`.
+    Add two reports with ``+``. Add many reports with `AlignmentReport.total`.
 
     Attributes
     ----------
     n_spans : int
-        Spans that came in.
+        Number of spans before the conversion.
     n_exact : int
-        Spans whose borders are token borders and that lie in one sentence: they come back as they were.
+        Number of spans inside one sentence whose borders are token borders. The tags reproduce these spans exactly.
     inside_token : tuple of Misfit
-        Spans that start or end inside a token and come back wider.
+        Spans that start or end inside a token. The tags make these spans wider.
     trimmed : tuple of Misfit
-        Spans that start or end with characters that are in no token, such as white space, and come back without them.
+        Spans that start or end with characters outside of any token, such as white space. The tags omit these
+        characters.
     split_by_sentence : tuple of Misfit
-        Spans over a sentence border; each part comes back as a span of its own.
+        Spans across a sentence border. The tags contain each part as a separate span.
     collisions : tuple of Misfit
-        Spans whose first token belongs to an earlier span; they begin with the next one.
+        Spans whose first token belongs to an earlier span. In the tags such a span starts with its next token.
     overlapping : tuple of Misfit
-        Spans that share a character with a longer one (of equally long ones the earlier counts as longer) and come back
-        as the tokens that the other spans leave.
+        Spans that share a character with a longer span (of two equally long spans the earlier counts as longer). In the
+        tags such a span has the tokens that the other spans leave free.
     swallowed : tuple of Misfit
-        Lost: spans all of whose tokens belong to others. These tokens are tagged, with the others' labels.
+        Lost spans whose tokens all belong to other spans. These tokens are tagged with the labels of the other spans.
     empty : tuple of Misfit
-        Lost: spans that hold no part of a token, such as white space.
+        Lost spans that contain no part of a token, such as spans of white space.
 
     Examples
     --------
@@ -68,17 +69,17 @@ class AlignmentReport:
 
     @property
     def n_lost(self) -> int:
-        """Spans that no tag stands for."""
+        """Number of spans without any tag."""
         return len(self.swallowed) + len(self.empty)
 
     @property
     def n_changed(self) -> int:
-        """Spans that come back with other borders, or in parts."""
+        """Number of spans that the tags reproduce with other borders or in parts."""
         return self.n_spans - self.n_exact - self.n_lost
 
     @classmethod
     def total(cls, reports: Iterable[AlignmentReport]) -> AlignmentReport:
-        """The sum of many reports, in time linear in their size."""
+        """Sum of many reports, in time linear in their size."""
         listed = list(reports)
         sums: dict[str, Any] = {}
         for field in fields(cls):
@@ -90,7 +91,7 @@ class AlignmentReport:
         return AlignmentReport.total((self, other)) if isinstance(other, AlignmentReport) else NotImplemented
 
     def summary(self) -> str:
-        """One line of counts."""
+        """Counts as one line of text."""
         counts = {f.name: len(getattr(self, f.name)) for f in fields(self) if not f.name.startswith("n_")}
         parts = [f"{count} {name.replace('_', ' ')}" for name, count in counts.items() if count]
         fit = f"{self.n_exact} of {self.n_spans} spans fit the tokens exactly"
@@ -106,30 +107,34 @@ def spans_to_tags(
     doc_id: str | None = None,
     sentences: Sequence[tuple[int, int]] | None = None,
 ) -> tuple[list[str], AlignmentReport]:
-    """Tags of the tokens of one document.
+    """Convert the spans of one document to token tags.
 
     Parameters
     ----------
     spans : sequence of Span
-        In any order. Of overlapping ones the longer is kept whole, of equally long ones the earlier; the other has the
-        tokens that are left, so that all of both stay hidden.
+        Spans in any order. If spans overlap, the longest span keeps all its tokens; of equally long spans the earlier
+        keeps them. The other spans have the tokens that remain, so all characters of all spans are tagged.
     starts, ends : sequences of int, length n_tokens
-        Half-open character offsets of the tokens, in order, not overlapping.
+        Half-open character offsets of the tokens. The tokens are in order and do not overlap.
     tag_scheme : {"iob2", "bioes"}, default="iob2"
+        Scheme of the tags.
     doc_id : str, optional
-        For the report.
+        Document id for the report.
     sentences : sequence of (first token, token past the last), optional
-        A span starts anew in each sentence. Without them the document is one sentence.
+        Token ranges of the sentences. A span across a sentence border is split. By default the whole document is one
+        sentence.
 
     Returns
     -------
     tags : list of str, length n_tokens
+        Tag of each token.
     report : AlignmentReport
+        Spans that the tags cannot express exactly.
 
     Raises
     ------
     SequenceError
-        If there is not one start and one end for each token.
+        If ``starts`` and ``ends`` differ in length.
 
     Examples
     --------
@@ -142,7 +147,8 @@ def spans_to_tags(
     borders = [first for first, _ in sentences or ()]
     found: dict[str, list[Misfit]] = {}
     pieces: list[tuple[int, int, str]] = []
-    n_exact = taken = 0  # tokens before `taken` belong to a span
+    # All tokens before `taken` are assigned: the kept spans are in the order of the text.
+    n_exact = taken = 0
     kept, dropped = _without_overlaps(spans)
     for span in kept:
         first, stop = bisect_right(ends, span.start), bisect_left(starts, span.end)
@@ -156,6 +162,7 @@ def spans_to_tags(
         n_exact += not kinds
         for kind in kinds:
             found.setdefault(kind, []).append((doc_id, span.start, span.end, span.label))
+    # The overlapping spans come last, longest first, and can only fill tokens that no kept span has.
     free = _free_tokens(len(starts), pieces) if dropped else []
     for span in dropped:
         first, stop = bisect_right(ends, span.start), bisect_left(starts, span.end)
@@ -177,32 +184,33 @@ def tags_to_spans(
     category_of: Callable[[str], str | None] | None = None,
     sentences: Sequence[tuple[int, int]] | None = None,
 ) -> list[Span]:
-    """Spans of the tags of one document.
+    """Convert the token tags of one document to spans.
 
     Parameters
     ----------
     tags : sequence of str, length n_tokens
-        Illegal sequences are read as `labels_of` reads them: no tagged token is dropped.
+        Tag of each token. `labels_of` defines how illegal sequences are read; no tagged token is dropped.
     starts, ends : sequences of int, length n_tokens
         Half-open character offsets of the tokens.
     tag_scheme : {"iob2", "bioes"}, default="iob2"
+        Scheme of the tags.
     confidences : sequence of float, length n_tokens, optional
-        Probability of the tag of each token. A span gets the smallest one of its tokens: it is as sure as its weakest
-        token, and long spans are not punished as by a product.
+        Probability of the tag of each token. The confidence of a span is the smallest probability of its tokens. A
+        product of the probabilities would lower the confidence of long spans.
     category_of : callable, optional
-        Category of a label.
+        Function from a label to its category.
     sentences : sequence of (first token, token past the last), optional
-        Ranges that cover all tokens; no span runs on from one into the next.
+        Token ranges of the sentences. The ranges cover all tokens. No span continues from one sentence into the next.
 
     Returns
     -------
     list of Span
-        In order, not overlapping.
+        Spans in order, without overlaps.
 
     Raises
     ------
     SequenceError
-        If one of the sequences has another length, the sentences leave tokens out, or a tag is none.
+        If the sequences differ in length, the sentences do not cover all tokens, or a tag is invalid.
 
     Examples
     --------
@@ -235,7 +243,7 @@ def _check_lengths(**sequences: Sequence) -> None:
 
 
 def _without_overlaps(spans: Sequence[Span]) -> tuple[list[Span], list[Span]]:
-    """The longest of overlapping spans, in order of the text, and those that give way to them, longest first."""
+    """Longest spans without overlaps in the order of the text, and the overlapping other spans, longest first."""
     ordered = sorted(spans, key=lambda s: s.start)
     if all(a.end <= b.start for a, b in zip(ordered[:-1], ordered[1:], strict=True)):
         return ordered, []
@@ -243,7 +251,7 @@ def _without_overlaps(spans: Sequence[Span]) -> tuple[list[Span], list[Span]]:
     starts: list[int] = []
     dropped: list[Span] = []
     for span in sorted(ordered, key=lambda s: -s.length):
-        # Those kept do not overlap, so that only the neighbours on both sides can be in the way.
+        # The kept spans do not overlap, so only the neighbours on both sides can overlap with this span.
         place = bisect_left(starts, span.start)
         if (place and kept[place - 1].end > span.start) or (place < len(kept) and starts[place] < span.end):
             dropped.append(span)
@@ -261,7 +269,7 @@ def _free_tokens(n_tokens: int, pieces: Iterable[tuple[int, int, str]]) -> list[
 
 
 def _take_free(free: list[bool], tokens: range, borders: Sequence[int]) -> list[tuple[int, int]]:
-    """Runs of the free ones among the tokens, none across a sentence border; they are not free any more."""
+    """Runs of free tokens in a range, split at sentence borders. The function marks these tokens as taken."""
     runs: list[tuple[int, int]] = []
     new_sentence = set(borders[bisect_right(borders, tokens.start) : bisect_left(borders, tokens.stop)])
     for i in tokens:
@@ -275,13 +283,14 @@ def _take_free(free: list[bool], tokens: range, borders: Sequence[int]) -> list[
 
 
 def _misfits(span: Span, starts: Sequence[int], ends: Sequence[int], tokens: tuple[int, int], taken: int) -> list[str]:
-    """Ways in which a span does not fit its range of tokens, of which those before ``taken`` are gone."""
+    """Reasons why a span does not fit its range of tokens; tokens before ``taken`` belong to earlier spans."""
     first, stop = tokens
     if first >= stop:
         return ["empty"]
     if taken >= stop:
         return ["swallowed"]
-    # The token that a collision takes away may well begin before the span, which does not make it wider.
+    # After a collision the first token belongs to another span. Its start may lie before this span without making this
+    # span wider.
     before = 0 if taken > first else starts[first] - span.start
     after = span.end - ends[stop - 1]
     kinds = {"collisions": taken > first, "inside_token": min(before, after) < 0, "trimmed": max(before, after) > 0}

@@ -1,4 +1,4 @@
-"""Casing of a token as one of seven classes: what vectors of lower-cased words have lost."""
+"""Casing of a token as one of seven classes. Vectors of lower-cased words do not contain this information."""
 
 from __future__ import annotations
 
@@ -16,25 +16,25 @@ CASING_CLASSES: tuple[str, ...] = (
     "contains_digit",
 )
 
-#: What `apply_casing` can put on another word; "stored" leaves it as it is.
+#: Casings that `apply_casing` can apply to a word; "stored" leaves the word unchanged.
 CASING_PATTERNS: tuple[str, ...] = ("stored", "lower", "capitalised", "upper")
 
 
 def casing_class(token: str) -> int:
     """Index of the casing class of one token in `CASING_CLASSES`.
 
-    The first test that holds decides: all digits; more than half digits; all lower case; all upper case;
-    initial upper case; contains a digit; other.
+    The function applies these tests in order, and the first test that is true determines the class: all digits; more
+    than half digits; all lower case; all upper case; initial upper case; contains a digit; other.
 
     Parameters
     ----------
     token : str
-        One token; the empty string is "other".
+        One token. The empty string has the class "other".
 
     Returns
     -------
     int
-        0 to 6.
+        Index of the class, 0 to 6.
 
     References
     ----------
@@ -66,7 +66,7 @@ def casing_ids(tokens: Sequence[str]) -> np.ndarray:
     Parameters
     ----------
     tokens : sequence of str, length n
-        Tokens, repeated ones included.
+        Tokens; the same token may occur several times.
 
     Returns
     -------
@@ -78,15 +78,15 @@ def casing_ids(tokens: Sequence[str]) -> np.ndarray:
     >>> casing_ids(["Mr", ".", "lopez", "1958"])
     array([5, 0, 3, 1])
     """
-    # The table lives for one call only: words of private notes must not stay behind in a module or a model.
+    # The table exists during one call only: a module or a model must not keep words of private notes.
     table = {token: casing_class(token) for token in set(tokens)}
     return np.fromiter(map(table.__getitem__, tokens), dtype=np.int64, count=len(tokens))
 
 
 def casing_pattern(token: str) -> int:
-    """Index in `CASING_PATTERNS` of the casing that a surrogate for this token should get.
+    """Index in `CASING_PATTERNS` of the casing that a surrogate for this token should have.
 
-    A single capital is a capitalised word, not one in capitals: the surrogate of an initial is a name.
+    A single capital letter counts as capitalised, not as upper case, because the surrogate of an initial is a name.
 
     Examples
     --------
@@ -101,7 +101,7 @@ def casing_pattern(token: str) -> int:
 
 
 def apply_casing(word: str, pattern: int) -> str:
-    """A word in the casing of `CASING_PATTERNS` at index ``pattern``.
+    """Apply the casing ``CASING_PATTERNS[pattern]`` to a word.
 
     Examples
     --------

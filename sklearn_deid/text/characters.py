@@ -1,6 +1,6 @@
-"""Characters and shapes of words as small integers, without any vocabulary.
+"""Characters and shapes of words as small integers, without a vocabulary.
 
-A vocabulary of training tokens is note text; classes that are computed from the characters themselves are not.
+A saved vocabulary of training tokens would contain note text. Classes computed from the characters contain none.
 """
 
 from __future__ import annotations
@@ -27,15 +27,16 @@ def character_ids(words: Sequence[str], max_length: int = 24) -> np.ndarray:
     Parameters
     ----------
     words : sequence of str, length n
+        Words of any length.
     max_length : int, default=24
-        Longer words are represented by their first and last ``max_length // 2`` characters. Only this feature is cut,
-        never the note.
+        Number of characters that represent a word. A longer word is represented by its first and last
+        ``max_length // 2`` characters. The cut affects only this feature, never the note.
 
     Returns
     -------
     ndarray of shape (n, max_length), dtype int64
-        0 is padding; a character's class is its code point modulo 511, plus 1, so Latin letters, digits and
-        punctuation keep classes of their own and all other scripts share them.
+        Class of each character; 0 is padding. The class is the code point modulo 511, plus 1. Latin letters, digits and
+        punctuation therefore have distinct classes. Characters of all other scripts share these classes.
 
     Examples
     --------
@@ -46,15 +47,18 @@ def character_ids(words: Sequence[str], max_length: int = 24) -> np.ndarray:
     half = max_length // 2
     cut = [w if len(w) <= max_length else w[: max_length - half] + w[-half:] for w in words]
     lengths = np.fromiter(map(len, cut), dtype=np.int64, count=len(cut))
-    # Lone surrogates occur in badly decoded files and must not stop a note from being processed.
+    # Lone surrogates (half characters of UTF-16) occur in badly decoded files. Such a note must still be processed.
+    # shape: (total number of characters,)
     codes = np.frombuffer("".join(cut).encode("utf-32-le", "surrogatepass"), dtype="<u4").astype(np.int64)
+    # The mask selects the first lengths[i] columns of row i, in the same order as the joined characters.
+    # shape: (n, max_length)
     out = np.zeros((len(cut), max_length), dtype=np.int64)
     out[np.arange(max_length) < lengths[:, None]] = codes % (N_CHARACTER_CLASSES - 1) + 1
     return out
 
 
 def word_shape(word: str) -> str:
-    """Letters as X or x, digits as d, all else as it is, and runs of one sign cut to two.
+    """Shape of a word: letters become X or x, digits become d, and runs of the same sign are cut to two signs.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""`Corpus`: a sequence of notes, and its sentences as X, y and groups."""
+"""`Corpus` is a sequence of notes. `SentenceData` holds its sentences as X, y and groups."""
 
 from __future__ import annotations
 
@@ -21,19 +21,20 @@ from .segmentation import Segmentation, segment
 class Corpus(Sequence[Document]):
     """An immutable sequence of documents with distinct ids.
 
-    Indexed by a number it gives a document; by a slice, numbers or a mask, as splitters do, a Corpus that shares the
-    documents. Two are joined by ``+``.
+    An integer index returns a document. A slice, a list of integers or a boolean mask (the indices of scikit-learn's
+    splitters) returns a Corpus that shares the documents. The operator ``+`` joins two corpora.
 
     Parameters
     ----------
     documents : iterable of Document
+        Documents with distinct ids.
 
     Raises
     ------
     SequenceError
-        If two documents have the same id; it names the first.
+        If two documents have the same id. The message names the first repeated id.
     TypeError
-        If something else than a Document is in it.
+        If an item is not a Document.
 
     Examples
     --------
@@ -58,7 +59,7 @@ class Corpus(Sequence[Document]):
 
     @property
     def groups(self) -> np.ndarray:
-        """Patient id of each document, its own id where it has none; shape (n_documents,), dtype object."""
+        """Patient id of each document, else the document id; shape (n_documents,), dtype object."""
         return np.array([patient_of(d) for d in self._documents], dtype=object)
 
     @property
@@ -73,7 +74,7 @@ class Corpus(Sequence[Document]):
 
     @property
     def label_counts(self) -> dict[str, int]:
-        """Number of spans with each label, most frequent first."""
+        """Number of spans of each label, the most frequent label first."""
         return dict(Counter(span.label for d in self._documents for span in d.spans).most_common())
 
     def __len__(self) -> int:
@@ -94,7 +95,8 @@ class Corpus(Sequence[Document]):
         index = np.asarray(key)
         if index.ndim != 1:
             raise IndexError(f"An index needs one dimension. Got {index.ndim}.")
-        rows = np.arange(len(self))[index if index.size else index.astype(np.intp)]  # an empty list is float64
+        # numpy makes a float64 array of an empty list, and float64 is no valid index.
+        rows = np.arange(len(self))[index if index.size else index.astype(np.intp)]
         return Corpus(self._documents[i] for i in rows)
 
     def __add__(self, other: Corpus) -> Corpus:
@@ -111,22 +113,24 @@ class Corpus(Sequence[Document]):
         return f"Corpus({_counted(document=len(self), patient=len(self.patients), span=self.n_spans)})"
 
     def to_sentences(self, tag_scheme: str = "iob2") -> SentenceData:
-        """Cut all notes into sentences with tags.
+        """Split all notes into sentences with tags.
 
         Parameters
         ----------
         tag_scheme : {"iob2", "bioes"}, default="iob2"
+            Scheme of the tags.
 
         Returns
         -------
         SentenceData
-            ``.report`` lists every span that tokens cannot express, by document id and offsets.
+            Sentences and tags. Its attribute ``report`` lists every span that tokens cannot express exactly, by
+            document id and offsets.
 
         Warns
         -----
         AlignmentWarning
-            If spans are lost or come back with other borders. Spans over a sentence border alone do not warn: all their
-            tokens are tagged, and redaction hides the same text.
+            If the tags lose spans or change their borders. A span across a sentence border alone causes no warning: all
+            its tokens are tagged, and redaction hides the same text.
         """
         pieces = [segment(document.text) for document in self._documents]
         tags, reports = [], []
@@ -149,22 +153,22 @@ class Corpus(Sequence[Document]):
 
 @dataclass(frozen=True, repr=False)
 class SentenceData:
-    """Sentences of a corpus as scikit-learn wants them, and the way back.
+    """Sentences of a corpus in the form that scikit-learn expects, and the conversion back to documents.
 
     Attributes
     ----------
     X : TokenSequences
-        Sentences of all documents, in order; they know their documents.
+        Sentences of all documents, in order. ``X`` also stores the document of each sentence.
     y : ndarray of shape (n_sentences,), dtype object
-        One list of tags for each sentence.
+        List of tags of each sentence.
     groups : ndarray of shape (n_sentences,)
         Patient of each sentence.
     doc_ids : ndarray of shape (n_sentences,)
-        Document of each sentence.
+        Document id of each sentence.
     report : AlignmentReport
-        What tokens could not express.
+        Spans that tokens cannot express exactly.
     corpus : Corpus
-        The documents.
+        Documents of the sentences.
     tag_scheme : str
         Scheme of ``y``.
 
@@ -212,25 +216,25 @@ class SentenceData:
     def to_documents(
         self, tags: Iterable[Sequence[str]], confidences: Iterable[Sequence[float]] | None = None
     ) -> Corpus:
-        """The documents with the spans of other tags, such as predicted ones.
+        """Convert tags, such as predicted tags, to documents with spans.
 
         Parameters
         ----------
         tags : sequence of n_sentences tag sequences
-            In the scheme of ``y``; illegal sequences are repaired within their sentence.
+            Tags in the scheme of ``y``. Illegal sequences are repaired within their sentence.
         confidences : sequence of n_sentences float sequences, optional
-            Probability of each tag; a span gets the smallest one of its tokens.
+            Probability of each tag. The confidence of a span is the smallest probability of its tokens.
 
         Returns
         -------
         Corpus
-            Same texts, ids, order and patients, documents without a sentence included. A span gets the category that
-            its label has in the corpus, None where it has none there.
+            Documents with the same texts, ids, order and patients. Documents without a sentence are included. The
+            category of a span is the category of its label in this corpus, or None for a label without a category.
 
         Raises
         ------
         SequenceError
-            If a row of tags or confidences does not fit its sentence.
+            If a row of tags or confidences differs in length from its sentence.
         """
         rows = TokenSequences.from_rows(tags, name="tags")
         self._check_rows(rows.lengths.tolist(), "tags")
@@ -253,7 +257,7 @@ class SentenceData:
         return Corpus(documents)
 
     def _check_rows(self, lengths: list[int], name: str) -> None:
-        # A row that is too short would move the tags of all later notes.
+        # A row that is too short would shift the tags of all later notes, so the lengths are checked row by row.
         expected = self.X.lengths.tolist()
         if len(lengths) != len(expected):
             raise SequenceError(
@@ -271,7 +275,7 @@ class SentenceData:
 
 
 def patient_of(document: Document) -> str:
-    """Patient id of a document, its own id where it has none."""
+    """Patient id of a document, or the document id if the document has no patient id."""
     return document.doc_id if document.patient_id is None else document.patient_id
 
 

@@ -1,4 +1,4 @@
-"""What a note is: its untouched text and the PHI spans in it."""
+"""`Document` holds the unchanged text of a note and its PHI spans."""
 
 from __future__ import annotations
 
@@ -11,23 +11,23 @@ from ..exceptions import SpanError
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """A stretch of PHI in a note.
+    """A passage of PHI in a note.
 
     Parameters
     ----------
     start, end : int
-        Half-open character offsets ``text[start:end]`` in the untouched note; ``0 <= start < end``.
+        Half-open character offsets ``text[start:end]`` in the unchanged note, with ``0 <= start < end``.
     label : str
-        Type of PHI in the corpus' own scheme, such as ``"PATIENT"``.
+        Type of PHI in the label scheme of the corpus, such as ``"PATIENT"``.
     category : str, optional
-        Group that the label belongs to, such as ``"NAME"``.
+        Category of the label, such as ``"NAME"``.
     confidence : float, optional
-        Probability in [0, 1] given by a tagger; None for gold spans.
+        Probability in [0, 1] that a tagger assigned; None for gold spans.
 
     Raises
     ------
     SpanError
-        If the offsets are no valid half-open interval.
+        If the offsets are not a valid half-open interval.
 
     Examples
     --------
@@ -58,20 +58,20 @@ class Document:
     Parameters
     ----------
     doc_id : str
-        Identifier of the note, used in every report and error instead of its text.
+        Identifier of the note. Reports and errors show the identifier instead of the text.
     text : str
-        The note exactly as it came; offsets count its characters (Unicode code points).
+        Unchanged text of the note. Offsets count Unicode code points.
     spans : tuple of Span, default=()
-        Sorted by (start, end, label) on construction.
+        PHI spans of the note. The constructor sorts them by (start, end, label).
     patient_id : str, optional
-        Whom the note is about; the unit of splitting (``groups``).
+        Patient of the note. Cross-validation keeps all notes of a patient together (``groups``).
     meta : mapping, optional
-        Anything else that came with the file.
+        Further metadata from the file.
 
     Raises
     ------
     SpanError
-        If a span reaches beyond the text; the message holds offsets, no text.
+        If a span ends beyond the text. The message contains offsets but no text.
 
     Examples
     --------

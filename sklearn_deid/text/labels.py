@@ -1,4 +1,4 @@
-"""Label schemes as data: which labels a corpus uses, the category of each, and which of them HIPAA names."""
+"""Label schemes as data: the labels of a corpus, their categories, and the HIPAA labels among them."""
 
 from __future__ import annotations
 
@@ -12,15 +12,16 @@ from .documents import Document
 
 @dataclass(frozen=True)
 class LabelScheme:
-    """Labels of a corpus.
+    """Labels of a corpus with their categories.
 
     Parameters
     ----------
     name : str
+        Name of the scheme.
     categories : mapping of str to str
         Category of each label.
     hipaa : frozenset of str
-        Labels counted as HIPAA identifiers by the evaluation of the corpus.
+        Labels that the official evaluation of the corpus counts as HIPAA identifiers.
 
     Raises
     ------
@@ -53,7 +54,7 @@ class LabelScheme:
         return tuple(self.categories)
 
     def category(self, label: str) -> str | None:
-        """Category of a label; None for one that is not in the scheme."""
+        """Category of a label; None for a label outside of the scheme."""
         return self.categories.get(label)
 
     def is_hipaa(self, label: str) -> bool:
@@ -83,7 +84,8 @@ I2B2_2014 = LabelScheme(
             "OTHER": "OTHER",
         }
     ),
-    # IDNUM is meant to be here, but the pattern of the official script never matches it, so it does not count.
+    # The authors meant IDNUM to count as HIPAA, but the pattern in the official script never matches IDNUM. The label
+    # is left out to reproduce the official scores.
     frozenset(
         "PATIENT CITY STREET ZIP ORGANIZATION DATE AGE PHONE FAX EMAIL SSN MEDICALRECORD HEALTHPLAN ACCOUNT LICENSE "
         "VEHICLE DEVICE BIOID".split()
@@ -91,7 +93,7 @@ I2B2_2014 = LabelScheme(
 )
 
 # The 29 types of Marimon et al. 2019, "Automatic de-identification of medical texts in Spanish: the MEDDOCAN track",
-# each with the i2b2 type nearest to it; the categories of the two corpora agree for all of them.
+# each with the nearest i2b2 type. The categories of the two corpora agree for all 29 types.
 _MEDDOCAN_TO_I2B2 = {
     "NOMBRE_SUJETO_ASISTENCIA": "PATIENT",
     "NOMBRE_PERSONAL_SANITARIO": "DOCTOR",
@@ -124,8 +126,8 @@ _MEDDOCAN_TO_I2B2 = {
     "OTROS_SUJETO_ASISTENCIA": "OTHER",
 }
 
-# MEDDOCAN has no HIPAA subset of its own: a label counts where the i2b2 label nearest to it does. TERRITORIO holds
-# cities, postal codes and regions alike and counts, which is the cautious side.
+# MEDDOCAN defines no HIPAA subset. A MEDDOCAN label counts as HIPAA if its nearest i2b2 label counts as HIPAA.
+# TERRITORIO covers cities, postal codes and regions; counting all of them is the cautious choice.
 MEDDOCAN = LabelScheme(
     "meddocan",
     {label: I2B2_2014.categories[target] for label, target in _MEDDOCAN_TO_I2B2.items()},
@@ -138,17 +140,17 @@ _SCHEMES = {scheme.name: scheme for scheme in (I2B2_2014, MEDDOCAN, BINARY)}
 
 
 def get_label_scheme(scheme: str | LabelScheme) -> LabelScheme:
-    """A scheme by its name.
+    """Label scheme by name.
 
     Parameters
     ----------
     scheme : {"i2b2-2014", "meddocan", "binary"} or LabelScheme
-        A LabelScheme comes back as it is.
+        Name of a known scheme. The function returns a LabelScheme unchanged.
 
     Raises
     ------
     ValueError
-        If there is none of this name.
+        If the name is unknown.
 
     Examples
     --------
@@ -165,26 +167,28 @@ def get_label_scheme(scheme: str | LabelScheme) -> LabelScheme:
 
 
 def label_map(source: str | LabelScheme, target: str | LabelScheme) -> Mapping[str, str | None]:
-    """What each label of one scheme is called in another; None where it is left out.
+    """Map from the labels of one scheme to the labels of another scheme.
 
-    Known are MEDDOCAN to i2b2 2014, every scheme to itself, every scheme to ``"hipaa"`` (its own HIPAA labels, the
-    others left out), and every scheme to ``"binary"``. The way back is not known: several MEDDOCAN labels share one.
+    The function knows four kinds of maps: MEDDOCAN to i2b2 2014, every scheme to itself, every scheme to ``"hipaa"``
+    (HIPAA labels are kept, other labels are dropped), and every scheme to ``"binary"``. There is no map from i2b2 2014
+    to MEDDOCAN because several MEDDOCAN labels share an i2b2 label.
 
     Parameters
     ----------
     source : str or LabelScheme
+        Scheme of the old labels.
     target : str or LabelScheme
-        Or ``"hipaa"``.
+        Scheme of the new labels, or ``"hipaa"``.
 
     Returns
     -------
     mapping of str to str or None
-        Has every label of the source.
+        New label of every label of the source; None for a dropped label.
 
     Raises
     ------
     ValueError
-        If there is no such map.
+        If the function knows no map between the two schemes.
 
     Examples
     --------
@@ -205,24 +209,26 @@ def label_map(source: str | LabelScheme, target: str | LabelScheme) -> Mapping[s
 
 
 def relabel(document: Document, mapping: Mapping[str, str | None], target: str | LabelScheme | None = None) -> Document:
-    """The document with other labels.
+    """Replace the labels of a document.
 
     Parameters
     ----------
     document : Document
+        Document with the old labels.
     mapping : mapping of str to str or None
-        New label of each label; spans whose label maps to None are dropped.
+        New label of each old label. Spans whose label maps to None are dropped.
     target : str or LabelScheme, optional
-        Gives the new spans their category; without it they have none.
+        Scheme that defines the categories of the new labels. By default the new spans have no category.
 
     Returns
     -------
     Document
+        Document with the same text and the new labels.
 
     Raises
     ------
     SpanError
-        If a label of the document is not in the mapping: a span is never dropped by accident.
+        If the mapping lacks a label of the document. The error prevents that spans are dropped by accident.
 
     Examples
     --------

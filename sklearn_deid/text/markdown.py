@@ -6,19 +6,19 @@ from collections.abc import Iterable
 
 
 def markdown_table(head: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
-    """A table as text, without a line break at its end.
+    """Markdown table as text, without a line break at its end.
 
     Parameters
     ----------
     head : iterable of str
         Names of the columns.
     rows : iterable of iterable of str
-        Cells, written as they are: who shows text of others escapes ``|`` and line breaks first.
+        Cells of the table. The function does not escape them: escape ``|`` and line breaks in text from other sources.
 
     Raises
     ------
     ValueError
-        If a row has another number of cells than the head.
+        If a row and the head have different numbers of cells.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Put something else in the place of spans, and nothing else anywhere."""
+"""Replace the spans of a text and leave all other characters unchanged."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ _MASK = "***"
 
 
 class Rewriting(NamedTuple):
-    """A rewritten text, and where the replacements stand in it; its repr shows counts only.
+    """A rewritten text and the positions of the replacements. The repr shows counts only.
 
     Parameters
     ----------
     text : str
         The text after rewriting.
     spans : tuple of Span
-        Label, category and confidence of what was replaced, with the offsets of what now stands in its place.
-        Replacements of no length are left out.
+        Label, category and confidence of each replaced span, with the offsets of its replacement in the new text. Empty
+        replacements are left out.
     """
 
     text: str
@@ -33,17 +33,20 @@ class Rewriting(NamedTuple):
 
 
 def merge_spans(spans: Iterable[Span]) -> list[Span]:
-    """Join spans that overlap or touch; the longest (of equal ones the first) gives label, category and confidence.
+    """Join spans that overlap or touch.
+
+    A joined span has the label, category and confidence of its longest part. Of equally long parts the first counts.
 
     Parameters
     ----------
     spans : iterable of Span
-        In any order.
+        Spans in any order.
 
     Returns
     -------
     list of Span
-        In order, with at least one character between two of them; they cover the same characters as ``spans``.
+        Joined spans in order, with at least one character between neighbours. The joined spans cover the same
+        characters as ``spans``.
 
     Examples
     --------
@@ -65,24 +68,26 @@ def merge_spans(spans: Iterable[Span]) -> list[Span]:
 
 
 def rewrite(text: str, spans: Iterable[Span], replacement: Callable[[Span], str]) -> Rewriting:
-    """Replace each span by what ``replacement`` says; the text between the spans is copied as it is.
+    """Replace each span by the result of ``replacement``. The text between the spans is copied unchanged.
 
     Parameters
     ----------
     text : str
+        Text to rewrite.
     spans : iterable of Span
-        Merged first (`merge_spans`).
+        Spans to replace. Overlapping and touching spans are joined first (`merge_spans`).
     replacement : callable
-        Takes a span, returns the text that stands in its place.
+        Function from a span to its replacement text.
 
     Returns
     -------
     Rewriting
+        New text and positions of the replacements.
 
     Raises
     ------
     SpanError
-        If a span reaches beyond the text; the message holds offsets, no text.
+        If a span ends beyond the text. The message contains offsets but no text.
 
     Examples
     --------
@@ -109,26 +114,29 @@ def rewrite(text: str, spans: Iterable[Span], replacement: Callable[[Span], str]
 
 
 def redact(text: str, spans: Iterable[Span], mode: str = "label") -> str:
-    """Take the spans out of a text.
+    """Redact the spans of a text.
 
     Parameters
     ----------
     text : str
+        Text to redact.
     spans : iterable of Span
-        Overlapping and touching ones are merged first (`merge_spans`).
+        Spans to redact. Overlapping and touching spans are joined first (`merge_spans`).
     mode : {"label", "mask", "remove"}, default="label"
-        ``[LABEL]``, three asterisks whatever the length (the length of a name is a hint at the name), or nothing.
+        Replacement of a span. ``"label"`` writes ``[LABEL]``. ``"mask"`` always writes three asterisks, because the
+        length of a mask would reveal the length of the name. ``"remove"`` writes nothing.
 
     Returns
     -------
     str
+        Redacted text.
 
     Raises
     ------
     ValueError
-        If the mode is not known.
+        If the mode is unknown.
     SpanError
-        If a span reaches beyond the text.
+        If a span ends beyond the text.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""One call from a note to its sentences of tokens."""
+"""Split a note into tokens and sentences in one call."""
 
 from __future__ import annotations
 
@@ -9,24 +9,25 @@ from .tokens import Tokens, tokenize
 
 
 class Segmentation(NamedTuple):
-    """Tokens of a note and the sentences they form.
+    """Tokens and sentences of a note.
 
     Parameters
     ----------
     tokens : Tokens
         Token texts and offsets.
     sentences : list of (int, int)
-        Half-open token ranges; together they cover all tokens in order, and none is empty.
+        Half-open token range of each sentence. The ranges cover all tokens in order, and no range is empty.
     """
 
     tokens: Tokens
     sentences: list[tuple[int, int]]
 
-    def __repr__(self) -> str:  # counts only: the tokens are note text
+    # The repr shows counts only: the tokens are note text.
+    def __repr__(self) -> str:
         return f"Segmentation({len(self.tokens.texts)} tokens, {len(self.sentences)} sentences)"
 
     def rows(self) -> list[list[str]]:
-        """Token texts, one list per sentence.
+        """Token texts of each sentence.
 
         Examples
         --------
@@ -38,16 +39,17 @@ class Segmentation(NamedTuple):
 
 
 def segment(text: str) -> Segmentation:
-    """Cut a note into tokens and sentences.
+    """Split a note into tokens and sentences.
 
     Parameters
     ----------
     text : str
-        The untouched note.
+        Unchanged text of the note.
 
     Returns
     -------
     Segmentation
+        Tokens and sentences of the note.
 
     Examples
     --------

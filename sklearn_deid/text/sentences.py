@@ -1,11 +1,11 @@
 """Sentences of clinical notes, as ranges of tokens.
 
-A wrong split can cut a name or an address in two, and then no tagger can find it whole; a missed one only
-makes a sentence longer. So in doubt nothing is split.
+A wrong split can cut a name or an address in two, and no tagger can then find the whole name. A missed split only makes
+a sentence longer. In doubt the splitter therefore does not split.
 
-Some systems write one statement a line, others fill lines up to about 80 columns. Splitting at every line break would
-cut names and streets in two in notes of the second kind; splitting at none would glue the fields of the first kind
-together. So the line breaks are judged first.
+Some systems write one statement per line. Other systems wrap lines at about 80 columns. Splitting at every line break
+would cut names and streets in wrapped notes. Ignoring all line breaks would join the fields of unwrapped notes. The
+splitter therefore first decides whether a note is wrapped.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from typing import NamedTuple
 
 from .tokens import Tokens
 
-# Words that a full stop follows inside a sentence before a capital: titles, parts of addresses and names,
-# references.
+# Abbreviations: a full stop after one of these words does not end a sentence, even before a capital letter. The words
+# are titles, parts of addresses and names, and references.
 _ABBREVIATIONS = frozenset(
     # English
     """dr drs mr mrs ms messrs prof rev hon st mt ft capt col gen lt sgt maj gov sen rep jr sr dept univ hosp
@@ -29,7 +29,7 @@ _ABBREVIATIONS = frozenset(
     apdos esc pta ptal bl blq dpto depto núm num nº n tlf tlfn telf km kms cp pol col cdad cd prov mpio del ee
     aprox ej p pág pag v máx mín calle avenida paseo plaza""".split()
 )
-# What goes on with an address after a stray full stop: "Calle Mayor. Nº 3", "Mayor 3. Bajo B".
+# Words that continue an address after a stray full stop: "Calle Mayor. Nº 3", "Mayor 3. Bajo B".
 _NUMBER_SIGNS = frozenset(("nº", "núm"))
 _ADDRESS_PARTS = frozenset("bajo piso puerta planta portal escalera apt apto suite floor unit".split())
 _AFTER_FINAL = re.compile(r"(?<=[.!?…؟۔।\"'”’»)\]])\s+(?=\S)")
@@ -47,7 +47,7 @@ def _starts_sentence(text: str, position: int, after_full_stop: bool) -> bool:
     if first in _OPENING:
         first = text[position + 1 : position + 2]
     if first.isdigit():
-        # "No. 5", "km. 9", "12 Elm St. 02114": after a full stop a number mostly goes on.
+        # "No. 5", "km. 9", "12 Elm St. 02114": a number after a full stop usually continues the sentence.
         return not after_full_stop
     return first.isalpha() and not first.islower()
 
@@ -59,7 +59,7 @@ def _is_abbreviation(text: str, stop: int, following: int, starts: set[int]) -> 
         return text[stop - 1 : stop] == "/"  # "C/. Mayor"
     word = found[0]
     if len(word) == 1 and word.isalpha():
-        # Initials, and the last letter of "e.g."; but "5 g. Then" ends.
+        # Initials and the last letter of "e.g." are abbreviations. The unit in "5 g. Then" ends the sentence.
         return word.isupper() or word in _ABBREVIATIONS or text[found.start() - 1 : found.start()] == "."
     if found.start() in starts and _ITEM_NUMBER.fullmatch(word):
         return True  # "2. Home"
@@ -71,7 +71,7 @@ def _is_abbreviation(text: str, stop: int, following: int, starts: set[int]) -> 
 
 
 def _ends_sentence(text: str, gap_start: int, gap_end: int, starts: set[int]) -> bool:
-    """Whether a sentence ends before a gap of white space; ``starts`` are the offsets where lines start."""
+    """Whether a sentence ends before a gap of white space; ``starts`` holds the offsets from `line_starts`."""
     final = gap_start - 1
     while final > 0 and text[final] in _CLOSING:
         final -= 1
@@ -81,26 +81,25 @@ def _ends_sentence(text: str, gap_start: int, gap_end: int, starts: set[int]) ->
 
 
 def split_sentences(text: str, tokens: Tokens) -> list[tuple[int, int]]:
-    """Cut the tokens of a note into sentences.
+    """Split the tokens of a note into sentences.
 
-    A sentence ends at the end of a line that the next one does not continue (see
-    ``text.line_wrapping``), and after ``.``, ``!``, ``?`` or ``…`` (with closing
-    quotes or brackets) before white space and a capital, a letter of a caseless script, or ``¿`` and ``¡``;
-    after ``!`` and ``?`` also before a digit. A full stop after an initial or a known English or Spanish
-    abbreviation or the number of a list item ends nothing. Ideographic full stops need no white space.
-    Sentences have no length limit.
+    A sentence ends at the end of a line if the next line does not continue the line (see `line_starts`). A sentence
+    also ends after ``.``, ``!``, ``?`` or ``…`` (with closing quotes or brackets) if white space follows, and then a
+    capital letter, a letter of a caseless script, ``¿`` or ``¡``. After ``!`` and ``?`` a digit may follow as well. A
+    full stop does not end a sentence after an initial, a known English or Spanish abbreviation, or the number of a list
+    item. Ideographic full stops need no white space. Sentences have no length limit.
 
     Parameters
     ----------
     text : str
-        The untouched note.
+        Unchanged text of the note.
     tokens : Tokens
-        ``tokenize(text)``.
+        Result of ``tokenize(text)``.
 
     Returns
     -------
     list of (int, int)
-        Half-open token ranges that cover all tokens, in order, none empty.
+        Half-open token range of each sentence. The ranges cover all tokens in order, and no range is empty.
 
     Examples
     --------
@@ -113,12 +112,13 @@ def split_sentences(text: str, tokens: Tokens) -> list[tuple[int, int]]:
     gaps = [gap.span() for gap in _AFTER_FINAL.finditer(text)]
     borders = starts.union([end for start, end in gaps if _ends_sentence(text, start, end, starts)])
     borders.update([final.end() for final in _IDEOGRAPHIC_FINAL.finditer(text)])
+    # A border inside a token moves to the start of the next token: a sentence never cuts a token.
     n_tokens = len(tokens.starts)
     cuts = sorted({0, n_tokens, *(bisect_left(tokens.starts, border) for border in borders)})
     return list(zip(cuts[:-1], cuts[1:], strict=True))
 
 
-# Two carriage returns before a line feed come from files that were converted twice: still one break.
+# Two carriage returns before a line feed occur in files whose newlines were converted twice; they are a single break.
 _LINE_BREAK = re.compile(r"\r{0,2}\n|[\r\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")
 _ITEM = re.compile(
     r"[-*+•·▪◦‣⁃∙●○■□–—>»#]"  # bullets and rows of dashes
@@ -135,7 +135,7 @@ _MAX_CASELESS_SHARE = 0.05  # lower case characters in a note "without" lower ca
 
 
 class _Line(NamedTuple):
-    """A line with anything visible on it."""
+    """A line with at least one visible character."""
 
     start: int  # offset of the first visible character
     length: int  # columns up to the last visible character, indentation included
@@ -160,18 +160,18 @@ def _visible_lines(text: str) -> list[_Line]:
 
 
 def _is_full(line: _Line, following: _Line, width: int) -> bool:
-    """Whether a width explains the break: the line fits into it, and would not with the next word added."""
+    """Whether a width explains the break: the line fits into the width, but the line plus the next word does not."""
     return line.length <= width < line.length + following.needed
 
 
 def _breaks_off(line: _Line, following: _Line, caseless: bool) -> bool:
-    """Whether the break is in mid-sentence: no final punctuation before, no capital after."""
+    """Whether the break is in mid-sentence: no final punctuation before the break, and no capital after the break."""
     first = following.text[0]
     return line.text[-1] not in ".:;!?" and first.isalpha() and (caseless or not first.isupper())
 
 
 def _may_run_on(line: _Line, following: _Line) -> bool:
-    """False where a line starts something new whatever the widths: after a blank line or a row, at a list item."""
+    """False if a line starts a new paragraph for any width: after a blank line or a row of dashes, or a list item."""
     is_row = not line.text.strip("-=_*~#. ")
     return not (following.after_blank or is_row or _ITEM.match(following.text))
 
@@ -179,6 +179,8 @@ def _may_run_on(line: _Line, following: _Line) -> bool:
 def _wrap_width(lines: list[_Line], caseless: bool) -> int | None:
     """Width at which a note was wrapped; None if its lines end where the author ended them."""
     pairs = [(line, after) for line, after in pairwise(lines) if _may_run_on(line, after)]
+    # A break is explained by an interval of widths. Counting the ends of the intervals and summing up gives the number
+    # of explained breaks for all widths in one pass.
     changes = [0] * (_WIDEST + 2)  # how many more breaks each width explains than the width before
     for line, after in pairs:
         first, stop = max(line.length, _NARROWEST), min(line.length + after.needed, _WIDEST + 1)
@@ -206,32 +208,33 @@ def _runs_on(line: _Line, following: _Line, width: int | None, caseless: bool) -
 
 
 def line_starts(text: str) -> list[int]:
-    r"""Offsets at which a line starts that does not continue the line before.
+    r"""Offsets of the lines that do not continue the line before.
 
-    Every visible line starts something new, but for two kinds:
+    A visible line starts a new unit of text, with two exceptions:
 
-    - in a hard-wrapped note, a line whose first word would not have fitted at the end of the line before;
-    - in any other note, a line that breaks off in mid-sentence after 40 or more columns.
+    - In a hard-wrapped note, a line continues the line before if its first word did not fit into the line before.
+    - In any other note, a line continues the line before if the line before has 40 or more columns and the break is in
+      mid-sentence.
 
-    Even these start something new after a blank line or a row of dashes and where they look like a list item
-    (``-``, ``*``, ``•``, ``o``, ``1.``, ``2)``, ``a)``); in a hard-wrapped note also where they look like a field
-    of up to three words (``Allergies: ...``).
+    Some lines start a new unit in spite of these exceptions: lines after a blank line or a row of dashes, and list
+    items (``-``, ``*``, ``•``, ``o``, ``1.``, ``2)``, ``a)``). In a hard-wrapped note, fields of up to three words
+    (``Allergies: ...``) start a new unit, too.
 
-    A note is hard-wrapped if there is a width of 40 to 140 columns that (a) at most a tenth of its lines
-    exceed, or one line, and (b) explains breaks of which at least two, and 30 %, are in mid-sentence. A width
-    explains a break if the line fits into it and would not with the next line's first word added. A break is
-    in mid-sentence if there is no final punctuation before it and a lower case letter after it (any letter in
-    notes without lower case). Breaks at blank lines, rows and list items count neither way.
+    A note is hard-wrapped if a width of 40 to 140 columns meets two conditions. (a) At most a tenth of the lines, or
+    one line, exceed the width. (b) At least two, and at least 30 %, of the breaks that the width explains are in
+    mid-sentence. A width explains a break if the line fits into the width, and the line plus the next line's first word
+    does not fit. A break is in mid-sentence if no final punctuation precedes the break and a lower case letter follows
+    (any letter in notes without lower case). Breaks at blank lines, rows and list items are not counted.
 
     Parameters
     ----------
     text : str
-        The untouched note.
+        Unchanged text of the note.
 
     Returns
     -------
     list of int
-        Increasing offsets of first visible characters.
+        Increasing offsets of the first visible characters of these lines.
 
     Examples
     --------

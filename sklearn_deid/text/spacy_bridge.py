@@ -1,4 +1,4 @@
-"""The tokenizer of this library inside spaCy pipelines."""
+"""Use the tokenizer of this library inside spaCy pipelines."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ if TYPE_CHECKING:
 class SpacyTokenizer:
     """Tokenizer for ``nlp.tokenizer``; see `make_spacy_tokenizer`.
 
-    It has no settings beside the vocabulary, so its serialization methods write and read nothing.
+    The tokenizer has no settings besides the vocabulary, so its serialization methods write and read nothing.
     """
 
     def __init__(self, vocab: Vocab) -> None:
         self.vocab = vocab
 
     def __call__(self, text: str) -> Doc:
-        """Tokenize one text; ``doc.text`` equals ``text``."""
+        """Tokenize a text. The result satisfies ``doc.text == text``."""
         from spacy.tokens import Doc
 
         words: list[str] = []
@@ -56,7 +56,7 @@ class SpacyTokenizer:
 
 
 def _append_gap(text: str, start: int, end: int, words: list[str], spaces: list[bool]) -> None:
-    """Keep what lies between two tokens: one space belongs to the word before, the rest is a token."""
+    """Append the text between two tokens: a first space belongs to the word before, the rest becomes a token."""
     if start < end and words and text[start] == " ":
         spaces[-1] = True
         start += 1
@@ -66,23 +66,23 @@ def _append_gap(text: str, start: int, end: int, words: list[str], spaces: list[
 
 
 def make_spacy_tokenizer(vocab: Vocab) -> SpacyTokenizer:
-    r"""Make spaCy cut texts as `tokenize` does.
+    r"""Make a spaCy tokenizer that produces the tokens of `tokenize`.
 
-    spaCy's own tokenizers leave borders of PHI inside tokens: on the MEDDOCAN corpus no tagger on top of the
-    Spanish one can reach more than 91.4 F1.
+    The tokens of spaCy's own tokenizers often contain borders of PHI. On the MEDDOCAN corpus, no tagger on top of
+    spaCy's Spanish tokenizer can reach more than 91.4 F1.
 
     Parameters
     ----------
     vocab : spacy.vocab.Vocab
-        ``nlp.vocab``.
+        Vocabulary ``nlp.vocab`` of the pipeline.
 
     Returns
     -------
     SpacyTokenizer
-        A callable from a text to a ``spacy.tokens.Doc`` with the tokens of `tokenize` at the same offsets
-        (``token.idx``). So that ``doc.text`` is the untouched text, there is one more token wherever anything
-        but a single space lies between two tokens (``is_space`` if it is white space), and an HTML entity
-        keeps its spelling, with the unescaped form in ``norm_``.
+        Callable from a text to a ``spacy.tokens.Doc`` with the tokens of `tokenize` at the same offsets
+        (``token.idx``). ``doc.text`` equals the unchanged text. For this reason the Doc has an additional token
+        wherever any text other than a single space separates two tokens; ``is_space`` marks white space. An HTML
+        entity keeps its spelling, and ``norm_`` holds its unescaped form.
 
     Examples
     --------

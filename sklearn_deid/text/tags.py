@@ -1,12 +1,13 @@
-"""The grammar of tag sequences: IOB2 and BIOES.
+"""Rules of the tag schemes IOB2 and BIOES.
 
-IOB2 marks the first token of a span with B and the others with I. BIOES also marks the last one with E and a span of
-one token with S (the BILOU of Ratinov and Roth 2009, with other letters). A tag is ``"O"`` or a prefix and a label, as
-in ``"B-PATIENT"``; the prefix ends at the first hyphen, labels may hold more of them.
+IOB2 marks the first token of a span with B and the other tokens with I. BIOES also marks the last token with E, and
+marks a span of a single token with S (BIOES is the BILOU scheme of Ratinov and Roth 2009 with other letters). A tag is
+``"O"``, or a prefix and a label such as ``"B-PATIENT"``. The prefix ends at the first hyphen; the label may contain
+further hyphens.
 
-An illegal sequence is read by one rule, in both schemes: a span ends after E and S, before B, S and O, and before
-another label; an I or E that continues nothing begins a span. So ``O I-DATE I-DATE`` is one date, and no tagged token
-is ever dropped: what a tagger marked stays hidden.
+Both schemes read illegal sequences by the same rule. A span ends after E and S, before B, S and O, and before another
+label. An I or E without a preceding span starts a new span. The sequence ``O I-DATE I-DATE`` is therefore one date.
+The rule never drops a tagged token, so redaction hides every token that a tagger marked.
 """
 
 from __future__ import annotations
@@ -20,12 +21,12 @@ _PREFIXES = {"iob2": "BI", "bioes": "BIES"}
 
 
 def check_tag_scheme(tag_scheme: str) -> str:
-    """Return the scheme if it is known.
+    """Return the name of a tag scheme after checking it.
 
     Raises
     ------
     ValueError
-        If it is not, with the names of the known ones.
+        If the scheme is unknown. The message lists the known schemes.
     """
     if tag_scheme not in SCHEMES:
         raise ValueError(f"The 'tag_scheme' parameter must be one of {SCHEMES}. Got {tag_scheme!r} instead.")
@@ -38,8 +39,8 @@ def split_tag(tag: str) -> tuple[str, str | None]:
     Raises
     ------
     SequenceError
-        If the tag is neither ``"O"`` nor one of B, I, E, S with a label. The message does not show it: where X and y
-        were swapped, it is a word of a note.
+        If the tag is neither ``"O"`` nor one of B, I, E, S with a label. The message does not show the invalid tag: if
+        X and y were swapped, the tag is a word of a note.
 
     Examples
     --------
@@ -58,20 +59,22 @@ def split_tag(tag: str) -> tuple[str, str | None]:
 
 
 def is_allowed(previous: str | None, following: str | None, tag_scheme: str = "iob2") -> bool:
-    """Whether one tag may follow another, for a tagger that must not leave the grammar.
+    """Whether a tag may follow another tag. Taggers use this function to produce only legal sequences.
 
-    A sequence is legal if and only if all its steps are, those from the start and to the end included.
+    A sequence is legal if and only if all its transitions are allowed, including the transitions from the start and to
+    the end of the sentence.
 
     Parameters
     ----------
     previous, following : str or None
-        Tags; None stands for the start and the end of the sentence.
+        Two consecutive tags. None as ``previous`` is the start of the sentence, and None as ``following`` is the end.
     tag_scheme : {"iob2", "bioes"}, default="iob2"
-        A tag whose prefix the scheme does not have is allowed nowhere.
+        Scheme of the tags. A tag with a prefix outside of the scheme is never allowed.
 
     Returns
     -------
     bool
+        Whether the transition is allowed.
 
     Examples
     --------
@@ -89,21 +92,25 @@ def is_allowed(previous: str | None, following: str | None, tag_scheme: str = "i
 
 
 def labels_of(tags: Sequence[str]) -> list[tuple[int, int, str]]:
-    """Spans of a tag sequence of either scheme, illegal sequences included (by the rule at the top of this file).
+    """Spans of an IOB2 or BIOES tag sequence.
+
+    Illegal sequences are read as follows: a span ends after E and S, before B, S and O, and before another label; an I
+    or E without a preceding span starts a new span.
 
     Parameters
     ----------
     tags : sequence of str, length n_tokens
+        Tags of one sentence.
 
     Returns
     -------
     list of (int, int, str)
-        First token, token past the last, label; in order, not overlapping.
+        First token, token past the last and label of each span, in order and without overlaps.
 
     Raises
     ------
     SequenceError
-        If one of them is no tag.
+        If a tag is invalid.
 
     Examples
     --------
@@ -130,18 +137,20 @@ def labels_of(tags: Sequence[str]) -> list[tuple[int, int, str]]:
 
 
 def repair_tags(tags: Sequence[str], tag_scheme: str = "iob2") -> list[str]:
-    """The legal sequence with the same spans, and so with the same labels at the same tokens.
+    """Convert a tag sequence to a legal sequence with the same spans and labels.
 
     Parameters
     ----------
     tags : sequence of str
-        Of either scheme, legal or not; in IOB2 the only change is that an I that continues nothing becomes B.
+        Legal or illegal sequence of either scheme. In an IOB2 sequence the only change is from I to B, for an I
+        without a preceding span.
     tag_scheme : {"iob2", "bioes"}, default="iob2"
         Scheme of the result.
 
     Returns
     -------
     list of str
+        Legal tag sequence.
 
     Examples
     --------
@@ -152,16 +161,19 @@ def repair_tags(tags: Sequence[str], tag_scheme: str = "iob2") -> list[str]:
 
 
 def convert_tags(tags: Sequence[str], source: str, target: str) -> list[str]:
-    """Translate between schemes; illegal sequences are repaired on the way.
+    """Convert tags from one scheme to another. Illegal sequences are repaired.
 
     Parameters
     ----------
     tags : sequence of str
+        Tags in the scheme ``source``.
     source, target : {"iob2", "bioes"}
+        Schemes of the given tags and of the result.
 
     Returns
     -------
     list of str
+        Legal tag sequence in the scheme ``target``.
 
     Examples
     --------
@@ -178,9 +190,11 @@ def tags_of(spans: Iterable[tuple[int, int, str]], n_tokens: int, tag_scheme: st
     Parameters
     ----------
     spans : iterable of (first token, token past the last, label)
-        Not overlapping.
+        Spans without overlaps.
     n_tokens : int
+        Number of tokens of the sentence.
     tag_scheme : {"iob2", "bioes"}, default="iob2"
+        Scheme of the result.
 
     Examples
     --------

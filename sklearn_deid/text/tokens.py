@@ -1,8 +1,8 @@
 """Aggressive tokenizer with exact offsets, for the text of clinical notes.
 
-PHI starts and ends in the middle of what general tokenizers call a word (``25yo``, ``SmithMD``,
-``12/03/2019-14:00``). A span can be tagged exactly only if its borders are token borders, so this tokenizer
-cuts wherever a border may be and leaves it to the tagger to put the pieces together again.
+PHI often starts or ends inside a word of a general tokenizer (``25yo``, ``SmithMD``, ``12/03/2019-14:00``). A span can
+be tagged exactly only if its borders are token borders. This tokenizer therefore splits at every possible border of
+PHI, and the tagger joins the parts again.
 """
 
 from __future__ import annotations
@@ -16,15 +16,15 @@ from typing import NamedTuple
 
 
 class Tokens(NamedTuple):
-    """The tokens of one text, as three parallel lists.
+    """Tokens of one text, as three parallel lists.
 
     Parameters
     ----------
     texts : list of str
-        ``text[starts[i]:ends[i]]``, or its unescaped form where that is an HTML entity.
+        Text ``text[starts[i]:ends[i]]`` of each token. An HTML entity is unescaped.
     starts, ends : list of int
-        Half-open offsets in the untouched text, counted in Unicode code points; increasing, never
-        overlapping.
+        Half-open offsets in the unchanged text, counted in Unicode code points. The offsets increase, and tokens never
+        overlap.
 
     Examples
     --------
@@ -36,12 +36,13 @@ class Tokens(NamedTuple):
     starts: list[int]
     ends: list[int]
 
-    def __repr__(self) -> str:  # counts only: the tokens are note text
+    # The repr shows counts only: the tokens are note text.
+    def __repr__(self) -> str:
         return f"Tokens({len(self.texts)} tokens)"
 
 
-# Scripts written without spaces between words or, in Hangul, with particles glued to names: one token per
-# character.
+# Scripts without spaces between words, and Hangul, where particles follow a name without a space. In these scripts each
+# character is a token.
 _UNSPACED_BLOCKS = (
     (0x0E01, 0x0EFF),  # Thai, Lao
     (0x1000, 0x109F),  # Myanmar, and its extensions
@@ -56,20 +57,19 @@ _UNSPACED_BLOCKS = (
     (0xF900, 0xFAFF),  # compatibility ideographs; the other ideographs and syllables are not scanned at all
     (0xFF66, 0xFFDC),  # half-width kana and Hangul
 )
-# The parts of the code space that hold cased letters, spaced scripts and combining marks. A letter outside
-# them (ideographs, Hangul syllables, Tangut, ...) falls to the last branch of the pattern: a token of its
-# own.
+# Ranges of code points with cased letters, scripts with spaces, and combining marks. A letter outside of these ranges
+# (ideographs, Hangul syllables, Tangut, ...) matches the last branch of the pattern and becomes a token by itself.
 _SCANNED = ((0x0, 0x3400), (0xA000, 0xAC00), (0xF900, 0x17000), (0x1BC00, 0x1F000))
 _KINDS = {
     **dict.fromkeys(("Lu", "Lt"), ord("U")),
     **dict.fromkeys(("Ll", "Lm", "Lo", "Nl", "No"), ord("N")),
     **dict.fromkeys(("Mn", "Mc", "Me"), ord("M")),
 }
-# Soft hyphen, zero-width (non-)joiner, emoji tags, variation selectors: invisible, but they hold a word
-# together.
+# Soft hyphen, zero-width (non-)joiner, emoji tags, variation selectors: these characters are invisible and stay inside
+# their word.
 _JOINERS = "\u00ad\u200c\u200d\U000e0020-\U000e007f\U000e0100-\U000e01ef"
-# Control characters, zero-width space, direction marks, byte order mark: they separate tokens and belong to
-# none.
+# Control characters, zero-width space, direction marks, byte order mark: these characters separate tokens and belong to
+# no token.
 _IGNORED = (
     "\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\u061c\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb"
 )
@@ -96,7 +96,7 @@ def _character_classes() -> dict[str, str]:
 
 @lru_cache(maxsize=1)
 def _token_pattern() -> re.Pattern[str]:
-    """The one expression; every character that is neither white space nor ignored matches some branch."""
+    """Regular expression of a token; every character except white space and ignored characters matches a branch."""
     ranges = _character_classes()
     upper, letter, mark = ranges["U"], ranges["N"], ranges["M"] + _JOINERS
     unspaced = "".join([f"{chr(first)}-{chr(last)}" for first, last in _UNSPACED_BLOCKS])
@@ -104,8 +104,7 @@ def _token_pattern() -> re.Pattern[str]:
         rf"[{letter}{mark}]+",
         rf"\d[\d{mark}]*",
         rf"[{upper}][{upper}{mark}]*[{letter}{mark}]*",
-        # Anything else is one token per character, with what is drawn on it: marks, skin tone, joined
-        # pictographs.
+        # Any other character is a token, together with its combining marks, skin tone and joined pictographs.
         rf"(?:[{_FLAG_LETTERS}]{{2}}|[^\s{_IGNORED}])"
         rf"(?:[{mark}{_SKIN_TONES}]+|(?<=\u200d)[{_PICTOGRAPHS}]|(?<=[{_STACKERS}])[{unspaced}])*",
     )
@@ -116,7 +115,7 @@ _ENTITY = re.compile(r"&(?:#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]
 
 
 def _entity_text(entity: str) -> str:
-    """What an HTML entity stands for; empty if it is none, and then its characters are ordinary text."""
+    """Unescaped form of an HTML entity; empty for an unknown entity, whose characters are ordinary text."""
     return unescape(entity) if entity[1] == "#" or entity[1:] in html5 else ""
 
 
@@ -128,27 +127,27 @@ def _append_tokens(tokens: Tokens, text: str, start: int, end: int) -> None:
 
 
 def tokenize(text: str) -> Tokens:
-    r"""Cut a text into tokens with exact offsets.
+    r"""Split a text into tokens with exact offsets.
 
-    A token is one of:
+    The tokenizer knows four kinds of tokens:
 
-    - a run of letters, cut from lower to upper case (``SmithMD`` is Smith, MD; ``McCoy`` is Mc, Coy), with
-      the combining marks on them, so that a decomposed accent does not split a name; the ordinal signs are
-      lower case letters, as in Unicode (``PerezNºCol`` is Perez, Nº, Col and ``3ºA`` is 3, º, A);
-    - a run of decimal digits (``25yo`` is 25, yo);
-    - any other character alone: punctuation (the underscore too), symbols, an emoji with skin tone and joined
-      emoji, a flag, and every character of scripts without spaces around names (Chinese, Japanese, Korean,
-      Thai, Lao, Khmer, Burmese);
-    - an HTML entity such as ``&lt;`` or ``&#39;``, whose text is unescaped.
+    - A run of letters, split where an upper case letter follows a lower case letter (``SmithMD`` is Smith, MD;
+      ``McCoy`` is Mc, Coy). Combining marks belong to their letter, so a decomposed accent does not split a name.
+      Ordinal signs are lower case letters, as in Unicode (``PerezNºCol`` is Perez, Nº, Col and ``3ºA`` is 3, º, A).
+    - A run of decimal digits (``25yo`` is 25, yo).
+    - Any other single character: punctuation (including the underscore), symbols, an emoji with skin tone and joined
+      emoji, a flag, and every character of scripts without spaces around names (Chinese, Japanese, Korean, Thai, Lao,
+      Khmer, Burmese).
+    - An HTML entity such as ``&lt;`` or ``&#39;``. The token text is the unescaped character.
 
-    White space separates tokens and is in none; so do control characters, zero-width spaces, direction marks,
-    the byte order mark, and entities that stand for one of these. Every other character is in exactly one
+    White space separates tokens and belongs to no token. The same is true for control characters, zero-width spaces,
+    direction marks, the byte order mark, and entities of these characters. Every other character is in exactly one
     token. Soft hyphens and zero-width joiners stay inside their word.
 
     Parameters
     ----------
     text : str
-        Any text, untouched: newlines, entities and accents need no normalising.
+        Unchanged text. Newlines, entities and accents need no normalisation.
 
     Returns
     -------

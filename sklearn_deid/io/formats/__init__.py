@@ -1,3 +1,3 @@
-"""The corpus formats, one file each: every module of this folder declares its ``FORMAT``, and nothing else lists it."""
+"""Corpus formats. Each module of this folder declares a ``FORMAT``; no other file lists the formats."""
 
 __all__: list[str] = []

@@ -1,13 +1,13 @@
-"""brat standoff: the untouched note in ``NAME.txt``, its annotations in ``NAME.ann``.
+"""brat standoff: the unchanged note in ``NAME.txt``, its annotations in ``NAME.ann``.
 
-Only lines of the ``.ann`` that begin with T are spans: ``T1<TAB>LABEL start end<TAB>covered text``. Relations,
-events, attributes and notes are left aside. brat writes line breaks inside the covered text as spaces, and so does
-the writer. The ``.txt`` is decoded and otherwise untouched; offsets count its code points, a byte order mark
-included. If the offsets of a corpus do not count the mark, read it with ``encoding="utf-8-sig"``.
+Spans are the lines of the ``.ann`` file that begin with T: ``T1<TAB>LABEL start end<TAB>covered text``. The reader
+ignores relations, events, attributes and notes. brat and this writer write line breaks inside the covered text as
+spaces. The ``.txt`` file is decoded and not changed. Offsets count its code points, including a byte order mark. If the
+offsets of a corpus do not count the mark, read the corpus with ``encoding="utf-8-sig"``.
 
-Patient id and meta data have no place in brat. The writer puts them, as JSON, into note lines that hang on no
-annotation (``#1<TAB>PatientId DOCUMENT<TAB>"p1"``): brat shows or ignores them, and so does everything that reads T
-lines. Category and confidence of a span are not held; the category follows from the label (``label_scheme=``).
+brat has no place for patient ids and metadata. The writer stores them as JSON in note lines without an annotation
+(``#1<TAB>PatientId DOCUMENT<TAB>"p1"``). brat and other tools show or ignore these lines. The format does not store the
+category and confidence of a span; ``label_scheme=`` restores the category from the label.
 
 Source: Stenetorp et al. (2012), "brat: a Web-based Tool for NLP-Assisted Text Annotation", EACL demonstrations; the
 format is described in brat's manual under "standoff format".
@@ -30,7 +30,7 @@ _SPAN_ID = re.compile(r"T[0-9]{1,9}[A-Za-z]?")
 
 
 def read(path: Path, encoding: str | None = None) -> Iterator[Item]:
-    """Yield the one document of a pair of files, of which ``path`` is either."""
+    """Yield the document of a pair of files. ``path`` is one of the two files."""
     note, annotations = _partner_of(path, ".txt"), _partner_of(path, ".ann")
     place = SourceLocation(str(path), path.stem)
     if note is None:
@@ -47,7 +47,7 @@ def read(path: Path, encoding: str | None = None) -> Iterator[Item]:
 
 
 def write(document: Document, lossy: bool = False) -> dict[str, str]:
-    """The note as it is, and one T line for each span."""
+    """Content of the two files: the unchanged note, and a T line for each span."""
     place, lines = SourceLocation(None, document.doc_id), []
     for number, span in enumerate(document.spans, start=1):
         check_label(place, f"T{number}", span.label, spaces=False)
@@ -61,14 +61,14 @@ def write(document: Document, lossy: bool = False) -> dict[str, str]:
 
 
 def _partner_of(path: Path, suffix: str) -> Path | None:
-    """The file of the same name with the given suffix, in lower or upper case, if there is one."""
+    """File with the same name and the given suffix in lower or upper case; None if there is no such file."""
     if path.suffix.lower() == suffix:
         return path
     return next((p for p in (path.with_suffix(suffix), path.with_suffix(suffix.upper())) if p.exists()), None)
 
 
 def _has_annotations(files: Sequence[Path]) -> bool:
-    """Text files without annotations are not enough: whether nobody annotated them or the annotations got lost."""
+    """Whether the files are brat. Text files alone are not accepted: their annotations may have been lost."""
     return any(file.suffix.lower() in FORMAT.suffixes and _partner_of(file, ".ann") for file in files)
 
 

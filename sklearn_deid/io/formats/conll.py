@@ -1,7 +1,7 @@
-"""CoNLL columns: one token a line, a blank line between sentences, ``-DOCSTART- id`` before each document.
+"""CoNLL columns: a token per line, a blank line between sentences, ``-DOCSTART- id`` before each document.
 
-Tokens and tags alone lose the white space of a note, and with it every offset. The writer therefore adds two
-columns and a line with the text, so that reading gives the documents back::
+Tokens and tags alone do not preserve the white space and the offsets of a note. The writer therefore adds two columns
+and a line with the text, so that the reader restores the documents::
 
     -DOCSTART- n1
     # text = "Mr.  Roe\\r\\nleft."
@@ -14,14 +14,14 @@ columns and a line with the text, so that reading gives the documents back::
     left    10      14      O
     .       14      15      O
 
-Columns are separated by tabs: token, start, end, IOB2 tag. Patient id and meta data are JSON in lines like the one
-of the text; category and confidence of a span are not held. Sentences are those of `text.segment`, except that none
-ends inside a span.
+The columns token, start, end and IOB2 tag are separated by tabs. Header lines also store patient id and metadata as
+JSON. The format does not store the category and confidence of a span. The sentences are the sentences of
+`text.segment`, but no sentence ends inside a span.
 
-Files of others have the token in the first column and the tag in the last one, separated by tabs or spaces. Their
-text is made up: tokens joined by single spaces, sentences by line feeds; spans end with their sentence. A document
-without an id of its own is called after the file and its number in it. Tags may be IOB2 or BIOES; sequences that
-these do not allow are repaired as conlleval does (an I without a beginning begins a span).
+Files of other tools have the token in the first column and the tag in the last column, separated by tabs or spaces. The
+reader makes a text for such a file: single spaces join the tokens, and line feeds join the sentences. Spans end with
+their sentence. The id of a document without an id consists of the file name and the number of the document. Tags may be
+IOB2 or BIOES. Illegal sequences are repaired as in conlleval (an I without a preceding span starts a span).
 
 Source: Tjong Kim Sang and De Meulder (2003), "Introduction to the CoNLL-2003 Shared Task".
 """
@@ -55,7 +55,7 @@ class _Row(NamedTuple):
 
 
 class _Block(NamedTuple):
-    """The lines of one document: its id, what its header lines say, and its sentences."""
+    """Lines of a document: its id, its header lines, and its sentences."""
 
     doc_id: str
     header: dict[str, str]
@@ -67,7 +67,7 @@ class _Block(NamedTuple):
 
 
 def read(path: Path, encoding: str | None = None) -> Iterator[Item]:
-    """Yield the documents of a file; a broken one yields an error and does not hide those after it."""
+    """Yield the documents of a file. For a broken document the function yields an error and continues."""
     for number, lines in enumerate(_split_documents(path, encoding or "utf-8"), start=1):
         place = SourceLocation(str(path))
         try:

@@ -1,15 +1,16 @@
-"""spaCy's ``DocBin`` files (``.spacy``), for ``spacy train`` and for what a pipeline has annotated.
+"""spaCy's ``DocBin`` files (``.spacy``), for ``spacy train`` and for the output of spaCy pipelines.
 
-Each note is a spaCy ``Doc``. Its text is the untouched text; its tokens are those of `text.tokenize`, cut at every
-border of a span besides, so that nothing moves. Spans stand in ``doc.spans["phi"]``, which may overlap, and the
-longest of those that overlap in ``doc.ents``. Document id, patient id, meta data, categories and confidences are
-noted in the group itself (``doc.spans["phi"].attrs``): user data of a Doc are neither written nor read.
+Each note is a spaCy ``Doc`` with the unchanged text. Its tokens are the tokens of `text.tokenize`, additionally split
+at every border of a span, so all offsets are exact. ``doc.spans["phi"]`` holds all spans, which may overlap.
+``doc.ents`` holds the longest of overlapping spans. The attributes of the group (``doc.spans["phi"].attrs``) hold
+document id, patient id, metadata, categories and confidences. User data of a Doc are neither written nor read.
 
-Files of others are read too: spans are those of the group ``"phi"``; without it the named entities, if the tokens are
-annotated with them; else those of the only group. A file in which nobody looked for entities is refused, as it would
-look like notes without PHI. A document without an id of its own is called after the file and its number in it.
+The reader also accepts files of other tools. The spans are then the spans of the group ``"phi"``. Without this group
+the reader uses the named entities, if the tokens are annotated with entities, else the only group of spans. The reader
+refuses a file without any annotation of entities, because such a file would look like notes without PHI. The id of a
+document without an id consists of the file name and the number of the document.
 
-See `packed_docs` for why files from strangers are safe to read.
+`packed_docs` explains why files from untrusted sources are safe to read.
 """
 
 from __future__ import annotations
@@ -42,7 +43,7 @@ _PREFIXES = {1: "I", _OUTSIDE: "O", 3: "B"}
 
 
 def read(path: Path, encoding: str | None = None) -> Iterator[Item]:
-    """Yield the documents of a file; a broken one yields an error and does not hide those after it."""
+    """Yield the documents of a file. For a broken document the function yields an error and continues."""
     from spacy.attrs import ORTH
 
     place = SourceLocation(str(path))
@@ -58,14 +59,14 @@ def read(path: Path, encoding: str | None = None) -> Iterator[Item]:
 
 
 def write(document: Document, lossy: bool = False) -> dict[str, str]:
-    """One line of JSON: documents are collected as JSON lines, and packed when the last one is there (`pack`)."""
+    """Document as a line of JSON. The writer collects JSON lines and packs them after the last document (`pack`)."""
     for number, span in enumerate(document.spans, start=1):
         check_label(SourceLocation(None, document.doc_id), f"number {number}", span.label)
     return {".spacy": jsonl.write(document, lossy)[".jsonl"]}
 
 
 def pack(lines: Path) -> bytes:
-    """The bytes of a DocBin with the documents of a file of JSON lines."""
+    """Bytes of a DocBin with the documents of a JSON lines file."""
     from spacy.tokens import DocBin
     from spacy.vocab import Vocab
 
@@ -105,7 +106,7 @@ def _span(doc: Doc, span: Span) -> SpacySpan:
 
 
 def _words(document: Document) -> tuple[list[str], list[bool]]:
-    """Tokens that are cut at every border of a span, and whether a space follows each."""
+    """Tokens split at every border of a span, and whether a space follows each token."""
     text, tokens = document.text, tokenize(document.text)
     firsts, lasts = {span.start for span in document.spans}, {span.end for span in document.spans}
     cuts = sorted({0, len(text), *tokens.starts, *tokens.ends, *firsts, *lasts})
@@ -140,7 +141,7 @@ def _document(place: SourceLocation, packed: PackedDocs, number: int) -> Documen
 
 
 def _text(place: SourceLocation, packed: PackedDocs, number: int) -> tuple[str, list[int], list[int]]:
-    """The text of a document, and where its tokens begin and end."""
+    """Text of a document, and start and end offsets of its tokens."""
     from spacy.attrs import ORTH
 
     hashes, spaces = packed.tokens[number][:, packed.columns[ORTH]], packed.spaces[number]
@@ -160,7 +161,7 @@ def _text(place: SourceLocation, packed: PackedDocs, number: int) -> tuple[str, 
 
 
 def _source(place: SourceLocation, groups: dict[str, PackedGroup], entities: list[Span] | None) -> str | None:
-    """The group that holds the PHI; None for the named entities."""
+    """Group of spans with the PHI; None if the named entities hold the PHI."""
     if SPANS_KEY in groups:
         return SPANS_KEY
     filled = [key for key, group in groups.items() if group.spans]
@@ -179,7 +180,7 @@ def _source(place: SourceLocation, groups: dict[str, PackedGroup], entities: lis
 def _entities(
     place: SourceLocation, packed: PackedDocs, number: int, borders: tuple[list[int], list[int]]
 ) -> list[Span] | None:
-    """Spans of the named entities; None if not all tokens were looked at."""
+    """Spans of the named entities; None if some tokens have no entity annotation."""
     from spacy.attrs import ENT_IOB, ENT_TYPE
 
     if ENT_IOB not in packed.columns or ENT_TYPE not in packed.columns:

@@ -1,10 +1,10 @@
-"""JSON lines: one document a line, with everything that a document holds.
+"""JSON lines: one document per line, with all its information.
 
-A line is an object with the keys ``doc_id``, ``text``, ``spans``, ``patient_id`` and ``meta``; only the first two
-must be there. A span has ``start``, ``end`` (half-open, counted in Unicode code points) and ``label``, and may have
-``text``, ``category`` and ``confidence``. ``text`` repeats what the span covers: it is written so that a file whose
-offsets were counted in other units (UTF-16 in JavaScript, bytes) is noticed. Other keys are refused: a file that
-calls its spans ``entities`` would otherwise look like notes without PHI.
+A line is an object with the keys ``doc_id``, ``text``, ``spans``, ``patient_id`` and ``meta``. Only the first two keys
+are required. A span has ``start``, ``end`` (half-open, counted in Unicode code points) and ``label``, and may have
+``text``, ``category`` and ``confidence``. The key ``text`` of a span repeats the covered text. With this copy the
+reader detects offsets in other units (UTF-16 in JavaScript, or bytes). The reader refuses other keys: a file with spans
+under the key ``entities`` would otherwise look like notes without PHI.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _SPAN_KEYS = {"start", "end", "label", "text", "category", "confidence"}
 
 
 def read(path: Path, encoding: str | None = None) -> Iterator[Item]:
-    """Yield the documents of a file; a broken line yields an error and does not hide the lines after it."""
+    """Yield the documents of a file. For a broken line the function yields an error and continues."""
     for number, line in read_lines(path, encoding or "utf-8"):
         if isinstance(line, CorpusFormatError):
             yield line
@@ -55,7 +55,7 @@ def write(document: Document, lossy: bool = False) -> dict[str, str]:
 
 
 def finished_ids(path: Path, *, unfinished: bool = False) -> set[str]:
-    """Ids of the documents of a file; of one that is ``unfinished``, a last line without line feed does not count."""
+    """Ids of the documents of a file. With ``unfinished`` a last line without a line feed is ignored."""
     ids = set()
     with path.open("rb") as stream:
         for number, line in enumerate(stream, start=1):

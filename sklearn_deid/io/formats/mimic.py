@@ -1,11 +1,12 @@
 """Notes de-identified as those of MIMIC-II and III: identifiers are placeholders such as ``[**Hospital 12**]``.
 
-What reads as a note again comes out: each placeholder is replaced by an invented name, place, date or identifier of
-its kind, which becomes a gold span of the i2b2 2014 scheme. Equal placeholders of a note get equal text. A note is
-filled by a stream of random numbers of its own, from the seed and its id: order and number of notes do not matter.
+The reader makes readable notes: an invented name, place, date or identifier of the same kind replaces each placeholder
+and becomes a gold span of the i2b2 2014 scheme. Equal placeholders of a note are replaced by equal text. Each note has
+its own random generator, seeded from the random seed and the document id. The order and number of notes therefore do
+not affect the invented text.
 
-A ``.txt`` file is one note; a ``.csv`` file is a table with the columns of NOTEEVENTS, of which TEXT and ROW_ID are
-needed and SUBJECT_ID is the patient.
+A ``.txt`` file is a single note. A ``.csv`` file is a table with the columns of NOTEEVENTS. The columns TEXT and ROW_ID
+are required, and SUBJECT_ID is the patient.
 
 Source: Neamatullah et al. (2008), "Automated de-identification of free-text medical records", BMC Med Inform Decis Mak
 8:32; Johnson et al. (2016), "MIMIC-III, a freely accessible critical care database", Sci Data 3:160035.
@@ -38,7 +39,7 @@ _LARGEST_CELL = 2**24
 
 
 def read(path: Path, encoding: str | None = None, seed: int = 0) -> Iterator[Item]:
-    """Yield the notes of a file with their placeholders filled in."""
+    """Yield the notes of a file. Invented text replaces their placeholders."""
     if path.suffix.lower() == ".csv":
         yield from _read_table(path, encoding or "utf-8", seed)
         return
@@ -47,7 +48,7 @@ def read(path: Path, encoding: str | None = None, seed: int = 0) -> Iterator[Ite
 
 
 def write(document: Document, lossy: bool = False) -> dict[str, str]:
-    """Nothing: what was a placeholder and of which kind is gone."""
+    """Always raise: the positions and kinds of the placeholders are lost after reading."""
     raise SourceLocation(None, document.doc_id).error(
         "Notes cannot be written with placeholders of MIMIC. Use another format, such as 'jsonl'."
     )
@@ -123,7 +124,7 @@ def _note(place: SourceLocation, text: str, patient_id: str | None, seed: int) -
 
 
 def _checked(place: SourceLocation, text: str, start: int, end: int) -> str:
-    """Text between placeholders, which must hold no half of one."""
+    """Text between placeholders. Half of a placeholder in this text is an error."""
     half = _REMAINS.search(text, start, end)
     if half is not None:
         raise place.error("A placeholder is not whole.", None, half.start(), half.end())
@@ -131,7 +132,7 @@ def _checked(place: SourceLocation, text: str, start: int, end: int) -> str:
 
 
 def _is_doctor(text: str, start: int, end: int) -> bool:
-    """Whether a title stands in front of a placeholder, or a degree behind it and the names that follow."""
+    """Whether a title precedes a placeholder, or a degree follows the placeholder and the names after it."""
     if _BEFORE_DOCTOR.search(text, max(0, start - 30), start):
         return True
     while (following := _PLACEHOLDER.match(text, end + (text[end : end + 1] == " "))) is not None:

@@ -1,6 +1,6 @@
-"""Raw notes, one a ``.txt`` file: what a tagger gets and what redaction gives back. No annotations.
+"""Raw notes without annotations, one note per ``.txt`` file: input of a tagger or result of a redaction.
 
-Never guessed from a path: a brat folder that lost its ``.ann`` files would look like notes without PHI.
+The format is never guessed from a path: a brat folder without its ``.ann`` files would look like notes without PHI.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from ..format import Format, Item
 
 
 def read(path: Path, encoding: str | None = None) -> Iterator[Item]:
-    """Yield the note of a file, untouched, without spans."""
+    """Yield the unchanged note of a file, without spans."""
     place = SourceLocation(str(path), path.stem)
     text = decode(place, read_bytes(place, path), encoding or "utf-8")
     check_text(place, text)
@@ -23,7 +23,7 @@ def read(path: Path, encoding: str | None = None) -> Iterator[Item]:
 
 
 def write(document: Document, lossy: bool = False) -> dict[str, str]:
-    """The note alone; spans, patient id and meta data only go if ``lossy`` says so."""
+    """Text of the note. Spans, patient id and metadata raise an error unless ``lossy`` is set."""
     if not lossy and (document.spans or document.patient_id is not None or document.meta):
         raise SourceLocation(None, document.doc_id).error(
             "Plain text cannot hold spans, patient id or meta data. Pass lossy=True to write the text alone, "
