@@ -1,4 +1,4 @@
-"""Displays: what was measured, drawn with matplotlib (extra ``plot``)."""
+"""Displays: figures of measured results, drawn with matplotlib (extra ``plot``)."""
 
 from .audit_display import AuditDisplay
 from .noise_display import NoiseStudyDisplay
