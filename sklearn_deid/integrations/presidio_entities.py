@@ -7,7 +7,7 @@ from types import MappingProxyType
 
 from ..text import I2B2_2014, MEDDOCAN, label_map
 
-# Labels for which Presidio has an own name. All other labels keep their names; Presidio lets recognisers add entities.
+# Labels for which Presidio has another name. All other labels keep their names; Presidio lets recognisers add entities.
 _OF_I2B2 = {
     **dict.fromkeys(("PATIENT", "DOCTOR"), "PERSON"),
     **dict.fromkeys(("STREET", "CITY", "STATE", "COUNTRY", "ZIP", "LOCATION-OTHER"), "LOCATION"),
