@@ -66,7 +66,7 @@ def add_command(commands: Any) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Print the scores and, with ``--leaks``, the missed PHI."""
+    """Print the scores and, with ``--leaks``, the PHI that the predictions do not cover completely."""
     from ..metrics import deid_report, leak_list
 
     options = {"encoding": arguments.encoding, "label_scheme": arguments.label_scheme}

@@ -30,7 +30,8 @@ class NoteOutput:
     Raises
     ------
     DeidError
-        If the output exists and is refused, or if the format needs a folder and the path is a file, or the reverse.
+        If the output exists and is refused, if the format needs a folder and the path is a file (or the reverse), or
+        if ``resume`` is set and the format cannot be resumed.
     """
 
     def __init__(
