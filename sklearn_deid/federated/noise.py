@@ -191,7 +191,7 @@ class SparseVectorUpload:
 
 
 def _finest(bound: float) -> float:
-    """Spacing of float32 numbers just below ``bound``: float32 cannot represent a finer grid up to the bound."""
+    """Finest allowed step of a grid: float32 represents its multiples near ``bound`` exactly."""
     return math.ldexp(1.0, math.frexp(bound)[1] - 23)
 
 
