@@ -436,7 +436,7 @@ class DSSGDEnsemble(BaseEstimator):
     def _split(
         self, everything: WorkerData, n_workers: int, known: dict[Hashable, int] | None, rng: np.random.Generator
     ) -> list[WorkerData]:
-        """Split the data into parts of the workers. Known patients keep their worker; new ones are added to ``known``."""
+        """Split the data over the workers. Known patients keep their worker; new ones are added to ``known``."""
         if self._strategy == "centralized":
             return [everything]
         if known is None:
@@ -673,7 +673,7 @@ class DSSGDEnsemble(BaseEstimator):
 
     @property
     def epsilon_(self) -> np.ndarray:
-        """Epsilon of differential privacy that each worker has spent, shape (n_workers,); see `federated.PrivacyLedger`.
+        """Epsilon that each worker has spent, shape (n_workers,); see `federated.PrivacyLedger`.
 
         The guarantee holds for any change of a worker's data: a note, a patient, or all data. With Gaussian noise the
         guarantee also has the ``delta`` of the ensemble. The guarantee covers the uploads. It does not cover
