@@ -148,8 +148,7 @@ class TaggerLearner:
             if not self._begun:
                 self.tagger.notify("on_train_begin", X=self._data[0], y=None)
                 self._begun = True
-            # `fit` makes its batches by the lengths before any span is swapped, in every epoch. Swapping changes the
-            # lengths, so they are restored here.
+            # As in `fit`, the batches of every epoch are made by the lengths before any span is swapped.
             self._data[0].lengths = self._lengths
             self.tagger.fit_loop(self._data, epochs=1)
         self.n_epochs += 1
