@@ -129,7 +129,7 @@ def plan_notes(chance: Chance, n_notes: int) -> list[tuple[int, str]]:
     Returns
     -------
     list of (stay number, kind)
-        ``n_notes`` pairs with increasing stay numbers. Notes of one stay have the same number.
+        ``n_notes`` pairs. Stay numbers never decrease, and notes of one stay have the same number.
 
     Examples
     --------
@@ -141,7 +141,8 @@ def plan_notes(chance: Chance, n_notes: int) -> list[tuple[int, str]]:
     while len(plan) < n_notes:
         bundle = chance.weighted(_BUNDLES)
         missing = n_notes - len(plan)
-        if missing == 1:  # a patient with one note may have any kind, not only what stays begin with
+        # Without this case a last single note would always have a kind with which stays begin.
+        if missing == 1:
             bundle = (chance.pick(bundle),)
         plan.extend((stay, kind) for kind in bundle[:missing])
         stay += 1
