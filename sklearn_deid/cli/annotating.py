@@ -1,4 +1,4 @@
-"""The run that ``tag`` and ``redact`` share: notes stream in, are tagged, and stream out; failures are withheld."""
+"""Run of ``tag`` and ``redact``: notes are read, tagged and written one by one; notes that fail are withheld."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Result = Callable[[Document, tuple[Span, ...]], Document]
 
 @dataclass
 class Account:
-    """What became of the notes."""
+    """Numbers of finished and skipped notes, and the errors of withheld notes."""
 
     done: int = 0
     skipped: int = 0
@@ -31,12 +31,12 @@ class Account:
 
     @property
     def seen(self) -> int:
-        """Notes that are through."""
+        """Number of notes that are finished, skipped or withheld."""
         return self.done + self.skipped + len(self.withheld)
 
 
 def add_note_options(parser: ArgumentParser) -> None:
-    """What both commands take."""
+    """Add the arguments that both commands share."""
     parser.add_argument("notes", metavar="NOTES", help="a file, a folder, or - for standard input (not on Windows)")
     parser.add_argument("--model", required=True, metavar="FOLDER", help="the model that 'train' has saved")
     parser.add_argument("--output", required=True, metavar="OUT", help="folder or .jsonl file to write; see above")
@@ -60,7 +60,7 @@ def add_note_options(parser: ArgumentParser) -> None:
 
 
 def load_deidentifier(arguments: Namespace) -> Any:
-    """The model of ``--model``, set to withhold what it cannot process."""
+    """Load the model of ``--model``, set to withhold notes that cannot be processed."""
     device = set_machine(arguments)
     from ..tagging.note_deidentifier import NoteDeidentifier
     from ..tagging.saving import load_tagger
@@ -73,7 +73,7 @@ def load_deidentifier(arguments: Namespace) -> Any:
 def annotate_notes(
     source: NoteSource, deidentifier: Any, output: NoteOutput, result: Result, *, verb: str, quiet: bool
 ) -> int:
-    """Tag all notes and write the result of each; memory does not grow with the number of notes.
+    """Tag all notes and write the result of each note. Memory use does not grow with the number of notes.
 
     Returns
     -------
@@ -111,7 +111,7 @@ def _withholder(account: Account, output: NoteOutput) -> Callable[[CorpusFormatE
 
 
 def _pending(documents: Iterator[Document], output: NoteOutput, account: Account) -> Iterator[Document]:
-    """Notes that no earlier run has finished."""
+    """Yield the notes that no earlier run has finished."""
     for document in documents:
         if output.is_done(document.doc_id):
             account.skipped += 1
@@ -122,7 +122,7 @@ def _pending(documents: Iterator[Document], output: NoteOutput, account: Account
 def _results(
     pending: Iterator[Document], deidentifier: Any, result: Result, withhold: Callable[[CorpusFormatError], None]
 ) -> Iterator[Document]:
-    """What is to be written of each note; notes that cannot be processed are withheld."""
+    """Yield the result of each note. Notes that cannot be processed are withheld."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", WithheldWarning)  # the account at the end has them all
         for document, spans in deidentifier.iter_annotate(pending):

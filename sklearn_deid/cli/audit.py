@@ -87,7 +87,7 @@ def add_command(commands: Any) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Load, attack, print and write."""
+    """Load the representer and the notes, run the attacks, and print and write the report."""
     for path in arguments.output:
         if path.exists() and not arguments.overwrite:
             raise DeidError("There is a report already; pass overwrite=True or name another file.", path=str(path))
@@ -118,7 +118,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _show(report: AuditReport) -> None:
-    """The score, what decides, the verdicts, and what is missing."""
+    """Print the score, the deciding attack, the verdicts, and the missing parts of the audit."""
     low, high = report.score_interval
     print(f"Score: {low:.2f} (up to {high:.2f}), on {report.n_sentences} sentences of {report.n_patients} patients.")
     if report.worst is not None:
@@ -134,7 +134,7 @@ def _show(report: AuditReport) -> None:
 
 
 def _attacks(written: str) -> Any:
-    """A preset, or a list of names."""
+    """Parse the value of ``--attacks``: a preset, or a list of names."""
     from ..audit.privacy_auditor import AdversarialPrivacyAuditor
 
     if written in ("default", "quick", "all"):

@@ -1,4 +1,4 @@
-"""``sklearn-deid convert``: annotated notes in another format."""
+"""``sklearn-deid convert``: convert annotated notes to another format."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def add_command(commands: Any) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Read all, check all, write all."""
+    """Read and check all notes, then write them."""
     target = Path(arguments.target)
     check_apart(Path(arguments.corpus), [target])
     NoteOutput(target, arguments.to, overwrite=arguments.overwrite)  # refuses an output that is there

@@ -67,7 +67,7 @@ def add_command(commands: Any) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Generate, train, show, score, save."""
+    """Generate notes, train a model, show redacted notes, score the model, and save model and notes."""
     folder = Path(arguments.output)
     _claim(folder)
     device = set_machine(arguments)
@@ -98,7 +98,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _claim(folder: Path) -> None:
-    """Make the folder, or take over that of an earlier demo; nothing else is touched."""
+    """Create the folder, or reuse the folder of an earlier demo. Other folders are refused."""
     if folder.exists() and not folder.is_dir():
         raise DeidError("There is a file of this name. Use another --output.", path=str(folder))
     if folder.exists() and any(folder.iterdir()) and not (folder / _MARKER).is_file():
@@ -108,7 +108,7 @@ def _claim(folder: Path) -> None:
 
 
 def _show_notes(predicted: Corpus) -> None:
-    """The shortest notes of different kinds, as they were and as they are redacted."""
+    """Print the shortest notes of different kinds, before and after redaction."""
     by_kind = {document.meta.get("kind"): document for document in sorted(predicted, key=lambda d: -len(d.text))}
     for document in sorted(by_kind.values(), key=lambda d: len(d.text))[:_N_SHOWN]:
         for title, text in (("before", document.text), ("after", redact(document.text, document.spans))):

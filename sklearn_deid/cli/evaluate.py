@@ -1,4 +1,4 @@
-"""``sklearn-deid evaluate``: predicted against true annotations."""
+"""``sklearn-deid evaluate``: compare predicted with true annotations."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def add_command(commands: Any) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Print scores, and leaks if asked for."""
+    """Print the scores and, with ``--leaks``, the PHI that the predictions do not cover completely."""
     from ..metrics import deid_report, leak_list
 
     options = {"encoding": arguments.encoding, "label_scheme": arguments.label_scheme}

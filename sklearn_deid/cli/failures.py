@@ -1,4 +1,4 @@
-"""Exit codes, and what is said when something fails: one line, or a traceback, and never text of a note."""
+"""Exit codes and error messages: one line or a traceback, and never text of a note."""
 
 from __future__ import annotations
 
@@ -18,7 +18,10 @@ _PARAMETER = re.compile(r"\b(encoding|format|lossy|missing|overwrite|resume)=('[
 
 
 def show_error(error: Exception) -> None:
-    """One line on standard error; for errors of the library and of the system, which hold no note text."""
+    """Print an error as one line on standard error.
+
+    Use this function for errors of the library and of the system only: their messages hold no text of notes.
+    """
     message = str(error)
     if isinstance(error, OSError) and error.strerror:
         message = f"{error.strerror}." if error.filename is None else f"{error.strerror}. [file {error.filename}]"
@@ -26,7 +29,7 @@ def show_error(error: Exception) -> None:
 
 
 def one_line(message: str) -> str:
-    """The message for the terminal: options instead of parameters, no line breaks nor control characters.
+    """Rewrite a message for the terminal: with options instead of parameters, without line breaks and control codes.
 
     Examples
     --------
@@ -49,15 +52,16 @@ def show_warning(
     file: TextIO | None = None,
     line: str | None = None,
 ) -> None:
-    """As `warnings.showwarning`, without the line of code that warns."""
+    """Print a warning like `warnings.showwarning`, without the line of code that raised the warning."""
     print(f"sklearn-deid: warning: {one_line(str(message))}", file=sys.stderr)
 
 
 class CrashReport:
-    """Context that turns a mistake of the program into a traceback without messages, and exit code 2.
+    """Context that reports an unexpected exception as a traceback without messages, with exit code 2.
 
-    The message of an exception that nobody foresaw can hold text of a note, and so can local variables; file names,
-    line numbers and the kinds of exceptions cannot. Python's own exit code for it, 1, means something else here.
+    The message of an unexpected exception can hold text of a note, and so can local variables. File names, line numbers
+    and the types of exceptions cannot. Python's own exit code for an unexpected exception is 1, which has another
+    meaning here.
     """
 
     def __enter__(self) -> None:
@@ -80,14 +84,15 @@ class CrashReport:
 
 @contextmanager
 def remember_interrupts() -> Iterator[list[int]]:
-    """Let Ctrl-C and SIGTERM raise KeyboardInterrupt, and note which of them came.
+    """Let Ctrl-C and SIGTERM raise KeyboardInterrupt, and record the received signals.
 
-    Training loops end on KeyboardInterrupt and return as if they were done; the list tells.
+    Training loops end on KeyboardInterrupt and return as after a complete training. The recorded signals show that the
+    training was interrupted.
 
     Yields
     ------
     list of int
-        Numbers of the signals that came; empty without any.
+        Numbers of the received signals. The list is empty without an interruption.
     """
     seen: list[int] = []
 

@@ -86,7 +86,7 @@ def _add_plan(steps: Any) -> None:
 
 
 def plan(arguments: argparse.Namespace) -> int:
-    """Write the folder of a federation."""
+    """Write the folder of a new federation."""
     from ..federated.sites import write_federation, write_session
 
     if Path(arguments.folder).exists():
@@ -265,7 +265,7 @@ def _add_agreement(parser: argparse.ArgumentParser) -> None:
 
 
 def _agreement_of(arguments: argparse.Namespace) -> FederationConfig:
-    """The agreement that the options describe."""
+    """Create the configuration of the federation from the options."""
     from ..federated.sites import FederationConfig
     from ..text import get_label_scheme
 
@@ -308,7 +308,7 @@ def _add_rules(parser: argparse.ArgumentParser) -> None:
 
 
 def _rules_of(arguments: argparse.Namespace) -> SessionRules:
-    """The rules that the options describe."""
+    """Create the session rules from the options."""
     from ..federated.sites import SessionRules
 
     return SessionRules(
@@ -360,7 +360,7 @@ def _add_sharing(parser: argparse.ArgumentParser) -> None:
 
 
 def _sharing_of(arguments: argparse.Namespace) -> dict[str, Any]:
-    """The values of `_add_sharing` by their names in `SiteSettings`."""
+    """Values of the options of `_add_sharing`, by their names in `SiteSettings`."""
     return {name: getattr(arguments, name) for name in _SHARING}
 
 

@@ -1,4 +1,4 @@
-"""Where ``tag`` and ``redact`` write: what they refuse to touch, and how an interrupted run goes on."""
+"""Output of ``tag`` and ``redact``: which targets they refuse, and how an interrupted run continues."""
 
 from __future__ import annotations
 
@@ -14,22 +14,24 @@ _ENDINGS = {suffix for known in FORMATS.values() for suffix in known.suffixes}
 
 
 class NoteOutput:
-    """A folder with files for each note, or one file with all of them.
+    """Output in a folder with files for each note, or in one file with all notes.
 
     Parameters
     ----------
     path : Path
+        Folder or file to write.
     format : str
-        A format of `io`.
+        Format of `io`.
     resume, overwrite : bool
-        What to do with an output that is there already; neither refuses it.
+        Whether to continue or to overwrite an existing output. If both are False, an existing output is refused.
     numbers : OutputNumbers, optional
-        Gives outputs numbers in the place of the ids of their notes.
+        Random numbers that replace the ids of the notes in the output.
 
     Raises
     ------
     DeidError
-        If something is there already, or another kind of thing than the format needs.
+        If the output exists and is refused, if the format needs a folder and the path is a file (or the reverse), or
+        if ``resume`` is set and the format cannot be resumed.
     """
 
     def __init__(
@@ -51,12 +53,12 @@ class NoteOutput:
         return self._name(doc_id) in self._writer.completed
 
     def write(self, document: Document) -> None:
-        """Write a note; it is complete on disk when this returns.
+        """Write a note. The note is complete on disk when the method returns.
 
         Raises
         ------
         CorpusFormatError
-            If the format cannot hold this note; others can still be written.
+            If the format cannot hold this note. Other notes can still be written.
         """
         self._written.add(document.doc_id)
         if self.numbers is not None:
@@ -64,7 +66,7 @@ class NoteOutput:
         self._writer.write(document)
 
     def withdraw(self, doc_id: str) -> None:
-        """Remove what an earlier run wrote for a note that is withheld this time."""
+        """Remove the files of an earlier run for a note that this run withholds."""
         name = self._name(doc_id)
         if not self.overwrite or doc_id in self._written:  # the second note of the same id is what is withheld
             return
@@ -118,7 +120,7 @@ class NoteOutput:
 
 
 def check_apart(notes: Path, outputs: list[Path]) -> None:
-    """Refuse to write where the notes are.
+    """Refuse outputs that could overwrite the input notes.
 
     Parameters
     ----------

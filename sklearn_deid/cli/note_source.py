@@ -1,4 +1,4 @@
-"""The notes that ``tag`` and ``redact`` read, one after the other."""
+"""Input of ``tag`` and ``redact``: notes that are read one after the other."""
 
 from __future__ import annotations
 
@@ -13,22 +13,22 @@ _STANDARD_INPUT = Path("/dev/stdin")
 
 
 class NoteSource:
-    """A file, a folder, or standard input.
+    """Input notes from a file, a folder, or standard input.
 
     Parameters
     ----------
     written : str
-        What the user wrote: a path, or ``"-"`` for standard input.
+        Argument of the command line: a path, or ``"-"`` for standard input.
     format : str or None
-        A format of `io`; None is raw text for a folder, a ``.txt`` file and standard input, and else what the ending of
-        the file says.
+        Format of `io`. None means raw text for a folder, a ``.txt`` file and standard input, and the format of the file
+        ending for other files.
     encoding : str or None
-        None is UTF-8, or what an XML file declares.
+        Encoding of the files. None means UTF-8, or the encoding that an XML file declares.
 
     Raises
     ------
     DeidError
-        If nothing is there.
+        If the path does not exist.
     """
 
     def __init__(self, written: str, format: str | None = None, encoding: str | None = None) -> None:
@@ -40,15 +40,15 @@ class NoteSource:
         self.encoding = encoding
 
     def read(self, on_error: Callable[[CorpusFormatError], object]) -> Iterator[Document]:
-        """Yield the notes; ``on_error`` gets an error for each one that cannot be read."""
+        """Yield the notes. ``on_error`` is called with an error for each note that cannot be read."""
         return iter_documents(self.path, self.format, on_error=on_error, encoding=self.encoding)
 
     def size(self) -> int | None:
-        """Number of notes, where it can be told without reading them."""
+        """Number of notes, or None if the notes must be read to count them."""
         return len(self._files(wanted=True)) if self._is_folder_of_notes() else None
 
     def left_aside(self) -> list[str]:
-        """Names of what stands in the folder and is not read: sub-folders and files with other endings."""
+        """Names of sub-folders and of files with other endings, which are in the folder but are not read."""
         return self._files(wanted=False) if self._is_folder_of_notes() else []
 
     def _is_folder_of_notes(self) -> bool:

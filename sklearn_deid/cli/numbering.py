@@ -1,4 +1,4 @@
-"""Random numbers in the place of note ids, for outputs whose names must not tell whom they are about."""
+"""Random numbers instead of note ids, for outputs whose names must not identify patients."""
 
 from __future__ import annotations
 
@@ -16,18 +16,19 @@ _NAME = re.compile("note-([0-9a-f]{12}|[0-9]{6,})")  # the second kind was count
 
 
 class OutputNumbers:
-    """Numbered names, and the key file that says which note has which number.
+    """Random names of outputs, and a key file that links each note to its output.
 
-    Names are random: notes come in the order of their ids, so that a count would tell the rank of an id among all.
-    Where ids are names of patients, that is nearly their place in the alphabet.
+    The numbers are random, because consecutive numbers would reveal the rank of each id. Notes are read in the order of
+    their ids. If the ids are names of patients, the rank is nearly the position of the name in the alphabet.
 
-    The key grows by one line before the output of a note is written, so an interrupted run goes on with the same
-    numbers. It is a CSV file with the columns ``output`` and ``note``, which its owner alone can read.
+    The key file is extended by one line before the output of a note is written. An interrupted run therefore continues
+    with the same numbers. The key file is a CSV file with the columns ``output`` and ``note``. Only its owner can read
+    the file.
 
     Parameters
     ----------
     path : Path
-        The key file. It tells whose note is whose: it must not leave with the outputs.
+        Key file. Anyone who reads the key file can identify the notes, so do not pass the file on with the outputs.
 
     Examples
     --------
@@ -47,12 +48,12 @@ class OutputNumbers:
         self._stream: io.TextIOWrapper | None = None
 
     def open(self, keep: bool = False) -> None:
-        """Begin a key, or go on with the one that is there if ``keep``.
+        """Create the key file or, with ``keep``, continue an existing key file.
 
         Raises
         ------
         DeidError
-            If there is one already and it is not to be kept, or it is no key.
+            If the file exists and ``keep`` is False, or if the file is not a key file.
         """
         if self.path.exists() and not keep:
             raise DeidError(
@@ -66,12 +67,12 @@ class OutputNumbers:
             self._append(_HEADER)
 
     def assign(self, doc_id: str) -> str:
-        """The name of the output for a note; a new one is written down first.
+        """Return the output name of a note. A new name is written to the key file first.
 
         Raises
         ------
         CorpusFormatError
-            If the id holds a line break, so that it does not fit on a line of the key.
+            If the id holds a line break and therefore does not fit on a line of the key file.
         """
         if doc_id not in self._numbers:
             if len(doc_id.splitlines()) > 1 or "\n" in doc_id or "\r" in doc_id:
@@ -83,7 +84,7 @@ class OutputNumbers:
         return self._numbers[doc_id]
 
     def known(self, doc_id: str) -> str | None:
-        """The name that a note has got, or None."""
+        """Return the output name of a note, or None if the note has no name yet."""
         return self._numbers.get(doc_id)
 
     def close(self) -> None:
@@ -102,7 +103,7 @@ class OutputNumbers:
         self._stream.flush()
 
     def _complete_lines(self) -> int:
-        """Read the key; a last line that a killed run left unfinished is cut off. Returns the number of lines."""
+        """Read the key file, cut off an incomplete last line of a killed run, and return the number of lines."""
         data = self.path.read_bytes()
         complete = data[: data.rfind(b"\n") + 1]
         try:

@@ -1,4 +1,4 @@
-"""Options that several commands share, and how their values are checked."""
+"""Options that several commands share, with the checks of their values."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ ANNOTATED = tuple(name for name, known in FORMATS.items() if known.annotated)
 def add_command(
     commands: Any, name: str, run: Callable[[argparse.Namespace], int], *, summary: str, description: str, epilog: str
 ) -> argparse.ArgumentParser:
-    """A parser for one command, whose ``run`` gets the arguments and returns the exit code."""
+    """Add the parser of one command. ``run`` takes the parsed arguments and returns the exit code."""
     parser = commands.add_parser(
         name,
         help=summary,
@@ -31,7 +31,7 @@ def add_command(
 
 
 def add_encoding(parser: argparse.ArgumentParser) -> None:
-    """``--encoding`` of the files that are read."""
+    """Add ``--encoding``: the encoding of the input files."""
     parser.add_argument(
         "--encoding",
         type=_encoding,
@@ -41,7 +41,7 @@ def add_encoding(parser: argparse.ArgumentParser) -> None:
 
 
 def add_label_scheme(parser: argparse.ArgumentParser) -> None:
-    """``--label-scheme``: the label set of the notes."""
+    """Add ``--label-scheme``: the label set of the notes."""
     parser.add_argument(
         "--label-scheme",
         choices=LABEL_SCHEMES,
@@ -51,7 +51,7 @@ def add_label_scheme(parser: argparse.ArgumentParser) -> None:
 
 
 def add_machine_options(parser: argparse.ArgumentParser) -> None:
-    """``--device`` and ``--threads``."""
+    """Add ``--device`` and ``--threads``."""
     parser.add_argument(
         "--device", default="auto", help="auto, cpu or cuda (default: auto, which is cuda where there is a GPU)"
     )
@@ -65,12 +65,12 @@ def add_machine_options(parser: argparse.ArgumentParser) -> None:
 
 
 def add_quiet(parser: argparse._ActionsContainer) -> None:
-    """``--quiet``: no progress on standard error."""
+    """Add ``--quiet``: no progress on standard error."""
     parser.add_argument("--quiet", action="store_true", help="show no progress")
 
 
 def add_seed(parser: argparse.ArgumentParser) -> None:
-    """``--seed``: the same seed gives the same result."""
+    """Add ``--seed``: the random seed. The same seed gives the same result."""
     parser.add_argument(
         "--seed", type=seed, default=0, metavar="N", help="random seed: the same one gives the same result (default: 0)"
     )
@@ -82,7 +82,7 @@ def set_machine(arguments: argparse.Namespace) -> str:
     Raises
     ------
     DeidError
-        If the device is not there.
+        If the device is not available.
     """
     # oneDNN keeps what it compiled for each shape of a batch: 100 MiB after 10,000 notes, and no time saved.
     os.environ.setdefault("ONEDNN_PRIMITIVE_CACHE_CAPACITY", "64")
@@ -98,21 +98,21 @@ def set_machine(arguments: argparse.Namespace) -> str:
 
 
 def count(written: str) -> int:
-    """A whole number of at least 1."""
+    """Parse a whole number of at least 1."""
     if not written.isascii() or not written.isdecimal() or int(written) < 1:
         raise argparse.ArgumentTypeError(f"must be a whole number of at least 1, not {written!r}")
     return int(written)
 
 
 def seed(written: str) -> int:
-    """A whole number from 0 to 2**32 - 1."""
+    """Parse a whole number from 0 to 2**32 - 1."""
     if not written.isascii() or not written.isdecimal() or int(written) >= 2**32:
         raise argparse.ArgumentTypeError(f"must be a whole number from 0 to 4294967295, not {written!r}")
     return int(written)
 
 
 def share(written: str) -> float:
-    """A number between 0 and 1, both excluded."""
+    """Parse a number between 0 and 1, both excluded."""
     try:
         value = float(written)
     except ValueError:

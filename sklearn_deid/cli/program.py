@@ -1,4 +1,4 @@
-"""The program: one parser for all commands, and what happens when something goes wrong."""
+"""The program: one parser for all commands, and the handling of errors."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ A model misses some PHI. Redacted notes need a check by a person before they lea
 
 
 def build_parser() -> argparse.ArgumentParser:
-    """The parser of the program with all its commands."""
+    """Create the parser of the program with all its commands."""
     parser = argparse.ArgumentParser(
         prog="sklearn-deid",
         description=_DESCRIPTION,
@@ -58,17 +58,17 @@ def main(argv: Sequence[str] | None = None) -> int:
     Parameters
     ----------
     argv : sequence of str, optional
-        Arguments without the name of the program; None takes those of the process.
+        Arguments without the name of the program. None means the arguments of the process.
 
     Returns
     -------
     int
-        Exit code: 0 done, 1 done but some notes withheld or left out, 2 failed, 130 interrupted.
+        Exit code: 0 for success, 1 if some notes were withheld or left out, 2 for a failure, 130 for an interruption.
 
     Raises
     ------
     SystemExit
-        For ``--help``, ``--version``, wrong usage (2) and errors that are mistakes of the program (2).
+        For ``--help``, ``--version``, wrong usage (exit code 2), and unexpected errors of the program (exit code 2).
     """
     arguments = build_parser().parse_args(argv)
     with CrashReport(), remember_interrupts(), warnings.catch_warnings():

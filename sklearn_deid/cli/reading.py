@@ -13,7 +13,7 @@ from .options import ANNOTATED, add_encoding, add_label_scheme
 
 
 def add_corpus_options(parser: argparse.ArgumentParser) -> None:
-    """CORPUS, and what `read_annotated` needs to know of it."""
+    """Add CORPUS and the options that `read_annotated` needs."""
     parser.add_argument("corpus", metavar="CORPUS", help="file or folder with annotated notes")
     parser.add_argument(
         "--format", choices=ANNOTATED, help="format of CORPUS (default: the format of its file endings)"
@@ -24,7 +24,7 @@ def add_corpus_options(parser: argparse.ArgumentParser) -> None:
 
 
 def add_skip_broken(parser: argparse.ArgumentParser) -> None:
-    """``--skip-broken``: go on without broken notes."""
+    """Add ``--skip-broken``: continue without broken notes."""
     parser.add_argument(
         "--skip-broken",
         action="store_true",
@@ -33,14 +33,14 @@ def add_skip_broken(parser: argparse.ArgumentParser) -> None:
 
 
 def read_annotated(arguments: argparse.Namespace) -> ReadResult:
-    """The corpus of a command, and what of it could not be read.
+    """Read the corpus of a command. Returns the corpus and the errors of notes that could not be read.
 
     Raises
     ------
     CorpusFormatError
-        If a note is broken, unless broken notes are left out.
+        If a note is broken and ``--skip-broken`` is not set.
     DataNotFoundError
-        If there is nothing at the path.
+        If the path does not exist.
     """
     options = {"encoding": arguments.encoding, "label_scheme": arguments.label_scheme}
     if arguments.skip_broken:
@@ -49,6 +49,6 @@ def read_annotated(arguments: argparse.Namespace) -> ReadResult:
 
 
 def show_left_out(errors: Iterable[CorpusFormatError]) -> None:
-    """List the notes that were left out, with the reasons."""
+    """Print the notes that were left out, with the reasons."""
     for error in errors:
         print(one_line(f"  left out: {error}"), file=sys.stderr)

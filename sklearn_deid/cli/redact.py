@@ -1,4 +1,4 @@
-"""``sklearn-deid redact``: notes with their PHI redacted."""
+"""``sklearn-deid redact``: write notes with redacted PHI."""
 
 from __future__ import annotations
 

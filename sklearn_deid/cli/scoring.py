@@ -1,6 +1,7 @@
 """Training and scoring with held-out patients, for ``train`` and ``demo``.
 
-Imports skorch, and torch with it: commands import this file when they run, so that ``--help`` stays quick.
+This module imports skorch, and skorch imports torch. Commands therefore import this module only when they run, so that
+``--help`` stays quick.
 """
 
 from __future__ import annotations
@@ -21,19 +22,21 @@ from .failures import remember_interrupts
 
 
 def hold_out_patients(corpus: Corpus, share: float, seed: int) -> tuple[Corpus, Corpus]:
-    """Split a corpus by patients; a note without patient id is a patient of its own.
+    """Split a corpus by patients. A note without patient id counts as a separate patient.
 
     Parameters
     ----------
     corpus : Corpus
-        Of at least two patients.
+        Notes of at least two patients.
     share : float in (0, 1)
-        Share of the patients that is held out; at least one patient is on each side.
+        Fraction of the patients that is held out. Each side has at least one patient.
     seed : int
+        Random seed.
 
     Returns
     -------
     rest, held_out : Corpus
+        Notes of the other patients, and notes of the held-out patients.
 
     Examples
     --------
@@ -51,20 +54,21 @@ def hold_out_patients(corpus: Corpus, share: float, seed: int) -> tuple[Corpus, 
 
 
 def fit_deidentifier(corpus: Corpus, *, quiet: bool = False, verbose: bool = False, **parameters: Any) -> Any:
-    """A trained `NoteDeidentifier`; progress goes to standard error.
+    """Train a `NoteDeidentifier`. Progress is printed on standard error.
 
     Parameters
     ----------
     corpus : Corpus
+        Annotated notes.
     quiet, verbose : bool, default=False
-        No progress, or a line for each epoch in the place of a bar.
+        Whether to print no progress, or a line for each epoch instead of a progress bar.
     **parameters
-        Those of `DeidTagger`.
+        Parameters of `DeidTagger`.
 
     Raises
     ------
     KeyboardInterrupt
-        If the training was interrupted: what is half trained is not to be used.
+        If the training was interrupted. An incompletely trained model must not be used.
     """
     from ..tagging.note_deidentifier import NoteDeidentifier
     from ..tagging.tagger import DeidTagger
@@ -79,18 +83,18 @@ def fit_deidentifier(corpus: Corpus, *, quiet: bool = False, verbose: bool = Fal
 
 
 def predict_corpus(deidentifier: Any, corpus: Corpus) -> Corpus:
-    """The documents with the spans that are found in them."""
+    """Return the documents with the predicted spans."""
     found = deidentifier.iter_annotate(corpus)
     return Corpus(replace(document, spans=spans) for document, spans in found)
 
 
 class EpochProgress(Callback):
-    """A progress bar over the epochs, or a line for each of them.
+    """Progress bar over the epochs, or a line for each epoch.
 
     Parameters
     ----------
     lines : bool, default=False
-        Lines, which stay readable in a log file.
+        Whether to print lines, which stay readable in a log file.
     """
 
     def __init__(self, lines: bool = False) -> None:

@@ -1,4 +1,4 @@
-"""``sklearn-deid tag``: notes with their PHI annotated."""
+"""``sklearn-deid tag``: write notes with annotated PHI."""
 
 from __future__ import annotations
 

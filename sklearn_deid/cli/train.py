@@ -1,4 +1,4 @@
-"""``sklearn-deid train``: a model from annotated notes."""
+"""``sklearn-deid train``: train a model on annotated notes."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def add_command(commands: Any) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Train, score, save."""
+    """Train, score and save a model."""
     device = set_machine(arguments)
     from .._storage import check_bundle_target
     from ..saving import save
@@ -91,7 +91,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _split(corpus: Corpus, arguments: argparse.Namespace) -> tuple[Corpus, Corpus | None]:
-    """Notes to train on and notes to score; notes without PHI to learn from are refused."""
+    """Return notes for training and notes for scoring. Raises an error if the training notes hold no PHI."""
     from .scoring import hold_out_patients
 
     held_out = None

@@ -1,4 +1,4 @@
-"""Corpora: generated clinical notes, and fetchers of public ones. Nothing is downloaded at import."""
+"""Corpora: generated clinical notes, and functions that fetch public corpora. Importing downloads nothing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Generated clinical notes with gold spans: invented from the first letter to the last."""
+"""Generated clinical notes with gold spans. All text is invented."""
 
 from __future__ import annotations
 
@@ -16,32 +16,33 @@ def make_clinical_notes(
 ) -> Corpus:
     """Generate English clinical notes with gold spans in the i2b2 2014 scheme.
 
-    For tutorials, tests and benchmarks that need notes and may not have real ones. Admission notes, discharge
-    summaries, nursing notes, radiology reports, letters and messages are written from templates about invented
-    patients. Words that are PHI in one place are something else in another (Parkinson, Hope, May, Reading, OR, 12/3),
-    names are assembled from syllables so that other patients have other names, and some PHI touches other text
-    (``MRN88213pt``): a list of words that were PHI in training stays below a token F1 of 0.75 on the notes of other
-    patients.
+    Use generated notes for tutorials, tests and benchmarks that cannot use real notes. Templates produce admission
+    notes, discharge summaries, nursing notes, radiology reports, letters and messages about invented patients.
 
-    Not for: claims about real notes. The templates repeat, so that a tagger that sees enough of them learns them;
-    scores here are higher than on the notes of a hospital.
+    Three properties make the notes hard. The same word can be PHI in one place and another word in the next (Parkinson,
+    Hope, May, Reading, OR, 12/3). Names are assembled from syllables, so that other patients have other names. Some PHI
+    touches other text (``MRN88213pt``). A list of the words that were PHI in training therefore stays below a token F1
+    of 0.75 on the notes of other patients.
+
+    Do not use generated notes for claims about real notes. The templates repeat, and a tagger that sees enough notes
+    learns the templates. Scores on generated notes are therefore higher than on the notes of a hospital.
 
     Parameters
     ----------
     n_notes : int, default=200
         Number of notes, at least 1.
     n_patients : int, default=None
-        Number of patients, from 1 to ``n_notes``; None means ``max(1, n_notes // 3)``. The notes of a patient stand
-        together and agree in names, birth date, record number, address, doctors and ages.
+        Number of patients, from 1 to ``n_notes``. None means ``max(1, n_notes // 3)``. The notes of a patient follow
+        each other and agree in names, birth date, record number, address, doctors and ages.
     random_state : int, numpy.random.Generator or None, default=None
-        An int gives the same notes on every machine; a generator is asked for one number; None takes new notes each
-        time. The first notes of a larger corpus are not those of a smaller one.
+        Random seed. An int gives the same notes on every machine. From a generator, one number is drawn as the seed.
+        None gives new notes at each call. A larger corpus does not begin with the notes of a smaller corpus.
 
     Returns
     -------
     Corpus
-        Document ids ``"note-00001"`` and so on, patient ids ``"patient-0001"`` and so on; ``meta`` holds the
-        ``"kind"`` of the note and the clinical ``"case"``.
+        Notes with the document ids ``"note-00001"`` and so on, and the patient ids ``"patient-0001"`` and so on. The
+        ``meta`` of a note holds its ``"kind"`` and the clinical ``"case"``.
 
     Raises
     ------
@@ -50,15 +51,17 @@ def make_clinical_notes(
 
     See Also
     --------
-    iter_clinical_notes : The same notes one by one, for corpora that shall not be held in memory.
+    iter_clinical_notes : Generates the same notes one by one, for corpora that are too large for memory.
 
     Notes
     -----
-    Labels follow the annotation guidelines of the i2b2 2014 challenge (Stubbs and Uzuner, 2015): titles ("Dr.") and
-    credentials ("MD") lie outside of the span, relatives are PATIENT, every age is AGE, weekdays, months, seasons,
-    holidays and years are DATE, times of day are no PHI. Identifiers come from ranges that nobody holds: social
-    security numbers of areas that are not issued, telephone numbers 555-01xx, domains below example.org, example.com
-    and example.net, IP addresses of the documentation blocks.
+    Labels follow the annotation guidelines of the i2b2 2014 challenge (Stubbs and Uzuner, 2015). Titles ("Dr.") and
+    credentials ("MD") lie outside of the span. Relatives are PATIENT. Every age is AGE. Weekdays, months, seasons,
+    holidays and years are DATE. Times of day are not PHI.
+
+    Identifiers come from ranges that are assigned to nobody: social security numbers of areas that are not issued,
+    telephone numbers 555-01xx, domains below example.org, example.com and example.net, and IP addresses of the
+    documentation blocks.
 
     Examples
     --------
@@ -77,17 +80,18 @@ def iter_clinical_notes(
 ) -> Iterator[Document]:
     """Generate the notes of `make_clinical_notes` one by one.
 
-    Memory does not grow with ``n_notes``, but for one number a patient. Parameters are checked at the call, not at
-    the first note.
+    The generator keeps one number for each patient and no notes in memory. Parameters are checked when you call the
+    function, not when you take the first note.
 
     Parameters
     ----------
     n_notes, n_patients, random_state
-        As in `make_clinical_notes`; equal parameters give equal notes.
+        Parameters of `make_clinical_notes`. Equal parameters give equal notes.
 
     Returns
     -------
     iterator of Document
+        Notes in the order of `make_clinical_notes`.
 
     Raises
     ------

@@ -31,40 +31,40 @@ _ENVIRONMENT = "SKLEARN_DEID_DATA"
 def fetch_meddocan(
     subset: str = "train", data_home: str | os.PathLike[str] | None = None, download_if_missing: bool = True
 ) -> Corpus:
-    """Load the MEDDOCAN corpus, downloading it if necessary.
+    """Load the MEDDOCAN corpus. The function downloads the corpus if necessary.
 
-    For benchmarks against published results: this is the corpus of the IberLEF 2019 task on de-identification. The
-    cases are real ones from the literature, in Spanish; the PHI in them is invented.
+    Use MEDDOCAN for benchmarks against published results. MEDDOCAN is the corpus of the IberLEF 2019 task on
+    de-identification. Its cases are real Spanish cases from the literature with invented PHI.
 
     Parameters
     ----------
     subset : {"train", "dev", "test"}, default="train"
-        Split of the task: 500, 250 and 250 cases.
+        Split of the task. The splits hold 500, 250 and 250 cases.
     data_home : path-like, default=None
-        Folder that holds ``meddocan/<subset>/brat``, or that the download goes to. None means the folder named by the
-        environment variable ``SKLEARN_DEID_DATA``, or ``~/sklearn_deid_data`` where that is not set.
+        Folder that holds ``meddocan/<subset>/brat``, or receives the download. None means the folder named by the
+        environment variable ``SKLEARN_DEID_DATA``, or ``~/sklearn_deid_data`` if the variable is not set.
     download_if_missing : bool, default=True
-        Whether to fetch the archive (all three splits at once) when the split is not there.
+        Whether to download the archive if the split is missing. The archive holds all three splits.
 
     Returns
     -------
     Corpus
-        Labels of the MEDDOCAN scheme with their categories. The corpus names no patients; each case is about another
-        one, so ``patient_id`` is the document id.
+        Cases with labels of the MEDDOCAN scheme and their categories. The corpus names no patients. Each case is about
+        another patient, so ``patient_id`` is the document id.
 
     Raises
     ------
     DataNotFoundError
-        If the split is not there and may not or cannot be downloaded; it says what to do.
+        If the split is missing and the download is not allowed or fails. The message tells you how to proceed.
     CorpusFormatError
-        If the archive or a file is not what it must be.
+        If the archive or a file does not have the expected content or format.
 
     Notes
     -----
-    What is downloaded is checked before any of it is stored. The files of ``train`` and ``dev`` must have known SHA-256
-    digests. That of ``test`` is not known to this library: it comes in the same archive of the same commit, of which
-    the other two splits are checked, and only the number of its files is. Files that are already there are read without
-    these checks.
+    The whole download is checked before any file is stored. The files of ``train`` and ``dev`` must have known SHA-256
+    digests. This library does not know the digest of ``test`` and checks only the number of its files. The split
+    ``test`` comes in the same archive of the same commit as the other two splits. Files that are already in the folder
+    are read without these checks.
 
     The corpus is licensed under CC BY 4.0; copyright (c) 2019 Secretaria de Estado para el Avance Digital (SEAD).
 

@@ -1,7 +1,7 @@
-"""Public corpora in zip archives: download, check and unpack the few files that are wanted.
+"""Public corpora in zip archives: download, check and unpack the required files.
 
-An archive is somebody else's data: nothing of it is written before all of it is checked, no path inside of it is
-trusted, and no member is read beyond a limit.
+An archive comes from outside and is not trusted. No file is written before all files are checked, no path inside the
+archive is used as a target, and no member is read beyond a limit.
 """
 
 from __future__ import annotations
@@ -25,25 +25,25 @@ _ARCHIVE_LIMIT = 256 * 2**20
 _MEMBER_LIMIT = 2**20
 _CHUNK = 2**20
 _TIMEOUT = 60.0
-# Damaged, damaged inside of a member, cut off, of an unknown method, locked by a password.
+# Exceptions for a damaged archive, a damaged member, a truncated file, an unknown compression method, and a password.
 _BROKEN_ARCHIVE = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError)
 _FILE_NAME = re.compile(r"\w[\w.-]*\.(txt|ann)")
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A folder of an archive.
+    """Folder of an archive.
 
     Parameters
     ----------
     source : str
-        The folder inside of the archive, below its single top folder, such as ``"corpus/train/brat"``.
+        Folder inside the archive, below its single top folder, such as ``"corpus/train/brat"``.
     target : str
-        Where it goes, below the data folder, such as ``"meddocan/train/brat"``.
+        Folder for the files, below the data folder, such as ``"meddocan/train/brat"``.
     n_files : int
-        How many .txt and .ann files it must hold.
+        Expected number of .txt and .ann files.
     digest : str or None
-        `content_digest` of them; None where it is not known, which leaves the number of files as the only check.
+        Expected `content_digest` of the files. With None, the number of files is the only check.
     """
 
     source: str
@@ -54,16 +54,17 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Release:
-    """An archive and the parts of it that are installed, always all together."""
+    """Archive with the parts that are installed. All parts are installed together."""
 
     url: str
     parts: tuple[Part, ...]
 
 
 def content_digest(files: Mapping[str, bytes]) -> str:
-    """SHA-256 of names and contents, in the order of the names.
+    """SHA-256 of the names and contents of files, in the order of the names.
 
-    The bytes of an archive that a web site makes on demand may change from day to day; those of its files may not.
+    A web site may create an archive on demand, so the bytes of the archive can change from day to day. The digest
+    therefore covers the files, whose bytes must not change.
 
     Examples
     --------
@@ -72,27 +73,29 @@ def content_digest(files: Mapping[str, bytes]) -> str:
     """
     digest = hashlib.sha256()
     for name in sorted(files):
+        # The length before the content prevents that two different sets of files give the same stream of bytes.
         digest.update(name.encode() + b"\0" + len(files[name]).to_bytes(8, "big") + files[name])
     return digest.hexdigest()
 
 
 def install(release: Release, home: Path, opener: Callable[..., Any] = urlopen) -> None:
-    """Download a release and unpack its parts below ``home``; parts that are there already stay as they are.
+    """Download a release and unpack its parts below ``home``. Existing parts are not changed.
 
     Parameters
     ----------
     release : Release
+        Archive and its parts.
     home : Path
-        Data folder; made if missing. Files appear in it only when everything is checked, folder by folder.
+        Data folder, created if missing. Files appear there folder by folder, after all files are checked.
     opener : callable, default=urllib.request.urlopen
-        ``opener(url, timeout=seconds)`` gives a readable, closable stream.
+        Function whose call ``opener(url, timeout=seconds)`` returns a readable, closable stream.
 
     Raises
     ------
     DataNotFoundError
         If the archive cannot be fetched or the folder cannot be written.
     CorpusFormatError
-        If the archive is damaged, too large, or holds something else than expected.
+        If the archive is damaged, too large, or does not hold the expected files.
     """
     try:
         home.mkdir(parents=True, exist_ok=True)
@@ -102,7 +105,8 @@ def install(release: Release, home: Path, opener: Callable[..., Any] = urlopen) 
             contents = _read_archive(release, staging / "archive.zip")
             for part, files in contents.items():
                 _publish(files, home / part.target)
-    except (OSError, HTTPException) as error:  # no network, no such page, interrupted, read-only folder, full disk
+    # no network, unknown page, interrupted download, read-only folder, full disk
+    except (OSError, HTTPException) as error:
         raise DataNotFoundError(f"{release.url} could not be fetched or stored ({error}).", path=str(home)) from error
 
 
@@ -138,7 +142,8 @@ def _read_archive(release: Release, path: Path) -> dict[Part, dict[str, bytes]]:
 
 def _read_member(archive: zipfile.ZipFile, member: zipfile.ZipInfo, url: str) -> bytes:
     with archive.open(member) as stream:
-        content = stream.read(_MEMBER_LIMIT + 1)  # the size that the archive states may be a lie
+        # The size in the directory of an archive can be false, so the limit applies to the bytes that are read.
+        content = stream.read(_MEMBER_LIMIT + 1)
     if len(content) > _MEMBER_LIMIT:
         raise CorpusFormatError(f"{member.filename!r} is larger than {_MEMBER_LIMIT} bytes.", path=url)
     return content
@@ -155,7 +160,7 @@ def _check(part: Part, files: Mapping[str, bytes], url: str) -> None:
 
 def _publish(files: Mapping[str, bytes], target: Path) -> None:
     if not target.exists():
-        # If another process is faster, its files stay: they are the same, and checked.
+        # If another process was faster, its files stay: that process has checked the same files.
         with new_folder(target, replace=False) as work:
             for name, content in files.items():
                 (work / name).write_bytes(content)

@@ -1,4 +1,4 @@
-"""Numbers of the uploads of a worker that have been applied, in any order of arrival."""
+"""Sequence numbers of the applied uploads of a worker, in any order of arrival."""
 
 from __future__ import annotations
 
@@ -7,11 +7,12 @@ from collections.abc import Iterable
 
 from ..exceptions import ExchangeError
 
-_LARGEST = 2**53 - 1  # exact in JSON everywhere
+# JSON readers that use doubles represent integers exactly up to this number.
+_LARGEST = 2**53 - 1
 
 
 class Delivered:
-    """A set of sequence numbers, kept as ranges: numbers that came in order take one range.
+    """Set of sequence numbers, stored as ranges. Consecutive numbers share one range.
 
     The highest number alone would not suffice: if upload 2 arrived before upload 1, upload 1 would be taken for a
     repetition and lost.
@@ -19,7 +20,7 @@ class Delivered:
     Parameters
     ----------
     ranges : iterable of (first, last), default=()
-        Increasing, both ends included.
+        Increasing ranges. Both ends are included.
 
     Examples
     --------
@@ -47,10 +48,10 @@ class Delivered:
         return sum(last - first + 1 for first, last in self.ranges())
 
     def add(self, number: int) -> bool:
-        """Add a number; returns whether it is new."""
+        """Add a number, and return whether the number is new."""
         if number in self:
             return False
-        # Place of the first range after the number; the number may touch that one, the one before, or both.
+        # Index of the first range after the number. The number may touch this range, the range before, or both.
         place = bisect_right(self._firsts, number)
         joins_before = place > 0 and self._lasts[place - 1] == number - 1
         joins_after = place < len(self._firsts) and self._firsts[place] == number + 1
@@ -67,7 +68,7 @@ class Delivered:
         return True
 
     def discard(self, number: int) -> None:
-        """Take a number out again."""
+        """Remove a number."""
         if number not in self:
             return
         place = bisect_right(self._firsts, number) - 1
@@ -77,12 +78,12 @@ class Delivered:
         self._lasts[place : place + 1] = [b for _, b in kept]
 
     def ranges(self) -> list[tuple[int, int]]:
-        """Increasing (first, last) pairs that lie apart."""
+        """Ranges as increasing (first, last) pairs that neither overlap nor touch."""
         return list(zip(self._firsts, self._lasts, strict=True))
 
 
 def check_sequence(number: int) -> int:
-    """The number, if it can be that of an upload."""
+    """Return the number if it is a valid sequence number; raise ExchangeError otherwise."""
     if isinstance(number, bool) or not isinstance(number, int) or not 0 <= number <= _LARGEST:
         raise ExchangeError(f"A sequence number must be an integer from 0 to {_LARGEST}.")
     return number

@@ -1,4 +1,4 @@
-"""`DSSGDEnsemble`: train one tagger at several places without moving notes."""
+"""`DSSGDEnsemble`: training of one tagger by several workers without moving notes."""
 
 from __future__ import annotations
 
@@ -50,11 +50,11 @@ class FederatedAveraging(BaseEstimator):
     Parameters
     ----------
     aggregation : {"mean", "median", "trimmed_mean"}, default="mean"
-        How the updates of the workers are combined. The mean weights a worker by its number of sentences. The other
-        two give each worker one vote, and bound the influence of a minority of malicious workers.
+        How the updates of the workers are combined. The mean weights a worker by its number of sentences. Median and
+        trimmed mean give each worker one vote, and bound the influence of a minority of malicious workers.
     n_trim : int, default=1
         Number of smallest and of largest values that ``"trimmed_mean"`` leaves out of each coordinate. The trimmed mean
-        tolerates as many malicious workers.
+        tolerates up to ``n_trim`` malicious workers.
     max_norm : float or None, default=None
         Largest Euclidean norm of an update. Longer updates are shrunk to this norm.
 
@@ -119,17 +119,19 @@ _SHORT_FORMS: dict[str, dict[str, type[BaseEstimator]]] = {
 class DSSGDEnsemble(BaseEstimator):
     """Workers that train one tagger together and exchange a chosen part of their updates instead of notes.
 
-    Everything runs on this machine, with the messages, the server and the workers of `sklearn_deid.federated`. The
-    ensemble therefore shows what an exchange between hospitals would gain and cost before anybody sets one up.
-    ``docs/federated.md`` says what each strategy reveals, and what the privacy options promise.
+    Everything runs on this machine, with the messages, the server and the workers of `sklearn_deid.federated`. You can
+    therefore measure the benefit and the cost of an exchange between hospitals before you set up an exchange.
+    ``docs/federated.md`` describes the information that each strategy reveals, and the guarantees of the privacy
+    options.
 
     Parameters
     ----------
     estimator : DeidTagger, default=None
-        The tagger of each worker. None means ``DeidTagger()``. Its ``embeddings`` must be public. Here "auto" is a
-        table of random vectors of hashed character n-grams, the same for all workers. ``n_epochs`` replaces its
-        ``max_epochs``. Seeds that are drawn from the ``random_state`` of the ensemble replace its ``random_state``.
-        ``validation_fraction``, ``patience`` and ``augmenter`` must be None.
+        Tagger that is cloned for each worker. None means ``DeidTagger()``. The ``embeddings`` of the tagger must be
+        public. Here "auto" is a table of random vectors of hashed character n-grams, the same for all workers.
+        ``n_epochs`` of the ensemble replaces ``max_epochs`` of the tagger. Seeds drawn from the ``random_state`` of the
+        ensemble replace the ``random_state`` of the tagger. ``validation_fraction``, ``patience`` and ``augmenter`` of
+        the tagger must be None.
     n_workers : int, default=5
         Number of workers among which `fit` splits the patients. `fit_workers` has one worker for each part instead.
     strategy : {"centralized", "round_robin", "dssgd", "local", "fedavg"} or FederatedAveraging, default="dssgd"
@@ -141,60 +143,62 @@ class DSSGDEnsemble(BaseEstimator):
         - ``"local"``: each worker trains alone. This is the lower bound.
         - ``"fedavg"``: federated averaging, short for `FederatedAveraging` with its defaults.
     upload_fraction : float in [0, 1], default=0.5
-        theta_u, the largest share of all parameters that a worker sends after a local epoch ("dssgd" only).
+        theta_u, the largest fraction of all parameters that a worker sends after a local epoch ("dssgd" only).
     download_fraction : float in [0, 1], default=0.1
-        theta_d, the share of all parameters that a worker fetches before a local epoch ("dssgd" only).
+        theta_d, the fraction of all parameters that a worker fetches before a local epoch ("dssgd" only).
     clip : float, default=10.0
         gamma, the largest magnitude of a sent value; ``inf`` for no limit ("dssgd" only).
     threshold : float, default=1e-4
         tau. Values whose magnitude is not larger than this are not sent ("dssgd" only).
     selection : {"random", "largest"}, default="random"
-        Which of the values above the threshold are sent ("dssgd" only).
+        Selection among the values above the threshold: a random part, or the largest values ("dssgd" only).
     upload_dtype : {"float32", "float16"}, default="float32"
-        Type of the values in messages ("dssgd" only). With "float16" uploads, and the downloads before each local
-        epoch, take about half the bytes. The first copy of the model is always float32.
+        Type of the values in messages ("dssgd" only). With "float16", uploads and the downloads before each local epoch
+        take about half the bytes. The first copy of the model is always float32.
     error_feedback : bool, default=False
-        Whether values that an epoch did not send are added to the update of the next one ("dssgd" only). Combine it
-        with ``selection="largest"``, ``download_selection="most-changed"`` and a ``server_step`` between
-        1 / n_workers and 1: a tenth of the parameters is then worth more than half of them with the settings of the
-        papers (``docs/federated.md``).
+        Whether unsent values of an epoch are added to the update of the next epoch ("dssgd" only). Combine error
+        feedback with ``selection="largest"``, ``download_selection="most-changed"`` and a ``server_step`` between
+        1 / n_workers and 1. An exchange of a tenth of the parameters is then better than an exchange of half of them
+        with the settings of the papers (``docs/federated.md``).
     schedule : {"sequential", "concurrent", "random-delay"} or RandomDelay, default="concurrent"
-        The order of downloads, epochs and uploads ("dssgd" only), see `federated.plan_steps`. "random-delay" is short
-        for `RandomDelay` with its defaults.
+        Order of downloads, epochs and uploads ("dssgd" only), see `federated.plan_steps`. "random-delay" is short for
+        `RandomDelay` with its defaults.
     server_step : float, default=1.0
         Factor by which the server multiplies updates ("dssgd" and "fedavg").
     download_selection : {"most-updated", "random", "most-changed"}, default="most-updated"
-        Which parameters a worker fetches ("dssgd" only). "most-updated" is that of the papers: the parameters with
-        the highest update counters. With optimizers that change all weights alike the same parameters keep being
-        chosen. "random" draws from all updated parameters. "most-changed" takes the parameters that have changed most
-        since the worker last fetched them.
+        Selection of the parameters that a worker fetches ("dssgd" only).
+
+        - "most-updated": the parameters with the highest update counters, as in the papers. With optimizers that change
+          all weights alike, the same parameters keep being chosen.
+        - "random": a random part of all updated parameters.
+        - "most-changed": the parameters that have changed most since the worker last fetched them.
     max_norm : float or None, default=None
-        Largest Euclidean norm of an update that the server accepts; longer updates are refused ("dssgd" only).
-        `FederatedAveraging` has a ``max_norm`` of its own, to which longer updates are shrunk.
+        Largest Euclidean norm of an update that the server accepts. The server refuses longer updates ("dssgd" only).
+        `FederatedAveraging` has its own ``max_norm`` and shrinks longer updates to this norm.
     n_epochs : int, default=25
         Number of local epochs of each worker.
     predict_with : {"global", "vote"} or int, default="global"
-        The tagger that predicts: the global network, the majority of the workers' taggers, or the tagger of the worker
-        with this index. "local" has no global network.
+        Tagger that predicts: the global network, the majority of the workers' taggers, or the tagger of the worker with
+        this index. The strategy "local" has no global network.
     privacy : None, GaussianUpload or SparseVectorUpload, default=None
-        Noise on the uploads ("dssgd" only). The promise covers all that the server receives, and therefore the global
-        network. It does not cover the workers' own taggers and ``history_``, which have seen the data without noise.
-        It needs ``random_state=None``, because anyone who knows the seed can subtract the noise. It protects each
-        worker as a whole.
+        Noise on the uploads ("dssgd" only). The guarantee protects all data of a worker. The guarantee covers all
+        values that the server receives, and therefore the global network. The guarantee does not cover the workers' own
+        taggers and ``history_``, which are computed from the data without noise. Noise needs ``random_state=None``,
+        because anyone who knows the seed can subtract the noise.
     delta : float in (0, 1), default=1e-5
         delta of ``epsilon_`` with Gaussian noise.
     validation_fraction : float in (0, 1) or None, default=None
-        Share of each worker's patients that `fit` holds out to measure F1 after each local epoch.
+        Fraction of each worker's patients that `fit` holds out to measure F1 after each local epoch.
     labels : sequence of str or None, default=None
         Label set of all workers. None means the union of the labels that occur in the data of the first call.
     keep_exchange : bool, default=False
         Whether all messages are kept in ``exchange_``, so that ``AdversarialPrivacyAuditor().audit(ensemble, X, y,
-        groups)`` can attack them. X, y and groups are then the training data.
+        groups)`` can attack them. X, y and groups of this call are the training data.
     n_jobs : int or None, default=None
-        Number of processes for local epochs that do not wait for each other. It has no effect with the schedule
-        "sequential".
+        Number of processes for local epochs that do not wait for each other. The parameter has no effect with the
+        schedule "sequential".
     verbose : int, default=0
-        1 prints a line for each local epoch.
+        Whether to print a line for each local epoch (1) or nothing (0).
     random_state : int, RandomState or None, default=None
         Random seed of the split, the taggers, the selection, ties and delays. The result does not depend on
         ``n_jobs``.
@@ -202,21 +206,21 @@ class DSSGDEnsemble(BaseEstimator):
     Attributes
     ----------
     estimators_ : list of DeidTagger
-        The workers' taggers.
+        Taggers of the workers.
     global_estimator_ : DeidTagger
-        The global network; absent with "local".
+        Tagger with the global network. The strategy "local" has none.
     classes_ : ndarray of shape (n_classes,)
         Tags, in the order of the columns of `predict_proba`.
     labels_ : list of str
         Label set of all workers.
     history_ : federated.History
-        A record for each worker and local epoch: bytes, staleness, losses, F1 of held-out patients.
+        Record for each worker and local epoch: bytes, staleness, losses, F1 of held-out patients.
     exchange_ : federated.ExchangeRecord
-        All messages; only with ``keep_exchange``.
+        All messages, if ``keep_exchange`` is True.
     epsilon_ : ndarray of shape (n_workers,)
-        Privacy loss of each worker; only with ``privacy``.
+        Privacy loss of each worker, if ``privacy`` is set.
     n_features_in_ : int
-        Width of the vectors; only if X was a `TokenVectors`.
+        Width of the vectors, if X was a `TokenVectors`.
 
     References
     ----------
@@ -330,19 +334,22 @@ class DSSGDEnsemble(BaseEstimator):
         Parameters
         ----------
         X : sequence of n sentences, `TokenSequences` or `TokenVectors`
+            Training sentences.
         y : sequence of n tag sequences
+            Tags of the sentences.
         groups : array-like of shape (n,), optional
-            Patient of each sentence; a patient stays with one worker.
+            Patient of each sentence. All sentences of a patient go to one worker.
 
         Returns
         -------
         self
-            If it is interrupted from the keyboard, with the epochs that ended; ``history_.interrupted`` says so.
+            Fitted ensemble. After an interruption from the keyboard the ensemble keeps the completed epochs, and
+            ``history_.interrupted`` is True.
 
         Raises
         ------
         SequenceError
-            If X and y do not match, or there are fewer patients than workers.
+            If X and y do not match, or if there are fewer patients than workers.
         ExchangeError
             If the training of a worker diverges.
 
@@ -355,21 +362,22 @@ class DSSGDEnsemble(BaseEstimator):
         return self._start(everything, None, self.n_epochs)
 
     def fit_workers(self, parts: Sequence[tuple]) -> DSSGDEnsemble:
-        """Train with data that are apart already.
+        """Train with data that are already split over the workers.
 
         Parameters
         ----------
         parts : sequence of (X, y) or (X, y, groups)
-            One a worker, each as in `fit`.
+            Data of each worker, with the parameters of `fit`.
 
         Returns
         -------
         self
+            Fitted ensemble.
 
         Raises
         ------
         SequenceError
-            If a worker has no data or other inputs than the first.
+            If a worker has no data, or if its inputs differ in kind from the inputs of the first worker.
         """
         return self._start(None, self._apart(self._checked_tagger(), parts), self.n_epochs)
 
@@ -379,12 +387,13 @@ class DSSGDEnsemble(BaseEstimator):
         Parameters
         ----------
         X, y, groups
-            As in `fit`. Patients that were seen before go to the worker that had them.
+            Parameters of `fit`. Known patients go to their earlier worker.
 
         Raises
         ------
         SequenceError
-            Also if y holds labels that are not among ``labels_``.
+            If X and y do not match, if there are fewer patients than workers, or if y holds labels that are not among
+            ``labels_``.
         """
         everything = checked_part(self._checked_tagger(), X, y, groups)
         if hasattr(self, "_training"):
@@ -392,7 +401,7 @@ class DSSGDEnsemble(BaseEstimator):
         return self._start(everything, None, None)
 
     def partial_fit_workers(self, parts: Sequence[tuple]) -> DSSGDEnsemble:
-        """As `partial_fit`, with data that are apart already, one part for each worker."""
+        """Train one more round with data that are already split over the workers, one part for each worker."""
         apart = self._apart(self._checked_tagger(), parts)
         if hasattr(self, "_training"):
             return self._round(None, apart)
@@ -401,7 +410,7 @@ class DSSGDEnsemble(BaseEstimator):
     # ---- what training needs
 
     def _checked_tagger(self) -> DeidTagger:
-        """A tagger to clone for each worker, which reads nothing private."""
+        """Check the parameters, and return the tagger that is cloned for each worker. Its embeddings are public."""
         for checked in (self, self.strategy, self.schedule):
             if isinstance(checked, BaseEstimator):
                 check_constraints(checked)
@@ -427,7 +436,7 @@ class DSSGDEnsemble(BaseEstimator):
     def _split(
         self, everything: WorkerData, n_workers: int, known: dict[Hashable, int] | None, rng: np.random.Generator
     ) -> list[WorkerData]:
-        """Parts of the workers; patients stay where they are, and new ones are added to ``known``."""
+        """Split the data over the workers. Known patients keep their worker; new ones are added to ``known``."""
         if self._strategy == "centralized":
             return [everything]
         if known is None:
@@ -450,7 +459,7 @@ class DSSGDEnsemble(BaseEstimator):
         return parts
 
     def _apart(self, tagger: DeidTagger, parts: Sequence[tuple]) -> list[WorkerData]:
-        """Checked parts of data that are apart already."""
+        """Check the parts of data that are already split over the workers."""
         parts = list(parts)
         if not parts or not all(isinstance(part, (tuple, list)) and len(part) in (2, 3) for part in parts):
             raise SequenceError("Each worker needs a pair (X, y) or a triple (X, y, groups), and there must be one.")
@@ -490,10 +499,11 @@ class DSSGDEnsemble(BaseEstimator):
     # ---- rounds
 
     def _start(self, everything: WorkerData | None, parts: list[WorkerData] | None, n_epochs: int | None) -> Any:
-        """Split if need be, and train from the first weights; without ``n_epochs`` one round."""
+        """Split the data if they are in one piece, and train from new weights; one round if ``n_epochs`` is None."""
         known: dict[Hashable, int] | None = None if everything is None else {}
         rng = own_generator(self.random_state)
-        splitting = rng.spawn(1)[0]  # a stream of its own: taggers get the same seeds whether fit splits or not
+        # The split has its own random stream, so that taggers have the same seeds in fit and fit_workers.
+        splitting = rng.spawn(1)[0]
         if everything is not None:
             parts = self._split(everything, self.n_workers, known, splitting)
         assert parts is not None
@@ -505,7 +515,8 @@ class DSSGDEnsemble(BaseEstimator):
         for learner, part in zip(learners.values(), parts, strict=True):
             learner.plan(part, n_epochs, None if n_epochs is None else self.validation_fraction)
         self.__dict__.pop("exchange_", None)
-        first = next(iter(learners.values()))  # all workers begin with its weights
+        # All workers begin with the weights of the first learner.
+        first = next(iter(learners.values()))
         training = run_strategy(
             plan, learners, first.get_flat(), first.layout.fingerprint, random_state=rng, **self._watching(n_epochs)
         )
@@ -513,7 +524,7 @@ class DSSGDEnsemble(BaseEstimator):
         return self._keep(training)
 
     def _learners(self, parts: Sequence[WorkerData], rng: np.random.Generator) -> dict[str, TaggerLearner]:
-        """One learner a worker; sets what all agree on."""
+        """Create one learner for each worker, with one label set for all workers."""
         check_alike(parts)
         self.labels_ = agreed_labels(parts, self.labels)
         tagger = self._checked_tagger()
@@ -525,7 +536,7 @@ class DSSGDEnsemble(BaseEstimator):
         }
 
     def _round(self, everything: WorkerData | None, parts: list[WorkerData] | None) -> Any:
-        """One more round of the workers of an earlier call."""
+        """Train the workers of an earlier call for one more round."""
         training = self._training
         if everything is not None:
             parts = self._split(everything, len(training.workers), self._patients, self._rng.spawn(1)[0])
@@ -559,7 +570,7 @@ class DSSGDEnsemble(BaseEstimator):
         }
 
     def _keep(self, training: Training) -> Any:
-        """Fitted attributes of what came out."""
+        """Set the fitted attributes from the result of a training."""
         learners: list[Any] = [worker.learner for worker in training.workers]
         for learner in learners:
             learner.finish()
@@ -572,7 +583,8 @@ class DSSGDEnsemble(BaseEstimator):
         if hasattr(first, "n_features_in_"):
             self.n_features_in_ = first.n_features_in_
         if training.parameters is not None:
-            # After an interruption finish() has put the average of the weights in place, which the run has not seen.
+            # After an interruption, finish() has replaced the weights by their average. The result of the run does not
+            # have this average yet.
             vector = learners[0].get_flat() if self._strategy == "centralized" else training.parameters
             self.global_estimator_ = tagger_from_vector(first, clone(first), vector)
         return self
@@ -584,21 +596,22 @@ class DSSGDEnsemble(BaseEstimator):
     # ---- tagging
 
     def predict(self, X: Any, return_confidence: bool = False) -> Any:
-        """Tag sentences, by whom ``predict_with`` says.
+        """Tag sentences with the tagger or taggers that ``predict_with`` selects.
 
         Parameters
         ----------
-        X : sequence of n sentences, as in `fit`
+        X : sequence of n sentences
+            Sentences in the format of `fit`.
         return_confidence : bool, default=False
-            Also return the probability of each chosen tag; with "vote", the summed probabilities of those who voted
-            for it, divided by the number of workers.
+            Whether to return the probability of each chosen tag too. With "vote", this is the sum of the probabilities
+            of the workers that voted for the tag, divided by the number of workers.
 
         Returns
         -------
         y : ndarray of shape (n,), dtype object
             One list of IOB2 tags for each sentence.
         confidence : ndarray of shape (n,), dtype object
-            One float array for each sentence; only with ``return_confidence``.
+            One float array for each sentence. Returned only if ``return_confidence`` is True.
         """
         taggers = self._taggers()
         if len(taggers) == 1:
@@ -619,24 +632,24 @@ class DSSGDEnsemble(BaseEstimator):
         Returns
         -------
         ndarray of shape (n,), dtype object
-            Of arrays of shape (n_tokens, n_classes); columns as in ``classes_``.
+            One array of shape (n_tokens, n_classes) for each sentence. The columns have the order of ``classes_``.
         """
         answers = [tagger.predict_proba(X) for tagger in self._taggers()]
         return object_rows(np.mean(np.stack(rows), axis=0) for rows in zip(*answers, strict=True))
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Micro F1 of typed spans; ``sample_weight`` is not supported."""
+        """Micro F1 of typed spans. ``sample_weight`` must be None."""
         if sample_weight is not None:
             raise ValueError("DSSGDEnsemble.score does not take sample weights: spans are counted, not averaged.")
         return float(phi_f1_score(y, self.predict(X)))
 
     def score_workers(self, X: Any, y: Any) -> np.ndarray:
-        """As `score`, of each worker's own tagger: shape (n_workers,)."""
+        """Micro F1 of typed spans of each worker's own tagger, shape (n_workers,)."""
         check_is_fitted(self)
         return np.array([tagger.score(X, y) for tagger in self.estimators_])
 
     def _taggers(self) -> list[DeidTagger]:
-        """The taggers that predict."""
+        """Taggers that predict, according to ``predict_with``."""
         check_is_fitted(self)
         if self.predict_with == "vote":
             return self.estimators_
@@ -655,15 +668,16 @@ class DSSGDEnsemble(BaseEstimator):
 
     @property
     def _releases(self) -> str | None:
-        """What an audit attacks: the updates, if they were kept."""
+        """Target of an audit: the updates, if ``exchange_`` holds them."""
         return "updates" if hasattr(self, "exchange_") else None
 
     @property
     def epsilon_(self) -> np.ndarray:
-        """Differential privacy that each worker has spent, shape (n_workers,); see `federated.PrivacyLedger`.
+        """Epsilon that each worker has spent, shape (n_workers,); see `federated.PrivacyLedger`.
 
-        For any change of a worker's data (a note, a patient, all of them), and with ``delta`` if the noise is
-        Gaussian. It covers uploads, not ``history_`` and not the workers' own taggers.
+        The guarantee holds for any change of a worker's data: a note, a patient, or all data. With Gaussian noise the
+        guarantee also has the ``delta`` of the ensemble. The guarantee covers the uploads. It does not cover
+        ``history_`` and the workers' own taggers.
 
         Raises
         ------
@@ -678,7 +692,7 @@ class DSSGDEnsemble(BaseEstimator):
 
 
 class _Progress:
-    """Prints a line for each local epoch: numbers, no text of notes."""
+    """Prints a line of metrics for each local epoch. The line holds no text of notes."""
 
     def __init__(self, n_epochs: int | None) -> None:
         self.n_epochs = n_epochs

@@ -16,28 +16,29 @@ class EpochRecord:
     Parameters
     ----------
     worker : str
+        Name of the worker.
     epoch : int
-        Of this worker, from 1.
+        Epoch of this worker, counted from 1.
     bytes_down, bytes_up : int
-        Length of the messages.
+        Length of the downloaded and of the uploaded message.
     n_down, n_up : int
-        Number of parameters in them.
+        Number of parameters in the messages.
     n_candidates, n_clipped : int
-        How many updates were above the threshold, and how many of the sent ones were clipped.
+        Number of values above the threshold, and number of sent values that were clipped.
     staleness : int or None
         Number of uploads that the server had applied since the download that this upload answers. None if the upload
         did not arrive before an interruption, or if the strategy has no staleness.
     update_norm, sent_norm : float
-        Euclidean norm of the whole update and of what was sent.
+        Euclidean norms of the whole update and of the sent values.
     refused : str or None
-        Why the server refused the upload.
+        Reason why the server refused the upload. None if the server accepted it.
     metrics : dict of str to float
-        The learner's metrics and those of ``evaluate``.
+        Metrics of the learner and of ``evaluate``.
 
     Notes
     -----
     Norms, numbers of candidates and metrics are computed from the data without noise. A worker with differential
-    privacy must not publish them.
+    privacy must not publish these values.
     """
 
     worker: str
@@ -61,11 +62,11 @@ class History:
     Attributes
     ----------
     interrupted : bool
-        Whether the training was interrupted from the keyboard; only epochs that ended are listed.
+        Whether the training was interrupted from the keyboard. The history holds completed epochs only.
     bytes_start : int
-        First copies of the model that workers downloaded.
+        Bytes of the first copies of the model that workers downloaded.
     bytes_repeated : int
-        Messages that were sent again because they had not been acknowledged.
+        Bytes of messages that were sent again because they had not been acknowledged.
 
     Examples
     --------
@@ -95,7 +96,7 @@ class History:
         return f"History({len(self)} local epochs, {self.bytes_up} bytes up, {self.bytes_down} bytes down)"
 
     def add(self, record: EpochRecord) -> None:
-        """Append a line."""
+        """Append a record."""
         self._records.append(record)
 
     def extend(self, other: History) -> None:
@@ -107,27 +108,27 @@ class History:
 
     @property
     def bytes_up(self) -> int:
-        """All uploads, repetitions included."""
+        """Bytes of all uploads, including repetitions."""
         return sum(record.bytes_up for record in self._records) + self.bytes_repeated
 
     @property
     def bytes_down(self) -> int:
-        """All downloads, first copies included."""
+        """Bytes of all downloads, including first copies."""
         return sum(record.bytes_down for record in self._records) + self.bytes_start
 
     def column(self, name: str) -> list[Any]:
-        """A field or metric of every line; nan where a line has no such metric."""
+        """Values of a field or metric in all records; nan if a record does not have the metric."""
         return [_value(record, name) for record in self._records]
 
     def table(self, name: str) -> Mapping[str, np.ndarray]:
-        """A field or metric by worker: an array of shape (n_epochs of this worker,) each."""
+        """Values of a field or metric by worker, each as an array of shape (n_epochs of this worker,)."""
         workers: dict[str, list[Any]] = {}
         for record in self._records:
             workers.setdefault(record.worker, []).append(_value(record, name))
         return {worker: np.array(values) for worker, values in workers.items()}
 
     def to_list(self) -> list[dict[str, Any]]:
-        """JSON values, one dict a line."""
+        """Convert to JSON values, one dict for each record."""
         return [asdict(record) for record in self._records]
 
 

@@ -15,19 +15,19 @@ from ..exceptions import ExchangeError
 
 @dataclass(frozen=True)
 class ParameterLayout:
-    """Position of each named array in the flat vector; made by `of`.
+    """Position of each named array in the flat vector. Use `of` to create a layout.
 
-    Arrays are ordered by name, so that sites agree that list their parameters in different orders.
+    Arrays are ordered by name, so that all sites use the same order, whatever the order of their parameters.
 
     Parameters
     ----------
     names : tuple of str
-        Sorted.
+        Sorted names of the arrays.
     shapes : tuple of tuple of int
-        One shape a name.
+        Shape of each array, in the order of the names.
     tag : str, default=""
-        Other content that must be equal at all sites (the label set, the settings of the network). It is part of the
-        fingerprint and is shown nowhere.
+        Other content that must be equal at all sites, such as the label set and the settings of the network. The tag is
+        part of the fingerprint and is never displayed.
 
     Examples
     --------
@@ -46,12 +46,12 @@ class ParameterLayout:
 
     @classmethod
     def of(cls, parameters: Mapping[str, np.ndarray], tag: str = "") -> ParameterLayout:
-        """Layout of these arrays of floats.
+        """Create the layout of named arrays.
 
         Raises
         ------
         ExchangeError
-            If a name is no text, or an array does not hold real floating point numbers.
+            If a name is not a string, or if an array does not hold real floating point numbers.
         """
         for name, array in parameters.items():
             if not isinstance(name, str):
@@ -68,17 +68,17 @@ class ParameterLayout:
 
     @property
     def fingerprint(self) -> str:
-        """32 hexadecimal digits of names, shapes and tag: equal where vectors may be exchanged."""
+        """Hash of names, shapes and tag as 32 hexadecimal digits. Equal fingerprints allow an exchange of vectors."""
         content = json.dumps([self.names, self.shapes, self.tag], ensure_ascii=True)
         return sha256(content.encode("ascii")).hexdigest()[:32]
 
     def flatten(self, parameters: Mapping[str, np.ndarray]) -> np.ndarray:
-        """One vector of shape (size,), float32: a copy.
+        """Copy named arrays into one vector of shape (size,), float32.
 
         Raises
         ------
         ExchangeError
-            If names or shapes are others than those of the layout.
+            If names or shapes differ from the layout.
         """
         if set(parameters) != set(self.names):
             unknown, missing = set(parameters) - set(self.names), set(self.names) - set(parameters)
@@ -89,17 +89,18 @@ class ParameterLayout:
             array = np.asarray(parameters[name])
             if array.shape != shape:
                 raise ExchangeError(f"Parameter {name} must have shape {shape}. Got {array.shape}.")
-            vector[start : start + array.size] = array.reshape(-1)  # row by row, as C and NumPy store it
+            # row by row (C order): shape -> (array.size,)
+            vector[start : start + array.size] = array.reshape(-1)
             start += array.size
         return vector
 
     def unflatten(self, vector: np.ndarray) -> dict[str, np.ndarray]:
-        """Named arrays of float32, each a copy of its part of the vector.
+        """Split a vector into named arrays of float32. Each array is a copy of its part of the vector.
 
         Raises
         ------
         ExchangeError
-            If the vector has another length.
+            If the shape of the vector is not (size,).
         """
         vector = np.asarray(vector)
         if vector.shape != (self.size,):
@@ -107,6 +108,7 @@ class ParameterLayout:
         parameters, start = {}, 0
         for name, shape in zip(self.names, self.shapes, strict=True):
             stop = start + math.prod(shape)
+            # (stop - start,) -> shape
             parameters[name] = vector[start:stop].reshape(shape).astype(np.float32)
             start = stop
         return parameters

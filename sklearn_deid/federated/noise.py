@@ -1,12 +1,13 @@
 """Randomised uploads: Gaussian noise on a random part, and the sparse vector technique.
 
-Both protect *all data of a worker* in one upload (worker-level, hence also each note and patient). The losses of the
-epochs of a worker add up (`PrivacyLedger`). Neither covers other information that leaves the site: metrics of the
-history, times, or a model that is published in another way.
+Both mechanisms protect *all data of a worker* in one upload (worker-level, hence also each note and patient). The
+privacy losses of a worker's epochs add up (`PrivacyLedger`). Neither mechanism covers other information that leaves the
+site: metrics of the history, times, or a model that is published in another way.
 
-Noise is drawn in double precision, from the generator of the caller. A `Worker` without ``random_state`` passes one of
-ChaCha20 under a new key. Noisy values are rounded to a grid that follows from public settings alone, so that their low
-bits reveal nothing (Mironov 2012). The guarantee is that of real numbers, up to a slack of about 2^-43 a value.
+Noise is drawn in double precision, from the generator of the caller. A `Worker` without ``random_state`` passes a
+ChaCha20 generator with a new key. Noisy values are rounded to a grid that depends on public settings alone, so that
+their low bits reveal nothing (Mironov 2012). The guarantee is the guarantee for real numbers, up to a slack of about
+2^-43 for each value.
 """
 
 from __future__ import annotations
@@ -27,19 +28,21 @@ _BLOCK = 2**20
 
 @dataclass(frozen=True)
 class GaussianUpload:
-    """Gaussian noise on clipped values at random places.
+    """Gaussian noise on clipped values at random positions.
 
-    ``theta_u * n`` places are drawn without looking at the update, their values clipped to ``[-clip, clip]`` and then
-    to a Euclidean norm of at most ``norm_bound``, and normal noise of standard deviation
-    ``noise_multiplier * norm_bound`` is added to each. With a threshold or the largest values, the *positions* of the
-    sent values would reveal data, which noise on the values does not hide. `check` refuses both.
+    ``theta_u * n`` positions are drawn independently of the update. Their values are clipped to ``[-clip, clip]`` and
+    then to a Euclidean norm of at most ``norm_bound``. Normal noise with the standard deviation
+    ``noise_multiplier * norm_bound`` is added to each value. With a threshold, or with the largest values, the
+    *positions* of the sent values would reveal data, and noise on the values does not hide positions. `check` refuses
+    both settings.
 
     Parameters
     ----------
     noise_multiplier : float
-        Positive. An accountant computes epsilon and delta of all uploads from the ledger.
+        Positive ratio of the standard deviation to the norm bound. An accountant computes epsilon and delta of all
+        uploads from the ledger.
     norm_bound : float
-        Positive; the sensitivity to leaving all data of the worker out.
+        Positive norm bound. The bound is the sensitivity to leaving out all data of the worker.
 
     Examples
     --------
@@ -94,29 +97,31 @@ class GaussianUpload:
 class SparseVectorUpload:
     """Sparse vector technique: the threshold test and the sent values are noisy.
 
-    With c the number of values that may be sent, gamma the clip and tau the threshold, places are visited in random
-    order, each once. A place is sent if ``abs(bound(delta)) + Lap(2 s1) >= tau + Lap(s1)``, with new noise for the
-    threshold after each sent place; then ``bound(bound(delta) + Lap(s2))`` is sent; after c sent places it ends. The
-    scales are ``s1 = 4 c gamma / e1`` and ``s2 = 4 c gamma / e2`` with ``e1 = 8/9 epsilon`` and ``e2 = 2/9 epsilon``.
+    Let c be the largest number of sent values, gamma the clip and tau the threshold. Each position is visited at most
+    once, in random order. A position is sent if ``abs(bound(delta)) + Lap(2 s1) >= tau + Lap(s1)``. After each sent
+    position the threshold receives new noise. The sent value is ``bound(bound(delta) + Lap(s2))``. The selection ends
+    after c sent positions. The scales are ``s1 = 4 c gamma / e1`` and ``s2 = 4 c gamma / e2`` with
+    ``e1 = 8/9 epsilon`` and ``e2 = 2/9 epsilon``.
 
     Parameters
     ----------
     epsilon : float
-        Positive: the budget of one upload.
+        Positive privacy budget of one upload.
 
     Notes
     -----
-    *What it costs.* For each sent place the noisy threshold costs ``d / s1`` and the noisy tests ``2 d / (2
-    s1)``, where d is the sensitivity of a tested value, and its value costs ``2 gamma / s2``. With ``d = 2 gamma``, the
-    general bound, the c places cost ``e1 + e2 / 2``, which is epsilon. But a magnitude that is clipped to ``[0,
-    gamma]`` has ``d = gamma``: then they cost ``e1 / 2 + e2 / 2 = 5/9 epsilon``, which is what `exact_epsilon` gives
-    and the ledger adds up. Sending fewer than c places does not cost more, and is not counted as less.
+    *Privacy loss of one upload.* Let d be the sensitivity of a tested value. For each sent position, the noisy
+    threshold costs ``d / s1``, the noisy tests cost ``2 d / (2 s1)``, and the value costs ``2 gamma / s2``. With the
+    general bound ``d = 2 gamma``, the c positions cost ``e1 + e2 / 2``, which is epsilon. A magnitude that is clipped
+    to ``[0, gamma]`` has ``d = gamma``. The c positions then cost ``e1 / 2 + e2 / 2 = 5/9 epsilon``. `exact_epsilon`
+    returns this loss, and the ledger adds it up. An upload with fewer than c positions does not cost more, and the
+    ledger counts the full loss.
 
-    *Composition.* Uploads of E epochs cost E times that, for any change of the worker's data; other workers' data are
-    not touched by it.
+    *Composition.* The uploads of E epochs cost E times the loss of one upload, for any change of the worker's data. The
+    uploads do not depend on the data of other workers.
 
-    Differences to Shokri & Shmatikov (2015): values are clipped before the noise is added as well as after it (noise on
-    an unbounded value would promise nothing), and each place is visited at most once per epoch, so that an epoch ends.
+    *Differences to Shokri & Shmatikov (2015).* Values are clipped before and after the noise is added, because noise on
+    an unbounded value gives no guarantee. Each position is visited at most once per epoch, so that an epoch ends.
 
     References
     ----------
@@ -152,11 +157,11 @@ class SparseVectorUpload:
         return budget / (8 / 9), budget / (2 / 9)
 
     def grid(self, n_most: int, clip: float) -> float:
-        """Step of the grid on which sent values lie, those at the clip aside: finer than noise and clip."""
+        """Step of the grid of the sent values, finer than noise and clip. Values at the clip may lie off the grid."""
         return grid_step([self.scales(n_most, clip)[1], clip], _finest(clip))
 
     def exact_epsilon(self) -> float:
-        """What an upload costs with the sensitivities of clipped magnitudes; does not depend on c and clip."""
+        """Privacy loss of one upload with the sensitivity of clipped magnitudes, for any c and clip."""
         # Both scales are proportional to c and to the clip, which therefore cancel: any values give the same result.
         n_most, clip = 1, 1.0
         threshold_scale, value_scale = self.scales(n_most, clip)
@@ -186,14 +191,14 @@ class SparseVectorUpload:
 
 
 def _finest(bound: float) -> float:
-    """What float32 tells apart at a bound: a finer grid would not reach that far."""
+    """Finest allowed step of a grid: float32 represents its multiples near ``bound`` exactly."""
     return math.ldexp(1.0, math.frexp(bound)[1] - 23)
 
 
 def _above_threshold(
     magnitudes: np.ndarray, threshold: float, scale: float, n_most: int, rng: np.random.Generator
 ) -> np.ndarray:
-    """Places whose noisy magnitude reaches the noisy threshold, which is drawn anew after each one."""
+    """Positions whose noisy magnitude reaches the noisy threshold; each found position redraws the threshold."""
     # One pass in random order. The paper goes on until c values are sent, which may never happen.
     order = rng.permutation(len(magnitudes))
     found: list[int] = []
@@ -202,7 +207,7 @@ def _above_threshold(
         block = order[start : start + _BLOCK]
         # Twice the scale: in the proof the test moves by 2 d, the threshold by d (Dwork & Roth, section 3.6).
         noisy = magnitudes[block] + rng.laplace(scale=2 * scale, size=len(block))  # shape: (block,)
-        # one by one: each sent place changes the bar for those after it
+        # No vectorised comparison: each sent position changes the threshold for all positions after it.
         for place, value in zip(block.tolist(), noisy.tolist(), strict=True):
             if value >= bar:
                 found.append(place)

@@ -1,4 +1,4 @@
-"""Ledger of randomised uploads, and the epsilon that they add up to."""
+"""Ledger of randomised uploads, and their total epsilon."""
 
 from __future__ import annotations
 
@@ -16,12 +16,13 @@ class PrivacyEvent:
     Parameters
     ----------
     mechanism : {"gaussian", "sparse-vector"}
+        Mechanism that added the noise.
     noise_multiplier : float or None
-        Gaussian mechanism: standard deviation divided by the norm bound. The norm bound is the sensitivity to adding or
-        removing all data of a worker. For *replaced* data (a note, a patient) the sensitivity is twice the bound:
+        Standard deviation divided by the norm bound (Gaussian mechanism). The norm bound is the sensitivity to adding
+        or removing all data of a worker. For *replaced* data (a note, a patient) the sensitivity is twice the bound:
         account with half the multiplier.
     epsilon : float or None
-        Sparse-vector mechanism: pure differential privacy (delta = 0) for any change of the worker's data.
+        Pure differential privacy (delta = 0) for any change of the worker's data (sparse vector technique).
     """
 
     mechanism: str
@@ -30,10 +31,10 @@ class PrivacyEvent:
 
 
 class PrivacyLedger:
-    """All randomised uploads of one worker.
+    """Record of all randomised uploads of one worker.
 
-    Every worker takes part in each of its rounds. No amplification by sampling can therefore be claimed, and an
-    accountant must assume a sampling probability of 1. Workers have disjoint data, and each has its own ledger.
+    Every worker takes part in each of its rounds. You can therefore claim no amplification by sampling, and an
+    accountant must assume a sampling probability of 1. Workers have disjoint data, and each worker has its own ledger.
 
     Examples
     --------
@@ -57,14 +58,14 @@ class PrivacyLedger:
         self._events[event] += count
 
     def counts(self) -> list[tuple[PrivacyEvent, int]]:
-        """Each kind of event with its number: the composition for an accountant."""
+        """Each kind of event with its count. The pairs are the composition for an accountant."""
         return list(self._events.items())
 
     def pure_epsilon(self) -> float | None:
-        """Epsilon of all uploads together by adding up (basic composition); None if there is Gaussian noise.
+        """Total epsilon of all uploads by basic composition; None if an upload has Gaussian noise.
 
-        Adding up is exact as an upper bound for pure differential privacy with delta = 0, also where later uploads
-        depend on earlier ones. Gaussian noise has no finite epsilon without a delta and needs an accountant.
+        The sum is a valid upper bound for pure differential privacy (delta = 0), even if later uploads depend on
+        earlier ones. Gaussian noise has no finite epsilon without a delta and needs an accountant.
         """
         total = 0.0
         for event, count in self._events.items():
@@ -74,12 +75,12 @@ class PrivacyLedger:
         return total
 
     def to_list(self) -> list[dict[str, Any]]:
-        """JSON values."""
+        """Convert the ledger to JSON values."""
         return [{**asdict(event), "count": count} for event, count in self._events.items()]
 
     @classmethod
     def from_list(cls, events: list[dict[str, Any]]) -> PrivacyLedger:
-        """The ledger of which `to_list` made these values."""
+        """Create a ledger from the values of `to_list`."""
         ledger = cls()
         for event in events:
             fields = {key: value for key, value in event.items() if key != "count"}
@@ -88,25 +89,29 @@ class PrivacyLedger:
 
 
 def spent_epsilon(ledger: PrivacyLedger, delta: float) -> float:
-    """Epsilon of all uploads of a worker together, for any change of this worker's data.
+    """Total epsilon of all uploads of a worker, for any change of this worker's data.
+
+    The epsilon of Gaussian noise comes from the Rényi accountant of dp-accounting (Mironov 2017). The accountant uses
+    half the noise multiplier, because replacing an update by another one moves it by up to twice the norm bound. There
+    is no amplification by sampling, because every worker takes part in every round. The epsilons of sparse vector
+    uploads are added to the result.
 
     Parameters
     ----------
     ledger : PrivacyLedger
+        Uploads of the worker.
     delta : float
-        Of approximate differential privacy; not used where there is no Gaussian noise.
+        delta of approximate differential privacy. Without Gaussian noise the parameter is ignored.
 
     Returns
     -------
     float
-        Gaussian noise: by Rényi accounting of dp-accounting (Mironov 2017), with half the noise multiplier, since an
-        update that is replaced by another one moves by up to twice its norm bound, and without amplification by
-        sampling, since every worker takes part in every round. Sparse vectors add up, and are added to it.
+        Total epsilon.
 
     Raises
     ------
     MissingDependencyError
-        If there is Gaussian noise and dp-accounting is not installed.
+        If an upload has Gaussian noise and dp-accounting is not installed.
     """
     pure = sum(count * event.epsilon for event, count in ledger.counts() if event.epsilon is not None)
     gaussian = [(event.noise_multiplier, n) for event, n in ledger.counts() if event.noise_multiplier is not None]
@@ -116,6 +121,7 @@ def spent_epsilon(ledger: PrivacyLedger, delta: float) -> float:
     rdp = import_optional("dp_accounting.rdp", extra="privacy", purpose="the epsilon of Gaussian noise")
     accountant = rdp.RdpAccountant()
     for multiplier, count in gaussian:
-        # Replacing a worker's data moves its update by up to twice the norm bound; the accountant assumes once.
+        # Replacing a worker's data moves its update by up to twice the norm bound. The accountant assumes a
+        # sensitivity of one norm bound, and half the multiplier corrects for the factor.
         accountant.compose(dp.GaussianDpEvent(multiplier / 2), count)
     return float(accountant.get_epsilon(delta)) + float(pure)

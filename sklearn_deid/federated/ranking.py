@@ -1,4 +1,4 @@
-"""The k largest of millions, ties at random, without sorting them."""
+"""Selection of the k largest of millions of values, with random ties and without sorting."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ _NARROW = 64
 
 
 def kth_largest(keys: np.ndarray, k: int, rng: np.random.Generator) -> float | int:
-    """The k-th largest key, exact.
+    """Find the exact k-th largest key.
 
     A random sample brackets this key, and only the few keys within the bracket are partitioned. For 10 million float32
-    this takes about 20 ms, instead of 150 ms for a selection in the whole array.
+    values the function takes about 20 ms, and a selection in the whole array takes 150 ms.
 
     Parameters
     ----------
     keys : ndarray of shape (n,)
         Numbers without NaN.
     k : int
-        From 1 to n.
+        Rank of the key, from 1 to n.
     rng : Generator
-        Draws the sample; the result does not depend on it.
+        Generator of the sample. The result does not depend on the sample.
 
     Examples
     --------
@@ -54,7 +54,11 @@ def kth_largest(keys: np.ndarray, k: int, rng: np.random.Generator) -> float | i
 
 
 def _bisected(keys: np.ndarray, k: int, low: int, high: int) -> int:
-    """The k-th largest, if it lies between: counters and random bytes have few values, each with many keys."""
+    """Find the k-th largest key by bisection, if it lies between ``low`` and ``high``.
+
+    Bisection suits counters and random bytes, which have few different values.
+    """
+    # The k-th largest key is the smallest value with fewer than k keys above it.
     while low < high:
         middle = (low + high) // 2
         if np.count_nonzero(keys > middle) < k:
@@ -65,19 +69,21 @@ def _bisected(keys: np.ndarray, k: int, low: int, high: int) -> int:
 
 
 def largest_mask(keys: np.ndarray, k: int, rng: np.random.Generator) -> np.ndarray:
-    """Mark the k largest keys. Ties are broken at random, each subset being equally likely.
+    """Mark the k largest keys. Ties are broken at random, with equal probability for each subset.
 
     Parameters
     ----------
     keys : ndarray of shape (n,)
+        Numbers without NaN.
     k : int
-        From 0 to n.
+        Number of keys to mark, from 0 to n.
     rng : Generator
+        Generator of the ties.
 
     Returns
     -------
     ndarray of shape (n,), bool
-        Exactly k are True.
+        Mask in which exactly k entries are True.
 
     Examples
     --------
@@ -97,22 +103,24 @@ def largest_mask(keys: np.ndarray, k: int, rng: np.random.Generator) -> np.ndarr
 
 
 def random_subset(mask: np.ndarray, k: int, rng: np.random.Generator) -> np.ndarray:
-    """Keep k of the marked places, each subset of k being equally likely.
+    """Keep k of the marked positions, with equal probability for each subset of k.
 
-    Large masks get a random byte a place, and the k largest bytes stay: drawing with ``Generator.choice`` would take
-    several times as long.
+    In a large mask each position receives a random byte, and the positions with the k largest bytes are kept. Drawing
+    with ``Generator.choice`` would take several times as long.
 
     Parameters
     ----------
     mask : ndarray of shape (n,), bool
+        Marked positions.
     k : int
-        Not negative; if there are no more than k, all stay.
+        Number of positions to keep, not negative. If at most k positions are marked, all of them are kept.
     rng : Generator
+        Generator of the subset.
 
     Returns
     -------
     ndarray of shape (n,), bool
-        A new array.
+        New mask.
     """
     count = np.count_nonzero(mask)
     if k >= count:
@@ -121,9 +129,11 @@ def random_subset(mask: np.ndarray, k: int, rng: np.random.Generator) -> np.ndar
         kept = np.zeros(len(mask), dtype=bool)
         kept[rng.choice(np.flatnonzero(mask), size=k, replace=False, shuffle=False)] = True
         return kept
-    # Eight random bytes a draw. Ties among bytes are broken at random by largest_mask, so no subset is preferred.
+    # Each draw gives eight random bytes. largest_mask breaks ties among bytes at random, so no subset is preferred.
+    # shape: (n // 8 + 1,) of 64 bits -> (n,) bytes
     words = rng.integers(0, 2**64, size=len(mask) // 8 + 1, dtype=np.uint64)
     keys = words.view(np.uint8)[: len(mask)]
-    keys |= 1  # zero is for places that are not marked
+    # 0 is reserved for positions that are not marked.
+    keys |= 1
     keys *= mask
     return largest_mask(keys, k, rng)

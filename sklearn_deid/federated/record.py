@@ -1,4 +1,4 @@
-"""Opt-in record of an exchange, for measuring what a curious server or worker could learn from it."""
+"""Opt-in record of an exchange, for attacks by a simulated curious server or worker."""
 
 from __future__ import annotations
 
@@ -17,15 +17,18 @@ _DIRECTIONS = ("down", "up")
 
 
 class RecordedMessage(NamedTuple):
-    """One message as it travelled.
+    """One message of an exchange.
 
     Parameters
     ----------
     direction : {"down", "up"}
+        Download from the server or upload to the server.
     worker : str
+        Name of the worker.
     epoch : int
-        Local epochs that the worker had finished: an upload of epoch 3 answers the download of epoch 2.
+        Number of local epochs that the worker had completed. An upload of epoch 3 answers the download of epoch 2.
     data : bytes
+        Encoded message.
     """
 
     direction: str
@@ -34,15 +37,16 @@ class RecordedMessage(NamedTuple):
     data: bytes
 
     def decode(self) -> SparseUpdate:
-        """The decoded message. Its ``version`` is that of the server when the worker last downloaded."""
+        """Decode the message. Its ``version`` is the version of the server at the last download of the worker."""
         return SparseUpdate.from_bytes(self.data)
 
 
 class ExchangeRecord:
-    """All messages of a training, in the order in which the server saw them.
+    """Record of all messages of a training, in the order in which the server saw them.
 
-    Nothing is recorded unless such an object is passed to the training. It holds what the server sees, but no notes
-    and no local parameters. It is as sensitive as the exchange itself, and grows by the size of every message.
+    Messages are recorded only if you pass a record to the training. The record holds all messages that the server sees,
+    but no notes and no local parameters. A record is as sensitive as the exchange itself, and grows by the size of
+    every message.
 
     Examples
     --------
@@ -73,27 +77,27 @@ class ExchangeRecord:
         self._messages.append(RecordedMessage(direction, worker, epoch, bytes(data)))
 
     def uploads(self, worker: str | None = None) -> list[RecordedMessage]:
-        """Messages to the server, of one worker or all."""
+        """Messages to the server, from one worker or from all workers."""
         return [m for m in self._messages if m.direction == "up" and worker in (None, m.worker)]
 
     def downloads(self, worker: str | None = None) -> list[RecordedMessage]:
-        """Messages from the server, to one worker or all."""
+        """Messages from the server, to one worker or to all workers."""
         return [m for m in self._messages if m.direction == "down" and worker in (None, m.worker)]
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write to one file, without pickle."""
+        """Write the record to one file, without pickle."""
         heads = [(m.direction, m.worker, m.epoch) for m in self._messages]
         arrays = {str(i): np.frombuffer(m.data, np.uint8) for i, m in enumerate(self._messages)}
         write_state(path, _KIND, {"messages": heads}, arrays)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> ExchangeRecord:
-        """Read what `save` wrote.
+        """Read a record that `save` wrote.
 
         Raises
         ------
         ExchangeError
-            If the file is missing, damaged or something else.
+            If the file is missing or damaged, or is not a record.
         """
         state, arrays = read_state(path, _KIND)
         record = cls()

@@ -1,4 +1,4 @@
-"""Aggregation of updates in which a malicious worker has bounded influence."""
+"""Aggregation of updates that bounds the influence of malicious workers."""
 
 from __future__ import annotations
 
@@ -10,11 +10,12 @@ from ..exceptions import ExchangeError
 from .sparse import SparseUpdate
 
 AGGREGATES = ("mean", "median", "trimmed_mean")
-_BLOCK = 2**18  # coordinates combined at a time: what is sorted stays small
+# Number of coordinates that are combined at a time, so that the sorted arrays stay small.
+_BLOCK = 2**18
 
 
 def clip_norm(vector: np.ndarray, bound: float) -> np.ndarray:
-    """The vector, shrunk to a Euclidean norm of at most ``bound`` if it is longer.
+    """Shrink a vector to a Euclidean norm of at most ``bound``. Shorter vectors are returned unchanged.
 
     Examples
     --------
@@ -25,21 +26,21 @@ def clip_norm(vector: np.ndarray, bound: float) -> np.ndarray:
     norm = float(np.linalg.norm(vector.astype(np.float64)))
     if norm <= bound:
         return vector
-    # towards zero by a rounding step of float32, so that the bound holds for what is sent
+    # The factor 1 - 1e-6 exceeds the rounding error of float32, so that the bound also holds for the sent values.
     return (vector * (bound / norm * (1 - 1e-6))).astype(vector.dtype)
 
 
 def trimmed_mean(vectors: Sequence[np.ndarray], n_trim: int) -> np.ndarray:
     """Mean of each coordinate without its ``n_trim`` smallest and largest values.
 
-    Bounded by the values of honest workers as long as at most ``n_trim`` are malicious.
+    The result lies between the values of honest workers as long as at most ``n_trim`` workers are malicious.
 
     Parameters
     ----------
     vectors : sequence of ndarray of shape (n,)
-        One a worker.
+        One vector for each worker.
     n_trim : int
-        From 0; ``2 * n_trim`` must be less than the number of workers.
+        Number of values left out at each end, from 0. ``2 * n_trim`` must be less than the number of workers.
 
     References
     ----------
@@ -61,7 +62,7 @@ def trimmed_mean(vectors: Sequence[np.ndarray], n_trim: int) -> np.ndarray:
 
 
 def coordinate_median(vectors: Sequence[np.ndarray]) -> np.ndarray:
-    """Median of each coordinate (the mean of the two in the middle for an even number of workers).
+    """Median of each coordinate. For an even number of workers this is the mean of the two middle values.
 
     References
     ----------
@@ -82,21 +83,24 @@ def aggregate(
     n_trim: int = 1,
     weights: Sequence[float] | None = None,
 ) -> np.ndarray:
-    """One vector of several workers.
+    """Combine the vectors of several workers into one vector.
 
     Parameters
     ----------
     vectors : sequence of ndarray of shape (n,), or of SparseUpdate
-        Values that a worker did not send count as zero: a single worker that sends a coordinate is outvoted there.
+        One vector for each worker. Values that a worker did not send count as zero. The other workers therefore outvote
+        a single worker that sends a coordinate.
     how : {"mean", "median", "trimmed_mean"}, default="mean"
+        Rule of combination. Median and trimmed mean give each worker one vote.
     n_trim : int, default=1
-        Of the trimmed mean.
+        Number of values that the trimmed mean leaves out at each end.
     weights : sequence of float, default=None
-        Of the mean; None for equal ones. The robust ones take each worker for one vote.
+        Weights of the workers in the mean. None means equal weights. Median and trimmed mean take no weights.
 
     Returns
     -------
     ndarray of shape (n,), float32
+        Combined vector.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""An exchange in one process, with the same messages, server and workers as across sites."""
+"""Exchange in one process, with the same messages, server and workers as across sites."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .schedules import Step, plan_steps
 from .server import ParameterServer
 from .worker import Learner, Worker, train_one_epoch
 
-# map(train_one_epoch, learners): results in the order of the learners, from this process or others
+# Called as map(train_one_epoch, learners). Results come in the order of the learners, from this process or from others.
 MapEpochs = Callable[[Callable[[Learner], Any], Sequence[Learner]], Iterable[tuple[Learner, dict[str, float]]]]
 Evaluate = Callable[[str, Learner], Mapping[str, float]]
 
@@ -30,40 +30,42 @@ def run_rounds(
     map_epochs: MapEpochs = map,
     evaluate: Evaluate | None = None,
 ) -> History:
-    """Train the workers for some epochs each, by distributed selective SGD.
+    """Train the workers by distributed selective SGD, each for ``n_epochs`` local epochs.
 
-    Workers that have not downloaded anything start with a copy of all global parameters. Call it again to continue:
-    messages that an earlier call left unacknowledged are sent first.
+    Workers without an earlier download start with a copy of all global parameters. Call the function again to continue
+    a training. Messages that an earlier call left unacknowledged are then sent first.
 
     Parameters
     ----------
     server : ParameterServer
+        Server with the global parameters.
     workers : sequence of Worker
+        Workers to train.
     schedule : {"sequential", "concurrent", "random-delay"} or sequence of Step, default="concurrent"
-        A plan of `plan_steps`, or the name of one.
+        Plan made by `plan_steps`, or the name of a schedule.
     n_epochs : int, default=1
-        Local epochs of each worker. A plan has its own number.
+        Local epochs of each worker. A plan has its own number of epochs.
     rng : Generator, optional
         Generator of random delays.
     record : ExchangeRecord, default=None
-        Filled with all messages.
+        Record to which all messages are added.
     map_epochs : callable, default=map
-        Called as ``map_epochs(train_one_epoch, learners)`` for epochs that do not depend on each other. It may train
-        them in other processes. Results do not depend on it.
+        Function called as ``map_epochs(train_one_epoch, learners)`` for epochs that do not depend on each other. The
+        function may train the learners in other processes. Results do not depend on this choice.
     evaluate : callable, default=None
-        Called as ``evaluate(name, learner)`` after every local epoch, before the next download; its metrics go to the
-        history.
+        Function called as ``evaluate(name, learner)`` after every local epoch, before the next download. The returned
+        metrics are added to the history.
 
     Returns
     -------
     History
-        After an interruption from the keyboard: of the epochs that ended. Other epochs are undone, and server and
-        workers can continue.
+        Records of all epochs. After an interruption from the keyboard, the history holds the completed epochs only.
+        Incomplete epochs are undone, and server and workers can continue.
 
     Raises
     ------
     ExchangeError
-        If the training of a worker diverges. Refused uploads are no errors; they are in the history.
+        If the training of a worker diverges. A refused upload raises no error and is recorded in the history.
 
     Examples
     --------
@@ -98,9 +100,9 @@ def run_rounds(
 def trained(
     workers: Sequence[Worker], map_epochs: MapEpochs = map
 ) -> Generator[tuple[Worker, dict[str, float]], None, None]:
-    """Train one epoch of several workers that do not depend on each other; yields each worker when it is done.
+    """Train one epoch of several workers that do not depend on each other, and yield each worker after its epoch.
 
-    After an interruption, an error or an early close, epochs that have not ended are undone.
+    After an interruption, an error or an early close, incomplete epochs are undone.
 
     Raises
     ------
@@ -135,12 +137,15 @@ class _Exchange:
         self.server, self.workers, self.record = server, workers, record
         self.map_epochs, self.evaluate = map_epochs, evaluate
         self.history = History()
-        self.lines: dict[int, EpochRecord] = {}  # of the epoch that each worker is in
-        self.waiting: list[tuple[int, int]] = []  # (worker, epoch) that could train now
+        # record of the current epoch of each worker
+        self.lines: dict[int, EpochRecord] = {}
+        # pairs of (worker, epoch) that are ready to train
+        self.waiting: list[tuple[int, int]] = []
+        # selected uploads that have not arrived: sequence number, record, version of the download
         self.on_their_way: dict[tuple[int, int], tuple[int, EpochRecord, int]] = {}
 
     def start(self) -> None:
-        """First copies of the model for all workers, then the messages that an earlier call left."""
+        """Download the first copies of the model, then send the unacknowledged messages of an earlier call."""
         for worker in self.workers:
             if worker.version is None:
                 self.history.bytes_start += self._download(worker, 1.0, "float32")[0]
@@ -157,7 +162,7 @@ class _Exchange:
         self.lines[place] = EpochRecord(worker.name, worker.n_epochs + 1, bytes_down=n_bytes, n_down=n_down)
 
     def train(self, place: int, epoch: int) -> None:
-        # Not yet: epochs of other workers may join, as long as this worker does nothing else.
+        # Training is postponed until this worker's next step, so that epochs of other workers can run in parallel.
         self._train_if_waiting(place)
         self.waiting.append((place, epoch))
 
@@ -165,7 +170,7 @@ class _Exchange:
         self._train_if_waiting(place)
         worker = self.workers[place]
         sequence, line, version = self.on_their_way.pop((place, epoch))
-        # Counted when the upload arrives: others may have arrived since this worker's download.
+        # Staleness is counted on arrival: other uploads may have arrived since this worker's download.
         line.staleness = self.server.version - version
         line.refused = self._deliver(worker, sequence, worker.pending[sequence])
 
@@ -200,7 +205,7 @@ class _Exchange:
         return len(message), len(update)
 
     def _deliver(self, worker: Worker, sequence: int, message: bytes) -> str | None:
-        """Upload, and return the reason of a refusal, or None."""
+        """Upload a message. Returns the reason of a refusal, or None."""
         if self.record is not None:
             self.record.add("up", worker.name, worker.n_epochs, message)
         refused = None

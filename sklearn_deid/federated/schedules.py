@@ -16,11 +16,12 @@ class Step(NamedTuple):
     Parameters
     ----------
     action : {"upload", "download", "train"}
-        "train" ends with the selection of the upload. "upload" is its arrival at the server.
+        Kind of action. "train" includes the selection of the upload. "upload" is the arrival of the upload at the
+        server.
     worker : int
         Index in the list of workers.
     epoch : int
-        Epoch of this plan, from 0.
+        Epoch of this plan, counted from 0.
     """
 
     action: str
@@ -31,10 +32,10 @@ class Step(NamedTuple):
 def plan_steps(
     schedule: str, n_workers: int, n_epochs: int, rng: np.random.Generator | None = None, mean_delay: float = 1.0
 ) -> list[Step]:
-    """Order of all steps of all workers.
+    """Plan the order of all steps of all workers.
 
-    - ``"sequential"``: one worker after the other. Each sees the uploads of all workers before it. No upload is stale,
-      which is optimistic.
+    - ``"sequential"``: one worker after the other. Each worker sees the uploads of all workers before it. No upload is
+      stale, which is optimistic.
     - ``"concurrent"``: in each epoch all workers download, then all train, then all upload. The upload of the last of n
       workers is n - 1 updates stale, and n corrections of the same error add up.
     - ``"random-delay"``: workers of different speed do not wait for each other. Uploads arrive after a random delay,
@@ -43,17 +44,18 @@ def plan_steps(
     Parameters
     ----------
     schedule : {"sequential", "concurrent", "random-delay"}
+        Name of the schedule.
     n_workers, n_epochs : int
-        Every worker trains ``n_epochs`` epochs.
+        Number of workers, and number of epochs of each worker.
     rng : Generator, optional
-        Generator of the random delays; by default one that the operating system seeds.
+        Generator of the random delays. By default the operating system seeds a new generator.
     mean_delay : float, default=1.0
-        Mean delay of an upload, in epochs of a worker of mean speed (exponentially distributed).
+        Mean of the exponentially distributed delays of uploads, in epochs of a worker of mean speed.
 
     Returns
     -------
     list of Step
-        Per worker and epoch a download, then a train, then an upload.
+        Steps of all workers. Each epoch of a worker consists of a download, a train and an upload, in this order.
 
     References
     ----------
@@ -78,7 +80,7 @@ def plan_steps(
 
 
 def _random_delays(n_workers: int, n_epochs: int, rng: np.random.Generator, mean_delay: float) -> list[Step]:
-    """Simulated clocks. An epoch takes 1 on average; speeds differ by up to a factor of 3."""
+    """Plan with simulated clocks. An epoch takes one unit of time on average; speeds differ by up to a factor of 3."""
     timed: list[tuple[float, int, Step]] = []
     for worker in range(n_workers):
         now, pace = rng.uniform(0.0, 1.0), rng.uniform(0.5, 1.5)
@@ -86,7 +88,7 @@ def _random_delays(n_workers: int, n_epochs: int, rng: np.random.Generator, mean
             # An epoch takes between 0.4 and 1.8 units: 0.5 to 1.5 by worker, a fifth more or less by epoch.
             done = now + pace * rng.uniform(0.8, 1.2)
             arrival = done + (rng.exponential(mean_delay) if mean_delay else 0.0)
-            # At the same time: what arrives first, so that without delay a worker sees its own upload.
+            # At equal times the upload comes first, so that a worker without delay sees its own upload.
             timed.append((arrival, 0, Step("upload", worker, epoch)))
             timed.append((now, 1, Step("download", worker, epoch)))
             timed.append((now, 2, Step("train", worker, epoch)))

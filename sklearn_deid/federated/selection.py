@@ -1,4 +1,4 @@
-"""Selection of the parameters that are exchanged: a part of the update up, some global parameters down."""
+"""Selection of the exchanged parameters: a part of the update for the upload, global parameters for the download."""
 
 from __future__ import annotations
 
@@ -22,12 +22,13 @@ class Selected:
     Parameters
     ----------
     indices : ndarray of shape (k,), intp
-        Increasing.
+        Increasing positions of the sent values.
     values : ndarray of shape (k,), float32
+        Sent values.
     n_candidates : int
-        How many were above the threshold.
+        Number of values above the threshold.
     n_clipped : int
-        How many of the sent ones were clipped.
+        Number of sent values that were clipped.
     """
 
     indices: np.ndarray
@@ -37,13 +38,14 @@ class Selected:
 
 
 def n_shared(fraction: float, size: int) -> int:
-    """How many parameters a fraction allows: never more than ``fraction * size``.
+    """Number of parameters that a fraction allows. The number is never more than ``fraction * size``.
 
     Parameters
     ----------
     fraction : float
-        From 0 to 1, of all parameters.
+        Fraction of all parameters, from 0 to 1.
     size : int
+        Number of all parameters.
 
     Raises
     ------
@@ -57,7 +59,7 @@ def n_shared(fraction: float, size: int) -> int:
     """
     if not 0.0 <= fraction <= 1.0:
         raise ValueError(f"A fraction must be a number from 0 to 1. Got {fraction!r}.")
-    # 0.29 * 100 is 28.999...96: rounding away what binary fractions add or lack, then down
+    # 0.29 * 100 is 28.999...96 in binary floating point. Rounding to six digits first corrects such errors.
     return math.floor(round(fraction * size, 6))
 
 
@@ -69,7 +71,7 @@ def select_upload(
     selection: str = "random",
     rng: np.random.Generator | None = None,
 ) -> Selected:
-    """Choose what a worker sends, in the order of the papers: threshold, clip, select.
+    """Choose the values that a worker sends, in the order of the papers: threshold, clip, select.
 
     1. Only entries with ``abs(delta) > threshold`` are candidates.
     2. Candidates are clamped to ``[-clip, clip]``.
@@ -80,34 +82,36 @@ def select_upload(
     Parameters
     ----------
     delta : ndarray of shape (n,), float32
-        Local parameters after the epoch minus before it.
+        Local parameters after the epoch minus local parameters before the epoch.
     upload_fraction : float, default=0.5
-        The papers' theta_u, from 0 to 1.
+        theta_u of the papers, from 0 to 1.
     threshold : float, default=1e-4
-        The papers' tau, not negative.
+        tau of the papers, not negative.
     clip : float, default=10.0
-        The papers' gamma, positive; ``inf`` for none.
+        gamma of the papers, positive. ``inf`` means no clipping.
     selection : {"random", "largest"}, default="random"
-        "random" as in Festag & Spreckelsen (2020); both are in Shokri & Shmatikov (2015).
+        Selection among the candidates. Festag & Spreckelsen (2020) use "random". Shokri & Shmatikov (2015) describe
+        both.
     rng : Generator, optional
-        By default one with a key from the operating system.
+        Random generator. By default a generator with a key from the operating system is used.
 
     Returns
     -------
     Selected
+        Positions and values to send.
 
     Raises
     ------
     ExchangeError
-        If ``delta`` is no finite vector: training has diverged.
+        If ``delta`` is not a finite vector. Training has then diverged.
     ValueError
         If a parameter is out of range.
 
     References
     ----------
     Festag & Spreckelsen (2020), Distributed Selective Stochastic Gradient Descent and Figure 5; Shokri & Shmatikov
-    (2015), Privacy-Preserving Deep Learning. Festag & Spreckelsen leave open whether theta_u is a share of all
-    parameters or of the candidates; here it is of all, as theta_d is.
+    (2015), Privacy-Preserving Deep Learning. Festag & Spreckelsen leave open whether theta_u is a fraction of all
+    parameters or of the candidates. Here theta_u and theta_d are fractions of all parameters.
 
     Examples
     --------
@@ -132,7 +136,8 @@ def select_upload(
     elif selection == "random":
         chosen = random_subset(candidates, k, rng)
     else:
-        chosen = largest_mask(np.abs(delta), k, rng)  # more than k are above the threshold, so the k largest are
+        # More than k values are above the threshold, so the k largest of all values are candidates.
+        chosen = largest_mask(np.abs(delta), k, rng)
     indices = np.flatnonzero(chosen)
     values = delta[indices]
     n_clipped = int(np.count_nonzero(values > clip) + np.count_nonzero(values < -clip))
@@ -147,16 +152,16 @@ def select_download(
     rng: np.random.Generator | None = None,
     selection: str = "most-updated",
 ) -> np.ndarray:
-    """The parameters that a worker fetches: most often updated, any updated, or most changed ones; ties at random.
+    """Choose the parameters that a worker fetches. Ties are broken at random.
 
     Parameters
     ----------
     counts : ndarray of shape (n,)
-        Number of updates of each parameter; with "most-changed", the size of its change.
+        Number of updates of each parameter. With "most-changed", the magnitude of the change of each parameter.
     download_fraction : float
-        The papers' theta_d, from 0 to 1, of all parameters.
+        theta_d of the papers, a fraction of all parameters from 0 to 1.
     rng : Generator, optional
-        By default one with a key from the operating system.
+        Random generator. By default a generator with a key from the operating system is used.
     selection : {"most-updated", "random", "most-changed"}, default="most-updated"
         "most-updated" is the selection of the papers. If most updates are above the threshold, the counters reflect
         chance, and the same parameters keep being chosen. "random" draws from all parameters that were ever updated.
@@ -165,12 +170,12 @@ def select_download(
     Returns
     -------
     ndarray of shape (k,), intp
-        Increasing indices.
+        Increasing indices of the parameters.
 
     References
     ----------
-    Festag & Spreckelsen (2020), Distributed Selective Stochastic Gradient Descent. Random ties are this library's: with
-    the first of all equals the last parameters would never be downloaded.
+    Festag & Spreckelsen (2020), Distributed Selective Stochastic Gradient Descent. Random ties are an addition of this
+    library. If ties were broken by position, the last parameters would never be downloaded.
 
     Examples
     --------
@@ -190,7 +195,7 @@ def select_download(
 
 
 def check_bounds(threshold: float, clip: float) -> None:
-    """Refuse a negative threshold and a clip that is not positive."""
+    """Raise ValueError for a negative threshold, and for a clip that is not positive."""
     if not 0.0 <= threshold < math.inf:
         raise ValueError(f"The 'threshold' parameter must be a number that is not negative. Got {threshold!r}.")
     if not clip > 0.0:
@@ -198,7 +203,7 @@ def check_bounds(threshold: float, clip: float) -> None:
 
 
 def check_finite_vector(vector: np.ndarray) -> np.ndarray:
-    """The vector as float32, if it is one and finite."""
+    """Return the vector as float32; raise ExchangeError if it is not one-dimensional and finite."""
     vector = np.asarray(vector, dtype=np.float32)
     if vector.ndim != 1:
         raise ExchangeError(f"A flat vector is needed. Got {vector.ndim} dimensions.")

@@ -1,4 +1,4 @@
-"""The parameter server: one global vector, and how often each parameter was updated."""
+"""Parameter server: one global vector, and a counter of updates for each parameter."""
 
 from __future__ import annotations
 
@@ -23,22 +23,22 @@ _LONGEST_LOG = 1000
 
 @dataclass(frozen=True)
 class ServerLimits:
-    """Which updates the server accepts, how it applies them, and which parameters it hands out.
+    """Rules of the server: accepted updates, step size, and selection of the parameters that workers fetch.
 
     Parameters
     ----------
     max_abs : float, default=inf
         Largest magnitude of a single value.
     max_norm : float, default=inf
-        Largest Euclidean norm of an update (norm bound against a malicious worker).
+        Largest Euclidean norm of an update. The norm bound limits the harm of a malicious worker.
     max_staleness : int, default=None
-        Largest number of updates that may have been applied since the download that an update starts from. None
-        means no limit.
+        Largest staleness of an update: the number of updates that were applied since the worker's download. None means
+        no limit.
     step : float, default=1.0
-        Factor by which updates are multiplied when they are added. The papers have 1. With n workers that train at the
-        same time, 1/n adds their mean instead of their sum.
+        Factor by which updates are multiplied before they are added. The papers use 1. If n workers train at the same
+        time, 1/n adds the mean of their updates instead of the sum.
     download_selection : {"most-updated", "random", "most-changed"}, default="most-updated"
-        Which parameters a worker fetches (`select_download`). The papers have the most-updated ones. For
+        Selection of the parameters that a worker fetches (`select_download`). The papers use "most-updated". For
         "most-changed" the server keeps a vector for each worker, with the parameters that this worker has fetched.
     """
 
@@ -64,7 +64,7 @@ class ServerLimits:
 
 
 class Refusal(NamedTuple):
-    """An upload that was not applied."""
+    """Upload that the server refused, with the reason."""
 
     worker: str
     sequence: Any
@@ -72,32 +72,33 @@ class Refusal(NamedTuple):
 
 
 class ParameterServer:
-    """One global vector: adds uploaded updates and hands out parameters.
+    """Server with one global vector, to which workers upload updates and from which they download parameters.
 
-    The server does not schedule workers. Its methods can be called at any time.
+    The server does not schedule workers. You can call its methods at any time.
 
     Parameters
     ----------
     parameters : array of shape (n,)
-        The first global parameters.
+        First global parameters.
     model : str
         Fingerprint of the model (`ParameterLayout.fingerprint`).
     limits : ServerLimits, default=None
+        Rules of the server. None means ``ServerLimits()``.
     random_state : int or Generator, default=None
-        Decides ties of the download. None draws from the operating system.
+        Random seed of the ties in downloads. None draws a seed from the operating system.
     checkpoint : path, default=None
         File that is written with every upload, before the upload is acknowledged. None keeps everything in memory.
 
     Attributes
     ----------
     version : int
-        Number of updates applied.
+        Number of applied updates.
     counts : ndarray of shape (n,), int32
-        How often each parameter was updated; read-only.
+        Number of updates of each parameter, read-only.
     parameters : ndarray of shape (n,), float32
-        Read-only view; `download` gives a copy.
+        Read-only view of the global parameters. `download` returns a copy.
     refusals : deque of Refusal
-        The last 1000 refusals, each with worker and reason. ``n_refused`` counts all.
+        Last 1000 refusals, each with worker and reason. ``n_refused`` counts all refusals.
 
     Notes
     -----
@@ -105,8 +106,8 @@ class ParameterServer:
     serialised.
 
     With a checkpoint, `upload` returns when the update is on the disk. A worker that repeats unacknowledged uploads
-    then loses nothing in a crash, and a repetition is applied once. Without a checkpoint, a restarted server may have
-    an older version than workers have seen, and refuses their updates.
+    then loses no update in a crash, and the server applies a repeated upload only once. Without a checkpoint, a
+    restarted server may have an older version than its workers, and then refuses their updates.
 
     References
     ----------
@@ -142,7 +143,8 @@ class ParameterServer:
         self.n_refused = 0
         self._counts = np.zeros(len(self._parameters), dtype=np.int32)
         self._delivered: dict[str, Delivered] = {}
-        self._handed_out: dict[str, np.ndarray] = {}  # what a worker has got of each parameter, for "most-changed"
+        # For "most-changed": the value of each parameter that a worker fetched last. Shape of each array: (n,)
+        self._handed_out: dict[str, np.ndarray] = {}
         self._rng = np.random.default_rng(random_state)
         self._lock = RLock()
 
@@ -169,19 +171,19 @@ class ParameterServer:
         return _read_only(self._counts)
 
     def download(self, download_fraction: float, worker: str | None = None) -> SparseUpdate:
-        """Parameters for a worker: those with the highest update counters, unless the limits select others.
+        """Select parameters for a worker, by the ``download_selection`` of the limits.
 
         Parameters
         ----------
         download_fraction : float
-            theta_d of the papers, from 0 to 1; 1 for the first copy of a worker.
+            theta_d of the papers, from 0 to 1. Use 1 for the first copy of a worker.
         worker : str, default=None
-            Name of the worker, from the connection; needed for "most-changed".
+            Name of the worker, taken from the connection. "most-changed" needs the name.
 
         Returns
         -------
         SparseUpdate
-            Of kind ``"parameters"``.
+            Message of the kind ``"parameters"``.
 
         Raises
         ------
@@ -190,9 +192,9 @@ class ParameterServer:
 
         Notes
         -----
-        Checkpoints do not hold which parameters a worker has fetched. For a worker that is new to a restarted server,
-        all parameters that were ever updated count as changed. If an answer is lost on its way, its parameters are
-        passed over until they change again.
+        Checkpoints do not record the parameters that each worker has fetched. After a restart, all parameters that were
+        ever updated count as changed. If a message to a worker is lost, its parameters are not selected again until
+        they change again.
         """
         with self._lock:
             selection = self.limits.download_selection
@@ -218,27 +220,28 @@ class ParameterServer:
         return indices
 
     def upload(self, update: SparseUpdate | bytes, worker: str, sequence: int) -> bool:
-        """Add an update, once.
+        """Add an update to the global parameters. A repeated upload is added only once.
 
         Parameters
         ----------
         update : SparseUpdate or bytes
+            Message of the kind ``"update"``.
         worker : str
-            Name of the worker, from the connection.
+            Name of the worker, taken from the connection.
         sequence : int
-            Number of the upload among those of this worker. The order of arrival does not matter.
+            Sequence number of the upload among the uploads of this worker. The order of arrival does not matter.
 
         Returns
         -------
         bool
-            Whether it was added: False for a repetition.
+            True if the update was added, False for a repetition.
 
         Raises
         ------
         ExchangeError
-            If the update is refused. Only `refusals` and ``n_refused`` have changed then.
+            If the server refuses the update. Only `refusals` and ``n_refused`` change in this case.
         OSError
-            If the checkpoint cannot be written. Nothing has changed then.
+            If the checkpoint cannot be written. The server is unchanged in this case.
         """
         with self._lock:
             try:
@@ -254,7 +257,7 @@ class ParameterServer:
             return True
 
     def _apply(self, update: SparseUpdate, values: np.ndarray, worker: str, sequence: int) -> None:
-        """Everything or nothing, also if the checkpoint fails or Ctrl-C interrupts in the middle."""
+        """Apply the update completely or not at all, also after a failed checkpoint or an interruption by Ctrl-C."""
         indices, seen = update.indices, self._delivered.setdefault(worker, Delivered())
         # A copy of the touched entries suffices to go back; a copy of the whole vector would cost more than the update.
         before = self._parameters[indices], self._counts[indices], self.version
@@ -291,7 +294,7 @@ class ParameterServer:
         return update
 
     def _sum(self, update: SparseUpdate) -> np.ndarray:
-        """New values of the updated parameters."""
+        """New values of the updated parameters, shape (k,)."""
         # A step of 1 adds the values as they came, bit by bit.
         added = update.values if self.limits.step == 1.0 else np.float32(self.limits.step) * update.values
         with np.errstate(over="ignore"):
@@ -302,14 +305,14 @@ class ParameterServer:
         return values
 
     def delivered(self, worker: str) -> list[tuple[int, int]]:
-        """Sequence numbers of the applied uploads of a worker, as (first, last) ranges."""
+        """Sequence numbers of a worker's applied uploads, as (first, last) ranges with both ends included."""
         with self._lock:
             return self._delivered[worker].ranges() if worker in self._delivered else []
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write everything to one file. A crash leaves the old file or the new one, never a part of one."""
+        """Write the state to one file. A crash leaves the complete old file or the complete new file."""
         with self._lock:
-            # JSON has no infinity; a limit of None is left out when it is loaded.
+            # JSON has no infinity. `load` leaves out limits of None, which then take their defaults.
             limits = {name: None if value == math.inf else value for name, value in asdict(self.limits).items()}
             state = {
                 "model": self.model,
@@ -323,18 +326,19 @@ class ParameterServer:
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], keep: bool = False) -> ParameterServer:
-        """The server that `save` wrote, with the same random ties.
+        """Load a server that `save` wrote. The loaded server breaks ties like the saved one.
 
         Parameters
         ----------
         path : path
+            File that `save` wrote.
         keep : bool, default=False
             Whether the file becomes the checkpoint of the loaded server.
 
         Raises
         ------
         ExchangeError
-            If the file is missing, damaged or something else.
+            If the file is missing or damaged, or is not a saved server.
         """
         state, arrays = read_state(path, _KIND)
         limits = ServerLimits(**{name: value for name, value in state["limits"].items() if value is not None})

@@ -1,4 +1,4 @@
-"""Messages of the exchange: some entries of a flat parameter vector, as checked bytes without pickle."""
+"""Messages of the exchange: entries of a flat parameter vector, encoded as checked bytes without pickle."""
 
 from __future__ import annotations
 
@@ -13,9 +13,10 @@ from ..exceptions import ExchangeError
 
 KINDS = ("update", "parameters")
 DTYPES = ("float32", "float16")
-LARGEST_SIZE = 2**31 - 1  # indices travel as int32
+# Messages encode indices as int32.
+LARGEST_SIZE = 2**31 - 1
 _MAGIC = b"SDX1"
-# magic, kind, positions, bytes per value, reserved; size, count, version; fingerprint of the model
+# Fields: magic, kind, form of the positions, bytes per value, reserved; size, count, version; fingerprint of the model.
 _HEADER = struct.Struct("<4sBBBBQQQ16s")
 _CHECKSUM = struct.Struct("<I")
 _OVERHEAD = _HEADER.size + _CHECKSUM.size
@@ -25,27 +26,29 @@ _VALUE_TYPES: dict[int, np.dtype] = {4: np.dtype("<f4"), 2: np.dtype("<f2")}
 
 @dataclass(frozen=True, eq=False, repr=False)
 class SparseUpdate:
-    """Some entries of a flat vector of float32: a worker's update, or parameters that a worker downloads.
+    """Entries of a flat vector of float32: a worker's update, or parameters that a worker downloads.
 
     Parameters
     ----------
     indices : ndarray of shape (k,), integers
-        Positions of the values; strictly increasing, from 0 to ``size - 1``.
+        Strictly increasing positions of the values, from 0 to ``size - 1``.
     values : ndarray of shape (k,), float32
-        Finite numbers: summands if ``kind`` is ``"update"``, new values if it is ``"parameters"``.
+        Finite values. The values of an ``"update"`` are added to the parameters. The values of ``"parameters"`` replace
+        them.
     size : int
         Length of the whole vector.
     model : str
         Fingerprint of the model (32 hexadecimal digits, `ParameterLayout.fingerprint`).
     version : int, default=0
-        Number of updates that the server had applied when these parameters, or those that the update started from,
-        were downloaded.
+        Number of updates that the server had applied at the time of the download. For an update, this is the download
+        before the epoch.
     kind : {"update", "parameters"}, default="update"
+        Kind of message: an update of a worker, or parameters from the server.
 
     Raises
     ------
     ExchangeError
-        If an argument is not as described.
+        If a parameter violates its description.
 
     Examples
     --------
@@ -104,13 +107,13 @@ class SparseUpdate:
     __hash__ = None  # type: ignore[assignment]
 
     def dense(self) -> np.ndarray:
-        """The whole vector, shape (size,), float32, with zeros where nothing was sent."""
+        """Whole vector of shape (size,), float32, with zeros at positions without a value."""
         vector = np.zeros(self.size, dtype=np.float32)
         vector[self.indices] = self.values
         return vector
 
     def largest(self) -> float:
-        """Largest magnitude among the values; 0.0 if there are none."""
+        """Largest magnitude of the values; 0.0 if there is no value."""
         return float(max(self.values.max(), -self.values.min())) if len(self) else 0.0
 
     def norm(self) -> float:
@@ -118,7 +121,7 @@ class SparseUpdate:
         return float(np.sqrt(np.einsum("i,i->", self.values, self.values, dtype=np.float64)))
 
     def to_bytes(self, dtype: str = "float32") -> bytes:
-        """Encode in the smallest of three forms: bitmap and values, int32 indices and values, all values.
+        """Encode the message in the smallest of three forms: bitmap and values, int32 indices and values, all values.
 
         Parameters
         ----------
@@ -128,18 +131,19 @@ class SparseUpdate:
         Returns
         -------
         bytes
-            A header of 48 bytes, the positions, the values, and a CRC-32 against damage (not against forgery).
+            Header of 48 bytes, positions, values, and a CRC-32. The CRC-32 detects damage and does not protect against
+            forgery.
 
         Raises
         ------
         ExchangeError
-            If a value does not fit float16 (beyond 65504).
+            If the magnitude of a value is too large for float16 (above 65504).
         ValueError
-            If there is no such type.
+            If ``dtype`` is not one of the allowed types.
         """
         check_dtype(dtype)
         width = 2 if dtype == "float16" else 4
-        # Values beyond the range become infinite here and are refused below, with a reason.
+        # Values beyond the range of float16 become infinite here and raise an error below.
         with np.errstate(over="ignore"):
             values = self.values.astype(_VALUE_TYPES[width], copy=False)
         if width == 2 and not np.isfinite(values).all():
@@ -180,19 +184,21 @@ class SparseUpdate:
         model: str | None = None,
         kind: str | None = None,
     ) -> SparseUpdate:
-        """Decode, and refuse everything that `to_bytes` could not have made.
+        """Decode a message. Raises an error for any data that `to_bytes` could not have produced.
 
         Parameters
         ----------
         data : bytes
+            Encoded message.
         size, model, kind : optional
-            Expected header, which is checked before anything is decoded. Pass all three for data from others: memory
-            use is then bounded by the size of your own model.
+            Expected fields of the header. The header is checked before any value is decoded. Pass all three for data
+            from others: memory use is then bounded by the size of your own model.
 
         Raises
         ------
         ExchangeError
-            If the data are truncated, damaged, too long, out of range, not finite, or not what is expected.
+            If the data are truncated, damaged, too long, out of range or not finite, or if the header differs from the
+            expected fields.
         """
         raw = _as_bytes(data)
         form, width, count, known = _read_header(raw)
@@ -213,7 +219,7 @@ class SparseUpdate:
 
 
 def check_dtype(dtype: str, name: str = "dtype") -> None:
-    """Refuse a type that values cannot be sent as."""
+    """Raise ValueError for a type that messages cannot use for their values."""
     if dtype not in DTYPES:
         raise ValueError(f"The '{name}' parameter must be one of {', '.join(DTYPES)}. Got {dtype!r}.")
 
@@ -262,6 +268,7 @@ def _read_positions(form: int, raw: memoryview, size: int, count: int) -> np.nda
         return np.arange(size)
     if form == _INDICES:
         return np.frombuffer(raw, dtype="<i4").astype(np.intp)
+    # (n_bytes,) -> (8 * n_bytes,); the last byte may hold unused bits, which must be 0
     bits = np.unpackbits(np.frombuffer(raw, dtype=np.uint8), bitorder="little")
     indices = np.flatnonzero(bits.view(bool))
     if len(indices) != count or (count and indices[-1] >= size):

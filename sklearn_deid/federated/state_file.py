@@ -1,4 +1,4 @@
-"""State of a server or worker in one file that is replaced as a whole, without pickle."""
+"""File with the state of a server or worker, without pickle. The file is always replaced as a whole."""
 
 from __future__ import annotations
 
@@ -18,35 +18,37 @@ _DIGEST_LENGTH = 32
 
 
 def write_state(path: str | os.PathLike[str], kind: str, state: Mapping[str, Any], arrays: Mapping[str, Any]) -> None:
-    """Write the state of a server or worker; a crash leaves the old file or the new one.
+    """Write the state of a server or worker. A crash leaves the complete old file or the complete new file.
 
     Parameters
     ----------
     path : path
-        File to make or replace.
+        File to create or replace.
     kind : str
-        What it is the state of; asked for when it is read.
+        Kind of state, such as "worker". `read_state` checks the kind.
     state : dict
         JSON values.
     arrays : dict of str to ndarray
+        Arrays by name.
     """
     from safetensors.numpy import save
 
     content = json.dumps({"kind": kind, **state}, sort_keys=True)
     data = save({name: np.ascontiguousarray(array) for name, array in arrays.items()}, metadata={"state": content})
-    # for its owner alone: such files tell more than what is shared
+    # Only the owner may read the file: a state reveals more than the messages that a worker sends.
     with new_file(Path(path).resolve(), private=True) as stream:
         stream.write(data)
-        stream.write(sha256(data).digest())  # finds damage; whoever can write the file can write this, too
+        # The digest detects damage. It does not detect forgery: anyone who can write the file can write a digest.
+        stream.write(sha256(data).digest())
 
 
 def read_state(path: str | os.PathLike[str], kind: str) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-    """Read what `write_state` wrote.
+    """Read a state that `write_state` wrote.
 
     Raises
     ------
     ExchangeError
-        If the file is missing, truncated, damaged, or the state of something else.
+        If the file is missing, truncated or damaged, or holds a state of another kind.
     """
     try:
         data = Path(path).read_bytes()
@@ -74,7 +76,8 @@ def _parse(body: bytes, kind: str, path: str) -> tuple[dict[str, Any], dict[str,
 
 
 def generator_state(rng: np.random.Generator) -> dict[str, Any]:
-    """State of a generator as JSON values."""
+    """Convert the state of a generator to JSON values."""
+    # The state of PCG64 holds integers of 128 bits, which many JSON readers would round: they are written as text.
     state = rng.bit_generator.state
     if state["bit_generator"] != "PCG64":
         raise ExchangeError(f"Only the state of PCG64 can be saved, not that of {state['bit_generator']}.")
@@ -84,7 +87,7 @@ def generator_state(rng: np.random.Generator) -> dict[str, Any]:
 
 
 def generator_from(state: dict[str, Any]) -> np.random.Generator:
-    """The generator whose state `generator_state` gave."""
+    """Create a generator from the values of `generator_state`."""
     rng = np.random.Generator(np.random.PCG64())
     rng.bit_generator.state = {**state, "state": {key: int(value) for key, value in state["state"].items()}}
     return rng

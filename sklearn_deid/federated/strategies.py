@@ -1,4 +1,4 @@
-"""Five ways to train with distributed data: the experiments A to D of the paper, and federated averaging."""
+"""Five strategies for training with distributed data: the experiments A to D of the paper, and federated averaging."""
 
 from __future__ import annotations
 
@@ -29,9 +29,11 @@ class StrategyPlan:
     Parameters
     ----------
     strategy : {"centralized", "round_robin", "dssgd", "local", "fedavg"}, default="dssgd"
+        Name of the strategy.
+
         - ``"centralized"`` (experiment A): one learner that holds all data.
         - ``"round_robin"`` (B): the whole model goes from worker to worker, for one local epoch each (cyclic weight
-          transfer). Data stay with their worker. The next worker sees all that the model has learned.
+          transfer). Data stay with their worker. The next worker receives the complete trained model.
         - ``"dssgd"`` (C): distributed selective SGD.
         - ``"local"`` (D): each worker trains alone.
         - ``"fedavg"``: in each round all workers start from the global model, train for one epoch and send their whole
@@ -39,23 +41,24 @@ class StrategyPlan:
     n_epochs : int, default=10
         Local epochs of each worker.
     settings : WorkerSettings or mapping of worker name to WorkerSettings, default=WorkerSettings()
-        "dssgd" only.
+        Settings of all workers, or of each worker ("dssgd" only).
     schedule : {"sequential", "concurrent", "random-delay"}, default="concurrent"
-        "dssgd" only.
+        Order of downloads, epochs and uploads ("dssgd" only), see `plan_steps`.
     mean_delay : float, default=1.0
-        "random-delay" only; see `plan_steps`.
+        Mean delay of uploads (schedule "random-delay" only), see `plan_steps`.
     limits : ServerLimits, default=ServerLimits()
         Limits of the server ("dssgd"). "fedavg" shrinks updates to ``max_norm`` instead of refusing them.
     privacy : GaussianUpload or SparseVectorUpload, default=None
-        "dssgd" only.
+        Noise on the uploads ("dssgd" only).
     aggregation : {"mean", "median", "trimmed_mean"}, default="mean"
-        "fedavg" only.
+        Combination of the updates ("fedavg" only).
     n_trim : int, default=1
-        "trimmed_mean" only.
+        Number of values that "trimmed_mean" leaves out at each end.
     keyed : bool, default=False
-        Whether each upload is drawn under a new key from the operating system, whatever ``random_state``.
+        Whether the random numbers of each upload come from a new key of the operating system, even if ``random_state``
+        is set.
     weights : mapping of worker name to float, default=None
-        "fedavg" with the mean only: numbers of samples; None for equal ones.
+        Weight of each worker, such as its number of samples ("fedavg" with the mean only). None means equal weights.
     """
 
     strategy: str = "dssgd"
@@ -88,12 +91,13 @@ class Training:
     Parameters
     ----------
     workers : list of Worker
-        With their trained learners.
+        Workers with their trained learners.
     parameters : ndarray of shape (n,), float32, or None
-        The global model; None for "local".
+        Parameters of the global model. None for "local".
     history : History
+        Records of all epochs.
     server : ParameterServer or None
-        "dssgd" only; hand it to `run_rounds` with the workers to go on.
+        Server of "dssgd", None for other strategies. Pass the server and the workers to `run_rounds` to continue.
     """
 
     workers: list[Worker]
@@ -118,21 +122,26 @@ def run_strategy(
     Parameters
     ----------
     plan : StrategyPlan
+        Configuration of the run.
     learners : mapping of name to Learner
-        One a worker; a single one for "centralized".
+        One learner for each worker. "centralized" has a single learner.
     parameters : ndarray of shape (n,) or None
-        Parameters that all workers start from. None, for "local" only: each learner continues with its own.
+        Parameters that all workers start from. With None each learner continues with its own parameters ("local"
+        only).
     model : str
         Fingerprint of the model.
     random_state : int or Generator, default=None
-        Random seed of everything but the learners' own training. None has the effect of ``plan.keyed``.
+        Random seed of the exchange. The learners have random numbers of their own. None has the effect of
+        ``plan.keyed``.
     record, map_epochs, evaluate
-        As in `run_rounds`; of "round_robin" each hand-over is recorded once, as a download of the next worker.
+        Parameters of `run_rounds`. With "round_robin", each transfer of the model is recorded once, as a download of
+        the next worker.
 
     Returns
     -------
     Training
-        After an interruption from the keyboard: of the epochs that ended, with ``history.interrupted`` set.
+        Result of the run. After an interruption from the keyboard, the result holds the completed epochs, and
+        ``history.interrupted`` is True.
 
     References
     ----------
@@ -157,7 +166,7 @@ def run_strategy(
     if parameters is None and plan.strategy != "local":
         raise ValueError(f"strategy={plan.strategy!r} needs parameters that all workers start from.")
     first = np.array([] if parameters is None else parameters, dtype=np.float32)
-    # Spawned even if unused, so that the server gets the same stream with and without keys.
+    # The streams are spawned even if they are unused, so that the server has the same stream with and without keys.
     spawned = rng.spawn(len(learners))
     streams = [None if plan.keyed or random_state is None else own for own in spawned]
     workers = [
@@ -239,23 +248,23 @@ class _Run:
             self.history.interrupted = True
 
     def local(self) -> None:
-        """Each worker alone, or one worker with all data."""
+        """Train each worker alone, or one worker with all data."""
         self._train(self.workers)
 
     def round_robin(self) -> None:
-        """The model goes once around; one message a hand-over, counted where it arrives and where it leaves."""
+        """Pass the model once through all workers. Each transfer is one message, a download and an upload."""
         for worker in self.workers:
             worker.learner.set_flat(self.parameters)
             fields = self._message_fields(worker, self.parameters, "parameters", "down")
             self._train([worker], **fields)
             self.parameters = np.array(worker.learner.get_flat(), dtype=np.float32)
             line = self.history[-1]
-            # The hand-over to the next worker is one message: a download there and an upload here.
+            # The transfer to the next worker is one message: a download of that worker and an upload of this one.
             line.bytes_up = len(self._message(self.parameters, "parameters"))
             line.n_up = len(self.parameters)
 
     def fedavg(self) -> None:
-        """All start from the global model and send everything; the mean is added after a complete round."""
+        """Train all workers from the global model, and add the combined updates after a complete round."""
         fields: dict[str, Any] = {}
         for worker in self.workers:
             worker.learner.set_flat(self.parameters)
@@ -272,7 +281,7 @@ class _Run:
         self.parameters = self.parameters + mean * np.float32(self.plan.limits.step)
 
     def _train(self, workers: Sequence[Worker], **fields: Any) -> list[np.ndarray]:
-        """One epoch each, a line of the history each, and the updates."""
+        """Train each worker for one epoch, and return the updates. The history receives a record for each worker."""
         updates = []
         with closing(trained(workers, self.map_epochs)) as results:
             for worker, metrics in results:

@@ -1,4 +1,4 @@
-"""A `DeidTagger` as the learner of a worker: its network as one flat vector, trained epoch by epoch."""
+"""Learner of a worker with a `DeidTagger`: the network as one flat vector, trained epoch by epoch."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ from .worker_data import WorkerData, agreed_labels, checked_part, public_embeddi
 
 
 def tagger_layout(tagger: DeidTagger) -> ParameterLayout:
-    """Order of the network's parameters in the vector that is exchanged.
+    """Order of the network's parameters in the exchanged vector.
 
-    Its fingerprint is equal where the same vector means the same network: with the same tags, settings of the network,
-    width of given vectors, and word vectors.
+    Two layouts have the same fingerprint if the same vector describes the same network. Tags, settings of the network,
+    width of the input vectors, and word vectors are then equal.
     """
     vectors = tagger._vectors
     agreed = {
@@ -59,16 +59,18 @@ def _network_settings(tagger: DeidTagger) -> dict[str, Any]:
 
 
 def tagger_from_vector(model: DeidTagger, tagger: DeidTagger, vector: np.ndarray) -> DeidTagger:
-    """A fitted tagger with the classes and inputs of ``model``, but nothing of its training.
+    """Return a fitted tagger with the classes and inputs of ``model`` and the weights of ``vector``.
+
+    The tagger does not keep the history, optimizer or random numbers of the training of ``model``.
 
     Parameters
     ----------
     model : DeidTagger
-        Fitted.
+        Fitted tagger that provides classes and inputs.
     tagger : DeidTagger
-        Not fitted; gets ``vector``.
+        Tagger that is not fitted. The function fits it in place.
     vector : ndarray of shape (n,)
-        In the order of `tagger_layout`.
+        Weights in the order of `tagger_layout`.
     """
     tagger.classes_, tagger._reads_words, tagger._vectors = model.classes_, model._reads_words, model._vectors
     tagger._pretrained = model._pretrained
@@ -82,33 +84,35 @@ def tagger_from_vector(model: DeidTagger, tagger: DeidTagger, vector: np.ndarray
 
 
 class TaggerLearner:
-    """A `DeidTagger` as the learner of a `federated.Worker`.
+    """Learner of a `federated.Worker` that trains a `DeidTagger`.
 
-    Training is that of `DeidTagger.fit`, interrupted after each epoch. Learning rate, moving average of the weights,
-    optimizer and random numbers continue where they were, whatever was downloaded in between.
+    The learner trains like `DeidTagger.fit`, with a pause after each epoch. Learning rate, moving average of the
+    weights, optimizer and random numbers continue after the pause, even if parameters were downloaded.
 
-    - *Learning rate*: with ``n_epochs`` of `plan` it rises and falls once over all local epochs, as in `fit`; with
-      None each epoch is one of `DeidTagger.partial_fit`.
-    - *Optimizer*: its moments are never exchanged, and are kept when parameters are downloaded.
-    - *Weight average*: is computed over all local epochs. The network trains with the plain weights, and these are
-      exchanged. At the end of the last epoch the average replaces them, and is part of the last update.
-    - *Span swapping*: drawn anew in each local epoch among the worker's own spans.
+    - *Learning rate*: with an ``n_epochs`` in `plan`, the learning rate rises and falls once over all local epochs, as
+      in `fit`. With None, each epoch trains like a call of `DeidTagger.partial_fit`.
+    - *Optimizer*: the moments are never exchanged, and are kept when parameters are downloaded.
+    - *Weight average*: the average covers all local epochs. The network trains with the plain weights, and the plain
+      weights are exchanged. At the end of the last epoch the average replaces the weights, so the average is part of
+      the last update.
+    - *Span swapping*: swaps are drawn anew in each local epoch among the worker's own spans.
 
     Parameters
     ----------
     tagger : DeidTagger
-        Not fitted; it is trained in place. Its ``random_state`` seeds everything.
+        Tagger that is not fitted. The learner trains it in place. The ``random_state`` of the tagger is the random seed
+        of the learner.
     part : WorkerData
         Sentences from which the weights of tags are computed.
     labels : sequence of str
-        The label set that all workers share.
+        Label set that all workers share.
 
     Attributes
     ----------
     n_epochs : int
-        Number of local epochs that ended.
+        Number of completed local epochs.
     metrics : dict of str to float
-        Of the last epoch: "train_loss" and, if patients are held out, "valid_loss" and "f1" (typed spans).
+        Metrics of the last epoch: "train_loss" and, if patients are held out, "valid_loss" and "f1" (typed spans).
     """
 
     def __init__(self, tagger: DeidTagger, part: WorkerData, labels: list[str]) -> None:
@@ -130,21 +134,21 @@ class TaggerLearner:
     # ---- the protocol of `federated.Learner`
 
     def get_flat(self) -> np.ndarray:
-        """The weights in use, shape (n,), float32."""
+        """Current weights, shape (n,), float32."""
         return self.layout.flatten(_parameters(self.tagger))
 
     def set_flat(self, vector: np.ndarray) -> None:
-        """Replace the weights; optimizer and moving average stay."""
+        """Replace the weights. Optimizer and moving average are unchanged."""
         _load(self.tagger, self.layout, vector)
 
     def train_epoch(self) -> Mapping[str, float]:
-        """One pass over the worker's sentences; gives `metrics`."""
+        """Train for one pass over the worker's sentences. Returns `metrics`."""
         assert self._data is not None, "plan comes first"
         with self._random_stream():
             if not self._begun:
                 self.tagger.notify("on_train_begin", X=self._data[0], y=None)
                 self._begun = True
-            # `fit` makes its batches by the lengths before any span was swapped, in every epoch.
+            # As in `fit`, the batches of every epoch are made by the lengths before any span is swapped.
             self._data[0].lengths = self._lengths
             self.tagger.fit_loop(self._data, epochs=1)
         self.n_epochs += 1
@@ -156,7 +160,7 @@ class TaggerLearner:
         return self.metrics
 
     def predict(self, X: Any) -> np.ndarray:
-        """Tags of sentences by the weights in use, also between two epochs of a training."""
+        """Tag sentences with the current weights, also between two epochs of a training."""
         tagger, kept = self.tagger, (self.tagger._vectors, self.tagger.embeddings)
         if self._vectors is not None:
             tagger._vectors, tagger.embeddings = self._vectors
@@ -168,19 +172,21 @@ class TaggerLearner:
     # ---- before and after
 
     def plan(self, part: WorkerData, n_epochs: int | None, validation_fraction: float | None = None) -> None:
-        """Get ready for training on these sentences.
+        """Prepare the training on the given sentences.
 
         Parameters
         ----------
         part : WorkerData
+            Sentences of the worker.
         n_epochs : int or None
-            Local epochs of a whole training; None for epochs at a constant learning rate.
+            Number of local epochs of a whole training. None means epochs with a constant learning rate.
         validation_fraction : float in (0, 1), optional
-            Share of the patients held out to measure F1 after each epoch.
+            Fraction of the patients that is held out to measure F1 after each epoch.
         """
         tagger = self.tagger
         seed = 0
-        if n_epochs is None:  # the random numbers that `DeidTagger.partial_fit` draws, and those of `fit`
+        # Draw the same random numbers as `DeidTagger.partial_fit` or, with n_epochs, as `DeidTagger.fit`.
+        if n_epochs is None:
             with tagger._own_random_stream():
                 self._stream = _stream_state(self._device)
         else:
@@ -190,7 +196,8 @@ class TaggerLearner:
             None if chosen is None else tagger._training_data(part.X, part.tags, None, chosen, held_out=number == 1)
             for number, chosen in enumerate(rows)
         )
-        # Features hold the vectors already, and the table need not travel to other processes with every epoch.
+        # The features already contain the word vectors. Without the table, less data goes to other processes in each
+        # epoch.
         if self._vectors is None:
             self._vectors, tagger._vectors, tagger.embeddings = (tagger._vectors, tagger.embeddings), None, None
         decay = dict(tagger.callbacks_).get("lr_decay")
@@ -201,19 +208,19 @@ class TaggerLearner:
         self._planned = None if n_epochs is None else self.n_epochs + n_epochs
 
     def finish(self) -> None:
-        """Forget the sentences. After an interruption, also use the average of the weights so far."""
+        """Remove the sentences. After an interruption, also replace the weights by their average so far."""
         self._end()
         self._data = None
         if self._vectors is not None:
             (self.tagger._vectors, self.tagger.embeddings), self._vectors = self._vectors, None
 
     def without_data(self) -> TaggerLearner:
-        """Itself without sentences, for the return from another process."""
+        """Remove the sentences and return the learner, for the return from another process."""
         self._data = None
         return self
 
     def with_data_of(self, other: TaggerLearner) -> TaggerLearner:
-        """Itself, with the sentences and word vectors of the learner in this process."""
+        """Take the sentences and word vectors of the learner in this process, and return this learner."""
         self._data, self._vectors = other._data, other._vectors
         return self
 
@@ -231,7 +238,7 @@ class TaggerLearner:
 
     @contextmanager
     def _random_stream(self) -> Iterator[None]:
-        """Torch's global stream as it was after the last epoch; of an epoch that fails nothing is kept."""
+        """Continue torch's global random stream from the end of the last epoch. A failed epoch leaves it unchanged."""
         with torch.random.fork_rng(devices=[self._device] if self._device.type == "cuda" else []):
             torch.set_rng_state(self._stream[0])
             if len(self._stream) > 1:
@@ -256,7 +263,7 @@ def _load(tagger: DeidTagger, layout: ParameterLayout, vector: np.ndarray) -> No
             p.copy_(torch.from_numpy(arrays[name]))
 
 
-# ---- made for sentences, saved, and taken up again
+# ---- creating, saving and resuming learners
 
 
 def make_learner(
@@ -269,25 +276,25 @@ def make_learner(
     n_epochs: int,
     validation_fraction: float | None = None,
 ) -> TaggerLearner:
-    """A learner with a clone of a tagger, ready for the first local epoch on these sentences.
+    """Create a learner with a clone of a tagger, ready for the first local epoch on the given sentences.
 
     Parameters
     ----------
     tagger : DeidTagger
-        Its ``embeddings`` must be public; "auto" is the table of random n-gram vectors that `DSSGDEnsemble` uses.
+        Tagger with public ``embeddings``. "auto" means the table of random n-gram vectors that `DSSGDEnsemble` uses.
     X, y, groups
-        As for `DeidTagger.fit`.
+        Parameters of `DeidTagger.fit`.
     labels : sequence of str
-        The label set that all workers share.
+        Label set that all workers share.
     n_epochs : int
-        Local epochs of the whole training.
+        Number of local epochs of the whole training.
     validation_fraction : float in (0, 1) or None, default=None
-        Share of the patients held out to measure F1.
+        Fraction of the patients that is held out to measure F1.
 
     Raises
     ------
     SequenceError
-        If X and y do not match, or hold labels that are not among ``labels``.
+        If X and y do not match, or if y holds labels that are not among ``labels``.
 
     Examples
     --------
@@ -304,16 +311,18 @@ def make_learner(
 
 
 def learner_to_state(learner: TaggerLearner) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-    """The state from which `learner_from_state` continues, bit by bit as if training had not stopped.
+    """Return the state of a learner. With `learner_from_state`, training continues as if it had not stopped.
 
-    It holds the optimizer, the moving average, the position in the schedule of the learning rate, and the random
-    generators. It does not hold the weights, which `federated.Worker` saves.
+    The results are then equal bit by bit. The state holds the optimizer, the moving average, the position in the
+    schedule of the learning rate, and the random generators. The state does not hold the weights, which
+    `federated.Worker` saves.
 
     Returns
     -------
     state : dict
         JSON values.
     arrays : dict of str to ndarray
+        Arrays by name.
     """
     tagger = learner.tagger
     state: dict[str, Any] = {
@@ -343,12 +352,12 @@ def learner_to_state(learner: TaggerLearner) -> tuple[dict[str, Any], dict[str, 
 def learner_from_state(
     learner: TaggerLearner, state: Mapping[str, Any], arrays: Mapping[str, np.ndarray]
 ) -> TaggerLearner:
-    """Bring a learner that `make_learner` has just made to the state of a saved one.
+    """Restore a saved state in a new learner from `make_learner`.
 
     Raises
     ------
     ExchangeError
-        If the state is that of another training.
+        If the state belongs to another training.
     """
     try:
         if state["planned"] != learner._planned:
@@ -392,12 +401,12 @@ def _load_optimizer(tagger: DeidTagger, numbers: Mapping[str, list], arrays: Map
 
 
 def _resumable(tagger: DeidTagger) -> dict[str, Any]:
-    """Callbacks that remember something from batch to batch."""
+    """Callbacks with a state that changes from batch to batch."""
     return {name: cb for name, cb in tagger.callbacks_ if name in ("lr_decay", "weight_average")}
 
 
 def _counters(callback: Any) -> list[tuple[Any, str]]:
-    """Objects and names of what a callback counts."""
+    """Counters of a callback, as pairs of an object and the name of its attribute."""
     moving = getattr(callback, "moving_", None)
     return [(callback, "step_"), (callback, "total_")] if moving is None else [(moving, "n_steps")]
 
@@ -407,15 +416,15 @@ def _averages(callback: Any) -> list[torch.Tensor]:
     return [] if moving is None else moving.weights
 
 
-# ---- several at the same time
+# ---- parallel training
 
 _Task = Callable[[TaggerLearner], tuple[TaggerLearner, dict[str, float]]]
 
 
 def map_in_processes(n_jobs: int | None) -> MapEpochs:
-    """``map`` for `federated.run_strategy`: in this process, or as one joblib task for each local epoch.
+    """Create the ``map_epochs`` of `federated.run_strategy`: this process, or one joblib task for each local epoch.
 
-    Processes, because random numbers of dropout come from torch's global stream, which threads would share.
+    The tasks run in processes, because dropout draws from torch's global random stream, which threads would share.
     """
 
     def run(task: Any, learners: Sequence[Any]) -> Iterable[tuple[Any, dict[str, float]]]:
@@ -435,7 +444,8 @@ def _elsewhere(
         for learner, (back, metrics) in zip(learners, trained, strict=True):
             yield back.with_data_of(learner), metrics
     finally:
-        # Whoever ends the rounds early says why; joblib would add a warning about the epochs that it cancels.
+        # The caller that ends the rounds early reports the reason. The warning of joblib about cancelled epochs would
+        # add nothing.
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             trained.close()

@@ -1,4 +1,4 @@
-"""A worker: downloads parameters, trains on its own notes, and selects the part of its update that it sends."""
+"""Worker of an exchange: downloads parameters, trains on its own notes, and selects a part of its update to send."""
 
 from __future__ import annotations
 
@@ -23,34 +23,36 @@ _KIND = "worker"
 
 @runtime_checkable
 class Learner(Protocol):
-    """An object that a `Worker` can train: one epoch at a time, with its parameters as one flat vector."""
+    """Protocol of an object that a `Worker` can train, one epoch at a time, with its parameters as one flat vector."""
 
     def get_flat(self) -> np.ndarray:
-        """Parameters as a vector of shape (n,), float32."""
+        """Return the parameters as a vector of shape (n,), float32."""
 
     def set_flat(self, vector: np.ndarray) -> None:
         """Replace the parameters by a copy of the vector."""
 
     def train_epoch(self) -> Mapping[str, float] | None:
-        """Train for one epoch on its own data; returns metrics for the history, or None."""
+        """Train for one epoch on the learner's own data. Returns metrics for the history, or None."""
 
 
 def train_one_epoch(learner: Learner) -> tuple[Learner, dict[str, float]]:
-    """Train, and return the learner with its metrics: the task that may run in another process."""
+    """Train a learner, and return the learner with its metrics. This task may run in another process."""
     return learner, dict(learner.train_epoch() or {})
 
 
 @dataclass(frozen=True)
 class WorkerSettings:
-    """Which part of its updates a worker shares. Each worker has its own settings and tells nobody.
+    """Settings that control which part of its updates a worker shares.
+
+    Each worker has its own settings. The settings stay with the worker.
 
     Parameters
     ----------
     upload_fraction : float, default=0.5
-        theta_u, the largest share of all parameters that is sent per epoch.
+        theta_u, the largest fraction of all parameters that is sent per epoch.
     download_fraction : float, default=0.1
-        theta_d, the share of all parameters that is replaced before an epoch. High values let others interfere: 0.5
-        made the networks of Festag & Spreckelsen (2020) fluctuate.
+        theta_d, the fraction of all parameters that is replaced before an epoch. With high values, the updates of other
+        workers disturb the training: 0.5 made the networks of Festag & Spreckelsen (2020) fluctuate.
     clip : float, default=10.0
         gamma, the largest magnitude of a sent value.
     threshold : float, default=1e-4
@@ -60,9 +62,9 @@ class WorkerSettings:
     upload_dtype : {"float32", "float16"}, default="float32"
         Type of the sent values.
     error_feedback : bool, default=False
-        Whether values that an epoch did not send are added to the update of the next one. Small changes are then sent
-        once they have added up, and only refused updates are lost (sparsified SGD with memory). Combine it with
-        ``selection="largest"``.
+        Whether unsent values of an epoch are added to the update of the next epoch. Small changes are then sent after
+        they have accumulated, and only refused updates are lost (sparsified SGD with memory). Combine error feedback
+        with ``selection="largest"``.
 
     References
     ----------
@@ -88,7 +90,7 @@ class WorkerSettings:
             )
 
     def check_privacy(self, privacy: GaussianUpload | SparseVectorUpload | None) -> None:
-        """Refuse settings under which noise would not protect, with ValueError."""
+        """Raise ValueError for settings under which the noise would not protect."""
         if privacy is None:
             return
         privacy.check(self.threshold, self.clip, self.selection)
@@ -97,7 +99,7 @@ class WorkerSettings:
 
     @classmethod
     def of(cls, holder: Any) -> WorkerSettings:
-        """Of an object that has attributes of these names, such as an estimator or the settings of a site."""
+        """Copy the settings from an object with attributes of these names, such as an estimator."""
         return cls(**{field.name: getattr(holder, field.name) for field in fields(cls)})
 
 
@@ -110,11 +112,13 @@ class Worker:
     Parameters
     ----------
     name : str
+        Name of the worker.
     learner : Learner
-        Not shared with another worker.
+        Learner of this worker. Workers must not share a learner.
     model : str
         Fingerprint of the model.
     settings : WorkerSettings, default=None
+        Part of its updates that the worker shares. None means ``WorkerSettings()``.
     privacy : GaussianUpload or SparseVectorUpload, default=None
         Noise on the update. None sends the selected values as they are, which gives no formal guarantee.
     random_state : int or Generator, default=None
@@ -127,15 +131,15 @@ class Worker:
     n_epochs : int
         Number of local epochs that ended.
     sequence : int
-        Number that the next upload will get.
+        Sequence number of the next upload.
     pending : dict of int to bytes
         Messages that were not acknowledged, by sequence number. Send them again after a failure.
     version : int or None
-        Of the last download; None before the first one.
+        Version of the server at the last download. None before the first download.
     selected : Selected or None
-        The last selection.
+        Last selection.
     ledger : PrivacyLedger
-        All randomised uploads, for an accountant.
+        Record of all randomised uploads, for an accountant.
 
     References
     ----------
@@ -178,7 +182,8 @@ class Worker:
         self.version: int | None = None
         self.pending: dict[int, bytes] = {}
         self.selected: Selected | None = None
-        # None: a key for each upload, so that no copy, no forked process and no saved state shares one
+        # None means a new key for each upload. A stored generator would repeat its noise in copies of the worker, in
+        # forked processes and after a restore, and repeated noise can be subtracted.
         self._rng = None if random_state is None else own_generator(random_state)
         self._before: np.ndarray | None = None
         self._delta: np.ndarray | None = None
@@ -190,13 +195,13 @@ class Worker:
     def apply_download(self, parameters: SparseUpdate | bytes) -> None:
         """Overwrite local parameters with downloaded ones.
 
-        With error feedback, values that were not sent yet are added on top. Otherwise training would find them anew,
-        and they would be sent twice.
+        With error feedback, unsent values are added to the downloaded parameters. Otherwise training would learn the
+        same changes again, and the worker would send them twice.
 
         Raises
         ------
         ExchangeError
-            If the message is damaged or of another model; the learner is unchanged then.
+            If the message is damaged or belongs to another model. The learner is unchanged in this case.
         """
         vector = np.array(self.learner.get_flat(), dtype=np.float32)
         if not isinstance(parameters, SparseUpdate):
@@ -216,7 +221,7 @@ class Worker:
         return metrics
 
     def begin_epoch(self) -> Learner:
-        """Remember the parameters, and return the learner for `train_one_epoch`, in this process or another."""
+        """Store the parameters, and return the learner for `train_one_epoch`, in this process or another."""
         self._before = np.array(self.learner.get_flat(), dtype=np.float32)
         return self.learner
 
@@ -226,7 +231,8 @@ class Worker:
         Raises
         ------
         ExchangeError
-            If its parameters are no longer finite. The worker then returns to the parameters before the epoch.
+            If the parameters of the learner are no longer finite. The worker then returns to the parameters before the
+            epoch.
         """
         if self._before is None:
             raise ExchangeError("No epoch was begun.")
@@ -241,20 +247,22 @@ class Worker:
         self.n_epochs += 1
 
     def abandon_epoch(self) -> None:
-        """Return to the parameters before an epoch that did not end."""
+        """Return to the parameters before an incomplete epoch."""
         if self._before is not None:
             self.learner.set_flat(self._before)
         self._before = None
 
     @property
     def update_norm(self) -> float:
-        """Euclidean norm of the whole update of the last epoch; 0.0 once it was taken. Stays at home."""
+        """Euclidean norm of the whole update of the last epoch, for local use; 0.0 after the update was taken."""
         delta = self._delta
-        # summed in float64: squares of float32 numbers overflow where the numbers themselves are finite
+        # The sum is in float64, because squares of finite float32 numbers can overflow.
         return 0.0 if delta is None else math.sqrt(np.einsum("i,i->", delta, delta, dtype=np.float64))
 
     def take_update(self) -> np.ndarray:
-        """The whole update of the last epoch, shape (n,), float32; once per epoch. Stays at home.
+        """Return the whole update of the last epoch, shape (n,), float32. Call the method once per epoch.
+
+        The update is not clipped and has no noise.
 
         Raises
         ------
@@ -270,13 +278,13 @@ class Worker:
         return self._delta
 
     def select_upload(self) -> SparseUpdate:
-        """Select the part of the last epoch's update that is sent; once per epoch.
+        """Select the part of the last epoch's update that is sent. Call the method once per epoch.
 
         Returns
         -------
         SparseUpdate
-            Also kept in ``pending``, encoded, under the sequence number it is to be sent with. With float16
-            its values are rounded as the server will read them.
+            Selected part of the update. With float16 its values are rounded to the values that the server will read.
+            ``pending`` holds the encoded update under the sequence number with which you must send it.
 
         Raises
         ------
@@ -296,28 +304,31 @@ class Worker:
         version = 0 if self.version is None else self.version
         update = SparseUpdate(chosen.indices, chosen.values, len(delta), self.model, version)
         message = update.to_bytes(settings.upload_dtype)
-        # Sent is what the server reads: error feedback returns what rounding to float16 took away, too.
+        # ``sent`` holds the values that the server will read. Error feedback therefore also keeps the differences that
+        # rounding to float16 makes.
         sent, unsent = update if settings.upload_dtype == "float32" else SparseUpdate.from_bytes(message), None
         if settings.error_feedback:
-            # Clipped and rounded parts stay as well, so that nothing of an update is lost but what the server refuses.
+            # The remainders of clipping and rounding are kept too. Only an update that the server refuses is lost.
             unsent = delta.copy()
             unsent[sent.indices] -= sent.values
-        # In this order, so that an interruption never gives two messages one number.
+        # The number is taken before the message is stored, so that an interruption never gives two messages the same
+        # number.
         sequence, self.sequence = self.sequence, self.sequence + 1
         self.pending[sequence] = message
         self.selected, self._delta, self._unsent = chosen, None, unsent
         return sent
 
     def acknowledge(self, sequence: int) -> None:
-        """Forget a message that the server has, or has refused for good."""
+        """Remove a message from ``pending`` after the server has applied or refused it."""
         self.pending.pop(sequence, None)
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the state to one file, atomically. Save before sending: a repeated upload is then the same one.
+        """Write the state to one file, atomically. Save before you send, so that a repeated upload is unchanged.
 
-        The file holds the local parameters and unsent values, and therefore more than the worker shares. Keep it at the
-        site; only its owner can read it. Unacknowledged messages are in the file and stay as they are. For a worker
-        without a seed it holds no state of a generator, because later messages get keys of their own.
+        The file holds the local parameters and unsent values, and therefore reveals more than the worker shares. Keep
+        the file at the site. Only its owner can read the file. The file also holds the unacknowledged messages,
+        unchanged. For a worker without a seed the file holds no state of a generator, because each later message has
+        its own key.
         """
         kept = {"delta": self._delta, "unsent": self._unsent}
         delta = {name: vector for name, vector in kept.items() if vector is not None}
@@ -335,14 +346,14 @@ class Worker:
         write_state(path, _KIND, state, {"parameters": vector, **delta, **pending})
 
     def restore(self, path: str | os.PathLike[str]) -> None:
-        """Continue where `save` left off, with the learner of this worker, which gets the saved parameters.
+        """Load a state that `save` wrote. The learner of this worker receives the saved parameters.
 
-        An optimizer's state (momentum, Adam) is not in the file.
+        The file does not hold the state of an optimizer (momentum, Adam).
 
         Raises
         ------
         ExchangeError
-            If the file is damaged, or of another worker or model.
+            If the file is damaged, or belongs to another worker or model.
         """
         state, arrays = read_state(path, _KIND)
         if (state["name"], state["model"]) != (self.name, self.model):
@@ -352,6 +363,6 @@ class Worker:
         self.pending = {int(key.removeprefix("pending-")): data.tobytes() for key, data in arrays.items()}
         self.n_epochs, self.sequence, self.version = state["n_epochs"], state["sequence"], state["version"]
         self.ledger = PrivacyLedger.from_list(state["ledger"])
-        # A worker without a seed stays so, whatever earlier versions saved.
+        # A worker without a seed stays without one, even if an earlier version saved the state of a generator.
         is_keyed = self._rng is None or state["generator"] == KEYED
         self._rng = None if is_keyed else generator_from(state["generator"])

@@ -1,4 +1,4 @@
-"""Sentences of workers: splitting by patient, and the labels and inputs that all workers share."""
+"""Sentences of workers: split by patient, common labels, and common inputs."""
 
 from __future__ import annotations
 
@@ -22,8 +22,9 @@ class WorkerData(NamedTuple):
     Parameters
     ----------
     X : TokenSequences or TokenVectors
+        Sentences.
     tags : TokenSequences
-        In the scheme of the tagger.
+        Tags in the tag scheme of the tagger.
     groups : ndarray of shape (n,) or None
         Patient of each sentence.
     """
@@ -33,17 +34,17 @@ class WorkerData(NamedTuple):
     groups: np.ndarray | None
 
     def rows(self, rows: np.ndarray) -> WorkerData:
-        """Some of the sentences."""
+        """Select sentences by their row numbers."""
         return WorkerData(self.X[rows], self.tags[rows], None if self.groups is None else self.groups[rows])
 
 
 def checked_part(tagger: DeidTagger, X: Any, y: Any, groups: Any, number: int | None = None) -> WorkerData:
-    """Sentences and tags of a worker, or of all together.
+    """Check the sentences and tags of worker ``number``, or of all workers together if ``number`` is None.
 
     Raises
     ------
     SequenceError
-        If they do not match or hold no token; the message names the worker.
+        If X and y do not match or hold no token. The message names the worker.
     """
     try:
         return WorkerData(*tagger._checked(X, y, groups))
@@ -54,13 +55,19 @@ def checked_part(tagger: DeidTagger, X: Any, y: Any, groups: Any, number: int | 
 
 
 def check_alike(parts: Sequence[WorkerData], model: DeidTagger | None = None) -> None:
-    """Refuse workers of which some have tokens and some vectors, or vectors of different width.
+    """Check that all workers have tokens, or that all workers have vectors of one width.
 
     Parameters
     ----------
     parts : sequence of WorkerData
+        Data of the workers.
     model : DeidTagger, optional
-        Fitted; what it reads is compared too.
+        Fitted tagger. Its inputs must also agree with the inputs of the workers.
+
+    Raises
+    ------
+    SequenceError
+        If the inputs differ. The message names the worker.
     """
     widths = [part.X.d if isinstance(part.X, TokenVectors) else 0 for part in parts]
     wanted = widths[0] if model is None else getattr(model, "n_features_in_", 0)
@@ -74,12 +81,12 @@ def check_alike(parts: Sequence[WorkerData], model: DeidTagger | None = None) ->
 
 
 def agreed_labels(parts: Sequence[WorkerData], labels: Any = None) -> list[str]:
-    """The label set of all workers: ``labels``, or the union of those that occur.
+    """Return the sorted label set of all workers: ``labels``, or the union of the labels in the data.
 
     Raises
     ------
     SequenceError
-        If labels occur that are not among ``labels``.
+        If the data hold labels that are not among ``labels``.
     """
     found = {split_tag(tag)[1] for part in parts for tag in set(part.tags.data)} - {None}
     known = {str(label) for label in (found if labels is None else labels)}
@@ -99,18 +106,21 @@ def split_patients(
     rng: np.random.Generator,
     known: dict[Hashable, int] | None = None,
 ) -> list[np.ndarray]:
-    """Rows of each worker; all of a patient with one, similar numbers of sentences.
+    """Split the rows over the workers. A patient stays with one worker, and workers have similar numbers of sentences.
 
-    Patients in descending order of their sentences (equals by chance) go to the worker with the fewest.
+    Patients are assigned in descending order of their numbers of sentences, in random order if the numbers are equal.
+    Each patient goes to the worker with the fewest sentences so far.
 
     Parameters
     ----------
     groups : ndarray of shape (n_rows,) or None
-        Patient of each sentence; None takes each sentence for a patient.
+        Patient of each sentence. None counts each sentence as a patient.
     n_rows, n_workers : int
+        Numbers of sentences and of workers.
     rng : Generator
+        Generator of the random order.
     known : dict of patient to worker, optional
-        Where patients are already; new ones are added to it.
+        Workers of known patients. The function adds the new patients.
 
     Raises
     ------
@@ -128,7 +138,8 @@ def split_patients(
         if patient in known:
             owner[place] = known[patient]
             load[owner[place]] += sizes[place]
-    # Largest patients first: the small ones at the end even out the loads.
+    # Patients with many sentences first: the small ones at the end even out the loads. A stable sort after the
+    # permutation breaks ties at random.
     order = rng.permutation(len(patients))
     for place in order[np.argsort(-sizes[order], kind="stable")]:
         if owner[place] < 0:
@@ -144,7 +155,7 @@ def split_patients(
 
 
 def joined(parts: Sequence[WorkerData]) -> WorkerData:
-    """All sentences in one place; patients of different workers are different ones."""
+    """Join the sentences of all workers. Equal patient ids of different workers count as different patients."""
     if len(parts) == 1:
         return parts[0]
     groups = [
@@ -159,13 +170,14 @@ def joined(parts: Sequence[WorkerData]) -> WorkerData:
     return WorkerData(X, TokenSequences.from_rows(row for part in parts for row in part.tags), np.array(groups))
 
 
-# ---- word vectors that all may read
+# ---- word vectors that all workers may read
 
 
 def random_ngram_vectors() -> SubwordTable:
-    """A table of random vectors of hashed character n-grams: the same at all sites, and it knows no notes.
+    """Create a table of random vectors of hashed character n-grams.
 
-    Two words are as similar as their n-grams overlap, and nothing else.
+    The table is the same at all sites and does not depend on any notes. The similarity of two words depends only on the
+    overlap of their n-grams.
 
     References
     ----------
@@ -178,18 +190,29 @@ def random_ngram_vectors() -> SubwordTable:
 
 
 def public_embeddings(spec: Any) -> Any:
-    """Word vectors of all workers, from the ``embeddings`` of their tagger.
+    """Return the word vectors of all workers, from the ``embeddings`` of their tagger.
 
     Parameters
     ----------
     spec : None, "auto", "glove-6b-50d", path, WordVectors or KeyedVectors
-        "auto" is `random_ngram_vectors`: with 120 generated notes and 8 epochs F1 was 0.56 and 0.53 (two seeds),
-        against 0.58 and 0.55 with n-gram vectors trained on all notes and 0.48 and 0.46 without vectors.
+        Public word vectors, or None for no word vectors. "auto" means `random_ngram_vectors`.
 
     Raises
     ------
     ValueError
         If the vectors are not public.
+
+    Notes
+    -----
+    F1 of a comparison with 120 generated notes and 8 epochs, for two random seeds:
+
+    ======================================  ==========  ===========
+    word vectors                            first seed  second seed
+    ======================================  ==========  ===========
+    n-gram vectors trained on all notes     0.58        0.55
+    "auto" (random n-gram vectors)          0.56        0.53
+    none                                    0.48        0.46
+    ======================================  ==========  ===========
     """
     if spec is None:
         return None

@@ -1,7 +1,8 @@
-"""Other people's tools: spaCy pipelines, Presidio, Hugging Face datasets, displaCy and notebooks.
+"""Integrations with other tools: spaCy pipelines, Presidio, Hugging Face datasets, displaCy and notebooks.
 
-Names are resolved on first use (PEP 562): spaCy asks for the component whenever a pipeline is made, and must not load
-torch for that. `presidio.DeidRecognizer` is imported from its own module, because it needs the extra ``presidio``.
+Names are resolved on first use (PEP 562): spaCy imports the component whenever a pipeline is created, and this import
+must not load torch. Import `presidio.DeidRecognizer` from its own module, because the class needs the extra
+``presidio``.
 """
 
 from __future__ import annotations

@@ -1,11 +1,11 @@
-"""What is marked in a note, as HTML for notebooks and browsers, and as input of displaCy. No text is shown unasked.
+"""Annotations of a note as HTML for notebooks and browsers, and as input of displaCy. By default no text is shown.
 
-Three degrees of what is seen:
+You choose among three levels:
 
-- nothing of the note (the default): each word outside of a span is three dots, whatever its length, and a span is its
-  label. Lines stay, so that one sees where PHI was found.
-- ``"redacted"``: the text outside of the spans, and labels in their place. What was missed is seen.
-- everything (``show_text=True``): the text with the spans marked in it.
+- no text (the default): three dots replace each word outside of a span, whatever the length of the word. The label
+  replaces each span. Line breaks stay, so that you see where in the note the PHI was found.
+- ``"redacted"``: the text outside of the spans. The label replaces each span. PHI that the tagger missed is visible.
+- full text (``show_text=True``): the text with marked spans.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from typing import Any, NamedTuple
 from ..text import Document, Span
 
 _HIDDEN_WORD = "\u00b7\u00b7\u00b7"
-# Light enough for black text, and told apart by people who see fewer colours: labels are written out as well.
+# Light enough for black text. Readers who cannot distinguish the colours have the written labels.
 _COLORS = ("#a6cee3", "#fdbf6f", "#b2df8a", "#fb9a99", "#cab2d6", "#ffff99", "#e5c494", "#8dd3c7", "#fccde5", "#d9d9d9")
 _COLOR = re.compile(r"#[0-9a-fA-F]{6}")
-# What would end the markup's line order or is no character of HTML.
+# Control characters, characters that change the direction of writing, and code points that HTML does not allow.
 _NOT_SHOWN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff]")
 _STYLE = (
     ".deid-note{font:14px/2.1 system-ui,sans-serif;color:#111;background:#fff;border:1px solid #bbb;border-radius:6px;"
@@ -34,19 +34,20 @@ _STYLE = (
 
 
 class AnnotationView:
-    """Documents with their spans marked, for a notebook or a file.
+    """View of documents with marked spans, for a notebook or a file.
 
-    In a notebook the view shows itself as the last value of a cell. Its ``repr`` holds counts only.
+    A notebook displays the view if the view is the last value of a cell. The ``repr`` of a view holds counts only.
 
     Parameters
     ----------
     documents : Document or iterable of Document
-        Such as a Corpus, or ``Document(id, text, spans)`` with the spans of `NoteDeidentifier.annotate`.
+        Documents to show: a Corpus, or ``Document(id, text, spans)`` with the spans of `NoteDeidentifier.annotate`.
     show_text : {False, "redacted", True}, default=False
-        Nothing of the notes, their text without the spans, or everything. What is shown is saved with the notebook.
+        Text to show: no text, the text without the spans, or the full text. A notebook file saves all text that the
+        view shows.
     colors : mapping of str to str, optional
-        Background of labels, such as ``{"DATE": "#ffe0b0"}``; other labels get one of ten colours in the order of the
-        alphabet.
+        Background colours of labels, such as ``{"DATE": "#ffe0b0"}``. Ten default colours are assigned to the other
+        labels in alphabetical order.
 
     Examples
     --------
@@ -73,16 +74,17 @@ class AnnotationView:
         self.colors = _colors({span.label for document in self.documents for span in document.spans}, colors or {})
 
     def to_html(self, *, page: bool = False) -> str:
-        """The view as HTML; it loads nothing and runs no script.
+        """Return the view as HTML. The HTML loads no resources and runs no script.
 
         Parameters
         ----------
         page : bool, default=False
-            Whether it is a page of its own, or goes into another one.
+            Whether to return a complete page. False returns a part that you can insert into another page.
 
         Returns
         -------
         str
+            HTML of the view.
         """
         body = f"<style>{_STYLE}</style>" + "".join(self._note(document) for document in self.documents)
         if not page:
@@ -116,7 +118,7 @@ class AnnotationView:
     def _mark(self, piece: _Piece) -> str:
         labels = " + ".join(dict.fromkeys(span.label for span in piece.spans))
         sure = [span.confidence for span in piece.spans if span.confidence is not None]
-        # The least sure one: it is what a reader should look at.
+        # The lowest confidence of overlapping spans: a reader should check this one.
         title = f' title="confidence {min(sure):.2f}"' if sure else ""
         text = f"{_shown(piece.text)} " if self.show_text is True else ""
         color = self.colors[max(piece.spans, key=lambda span: span.length).label]
@@ -124,18 +126,21 @@ class AnnotationView:
 
 
 def displacy_input(document: Document, *, show_text: bool = False) -> dict[str, Any]:
-    """What ``spacy.displacy.render(..., style="ent", manual=True)`` takes.
+    """Convert a document to the input of ``spacy.displacy.render(..., style="ent", manual=True)``.
 
     Parameters
     ----------
     document : Document
+        Document to show.
     show_text : bool, default=False
-        Whether the text of the note is in it; else each word is three dots and each span its label in brackets.
+        Whether the result holds the text of the note. Otherwise three dots replace each word, and the label in brackets
+        replaces each span.
 
     Returns
     -------
     dict
-        ``text``, ``ents`` (overlapping ones joined, as displaCy draws none) and ``title``, the document id.
+        Input of displaCy with ``text``, ``ents`` and ``title``. The title is the document id. Overlapping spans are
+        joined, because displaCy cannot draw them.
 
     Examples
     --------
@@ -155,7 +160,7 @@ def displacy_input(document: Document, *, show_text: bool = False) -> dict[str, 
 
 
 class _Piece(NamedTuple):
-    """A stretch of text and the spans that cover it: none, or those that overlap with one another."""
+    """Part of a text with its spans: no span, or a group of spans that overlap."""
 
     text: str
     spans: Sequence[Span]
@@ -177,7 +182,7 @@ def _pieces(document: Document) -> Iterator[_Piece]:
 
 
 def _overlapping(spans: Iterable[Span]) -> list[list[Span]]:
-    """Spans in groups that share characters; those of a document are sorted by their start."""
+    """Group the spans that share characters. The spans of a document come sorted by start."""
     groups: list[list[Span]] = []
     end = 0
     for span in spans:
@@ -190,7 +195,8 @@ def _overlapping(spans: Iterable[Span]) -> list[list[Span]]:
 
 
 def _hide_words(text: str) -> str:
-    """Three dots for each word, however long, and only single spaces or line feeds between them."""
+    """Replace each word by three dots, whatever its length, and each white space by one space or its line feeds."""
+    # Lengths of words and of gaps would help to guess the words.
 
     def hidden(run: re.Match[str]) -> str:
         return ("\n" * run[0].count("\n") or " ") if run[0].isspace() else _HIDDEN_WORD

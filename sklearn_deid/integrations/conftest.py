@@ -1,4 +1,4 @@
-"""Examples in the docstrings of a module whose extra is not installed are not run."""
+"""Skip the docstring examples of modules whose extra is not installed."""
 
 from importlib.util import find_spec
 

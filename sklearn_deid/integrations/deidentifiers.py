@@ -1,4 +1,4 @@
-"""What other tools are given, a path or something fitted, as a `NoteDeidentifier` that never withholds in silence."""
+"""Conversion of a path or fitted model to a `NoteDeidentifier` that raises errors instead of withholding notes."""
 
 from __future__ import annotations
 
@@ -8,28 +8,28 @@ from typing import Any
 
 
 def as_deidentifier(model: Any, device: str | None = None) -> Any:
-    """A fitted `NoteDeidentifier` that raises on a note it cannot process.
+    """Return a fitted `NoteDeidentifier` that raises an error for a note that cannot be processed.
 
     Parameters
     ----------
     model : path, NoteDeidentifier, or tagger
-        What `save` has written, or something fitted.
+        Path of a model that `save` wrote, or a fitted model.
     device : str, optional
-        As for `load_tagger`; only for a path.
+        Device of `load_tagger`, for a path only.
 
     Returns
     -------
     NoteDeidentifier
-        Not the object that was given, but it shares the fitted tagger with it.
+        New object. If you pass a fitted model, the new object shares its fitted tagger.
 
     Raises
     ------
     BundleError
-        If what is at the path is no saved model.
+        If the path does not hold a saved model.
     NotFittedError
         If the model is not fitted.
     TypeError
-        If it is none, such as a saved representer.
+        If the model is neither a tagger nor a NoteDeidentifier, such as a saved representer.
 
     Examples
     --------
@@ -45,13 +45,15 @@ def as_deidentifier(model: Any, device: str | None = None) -> Any:
         raise TypeError(
             f"The model must be a tagger, a NoteDeidentifier or the path of one. Got {type(loaded).__name__}."
         )
+    # A shallow copy: the caller's ``on_error`` stays as it is, and the tagger with its weights is not doubled.
     own = copy.copy(loaded) if isinstance(loaded, NoteDeidentifier) else NoteDeidentifier(loaded)
-    own.fitted_estimator()  # raises if it is not fitted
+    # raises NotFittedError now, not at the first note
+    own.fitted_estimator()
     return own.set_params(on_error="raise")
 
 
 def labels_of_model(deidentifier: Any) -> list[str]:
-    """Labels that the tagger can give, sorted; empty if it does not say.
+    """Sorted labels that the tagger can predict. The list is empty if the tagger has no ``classes_``.
 
     Examples
     --------

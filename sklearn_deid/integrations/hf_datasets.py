@@ -1,11 +1,11 @@
-"""Corpora as data sets of the package ``datasets`` by Hugging Face, and back (extra ``datasets``).
+"""Conversion of corpora to data sets of the Hugging Face package ``datasets``, and back (extra ``datasets``).
 
 Everything stays on this machine: nothing is downloaded and nothing is sent. There are two layouts.
 
-- ``"spans"``: a row is a note. Nothing is lost.
-- ``"tokens"``: a row is a sentence with ``tokens`` and ``ner_tags``, as scripts for token classification want it. It
-  also has what puts the notes together again: its stretch of text, the offset of this stretch in the note, and the
-  length of the note. Rows may be shuffled. A missing row is noticed.
+- ``"spans"``: each row is a note. No information is lost.
+- ``"tokens"``: each row is a sentence with ``tokens`` and ``ner_tags``, the input of scripts for token classification.
+  Each row also holds its part of the text, the offset of this part in the note, and the length of the note. The notes
+  can therefore be put together again. Rows may be shuffled. A missing row raises an error.
 """
 
 from __future__ import annotations
@@ -26,30 +26,35 @@ _OFFSETS = ("text", "offset", "length", "starts", "ends")
 def corpus_to_dataset(
     corpus: Iterable[Document], layout: str = "spans", *, tag_scheme: str = "iob2", lossy: bool = False
 ) -> Any:
-    """A ``datasets.Dataset`` with the notes of a corpus.
+    """Convert a corpus to a ``datasets.Dataset``.
 
     Parameters
     ----------
     corpus : Corpus or iterable of Document
+        Notes to convert.
     layout : {"spans", "tokens"}, default="spans"
-        A row for each note with ``doc_id``, ``patient_id``, ``text``, ``spans`` (``start``, ``end``, ``label``,
-        ``category``, ``confidence``) and ``meta`` (JSON), or a row for each sentence with ``doc_id``, ``patient_id``,
-        ``meta``, ``text``, ``offset``, ``length``, ``tokens``, ``starts``, ``ends`` (in ``text``) and ``ner_tags``.
-        The latter does not hold categories and confidences.
+        Layout of the rows.
+
+        - "spans": a row for each note with ``doc_id``, ``patient_id``, ``text``, ``spans`` (``start``, ``end``,
+          ``label``, ``category``, ``confidence``) and ``meta`` (JSON).
+        - "tokens": a row for each sentence with ``doc_id``, ``patient_id``, ``meta``, ``text``, ``offset``, ``length``,
+          ``tokens``, ``starts``, ``ends`` (offsets in ``text``) and ``ner_tags``. This layout does not hold categories
+          and confidences.
     tag_scheme : {"iob2", "bioes"}, default="iob2"
-        Of the tags; for the layout "tokens".
+        Scheme of the tags in the layout "tokens".
     lossy : bool, default=False
-        Whether spans that token tags cannot express may be widened to tokens or dropped where another one is; for the
-        layout "tokens". Sentences are not cut inside a span.
+        Whether the layout "tokens" may change spans that token tags cannot express. Such spans are widened to whole
+        tokens, or dropped if they overlap another span. Sentences are not cut inside a span.
 
     Returns
     -------
     datasets.Dataset
+        Data set with the notes.
 
     Raises
     ------
     CorpusFormatError
-        If the layout cannot hold a document; with id and offsets.
+        If the layout cannot hold a document. The error names the document and the offsets.
     MissingDependencyError
         If ``datasets`` is not installed.
 
@@ -81,25 +86,30 @@ def corpus_to_dataset(
 
 
 def corpus_from_dataset(dataset: Any) -> Corpus:
-    """The notes of a ``datasets.Dataset``.
+    """Convert a ``datasets.Dataset`` to a corpus.
+
+    The columns ``doc_id``, ``patient_id``, ``meta``, category and confidence are optional. The id of a row without
+    ``doc_id`` is its row number. Other columns are ignored.
+
+    Rows with ``tokens`` and ``ner_tags`` (or ``tags``) need no further columns. Their tags are names or class labels,
+    in IOB2 or BIOES. The text is then reconstructed: single spaces join the tokens, and line feeds join the rows of a
+    document.
 
     Parameters
     ----------
     dataset : datasets.Dataset
-        In one of the layouts of `corpus_to_dataset`. Without ``doc_id`` a row gets its number as an id; without
-        ``patient_id``, ``meta``, category and confidence there are none. Rows with ``tokens`` and ``ner_tags`` (or
-        ``tags``; names or class labels; IOB2 or BIOES) need nothing else: their text is then made up, tokens joined by
-        single spaces and rows of a document by line feeds. Other columns are left out.
+        Data set in one of the layouts of `corpus_to_dataset`.
 
     Returns
     -------
     Corpus
+        Notes of the data set.
 
     Raises
     ------
     CorpusFormatError
-        If neither ``text`` and ``spans`` nor ``tokens`` and tags are there, rows of a document are missing, or a row is
-        broken; with id and offsets, without text.
+        If the data set has neither ``text`` and ``spans`` nor ``tokens`` and tags, if rows of a document are missing,
+        or if a row is invalid. The error names the document and the offsets and holds no text.
 
     Examples
     --------
@@ -151,7 +161,8 @@ def _token_rows(document: Document, tag_scheme: str, lossy: bool) -> Iterator[di
     tags, _ = spans_to_tags(document.spans, starts, ends, doc_id=document.doc_id)
     if not lossy:
         _check_expressed(document, tags_to_spans(tags, starts, ends))
-    # No sentence ends inside a span, and the first one begins with the note.
+    # A sentence that begins with an I- tag is joined to the sentence before it, so no span is cut. The first sentence
+    # begins with the note, and the last one ends with the note: white space at both ends is kept.
     firsts = [first for first, _ in cut.sentences if first == 0 or not tags[first].startswith("I-")] or [0]
     for first, stop in zip(firsts, [*firsts[1:], len(texts)], strict=True):
         begin = 0 if first == 0 else starts[first]
@@ -169,6 +180,7 @@ def _token_rows(document: Document, tag_scheme: str, lossy: bool) -> Iterator[di
 
 
 def _check_expressed(document: Document, expressed: list[Span]) -> None:
+    # A list, not a set: a document may hold the same span twice, and tags can express it once.
     left = [(span.start, span.end, span.label) for span in expressed]
     for number, span in enumerate(document.spans, start=1):
         if (span.start, span.end, span.label) not in left:
@@ -198,7 +210,7 @@ def _document(row: dict[str, Any], name: str) -> Document:
 
 
 def _with_tag_names(rows: Any, column: str) -> Iterator[dict[str, Any]]:
-    """Rows whose ``ner_tags`` are names, whatever numbers or column they come from."""
+    """Rows with tag names in ``ner_tags``, converted from class labels and from other columns."""
     kind = getattr((rows.features or {}).get(column), "feature", None)
     names = getattr(kind, "names", None)
     for number, row in enumerate(rows):
@@ -211,14 +223,14 @@ def _with_tag_names(rows: Any, column: str) -> Iterator[dict[str, Any]]:
 
 
 def _documents_of_token_rows(rows: Iterable[dict[str, Any]]) -> Iterator[Document]:
-    """Documents in the order in which their first rows come.
+    """Put together the documents, in the order of their first rows.
 
     Parameters
     ----------
     rows : iterable of dict
-        ``tokens`` and ``ner_tags`` (names in IOB2 or BIOES), and as far as known ``doc_id``, ``patient_id``, ``meta``
-        (JSON). With ``text``, ``offset``, ``length``, ``starts`` and ``ends`` the text is that of the notes, else it is
-        made up: tokens joined by single spaces, rows by line feeds.
+        Rows with ``tokens`` and ``ner_tags`` (names in IOB2 or BIOES). The keys ``doc_id``, ``patient_id`` and ``meta``
+        (JSON) are optional. Rows with ``text``, ``offset``, ``length``, ``starts`` and ``ends`` give the original text.
+        For other rows the text is reconstructed: single spaces join the tokens, and line feeds join the rows.
 
     Yields
     ------
@@ -227,7 +239,7 @@ def _documents_of_token_rows(rows: Iterable[dict[str, Any]]) -> Iterator[Documen
     Raises
     ------
     CorpusFormatError
-        If a row is broken, or rows of a document are missing.
+        If a row is invalid, or if rows of a document are missing.
 
     Examples
     --------
@@ -244,17 +256,18 @@ def _documents_of_token_rows(rows: Iterable[dict[str, Any]]) -> Iterator[Documen
             )
         by_document.setdefault(doc_id, []).append(row)
     for doc_id, own in by_document.items():
+        # Offsets are used only if all rows of the document have them; a mixture could not be put together.
         known = all(row.get(name) is not None for row in own for name in _OFFSETS)
         yield _put_together(doc_id, sorted(own, key=lambda row: row["offset"]) if known else _made_up(own))
 
 
 def _parse_meta(written: str | None, doc_id: str) -> dict[str, Any]:
-    """Meta data that were written as JSON; none where nothing is written.
+    """Parse meta data written as JSON. An empty or missing text gives an empty dict.
 
     Raises
     ------
     CorpusFormatError
-        If it is no JSON object.
+        If the text is not a JSON object.
 
     Examples
     --------
@@ -264,14 +277,15 @@ def _parse_meta(written: str | None, doc_id: str) -> dict[str, Any]:
     try:
         meta = json.loads(written or "{}")
     except (TypeError, ValueError, RecursionError):
-        meta = None  # the error holds what it failed on, and is not passed on
+        # A JSON error holds the text that could not be parsed, so the error is not passed on.
+        meta = None
     if not isinstance(meta, dict):
         raise CorpusFormatError("The document's meta must be a JSON object.", doc_id=doc_id)
     return meta
 
 
 def _made_up(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Rows with a text of tokens joined by spaces, and a line feed behind all but the last."""
+    """Rows with a reconstructed text: tokens joined by spaces, and a line feed after each row but the last."""
     out, offset = [], 0
     for number, row in enumerate(rows):
         starts, position = [], 0

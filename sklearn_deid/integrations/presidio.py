@@ -1,6 +1,7 @@
-"""A recogniser for Presidio's `AnalyzerEngine` around a trained de-identifier (extra ``presidio``).
+"""Recogniser for Presidio's `AnalyzerEngine` that uses a trained de-identifier (extra ``presidio``).
 
-The only module of the library that cannot be imported without its extra: its class inherits from one of Presidio.
+This is the only module of the library that you cannot import without its extra, because its class inherits from a
+class of Presidio.
 """
 
 from __future__ import annotations
@@ -19,35 +20,36 @@ _LEAST_SCORE = 1e-6
 
 
 class DeidRecognizer(_presidio.EntityRecognizer):  # type: ignore[name-defined]
-    """Finds PHI for Presidio with what this library has trained.
+    """Presidio recogniser that finds PHI with a trained model of this library.
 
-    The score of a result is the confidence of the span, 1.0 where the tagger gives none. A threshold of the analyzer
-    therefore drops what the tagger is less sure of; leave it at 0 unless that is meant. ``recognition_metadata`` holds
-    the label and its category.
+    The score of a result is the confidence of the span, or 1.0 if the tagger gives no confidence. A score threshold of
+    the analyzer therefore drops the spans with lower confidence. Leave the threshold at 0 unless you want to drop them.
+    ``recognition_metadata`` holds the label and its category.
 
-    A text that cannot be processed raises, so that the analyzer raises too: nothing is passed on unseen.
+    The recogniser raises an error for a text that cannot be processed, and so does the analyzer. No text is passed on
+    unprocessed.
 
     Parameters
     ----------
     model : path, NoteDeidentifier or tagger
-        What `save` has written, or something fitted.
+        Path of a model that `save` wrote, or a fitted model.
     supported_language : str, default="en"
-        Language in which the analyzer asks this recogniser.
+        Language of the texts for which the analyzer calls this recogniser.
     entities : mapping of str to str, optional
-        Presidio's entity of each label; None is `PRESIDIO_ENTITIES`. A label that is not in it keeps its name.
+        Presidio's entity of each label. None means `PRESIDIO_ENTITIES`. A label outside of the mapping keeps its name.
     device : str, optional
-        As for `load`; only for a path.
+        Device of `load`, for a path only.
     name : str, default="DeidRecognizer"
         Name in the analyzer's registry.
 
     Raises
     ------
     BundleError
-        If what is at the path is no saved model.
+        If the path does not hold a saved model.
     NotFittedError
         If the model is not fitted.
     ValueError
-        If the model does not say which labels it gives: the analyzer would not ask for them.
+        If the model does not list its labels. The analyzer would then never ask for them.
 
     Examples
     --------
@@ -76,27 +78,29 @@ class DeidRecognizer(_presidio.EntityRecognizer):  # type: ignore[name-defined]
         super().__init__(supported_entities=names, supported_language=supported_language, name=name)
 
     def load(self) -> None:
-        """Nothing to do: the model is loaded when the recogniser is made."""
+        """Do nothing: the constructor has loaded the model."""
 
     def analyze(self, text: str, entities: list[str] | None, nlp_artifacts: Any = None) -> list[Any]:
-        """PHI in a text, as the analyzer asks for it.
+        """Find the PHI in a text. The analyzer calls this method.
 
         Parameters
         ----------
         text : str
+            Text to search.
         entities : list of str
-            Entities that are asked for; empty or None is all of them.
+            Requested entities. An empty list or None requests all entities.
         nlp_artifacts : object, optional
-            Not used: the recogniser cuts tokens and sentences by itself.
+            Ignored, because the recogniser splits the text into tokens and sentences itself.
 
         Returns
         -------
         list of RecognizerResult
+            One result for each span of a requested entity.
 
         Raises
         ------
         DeidError
-            If the text cannot be processed; without any of it.
+            If the text cannot be processed. The error holds no text.
         """
         (spans,) = self.deidentifier.annotate([Document("given to the analyzer", text)])
         results = []

@@ -1,4 +1,4 @@
-"""What labels of PHI are called in Presidio."""
+"""Presidio's entity names for the labels of PHI."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from types import MappingProxyType
 
 from ..text import I2B2_2014, MEDDOCAN, label_map
 
-# Presidio has a name of its own for these; every other label keeps its name, as Presidio lets recognisers do.
+# Labels for which Presidio has another name. All other labels keep their names; Presidio lets recognisers add entities.
 _OF_I2B2 = {
     **dict.fromkeys(("PATIENT", "DOCTOR"), "PERSON"),
     **dict.fromkeys(("STREET", "CITY", "STATE", "COUNTRY", "ZIP", "LOCATION-OTHER"), "LOCATION"),
@@ -17,7 +17,7 @@ _OF_I2B2 = {
     "EMAIL": "EMAIL_ADDRESS",
     "URL": "URL",
     "IPADDR": "IP_ADDRESS",
-    # Not US_SSN: what the taggers call SSN need not have the form of one.
+    # Not US_SSN: a span that a tagger labels SSN need not have the form of a social security number.
     **dict.fromkeys(("SSN", "MEDICALRECORD", "HEALTHPLAN", "ACCOUNT", "LICENSE", "BIOID", "IDNUM"), "ID"),
     **dict.fromkeys(("VEHICLE", "DEVICE", "USERNAME"), "ID"),
     "AGE": "AGE",
@@ -33,12 +33,14 @@ PRESIDIO_ENTITIES: Mapping[str, str] = MappingProxyType(
 
 
 def entity_of(label: str, entities: Mapping[str, str]) -> str:
-    """Presidio's entity of a label: the mapping's, else the label itself. No label is ever left out.
+    """Presidio's entity of a label: the entity of the mapping, or the label itself. No label is left out.
 
     Parameters
     ----------
     label : str
+        Label of the tagger.
     entities : mapping of str to str
+        Entities by label.
 
     Examples
     --------

@@ -1,8 +1,9 @@
-"""A spaCy component that marks PHI: ``nlp.add_pipe("sklearn_deid", config={"model": path})``.
+"""spaCy component that marks PHI: ``nlp.add_pipe("sklearn_deid", config={"model": path})``.
 
-spaCy finds the factory by an entry point, so that nothing of this library has to be imported. This module loads neither
-torch nor scikit-learn: spaCy imports it whenever a pipeline is made, whether the component is used or not. Annotations
-are not postponed here, because spaCy 3.7 reads those of the factory and cannot resolve strings.
+spaCy finds the factory by an entry point, so you need not import this library. spaCy imports this module whenever a
+pipeline is created, even if the pipeline does not contain the component. The module therefore loads neither torch nor
+scikit-learn. The module does not postpone its annotations, because spaCy 3.7 reads the annotations of the factory and
+cannot resolve strings.
 """
 
 import tempfile
@@ -24,29 +25,31 @@ from .token_spans import TokenSpan, expand_to_tokens, join_overlapping
 
 
 class DeidComponent(Pipe):
-    """Sets ``doc.spans[spans_key]`` to the PHI of a doc and, if asked to, ``doc.ents``.
+    """spaCy component that stores the PHI of a doc in ``doc.spans[spans_key]`` and, optionally, in ``doc.ents``.
 
-    A span that begins or ends inside a token of spaCy covers the whole token: it never covers less than what was found.
-    Confidence and category are in ``span._.phi_confidence`` and ``span._.phi_category``, and for each span of the group
-    in ``doc.spans[spans_key].attrs["scores"]`` and ``["categories"]``, which a DocBin keeps.
+    A span that begins or ends inside a spaCy token is widened to the whole token. A span therefore never covers less
+    text than the tagger found. ``span._.phi_confidence`` and ``span._.phi_category`` hold the confidence and the
+    category of a span. ``doc.spans[spans_key].attrs["scores"]`` and ``["categories"]`` hold the same values for all
+    spans of the group, and a DocBin keeps them.
 
-    A doc that cannot be processed raises; with an error handler of ``nlp.set_error_handler`` it is handed to that and
-    left out of ``nlp.pipe``. It is never passed on without its spans.
+    The component raises an error for a doc that cannot be processed. If you set an error handler with
+    ``nlp.set_error_handler``, the handler receives this doc, and ``nlp.pipe`` leaves the doc out. No doc is passed on
+    without its spans.
 
     Parameters
     ----------
     name : str, default="sklearn_deid"
         Name in the pipeline.
     model : path, NoteDeidentifier or tagger, optional
-        What `save` has written, loaded when the first doc comes, or something fitted. None if it comes later,
-        by ``nlp.from_disk``.
+        Path of a model that `save` wrote, or a fitted model. A path is loaded when the first doc is processed. Use None
+        if ``nlp.from_disk`` loads the model later.
     spans_key : str, default="phi"
-        Key in ``doc.spans``; what is there is replaced.
+        Key in ``doc.spans``. Spans that are already stored under this key are replaced.
     set_ents : bool, default=False
-        Whether ``doc.ents`` gets the spans too, overlapping ones joined. Entities of other components stay where they
-        do not overlap with PHI.
+        Whether to store the spans in ``doc.ents`` too. Overlapping spans are joined there. Entities of other components
+        stay if they do not overlap with PHI.
     device : str, optional
-        As for `load`.
+        Device of `load`.
 
     Examples
     --------
@@ -82,12 +85,12 @@ class DeidComponent(Pipe):
 
     @property
     def deidentifier(self) -> Any:
-        """The `NoteDeidentifier` in use; loads the model if that has not happened yet.
+        """The `NoteDeidentifier` in use. The first access loads the model.
 
         Raises
         ------
         DeidError
-            If there is no model, or what is at its path is none.
+            If the component has no model, or if the path does not hold a saved model.
         """
         if self._deidentifier is None:
             if self.model is None:
@@ -100,7 +103,7 @@ class DeidComponent(Pipe):
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """Labels that the model can give; empty as long as it is not loaded."""
+        """Labels that the model can predict; empty until the model is loaded."""
         return () if self._deidentifier is None else tuple(labels_of_model(self._deidentifier))
 
     def __call__(self, doc: Doc) -> Doc:
@@ -109,23 +112,25 @@ class DeidComponent(Pipe):
         Raises
         ------
         DeidError
-            If it cannot be processed; without text of it.
+            If the doc cannot be processed. The error holds no text.
         """
         return self._mark(doc, next(self._found([doc], 0)))
 
     def pipe(self, stream: Iterable[Doc], *, batch_size: int = 128) -> Iterator[Doc]:
-        """Mark the PHI of docs, of which ``batch_size`` are tagged together.
+        """Mark the PHI of a stream of docs, ``batch_size`` docs at a time.
 
         Raises
         ------
         DeidError
-            If a doc cannot be processed and no error handler was set; it says which by its number in the stream.
+            If a doc cannot be processed and no error handler was set. The error names the number of the doc in the
+            stream.
         """
         number = 0
         for docs in minibatch(stream, size=batch_size):
             try:
                 found = list(self._found(docs, number))
-            except DeidError:  # one doc must not take the others with it
+            # One faulty doc must not discard the others of its batch, so they are processed again one by one.
+            except DeidError:
                 yield from self._pipe_each(docs, number)
             else:
                 for doc, spans in zip(docs, found, strict=True):
@@ -133,12 +138,12 @@ class DeidComponent(Pipe):
             number += len(docs)
 
     def to_disk(self, path: str | Path, *, exclude: Iterable[str] = SimpleFrozenList()) -> None:
-        """Save the model as `save` does; the other settings are in the configuration of the pipeline.
+        """Save the model in the format of `save`. The configuration of the pipeline holds the other settings.
 
         Warns
         -----
         UnsafeToShareWarning
-            If this pipeline has read docs: spaCy saves every word that it has met with its vocabulary.
+            If this pipeline has processed docs. spaCy saves its vocabulary, which holds all words of these docs.
         """
         from ..saving import save
 
@@ -152,19 +157,20 @@ class DeidComponent(Pipe):
         save(self.deidentifier, path, overwrite=True)
 
     def from_disk(self, path: str | Path, *, exclude: Iterable[str] = SimpleFrozenList()) -> "DeidComponent":
-        """Load what `to_disk` has saved, whatever path the configuration names; nothing in it is executed."""
+        """Load a model that `to_disk` saved, even if the configuration names another path; no saved code is run."""
         self._deidentifier = as_deidentifier(path, self.device)
         return self
 
     def to_bytes(self, *, exclude: Iterable[str] = SimpleFrozenList()) -> bytes:
-        """As `to_disk`."""
+        """Save the model as bytes, with the same warning as `to_disk`."""
         with tempfile.TemporaryDirectory() as folder:
             self.to_disk(Path(folder, "model"))
             return srsly.msgpack_dumps({file.name: file.read_bytes() for file in Path(folder, "model").iterdir()})
 
     def from_bytes(self, bytes_data: bytes, *, exclude: Iterable[str] = SimpleFrozenList()) -> "DeidComponent":
-        """As `from_disk`."""
+        """Load a model from the bytes of `to_bytes`; no saved code is run."""
         files = srsly.msgpack_loads(bytes_data)
+        # A name with a folder in it could write outside of the temporary folder.
         if not isinstance(files, dict) or any(Path(str(name)).name != name for name in files):
             raise BundleError("The bytes hold no saved model.")
         with tempfile.TemporaryDirectory() as folder:
@@ -183,7 +189,7 @@ class DeidComponent(Pipe):
                 yield self._mark(doc, spans)
 
     def _found(self, docs: list[Doc], number: int) -> Iterator[list[TokenSpan]]:
-        """PHI of docs, the first of which has this number in the stream."""
+        """PHI of docs. ``number`` is the number of the first doc in the stream."""
         notes = [Document(f"number {number + position}", doc.text) for position, doc in enumerate(docs)]
         self._has_read = True
         for doc, note, spans in zip(docs, notes, self.deidentifier.annotate(notes), strict=True):
@@ -211,20 +217,23 @@ class DeidComponent(Pipe):
 def make_component(
     nlp: Language, name: str, model: str | None, spans_key: str, set_ents: bool, device: str | None
 ) -> DeidComponent:
-    """What ``nlp.add_pipe("sklearn_deid", config=...)`` calls.
+    """Create the component. ``nlp.add_pipe("sklearn_deid", config=...)`` calls this factory.
 
     Parameters
     ----------
     nlp : Language
+        Pipeline that the component joins.
     name : str
+        Name in the pipeline.
     model : str or None
-        Path of what `save` has written; loaded when the first doc comes.
+        Path of a model that `save` wrote. The model is loaded when the first doc is processed.
     spans_key, set_ents, device
-        As for `DeidComponent`.
+        Parameters of `DeidComponent`.
 
     Returns
     -------
     DeidComponent
+        Component with these settings.
 
     Examples
     --------
@@ -242,7 +251,10 @@ def _register_extensions() -> None:
 
 
 class _Noted:
-    """Looks up what a group of spans notes about a span, because equal spans would share what is kept in user data."""
+    """Getter that finds the confidence or category of a span in its group.
+
+    User data of spaCy would be the simpler place, but equal spans share their user data.
+    """
 
     def __init__(self, attribute: str) -> None:
         self.attribute = attribute

@@ -1,4 +1,4 @@
-"""Spans of characters on the tokens of somebody else, which are never cut: a span grows to whole tokens."""
+"""Conversion of character spans to the tokens of another tool: a span is widened to whole tokens and never cut."""
 
 from __future__ import annotations
 
@@ -12,17 +12,20 @@ from ..text import Span
 
 @dataclass(frozen=True, slots=True)
 class TokenSpan:
-    """A stretch of tokens.
+    """Span of whole tokens.
 
     Parameters
     ----------
     first, stop : int
         Half-open range of tokens, not empty.
     label : str
+        Label of the span.
     category : str, optional
+        Category of the label.
     confidence : float, optional
+        Confidence of the span.
     length : int
-        Characters of the span that it comes from.
+        Number of characters of the original character span.
     """
 
     first: int
@@ -36,25 +39,26 @@ class TokenSpan:
 def expand_to_tokens(
     spans: Iterable[Span], starts: Sequence[int], ends: Sequence[int], *, doc_id: str | None = None
 ) -> list[TokenSpan]:
-    """The tokens that share a character with each span.
+    """Widen each character span to all tokens that share a character with the span.
 
     Parameters
     ----------
     spans : iterable of Span
+        Character spans.
     starts, ends : sequences of int
-        Half-open character offsets of the tokens, in order, not overlapping.
+        Half-open character offsets of the tokens. The tokens are in order and do not overlap.
     doc_id : str, optional
-        For the error.
+        Document id for the error message.
 
     Returns
     -------
     list of TokenSpan
-        One for each span, in the same order. They may overlap even where the spans do not.
+        One token span for each span, in the same order. Token spans may overlap even if the character spans do not.
 
     Raises
     ------
     SpanError
-        If a span holds no part of a token: it would be lost.
+        If a span shares no character with any token. The conversion would lose this span.
 
     Examples
     --------
@@ -63,6 +67,7 @@ def expand_to_tokens(
     """
     found = []
     for span in spans:
+        # First token that ends after the start of the span, and first token that starts at or after its end.
         first, stop = bisect_right(ends, span.start), bisect_left(starts, span.end)
         if first >= stop:
             raise SpanError("A span holds no part of a token.", doc_id=doc_id, start=span.start, end=span.end)
@@ -71,9 +76,10 @@ def expand_to_tokens(
 
 
 def join_overlapping(spans: Iterable[TokenSpan]) -> list[TokenSpan]:
-    """Join spans that share a token; the one with the most characters (of equal ones the first) gives the label.
+    """Join spans that share a token.
 
-    Spans that only touch stay two.
+    The joined span has the label of the span with the most characters, or of the first span among equally long ones.
+    Spans that are adjacent but share no token are not joined.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Displays: what was measured, drawn with matplotlib (extra ``plot``)."""
+"""Displays: figures of measured results, drawn with matplotlib (extra ``plot``)."""
 
 from __future__ import annotations
 

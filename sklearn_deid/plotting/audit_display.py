@@ -1,4 +1,4 @@
-"""What attackers found, beside guessing and controls."""
+"""Figure of an audit: success of each attack beside guessing and the controls."""
 
 from __future__ import annotations
 
@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from ..audit.report import AuditReport
 
 _NEEDED = ("label", "threat", "status", "is_bound", "attack", "attack_low", "attack_high", "baseline")
-# Arm, its name in the legend, number of its colour, marker, and where it stands in its row.
+# Arm, name in the legend, number of the colour, marker, and vertical offset within the row. The controls and the attack
+# have different offsets, so that their intervals do not cover one another.
 _CONTROLS = (
     ("positive_control", "control: nothing hidden", 2, "^", -0.2),
     ("negative_control", "control: nothing to learn", 1, "s", -0.2),
@@ -27,23 +28,25 @@ _LABEL_WIDTH, _ROW_HEIGHT, _ATTACK_AT = 48, 0.52, 0.1
 
 
 class AuditDisplay:
-    """Each attack with its interval, guessing, and both controls, in a panel for each threat.
+    """Figure of an audit: one panel for each threat, one row for each attack.
 
-    All figures are shares from 0 to 1 and mean what the attack counts, see ``measure`` of each result. Invalid results
-    are said to be so in their label. Skipped ones are not drawn.
+    Each row shows the attack with its interval, the guessing baseline, and the positive and the negative control. All
+    values are proportions from 0 to 1. The ``measure`` of a result says which cases its attack counts. The label of an
+    invalid result says that the result is invalid. Skipped attacks are not drawn.
 
     Parameters
     ----------
     rows : iterable of mapping
-        As `AuditReport.to_rows` gives them; rows without an attack are left out.
+        Rows of `AuditReport.to_rows`. Rows without an attack are left out.
 
     Attributes
     ----------
     axes_ : ndarray of matplotlib Axes
-        One for each threat.
+        One axes for each threat.
     figure_ : matplotlib Figure
+        Figure that holds the axes.
     threats : tuple of str
-        Of the panels, in the order of the rows.
+        Threats of the panels, in the order of the rows.
 
     Raises
     ------
@@ -78,21 +81,22 @@ class AuditDisplay:
 
     @classmethod
     def from_report(cls, report: AuditReport) -> AuditDisplay:
-        """Display of a report; not yet drawn, see :meth:`plot`.
+        """Create the display of a report without drawing; call :meth:`plot` to draw.
 
         Parameters
         ----------
         report : AuditReport
+            Report of the audit.
         """
         return cls(report.to_rows())
 
     def plot(self, axes: Sequence[Axes] | None = None) -> AuditDisplay:
-        """Draw.
+        """Draw one panel for each threat.
 
         Parameters
         ----------
         axes : sequence of matplotlib Axes, default=None
-            One for each threat; made if ``None``.
+            One axes for each threat. ``None`` creates a new figure.
 
         Returns
         -------
@@ -104,7 +108,7 @@ class AuditDisplay:
         MissingDependencyError
             If matplotlib is not installed.
         ValueError
-            If there are more or fewer axes than threats.
+            If the number of axes differs from the number of threats.
         """
         own = [[row for row in self.rows if row["threat"] == threat] for threat in self.threats]
         drawn = panels_or_new(
@@ -136,7 +140,8 @@ class AuditDisplay:
         ax.grid(False, axis="y")
 
     def _draw_legend(self, axes: Sequence[Axes], own_figure: bool) -> None:
-        """Each kind of mark once, wherever it occurs: above all panels, or in the first of the axes that were given."""
+        """List each kind of mark once: above the panels of a new figure, or in the first of the given axes."""
+        # A mark may be absent from the first panel, so the handles of all panels are collected.
         found: dict[str, Any] = {}
         for ax in axes:
             for handle, name in zip(*ax.get_legend_handles_labels(), strict=True):
@@ -174,5 +179,6 @@ def _draw_arm(ax: Axes, row: Mapping[str, Any], arm: str, at: float, **look: Any
     value = row.get(arm, math.nan)
     if math.isnan(value):
         return
+    # matplotlib takes lengths below and above the value, not the ends of the interval. Shape: (2, 1)
     lengths = [[value - row[f"{arm}_low"]], [row[f"{arm}_high"] - value]]
     ax.errorbar([value], [at], xerr=lengths, linestyle="none", zorder=3, **look)

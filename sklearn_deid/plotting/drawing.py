@@ -15,14 +15,16 @@ if TYPE_CHECKING:
 
 GRAY = "#555555"
 
-# Okabe & Ito (2008) without yellow, which is hard to see on white. Markers and colours have no common factor in their
-# numbers, so that 63 lines differ.
+# Palette of Okabe & Ito (2008) without yellow, because yellow is hard to see on white. The numbers of colours (7) and
+# markers (9) have no common factor, so 63 lines differ.
 _COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 _MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*", "<")
 
 
 def axes_or_new(ax: Axes | None) -> tuple[Axes, Figure | SubFigure]:
-    """The axes given, or those of a new figure with room for a legend beside them; and their figure.
+    """Return the given axes or new ones, and their figure.
+
+    A new figure has room for a legend beside the axes.
 
     Raises
     ------
@@ -40,21 +42,23 @@ def axes_or_new(ax: Axes | None) -> tuple[Axes, Figure | SubFigure]:
 
 
 def panels_or_new(axes: Sequence[Axes] | None, n: int, **subplots: Any) -> list[Axes]:
-    """The ``n`` axes given, or those of a new figure.
+    """Return the ``n`` given axes, or the axes of a new figure.
 
     Parameters
     ----------
     axes : sequence of matplotlib Axes or None
+        Axes to draw on. None creates a new figure.
     n : int
+        Number of axes that the display needs.
     **subplots
-        For ``pyplot.subplots``.
+        Options of ``pyplot.subplots`` for a new figure.
 
     Raises
     ------
     MissingDependencyError
         If matplotlib is not installed.
     ValueError
-        If there are more or fewer axes.
+        If the number of axes is not ``n``.
     """
     import_optional("matplotlib", extra="plot", purpose="plots")
     if axes is not None:
@@ -68,18 +72,18 @@ def panels_or_new(axes: Sequence[Axes] | None, n: int, **subplots: Any) -> list[
 
 
 def grid_behind(ax: Axes) -> None:
-    """Light lines at the major ticks, behind the data."""
+    """Draw light lines at the major ticks, behind the data."""
     ax.grid(True, which="major", color="0.88", linewidth=0.6)
     ax.set_axisbelow(True)
 
 
 def legend_beside(ax: Axes, **options: Any) -> None:
-    """Legend at the right of the axes, outside the data."""
+    """Place the legend at the right of the axes, outside the data."""
     ax.legend(loc="upper left", bbox_to_anchor=(1.01, 1.0), borderaxespad=0.0, **options)
 
 
 def line_style(number: int) -> dict[str, Any]:
-    """Colour and marker of the ``number``-th line.
+    """Colour and marker of the line with this number, counted from 0.
 
     Examples
     --------
@@ -90,10 +94,11 @@ def line_style(number: int) -> dict[str, Any]:
 
 
 def error_lengths(points: Sequence[Any], name: str) -> np.ndarray | None:
-    """Lengths of error bars of ``name``, from ``name_low`` to ``name_high``, shape (2, n); None without an interval."""
+    """Lengths of the error bars from ``name_low`` to ``name_high``, shape (2, n); None if no point has an interval."""
     rows = [[getattr(point, name + end) for end in ("", "_low", "_high")] for point in points]
     if all(low is None and high is None for _, low, high in rows):
         return None
+    # A missing end gives a bar of length 0. Shape: (2, n), lengths below and above each value.
     return np.array(
         [
             [0.0 if low is None else v - low for v, low, _ in rows],

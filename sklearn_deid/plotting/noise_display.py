@@ -1,4 +1,4 @@
-"""A noise study as a figure."""
+"""Figure of a noise study."""
 
 from __future__ import annotations
 
@@ -13,22 +13,24 @@ if TYPE_CHECKING:
 
 
 class NoiseStudyDisplay:
-    """How often a word is still found from its noisy vector, against the scale of the noise.
+    """Proportion of words that are found again from their noisy vectors, against the scale of the noise.
 
-    One line for each rank with its 95 % interval as a band, and the mean cosine between noisy and own vector, as in
-    Friedrich (2018), figure 6.2 (left).
+    The figure shows one line for each rank, with the 95 % interval as a band. A dashed line shows the mean cosine
+    between the noisy and the original vector. The figure follows Friedrich (2018), figure 6.2 (left).
 
     Parameters
     ----------
     study : NoiseStudy
-        From :func:`sklearn_deid.embeddings.noise_study`.
+        Result of :func:`sklearn_deid.embeddings.noise_study`.
 
     Attributes
     ----------
     ax_ : matplotlib Axes
+        Axes of the figure.
     figure_ : matplotlib Figure
+        Figure that holds the axes.
     lines_ : list of matplotlib Line2D
-        One for each rank, then the mean cosine.
+        One line for each rank, then the line of the mean cosine.
 
     Examples
     --------
@@ -50,16 +52,16 @@ class NoiseStudyDisplay:
 
     @classmethod
     def from_study(cls, study: NoiseStudy) -> NoiseStudyDisplay:
-        """Display of a study; not yet drawn, see :meth:`plot`."""
+        """Create the display of a study without drawing; call :meth:`plot` to draw."""
         return cls(study)
 
     def plot(self, ax: Axes | None = None) -> NoiseStudyDisplay:
-        """Draw.
+        """Draw one line for each rank, and the mean cosine.
 
         Parameters
         ----------
         ax : matplotlib Axes, default=None
-            Made if ``None``.
+            Axes to draw on. ``None`` creates a new figure.
 
         Returns
         -------
@@ -77,6 +79,7 @@ class NoiseStudyDisplay:
         self.lines_ = []
         for i, rank in enumerate(study.ranks):
             style = line_style(i)
+            # study.low, study.high, study.found: shape (n_scales, n_ranks)
             drawn.fill_between(
                 study.scales, study.low[:, i], study.high[:, i], color=style["color"], alpha=0.15, linewidth=0
             )
@@ -87,6 +90,7 @@ class NoiseStudyDisplay:
         )
         drawn.set_xlabel("Standard deviation of the noise in each dimension of a unit vector")
         drawn.set_ylabel(f"Share of originals found (n = {study.n})")
+        # With strong noise the mean cosine can be negative.
         drawn.set_ylim(min(-0.03, float(study.mean_cosine.min()) - 0.03), 1.03)
         drawn.grid(True, color="0.9", linewidth=0.6)
         drawn.set_axisbelow(True)

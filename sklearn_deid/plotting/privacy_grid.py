@@ -1,4 +1,4 @@
-"""Privacy against F1 over the candidates of a grid search."""
+"""Figure of a grid search: F1 against privacy for each candidate."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ class PrivacyUtilityGridPoint:
     Attributes
     ----------
     label : str
-        Value of the parameter, written beside the point.
+        Value of the parameter. The display writes the label beside the point.
     line : str
-        Values of all other parameters; candidates of one line are joined in the order given.
+        Values of all other parameters. The display joins the candidates of one line in the given order.
     privacy, f1 : float
-        Means over the folds, from 0 to 1.
+        Mean scores over the folds, from 0 to 1.
     privacy_std, f1_std : float, default=0.0
         Standard deviations over the folds.
 
@@ -54,25 +54,31 @@ class PrivacyUtilityGridPoint:
 
 
 class PrivacyUtilityGridDisplay:
-    """What each candidate of a grid search keeps, and what attackers learn from it.
+    """F1 against the privacy score, for each candidate of a grid search.
 
-    The best corner is at the upper right. Bars are one standard deviation over the folds, which is no interval. A
-    privacy of 0 also means that an audit failed.
+    The best candidates lie in the upper right corner. Each bar is one standard deviation over the folds; a bar is no
+    confidence interval. A privacy score of 0 can also mean that an audit failed.
 
     Parameters
     ----------
     points : iterable of PrivacyUtilityGridPoint
+        Candidates to draw.
     parameter : str, default=""
-        Name of what is written beside the points.
+        Name of the parameter whose values are written beside the points.
     n_left_out : int, default=0
-        Candidates without a score, because a fit or an audit failed with an error; the title says how many.
+        Number of candidates without a score, because a fit or an audit failed with an error. The title shows the
+        number.
 
     Attributes
     ----------
     ax_ : matplotlib Axes
+        Axes of the figure.
     figure_ : matplotlib Figure
+        Figure that holds the axes.
     lines_ : dict of str to matplotlib ErrorbarContainer
+        Points and bars by the name of their line.
     labels_ : list of matplotlib Annotation
+        Labels beside the points.
 
     Raises
     ------
@@ -107,27 +113,28 @@ class PrivacyUtilityGridDisplay:
         f1: str = "f1",
         parameter: str | None = None,
     ) -> PrivacyUtilityGridDisplay:
-        """Display of ``cv_results_`` of a search with two scorers.
+        """Create the display from the ``cv_results_`` of a search with two scorers.
 
         Parameters
         ----------
         cv_results : mapping
-            With "params", and means and standard deviations of both scorers.
+            Results with "params", and with the means and standard deviations of both scorers.
         privacy, f1 : str, default="privacy", "f1"
             Names of the scorers.
         parameter : str, optional
-            Parameter that is written beside the points, in full or without the steps before it; candidates that differ
-            in it alone are joined. By default all that differ are written, and nothing is joined.
+            Parameter whose values are written beside the points. You may give its full name or leave out the steps
+            before the last "__". A line joins the candidates that differ in this parameter alone. By default, the
+            values of all parameters that differ are written, and no candidates are joined.
 
         Returns
         -------
         PrivacyUtilityGridDisplay
-            Not yet drawn; see :meth:`plot`.
+            Display that is not yet drawn; call :meth:`plot` to draw.
 
         Raises
         ------
         ValueError
-            If a column or the parameter is missing, or no candidate has both scores.
+            If a column or the parameter is missing, or if no candidate has both scores.
         """
         columns = [f"{part}_test_{name}" for name in (privacy, f1) for part in ("mean", "std")]
         lacking = [name for name in ("params", *columns) if name not in cv_results]
@@ -137,6 +144,7 @@ class PrivacyUtilityGridDisplay:
         varying = _varying(candidates)
         name = None if parameter is None else _full_name(parameter, candidates)
         points = []
+        # scikit-learn writes NaN as the score of a candidate whose fit or scorer failed.
         for candidate, *scores in zip(candidates, *(cv_results[c] for c in columns), strict=True):
             if np.isfinite(scores).all():
                 mean_privacy, std_privacy, mean_f1, std_f1 = map(float, scores)
@@ -147,12 +155,12 @@ class PrivacyUtilityGridDisplay:
         return cls(points, parameter=parameter or "", n_left_out=len(candidates) - len(points))
 
     def plot(self, ax: Axes | None = None) -> PrivacyUtilityGridDisplay:
-        """Draw.
+        """Draw the candidates, their bars and their labels.
 
         Parameters
         ----------
         ax : matplotlib Axes, default=None
-            Made if ``None``.
+            Axes to draw on. ``None`` creates a new figure.
 
         Returns
         -------
@@ -178,6 +186,7 @@ class PrivacyUtilityGridDisplay:
         grid_behind(drawn)
         if len(names) > 1:
             legend_beside(drawn, fontsize="small")
+        # shape: (n_points, 2)
         at = np.array([[point.privacy, point.f1] for point in self.points])
         colors = [looks[point.line]["color"] for point in self.points]
         labels = [point.label for point in self.points]
@@ -204,7 +213,7 @@ class PrivacyUtilityGridDisplay:
 
 
 def _varying(candidates: list[Mapping[str, Any]]) -> list[str]:
-    """Parameters that are not the same for all candidates, in the order of their first."""
+    """Parameters that differ between candidates, in the order of their first occurrence."""
     names = dict.fromkeys(name for candidate in candidates for name in candidate)
     return [name for name in names if len({_shown(c[name]) if name in c else "" for c in candidates}) > 1]
 
@@ -218,7 +227,7 @@ def _full_name(parameter: str, candidates: list[Mapping[str, Any]]) -> str:
 
 
 def _names(candidate: Mapping[str, Any], varying: list[str], parameter: str | None) -> tuple[str, str]:
-    """What is written beside the point, and the line that it belongs to."""
+    """Label beside the point, and name of the point's line."""
     texts = {name: _shown(candidate[name]) for name in varying if name in candidate}
     if parameter is None:
         alone = len(texts) == 1

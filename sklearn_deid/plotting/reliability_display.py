@@ -1,4 +1,4 @@
-"""Confidence against being right, as a figure."""
+"""Reliability diagram: accuracy against confidence."""
 
 from __future__ import annotations
 
@@ -15,28 +15,33 @@ if TYPE_CHECKING:
 
 
 class ReliabilityDisplay:
-    """How often spans or tokens are right, against how sure the tagger was of them.
+    """Reliability diagram: proportion of correct spans or tokens against the confidence of the tagger.
 
-    In the manner of scikit-learn's `CalibrationDisplay`: one point for each bin of confidences, on the diagonal where
-    the tagger is as sure as it should be, below it where it is too sure. The number of cases stands beside each point.
+    The diagram follows scikit-learn's `CalibrationDisplay` and shows one point for each bin of confidences. A point on
+    the diagonal shows a calibrated tagger. A point below the diagonal shows an overconfident tagger. The number beside
+    a point is the number of cases in the bin.
 
     Parameters
     ----------
     curve : ReliabilityCurve
+        Mean confidence, proportion of correct cases and number of cases for each bin.
     calibration_error : float
         Expected calibration error with the same bins.
     name : str, default=None
-        Of the tagger, for the legend.
+        Name of the tagger in the legend.
 
     Attributes
     ----------
     line_ : matplotlib Line2D
+        Line through the points of the bins.
     ax_ : matplotlib Axes
+        Axes of the figure.
     figure_ : matplotlib Figure
+        Figure that holds the axes.
 
     See Also
     --------
-    TemperatureScaledTagger : Brings the points nearer to the diagonal.
+    TemperatureScaledTagger : Calibrates a tagger, so that the points lie nearer to the diagonal.
 
     Examples
     --------
@@ -68,17 +73,22 @@ class ReliabilityDisplay:
         name: str | None = None,
         ax: Axes | None = None,
     ) -> ReliabilityDisplay:
-        """Draw from cases.
+        """Draw the diagram from cases and their confidences.
 
         Parameters
         ----------
         right : array-like of shape (n,), of bool
+            Whether each case is correct.
         confidence : array-like of shape (n,)
-            Of `metrics.span_confidences` or `metrics.phi_confidences`.
+            Confidence of each case, from `metrics.span_confidences` or `metrics.phi_confidences`.
         n_bins : int, default=10
+            Number of bins.
         strategy : {"uniform", "quantile"}, default="uniform"
+            Bins of equal width, or bins with equally many cases.
         name : str, default=None
+            Name of the tagger in the legend.
         ax : matplotlib Axes, default=None
+            Axes to draw on. ``None`` creates a new figure.
 
         Raises
         ------
@@ -104,19 +114,23 @@ class ReliabilityDisplay:
         strategy: str = "uniform",
         ax: Axes | None = None,
     ) -> ReliabilityDisplay:
-        """Draw for a fitted tagger, on sentences of patients that it did not see.
+        """Draw the diagram of a fitted tagger.
+
+        Use sentences of patients who were not in the training data.
 
         Parameters
         ----------
         estimator : fitted estimator
-            With ``predict(X, return_confidence=True)``, or ``predict_proba`` for tokens.
+            Tagger with ``predict(X, return_confidence=True)`` for spans, or with ``predict_proba`` for tokens.
         X : sequence of n sentences
+            Sentences to tag.
         y : sequence of n tag sequences
+            Gold tags of the sentences.
         level : {"span", "token"}, default="span"
-            Predicted spans with the confidence of `NoteDeidentifier.annotate`, or all tokens with their probability of
-            PHI.
+            Cases of the diagram. "span" uses predicted spans with the confidence of `NoteDeidentifier.annotate`.
+            "token" uses all tokens with their probability of PHI.
         n_bins, strategy, ax
-            As for `from_confidences`.
+            Parameters of `from_confidences`.
         """
         if level not in ("span", "token"):
             raise ValueError(f"The 'level' parameter must be 'span' or 'token'. Got {level!r} instead.")
@@ -127,12 +141,13 @@ class ReliabilityDisplay:
         return cls.from_confidences(*cases, n_bins=n_bins, strategy=strategy, name=type(estimator).__name__, ax=ax)
 
     def plot(self, ax: Axes | None = None) -> ReliabilityDisplay:
-        """Draw.
+        """Draw the diagram.
 
         Parameters
         ----------
         ax : matplotlib Axes, default=None
-            Made if ``None``; with axes that hold a display, this one is added.
+            Axes to draw on. ``None`` creates a new figure. If the axes already hold another reliability diagram, this
+            one is added to them.
 
         Returns
         -------
@@ -142,6 +157,7 @@ class ReliabilityDisplay:
         drawn, self.figure_ = axes_or_new(ax)
         self.ax_ = drawn
         curve = self.curve
+        # Earlier displays mark their lines with a group id: the diagonal is drawn once, and colours do not repeat.
         earlier = [line for line in drawn.lines if line.get_gid() == "reliability"]
         if not earlier:
             drawn.plot([0, 1], [0, 1], "--", color=GRAY, linewidth=1.0, label="as sure as right")

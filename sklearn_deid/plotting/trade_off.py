@@ -1,4 +1,4 @@
-"""What methods reach, against what they cost or give away."""
+"""Trade-off figure: result of each method against its cost."""
 
 from __future__ import annotations
 
@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure, SubFigure
 
 _DASHES: tuple[Any, ...] = ("--", ":", "-.", (0, (6, 1.5, 1, 1.5)))
-_SYMBOLS_SHOWN = 10  # of a line with a band, however many points it has
+# Largest number of markers (approximately) on a line with a band, however many points the line has.
+_SYMBOLS_SHOWN = 10
 _RANGES = ("bars", "band")
 
 
@@ -30,20 +31,21 @@ class TradeOffPoint:
     Attributes
     ----------
     name : str
-        Method; points of one method are a line.
+        Name of the method. Points of one method form a line.
     y : float
-        What was reached, such as F1.
+        Result of the method, such as F1.
     x : float or None, default=None
-        What it costs or gives away. None makes the point a line of reference: a method to which x does not apply.
+        Cost of the method, or the information that the method reveals. With None the method becomes a reference line,
+        for methods to which x does not apply.
     y_low, y_high, x_low, x_high : float or None, default=None
         Ends of an interval, or of the range over workers.
     label : str, default=""
-        Written beside the point.
+        Text beside the point.
 
     Raises
     ------
     ValueError
-        If a value is no number, or its interval does not hold it.
+        If a value is not a finite number, or lies outside its interval.
     """
 
     name: str
@@ -69,38 +71,43 @@ class TradeOffPoint:
 
 
 class TradeOffDisplay:
-    """What methods reach (y) against what they cost or give away (x): a line for each method.
+    """Result of each method (y) against its cost or the information that it reveals (x): one line for each method.
 
-    Draw with it how useful pseudonymised notes stay against how often attackers name the original, F1 against the
-    share of an update that is sent, or F1 epoch by epoch.
+    Three uses: the utility of pseudonymised notes against the success of attackers who name the original; F1 against
+    the fraction of an update that is sent; F1 after each epoch.
 
     Parameters
     ----------
     points : iterable of TradeOffPoint
-        Points of one name are joined in the order given. Points without x are horizontal lines of reference.
+        Points to draw. A line joins the points of one name in the given order. A point without x becomes a horizontal
+        reference line.
     x_name, y_name : str, default=""
         Names of the axes.
     log_x : bool, default=False
-        Logarithmic x; then every x must be above 0.
+        Whether the x axis is logarithmic. Every x must then be above 0.
     ranges : {"bars", "band"}, default="bars"
         How intervals are drawn. A band joins the points in the order of x and shows intervals of y only.
 
     Attributes
     ----------
     ax_ : matplotlib Axes
+        Axes of the figure.
     figure_ : matplotlib Figure
+        Figure that holds the axes.
     lines_ : dict of str to matplotlib Line2D
-        By name, without the lines of reference.
+        Lines by name, without the reference lines.
     bars_ : dict of str to matplotlib ErrorbarContainer
-        By name; empty for bands.
+        Error bars by name. The dict is empty if ``ranges="band"``.
     bands_ : dict of str to matplotlib PolyCollection
-        By name, of the lines whose points all have both ends; empty for bars.
+        Bands by name. A line has a band only if all its points have both ends. The dict is empty if ``ranges="bars"``.
     labels_ : list of matplotlib Annotation
+        Labels beside the points.
 
     Raises
     ------
     ValueError
-        If there is no point, x is not above 0 on a logarithmic axis, or a line with a band has two points at one x.
+        If there is no point, if x is not above 0 on a logarithmic axis, or if a line with a band has two points at the
+        same x.
 
     See Also
     --------
@@ -151,24 +158,24 @@ class TradeOffDisplay:
         label: str | None = None,
         **options: Any,
     ) -> TradeOffDisplay:
-        """Display of results as mappings, as a benchmark writes them to JSON.
+        """Create the display from results as mappings, such as the JSON results of a benchmark.
 
         Parameters
         ----------
         results : iterable of mapping
-            Other keys are ignored. None and NaN mean that a value is missing.
+            One mapping for each point. Other keys are ignored. None and NaN mean that a value is missing.
         name, x, y : str
-            Keys of the method and of both values; x may be missing. Ends of intervals are read from the same key with
-            "_low" and "_high" behind it, where they are there.
+            Keys of the method and of both values. A result may lack x. The optional ends of the intervals have the same
+            keys followed by "_low" and "_high".
         label : str, optional
-            Key of what is written beside the points; numbers are shortened.
+            Key of the text beside the points. Numbers are shortened.
         **options
-            As for the constructor; the keys are the names of the axes if nothing else is said.
+            Parameters of the constructor. By default, the keys of x and y name the axes.
 
         Raises
         ------
         ValueError
-            If a result lacks its name or y, or its numbers do not fit.
+            If a result lacks its name or y, or if a value is not a finite number within its interval.
         """
         points = []
         for number, row in enumerate(results):
@@ -186,16 +193,18 @@ class TradeOffDisplay:
 
     @classmethod
     def from_histories(cls, histories: Mapping[str, Any], *, metric: str = "f1", **options: Any) -> TradeOffDisplay:
-        """F1 over local epochs: a line for the mean over the workers, a band from the worst to the best of them.
+        """Create the display of a metric over local epochs, from the histories of distributed trainings.
+
+        A line shows the mean over the workers. A band reaches from the worst to the best worker.
 
         Parameters
         ----------
         histories : mapping of str to federated.History
-            ``history_`` of ensembles that held patients out, by the name of the line.
+            ``history_`` of ensembles with held-out patients. The keys name the lines.
         metric : str, default="f1"
-            Which of the metrics; "f1" is there with ``validation_fraction``.
+            Metric to draw. Histories hold "f1" only if the ensemble has a ``validation_fraction``.
         **options
-            As for the constructor.
+            Parameters of the constructor.
 
         Raises
         ------
@@ -210,6 +219,7 @@ class TradeOffDisplay:
         for name, history in histories.items():
             table = list(history.table(metric).values())
             for place in range(max(map(len, table), default=0)):
+                # After an interruption some workers have fewer epochs than others.
                 values = [float(column[place]) for column in table if place < len(column)]
                 if np.isnan(values).any():
                     raise ValueError(f"The history of {name!r} has no {metric!r}: set 'validation_fraction'.")
@@ -220,12 +230,12 @@ class TradeOffDisplay:
         return cls(points, **{"ranges": "band"} | names | options)
 
     def plot(self, ax: Axes | None = None) -> TradeOffDisplay:
-        """Draw.
+        """Draw the lines, the reference lines and the labels.
 
         Parameters
         ----------
         ax : matplotlib Axes, default=None
-            Made if ``None``.
+            Axes to draw on. ``None`` creates a new figure.
 
         Returns
         -------
@@ -243,7 +253,8 @@ class TradeOffDisplay:
         self.bands_: dict[str, Any] = {}
         self._scale()
         self._draw_references()
-        # A name looks the same in all displays of the same rows, whatever has no x in one of them.
+        # Styles are numbered over all names, also those without x: a method then looks the same in all displays of
+        # the same results.
         looks = {name: line_style(number) for number, name in enumerate(dict.fromkeys(p.name for p in self.points))}
         draw = self._draw_bars if self.ranges == "bars" else self._draw_band
         for name, line in self._lines().items():
@@ -274,7 +285,8 @@ class TradeOffDisplay:
         ax.xaxis.set_major_locator(ticker.LogLocator(subs=(1.0, 2.0, 5.0)))
         ax.xaxis.set_major_formatter(ticker.FuncFormatter(lambda value, _: f"{value:g}"))
         ax.xaxis.set_minor_locator(ticker.NullLocator())
-        ends = [end for point in self.points for end in (point.x, point.x_low, point.x_high) if end]  # 0 is cut
+        # An interval may end at 0, which a logarithmic axis cannot show: this end is cut off.
+        ends = [end for point in self.points for end in (point.x, point.x_low, point.x_high) if end]
         if ends:
             # shape: (n_ends,)
             shown = np.log10(ends)
@@ -318,7 +330,8 @@ class TradeOffDisplay:
     def _draw_labels(self, looks: dict[str, dict[str, Any]]) -> None:
         points = [point for point in self.points if point.x is not None and point.label]
         self.labels_ = []
-        if points:  # placing them draws the figure once
+        # Without labels, the costly drawing that their placement needs is saved.
+        if points:
             ends = self.ax_.get_xlim()
             strokes = (
                 strokes_of(self.bars_.values()) if self.bars_ else [li.get_xydata() for li in self.lines_.values()]
@@ -333,6 +346,6 @@ _ENDS = ("", "_low", "_high")
 
 
 def _value(row: Mapping[str, Any], key: str) -> Any:
-    """What the row has under this key; None where it is missing or NaN."""
+    """Value of the row under this key; None if the value is missing or NaN."""
     value = row.get(key)
     return None if isinstance(value, Real) and math.isnan(value) else value

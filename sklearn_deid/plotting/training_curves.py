@@ -1,4 +1,4 @@
-"""Learning curves of a private representation: losses, F1, and how often attackers are right."""
+"""Learning curves of a private representation: losses, F1, and accuracies of attackers."""
 
 from __future__ import annotations
 
@@ -20,9 +20,11 @@ if TYPE_CHECKING:
     from matplotlib.text import Text
 
 _ADVERSARIES = {"t1": "T1", "t2": "T2", "average": "mean of T1 and T2"}
-_SYMBOLS_SHOWN = 12  # of a line, however many epochs it has
+# Largest number of markers (approximately) on a line, however many epochs the line has.
+_SYMBOLS_SHOWN = 12
+# Results measured between epochs: marker, size of the marker, name in the legend.
 _BETWEEN = {"control": ("*", 13.0, "positive control"), "probe": ("X", 8.0, "fresh probe")}
-# Names of a phase, the longest first: the first that fits is written.
+# Names of each phase, the longest first: the first name that fits above the phase is written.
 _PHASES = {
     "P1": ("P1: representer and tagger", "P1\ntagger", "P1"),
     "P2": ("P2: adversaries", "P2\nadversaries", "P2"),
@@ -32,11 +34,12 @@ _PHASES = {
     "finish": ("tagger alone", "tagger\nalone", "tagger"),
 }
 _SHADES = ("0.93", "1.0")
-_GAP = 6.0  # pixels that stay free beside a name
+# Pixels that stay free beside the name of a phase.
+_GAP = 6.0
 
 
 class _Curve(NamedTuple):
-    """A key of the rows, what it is called, and how it is drawn: numbers of the epoch itself are dashed and hollow."""
+    """Key of a curve in the rows, its name in the legend, and its style; training curves are dashed and hollow."""
 
     key: str
     label: str
@@ -45,40 +48,44 @@ class _Curve(NamedTuple):
 
 
 class TrainingCurvesDisplay:
-    """How a private representation was trained: losses above, F1, and accuracies of attackers below.
+    """Learning curves of a private representation: losses, F1, and accuracies of attackers, from top to bottom.
 
-    Phases are shaded and named. Solid lines are of held-out patients, dashed ones of the training data, while it was
-    learned. Three-part training and gradient reversal show the adversaries that were trained along, their positive
-    control and the fresh probes; an adversary near 0.5 that failed its control proves nothing. Bounded training has no
-    adversary: its accuracies are those of the best possible attacker on single tokens, for ideal noise, the mean and
-    the quantile over pairs that was asked for.
+    Phases are shaded and named. Solid lines show results on held-out patients. Dashed lines show results on the
+    training data, measured while the network was learning.
+
+    Three-part training and gradient reversal show three kinds of attackers: the adversaries of the training, their
+    positive control, and fresh probes. An adversary with an accuracy near 0.5 proves nothing if its positive control
+    failed. Bounded training has no adversary. Its accuracies belong to the best possible attacker on single tokens,
+    under ideal noise. They are the mean over pairs and the requested quantile over pairs.
 
     Parameters
     ----------
     history : iterable of mapping
-        As ``PrivateRepresenter.history_``.
+        Rows such as those of ``PrivateRepresenter.history_``.
     selected_round : int, optional
         Round of P3, or epoch of the other trainings, whose state was kept.
     max_attack_accuracy, quantile_attack_accuracy : float, optional
-        Bounds that were asked for.
+        Requested bounds of bounded training.
 
     Attributes
     ----------
     axes_ : dict of str to matplotlib Axes
-        "loss"; "f1" where F1 was recorded; "accuracy" where accuracies were.
+        Axes by name: "loss" always, "f1" if F1 was recorded, and "accuracy" if accuracies were recorded.
     figure_ : matplotlib Figure
+        Figure that holds the axes.
     lines_ : dict of str to matplotlib Line2D
-        By the key of the rows; "control_t2" and "probe_t2" for what was measured between epochs.
+        Lines by the key of the rows. "control_t2" and "probe_t2", for example, hold results measured between epochs.
     phases_ : dict of str to list of matplotlib Patch
         Shaded regions of each phase, one in each of the axes.
     phase_labels_ : list of matplotlib Text
+        Names of the phases above the first axes.
     selected_ : list of matplotlib Line2D
-        Marks the round that was kept, in each of the axes.
+        Vertical lines at the round that was kept, one in each of the axes.
 
     Raises
     ------
     ValueError
-        If the history has no epoch or a wrong row, or no such round.
+        If the history has no epoch or an invalid row, or if ``selected_round`` is not a round of the history.
 
     References
     ----------
@@ -126,7 +133,10 @@ class TrainingCurvesDisplay:
         max_attack_accuracy: float | None = None,
         quantile_attack_accuracy: float | None = None,
     ) -> TrainingCurvesDisplay:
-        """Display of the rows of a training, see the class; not yet drawn, see :meth:`plot`."""
+        """Create the display from the rows of a training; call :meth:`plot` to draw.
+
+        The parameters are those of the class.
+        """
         return cls(
             history,
             selected_round=selected_round,
@@ -136,11 +146,12 @@ class TrainingCurvesDisplay:
 
     @classmethod
     def from_estimator(cls, estimator: Any) -> TrainingCurvesDisplay:
-        """Display of the training of a fitted `PrivateRepresenter`; not yet drawn, see :meth:`plot`.
+        """Create the display from a fitted `PrivateRepresenter`; call :meth:`plot` to draw.
 
         Parameters
         ----------
         estimator : PrivateRepresenter
+            Fitted representer.
 
         Raises
         ------
@@ -157,7 +168,7 @@ class TrainingCurvesDisplay:
 
     @property
     def panels(self) -> list[str]:
-        """Which axes there are to draw on, from above."""
+        """Names of the axes that the display needs, from top to bottom."""
         accuracies = ["mean_accuracy"] + [
             f"{start}{name}_accuracy" for name in _ADVERSARIES for start in ("", "valid_")
         ]
@@ -165,12 +176,12 @@ class TrainingCurvesDisplay:
         return ["loss", *f1, *(["accuracy"] if self.history.has(*accuracies) else [])]
 
     def plot(self, axes: Sequence[Axes] | None = None) -> TrainingCurvesDisplay:
-        """Draw.
+        """Draw the curves, the phases and the selected round.
 
         Parameters
         ----------
         axes : sequence of matplotlib Axes, default=None
-            One for each of `panels`; made if ``None``.
+            One axes for each of the `panels`. ``None`` creates a new figure.
 
         Returns
         -------
@@ -182,7 +193,7 @@ class TrainingCurvesDisplay:
         MissingDependencyError
             If matplotlib is not installed.
         ValueError
-            If there are more or fewer axes than panels.
+            If the number of axes differs from the number of panels.
         """
         names = self.panels
         heights = [{"loss": 1.2, "f1": 0.8, "accuracy": 1.3}[name] for name in names]
@@ -212,6 +223,7 @@ class TrainingCurvesDisplay:
         for ax in drawn:
             grid_behind(ax)
             legend_beside(ax, fontsize="small")
+        # Phases come last: their names must fit the final width of the axes, which the legends reduce.
         self.phases_, self.phase_labels_ = _shade_phases(drawn, self.history.stretches)
         return self
 
@@ -225,6 +237,7 @@ class TrainingCurvesDisplay:
         ]
         self._draw_curves("loss", curves + self._adversary_curves("loss", self._judges()))
         if self.history.has(*(f"{name}_loss" for name in _ADVERSARIES)):
+            # Cross-entropy of an adversary who answers 1/2 for every pair: -ln(1/2) = ln 2.
             ax.axhline(math.log(2.0), color=GRAY, linestyle=":", linewidth=1.2, label="guess of an adversary (ln 2)")
             ax.set_ylabel("Loss (nats per sentence\nor pair, log scale)")
         else:
@@ -249,12 +262,12 @@ class TrainingCurvesDisplay:
         curves += [curve for curve in self._adversary_curves("accuracy", apart) if curve.held_out]
         self._draw_curves("accuracy", curves)
         for phase in _BETWEEN:
-            # The control is asked of T2 alone: T1 is the harder task, and may fail where T2 does not.
+            # Only T2 must pass the control: T1 is the harder task, and may fail where T2 succeeds.
             self._draw_between(phase, ["t2"] if phase == "control" else list(_ADVERSARIES))
         ax.set_ylabel("Accuracy of attackers\n(0 to 1)")
 
     def _judges(self) -> list[str]:
-        """Adversaries that the representer was trained against: the mean of both, or each by itself."""
+        """Adversaries of the training: the mean of T1 and T2 if the history has it, otherwise T1 and T2."""
         return ["average"] if self.history.has("average_loss", "valid_average_loss") else ["t1", "t2"]
 
     def _adversary_curves(self, measure: str, names: list[str]) -> list[_Curve]:
@@ -298,19 +311,21 @@ class TrainingCurvesDisplay:
 
 
 def _shade_phases(axes: Sequence[Axes], stretches: Sequence[PhaseStretch]) -> tuple[dict[str, list[Patch]], list[Text]]:
-    """Shade every other phase in all axes, and write the names above the first.
+    """Shade every other phase in all axes, and write the names above the first axes.
 
     Parameters
     ----------
     axes : sequence of matplotlib Axes
-        Over the same epochs, one above the other; all else must be drawn.
+        Axes over the same epochs, from top to bottom. Everything else must be drawn already.
     stretches : sequence of PhaseStretch
+        Phases with their first and last epochs.
 
     Returns
     -------
     patches : dict of str to list of matplotlib Patch
-        For each phase one region in each of the axes.
+        Regions of each phase, one in each of the axes.
     labels : list of matplotlib Text
+        Names of the phases.
     """
     patches: dict[str, list[Patch]] = {}
     for number, stretch in enumerate(stretches):
@@ -329,9 +344,11 @@ def _shade_phases(axes: Sequence[Axes], stretches: Sequence[PhaseStretch]) -> tu
 def _write_phases(ax: Axes, stretches: Sequence[PhaseStretch]) -> list[Text]:
     figure = ax.get_figure()
     assert figure is not None  # axes that are drawn belong to one
+    # The layout must be computed first: only then do pixel positions and sizes of texts exist.
     figure.draw_without_rendering()  # type: ignore[union-attr]
     labels: list[Text] = []
     for stretch in stretches:
+        # shape: (2,), left and right end of the phase in pixels
         ends = ax.transData.transform([(stretch.first - 0.5, 1.0), (stretch.last + 0.5, 1.0)])[:, 0]
         label = ax.annotate(
             stretch.name,

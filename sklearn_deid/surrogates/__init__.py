@@ -1,4 +1,4 @@
-"""Invented names, places, dates and identifiers, from one stream of random numbers."""
+"""Invented names, places, dates and identifiers, drawn from one stream of random numbers."""
 
 from . import dates, identifiers, names, places
 from .chance import Chance

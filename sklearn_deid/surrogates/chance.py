@@ -1,8 +1,8 @@
 """Random draws for the note generator.
 
-Every draw goes through ``Generator.random()``, which returns the same doubles on every platform; the richer methods
-of a generator (``choice``, ``integers``) may change their streams between numpy releases and cost ten times as much a
-call.
+Every draw uses ``Generator.random()``, which returns the same doubles on every platform. The richer methods of a
+generator (``choice``, ``integers``) may change their streams between numpy releases, and a call costs ten times as
+much.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ class Chance:
     Parameters
     ----------
     seed : numpy.random.SeedSequence or int
-        Source of the stream; equal seeds give equal draws.
+        Random seed of the stream. Equal seeds give equal draws.
 
     Examples
     --------
@@ -57,20 +57,22 @@ class Chance:
         return str(self.number(low, 10 * low - 1))
 
     def pick(self, items: Sequence[T]) -> T:
-        """One of ``items``."""
+        """Draw one of the ``items``, all with equal probability."""
         return items[int(self._random() * len(items))]
 
     def weighted(self, items: Sequence[tuple[T, float]]) -> T:
-        """One of ``(item, weight)`` pairs, in proportion to the weights."""
+        """Draw the item of one ``(item, weight)`` pair, with a probability in proportion to its weight."""
         point = self._random() * sum(weight for _, weight in items)
         for item, weight in items:
             point -= weight
             if point < 0:
                 return item
+        # Only rounding leads here: the weights may add up to slightly more than the subtractions take away.
         return items[-1][0]
 
     def shuffled(self, items: Sequence[T]) -> list[T]:
         """A new list of ``items`` in random order."""
+        # Fisher-Yates: position i takes one of the items 0..i, so every order has the same probability.
         rest = list(items)
         for i in range(len(rest) - 1, 0, -1):
             j = int(self._random() * (i + 1))
@@ -78,5 +80,5 @@ class Chance:
         return rest
 
     def sample(self, items: Sequence[T], size: int) -> list[T]:
-        """Up to ``size`` different positions of ``items``, in random order."""
+        """Draw up to ``size`` of the ``items`` without replacement, in random order."""
         return self.shuffled(items)[:size]

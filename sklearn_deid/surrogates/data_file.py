@@ -1,4 +1,4 @@
-"""The text files in which word lists and note templates are written, for people who edit them.
+"""Text files with word lists and note templates, in a format that people can edit.
 
 =====================  ===========================================================================================
 ``# ...``              a comment; the ``#`` is the first character of the line
@@ -8,7 +8,8 @@
 two spaces, ``...``    the next line of the entry
 =====================  ===========================================================================================
 
-Empty lines belong to an entry if it goes on below them. Nothing else is allowed, so that no line is lost unnoticed.
+Empty lines belong to an entry if the entry continues below them. Other lines raise an error, so that no line is ignored
+silently.
 """
 
 from __future__ import annotations
@@ -24,14 +25,14 @@ _SETTING = re.compile(r"([a-z]+): (\S.*)")
 
 
 class Entry(NamedTuple):
-    """A text and the number of its first line, from 1."""
+    """Text with the number of its first line, counted from 1."""
 
     line: int
     text: str
 
 
 class Block(NamedTuple):
-    """What stands under one ``[name]``."""
+    """Settings and entries under one ``[name]``."""
 
     name: str
     line: int
@@ -40,18 +41,18 @@ class Block(NamedTuple):
 
 
 class DataFile(NamedTuple):
-    """The settings and blocks of one file, in order."""
+    """Settings and blocks of one file, in the order of the file."""
 
     path: Path
     settings: dict[str, Entry]
     blocks: list[Block]
 
     def error(self, message: str, line: int | None = None) -> CorpusFormatError:
-        """An error that names the file and the line."""
+        """Create an error that names the file and the line."""
         return CorpusFormatError(message if line is None else f"Line {line}: {message}", path=str(self.path))
 
     def check_settings(self, allowed: tuple[str, ...], block: Block | None = None) -> None:
-        """Refuse settings of the file, or of a block, that nothing reads."""
+        """Raise an error for a setting of the file, or of a block, that is not among the allowed ones."""
         for name, setting in (self.settings if block is None else block.settings).items():
             if name not in allowed:
                 expected = f"Allowed: {', '.join(allowed)}." if allowed else "None is allowed here."
@@ -64,16 +65,17 @@ def read_data_file(path: Path) -> DataFile:
     Parameters
     ----------
     path : Path
-        A file of UTF-8 text in the format above.
+        File of UTF-8 text in the format of this module.
 
     Returns
     -------
     DataFile
+        Settings and blocks of the file.
 
     Raises
     ------
     CorpusFormatError
-        If a line is none of the above, with file and line.
+        If a line does not follow the format. The error names the file and the line.
 
     Examples
     --------
@@ -88,7 +90,8 @@ def read_data_file(path: Path) -> DataFile:
     """
     file = DataFile(path, {}, [])
     try:
-        text = path.read_text(encoding="utf-8-sig")  # editors on Windows begin files with a byte order mark
+        # Editors on Windows begin files with a byte order mark, which "utf-8-sig" removes.
+        text = path.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError:
         raise file.error("The file is not UTF-8 text. Save it as UTF-8.") from None
     except FileNotFoundError:
@@ -100,7 +103,8 @@ def read_data_file(path: Path) -> DataFile:
         if "\t" in line:
             raise file.error("The line holds a tab, which looks like spaces. Write {tab}.", i + 1)
         if line and not line.startswith("#"):
-            empty = next((k for k in range(i) if any(lines[i - k - 1 : i - k])), i)  # empty lines just above
+            # number of empty lines just above this line
+            empty = next((k for k in range(i) if any(lines[i - k - 1 : i - k])), i)
             _take(file, i + 1, line, empty)
     return file
 
@@ -114,6 +118,7 @@ def _take(file: DataFile, number: int, line: str, empty: int) -> None:
     elif block is not None and line == "-":
         block.entries.append(Entry(number, ""))
     elif block is not None and block.entries and line.startswith("  "):
+        # Empty lines become part of the entry here, when the entry continues; at the end of an entry they are dropped.
         first, text = block.entries[-1]
         block.entries[-1] = Entry(first, text + "\n" * (empty + 1) + line[2:])
     elif (setting := _SETTING.fullmatch(line)) is not None and not (block and block.entries):

@@ -1,4 +1,4 @@
-"""How a day is written in a note, and the days that a note may mention."""
+"""Written forms of dates and times in notes, and arithmetic with dates."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def _ordinal(number: int) -> str:
     return f"{number}{ending}"
 
 
-# Month names are spelled out here: ``strftime`` would follow the locale of the machine.
+# Month names come from the tuple above: ``strftime`` would follow the locale of the machine.
 DATE_FORMS: dict[str, Callable[[date], str]] = {
     "03/14/2011": lambda d: f"{d.month:02d}/{d.day:02d}/{d.year}",
     "3/14/11": lambda d: f"{d.month}/{d.day}/{d.year % 100:02d}",
@@ -40,7 +40,7 @@ DATE_FORMS: dict[str, Callable[[date], str]] = {
 
 
 def short_form(day: date, chance: Chance) -> str:
-    """A day without its year: ``"3/14"``, ``"March 14"``, ``"Mar 14th"``, ``"the 14th of March"``.
+    """Write a date without its year: ``"3/14"``, ``"March 14"``, ``"Mar 14th"`` or ``"14th of March"``.
 
     Examples
     --------
@@ -61,7 +61,7 @@ def short_form(day: date, chance: Chance) -> str:
 
 
 def month_form(day: date, chance: Chance) -> str:
-    """A month: ``"March 2011"``, ``"3/2011"``, ``"March of 2011"``, ``"Mar '11"`` or ``"March"``."""
+    """Write a month: ``"March 2011"``, ``"3/2011"``, ``"March of 2011"``, ``"Mar '11"`` or ``"March"``."""
     return chance.pick(
         (
             f"{_name(day)} {day.year}",
@@ -76,24 +76,24 @@ def month_form(day: date, chance: Chance) -> str:
 
 
 def season_form(day: date, chance: Chance) -> str:
-    """A season: ``"fall 2010"``, ``"last fall"`` without its "last", ``"the winter of 2010"`` without its article."""
+    """Write a season: ``"fall 2010"``, ``"fall"`` or ``"winter of 2010"``, without a word such as "last" or "the"."""
     season = ("winter", "spring", "summer", "fall")[day.month % 12 // 3]
     return chance.pick((f"{season} {day.year}", season, f"{season} of {day.year}"))
 
 
 def weekday_name(day: date, chance: Chance) -> str:
-    """``"Monday"``, now and then ``"Mon"``."""
+    """Write a weekday: ``"Monday"``, or ``"Mon"`` with a probability of 0.1."""
     name = _WEEKDAYS[day.weekday()]
     return name[:3] if chance.happens(0.1) else name
 
 
 def holiday(chance: Chance) -> str:
-    """A holiday, such as ``"Labor Day"``."""
+    """Draw a holiday, such as ``"Labor Day"``."""
     return chance.pick(word_list("holidays", "holidays"))
 
 
 def clock(minutes: int, form: int) -> str:
-    """A time of day, which is no PHI, in one of four forms.
+    """Write a time of day in one of four forms. A time of day is not PHI.
 
     Examples
     --------

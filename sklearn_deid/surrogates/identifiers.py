@@ -1,7 +1,7 @@
-"""Numbers and addresses that identify, all from ranges that nobody holds.
+"""Invented identifiers. Where a reserved range exists, the identifiers come from this range.
 
-Social security numbers have areas that are never issued (000, 666, 900-999), telephone numbers the line 555-01xx,
-mail and web addresses the names that RFC 2606 reserves, and IP addresses the blocks that RFC 5737 reserves.
+Social security numbers have areas that are never issued (000, 666, 900-999). Telephone numbers have the line 555-01xx.
+Mail and web addresses use the names that RFC 2606 reserves. IP addresses come from the blocks that RFC 5737 reserves.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ _CAPITALS = "ABCDEFGHJKLMNPRSTUVWXYZ"
 
 
 def letters(chance: Chance, length: int) -> str:
-    """Capital letters without I, O and Q."""
+    """Draw capital letters without I, O and Q."""
     return "".join(chance.pick(_CAPITALS) for _ in range(length))
 
 
@@ -27,7 +27,7 @@ def mrn(chance: Chance) -> str:
     >>> mrn(Chance(0)).replace("-", "").isdigit()
     True
     """
-    # No letter in front: "MRN" may touch it, and a span must begin where a token does.
+    # No letter in front: in a note "MRN" may touch the number, and a span must begin at the start of a token.
     form = chance.pick(("######", "#######", "########", "###-##-##", "##-##-##", "#####", "###-####", "#######-#"))
     return _fill(form, chance)
 
@@ -71,12 +71,12 @@ def ssn(chance: Chance) -> str:
 
 
 def phone(chance: Chance) -> str:
-    """Area code and line, as ``"617-555-0142"``."""
+    """Telephone number with area code, such as ``"617-555-0142"``."""
     return f"{chance.number(201, 989)}-555-01{chance.number(0, 99):02d}"
 
 
 def phone_forms(number: str) -> tuple[str, ...]:
-    """Ways to write one telephone number; the last one leaves out the area code."""
+    """Written forms of one telephone number; the last form leaves out the area code."""
     area, line = number[:3], number[4:]
     return (
         f"({area}) {line}",
@@ -109,7 +109,7 @@ def user_name(given: str, family: str, chance: Chance) -> str:
 
 
 def email(given: str, family: str, chance: Chance, domain: str | None = None) -> str:
-    """Mail address at a reserved name."""
+    """Mail address at ``domain``, or at a reserved domain."""
     given, family = _plain(given), _plain(family)
     local = chance.pick(
         (
@@ -123,7 +123,7 @@ def email(given: str, family: str, chance: Chance, domain: str | None = None) ->
 
 
 def web_domain(name: str, chance: Chance) -> str:
-    """Name of a hospital's server below a reserved name."""
+    """Domain of a hospital below a reserved domain."""
     return f"{_plain(name)[:14]}.{chance.pick(_DOMAINS)}"
 
 
@@ -135,7 +135,7 @@ def url(domain: str, chance: Chance) -> str:
 
 
 def ip_address(chance: Chance) -> str:
-    """Address in one of the blocks kept for documentation."""
+    """IP address in one of the blocks that are reserved for documentation."""
     return f"{chance.pick(('192.0.2', '198.51.100', '203.0.113'))}.{chance.number(1, 254)}"
 
 
@@ -146,7 +146,8 @@ def room(chance: Chance) -> str:
 
 
 def _fill(form: str, chance: Chance) -> str:
-    # The first digit is not 0: a number printed elsewhere without leading zeros stays the same number.
+    # "#" is a digit and "@" a letter. The first digit is not 0: a number that another program prints without leading
+    # zeros then stays the same number.
     out = []
     for i, sign in enumerate(form):
         if sign == "#":

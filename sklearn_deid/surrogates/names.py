@@ -1,8 +1,8 @@
-"""Names of invented people: lists, syllables, and the words that are names as well.
+"""Names of invented people, drawn from lists or assembled from syllables.
 
-A third of the surnames are drawn from words that clinical English uses otherwise (eponyms, ordinary words), a quarter
-from common surnames, and the rest are assembled from syllables, so that patients who are not in the training notes
-bring names that are not either.
+About a third of the surnames are words with another meaning in clinical English (eponyms, ordinary words). About a
+quarter come from lists of surnames. The other surnames are assembled from syllables. Patients who are not in the
+training notes therefore often have surnames that are not in the training notes either.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ def _names(block: str) -> tuple[str, ...]:
 
 
 def surname(chance: Chance) -> str:
-    """An invented surname.
+    """Draw an invented surname.
 
     Examples
     --------
@@ -26,7 +26,9 @@ def surname(chance: Chance) -> str:
     True
     """
     kind = chance.uniform()
-    if kind < 0.32:  # the first twenty of each list stand in the traps most often, and make half of these names
+    # Notes also use these words with their other meaning, most often the first twenty of each list. Half of the draws
+    # therefore come from the first twenty.
+    if kind < 0.32:
         names = _names("eponyms" if kind < 0.15 else "word surnames")
         return chance.pick(names[:20] if chance.happens(0.5) else names)
     if kind < 0.55:
@@ -42,7 +44,7 @@ def surname(chance: Chance) -> str:
 
 
 def given_name(chance: Chance, sex: str) -> str:
-    """An invented given name for ``sex`` ``"M"`` or ``"F"``."""
+    """Draw an invented given name for the ``sex`` ``"M"`` or ``"F"``."""
     kind = chance.uniform()
     if kind < 0.2:
         return chance.pick(_names(f"{_SEXES[sex]} words"))
@@ -52,7 +54,7 @@ def given_name(chance: Chance, sex: str) -> str:
 
 
 def misspell_name(name: str, chance: Chance) -> str:
-    """``name`` with one inner letter doubled, dropped or swapped with the next; short names stay."""
+    """Double or drop one inner letter of ``name``, or swap two; names of less than five letters stay unchanged."""
     if len(name) < 5:
         return name
     i = chance.number(1, len(name) - 3)
@@ -68,5 +70,5 @@ def misspell_name(name: str, chance: Chance) -> str:
 
 
 def initials_of(*names: str) -> str:
-    """Capital initials, such as ``"JMS"``."""
+    """Initials of the names as capital letters, such as ``"JMS"``."""
     return "".join(name[0] for name in names if name).upper()

@@ -1,4 +1,4 @@
-"""Text for the placeholders of de-identified notes, such as ``[**Hospital 12**]`` and ``[**2151-7-16**]``."""
+"""Invented text for the placeholders of de-identified notes, such as ``[**Hospital 12**]`` and ``[**2151-7-16**]``."""
 
 from __future__ import annotations
 
@@ -25,7 +25,8 @@ _DOCTOR = re.compile(r"doctor|\bmd\b|title|attending|dictator|nameis|provider")
 
 _WARDS = ("Ward", "Unit", "Medical Unit", "Surgical Unit", "Stepdown", "Floor")
 
-# The first that is found in the kind counts, so that the narrow stand before the wide.
+# Pattern, label and draw of each kind. The first pattern that matches is used, so narrow patterns come before wide
+# ones.
 _KINDS: tuple[tuple[str, str, Callable[[Chance], str]], ...] = (
     (r"medical record|unit number", "MEDICALRECORD", identifiers.mrn),
     (r"social security|\bssn\b", "SSN", identifiers.ssn),
@@ -54,20 +55,20 @@ _KINDS: tuple[tuple[str, str, Callable[[Chance], str]], ...] = (
 
 
 def is_name_label(label: str | None) -> bool:
-    """Whether neighbouring parts of this label are one name."""
+    """Whether neighbouring parts with this label form one name."""
     return label in ("PATIENT", "DOCTOR")
 
 
 class PlaceholderFiller:
-    """Gives the placeholders of one note their text; equal placeholders get equal text.
+    """Replaces the placeholders of one note by invented text. Equal placeholders receive equal text.
 
-    Dates keep their distances: all are moved by the same number of days, from the years that MIMIC invents to those
-    around 2000. Which of the ways to write a date is used is a habit of the note.
+    All dates of a note are shifted by the same number of years and days, from the invented years of MIMIC to years
+    around 2000. The distances between dates are therefore preserved. Each note has one way to write full dates.
 
     Parameters
     ----------
     chance : Chance
-        Draws of this note.
+        Random draws of this note.
 
     Examples
     --------
@@ -88,17 +89,19 @@ class PlaceholderFiller:
         self._known: dict[tuple[str, bool], tuple[Part, ...]] = {}
 
     def fill(self, content: str, is_doctor: bool = False) -> tuple[Part, ...] | None:
-        """Text for what stands between the asterisks.
+        """Return the text that replaces a placeholder.
 
         Parameters
         ----------
         content : str
+            Content of the placeholder between the asterisks.
         is_doctor : bool, default=False
-            Whether a name that does not say whose it is belongs to a clinician.
+            Whether a name belongs to a clinician if the placeholder does not tell.
 
         Returns
         -------
-        tuple of (text, label), or None if the kind is not known
+        tuple of (text, label), or None
+            Parts of the text. None means that the kind of placeholder is unknown.
         """
         content = " ".join(content.split())
         key = (content, is_doctor)
@@ -136,7 +139,7 @@ class PlaceholderFiller:
     # ---- dates
 
     def _date(self, content: str) -> str | None:
-        """A date that is written out, moved; None if it is none."""
+        """Shifted date for a placeholder with a date or a range of dates; None for other placeholders."""
         if (found := _FULL.fullmatch(content)) is not None:
             year, month, day = map(int, found.groups())
             return self._form(self._moved(year, month, day))
@@ -144,6 +147,7 @@ class PlaceholderFiller:
             return month_form(self._moved(int(found[1]), int(found[2]), 15), self._chance)
         if (found := _SHORT.fullmatch(content)) is not None:
             month, day = int(found[1]), int(found[2])
+            # A first number above 12 can only be a day.
             if month > 12:
                 month, day = day, month
             return short_form(self._moved(self._first_year or 2150, month, day), self._chance)
@@ -157,11 +161,12 @@ class PlaceholderFiller:
         if self._first_year is None:
             self._first_year = year
         year += self._year - self._first_year
-        # shifted dates can name the 30th of February
+        # The first date of the note sets the shift in years, and all later dates follow. The dates of MIMIC were
+        # shifted too and can name the 30th of February, so days above 28 become 28.
         return shift(date(min(max(year, 2), 9998), min(max(month, 1), 12), min(max(day, 1), 28)), self._days)
 
     def _date_kind(self, kind: str) -> str | None:
-        """A date of which only the kind is known."""
+        """Date for a placeholder that names only the kind of date, such as a month; None for other placeholders."""
         chance = self._chance
         day = date(self._year, chance.number(1, 12), chance.number(1, 28))
         if "date range" in kind:

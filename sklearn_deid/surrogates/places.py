@@ -1,4 +1,4 @@
-"""Invented towns, streets, hospitals and employers, and states and countries, which cannot be invented."""
+"""Invented towns, streets, hospitals and employers, and real states and countries."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def _places(block: str) -> tuple[str, ...]:
 
 
 def state(chance: Chance) -> tuple[str, str]:
-    """A state and its abbreviation.
+    """Draw a state of the United States and its abbreviation.
 
     Examples
     --------
@@ -37,12 +37,12 @@ def state(chance: Chance) -> tuple[str, str]:
 
 
 def country(chance: Chance) -> str:
-    """A country."""
+    """Draw a country."""
     return chance.pick(_places("countries"))
 
 
 def town(chance: Chance) -> str:
-    """An invented town, or one whose name is a word besides.
+    """Draw an invented town, or a town whose name is also an ordinary word.
 
     Examples
     --------
@@ -59,7 +59,7 @@ def town(chance: Chance) -> str:
 
 
 def street(chance: Chance) -> str:
-    """House number and street, sometimes with a flat, or a post box."""
+    """House number and street, sometimes with an apartment, or a post office box."""
     if chance.happens(0.07):
         return f"{chance.pick(('PO Box', 'P.O. Box', 'Box'))} {chance.number(11, 9800)}"
     name = chance.pick(_places("street words")) if chance.happens(0.4) else surname(chance)
@@ -88,14 +88,14 @@ def employer(chance: Chance) -> str:
 
 
 def named_after(chance: Chance, kind: str) -> str:
-    """A house named after a town or a person.
+    """Name of an institution, after a town or a person.
 
     Parameters
     ----------
     chance : Chance
-        Draws.
+        Random draws.
     kind : {"practices", "nursing homes", "schools", "suppliers"}
-        What kind of house.
+        Kind of institution.
     """
     base = surname(chance) if chance.happens(0.3) else town(chance)
     return f"{base} {chance.pick(_places(kind))}"

@@ -1,4 +1,4 @@
-"""The word lists of surrogates: names, places, professions and holidays, kept in text files that can be edited."""
+"""Word lists of surrogates: names, places, professions and holidays, kept in text files that you can edit."""
 
 from __future__ import annotations
 
@@ -11,22 +11,23 @@ _FOLDER = Path(__file__).parent / "words"
 
 
 def read_word_lists(path: Path) -> dict[str, tuple[str, ...]]:
-    """Read a file of word lists: blocks, each with one entry of words separated by commas.
+    """Read a file of word lists. Each block holds one entry: words separated by commas.
 
     Parameters
     ----------
     path : Path
-        A file in the format of ``data_file``.
+        File in the format of ``data_file``.
 
     Returns
     -------
     dict of str to tuple of str
-        The words of each block, in order.
+        Words of each block, in the order of the file.
 
     Raises
     ------
     CorpusFormatError
-        If a list is empty or appears twice, or a comma is missing or too many; with file and line.
+        If a list is empty or appears twice, or if a comma is missing or superfluous. The error names the file and the
+        line.
     """
     file = read_data_file(path)
     file.check_settings(())
@@ -40,6 +41,8 @@ def read_word_lists(path: Path) -> dict[str, tuple[str, ...]]:
 
 
 def _words(file: DataFile, first_line: int, text: str) -> tuple[str, ...]:
+    # Every line but the last must end with a comma: otherwise the last word of a line and the first word of the next
+    # would silently become one entry.
     lines = text.split("\n")
     for i, line in enumerate(lines):
         is_last = i == len(lines) - 1
@@ -55,7 +58,7 @@ _read_once = cache(read_word_lists)
 
 @cache
 def word_list(file: str, block: str) -> tuple[str, ...]:
-    """Words of one block of a file of this package, read on first use.
+    """Words of one block in a file of this package. The file is read on first use.
 
     Examples
     --------

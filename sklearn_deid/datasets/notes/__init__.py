@@ -1,4 +1,4 @@
-"""The note generator: people and places, cases, a template language, and the kinds of notes written in it."""
+"""Note generator: people and places, cases, a template language, and kinds of notes in this language."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Text and gold spans written side by side, so that offsets are right by construction."""
+"""Builder that writes text and gold spans together, so that the offsets are correct by construction."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from ...text import I2B2_2014, Document, Span
 
 
 class NoteBuilder:
-    """Collects the pieces of a note: plain text and PHI.
+    """Builder that collects the pieces of a note: plain text and PHI.
 
-    The text of a note exists only once, as a list of pieces; offsets are counted when the note is finished. A change
-    of the whole note (line ends, capitals, wrapped lines) therefore changes the pieces, and no offset has to be moved
-    by hand.
+    The text of a note exists only once, as a list of pieces. The offsets are computed when the note is finished. A
+    change of the whole note (line ends, capitals, wrapped lines) therefore changes the pieces, and no offset must be
+    corrected.
 
     Examples
     --------

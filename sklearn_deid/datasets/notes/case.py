@@ -1,4 +1,4 @@
-"""What a case is: the clinical thread that runs through all notes of one stay."""
+"""Clinical cases. All notes of one stay describe the same case."""
 
 from __future__ import annotations
 
@@ -37,12 +37,12 @@ class Case:
     Parameters
     ----------
     name : str
-        Short name; notes carry it in ``Document.meta``.
+        Short name of the case. The ``Document.meta`` of a note holds this name.
     phrases : mapping of str to tuple of str
-        Alternatives for every name in ``CASE_PHRASES``, and, of the modality of its imaging study, for every name in
-        ``MODALITY_PHRASES``; in the language of ``grammar``.
+        Templates in the language of ``grammar``: alternatives for every name in ``CASE_PHRASES`` and, for the modality
+        of the imaging study, for every name in ``MODALITY_PHRASES``.
     sex : {"M", "F"} or None, default=None
-        Who can have it; None for everybody.
+        Sex of the patients who can have this case. None means both.
     ages : tuple of int, default=(18, 110)
         Youngest and oldest age in years.
     """
@@ -53,5 +53,5 @@ class Case:
     ages: tuple[int, int] = (18, 110)
 
     def fits(self, sex: str, age: int) -> bool:
-        """Whether a patient of this sex and age can have it."""
+        """Whether a patient of this sex and age can have this case."""
         return self.sex in (None, sex) and self.ages[0] <= age <= self.ages[1]

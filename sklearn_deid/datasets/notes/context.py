@@ -1,4 +1,4 @@
-"""The context of a note: everything that is known while it is written, and the writing itself."""
+"""Context of a note: all facts of the note, and the writer that fills in the templates."""
 
 from __future__ import annotations
 
@@ -60,15 +60,15 @@ class NoteContext:
     Parameters
     ----------
     chance : Chance
-        Draws of this note.
+        Random draws of this note.
     patient, stay : Patient, Stay
-        Whom and what the note is about.
+        Patient and stay that the note describes.
     day : date
-        When it is written.
+        Day on which the note is written.
     words : mapping of str to Word
-        Names that stand for one text, PHI or not.
+        Names in templates that are replaced by exactly one text, PHI or not.
     library : TemplateLibrary
-        Phrases, which stand for one of several templates. Those of the case come first.
+        Phrases, which are replaced by one of several templates. Phrases of the case come first.
     """
 
     def __init__(
@@ -149,7 +149,7 @@ class NoteContext:
         return found
 
     def _alternative(self, name: str) -> str:
-        # Each alternative is used up before one comes again: a note does not repeat its sentences.
+        # All alternatives are used before one is repeated, so that a note does not repeat its sentences.
         left = self._left.get(name)
         if not left:
             left = self._left[name] = self.chance.shuffled(self._phrase(name))

@@ -1,4 +1,4 @@
-"""What a kind of note is: alternatives for its head, sections and foot."""
+"""Kinds of notes: alternatives for head, sections and foot."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ KINDS = ("admission", "nursing", "radiology", "discharge", "letter", "message")
 
 
 class Section(NamedTuple):
-    """A part of a note under its own heading.
+    """Part of a note under a heading.
 
     Parameters
     ----------
     titles : tuple of str
-        Ways to call it; an empty title leaves out the heading.
+        Alternative headings. An empty title leaves out the heading.
     bodies : tuple of str
-        Templates, one of which is written.
+        Alternative templates of the text.
     share : float, default=1.0
-        Share of the notes that have it.
+        Fraction of the notes that have this section.
     """
 
     titles: tuple[str, ...]
@@ -27,16 +27,16 @@ class Section(NamedTuple):
 
 
 class Kind(NamedTuple):
-    """A kind of note.
+    """Kind of note.
 
     Parameters
     ----------
     heads, feet : tuple of str
-        Templates, one of which is written.
+        Alternative templates of the head and of the foot.
     sections : tuple of Section
-        In their usual order.
+        Sections in their usual order.
     headed : float, default=1.0
-        Share of the notes whose sections bear headings at all.
+        Fraction of the notes whose sections have headings.
     """
 
     heads: tuple[str, ...]

@@ -1,4 +1,4 @@
-"""All templates of the generator, as read from their files."""
+"""Library of all templates of the generator."""
 
 from __future__ import annotations
 
@@ -16,19 +16,20 @@ Pairs = tuple[tuple[str, str], ...]
 
 @dataclass(frozen=True, slots=True)
 class TemplateLibrary:
-    """Templates by what they are for.
+    """Templates by their use.
 
     Parameters
     ----------
     kinds : mapping of str to Kind
         Every kind of note.
     cases : tuple of Case
-        In the order in which a seed chooses among them.
+        Cases. Their order must not change, because the random draws depend on the order.
     phrases, child_phrases, elder_phrases : mapping of str to tuple of str
         Alternatives by name for adults, children and people over 66.
     problems, child_problems : tuple of (problem, drug)
-        What patients have besides.
+        Further problems of patients, each with its drug.
     allergies : tuple of (allergy, reaction)
+        Allergies, each with its reaction.
     """
 
     kinds: Mapping[str, Kind]

@@ -1,4 +1,4 @@
-"""What makes real notes untidy: misspellings, lost full stops, capitals, wrapped lines, line ends of other systems."""
+"""Noise of real notes: misspellings, missing full stops, capitals, wrapped lines, and line ends of other systems."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _STOP = re.compile(r"(?<=[a-z])\.(?=\n| [A-Z]|$)")
 
 
 def add_noise(note: NoteBuilder, style: Style, chance: Chance) -> None:
-    """Spoil a finished note in the way its style says; the gold spans follow.
+    """Add noise to a finished note, according to its style. The gold spans are adjusted.
 
     Examples
     --------

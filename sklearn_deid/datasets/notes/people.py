@@ -66,7 +66,7 @@ class Hospital:
 
 @dataclass(frozen=True, slots=True)
 class Patient:
-    """Everything that stays the same through all notes of a patient."""
+    """Patient with all facts that are the same in all notes of this patient."""
 
     person: Person
     birth: date
@@ -103,7 +103,7 @@ class Patient:
 
 
 def make_person(chance: Chance, sex: str | None = None, family: str | None = None) -> Person:
-    """A person, of a given family if there is one."""
+    """Draw a person, with the given family name if it is set."""
     sex = sex or chance.pick("MF")
     middle = chance.pick("ABCDEFGHJKLMNPRSTVW") if chance.happens(0.75) else ""
     return Person(given_name(chance, sex), middle, family or surname(chance), sex)
@@ -112,7 +112,7 @@ def make_person(chance: Chance, sex: str | None = None, family: str | None = Non
 def make_clinician(
     chance: Chance, domain: str, credentials: tuple[str, ...] = ("MD", "M.D.", "MD", "DO", "MD PhD")
 ) -> Clinician:
-    """A clinician of the hospital that owns ``domain``."""
+    """Draw a clinician of the hospital with this ``domain``."""
     person = make_person(chance)
     return Clinician(
         person=person,
@@ -126,7 +126,7 @@ def make_clinician(
 
 
 def make_hospital(chance: Chance, n_doctors: int = 0, name: str | None = None) -> Hospital:
-    """A hospital, clinic or nursing home with ``n_doctors`` doctors and half as many nurses."""
+    """Draw a hospital, clinic or nursing home with ``n_doctors`` doctors and half as many nurses."""
     name = name or places.hospital_name(chance)
     words = name.replace(".", "").split()
     domain = identifiers.web_domain(name, chance)
@@ -148,7 +148,7 @@ def make_hospital(chance: Chance, n_doctors: int = 0, name: str | None = None) -
 
 
 def make_patient(chance: Chance, hospital: Hospital) -> Patient:
-    """A patient of ``hospital``; one in eight is a child at the first stay, one in twelve is over 89."""
+    """Draw a patient of ``hospital``. One in eight is a child at the first stay, and one in twelve is over 89."""
     first = shift(date(1993, 1, 1), chance.number(0, 11400))
     age = chance.number(*chance.weighted((((2, 17), 12), ((18, 64), 42), ((65, 89), 38), ((90, 103), 8))))
     person = make_person(chance)

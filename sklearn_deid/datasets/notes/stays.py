@@ -1,4 +1,4 @@
-"""Stays in hospital: who is treated where, for what, by whom and when; and which notes are written."""
+"""Stays in hospital: patient, hospital, case, staff and dates of a stay, and the notes of each stay."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .case import STAY_FACTS, Case
 from .grammar import Choice, Node, Number, Slot, compile_template
 from .people import Clinician, Hospital, Patient
 
-# Which notes a stay leaves behind, in order of writing; drawn until the patient has all notes.
+# Kinds of notes of a stay, in the order of writing. Stays are drawn until the patient has all notes.
 _BUNDLES = (
     (("admission", "nursing", "discharge"), 3.0),
     (("admission", "radiology", "nursing", "discharge", "letter"), 3.0),
@@ -28,7 +28,7 @@ _BUNDLES = (
 
 @dataclass(frozen=True, slots=True)
 class Stay:
-    """What the notes of one stay share."""
+    """Facts that all notes of one stay share."""
 
     case: Case
     hospital: Hospital
@@ -63,7 +63,7 @@ class Stay:
 def make_stay(
     chance: Chance, patient: Patient, hospital: Hospital, other: Hospital, earliest: date, cases: Sequence[Case]
 ) -> Stay:
-    """A stay of ``patient``, with one of ``cases``, that begins some time after ``earliest``."""
+    """Draw a stay of ``patient`` with one of ``cases``. The stay begins after ``earliest``."""
     admitted = shift(earliest, chance.number(0, 40))
     age = years_between(patient.birth, admitted)
     fitting = [case for case in cases if case.fits(patient.person.sex, age)]
@@ -93,7 +93,7 @@ def make_stay(
 
 
 def other_side(side: str) -> str:
-    """``"right"`` for ``"left"`` and the reverse."""
+    """Return ``"right"`` for ``"left"``, and ``"left"`` for ``"right"``."""
     return "right" if side == "left" else "left"
 
 
@@ -105,7 +105,7 @@ def _side(slot: Slot, side: str) -> str:
 
 
 def _settle(template: str, side: str, chance: Chance) -> str:
-    """Answer a template without PHI once, so that all notes of a stay say the same."""
+    """Fill in a template without PHI once, so that all notes of a stay hold the same text."""
 
     def write(nodes: tuple[Node, ...]) -> str:
         out = ""
@@ -124,12 +124,12 @@ def _settle(template: str, side: str, chance: Chance) -> str:
 
 
 def plan_notes(chance: Chance, n_notes: int) -> list[tuple[int, str]]:
-    """Which note belongs to which stay of a patient.
+    """Assign the notes of a patient to stays and kinds.
 
     Returns
     -------
     list of (stay number, kind)
-        ``n_notes`` pairs; stay numbers do not decrease.
+        ``n_notes`` pairs. Stay numbers never decrease, and notes of one stay have the same number.
 
     Examples
     --------
@@ -141,7 +141,8 @@ def plan_notes(chance: Chance, n_notes: int) -> list[tuple[int, str]]:
     while len(plan) < n_notes:
         bundle = chance.weighted(_BUNDLES)
         missing = n_notes - len(plan)
-        if missing == 1:  # a patient with one note may have any kind, not only what stays begin with
+        # Without this case a last single note would always have a kind with which stays begin.
+        if missing == 1:
             bundle = (chance.pick(bundle),)
         plan.extend((stay, kind) for kind in bundle[:missing])
         stay += 1

@@ -1,4 +1,4 @@
-"""Whether the template files fit together: every slot stands for something, and no phrase for two things."""
+"""Checks of the template files: every slot has a meaning, and no phrase has two."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def template_of(file: DataFile, entry: Entry) -> str:
 
 
 def slots_of(nodes: tuple[Node, ...]) -> Iterator[Slot]:
-    """All slots of a template, in order, those of choices included."""
+    """All slots of a template in order, including the slots of choices."""
     for node in nodes:
         if isinstance(node, Slot):
             yield node
@@ -33,7 +33,7 @@ def slots_of(nodes: tuple[Node, ...]) -> Iterator[Slot]:
 def check_phrases(
     files: Sequence[DataFile], replacing: Sequence[DataFile], taken: Collection[str], parts: Collection[str]
 ) -> None:
-    """Refuse a phrase whose name is taken, and a replacing one that replaces nothing.
+    """Raise an error for a phrase with a used name, and for a replacing phrase that replaces no other.
 
     Parameters
     ----------
@@ -44,7 +44,7 @@ def check_phrases(
     taken : collection of str
         Names of words, and of phrases of cases.
     parts : collection of str
-        Names of blocks that are no phrases.
+        Names of blocks that are not phrases.
     """
     known: dict[str, str] = {}
     for file in files:
@@ -68,7 +68,7 @@ def check_phrases(
 
 
 def check_slots(files: Sequence[DataFile], words: Collection[str], phrases: Collection[str]) -> None:
-    """Refuse slots that stand for nothing, words that are repeated, PHI in facts, and phrases in a circle."""
+    """Raise an error for slots without meaning, repeated words, PHI in facts, and phrases that contain themselves."""
     uses: dict[str, set[str]] = {}
     for file in files:
         for block in file.blocks:

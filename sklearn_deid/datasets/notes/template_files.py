@@ -1,4 +1,4 @@
-"""From a folder of template files to a library; what cannot be read is refused with file and line.
+"""Reading of a folder of template files into a library. Errors name the file and the line.
 
 =====================  ===========================================================================================
 ``kinds/*.txt``        a kind of note: ``[head]``, ``[section]`` as often as needed, ``[foot]``, its own phrases
@@ -34,19 +34,20 @@ def read_library(folder: Path, words: Collection[str]) -> TemplateLibrary:
     Parameters
     ----------
     folder : Path
-        A folder with the files above.
+        Folder with the files of this module's table.
     words : collection of str
-        Names that templates may use and that stand for one text.
+        Names in templates that are replaced by exactly one text.
 
     Returns
     -------
     TemplateLibrary
+        All templates of the folder.
 
     Raises
     ------
     CorpusFormatError
-        If a file is missing or a line of it cannot be read, a slot stands for nothing, or a phrase stands for itself;
-        with file and line.
+        If a file is missing, if a line cannot be read, if a slot has no meaning, or if a phrase contains itself. The
+        error names the file and the line.
     """
     order = _read(folder / "cases" / "order.txt", ())
     kinds = {name: _read(folder / "kinds" / f"{name}.txt", ("headed",)) for name in KINDS}
@@ -92,7 +93,7 @@ def _stem(name: str) -> str:
 
 
 def _case_names(folder: Path, order: DataFile) -> list[str]:
-    """Names of the cases in their order; the list and the files must agree."""
+    """Names of the cases in their order. The list and the files must agree."""
     entries = [entry for block in order.blocks for entry in block.entries]
     names = [entry.text for entry in entries]
     for i, entry in enumerate(entries):
@@ -125,7 +126,7 @@ def _templates(file: DataFile, block: Block) -> tuple[str, ...]:
 
 
 def _exactly(file: DataFile, names: tuple[str, ...]) -> dict[str, tuple[str, ...]]:
-    """Phrases of a file that has these blocks and no others."""
+    """Phrases of a file. The file must have exactly these blocks."""
     found: dict[str, tuple[str, ...]] = {}
     for block in file.blocks:
         if block.name not in names or block.name in found:

@@ -1,9 +1,9 @@
-"""The words of a context: names that templates use and that stand for exactly one text.
+"""Words of a context: names in templates that are replaced by exactly one text.
 
-The labels follow the guidelines of the i2b2 2014 challenge: titles and credentials ("Dr.", "MD") lie outside of the
-span, relatives are PATIENT, nursing homes and practices are HOSPITAL, every age is AGE (also under 90), "yo" lies
-outside; years, months, seasons, weekdays and holidays are DATE, times of day are not; pagers and extensions are
-PHONE; accession, specimen and dictation numbers are IDNUM.
+The labels follow the guidelines of the i2b2 2014 challenge. Titles and credentials ("Dr.", "MD") lie outside of the
+span. Relatives are PATIENT. Nursing homes and practices are HOSPITAL. Every age is AGE, also under 90, and "yo" lies
+outside of the span. Years, months, seasons, weekdays and holidays are DATE, and times of day are not PHI. Pagers and
+extensions are PHONE. Accession, specimen and dictation numbers are IDNUM.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def header_name(context: NoteContext, person: Person) -> str:
 
 
 def hospital_name(context: NoteContext, hospital: Hospital) -> str:
-    """The name in full, shortened, or, of those with staff (practices and homes have none), as initials."""
+    """Write a name in full, shortened, or as initials. Initials need staff, which practices and homes do not have."""
     kind = context.chance.uniform()
     if kind < 0.25:
         return hospital.short
@@ -60,7 +60,7 @@ def written_day(context: NoteContext, day: date) -> str:
 
 
 def told_day(context: NoteContext, day: date, *, month: float = 0.0, weekday: float = 0.0) -> str:
-    """A day as running text mentions it: in the style of the note, without its year, or only its month or weekday."""
+    """Write a day in running text: in the style of the note, without its year, or as a month or weekday only."""
     kind = context.chance.uniform()
     if kind < month:
         return dates.month_form(day, context.chance)
@@ -122,7 +122,7 @@ def title_of(context: NoteContext) -> str:
 
 
 def time_of_day(context: NoteContext) -> str:
-    """Some time of the day; within a log, the time of the entry."""
+    """Draw a time of day. Within a log, this is the time of the entry."""
     minutes = context.minutes
     if minutes is None:
         minutes = 5 * context.chance.number(0, 287) + context.chance.pick((0, 0, 2, 4))
@@ -130,7 +130,7 @@ def time_of_day(context: NoteContext) -> str:
 
 
 def next_entry(context: NoteContext) -> str:
-    """The time of the next entry of a log: times of a log go on."""
+    """Draw the time of the next entry of a log. Times of a log increase."""
     if context.minutes is None:
         context.minutes = 60 * context.chance.pick((7, 7, 8, 15, 19, 23))
     context.minutes += context.chance.number(15, 140)
@@ -183,7 +183,7 @@ def _fact(name: str) -> Word:
 
 
 def _problem(number: int, part: int) -> Word:
-    """The problem (part 0) or its drug (part 1); the numbers of a patient stay the same in all notes."""
+    """Problem (part 0) of the patient, or its drug (part 1). The numbers of a patient are the same in all notes."""
 
     def find(context: NoteContext) -> str:
         known = context.library.child_problems if age_of(context) < 18 else context.library.problems

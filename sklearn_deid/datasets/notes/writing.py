@@ -1,4 +1,4 @@
-"""From a seed to a stream of notes, patient by patient."""
+"""Generation of a stream of notes from a random seed, patient by patient."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _SHARE_IN_SHARED_HOSPITALS = 0.35
 
 @cache
 def shipped_library() -> TemplateLibrary:
-    """The templates of this package, read and checked on first use."""
+    """Read and check the templates of this package on first use."""
     return read_library(_FOLDER, WORDS)
 
 
@@ -36,8 +36,9 @@ def write_notes(
 ) -> Iterator[Document]:
     """Write the notes of one corpus, one patient after the other, holding one patient in memory at a time.
 
-    Every patient has an own stream of random numbers. A third of them are treated in hospitals that the corpus
-    shares, with the same doctors; the others bring their own. ``library`` None means the templates of this package.
+    Every patient has a separate stream of random numbers. A third of the patients are treated in hospitals that the
+    corpus shares, with the same doctors. The other patients have their own hospitals and doctors. A ``library`` of None
+    means the templates of this package.
     """
     library = shipped_library() if library is None else library
     shared = [make_hospital(chance, _N_DOCTORS) for chance in _chances(entropy, 0, _N_SHARED_HOSPITALS)]
@@ -53,7 +54,7 @@ def _chances(entropy: int, key: int, number: int) -> list[Chance]:
 
 
 def _spread(n_notes: int, n_patients: int, entropy: int) -> list[int]:
-    """Notes for each patient: at least one, the others at random."""
+    """Draw the number of notes of each patient. Every patient has at least one note."""
     chance = Chance(np.random.SeedSequence(entropy, spawn_key=(1,)))
     counts = [1] * n_patients
     for _ in range(n_notes - n_patients):
@@ -85,8 +86,8 @@ def _notes_of_patient(
 def write_kind(context: NoteContext, kind: Kind) -> None:
     """Write one note of a kind into the context.
 
-    Sections keep their usual order by and large: now and then one changes places with the next,
-    as it does between two writers.
+    Sections mostly keep their usual order. Sometimes a section is swapped with the next, because real writers differ in
+    their order of sections.
     """
     chance = context.chance
     context.write(chance.pick(kind.heads))

@@ -1,6 +1,7 @@
-"""Training across sites: what they agree on, sessions of the exchange, and the files that NVIDIA FLARE runs by.
+"""Training across sites: the settings of a federation, sessions of the exchange, and files for NVIDIA FLARE.
 
-The files ``flare_*`` but ``flare_kits`` need NVIDIA FLARE; it loads them by name. Everything else runs without it.
+The modules ``flare_*`` need NVIDIA FLARE, which loads them by name. ``flare_kits`` and all other modules run without
+FLARE.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The server's side of one session: which requests are answered, which sites are done, and when it ends."""
+"""Server side of one session: answers to requests, the sites that are done, and the end of the session."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .wire import pack, unpack
 
 @dataclass(frozen=True)
 class SessionRules:
-    """When a session ends; times are in seconds. A site that misses the end continues in the next session.
+    """Rules for the end of a session. A site that misses the end continues in the next session. Times are in seconds.
 
     Parameters
     ----------
@@ -24,10 +24,9 @@ class SessionRules:
     first_contact : float, default=300.0
         The server stops waiting for a site that has not called within this time.
     silence : float, default=60.0
-        The server stops waiting for a site whose last call is longer ago than this. Sites that train call every 10
-        seconds.
+        The server stops waiting for a site that has not called for this time. Sites that train call every 10 seconds.
     grace : float, default=600.0
-        How long the server waits for slow sites once more than half of all sites are done.
+        Waiting time for slow sites after more than half of all sites are done.
     longest : float, default=86400.0
         Longest duration of a session.
     """
@@ -51,12 +50,15 @@ class ExchangeService:
     Parameters
     ----------
     server : ParameterServer
+        Server with the global parameters.
     sites : iterable of str
         Names of the sites that take part.
     rules : SessionRules
+        Rules for the end of the session.
     record : callable
-        Called with a dict of numbers and names for each event; it never holds text of notes.
+        Function called with a dict of numbers and names for each event. The dict never holds text of notes.
     clock : callable, default=time.monotonic
+        Function that returns the time in seconds.
 
     Examples
     --------
@@ -94,13 +96,14 @@ class ExchangeService:
         }
 
     def answer(self, site: str | None, data: Any) -> bytes:
-        """The reply to a request. A refusal is a reply, too.
+        """Return the reply to a request. A refusal is also a reply.
 
         Parameters
         ----------
         site : str or None
-            Name of the site, as the connection has proved it; None if it has not.
+            Name of the site that the connection has proved. None means an unproved name.
         data : bytes
+            Encoded request.
         """
         try:
             if site is None:
@@ -111,7 +114,7 @@ class ExchangeService:
             asked = self._answers.get(str(fields.get("ask")))
             if asked is None:
                 raise ExchangeError("This cannot be asked for.")
-            # Any valid request is a sign of life, also one that is refused below.
+            # Any valid request shows that the site is active, even if the request is refused below.
             with self._lock:
                 self._heard[site] = self._clock()
             return asked(site, fields, body)
@@ -158,7 +161,7 @@ class ExchangeService:
     # ---- the end
 
     def is_over(self) -> bool:
-        """Whether the server waits for no site any longer."""
+        """Whether the server has stopped waiting for all sites."""
         with self._lock:
             now = self._clock()
             return (

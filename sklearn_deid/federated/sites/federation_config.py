@@ -13,7 +13,7 @@ from ...exceptions import ExchangeError
 from ...tagging.old_parameters import current_parameters
 from ..server import ParameterServer, ServerLimits
 
-# No dots: in the addresses of FLARE they divide a site from its processes.
+# No dots: in the addresses of FLARE a dot separates a site from its processes.
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,62}")
 _LABEL = re.compile(r"[^\s-]\S*")
 _EMBEDDINGS = (None, "auto", "glove-6b-50d")
@@ -64,29 +64,32 @@ class FederationConfig:
     sites : list of str
         Names of the sites, as in their certificates.
     labels : list of str
-        The label set.
+        Label set that all sites share.
     tagger : dict, default={}
-        Parameters of `DeidTagger` that differ from its defaults: those of the network, its inputs, its loss and its
-        training, as plain values: settings of objects are named as in ``set_params``, such as ``dropout__input``.
-        ``embeddings`` may be "auto", "glove-6b-50d" or None; ``encoder`` anything but a `PretrainedEncoder`.
+        Parameters of `DeidTagger` that differ from its defaults: parameters of the network, its inputs, its loss and
+        its training, as plain values. Settings of objects have the names of ``set_params``, such as ``dropout__input``.
+        ``embeddings`` may be "auto", "glove-6b-50d" or None. ``encoder`` must not be a `PretrainedEncoder`.
     n_epochs : int, default=25
         Local epochs of each site, over all sessions.
     seed : int, default=0
         Random seed of the first weights.
     max_abs, max_norm : float or None, default=None
-        The server refuses larger updates (`federated.ServerLimits`).
+        Largest magnitude of a value and largest norm of an update. The server refuses larger updates
+        (`federated.ServerLimits`).
     max_staleness : int or None, default=None
+        Largest staleness of an update. The server refuses older updates.
     step : float, default=1.0
         Factor by which the server multiplies updates. Use 1 divided by the number of sites if they train at the same
         time and the sum of their updates overshoots.
     download_selection : {"most-updated", "random", "most-changed"}, default="most-updated"
-        Which parameters a site fetches (`federated.ServerLimits`). With "most-changed" the first download of a site in
-        each session is random, because the server forgets between sessions which parameters it has handed out.
+        Selection of the parameters that a site fetches (`federated.ServerLimits`). With "most-changed" the first
+        download of a site in each session is random, because the server does not store the downloads of earlier
+        sessions.
 
     Raises
     ------
     ExchangeError
-        If something is not as described.
+        If a parameter violates its description.
 
     Examples
     --------
@@ -141,7 +144,7 @@ class FederationConfig:
             raise ExchangeError("'embeddings' must be public and known everywhere: auto, glove-6b-50d or null.")
 
     def limits(self) -> ServerLimits:
-        """Limits of the server."""
+        """Create the limits of the server."""
         given: dict[str, Any] = {
             "max_abs": self.max_abs,
             "max_norm": self.max_norm,
@@ -152,12 +155,12 @@ class FederationConfig:
         return ServerLimits(**{name: value for name, value in given.items() if value is not None})
 
     def tagger_to_train(self) -> Any:
-        """A `DeidTagger` with the agreed parameters, not fitted.
+        """Create a `DeidTagger` with the agreed parameters. The tagger is not fitted.
 
         Raises
         ------
         ExchangeError
-            If a parameter is none of those that a tagger takes.
+            If a parameter is not a parameter of the tagger.
         """
         from ...tagging.tagger import DeidTagger
 
@@ -169,7 +172,7 @@ class FederationConfig:
         return tagger
 
     def first_learner(self) -> Any:
-        """A learner with the first weights of the federation, and no notes: one made-up token to build it."""
+        """Create a learner with the first weights of the federation, from one made-up token and without notes."""
         from ...sequences import TokenSequences
         from ..tagger_learner import make_learner
 
@@ -177,17 +180,17 @@ class FederationConfig:
         return make_learner(self.tagger_to_train(), note, [["O"]], None, self.labels, n_epochs=self.n_epochs)
 
     def new_server(self) -> ParameterServer:
-        """A parameter server with the first weights."""
+        """Create a parameter server with the first weights."""
         learner = self.first_learner()
         return ParameterServer(learner.get_flat(), learner.layout.fingerprint, self.limits())
 
     def tagger_with(self, parameters: np.ndarray, model: str) -> Any:
-        """A fitted `DeidTagger` with parameters of a server.
+        """Create a fitted `DeidTagger` with the parameters of a server.
 
         Raises
         ------
         ExchangeError
-            If they belong to another agreement.
+            If the parameters belong to another agreement.
         """
         learner = self.first_learner()
         if learner.layout.fingerprint != model:

@@ -24,12 +24,12 @@ _TASK = "sklearn_deid_session"
 
 
 class SessionController(Controller):
-    """Continues from the checkpoint of the last session, and writes it with every upload.
+    """Controller that continues from the checkpoint of the last session, and writes the checkpoint with every upload.
 
     Parameters
     ----------
     n_epochs, first_contact, silence, grace, longest
-        As for `SessionRules`.
+        Parameters of `SessionRules`.
     """
 
     def __init__(self, **rules: Any) -> None:
@@ -37,7 +37,7 @@ class SessionController(Controller):
         self.rules = SessionRules(**rules)
 
     def start_controller(self, fl_ctx: Any) -> None:
-        """Load the checkpoint and listen."""
+        """Load the checkpoint and listen for requests."""
         engine = fl_ctx.get_engine()
         workspace = engine.get_workspace()
         root = Path(workspace.get_root_dir())
@@ -62,14 +62,14 @@ class SessionController(Controller):
         self.cancel_all_tasks(fl_ctx=fl_ctx)
 
     def stop_controller(self, fl_ctx: Any) -> None:
-        """Does nothing: every upload is on the disk already."""
+        """Do nothing: every upload is already on the disk."""
 
     def process_result_of_unknown_task(self, *args: Any, **kwargs: Any) -> None:
-        """Result of a site that ends after the session; its uploads have been applied."""
+        """Handle the result of a site that ends after the session. The uploads of this site have been applied."""
 
 
 class _EventFile:
-    """A line of JSON for each event: time, job, site, bytes, versions."""
+    """Log with a line of JSON for each event: time, job, site, bytes, versions."""
 
     def __init__(self, path: Path, job: str) -> None:
         self._path, self._job, self._lock = path, job, threading.Lock()

@@ -1,4 +1,4 @@
-"""One session of the exchange at a site, as an executor of NVIDIA FLARE: the only class that a job may name."""
+"""Executor of NVIDIA FLARE for one session at a site. Jobs may name no other class."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _PING_EVERY, _PING_TIMEOUT = 10.0, 5.0
 
 
 class SiteExecutor(Executor):
-    """Reads the site's own settings, trains, and talks to the server of the job. Takes no arguments from a job."""
+    """Executor that reads the site's own settings, trains, and calls the server. A job passes no arguments to it."""
 
     def execute(self, task_name: str, shareable: Shareable, fl_ctx: Any, abort_signal: Any) -> Shareable:
         """Train until the session ends. Errors are logged without text of notes."""
@@ -51,7 +51,7 @@ class SiteExecutor(Executor):
             self.log_info(fl_ctx, f"trained {n_trained} epochs in this session, {training.n_left} are left")
             return make_reply(ReturnCode.OK)
         except (DeidError, OSError) as error:
-            # Errors of this library hold no text of notes; those of the system hold names of files.
+            # Errors of this library hold no text of notes. Errors of the system hold names of files only.
             self.log_error(fl_ctx, f"{type(error).__name__}: {error}", fire_event=False)
             return make_reply(ReturnCode.EXECUTION_EXCEPTION)
         finally:
@@ -59,7 +59,7 @@ class SiteExecutor(Executor):
 
 
 class _OnlyKindAndPlace:
-    """Replaces an error of another library, which could quote a note, by one with its type and line."""
+    """Replace an error of another library by an error with its type and line. Its message could quote a note."""
 
     def __enter__(self) -> None:
         return None
@@ -74,7 +74,7 @@ class _OnlyKindAndPlace:
 
 
 class _Line:
-    """The connection to the server's process of this job."""
+    """Connection to the server's process of this job."""
 
     def __init__(self, cell: Any, job_id: str, abort_signal: Any) -> None:
         self._cell, self._abort = cell, abort_signal
@@ -93,7 +93,7 @@ class _Line:
     def ask_once(
         self, fields: Mapping[str, Any], body: bytes = b"", timeout: float = _ANSWER_TIMEOUT
     ) -> tuple[dict[str, Any], bytes] | None:
-        """One attempt; None if there is no answer."""
+        """Send the request once. Returns None if there is no answer."""
         reply = self._cell.send_request(
             channel=CHANNEL,
             topic=TOPIC,
@@ -107,7 +107,7 @@ class _Line:
 
 
 def _show_life(line: _Line, quiet: threading.Event) -> None:
-    """Call the server at regular times, however long an epoch takes."""
+    """Call the server at regular intervals, also during long epochs."""
     while not quiet.wait(_PING_EVERY):
         line.ask_once({"ask": "ping"}, timeout=_PING_TIMEOUT)
 

@@ -1,6 +1,6 @@
 """Files for NVIDIA FLARE: input of its provisioning, permissions of its kits, and the job of a session.
 
-All files are JSON, which YAML readers read too. Nothing here needs FLARE itself.
+All files are JSON, which YAML readers can read too. This module does not need FLARE itself.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from .site_settings import SiteSettings
 
 AGREEMENT_FILE = "federation.json"
 SITE_FILE = "site.json"
-# With a hyphen: kits are working directories, and a folder with the name of a package could be taken for it.
+# The hyphen is necessary: kits are working directories, and Python could import a folder with the name of a package.
 STATE_FOLDER = "deid-state"
 CHECKPOINT = Path(STATE_FOLDER, "server.state")
 _EXECUTOR = "sklearn_deid.federated.sites.flare_executor.SiteExecutor"
@@ -40,13 +40,14 @@ def write_federation(
     Parameters
     ----------
     folder : path
-        New or empty; gets ``federation.json``, ``profile.yml``, and ``participants/NAME.yml`` for the server, each site
-        and the person who starts sessions.
+        New or empty folder for ``federation.json``, ``profile.yml``, and ``participants/NAME.yml`` for the server, each
+        site and the person who starts sessions.
     agreement : FederationConfig
+        Settings that all members of the federation share.
     host : str
-        Name under which sites reach the server. It is also the name in the certificate of the server.
+        Name under which sites reach the server. The certificate of the server holds the same name.
     port : int
-        The only port that must be open, on the server only.
+        Port of the server. No other port must be open.
     lead : str
         E-mail address of the person who may start sessions.
     """
@@ -72,9 +73,9 @@ def write_session(folder: str | os.PathLike[str], rules: SessionRules) -> None:
     Parameters
     ----------
     folder : path
-        A new folder. The same job is submitted for each session.
+        New folder for the job. You submit the same job for each session.
     rules : SessionRules
-        Read by the server only.
+        Rules for the end of a session. Only the server reads them.
     """
     root = Path(folder)
     config = root / "app" / "config"
@@ -91,15 +92,18 @@ def write_session(folder: str | os.PathLike[str], rules: SessionRules) -> None:
 def harden_site(kit: str | os.PathLike[str], agreement: FederationConfig, settings: SiteSettings) -> None:
     """Restrict the kit of a site to one class, and write the settings of the site.
 
-    Afterwards nobody can ship code, run shell commands, or send a job with components other than the one executor. Logs
-    stay at the site. The site can read these files before it starts, and can change them at any time.
+    With the restricted kit nobody can send code, run shell commands, or send a job with other components than the
+    executor of this library. Logs stay at the site. The site can read these files before it starts, and can change them
+    at any time.
 
     Parameters
     ----------
     kit : path
-        The folder that ``nvflare package`` (or ``provision``) made.
+        Folder that ``nvflare package`` (or ``provision``) made.
     agreement : FederationConfig
+        Settings that all members of the federation share.
     settings : SiteSettings
+        Settings of this site.
 
     Raises
     ------
@@ -112,7 +116,7 @@ def harden_site(kit: str | os.PathLike[str], agreement: FederationConfig, settin
     resources["components"] = [part for part in resources["components"] if part["id"] != "site_log_streamer"]
     resources["client"] = {**resources.get("client", {}), "allow_log_streaming": False}
     write_json(resources, local / "resources.json")
-    # Jobs come from the lead; what they may contain is decided by `class_allow_list`, and code they may not contain.
+    # Jobs come from the lead. `class_allow_list` limits their components, and jobs must not contain code.
     roles = {"project_admin": _NOBODY, "org_admin": _NOBODY, "lead": {**_NOBODY, "submit_job": "any", "view": "any"}}
     write_json({"format_version": "1.0", "permissions": {**roles, "member": _NOBODY}}, local / "authorization.json")
     write_settings(agreement, local / AGREEMENT_FILE)
@@ -125,7 +129,7 @@ def harden_server(kit: str | os.PathLike[str], agreement: FederationConfig) -> P
     Returns
     -------
     Path
-        The checkpoint. An existing one is never overwritten, so that a federation can be continued.
+        Path of the checkpoint. An existing checkpoint is never overwritten, so that a federation can be continued.
 
     Raises
     ------
@@ -153,7 +157,7 @@ def harden_server(kit: str | os.PathLike[str], agreement: FederationConfig) -> P
 
 
 def server_checkpoint(kit: str | os.PathLike[str]) -> tuple[FederationConfig, Path]:
-    """Federation config and checkpoint in the kit of a server."""
+    """Paths of the federation config and of the checkpoint in the kit of a server."""
     local = _local(kit, "fed_server.json")
     return read_settings(FederationConfig, local / AGREEMENT_FILE), Path(kit) / CHECKPOINT
 
@@ -167,7 +171,7 @@ def _local(kit: str | os.PathLike[str], startup: str) -> Path:
 
 
 def _resources(local: Path, allowed: str) -> dict[str, Any]:
-    """Resources of the kit, with a single class that jobs may name."""
+    """Resources of the kit, restricted to a single class that jobs may name."""
     try:
         resources: Mapping[str, Any] = json.loads((local / "resources.json.default").read_text(encoding="utf-8"))
     except (OSError, ValueError):

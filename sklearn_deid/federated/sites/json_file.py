@@ -20,12 +20,12 @@ _RENAMED: dict[tuple[str, str], tuple[str, dict[Any, Any]]] = {
 
 
 def read_settings(cls: type[T], path: str | os.PathLike[str]) -> T:
-    """A dataclass from the file that holds its fields.
+    """Read a dataclass from a JSON file with its fields.
 
     Raises
     ------
     DeidError
-        If the file is missing, is no JSON object, or has fields that are unknown, missing or refused.
+        If the file is missing or is not a JSON object, or if fields are unknown, missing or invalid.
     """
     try:
         content = json.loads(Path(path).read_text(encoding="utf-8"))
@@ -50,7 +50,7 @@ def read_settings(cls: type[T], path: str | os.PathLike[str]) -> T:
 
 
 def _renamed(cls: type, content: dict[str, Any]) -> dict[str, Any]:
-    """The content under the names of today."""
+    """Rename old fields and values to the current names."""
     current = dict(content)
     for (owner, old), (new, values) in _RENAMED.items():
         # A value that the old version could not have written stays, and is refused like any other unknown field.
@@ -60,11 +60,11 @@ def _renamed(cls: type, content: dict[str, Any]) -> dict[str, Any]:
 
 
 def write_settings(settings: Any, path: str | os.PathLike[str], *, private: bool = False) -> None:
-    """Write a dataclass as the file that `read_settings` reads; a private one for its owner alone."""
+    """Write a dataclass as a file for `read_settings`. Only the owner can read a private file."""
     write_json(asdict(settings), path, private=private)
 
 
 def write_json(content: Any, path: str | os.PathLike[str], *, private: bool = False) -> None:
-    """Write readable JSON; the file is whole or not there, and others can never read a private one."""
+    """Write readable JSON. The file is written completely or not at all. Only the owner can read a private file."""
     text = json.dumps(content, indent=2, ensure_ascii=False) + "\n"
     write_file(path, text.encode("utf-8"), private=private)

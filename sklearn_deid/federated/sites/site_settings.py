@@ -22,22 +22,24 @@ class SiteSettings:
     corpus : str
         File or folder with annotated notes.
     state : str
-        Folder for the worker's state, its log and its model. It holds more than the site shares.
+        Folder for the worker's state, its log and its model. The folder reveals more than the site shares.
     random_state : int or None, default=None
         Random seed of training, and of the selection of sent parameters without noise. Uploads with noise do not use
-        it: each is drawn under a new key.
+        the seed, because each of them has a new key.
     format, encoding : str or None, default=None
-        As for `read_corpus`.
+        Parameters of `read_corpus`.
     upload_fraction, download_fraction, clip, threshold, selection, upload_dtype, error_feedback
-        theta_u, theta_d, gamma, tau and so on, as for `federated.WorkerSettings`.
+        Parameters of `federated.WorkerSettings`, such as theta_u, theta_d, gamma and tau.
     epsilon : float or None, default=None
-        Sparse-vector noise (`federated.SparseVectorUpload`): privacy loss of each epoch.
+        Privacy loss of each epoch with sparse-vector noise (`federated.SparseVectorUpload`).
     noise_multiplier, norm_bound : float or None, default=None
-        Gaussian noise (`federated.GaussianUpload`); both or none.
+        Parameters of Gaussian noise (`federated.GaussianUpload`). Set both or neither.
     validation_fraction : float or None, default=None
-        Share of the patients held out to measure F1, for the site's own log.
+        Fraction of the patients that is held out to measure F1 for the site's own log.
     device : str, default="cpu"
+        Device of the training.
     threads : int, default=1
+        Number of threads of the training.
 
     Examples
     --------
@@ -79,11 +81,11 @@ class SiteSettings:
                 raise ExchangeError(f"'{name}' must be a whole number.")
 
     def worker_settings(self) -> WorkerSettings:
-        """The settings of the `federated.Worker`."""
+        """Create the settings of the `federated.Worker`."""
         return WorkerSettings.of(self)
 
     def privacy(self) -> Any:
-        """The noise of uploads, or None."""
+        """Create the noise of uploads; None without noise."""
         noise, bound = self.noise_multiplier, self.norm_bound
         if (noise is None) != (bound is None):
             raise ExchangeError("'noise_multiplier' and 'norm_bound' belong together.")

@@ -21,7 +21,7 @@ _WORKER = "worker.state"
 
 
 class SiteTraining:
-    """A worker with its notes, whose state outlives the process.
+    """Worker of a site with its notes. The state of the worker is saved and outlives the process.
 
     Until the end of `run_session` no other process can train with the same state folder (`StateLock`). The folder
     holds ``worker.state`` and ``learner-N.state`` (after N epochs), ``history.jsonl`` with a line of
@@ -30,15 +30,17 @@ class SiteTraining:
     Parameters
     ----------
     agreement : FederationConfig
+        Settings that all members of the federation share.
     settings : SiteSettings
+        Settings of this site.
     name : str
-        Of the site, as in its certificate.
+        Name of the site, as in its certificate.
 
     Raises
     ------
     DeidError
-        If the corpus cannot be read, holds labels that are not agreed on, or the saved state is that of another
-        training.
+        If the corpus cannot be read, if it holds labels outside of the agreed label set, or if the saved state belongs
+        to another training.
 
     See Also
     --------
@@ -82,7 +84,7 @@ class SiteTraining:
 
     @property
     def n_left(self) -> int:
-        """Local epochs until the end of the whole training."""
+        """Number of local epochs until the end of the whole training."""
         return self.agreement.n_epochs - self.worker.n_epochs
 
     def run_session(self, ask: Ask, stopped: Callable[[], bool] = lambda: False) -> int:
@@ -91,15 +93,15 @@ class SiteTraining:
         Parameters
         ----------
         ask : callable
-            ``ask(fields, body=b"") -> (fields, body)``. It repeats unanswered requests, and raises ExchangeError if the
-            server does not answer at all.
+            Function ``ask(fields, body=b"") -> (fields, body)``. The function repeats unanswered requests, and raises
+            ExchangeError if the server does not answer at all.
         stopped : callable, default=never
-            Says whether the session is to end early.
+            Function that returns whether the session must end early.
 
         Returns
         -------
         int
-            Number of local epochs that were trained.
+            Number of trained local epochs.
 
         Raises
         ------
@@ -149,7 +151,7 @@ class SiteTraining:
         self._send_pending(ask)
 
     def _send_pending(self, ask: Ask) -> None:
-        """Whatever has not been acknowledged, in order; a refused update stays lost."""
+        """Send all unacknowledged messages in order. A refused update is lost."""
         for sequence, message in sorted(self.worker.pending.items()):
             ask({"ask": "upload", "sequence": sequence}, message)
             self.worker.acknowledge(sequence)
@@ -157,7 +159,7 @@ class SiteTraining:
     # ---- state
 
     def _save(self) -> None:
-        """The learner first; the worker's file says which of the learner's counts, so that both are of one epoch."""
+        """Save the learner, then the worker. The worker's file names the epoch of the learner's file to use."""
         from ..tagger_learner import learner_to_state
 
         worker = self.worker
@@ -175,7 +177,7 @@ class SiteTraining:
         learner_from_state(self.learner, state, arrays)
 
     def _save_model(self) -> None:
-        """The tagger as it is now, with the average of its weights; the next session begins with the saved state."""
+        """Save the current tagger with its averaged weights. The next session begins with the saved state instead."""
         from ...saving import save
 
         self.learner.finish()
@@ -186,12 +188,12 @@ class SiteTraining:
 
 
 def read_site_corpus(settings: SiteSettings) -> Any:
-    """The notes that a site trains on.
+    """Read the notes that a site trains on.
 
     Raises
     ------
     DeidError
-        If they cannot be read, or nothing is annotated: the tagger would learn to miss all PHI.
+        If the notes cannot be read, or if no PHI is annotated. The tagger would then learn to miss all PHI.
     """
     from ...io import read_corpus
 

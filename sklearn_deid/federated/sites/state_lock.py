@@ -10,7 +10,7 @@ from ...exceptions import ExchangeError
 
 
 class StateLock:
-    """A lock that is held from its construction until `release`, or until the process ends in any way.
+    """Lock that is held from its construction until `release`, or until the process ends in any way.
 
     A site that was suspended or cut off may return after its session has ended, with a process that still trains, while
     the next session starts another process. Both would write the same files.

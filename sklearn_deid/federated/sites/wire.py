@@ -1,4 +1,4 @@
-"""One request or reply as bytes: JSON, followed by a message of `federated`. No pickle, no classes."""
+"""Encoding of a request or reply as bytes: JSON, then a message of `federated`, without pickle or classes."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ def pack(fields: Mapping[str, Any], body: bytes = b"") -> bytes:
     Parameters
     ----------
     fields : dict of str to str, int, float, bool or None
-        At most 4096 bytes as JSON.
+        Fields with at most 4096 bytes as JSON.
     body : bytes
-        A message of `federated.SparseUpdate`, or nothing.
+        Message of `federated.SparseUpdate`, or no bytes.
 
     Examples
     --------
@@ -41,13 +41,13 @@ def unpack(data: Any) -> tuple[dict[str, Any], bytes]:
     Raises
     ------
     ExchangeError
-        If `pack` cannot have made the data.
+        If `pack` could not have produced the data.
     """
     if not isinstance(data, (bytes, bytearray, memoryview)):
         raise ExchangeError(f"A request must be bytes. Got {type(data).__name__}.")
     raw = bytes(data)
     length = _LENGTH.unpack_from(raw)[0] if len(raw) >= _LENGTH.size else LARGEST_FIELDS + 1
-    # Before anything is parsed: the length comes from somebody who may be malicious.
+    # The length is checked before anything is parsed, because the sender may be malicious.
     if length > min(LARGEST_FIELDS, len(raw) - _LENGTH.size):
         raise ExchangeError("The request is truncated, or something else.")
     try:
