@@ -93,6 +93,7 @@ def fetch_meddocan(
             install(_RELEASE, home)
         except DataNotFoundError as error:
             raise DataNotFoundError(f"{error.message} {_advice()}", path=str(folder)) from error
+    # Splits and cross-validation group by patient, so every case needs a patient id.
     documents = iter_documents(folder, format="brat", label_scheme="meddocan")
     return Corpus(replace(document, patient_id=document.patient_id or document.doc_id) for document in documents)
 

@@ -635,6 +635,7 @@ class DSSGDEnsemble(BaseEstimator):
             One array of shape (n_tokens, n_classes) for each sentence. The columns have the order of ``classes_``.
         """
         answers = [tagger.predict_proba(X) for tagger in self._taggers()]
+        # for each sentence: (n_taggers, n_tokens, n_classes) -> (n_tokens, n_classes)
         return object_rows(np.mean(np.stack(rows), axis=0) for rows in zip(*answers, strict=True))
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:

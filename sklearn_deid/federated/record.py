@@ -86,6 +86,7 @@ class ExchangeRecord:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the record to one file, without pickle."""
+        # shape of each array: (n_bytes,), the message as uint8
         heads = [(m.direction, m.worker, m.epoch) for m in self._messages]
         arrays = {str(i): np.frombuffer(m.data, np.uint8) for i, m in enumerate(self._messages)}
         write_state(path, _KIND, {"messages": heads}, arrays)

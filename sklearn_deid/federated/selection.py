@@ -138,6 +138,7 @@ def select_upload(
     else:
         # More than k values are above the threshold, so the k largest of all values are candidates.
         chosen = largest_mask(np.abs(delta), k, rng)
+    # shape of both: (number of sent values,), at most k
     indices = np.flatnonzero(chosen)
     values = delta[indices]
     n_clipped = int(np.count_nonzero(values > clip) + np.count_nonzero(values < -clip))

@@ -281,6 +281,7 @@ class ParameterServer:
             update = SparseUpdate.from_bytes(update, size=self.size, model=self.model, kind="update")
         if (update.size, update.model, update.kind) != (self.size, self.model, "update"):
             raise ExchangeError("The update is of another model, size or kind.")
+        # number of updates that were applied since the download of this worker
         staleness = self.version - update.version
         # A version from the future is possible after a restart from an older checkpoint.
         if staleness < 0:

@@ -171,6 +171,7 @@ class SparseUpdate:
             return _DENSE, b""
         if 4 * len(self) < _bitmap_bytes(self.size):
             return _INDICES, np.ascontiguousarray(self.indices, dtype="<i4").view(np.uint8).data
+        # one bit for each parameter: (size,) bool -> (_bitmap_bytes(size),) uint8
         mask = np.zeros(self.size, dtype=bool)
         mask[self.indices] = True
         return _BITMAP, np.packbits(mask, bitorder="little").data

@@ -131,6 +131,7 @@ def split_patients(
         np.arange(n_rows) if groups is None else groups, return_inverse=True, return_counts=True
     )
     known = {} if known is None or groups is None else known
+    # load: shape (n_workers,), sentences of each worker; owner: shape (n_patients,), -1 for a patient without worker
     load = np.zeros(n_workers, dtype=np.int64)
     owner = np.full(len(patients), -1)
     names = patients.tolist()

@@ -75,6 +75,7 @@ class DeidComponent(Pipe):
         device: str | None = None,
     ) -> None:
         self.name = name
+        # An absolute path: the working directory may change before the first doc loads the model.
         self.model = str(Path(model).absolute()) if isinstance(model, (str, Path)) else model
         self.spans_key = spans_key
         self.set_ents = set_ents
@@ -203,6 +204,7 @@ class DeidComponent(Pipe):
         doc.spans[self.spans_key] = SpanGroup(doc, name=self.spans_key, attrs=attrs, spans=marked)
         if self.set_ents:
             joined = [Span(doc, span.first, span.stop, label=span.label) for span in join_overlapping(spans)]
+            # spaCy refuses overlapping entities, and PHI has priority over the entities of other components.
             taken = {token.i for span in joined for token in span}
             others = [entity for entity in doc.ents if not any(token.i in taken for token in entity)]
             doc.set_ents([*joined, *others], default="outside")

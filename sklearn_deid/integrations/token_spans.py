@@ -93,6 +93,7 @@ def join_overlapping(spans: Iterable[TokenSpan]) -> list[TokenSpan]:
             joined.append(span)
             continue
         last = joined[-1]
+        # ``length`` stays the length of the leading span, so that a third span is compared with an original span.
         leading = span if span.length > last.length else last
         joined[-1] = replace(leading, first=last.first, stop=max(last.stop, span.stop))
     return joined

@@ -220,6 +220,7 @@ def _varying(candidates: list[Mapping[str, Any]]) -> list[str]:
 
 def _full_name(parameter: str, candidates: list[Mapping[str, Any]]) -> str:
     names = dict.fromkeys(name for candidate in candidates for name in candidate)
+    # The full name has priority over a name that ends with the parameter.
     found = [name for name in names if name == parameter] or [n for n in names if n.endswith(f"__{parameter}")]
     if len(found) != 1:
         raise ValueError(f"The 'parameter' must be one of the grid: {', '.join(names)}. Got {parameter!r} instead.")
@@ -230,6 +231,7 @@ def _names(candidate: Mapping[str, Any], varying: list[str], parameter: str | No
     """Label beside the point, and name of the point's line."""
     texts = {name: _shown(candidate[name]) for name in varying if name in candidate}
     if parameter is None:
+        # A single varying parameter needs no name beside its values.
         alone = len(texts) == 1
         return ", ".join(text if alone else f"{n.split('__')[-1]}={text}" for n, text in texts.items()), ""
     line = ", ".join(f"{n.split('__')[-1]}={text}" for n, text in texts.items() if n != parameter)

@@ -43,11 +43,11 @@ class NoteBuilder:
         return self
 
     def change_text(self, change: Callable[[str], str]) -> None:
-        """Rewrite the plain pieces, for example with misspellings; PHI stays."""
+        """Rewrite the plain pieces, for example with misspellings. PHI is not changed."""
         self.pieces = [(value if label else change(value), label) for value, label in self.pieces]
 
     def change_all(self, change: Callable[[str], str]) -> None:
-        """Rewrite every piece, PHI included, for example in capitals."""
+        """Rewrite all pieces including PHI, for example in capitals."""
         self.pieces = [(change(value), label) for value, label in self.pieces]
 
     def wrap(self, width: int) -> None:

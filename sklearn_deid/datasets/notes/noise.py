@@ -25,6 +25,7 @@ def add_noise(note: NoteBuilder, style: Style, chance: Chance) -> None:
     >>> add_noise(note, style, Chance(0)); note.pieces
     [('SEEN BY ', None), ('HOPE', 'DOCTOR')]
     """
+    # Misspellings and dropped full stops change plain text only. Capitals and line ends change PHI too.
     if style.sloppy:
         note.change_text(partial(_misspell, chance=chance))
         note.change_text(partial(_drop_stops, chance=chance))
