@@ -15,9 +15,8 @@ from sklearn.utils.validation import check_is_fitted
 from .._compat import Interval, StrOptions, check_constraints
 from .._randomness import own_generator
 from ..exceptions import SequenceError
-from ..metrics import phi_f1_score
 from ..sequences import object_rows
-from ..tagging.marginals import majority_tags
+from ..tagging.marginals import TokenTagger, majority_tags
 from ..tagging.tagger import DeidTagger
 from .noise import GaussianUpload, SparseVectorUpload
 from .privacy_ledger import spent_epsilon
@@ -116,7 +115,7 @@ _SHORT_FORMS: dict[str, dict[str, type[BaseEstimator]]] = {
 }
 
 
-class DSSGDEnsemble(BaseEstimator):
+class DSSGDEnsemble(TokenTagger, BaseEstimator):
     """Workers that train one tagger together and exchange a chosen part of their updates instead of notes.
 
     Everything runs on this machine, with the messages, the server and the workers of `sklearn_deid.federated`. You can
@@ -321,8 +320,6 @@ class DSSGDEnsemble(BaseEstimator):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.two_d_array, tags.input_tags.string = False, True
-        tags.target_tags.required = True
         tags.non_deterministic = self.random_state is None
         return tags
 
@@ -637,12 +634,6 @@ class DSSGDEnsemble(BaseEstimator):
         answers = [tagger.predict_proba(X) for tagger in self._taggers()]
         # for each sentence: (n_taggers, n_tokens, n_classes) -> (n_tokens, n_classes)
         return object_rows(np.mean(np.stack(rows), axis=0) for rows in zip(*answers, strict=True))
-
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Micro F1 of typed spans. ``sample_weight`` must be None."""
-        if sample_weight is not None:
-            raise ValueError("DSSGDEnsemble.score does not take sample weights: spans are counted, not averaged.")
-        return float(phi_f1_score(y, self.predict(X)))
 
     def score_workers(self, X: Any, y: Any) -> np.ndarray:
         """Micro F1 of typed spans of each worker's own tagger, shape (n_workers,)."""

@@ -1,8 +1,8 @@
 """Base classes of the transformers that move PHI tokens: `PhiPerturber`, and `TokenPerturber` for words to words.
 
 To add a perturbation, write a subclass in a file of its own, and add a line to the table of ``__init__``. The subclass
-stores its parameters, states their constraints, and returns a mechanism from ``_make_mechanism``. The base classes do all
-other work.
+stores its parameters, states their constraints, and returns a mechanism from ``_make_mechanism``. The base classes do
+all other work.
 """
 
 from __future__ import annotations
