@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import difflib
 import inspect
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
@@ -52,6 +52,42 @@ def check_constraints(estimator: Any) -> None:
     constraints = estimator._parameter_constraints
     values = {name: getattr(estimator, name) for name in constraints}
     validate_parameter_constraints(constraints, values, caller_name=type(estimator).__name__)
+
+
+def with_objects(
+    estimator: Any, parameters: Mapping[str, Any], long_forms: Mapping[str, Callable[[Any], Any]]
+) -> dict[str, Any]:
+    """Parameters for ``set_params``, with settings objects instead of short forms where a nested parameter is set.
+
+    For example, ``dropout__input=0.1`` needs a `Dropout` object, also if the tagger has ``dropout="auto"``.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Its present parameters are used where ``parameters`` has none.
+    parameters : mapping of str to object
+        Parameters to set.
+    long_forms : mapping of str to callable
+        For each parameter that takes objects: returns the object of a short form, and any other value unchanged.
+
+    Raises
+    ------
+    ValueError
+        If a nested parameter belongs to a value without settings.
+    """
+    out = dict(parameters)
+    for key in parameters:
+        name, dunder, setting = key.partition("__")
+        if not dunder or name not in long_forms:
+            continue
+        value = out.get(name, getattr(estimator, name))
+        long_form = long_forms[name](value)
+        if not hasattr(long_form, "set_params"):
+            raise ValueError(f"{name}={value!r} has no setting {setting!r}: set {name!r} to an object that has one.")
+        # scikit-learn changes objects of the user in place. A short form becomes a new object of this estimator.
+        if long_form is not value:
+            out[name] = long_form
+    return out
 
 
 class NamedEstimators(_BaseComposition):

@@ -29,13 +29,8 @@ class _Home(NamedTuple):
 _TAGGERS = _Home("tagging.saving", "save_tagger", "load_tagger")
 # Keys are the class names in manifests. A package with a class to save adds a row. Modules are imported on first use.
 _HOMES = {
-    "DeidTagger": _TAGGERS,
-    "NoteDeidentifier": _TAGGERS,
-    "RuleTagger": _TAGGERS,
-    "HybridTagger": _TAGGERS,
-    "VotingTagger": _TAGGERS,
-    "RecallTunedTagger": _TAGGERS,
-    "TemperatureScaledTagger": _TAGGERS,
+    **dict.fromkeys(("DeidTagger", "NoteDeidentifier", "RuleTagger", "HybridTagger", "VotingTagger"), _TAGGERS),
+    **dict.fromkeys(("RecallTunedTagger", "TemperatureScaledTagger"), _TAGGERS),
     "PrivateRepresenter": _Home(
         "representations.private_representer", "PrivateRepresenter.save", "PrivateRepresenter.load"
     ),

@@ -12,7 +12,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import check_is_fitted
 
-from .._compat import Interval, StrOptions, check_constraints
+from .._compat import Interval, StrOptions, check_constraints, with_objects
 from .._randomness import own_generator
 from ..exceptions import SequenceError
 from ..sequences import object_rows
@@ -109,9 +109,9 @@ class RandomDelay(BaseEstimator):
 
 _NO_GLOBAL = "strategy='local' has no global network: set predict_with='vote' or the index of a worker."
 # What the short forms mean, so that their parameters can be set by name.
-_SHORT_FORMS: dict[str, dict[str, type[BaseEstimator]]] = {
-    "strategy": {"fedavg": FederatedAveraging},
-    "schedule": {"random-delay": RandomDelay},
+_LONG_FORMS = {
+    "strategy": lambda value: FederatedAveraging() if value == "fedavg" else value,
+    "schedule": lambda value: RandomDelay() if value == "random-delay" else value,
 }
 
 
@@ -312,11 +312,7 @@ class DSSGDEnsemble(TokenTagger, BaseEstimator):
 
         ``strategy="fedavg"`` and ``schedule="random-delay"`` become objects as soon as one of their parameters is set.
         """
-        for name, forms in _SHORT_FORMS.items():
-            value = params.get(name, getattr(self, name))
-            if isinstance(value, str) and value in forms and any(key.startswith(f"{name}__") for key in params):
-                params[name] = forms[value]()
-        return super().set_params(**params)
+        return super().set_params(**with_objects(self, params, _LONG_FORMS))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -162,7 +162,3 @@ class GaussianNoise(nn.Module):
             return x
         # shape: (batch, time, size), where std of shape (size,) is broadcast over sentences and tokens
         return x + self.std() * (self.draw(x, generator) if eps is None else eps)
-
-    def extra_repr(self) -> str:
-        """Return the text that PyTorch prints between the brackets."""
-        return f"{self.size}, kind={self.kind!r}"

@@ -10,7 +10,7 @@ import torch
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
-from .._compat import Interval, StrOptions, check_constraints, resolve_device
+from .._compat import Interval, StrOptions, check_constraints, resolve_device, with_objects
 from .._randomness import own_generator, release_generator
 from ..embeddings import WordVectors, resolve_embeddings
 from ..pseudonyms.neighbor_pseudonymizer import NeighborPseudonymizer
@@ -29,7 +29,17 @@ from .pair_batches import PairBatches
 from .pair_data import PairData, make_pair_data
 from .private_model import PrivateModel
 from .saving import fingerprint_of, load_representer, origin_of, save_representer, settings_of
-from .strategies import DANN, STRATEGIES, Bounded, Schedule, ThreePart, TrainableNoise, TrainingRun, as_strategy
+from .strategies import (
+    DANN,
+    LONG_FORMS,
+    STRATEGIES,
+    Bounded,
+    Schedule,
+    ThreePart,
+    TrainableNoise,
+    TrainingRun,
+    as_strategy,
+)
 
 
 class PrivateRepresenter(SentenceTransformer):
@@ -529,18 +539,9 @@ class PrivateRepresenter(SentenceTransformer):
         Raises
         ------
         ValueError
-            If there is no such parameter, or if the strategy is given as a string, which has no parameters.
+            If there is no such parameter.
         """
-        for whole in ("training", "noise"):
-            value = params.get(whole, getattr(self, whole))
-            nested = [name for name in params if name.startswith(f"{whole}__")]
-            if nested and not hasattr(value, "set_params"):
-                raise ValueError(
-                    f"The {whole!r} parameter of PrivateRepresenter must be a strategy object for {nested[0]!r} to be "
-                    f"set. Got {value!r} instead. See sklearn_deid.representations.Bounded, ThreePart, DANN and "
-                    "TrainableNoise."
-                )
-        return super().set_params(**params)
+        return super().set_params(**with_objects(self, params, LONG_FORMS))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

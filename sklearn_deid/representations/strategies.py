@@ -353,6 +353,13 @@ def as_strategy(parameter: str, value: Any) -> Any:
     return STRATEGIES[parameter][value]() if isinstance(value, str) else value
 
 
+# For `set_params`; an unknown string stays, and `fit` names it.
+LONG_FORMS = {
+    parameter: lambda value, known=known: known[value]() if isinstance(value, str) and value in known else value
+    for parameter, known in STRATEGIES.items()
+}
+
+
 def _bound(model: PrivateModel, run: TrainingRun) -> PrivacyBound | None:
     """Compute the bound after a training against adversaries, which did not optimise the bound."""
     has_noise = bool((model.representer.output_std() > 0).all())

@@ -160,7 +160,7 @@ def _recall_weight(value: Any) -> Any:
     return RecallWeight(float(value)) if isinstance(value, Real) else value
 
 
-_LONG_FORMS: dict[str, Callable[[Any], Any]] = {
+LONG_FORMS: dict[str, Callable[[Any], Any]] = {
     "encoder": _encoder,
     "head": _head,
     "dropout": _dropout,
@@ -194,43 +194,15 @@ def strategy(name: str, value: Any) -> Any:
     >>> strategy("dropout", 0.1), strategy("head", "crf"), strategy("encoder", "lstm")
     (Dropout(input=0.1, layer=0.1, output=0.1), CRFHead(), 'lstm')
     """
-    return _LONG_FORMS[name](value)
+    return LONG_FORMS[name](value)
 
 
 def check_strategies(tagger: Any) -> None:
     """Raise scikit-learn's InvalidParameterError for the first setting that is out of range."""
-    for name in _LONG_FORMS:
+    for name in LONG_FORMS:
         value = strategy(name, getattr(tagger, name))
         if isinstance(value, BaseEstimator):
             check_constraints(value)
-
-
-def with_objects(tagger: Any, parameters: Mapping[str, Any]) -> dict[str, Any]:
-    """Parameters for ``set_params``, with settings objects instead of short forms where a nested parameter is set.
-
-    For example, ``dropout__input=0.1`` needs a `Dropout` object, also if the tagger has ``dropout="auto"``.
-
-    Raises
-    ------
-    ValueError
-        If a nested parameter belongs to a value without settings.
-    """
-    out = dict(parameters)
-    for key in parameters:
-        name, dunder, setting = key.partition("__")
-        if not dunder or name not in _LONG_FORMS:
-            continue
-        value = out.get(name, getattr(tagger, name))
-        long_form = strategy(name, value)
-        if not hasattr(long_form, "set_params"):
-            raise ValueError(
-                f"{name}={value!r} has no setting {setting!r}: set {name!r} to an object that has one, such as "
-                f"those of sklearn_deid.tagging."
-            )
-        # scikit-learn changes objects of the user in place. A short form becomes a new object of this tagger.
-        if long_form is not value:
-            out[name] = long_form
-    return out
 
 
 def plain_parameters(parameters: Mapping[str, Any]) -> dict[str, Any]:

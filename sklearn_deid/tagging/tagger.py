@@ -10,7 +10,7 @@ import torch
 from sklearn.base import clone
 from torch import Tensor
 
-from .._compat import HasMethods, Interval, StrOptions, check_constraints
+from .._compat import HasMethods, Interval, StrOptions, check_constraints, with_objects
 from .._randomness import own_generator
 from ..exceptions import SequenceError
 from ..metrics import phi_f1_score
@@ -31,6 +31,7 @@ from .pretrained_encoder import PretrainedEncoder, PretrainedFiles, layer_rates
 from .recall_weight import RecallWeight
 from .splits import hold_out_patients
 from .strategies import (
+    LONG_FORMS,
     ContextWindow,
     CRFHead,
     Dropout,
@@ -38,7 +39,6 @@ from .strategies import (
     SoftmaxHead,
     check_strategies,
     strategy,
-    with_objects,
 )
 from .tagger_data import (
     SwappingDataset,
@@ -289,7 +289,7 @@ class DeidTagger(TokenTagger, SequenceNet):
         >>> DeidTagger().set_params(dropout__input=0.1, context="window", context__size=3)
         DeidTagger(context=ContextWindow(size=3), dropout=Dropout(input=0.1))
         """
-        super().set_params(**with_objects(self, params))
+        super().set_params(**with_objects(self, params, LONG_FORMS))
         return self
 
     def fit(self, X: Any, y: Any = None, *, groups: Any = None) -> DeidTagger:

@@ -67,10 +67,18 @@ def test_nested_parameters_are_listed_set_and_cloned():
     assert not [name for name in PrivateRepresenter().get_params() if "__" in name]
 
 
-@pytest.mark.parametrize("name", ["training__patience", "noise__floor"])
-def test_a_string_has_no_parameters_to_set(name):
-    with pytest.raises(ValueError, match=f"must be a strategy object for '{name}' to be set. Got"):
-        PrivateRepresenter().set_params(**{name: 1})
+def test_a_string_becomes_its_object_when_a_parameter_of_it_is_set():
+    representer = PrivateRepresenter().set_params(training__max_attack_accuracy=0.55, noise__floor=0.1)
+    assert (representer.training.max_attack_accuracy, representer.noise.floor) == (0.55, 0.1)
+    assert isinstance(representer.training, Bounded) and isinstance(representer.noise, TrainableNoise)
+    other = PrivateRepresenter().set_params(training="dann", training__patience=4)
+    assert isinstance(other.training, DANN) and other.training.patience == 4
+
+
+@pytest.mark.parametrize(("noise", "name"), [(0.5, "noise__floor"), (None, "noise__lr")])
+def test_a_number_has_no_parameters_to_set(noise, name):
+    with pytest.raises(ValueError, match=f"has no setting '{name.partition('__')[2]}': set 'noise' to an object"):
+        PrivateRepresenter(noise=noise).set_params(**{name: 1})
 
 
 @pytest.mark.parametrize(

@@ -220,10 +220,8 @@ class PairAttack(AuditAttack):
         n_epochs = min(settings.n_epochs, _QUICK_EPOCHS) if settings.quick else settings.n_epochs
         options = cls.options_of(preset, settings)
         # A continued adversary keeps the kind with which it was trained.
-        if (
-            options.get("start") == "continued"
-            and getattr(getattr(release.representer, "training_", None), "adversary", None) == "paper"
-        ):
+        against = getattr(getattr(release.representer, "training_", None), "adversary", None)
+        if options.get("start") == "continued" and against == "paper":
             options = _PAPER | options
         return cls(n_epochs=n_epochs, patience=max(5, n_epochs // 5), **options, **settings.shared)
 
