@@ -48,6 +48,7 @@ def new_file(path: str | os.PathLike[str], *, private: bool = False, work: Path 
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
         with open(os.open(work, flags, 0o600 if private else 0o666), "wb") as stream:
             yield stream
+            # A rename can reach the disk before the content does, so the content is synced first.
             stream.flush()
             os.fsync(stream.fileno())
         os.replace(work, target)
@@ -107,12 +108,15 @@ def _name_folder(work: Path, target: Path, replace: bool) -> None:
     try:
         os.replace(work, target)
     except OSError:
+        # Another process made the same folder in the meantime. With replace=False the first folder stays, as the caller
+        # asked.
         if replace or not target.exists():
             raise
 
 
 def _swap(work: Path, target: Path) -> None:
     """Replace the old folder by the new folder. If the replacement fails, the old folder is restored."""
+    # A folder that is not empty cannot be replaced by a rename, so the old folder is moved aside first.
     old = work.with_name(f"{work.name}-old")
     os.replace(target, old)
     try:

@@ -32,6 +32,7 @@ def lazy_names(room: str, files: Mapping[str, str]) -> tuple[list[str], Callable
     home = {name: file for file, names in files.items() for name in names.split()}
 
     def getter(name: str) -> Any:
+        # Nothing is stored in the package: a later access calls this function again and finds the same object.
         if name in home:
             return getattr(import_module(f"{room}.{home[name]}"), name)
         raise AttributeError(f"module {room!r} has no attribute {name!r}")

@@ -59,6 +59,7 @@ def own_torch_stream(rng: np.random.Generator, device: torch.device) -> Iterator
     # The import is local because rule taggers and corpus readers must work without loading torch.
     import torch
 
+    # Without a list of devices, fork_rng would also save the state of every CUDA device.
     with torch.random.fork_rng([device] if device.type == "cuda" else []):
         torch.manual_seed(int(rng.integers(2**31)))
         yield
@@ -129,6 +130,7 @@ def to_grid(values: np.ndarray, step: float) -> np.ndarray:
     >>> to_grid(np.array([0.3, -0.4]), 0.25).tolist()
     [0.25, -0.5]
     """
+    # float64 represents the quotient and the product exactly, because the step is a power of two.
     steps = np.rint(np.asarray(values, dtype=np.float64) / step)
     return np.clip(steps, -MOST_STEPS, MOST_STEPS, out=steps) * step
 

@@ -70,6 +70,7 @@ def check_bundle_target(path: str | os.PathLike[str], overwrite: bool = False) -
         return
     if not overwrite:
         raise BundleError("The folder exists; pass overwrite=True to replace it.", path=str(target))
+    # A folder without a manifest may belong to the user, so it is never deleted.
     if not (target / _MANIFEST).is_file():
         raise BundleError(
             "There is something else than a saved model or representation; it is not replaced.", path=str(target)
@@ -107,6 +108,7 @@ def read_manifest(path: str | os.PathLike[str]) -> dict[str, Any]:
     folder = Path(path)
     manifest = _parsed_manifest(folder)
     try:
+        # The parser of safetensors checks the header only. Damaged values change nothing but the digest.
         digest = _file_digest(folder / ARRAYS_FILE)
     except OSError:
         raise BundleError("The arrays cannot be read.", path=str(folder)) from None

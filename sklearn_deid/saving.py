@@ -77,6 +77,7 @@ def save(obj: Any, path: str | os.PathLike[str], *, overwrite: bool = False, **o
     ...     load(f"{folder}/model").classes_.tolist()
     ['O', 'B-PATIENT']
     """
+    # A subclass of the user is saved as the class of the library from which it inherits.
     own = [c for c in type(_unwrapped(obj)).__mro__ if c.__module__.startswith(f"{__package__}.")]
     home = next((_HOMES[c.__name__] for c in own if c.__name__ in _HOMES and _HOMES[c.__name__].save), None)
     if home is None:

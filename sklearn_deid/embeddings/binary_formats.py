@@ -76,10 +76,12 @@ def read_word2vec_binary(file: VectorFile) -> RawVectors:
         wanted = file.wanted(n_words)
         for number in range(1, (n_words if wanted is None else wanted) + 1):
             what = f"word {number} of {n_words}"
+            # Some programs write a line feed after each vector.
             words.append(buffer.until(b" ", what).lstrip(b"\n"))
             numbers += buffer.take(4 * dim, what)
         if wanted == n_words and not buffer.rest_is_blank():
             raise file.error(f"More follows the {n_words} words that the header announces.")
+    # shape: (n_words, dim)
     vectors = np.frombuffer(numbers, dtype="<f4").reshape(len(words), dim)
     file.check_finite(vectors)
     return without_duplicates(file.decode(words, 1, "word"), vectors)
@@ -118,6 +120,7 @@ def read_fasttext_binary(file: VectorFile) -> tuple[RawVectors, SubwordTable | N
         dictionary = _read_dictionary(file, buffer)
         matrix = _read_matrix(file, buffer, dictionary)
     n_words = len(dictionary.words)
+    # Without n-grams, the matrix holds the vectors of the words only.
     if dictionary.bucket == 0:
         return without_duplicates(dictionary.words, matrix), None
     subwords = SubwordTable(matrix[n_words:], dictionary.min_n, dictionary.max_n, lower=False)
@@ -156,6 +159,7 @@ def _read_matrix(file: VectorFile, buffer: _Buffer, dictionary: _Dictionary) -> 
         raise file.error("Quantised fastText models cannot be read.")
     if dim != dictionary.dim or n_rows < n_words + n_ngrams:
         raise file.error("The matrix does not have the shape that the settings announce.")
+    # The memory grows with the bytes that are read, so that a false size in the header reserves nothing.
     numbers = bytearray()
     missing = 4 * n_rows * dim
     while missing:

@@ -61,4 +61,5 @@ def load_glove() -> WordVectors:
         if not file.is_file():
             raise DataNotFoundError(f"The package '{_PACKAGE}' is incomplete. {_EXTRA}", path=str(file))
     words = parquet.read_table(words_file, columns=["index"]).column("index").to_pylist()
+    # The mapped file is shared by all processes of the machine.
     return WordVectors(words, np.load(vectors_file, mmap_mode="r", allow_pickle=False), is_public=True)

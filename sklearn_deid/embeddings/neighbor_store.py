@@ -55,6 +55,7 @@ def take_known(tables: Sequence[NeighborTable], rows: np.ndarray, n_neighbors: i
     known = np.zeros(len(rows), dtype=bool)
     for table in usable:
         missing = np.flatnonzero(~known)
+        # A row above all rows of the table has no place. The last place fails the comparison below.
         place = np.minimum(np.searchsorted(table.rows, rows[missing]), len(table.rows) - 1)
         here = table.rows[place] == rows[missing]
         neighbors[missing[here]] = table.neighbors[place[here], :n_neighbors]
@@ -173,6 +174,7 @@ class NeighborFolder:
         """
         self.path.mkdir(parents=True, exist_ok=True, mode=0o700)
         neighbors = np.ascontiguousarray(table.neighbors, dtype="<i4")
+        # The name contains a digest of the content, so that a first pass computes the digest without a copy in memory.
         content = _Digest(self.key)
         np.save(content, neighbors, allow_pickle=False)
         with new_file(self.path / content.name, private=True) as stream:
@@ -191,6 +193,7 @@ class NeighborFolder:
                 return None
             neighbors = np.load(file, mmap_mode="r", allow_pickle=False)
         except (OSError, ValueError):
+            # A damaged file counts as missing: its neighbours are searched again.
             return None
         if neighbors.ndim != 2 or neighbors.dtype != np.dtype("<i4") or not neighbors.size:
             return None

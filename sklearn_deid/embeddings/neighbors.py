@@ -134,6 +134,7 @@ class NeighborIndex:
         tables = [] if self._latest is None else [self._latest]
         tables += _RECENT.find(self._key, n_neighbors)
         neighbors, known = take_known(tables, rows, n_neighbors)
+        # Files are read only if the tables in memory are not sufficient.
         if self._folder is None or known.all():
             return neighbors, known
         return take_known(tables + self._folder.tables(), rows, n_neighbors)
@@ -144,6 +145,7 @@ class NeighborIndex:
         queries = self.vectors.vectors_at(rows)
         found = search_neighbors(table, ids, queries, rows, n_neighbors, n_jobs=self.n_jobs, verbose=self.verbose)
         found.flags.writeable = False
+        # Only the rows of this search are new. Known rows are in a table already.
         result = NeighborTable(rows, found)
         _RECENT.add(self._key, result)
         if self._folder is not None:

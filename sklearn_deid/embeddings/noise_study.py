@@ -101,12 +101,14 @@ def noise_study(
     if not len(asked) or n_draws < 1:
         raise ValueError(f"The study needs at least one row and one draw. Got {len(asked)} rows, {n_draws} draws.")
     rng = check_random_state(random_state)
+    # A vector of zeros has no direction, so that no noisy vector is near to it.
     ids = np.flatnonzero(np.concatenate([block.any(axis=1) for block in vectors.blocks()]))
     table, unit = vectors.vectors_at(ids), vectors.vectors_at(asked).astype(np.float64)
     counts, cosines = np.zeros((len(levels), len(_RANKS)), dtype=np.int64), np.zeros(len(levels))
     for _ in range(n_draws):
         noise = rng.standard_normal(unit.shape)
         for i, level in enumerate(levels):
+            # shape: (n_rows, dim)
             noisy = unit + level * noise
             noisy /= np.linalg.norm(noisy, axis=1, keepdims=True)
             rank = _ranks(table, ids, noisy.astype(np.float32), asked)

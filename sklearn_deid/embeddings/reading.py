@@ -86,6 +86,7 @@ def read_word_vectors(
         raw, subwords = read_fasttext_binary(file)
     else:
         raw = read_text(file) if found == "text" else read_word2vec_binary(file)
+    # No file format says whether vectors are public, so that only the caller can declare them public.
     if subwords is not None and is_public:
         subwords = SubwordTable(subwords.table, subwords.min_n, subwords.max_n, lower=subwords.lower, is_public=True)
     return WordVectors(raw.words, raw.vectors, subwords=subwords, is_public=is_public, n_duplicates=raw.n_duplicates)

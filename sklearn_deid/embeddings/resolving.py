@@ -113,5 +113,6 @@ def _read(spec: str | PathLike[str]) -> WordVectors:
 
 def _is_keyed_vectors(spec: Any) -> bool:
     """Whether ``spec`` is a gensim object, without importing gensim to find out."""
+    # An object of gensim can exist only if gensim has been imported.
     module = sys.modules.get("gensim.models.keyedvectors")
     return module is not None and isinstance(spec, module.KeyedVectors)

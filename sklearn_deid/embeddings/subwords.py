@@ -73,9 +73,12 @@ def ngram_hashes(words: Sequence[str], min_n: int = 3, max_n: int = 6) -> tuple[
     word_of = np.searchsorted(ends_at, first_byte, side="right")
     ends = np.searchsorted(first_byte, ends_at)  # one past the last character of each word
     left = ends[word_of] - np.arange(len(first_byte))  # characters from here to the end of the word
+    # fastText hashes signed bytes: a byte above 127 sets the upper bits, too.
     signed = data.view(np.int8).astype(np.int32).view(np.uint32)
 
+    # shape: (n_characters,): running hash of the n-gram that starts at each character
     state = np.full(len(first_byte), _FNV_OFFSET, dtype=np.uint32)
+    # shape: (n_characters, number of n-gram lengths)
     hashes = np.empty((len(first_byte), max_n - min_n + 1), dtype=np.uint32)
     chosen = np.zeros(hashes.shape, dtype=bool)
     for n in range(1, max_n + 1):
@@ -217,6 +220,7 @@ class SubwordTable:
         return out
 
     def __copy__(self) -> SubwordTable:
+        # The table is read-only, so that copies share it.
         return self
 
     def __deepcopy__(self, memo: dict) -> SubwordTable:

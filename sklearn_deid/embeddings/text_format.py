@@ -105,6 +105,7 @@ def _parse(file: VectorFile, lines: list[bytes], first: int, dim: int) -> tuple[
         if block.shape != (len(words), dim) or not np.isfinite(block).all():
             raise ValueError
     except ValueError:
+        # np.loadtxt does not name the wrong field. A second, slower pass finds its line and position.
         raise _first_garbled(file, stripped, first, dim) from None
     if numbered is None:  # blank lines: decode one by one, so that an error names the right line
         numbers = [number for number, line in enumerate(stripped, first) if line]

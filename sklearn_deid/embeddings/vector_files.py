@@ -52,6 +52,7 @@ class VectorFile:
             )
         if self.max_words is not None and self.max_words < 1:
             raise ValueError(f"The 'max_words' parameter must be at least 1 or None. Got {self.max_words} instead.")
+        # Lines are split as bytes before words are decoded. The bytes of separators and digits must therefore be ASCII.
         if "\n 0<".encode(self.encoding) != b"\n 0<":
             raise ValueError(f"The 'encoding' parameter must be a superset of ASCII. Got {self.encoding!r} instead.")
 
@@ -107,6 +108,7 @@ def parse_header(line: bytes) -> tuple[int, int] | None:
 
 def without_duplicates(words: list[str], vectors: np.ndarray) -> RawVectors:
     """Keep only the first row of each word."""
+    # In reversed order the first row of a word overwrites all later rows of the word.
     first = {word: row for row, word in reversed(list(enumerate(words)))}
     n_duplicates = len(words) - len(first)
     if not n_duplicates:

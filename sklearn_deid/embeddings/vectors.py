@@ -167,6 +167,8 @@ class WordVectors:
         if self.subwords is not None and unknown.any():
             missing = np.flatnonzero(unknown)
             made = self.subwords.vectors_for([distinct[i] for i in missing], unit=True)
+            # Unknown words with at least one n-gram in the table have a vector. The others stay zero and count as
+            # unknown.
             vectors[missing] = made
             unknown[missing] = ~made.any(axis=1)
         return Lookup(vectors[inverse], unknown[inverse])
@@ -230,12 +232,14 @@ class WordVectors:
         return next((self._rows[form] for form in word_forms(word) if form in self._rows), -1)
 
     def _rows_of(self, distinct: Sequence[str]) -> np.ndarray:
+        # Most tokens have a row in their own spelling. The variants are tried only for the others.
         rows = np.fromiter((self._rows.get(word, -1) for word in distinct), dtype=np.int64, count=len(distinct))
         for i in np.flatnonzero(rows < 0).tolist():
             rows[i] = self._row(distinct[i])
         return rows
 
     def __copy__(self) -> WordVectors:
+        # The vectors are read-only, so that copies share them.
         return self
 
     def __deepcopy__(self, memo: dict) -> WordVectors:
@@ -327,6 +331,7 @@ def _open_folder(path: Path, verify: bool) -> WordVectors:
         expected = manifest["n_words"], manifest["dim"], manifest["checksum"]
     except (KeyError, TypeError, ValueError) as error:
         raise BundleError(f"The word vectors are damaged: {type(error).__name__}.", path=str(path)) from error
+    # The checksum covers words and vectors and reads all of them, so that it can be skipped for large tables.
     if (len(opened), opened.dim) != expected[:2] or (verify and opened.checksum != expected[2]):
         raise BundleError("The word vectors are not those that were saved.", path=str(path))
     return opened

@@ -37,6 +37,7 @@ def check_sequences(X: Any, *, name: str = "X") -> TokenSequences | TokenVectors
     if isinstance(X, (str, bytes)) or not hasattr(X, "__iter__"):
         raise SequenceError(f"'{name}' must be a sequence of sentences. Got {type(X).__name__} instead.")
     rows = list(X)
+    # The first row that is not empty decides between tokens and vectors; empty rows do not tell.
     first = next((row for row in rows if not isinstance(row, str) and hasattr(row, "__len__") and len(row)), None)
     vectors = first is not None and np.ndim(first[0]) == 1 and not isinstance(first[0], str)
     return (TokenVectors if vectors else TokenSequences).from_rows(rows, name=name)
@@ -55,6 +56,7 @@ def check_tags(y: Any, X: RaggedArray) -> TokenSequences:
     tags = y if isinstance(y, TokenSequences) else TokenSequences.from_rows(y, name="y")
     if len(tags) != len(X):
         raise SequenceError(f"X has {len(X)} sentences, y has {len(tags)}.")
+    # Both have n rows here, so that the lengths can be compared row by row. Shape: (n_wrong,)
     wrong = np.flatnonzero(tags.lengths != X.lengths)
     if wrong.size:
         i = int(wrong[0])

@@ -81,6 +81,7 @@ def _text(value: Any, name: str) -> str:
 
 
 def _count(value: Any, name: str) -> int:
+    # bool is a subclass of int: without the first test True would be a valid count.
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, Integral) or value < 1:
         raise BundleError(f"The '{name}' of an origin must be a whole number of at least 1.")
     return int(value)

@@ -126,6 +126,7 @@ class RaggedArray:
             ids = np.asarray(documents)
             if ids.shape != self.shape:
                 raise SequenceError(f"'documents' must hold one id for each of {len(self)} rows. Got {ids.shape}.")
+            # Ids become small integers, so that no id of a document remains in the container.
             new.documents = np.unique(ids, return_inverse=True)[1].astype(np.int64)
         return new
 
@@ -164,6 +165,7 @@ class RaggedArray:
 def object_rows(rows: Iterable[Any]) -> np.ndarray:
     """1-D object array of rows. ``np.array`` would make a 2-D array of rows with equal lengths."""
     items = list(rows)
+    # Assignment to single places keeps each row as one object, whatever its length.
     out = np.empty(len(items), dtype=object)
     for i, row in enumerate(items):
         out[i] = row
@@ -176,6 +178,7 @@ def _with_documents(cls: type[RaggedArray], arguments: tuple, documents: np.ndar
 
 def _as_index(key: Any, n: int) -> np.ndarray:
     index = np.asarray(key)
+    # shape: (n_chosen,), or (n,) for a boolean index
     if index.ndim != 1:
         raise IndexError(f"An index needs one dimension. Got {index.ndim}.")
     if index.dtype == bool and index.shape != (n,):

@@ -50,6 +50,7 @@ class TokenVectors(RaggedArray):
         """
         if not parts or len({part.data.shape[1:] for part in parts}) != 1:
             raise SequenceError("Only representations of one dimension d can be joined, and at least one is needed.")
+        # shape: offsets (n_rows + 1,), data of the result (n_items, d)
         offsets = np.concatenate(([0], np.cumsum(np.concatenate([part.lengths for part in parts]))))
         same = all(part.origin == parts[0].origin for part in parts)
         return cls(np.concatenate([part.data for part in parts]), offsets, parts[0].origin if same else None)
@@ -72,6 +73,7 @@ class TokenVectors(RaggedArray):
     def from_rows(cls, rows: Iterable[Any], *, name: str = "X") -> TokenVectors:
         """Convert rows of 2-D arrays (n_tokens, d). An invalid row raises a SequenceError with its number."""
         arrays = [_as_vectors(row, name, number) for number, row in enumerate(rows)]
+        # Empty rows have no second axis and say nothing about d.
         widths = {a.shape[1:] for a in arrays if a.size}
         if len(widths) > 1 or any(len(w) != 1 for w in widths):
             raise SequenceError(f"Every row of '{name}' must have shape (n_tokens, d) with one d.")

@@ -51,6 +51,7 @@ class ContextUnits:
             Number of the document of each sentence. A unit keeps the order of the sentences of its document.
         """
         order, first, stop = _by_document(documents)
+        # shape: (n_documents + 1,)
         offsets = np.append(np.unique(first), len(order))
         return cls(order, offsets, np.ones(len(order), dtype=bool))
 
@@ -59,6 +60,7 @@ class ContextUnits:
         """One unit for each sentence: the sentence to tag, and up to ``size`` sentences of context on either side."""
         order, first, stop = _by_document(documents)
         here = np.arange(len(order))
+        # shape: (n_sentences,): first row of each window, and the row past its last
         begin, end = np.maximum(first, here - size), np.minimum(stop, here + size + 1)
         counts = end - begin
         offsets = np.concatenate(([0], np.cumsum(counts)))
@@ -68,6 +70,7 @@ class ContextUnits:
 
     def sizes(self, lengths: np.ndarray) -> np.ndarray:
         """Number of tokens of each unit, 0 if no sentence of the unit is to be tagged; shape (n_units,)."""
+        # shape: (n_rows + 1,): running totals, whose differences count the tokens of any range of rows
         items, to_tag = np.append(0, np.cumsum(lengths[self.rows])), np.append(0, np.cumsum(self._on(lengths)))
         start, stop = self.offsets[:-1], self.offsets[1:]
         return np.where(to_tag[stop] > to_tag[start], items[stop] - items[start], 0)
@@ -227,6 +230,7 @@ class SentenceDataset(Dataset):
         mask = position < lengths[:, None]
         # shape: (batch, time): number of each token in the flat arrays
         item = np.where(mask, self.offsets[rows][:, None] + position, 0)
+        # Padded positions have tag 0. The mask excludes these positions from every sum.
         tags = np.zeros(mask.shape, dtype=np.int64)
         if self.tags is not None:
             tags[mask] = self.tags[item[mask]]
@@ -249,6 +253,7 @@ class SentenceDataset(Dataset):
         length = self.lengths[rows]
         # shape: (n_sentences,): number of tokens of the batch before each sentence
         before = np.cumsum(length) - length
+        # shape: (n_units,)
         sizes = np.bincount(unit, weights=length).astype(np.int64)
         longest = int(sizes.max())
         # shape: (n_sentences,): first cell of each sentence in the flattened (units, longest) array
@@ -258,6 +263,7 @@ class SentenceDataset(Dataset):
         cell = count + np.repeat(begin - before, length)
         item, on = np.zeros(len(sizes) * longest, dtype=np.int64), np.zeros(len(sizes) * longest, dtype=bool)
         item[cell], on[cell] = count + np.repeat(self.offsets[rows] - before, length), True
+        # shape: (n_units * longest, CONTEXT_MARKS)
         marks = np.zeros((len(item), CONTEXT_MARKS), dtype=np.float32)
         marks[begin[length > 0], 0] = 1.0
         marks[cell, 1] = np.repeat(tagged, length)
@@ -270,6 +276,7 @@ class SentenceDataset(Dataset):
 
     def _vector_part(self, item: np.ndarray, mask: np.ndarray) -> dict[str, Any]:
         assert self.vectors is not None
+        # shape: (batch, time, d), with zeros at padding
         return {"vectors": torch.from_numpy(self.vectors[item] * mask[:, :, None].astype(np.float32))}
 
     def _word_part(self, item: np.ndarray, mask: np.ndarray) -> dict[str, Any]:
@@ -296,6 +303,7 @@ def length_buckets(lengths: np.ndarray, max_cells: int, max_rows: int) -> Iterat
     order = np.argsort(lengths, kind="stable")
     start = 0
     for stop in range(1, len(order) + 1):
+        # The rows are sorted, so that the last row of a batch determines its padded length.
         full = stop < len(order) and ((stop + 1 - start) * lengths[order[stop]] > max_cells or stop - start >= max_rows)
         if full or stop == len(order):
             yield order[start:stop]
@@ -331,6 +339,7 @@ class LengthBucketSampler(Sampler):
         return iter(self._draw(self.rng))
 
     def _draw(self, rng: np.random.Generator | None) -> list[list[int]]:
+        # Rows without tokens are never drawn, because the network cannot read an empty sentence.
         rows = np.flatnonzero(self.lengths)
         pools = [rows]
         if rng is not None and len(rows):

@@ -120,6 +120,7 @@ class LearningRateDecay(Callback):
         self.step_ += 1
 
     def on_train_end(self, net: NeuralNet, X: Any = None, y: Any = None, **kwargs: Any) -> None:
+        # The given rate returns, because a later partial_fit would otherwise continue with a rate near zero.
         for group, base in zip(net.optimizer_.param_groups, self.base_, strict=True):
             group["lr"] = base
 

@@ -113,10 +113,12 @@ def marginals_on_held_out(
     jobs = Parallel(n_jobs=plan.n_jobs)
     fitted = jobs(delayed(_fit)(estimator, X, tags, groups, train) for train, _ in splits)
     kept = _fit(estimator, X, tags, groups, np.arange(len(X))) if plan.refit else fitted[0]
+    # A fold may lack labels of other folds. All parts have the columns of all labels, so that they can be joined.
     labels = labels_in(tags.data, *(one.classes_ for one in fitted))
     parts = [read_marginals(one, X[held], X[held], labels) for one, (_, held) in zip(fitted, splits, strict=True)]
     rows = np.concatenate([held for _, held in splits])
     held_tags = tags[rows]
+    # shape: (n_held_out_tokens, 1 + 2 * n_labels)
     joined = PhiMarginals(labels, np.concatenate([part.data for part in parts]), held_tags.offsets)
     return kept, HeldOut(joined, held_tags, patients[rows])
 
@@ -248,6 +250,7 @@ def gold_items(held: HeldOut, level: str, binary: bool) -> tuple[np.ndarray, np.
     A span is found if all of its tokens are tagged. With ``binary=False``, a token with a wrong label is never found.
     """
     scores = held.marginals.phi.copy()
+    # shape: (n_tokens,)
     labels = np.array([split_tag(tag)[1] for tag in held.tags.data], dtype=object)
     gold = np.array([label is not None for label in labels], dtype=bool)
     if not binary:
@@ -295,6 +298,7 @@ def measure_decision(
         return bootstrap_ratio(hits, np.bincount(number[tagged], minlength=n))
 
     at = threshold_of(bias)
+    # A patient is missed if at least one direct identifier has a score below the threshold.
     missed = (patient_scores(held, direct) < at).astype(float)
     return DecisionReport(
         n_patients=len(missed),

@@ -101,6 +101,7 @@ class HybridTagger(TokenTagger, BaseEstimator):
         tagger = default_tagger() if self.tagger is None else clone(self.tagger)
         known = {} if groups is None else group_parameters(tagger, np.asarray(groups))
         self.tagger_ = tagger.fit(X, tags, **known)
+        # The precision of the rules becomes the confidence of the tokens that only the rules find.
         found = check_tags(self.rules_.predict(X), X).data != "O"
         right = int((found & (tags.data != "O")).sum())
         # One success and one failure are added, so that rules without any match do not divide by zero.
@@ -152,6 +153,7 @@ class HybridTagger(TokenTagger, BaseEstimator):
 
     def _confidence(self, by_rules: np.ndarray, by_tagger: np.ndarray, sure: np.ndarray) -> np.ndarray:
         """Confidence of each token, shape (n_tokens,)."""
+        # shape: (n_tokens,)
         alone = by_rules & ~by_tagger
         both = by_rules & by_tagger
         return np.where(alone, self.rules_precision_, np.where(both, np.maximum(sure, self.rules_precision_), sure))
@@ -165,6 +167,7 @@ class HybridTagger(TokenTagger, BaseEstimator):
             raise SequenceError(
                 "HybridTagger reads tokens; X holds vectors. Give it the whole pipeline as its 'tagger'."
             )
+        # Without a single token, nothing shows whether X holds tokens or vectors.
         return TokenSequences.from_rows([[]] * len(X))
 
 

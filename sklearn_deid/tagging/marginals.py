@@ -77,6 +77,7 @@ def majority_tags(
     ([['B-AGE', 'O']], [0.67, 0.67])
     """
     rows = [TokenSequences.from_rows(answer) for answer in answers]
+    # O is the last column, so that PHI wins a tie of votes.
     names = sorted(set().union(*(row.data for row in rows)), key=lambda tag: (tag == "O", tag))
     number = {tag: i for i, tag in enumerate(names)}
     offsets = rows[0].offsets
@@ -95,6 +96,7 @@ def majority_tags(
     return [repair_tags(row) for row in tags], RaggedArray(sure[places, best] / len(answers), offsets)
 
 
+# Marginals can underflow to 0. With this floor their logs stay finite.
 _FLOOR = 1e-12
 
 
@@ -271,6 +273,7 @@ class PhiMarginals:
 
 def _runs(member: np.ndarray, first: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Starts and lengths of runs of members. A run never crosses the border of a sentence."""
+    # A run starts where the token before is no member or belongs to another sentence.
     starts = member & (first | ~np.concatenate(([False], member[:-1])))
     number = np.cumsum(starts)[member] - 1
     return np.flatnonzero(starts), np.bincount(number, minlength=int(starts.sum()))

@@ -121,6 +121,7 @@ class TaggerModule(nn.Module):
         # shape: (batch, time)
         weights = None if tag_weights is None else tag_weights[tags] * mask
         if self.crf is not None:
+            # The CRF has a single loss for the whole sentence, so that the weights of the tokens are averaged.
             loss = -self.crf(emissions, tags, mask, reduction="none")
             return loss if weights is None else loss * weights.sum(1) / mask.sum(1)
         # shape of the input of cross_entropy: (batch, n_tags, time); of the result: (batch, time)
@@ -148,6 +149,7 @@ class TaggerModule(nn.Module):
         n = len(features["casing"])
         if n == 0:
             return features["casing"].new_zeros((0, self.words.output_size), dtype=torch.float32)
+        # Blocks limit the memory that the characters of many words need at once.
         blocks = [{k: v[i : i + block] for k, v in features.items()} for i in range(0, n, block)]
         return torch.cat([self.words(part) for part in blocks])
 
@@ -172,6 +174,7 @@ def build_tagger_module(tagger: Any) -> TaggerModule:
     else:
         words = _word_encoder(tagger) if tagger._reads_words else None
         width = tagger.n_features_in_ if words is None else words.output_size
+        # With context, the marks of `ContextView` are appended to each token vector.
         encoder = _sentence_encoder(tagger, width + (0 if tagger.context == "sentence" else CONTEXT_MARKS))
     head, dropout = strategy("head", tagger.head), strategy("dropout", tagger.dropout)
     constrained = isinstance(head, CRFHead) and head.constrained

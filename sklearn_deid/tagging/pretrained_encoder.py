@@ -52,6 +52,7 @@ def layer_rates(named_parameters: Iterable[tuple[str, nn.Parameter]], lr: float,
     found = [(_LAYER.search(name), name, p) for name, p in named_parameters]
     highest = max([int(match[1]) + 1 for match, _, _ in found if match], default=1)
     for match, name, p in found:
+        # Embeddings are below the first layer. All other parameters outside of the layers count as the highest layer.
         depth = int(match[1]) + 1 if match else 0 if "embed" in name else highest
         depths.setdefault(depth, []).append(p)
     return [{"params": depths[depth], "lr": lr * decay ** (highest - depth)} for depth in sorted(depths)]

@@ -44,7 +44,9 @@ def piece_windows(n_pieces: int, size: int, overlap: int) -> list[tuple[int, int
     >>> piece_windows(10, size=6, overlap=2)
     [(0, 6, 0, 5), (4, 10, 5, 10)]
     """
+    # Starts are multiples of a stride. Centred or evenly spaced windows would change with every added line of the note.
     starts = list(range(0, max(n_pieces - overlap, 1), size - overlap))
+    # In the overlap of two windows each window keeps its own half, where more context surrounds the sub-words.
     borders = [0, *(start + overlap // 2 for start in starts[1:]), n_pieces]
     return [(start, min(start + size, n_pieces), borders[i], borders[i + 1]) for i, start in enumerate(starts)]
 

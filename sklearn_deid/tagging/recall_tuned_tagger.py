@@ -202,6 +202,7 @@ class RecallTunedTagger(TokenTagger, BaseEstimator):
             self._labels = labels_in(self.estimator_.classes_)
             self.decision_bias_ = float(self.decision_bias)
         else:
+            # With cv="prefit" nothing is trained here, and all given patients count as held out.
             plan = HoldOutPlan(self.cv, self.refit, self.n_jobs, self.random_state)
             self.estimator_, held = marginals_on_held_out(estimator, X, tags, patients, plan)
             self._labels = labels_in(self.estimator_.classes_)
@@ -282,6 +283,7 @@ def _bias_of(threshold: float) -> float:
             "The target is out of reach: PHI of the held-out patients has a probability of 0, or (with binary=False) "
             "another label. Train longer or on more patients, or lower the target."
         )
+    # From threshold = 1 / (1 + exp(bias)) follows bias = log(1 - threshold) - log(threshold).
     bias = float(np.log1p(-threshold) - np.log(threshold))
     # Rounding must not raise the threshold: an item with exactly this score would then be missed.
     while threshold_of(bias) > threshold:

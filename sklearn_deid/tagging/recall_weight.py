@@ -67,11 +67,15 @@ class RecallWeight(BaseEstimator):
         -------
         Tensor of shape (batch,), or a scalar with the forms "batch" and "printed".
         """
+        # shape: (batch, time)
         phi = (tags > 0) & mask
         missed = phi & (predicted == 0)
         # shape: (batch,)
         n_phi, n_missed = phi.sum(1), missed.sum(1)
+        # Counts of the whole batch, as in the paper. A common factor only scales the gradient of the batch, and
+        # gradient clipping and NAdam cancel such a factor.
         if self.form != "repaired":
             n_phi, n_missed = n_phi.sum(), n_missed.sum()
+        # The 1 in the denominator avoids a division by zero in sentences without PHI.
         rate = n_missed.to(torch.float32) / (1 + n_phi)
         return self.weight * rate if self.form == "printed" else 1 + (self.weight - 1) * rate

@@ -141,6 +141,7 @@ class RuleTagger(TokenTagger, BaseEstimator):
         return tags
 
     def _tags(self, tokens: list[str]) -> list[str]:
+        # The rules are patterns over characters, so that the tokens are joined to a text first.
         sentence = rebuild_sentence(tokens)
         spans = [
             Span(span.start, span.end, label)

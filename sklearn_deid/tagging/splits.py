@@ -51,5 +51,6 @@ def hold_out_patients(
         kind = ShuffleSplit if groups is None else GroupShuffleSplit
         splitter = kind(n_splits=1, test_size=splitter, random_state=seed)
     # The features are not needed for splitting: zeros of the right length replace X.
+    # Only the first fold of a splitter with several folds is used.
     train, valid = next(iter(splitter.split(np.zeros(n), groups=groups)))
     return train, valid

@@ -147,6 +147,7 @@ def _head(value: Any) -> Any:
 
 
 def _dropout(value: Any) -> Any:
+    # A single number is the rate of all three masks.
     if isinstance(value, Real):
         return Dropout(float(value), float(value), float(value))
     return Dropout() if isinstance(value, str) else value
@@ -160,6 +161,7 @@ def _recall_weight(value: Any) -> Any:
     return RecallWeight(float(value)) if isinstance(value, Real) else value
 
 
+# A function returns its argument unchanged if the argument is already a settings object.
 LONG_FORMS: dict[str, Callable[[Any], Any]] = {
     "encoder": _encoder,
     "head": _head,
@@ -218,6 +220,7 @@ def plain_parameters(parameters: Mapping[str, Any]) -> dict[str, Any]:
         if type(value) not in _SHORT_FORMS:
             plain[name] = value
             continue
+        # The short form of a recall weight is its number. The nested parameters below add the form.
         plain[name] = value.weight if isinstance(value, RecallWeight) else _SHORT_FORMS[type(value)]
         plain |= {f"{name}__{setting}": given for setting, given in value.get_params().items()}
     return plain

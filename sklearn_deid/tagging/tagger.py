@@ -317,9 +317,12 @@ class DeidTagger(TokenTagger, SequenceNet):
         X, tags, groups = self._checked(X, y, groups)
         self._rng = own_generator(self.random_state)
         with self._own_random_stream():
+            # With warm_start the classes and word vectors of the first fit stay, and only the weights are trained
+            # further.
             if not (self.warm_start and self.initialized_):
                 self._learn_inputs(self._fit_augmenter(X, tags, groups), tags, None)
                 self.initialize()
+            # The seed is drawn in any case, so that validation_fraction does not change the later random numbers.
             seed = int(self._rng.integers(2**31))
             train_rows, valid_rows = hold_out_patients(len(X), groups, self.validation_fraction, seed)
             train, valid = (
@@ -380,6 +383,7 @@ class DeidTagger(TokenTagger, SequenceNet):
             One float array for each sentence. Returned only with ``return_confidence=True``.
         """
         dataset, table = self._tagging_data(X)
+        # Sentences without tokens are in no batch. Their results stay empty.
         tags: list[list[str]] = [[] for _ in range(len(dataset))]
         confidence = [np.zeros(0, dtype=np.float32) for _ in range(len(dataset) if return_confidence else 0)]
         for rows, batch, emissions in self._outputs(dataset, table):
@@ -413,6 +417,7 @@ class DeidTagger(TokenTagger, SequenceNet):
             # shape: (batch, time, n_classes)
             probabilities = self.module_.marginals(emissions, batch.mask).cpu().numpy()
             for i, row in enumerate(rows):
+                # The copy releases the padded array of the whole batch.
                 out[row] = probabilities[i, : dataset.lengths[row]].copy()
         return object_rows(out)
 
@@ -431,12 +436,14 @@ class DeidTagger(TokenTagger, SequenceNet):
         settings = self.encoder
         below = [(name, p) for name, p in named if name.startswith("encoder.")]
         args, kwargs = super().get_params_for_optimizer(prefix, [item for item in named if item not in below])
+        # A frozen encoder has no parameter group, because its weights never change.
         below = [] if settings.frozen else below
         return ([*args[0], *layer_rates(below, settings.lr, settings.layer_decay)], *args[1:]), kwargs
 
     def _learn_inputs(self, X: RaggedArray, tags: TokenSequences, classes: Any) -> None:
         """Learn all inputs of the network that need no gradient: classes, word vectors, tokenizer, tag weights."""
         known = {"O", *tags.data}
+        # A part of the data may lack some prefixes of a label, so that each label of 'classes' adds all its prefixes.
         if classes is not None:
             labels = {split_tag(str(tag))[1] for tag in classes} - {None}
             known |= {f"{prefix}-{label}" for label in labels for prefix in _PREFIXES[self.tag_scheme]}
@@ -475,6 +482,7 @@ class DeidTagger(TokenTagger, SequenceNet):
         self.augmenter_: Any = None
         if self.augmenter is None:
             return X
+        # The clone leaves the augmenter of the user unfitted.
         self.augmenter_ = clone(self.augmenter).set_params(random_state=int(self._rng.integers(2**31)))
         return self.augmenter_.fit_transform(X, tags, groups)
 
@@ -525,6 +533,7 @@ class DeidTagger(TokenTagger, SequenceNet):
             )
         # Held-out sentences pass through `transform`, as sentences do in `predict`.
         seen = self.augmenter_.transform(X) if held_out else self._augmented(X, tags, groups)
+        # The training sentences are perturbed anew in each epoch. The held-out sentences stay the same in all epochs.
         redrawn = None if held_out else lambda: self._arrays(self._augmented(X, tags, groups))
         arrays = {**self._arrays(seen), "tags": encode_tags(tags, self.classes_), "units": self._units(X)}
         return SwappingDataset(tags, share, redrawn, **arrays)
@@ -559,6 +568,7 @@ class DeidTagger(TokenTagger, SequenceNet):
     def _held_out_f1(self, dataset: SentenceDataset) -> float:
         """Micro F1 of typed spans on held-out sentences, with the tags inside the network."""
         assert isinstance(dataset.tags, np.ndarray)
+        # shape: flat tags (n_tokens,), offsets (n_sentences + 1,)
         gold = TokenSequences(self.classes_[dataset.tags], dataset.offsets)
         predicted: list[list[str]] = [[] for _ in range(len(dataset))]
         for rows, batch, emissions in self._outputs(dataset):

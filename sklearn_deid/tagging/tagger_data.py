@@ -46,6 +46,7 @@ def word_features(words: list[str], *, characters: bool, vectors: Any = None) ->
 
 def inner_tags(y: TokenSequences, tag_scheme: str) -> TokenSequences:
     """Convert the IOB2 tags of the user to legal tag sequences in the tag scheme of the network."""
+    # The tags of the user may be illegal. A constrained CRF would give such sequences almost no probability.
     rows = [repair_tags(row) for row in y]
     return TokenSequences.from_rows(
         rows if tag_scheme == "iob2" else [convert_tags(r, "iob2", tag_scheme) for r in rows]
@@ -141,6 +142,7 @@ def tagger_vectors(embeddings: Any, X: TokenSequences, rng: np.random.Generator)
     "auto" trains vectors of character n-grams on X. These vectors need no download and store no word. On development
     data, the tagger was better with these vectors than with characters alone.
     """
+    # The seed is drawn in any case, so that the choice of word vectors does not change the later random numbers.
     seed = int(rng.integers(2**31))
     if embeddings is None or isinstance(embeddings, SubwordTable):
         return embeddings

@@ -167,6 +167,7 @@ class TemperatureScaledTagger(TokenTagger, BaseEstimator):
 
 
 def _scaled(probabilities: np.ndarray, temperature: float) -> np.ndarray:
+    # A power of 1 / T equals the division of the logs by T. Shape: (n_tokens, n_classes)
     powers = _with_floor(probabilities) ** (1 / temperature)
     return powers / powers.sum(axis=1, keepdims=True)
 

@@ -55,6 +55,7 @@ class SequenceNet(SkorchEstimator):
 
     def get_split_datasets(self, X: Any, y: Any = None, **fit_params: Any) -> tuple[Any, Any]:
         """Return X, the pair of data sets that `fit` has already split by patient."""
+        # skorch would split single sentences here, and sentences of one patient would be on both sides.
         return X
 
     def get_iterator(self, dataset: SentenceDataset, training: bool = False) -> DataLoader:

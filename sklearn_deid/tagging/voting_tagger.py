@@ -178,6 +178,7 @@ class VotingTagger(TokenTagger, NamedEstimators):
 
     def _weights(self) -> np.ndarray:
         """Weights of the taggers that are not dropped, shape (n_kept,)."""
+        # shape: (n_estimators,), with a weight for dropped taggers, too
         weights = np.ones(len(self.estimators)) if self.weights is None else np.asarray(self.weights, dtype=float)
         kept = np.array([not _is_dropped(estimator) for _, estimator in self.estimators], dtype=bool)
         if weights.shape != kept.shape or (weights < 0).any() or not np.isfinite(weights).all():

@@ -51,6 +51,8 @@ class CharacterCNN(nn.Module):
         assert bias is not None
         width = kernel.shape[2]
         padded = F.pad(characters[:, :longest], (width // 2, width - 1 - width // 2))
+        # Embedding and convolution are linear: for each place of the kernel, one table with their product replaces
+        # both.
         total = self.embedding.weight.new_zeros(())
         for place in range(width):
             # shape: (n_characters, n_filters)
@@ -110,7 +112,9 @@ class CharacterRNN(nn.Module):
         # shape: (n_words, longest word, 2 * hidden_size)
         states = self.recurrent(self.embedding(characters), lengths)
         half = states.shape[2] // 2
+        # shape: (n_words, 1, hidden_size): place of the last character
         last = (lengths - 1)[:, None, None].expand(-1, 1, half)
+        # The forward direction has read the whole word at its last character, the backward direction at its first.
         return torch.cat([states[:, :, :half].gather(1, last).squeeze(1), states[:, 0, half:]], 1)
 
 

@@ -151,10 +151,12 @@ def spans_to_tags(
     n_exact = taken = 0
     kept, dropped = _without_overlaps(spans)
     for span in kept:
+        # A token belongs to the span if it ends after the start of the span and starts before the end of the span.
         first, stop = bisect_right(ends, span.start), bisect_left(starts, span.end)
         kinds = _misfits(span, starts, ends, (first, stop), taken)
         begin = max(first, taken)
         if begin < stop:
+            # A tag sequence never continues in the next sentence, so that a span across a border is cut there.
             cuts = [begin, *borders[bisect_right(borders, begin) : bisect_left(borders, stop)], stop]
             kinds += ["split_by_sentence"] if len(cuts) > 2 else []
             pieces += [(a, b, span.label) for a, b in zip(cuts[:-1], cuts[1:], strict=True)]
@@ -230,6 +232,7 @@ def tags_to_spans(
             None if category_of is None else category_of(label),
             None if confidences is None else float(min(confidences[first + a : first + b])),
         )
+        # Positions within a sentence become positions in the document by adding the first token of the sentence.
         for first, stop in ranges
         for a, b, label in labels_of(tags[first:stop])
     ]

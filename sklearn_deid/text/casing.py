@@ -46,6 +46,7 @@ def casing_class(token: str) -> int:
     >>> [CASING_CLASSES[casing_class(token)] for token in ("2019", "25y", "pain", "MRI", "Lopez", "xT1", "-")]
     ['numeric', 'mainly_numeric', 'lower', 'upper', 'initial_upper', 'contains_digit', 'other']
     """
+    # The order of the tests defines the classes: a token of digits is also neither lower nor upper.
     digits = sum(map(str.isdigit, token))
     if digits and digits == len(token):
         return 1
@@ -95,6 +96,7 @@ def casing_pattern(token: str) -> int:
     """
     if token.islower():
         return 1
+    # A single capital letter is an initial, and its surrogate should be a capitalised word, not a word in capitals.
     if token.isupper() and len(token) > 1:
         return 3
     return 2 if token[:1].isupper() else 0

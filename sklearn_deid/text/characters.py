@@ -44,6 +44,7 @@ def character_ids(words: Sequence[str], max_length: int = 24) -> np.ndarray:
     array([[98, 99,  0],
            [98,  0,  0]])
     """
+    # The middle of a long word is cut. The start and the end are kept in equal parts.
     half = max_length // 2
     cut = [w if len(w) <= max_length else w[: max_length - half] + w[-half:] for w in words]
     lengths = np.fromiter(map(len, cut), dtype=np.int64, count=len(cut))
@@ -79,5 +80,6 @@ def shape_ids(words: Sequence[str]) -> np.ndarray:
     >>> bool(shape_ids(["Smith"])[0] == shape_ids(["Jones"])[0])
     True
     """
+    # crc32 is equal in every process. ``hash`` of a string changes with each start of Python.
     shapes = (crc32(word_shape(w).encode("utf-8", "surrogatepass")) for w in words)
     return np.fromiter((s % (N_SHAPE_CLASSES - 1) + 1 for s in shapes), dtype=np.int64, count=len(words))

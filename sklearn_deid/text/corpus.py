@@ -52,6 +52,8 @@ class Corpus(Sequence[Document]):
         for document in self._documents:
             if not isinstance(document, Document):
                 raise TypeError(f"A Corpus holds Document objects. Got {type(document).__name__} instead.")
+        # Ids name the documents in reports and output files, so that two documents with one id could overwrite each
+        # other.
         repeated = [doc_id for doc_id, n in Counter(d.doc_id for d in self._documents).items() if n > 1]
         if repeated:
             message = f"Document ids must be distinct. {len(repeated)} occur more than once; the first is named here."
@@ -146,6 +148,7 @@ class Corpus(Sequence[Document]):
             tags.append(row)
             reports.append(one)
         report = AlignmentReport.total(reports)
+        # Spans cut at a sentence border lose no character and need no warning.
         if report.n_lost or report.inside_token or report.trimmed or report.collisions or report.overlapping:
             warnings.warn(f"{report.summary()}. See SentenceData.report for where.", AlignmentWarning, stacklevel=2)
         return SentenceData(self, tag_scheme, pieces, tags, report)
@@ -191,6 +194,7 @@ class SentenceData:
     @cached_property
     def X(self) -> TokenSequences:
         rows = TokenSequences.from_rows(row for cut in self._segmentations for row in cut.rows())
+        # shape: (n_sentences,), the number of the document of each sentence
         return rows.with_documents(np.repeat(np.arange(len(self.corpus)), np.array(self._counts, dtype=np.int64)))
 
     @cached_property
@@ -243,6 +247,7 @@ class SentenceData:
         documents, position = [], 0
         for document, cut in zip(self.corpus, self._segmentations, strict=True):
             stop = position + len(cut.tokens.starts)
+            # Sentence rows lie one after the other, so that the rows of a document are one slice of the flat tags.
             spans = tags_to_spans(
                 rows.data[position:stop].tolist(),
                 cut.tokens.starts,

@@ -86,7 +86,9 @@ class Document:
     meta: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
+        # Equal sets of spans give equal documents, in whatever order a file names them.
         ordered = tuple(sorted(self.spans, key=lambda s: (s.start, s.end, s.label)))
+        # object.__setattr__ is the only way to complete a frozen dataclass.
         object.__setattr__(self, "spans", ordered)
         for span in ordered:
             if span.end > len(self.text):

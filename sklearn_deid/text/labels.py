@@ -39,6 +39,7 @@ class LabelScheme:
     hipaa: frozenset[str]
 
     def __post_init__(self) -> None:
+        # The mapping is copied, so that a later change of the caller's dict does not change a frozen scheme.
         object.__setattr__(self, "categories", MappingProxyType(dict(self.categories)))
         object.__setattr__(self, "hipaa", frozenset(self.hipaa))
         unknown = sorted(self.hipaa - set(self.categories))
@@ -237,6 +238,7 @@ def relabel(document: Document, mapping: Mapping[str, str | None], target: str |
     >>> relabel(note, label_map("meddocan", "i2b2-2014"), "i2b2-2014").spans
     (Span(start=9, end=18, label='DATE', category='DATE', confidence=None),)
     """
+    # All labels are checked before the first one is replaced: a forgotten label must not drop its spans silently.
     for span in document.spans:
         if span.label not in mapping:
             message = f"The mapping does not say what becomes of the label {span.label!r}; None leaves it out."

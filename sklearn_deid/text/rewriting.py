@@ -55,12 +55,14 @@ def merge_spans(spans: Iterable[Span]) -> list[Span]:
     """
     merged: list[Span] = []
     longest = 0
+    # Sorted by start, a span can only overlap or touch the last merged span.
     for span in sorted(spans, key=lambda s: (s.start, s.end)):
         if not merged or span.start > merged[-1].end:
             merged.append(span)
             longest = span.length
             continue
         last = merged[-1]
+        # The label of the longest part wins. The joined passage covers all parts.
         leading = span if span.length > longest else last
         longest = max(longest, span.length)
         merged[-1] = replace(leading, start=last.start, end=max(last.end, span.end))
@@ -105,6 +107,7 @@ def rewrite(text: str, spans: Iterable[Span], replacement: Callable[[Span], str]
         put = replacement(span)
         parts += [text[position : span.start], put]
         written += span.start - position
+        # An empty replacement leaves no passage to which a span could point.
         if put:
             moved.append(replace(span, start=written, end=written + len(put)))
         written += len(put)

@@ -108,6 +108,8 @@ def split_sentences(text: str, tokens: Tokens) -> list[tuple[int, int]]:
     >>> split_sentences(text, tokenize(text))
     [(0, 6), (6, 8)]
     """
+    # Three kinds of borders: starts of lines that continue nothing, final punctuation before white space, ideographic
+    # stops.
     starts = set(line_starts(text))
     gaps = [gap.span() for gap in _AFTER_FINAL.finditer(text)]
     borders = starts.union([end for start, end in gaps if _ends_sentence(text, start, end, starts)])
@@ -152,6 +154,7 @@ def _visible_lines(text: str) -> list[_Line]:
         raw = text[start:end].rstrip()
         visible = raw.lstrip()
         if visible:
+            # With this many more columns, the first word and a space would have fitted into the line before.
             needed = 1 + len(visible.split(None, 1)[0])
             lines.append(_Line(start + len(raw) - len(visible), len(raw), needed, visible, after_blank))
         after_blank = not visible
@@ -200,10 +203,12 @@ def _runs_on(line: _Line, following: _Line, width: int | None, caseless: bool) -
     """Whether the following line continues the line."""
     if not _may_run_on(line, following):
         return False
+    # Without a known width, only a long line followed by a lower-case letter counts as continued.
     if width is None:
         return line.length >= _NARROWEST and not caseless and _breaks_off(line, following, caseless)
     if not _is_full(line, following, width):
         return False
+    # A field name with a colon starts a new sentence, even after a full line.
     return not (following.text[0].isupper() and _FIELD.match(following.text))
 
 
@@ -244,6 +249,7 @@ def line_starts(text: str) -> list[int]:
     lines = _visible_lines(text)
     if not lines:
         return []
+    # In notes without lower case, capitals give no evidence about the start of a sentence.
     caseless = sum(map(str.islower, text)) <= _MAX_CASELESS_SHARE * len(text)
     width = _wrap_width(lines, caseless)
     starts = [lines[0].start]

@@ -31,6 +31,8 @@ class SpacyTokenizer:
         position = 0
         for token, start, end in zip(*tokens, strict=True):
             _append_gap(text, position, start, words, spaces)
+            # Entities such as &amp; keep their characters in the text of the doc. The decoded form becomes the norm of
+            # the token.
             if token != text[start:end]:
                 norms[len(words)] = token
             words.append(text[start:end])
@@ -42,6 +44,7 @@ class SpacyTokenizer:
             doc[index].norm_ = norm
         return doc
 
+    # The tokenizer has no state, so that its serialised form is empty. spaCy calls these methods for each tokenizer.
     def to_bytes(self, **kwargs: Any) -> bytes:
         return b""
 

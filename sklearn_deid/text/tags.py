@@ -83,11 +83,14 @@ def is_allowed(previous: str | None, following: str | None, tag_scheme: str = "i
     """
     check_tag_scheme(tag_scheme)
     before, label = ("O", None) if previous is None else split_tag(previous)
+    # The borders of a sentence count as O: an entity can neither continue from before nor after the sentence.
     after, next_label = ("O", None) if following is None else split_tag(following)
     if any(prefix not in _PREFIXES[tag_scheme] + "O" for prefix in (before, after)):
         return False
+    # I and E continue an open span of the same label.
     if after in "IE":
         return before in "BI" and label == next_label
+    # In BIOES every span that is open must be closed by E. IOB2 spans end without a mark.
     return tag_scheme == "iob2" or before not in "BI"
 
 
@@ -121,6 +124,7 @@ def labels_of(tags: Sequence[str]) -> list[tuple[int, int, str]]:
     start, current = 0, None
     for position, tag in enumerate(tags):
         prefix, label = split_tag(tag)
+        # A span without an end mark ends here. IOB2 has no end marks, and illegal BIOES sequences lack them.
         if current is not None and (label != current or prefix in "BS"):
             spans.append((start, position, current))
             current = None

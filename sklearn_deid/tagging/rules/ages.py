@@ -12,6 +12,7 @@ from .rule import Rule
 _ONES = "one two three four five six seven eight nine".split()
 _TENS = "twenty thirty forty fifty sixty seventy eighty ninety".split()
 _SPELLED = "(?i:" + "|".join(_TENS) + ")(?:[ -](?i:" + "|".join(_ONES) + "))?"
+# The number is no part of a decimal number, a fraction, a date or a range.
 _FREE = r"(?<![\d.,/-])"
 _YEARS_OLD = (
     r"(?:[\s-]{0,2}(?i:years?|yrs?|yr|y)[\s.-]{0,2}/?\s?(?i:old|o)\b|\s?(?i:yo|y\.o|y/o|yrs?|years? of age)\b"
@@ -23,6 +24,7 @@ _WHO = (
 )
 _UNIT_ES = r"\s{1,2}(?i:años?|meses|mes|semanas?|d[íi]as?)\b"
 _NUMBER_ES = r"(?:\d{1,3}|(?i:un|uno|dos|tres|cuatro|cinco|seis|siete|ocho|nueve|diez|once|doce|trece|catorce|quince))"
+# A duration has the form of an age: "5 años de evolución".
 _NO_DURATION = r"(?!\s(?i:de (?:evoluci|duraci|seguimi|tratami|antig)|despu|antes|m[áa]s tarde|previos?|atr[áa]s))"
 
 

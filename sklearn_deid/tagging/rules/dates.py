@@ -26,6 +26,7 @@ _NO_UNIT = r"(?!\s?(?:m[lLg]|mcg|cc|kcal|cal|units?|U|g|kg|cm|mm|cel|/|%))"
 
 
 def _is_day_and_month(a: int, b: int) -> bool:
+    # Day and month may come in either order, because both orders occur in English notes.
     return (1 <= a <= 31 and 1 <= b <= 12) or (1 <= a <= 12 and 1 <= b <= 31)
 
 

@@ -88,6 +88,7 @@ def infer_label_map(labels: Iterable[str]) -> dict[str, str | None]:
     'CORREO_ELECTRONICO'
     """
     given = set(labels)
+    # A label may belong to several schemes. The order of the schemes decides.
     for name, scheme in _SCHEMES.items():
         if given <= set(scheme.labels):
             return rule_label_map(name)

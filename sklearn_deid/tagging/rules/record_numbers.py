@@ -27,6 +27,7 @@ def _nif_length(text: str) -> int:
     The number has eight digits, or X, Y or Z and seven digits. The remainder of the number by 23 gives the letter.
     """
     plain = re.sub(r"[\W_]", "", text).upper()
+    # For the check letter, X, Y and Z at the start count as 0, 1 and 2.
     number = str("XYZ".find(plain[0])) + plain[1:-1] if plain[0] in "XYZ" else plain[:-1]
     return len(text) * (_NIF_LETTERS[int(number) % 23] == plain[-1])
 
@@ -41,6 +42,7 @@ def _nhs_length(text: str) -> int:
 def _npi_length(text: str) -> int:
     """Length of a US National Provider Identifier (ten digits), if the Luhn check of 80840 and the number holds."""
     digits = [int(c) for c in "80840" + text][::-1]
+    # Every second digit from the right is doubled, and the digits of each product are added.
     total = sum(digits[::2]) + sum(sum(divmod(2 * d, 10)) for d in digits[1::2])
     return len(text) * (total % 10 == 0)
 
