@@ -35,6 +35,7 @@ class Delivered:
         self._firsts: list[int] = []
         self._lasts: list[int] = []
         for first, last in ranges:
+            # Ranges that touch must be one range, so that equal sets have equal ranges.
             if check_sequence(first) > check_sequence(last) or (self._lasts and first <= self._lasts[-1] + 1):
                 raise ExchangeError("Ranges of sequence numbers must increase and lie apart.")
             self._firsts.append(first)
@@ -73,6 +74,7 @@ class Delivered:
             return
         place = bisect_right(self._firsts, number) - 1
         first, last = self._firsts[place], self._lasts[place]
+        # The number divides its range into two parts. Empty parts are left out.
         kept = [(a, b) for a, b in ((first, number - 1), (number + 1, last)) if a <= b]
         self._firsts[place : place + 1] = [a for a, _ in kept]
         self._lasts[place : place + 1] = [b for _, b in kept]

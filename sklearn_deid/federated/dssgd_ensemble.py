@@ -316,6 +316,7 @@ class DSSGDEnsemble(TokenTagger, BaseEstimator):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
+        # Without a seed, uploads are chosen with keys from the operating system, and two runs differ.
         tags.non_deterministic = self.random_state is None
         return tags
 
@@ -407,6 +408,7 @@ class DSSGDEnsemble(TokenTagger, BaseEstimator):
         for checked in (self, self.strategy, self.schedule):
             if isinstance(checked, BaseEstimator):
                 check_constraints(checked)
+        # The check comes before the training, which may take hours.
         if self.predict_with == "global" and self.strategy == "local":
             raise ValueError(_NO_GLOBAL)
         if self.max_norm is not None and self._strategy != "dssgd":
@@ -430,6 +432,7 @@ class DSSGDEnsemble(TokenTagger, BaseEstimator):
         self, everything: WorkerData, n_workers: int, known: dict[Hashable, int] | None, rng: np.random.Generator
     ) -> list[WorkerData]:
         """Split the data over the workers. Known patients keep their worker; new ones are added to ``known``."""
+        # A single learner reads all sentences, so that no patient has to be assigned.
         if self._strategy == "centralized":
             return [everything]
         if known is None:
@@ -469,6 +472,7 @@ class DSSGDEnsemble(TokenTagger, BaseEstimator):
     def _plan(self, parts: Sequence[WorkerData], n_epochs: int) -> StrategyPlan:
         averaging = self.strategy if isinstance(self.strategy, FederatedAveraging) else FederatedAveraging()
         delay = self.schedule if isinstance(self.schedule, RandomDelay) else RandomDelay()
+        # In averaging the bound belongs to the strategy object. Selective SGD has its own parameter.
         max_norm = averaging.max_norm if self._strategy == "fedavg" else self.max_norm
         weighted = self._strategy == "fedavg" and averaging.aggregation == "mean"
         return StrategyPlan(
@@ -507,6 +511,7 @@ class DSSGDEnsemble(TokenTagger, BaseEstimator):
         learners = self._learners(parts, rng)
         for learner, part in zip(learners.values(), parts, strict=True):
             learner.plan(part, n_epochs, None if n_epochs is None else self.validation_fraction)
+        # A new training begins a new record. `_watching` creates the record if it is asked for.
         self.__dict__.pop("exchange_", None)
         # All workers begin with the weights of the first learner.
         first = next(iter(learners.values()))
@@ -544,6 +549,7 @@ class DSSGDEnsemble(TokenTagger, BaseEstimator):
         check_alike(parts, self.estimators_[0])
         agreed_labels(parts, self.labels_)
         learners: list[Any] = [worker.learner for worker in training.workers]
+        # If a round fails, the learners keep no sentences, and their weights become the averages.
         try:
             for learner, part in zip(learners, parts, strict=True):
                 learner.plan(part, None)
@@ -571,6 +577,7 @@ class DSSGDEnsemble(TokenTagger, BaseEstimator):
         self.estimators_: list[DeidTagger] = [learner.tagger for learner in learners]
         first = self.estimators_[0]
         self.classes_ = first.classes_
+        # An earlier fit may have set these attributes, and the new training may not set them again.
         for name in ("n_features_in_", "global_estimator_"):
             self.__dict__.pop(name, None)
         if hasattr(first, "n_features_in_"):
@@ -607,6 +614,7 @@ class DSSGDEnsemble(TokenTagger, BaseEstimator):
             One float array for each sentence. Returned only if ``return_confidence`` is True.
         """
         taggers = self._taggers()
+        # A single tagger needs no vote, and its tags are legal already.
         if len(taggers) == 1:
             return taggers[0].predict(X, return_confidence)
         if not return_confidence:

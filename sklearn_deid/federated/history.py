@@ -102,6 +102,7 @@ class History:
     def extend(self, other: History) -> None:
         """Append the history of a later training of the same workers."""
         self._records.extend(other)
+        # Only the latest training counts: an interrupted training may have been continued.
         self.interrupted = other.interrupted
         self.bytes_start += other.bytes_start
         self.bytes_repeated += other.bytes_repeated

@@ -58,6 +58,7 @@ class ParameterLayout:
                 raise ExchangeError("Names of parameters must be text.")
             if np.asarray(array).dtype.kind != "f":
                 raise ExchangeError(f"Parameter {name} must hold floats. Got {np.asarray(array).dtype}.")
+        # Sorted names give the same order at all sites, in whatever order a network lists its parameters.
         names = tuple(sorted(parameters))
         return cls(names, tuple(tuple(int(n) for n in np.shape(parameters[name])) for name in names), tag)
 
@@ -69,6 +70,7 @@ class ParameterLayout:
     @property
     def fingerprint(self) -> str:
         """Hash of names, shapes and tag as 32 hexadecimal digits. Equal fingerprints allow an exchange of vectors."""
+        # Escaped ASCII and fixed separators make the same text, and therefore the same hash, everywhere.
         content = json.dumps([self.names, self.shapes, self.tag], ensure_ascii=True)
         return sha256(content.encode("ascii")).hexdigest()[:32]
 

@@ -69,6 +69,7 @@ class PrivacyLedger:
         """
         total = 0.0
         for event, count in self._events.items():
+            # Gaussian noise has no finite epsilon without a delta.
             if event.epsilon is None:
                 return None
             total += count * event.epsilon
@@ -113,6 +114,7 @@ def spent_epsilon(ledger: PrivacyLedger, delta: float) -> float:
     MissingDependencyError
         If an upload has Gaussian noise and dp-accounting is not installed.
     """
+    # Basic composition: the epsilon of the pure part and the epsilon of the Gaussian part add up.
     pure = sum(count * event.epsilon for event, count in ledger.counts() if event.epsilon is not None)
     gaussian = [(event.noise_multiplier, n) for event, n in ledger.counts() if event.noise_multiplier is not None]
     if not gaussian:

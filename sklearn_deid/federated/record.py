@@ -74,6 +74,7 @@ class ExchangeRecord:
         """Append a message."""
         if direction not in _DIRECTIONS:
             raise ExchangeError(f"'direction' must be one of {', '.join(_DIRECTIONS)}.")
+        # bytes() copies a bytearray, which the caller could change later.
         self._messages.append(RecordedMessage(direction, worker, epoch, bytes(data)))
 
     def uploads(self, worker: str | None = None) -> list[RecordedMessage]:

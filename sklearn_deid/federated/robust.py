@@ -57,6 +57,7 @@ def trimmed_mean(vectors: Sequence[np.ndarray], n_trim: int) -> np.ndarray:
             f"The 'n_trim' parameter must be from 0 to {(len(vectors) - 1) // 2} for {len(vectors)} workers. "
             f"Got {n_trim!r}."
         )
+    # shape of a sorted block: (n_workers, block); the kept rows are in the middle
     kept = slice(n_trim, len(vectors) - n_trim)
     return _by_block(vectors, lambda block: np.sort(block, axis=0)[kept].mean(axis=0, dtype=np.float64))
 

@@ -92,6 +92,7 @@ def run_rounds(
         for step in steps:
             getattr(exchange, step.action)(step.worker, step.epoch)
         exchange.train_waiting()
+    # The epochs before the interruption are complete, so that their history is returned.
     except KeyboardInterrupt:
         exchange.history.interrupted = True
     return exchange.history
@@ -118,6 +119,7 @@ def trained(
                 raise ExchangeError(f"Worker {worker.name}: {error.message} Lower its learning rate.") from None
             yield worker, metrics
     except BaseException:
+        # Learners in other processes may be half trained. All workers return to the parameters before the epoch.
         for worker in workers:
             worker.abandon_epoch()
         raise
@@ -150,6 +152,7 @@ class _Exchange:
             if worker.version is None:
                 self.history.bytes_start += self._download(worker, 1.0, "float32")[0]
         for worker in self.workers:
+            # Sending removes messages from ``pending``, so that the loop runs over a copy.
             for sequence, message in list(worker.pending.items()):
                 self.history.bytes_repeated += len(message)
                 self._deliver(worker, sequence, message)
@@ -181,6 +184,7 @@ class _Exchange:
             return
         with closing(trained([self.workers[place] for place, _ in waiting], self.map_epochs)) as results:
             for (place, epoch), (worker, metrics) in zip(waiting, results, strict=True):
+                # Training has ended for this worker only. The results of the others are still on their way.
                 line, sequence = self.lines.pop(place), worker.sequence
                 line.metrics, line.update_norm = metrics, worker.update_norm
                 update = worker.select_upload()
@@ -213,5 +217,6 @@ class _Exchange:
             self.server.upload(message, worker.name, sequence)
         except ExchangeError as error:
             refused = error.message
+        # A refused message is acknowledged, too: a repetition would be refused again.
         worker.acknowledge(sequence)
         return refused

@@ -75,6 +75,8 @@ def plan_steps(
     if schedule == "sequential":
         return [Step(action, worker, epoch) for epoch in epochs for worker in workers for action in actions]
     if schedule == "concurrent":
+        # In each epoch all workers download before anyone uploads, so that no worker sees the others' updates of this
+        # epoch.
         return [Step(action, worker, epoch) for epoch in epochs for action in actions for worker in workers]
     return _random_delays(n_workers, n_epochs, np.random.default_rng() if rng is None else rng, mean_delay)
 
@@ -83,6 +85,7 @@ def _random_delays(n_workers: int, n_epochs: int, rng: np.random.Generator, mean
     """Plan with simulated clocks. An epoch takes one unit of time on average; speeds differ by up to a factor of 3."""
     timed: list[tuple[float, int, Step]] = []
     for worker in range(n_workers):
+        # Workers begin at different times, because equal starts would make the first epoch concurrent.
         now, pace = rng.uniform(0.0, 1.0), rng.uniform(0.5, 1.5)
         for epoch in range(n_epochs):
             # An epoch takes between 0.4 and 1.8 units: 0.5 to 1.5 by worker, a fifth more or less by epoch.

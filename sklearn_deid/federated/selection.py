@@ -139,6 +139,7 @@ def select_upload(
         # More than k values are above the threshold, so the k largest of all values are candidates.
         chosen = largest_mask(np.abs(delta), k, rng)
     # shape of both: (number of sent values,), at most k
+    # Increasing positions, as messages need them. The order of the draws is not visible in a message.
     indices = np.flatnonzero(chosen)
     values = delta[indices]
     n_clipped = int(np.count_nonzero(values > clip) + np.count_nonzero(values < -clip))

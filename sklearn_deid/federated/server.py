@@ -134,6 +134,7 @@ class ParameterServer:
         random_state: int | np.random.Generator | None = None,
         checkpoint: str | os.PathLike[str] | None = None,
     ) -> None:
+        # The vector is copied, because the server changes its parameters in place.
         self._parameters = check_finite_vector(parameters).copy()
         self.model = SparseUpdate(np.zeros(0, int), np.zeros(0, np.float32), len(self._parameters), model).model
         self.limits = ServerLimits() if limits is None else limits
@@ -152,6 +153,7 @@ class ParameterServer:
         return f"ParameterServer(size={self.size}, version={self.version}, workers={len(self._delivered)})"
 
     def __getstate__(self) -> dict[str, Any]:
+        # Locks cannot be pickled. The copy receives a lock of its own.
         return {name: value for name, value in vars(self).items() if name != "_lock"}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -244,6 +246,8 @@ class ParameterServer:
             If the checkpoint cannot be written. The server is unchanged in this case.
         """
         with self._lock:
+            # The check of the number and the update are one step under the lock: two threads cannot apply the same
+            # upload.
             try:
                 checked = self._check(update, worker, sequence)
                 if sequence in self._delivered.get(worker, ()):
@@ -290,6 +294,7 @@ class ParameterServer:
             raise ExchangeError(f"The update is {staleness} versions old; {self.limits.max_staleness} are allowed.")
         if update.largest() > self.limits.max_abs:
             raise ExchangeError(f"The update holds a value beyond {self.limits.max_abs:g}.")
+        # The norm is computed only if a bound exists, because it reads all values.
         if self.limits.max_norm < math.inf and update.norm() > self.limits.max_norm:
             raise ExchangeError(f"The norm of the update is above {self.limits.max_norm:g}.")
         return update
@@ -298,6 +303,7 @@ class ParameterServer:
         """New values of the updated parameters, shape (k,)."""
         # A step of 1 adds the values as they came, bit by bit.
         added = update.values if self.limits.step == 1.0 else np.float32(self.limits.step) * update.values
+        # An overflow becomes infinite here and is refused below.
         with np.errstate(over="ignore"):
             values = self._parameters[update.indices]
             values += added

@@ -70,6 +70,7 @@ class SparseUpdate:
 
     def __post_init__(self) -> None:
         _check_header(self.size, self.model, self.version, self.kind)
+        # Shapes and types first: the comparisons below need one-dimensional integers.
         indices, values = np.asarray(self.indices), np.asarray(self.values)
         if indices.ndim != 1 or indices.shape != values.shape or indices.dtype.kind not in "iu":
             raise ExchangeError(
@@ -82,6 +83,7 @@ class SparseUpdate:
         if not np.isfinite(values).all():
             raise ExchangeError("Values that are not finite are not exchanged.")
         for name, array in (("indices", indices.astype(np.intp, copy=False)), ("values", values)):
+            # Views share the memory of the caller. The flag concerns this view only.
             view = array.view()
             view.flags.writeable = False
             object.__setattr__(self, name, view)
@@ -118,6 +120,7 @@ class SparseUpdate:
 
     def norm(self) -> float:
         """Euclidean norm of the values."""
+        # Squares are summed in float64: squares of finite float32 values can overflow float32.
         return float(np.sqrt(np.einsum("i,i->", self.values, self.values, dtype=np.float64)))
 
     def to_bytes(self, dtype: str = "float32") -> bytes:
@@ -169,6 +172,7 @@ class SparseUpdate:
     def _positions(self) -> tuple[int, bytes | memoryview]:
         if len(self) == self.size:
             return _DENSE, b""
+        # An index takes 32 bits, a place in the bitmap one bit. With few values the indices are shorter.
         if 4 * len(self) < _bitmap_bytes(self.size):
             return _INDICES, np.ascontiguousarray(self.indices, dtype="<i4").view(np.uint8).data
         # one bit for each parameter: (size,) bool -> (_bitmap_bytes(size),) uint8
@@ -211,6 +215,7 @@ class SparseUpdate:
         # Lengths first: a short message with a large count must not make this process allocate memory for it.
         if len(raw) != _OVERHEAD + n_positions + width * count:
             raise ExchangeError(f"The message has {len(raw)} bytes, which is not what its header announces.")
+        # The checksum finds damage in transit. It is no proof of origin, which the transport must give.
         if zlib.crc32(raw[: -_CHECKSUM.size]) != _CHECKSUM.unpack(raw[-_CHECKSUM.size :])[0]:
             raise ExchangeError("The message is damaged: its checksum does not fit.")
         body = raw[_HEADER.size : -_CHECKSUM.size]

@@ -66,6 +66,7 @@ def _parse(body: bytes, kind: str, path: str) -> tuple[dict[str, Any], dict[str,
 
     try:
         arrays = load(body)
+        # ``load`` has checked the header: 8 bytes with the length, then JSON. It does not return the metadata itself.
         header = json.loads(body[8 : 8 + int.from_bytes(body[:8], "little")])
         state = json.loads(header["__metadata__"]["state"])
     except (SafetensorError, ValueError, KeyError, TypeError, RecursionError):
@@ -88,6 +89,7 @@ def generator_state(rng: np.random.Generator) -> dict[str, Any]:
 
 def generator_from(state: dict[str, Any]) -> np.random.Generator:
     """Create a generator from the values of `generator_state`."""
+    # The seed of this generator is of no importance, because the saved state replaces the state.
     rng = np.random.Generator(np.random.PCG64())
     rng.bit_generator.state = {**state, "state": {key: int(value) for key, value in state["state"].items()}}
     return rng

@@ -165,6 +165,7 @@ def run_strategy(
     rng = np.random.default_rng(random_state)
     if parameters is None and plan.strategy != "local":
         raise ValueError(f"strategy={plan.strategy!r} needs parameters that all workers start from.")
+    # A copy in float32: every worker begins with exactly these values, as after a download.
     first = np.array([] if parameters is None else parameters, dtype=np.float32)
     # The streams are spawned even if they are unused, so that the server has the same stream with and without keys.
     spawned = rng.spawn(len(learners))
@@ -173,6 +174,7 @@ def run_strategy(
         Worker(name, learner, model, _settings_of(plan, name), privacy=plan.privacy, random_state=own)
         for (name, learner), own in zip(learners.items(), streams, strict=True)
     ]
+    # All workers start from the same weights, so that their updates can be added.
     for worker in workers:
         if parameters is not None:
             worker.learner.set_flat(first)
@@ -210,6 +212,7 @@ def go_on(
         training.parameters = training.server.parameters.copy()
         return training
     # Only selective SGD has a server that outlives a run. Other strategies start again from the trained parameters.
+    # Epochs are counted from 1 in each run. Adding the earlier epochs makes the count of the history continuous.
     done = {line.worker: line.epoch for line in training.history}
     learners: Mapping[str, Any] = {worker.name: worker.learner for worker in workers}
     more = run_strategy(plan, learners, training.parameters, workers[0].model, random_state=rng, **watching)
@@ -253,6 +256,7 @@ class _Run:
 
     def round_robin(self) -> None:
         """Pass the model once through all workers. Each transfer is one message, a download and an upload."""
+        # The next worker continues with the weights of the worker before. Optimizers stay with their workers.
         for worker in self.workers:
             worker.learner.set_flat(self.parameters)
             fields = self._message_fields(worker, self.parameters, "parameters", "down")
@@ -278,12 +282,14 @@ class _Run:
         # Shrinking keeps every worker in the mean; refusing, as selective SGD does, would change the weights.
         bounded = [clip_norm(update, self.plan.limits.max_norm) for update in updates]  # shape: n_workers x (n,)
         mean = aggregate(bounded, self.plan.aggregation, self.plan.n_trim, weights)
+        # shape: (n,)
         self.parameters = self.parameters + mean * np.float32(self.plan.limits.step)
 
     def _train(self, workers: Sequence[Worker], **fields: Any) -> list[np.ndarray]:
         """Train each worker for one epoch, and return the updates. The history receives a record for each worker."""
         updates = []
         with closing(trained(workers, self.map_epochs)) as results:
+            # Records are added one by one, so that an interruption loses no complete epoch.
             for worker, metrics in results:
                 line = EpochRecord(
                     worker.name, worker.n_epochs, update_norm=worker.update_norm, metrics=metrics, **fields

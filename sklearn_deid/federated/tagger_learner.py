@@ -32,6 +32,7 @@ def tagger_layout(tagger: DeidTagger) -> ParameterLayout:
     Two layouts have the same fingerprint if the same vector describes the same network. Tags, settings of the network,
     width of the input vectors, and word vectors are then equal.
     """
+    # Everything that gives the same vector another meaning is part of the fingerprint.
     vectors = tagger._vectors
     agreed = {
         "classes": tagger.classes_.tolist(),
@@ -76,6 +77,7 @@ def tagger_from_vector(model: DeidTagger, tagger: DeidTagger, vector: np.ndarray
     tagger._pretrained = model._pretrained
     if hasattr(model, "n_features_in_"):
         tagger.n_features_in_ = model.n_features_in_
+    # A tagger for predictions has no augmenter, no weights of tags, and a random stream of its own.
     tagger.augmenter_, tagger._tag_weights, tagger._rng = None, None, own_generator(tagger.random_state)
     with tagger._own_random_stream():
         tagger.initialize()
@@ -120,12 +122,14 @@ class TaggerLearner:
         tagger._rng = own_generator(tagger.random_state)
         tagger.augmenter_ = None
         with tagger._own_random_stream():
+            # Every worker learns the same classes from the agreed labels, whatever labels its own notes hold.
             tagger._learn_inputs(part.X, part.tags, [f"B-{label}" for label in labels])
             tagger.initialize()
             self._stream = _stream_state(self._device)
         self.layout = tagger_layout(tagger)
         self.n_epochs = 0
         self.metrics: dict[str, float] = {}
+        # None means a single round: the learner does not know how many epochs will follow.
         self._planned: int | None = None
         self._data: tuple[Any, Any] | None = None
         self._begun = False
@@ -152,6 +156,7 @@ class TaggerLearner:
             self._data[0].lengths = self._lengths
             self.tagger.fit_loop(self._data, epochs=1)
         self.n_epochs += 1
+        # The columns of skorch are renamed to the names of the history.
         row = self.tagger.history[-1]
         names = {"train_loss": "train_loss", "valid_loss": "valid_loss", "valid_f1": "f1"}
         self.metrics = {name: float(row[column]) for column, name in names.items() if column in row}
@@ -225,6 +230,7 @@ class TaggerLearner:
         return self
 
     def __getstate__(self) -> dict[str, Any]:
+        # A copy for another process leaves the table of word vectors here. The features contain its vectors already.
         return {**vars(self), "_vectors": None}
 
     def _end(self) -> None:
@@ -243,6 +249,8 @@ class TaggerLearner:
             torch.set_rng_state(self._stream[0])
             if len(self._stream) > 1:
                 torch.cuda.set_rng_state(self._stream[1], self._device)
+            # The state is stored only if the block ends without an error, so that a repeated epoch draws the same
+            # numbers.
             yield
             self._stream = _stream_state(self._device)
 
@@ -253,6 +261,7 @@ def _stream_state(device: torch.device) -> list[Tensor]:
 
 
 def _parameters(tagger: DeidTagger) -> dict[str, np.ndarray]:
+    # shape of each array: as in the network; the layout flattens them in sorted order
     return {name: p.detach().cpu().numpy() for name, p in tagger.module_.named_parameters()}
 
 
@@ -334,6 +343,8 @@ def learner_to_state(learner: TaggerLearner) -> tuple[dict[str, Any], dict[str, 
         "optimizer": {},
     }
     arrays = {f"stream-{i}": stream.cpu().numpy() for i, stream in enumerate(learner._stream)}
+    # The state of an optimizer has arrays (moments) and single numbers (steps). Arrays go to safetensors, numbers to
+    # JSON.
     for number, values in tagger.optimizer_.state_dict()["state"].items():
         for key, value in values.items():
             if isinstance(value, torch.Tensor) and value.ndim:
@@ -372,6 +383,7 @@ def learner_from_state(
 
 def _resume(learner: TaggerLearner, state: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> None:
     tagger = learner.tagger
+    # Without "on_train_begin" the callbacks would not have the attributes that are restored here.
     if state["begun"]:
         data = learner._data
         assert data is not None, "make_learner has planned"
@@ -397,6 +409,7 @@ def _load_optimizer(tagger: DeidTagger, numbers: Mapping[str, list], arrays: Map
             _, number, key = name.split("-", 2)
             moments.setdefault(int(number), {})[key] = torch.from_numpy(array.copy())
     optimizer = tagger.optimizer_
+    # The parameter groups come from the new optimizer. Only the moments are restored.
     optimizer.load_state_dict({"state": moments, "param_groups": optimizer.state_dict()["param_groups"]})
 
 
@@ -438,6 +451,7 @@ def map_in_processes(n_jobs: int | None) -> MapEpochs:
 def _elsewhere(
     task: _Task, learners: Sequence[TaggerLearner], n_jobs: int | None
 ) -> Iterator[tuple[TaggerLearner, dict[str, float]]]:
+    # Processes, not threads: dropout draws from the global stream of torch, which threads would share.
     pool = Parallel(n_jobs=min(effective_n_jobs(n_jobs), len(learners)), backend="loky", return_as="generator")
     trained = pool(delayed(_train)(task, learner) for learner in learners)
     try:

@@ -203,12 +203,14 @@ class Worker:
         ExchangeError
             If the message is damaged or belongs to another model. The learner is unchanged in this case.
         """
+        # shape: (n,)
         vector = np.array(self.learner.get_flat(), dtype=np.float32)
         if not isinstance(parameters, SparseUpdate):
             parameters = SparseUpdate.from_bytes(parameters, size=len(vector), model=self.model, kind="parameters")
         if (parameters.size, parameters.model, parameters.kind) != (len(vector), self.model, "parameters"):
             raise ExchangeError("The download is of another model, size or kind.")
         vector[parameters.indices] = parameters.values
+        # With error feedback the worker keeps its unsent remainder on top of the downloaded values.
         if self._unsent is not None:
             vector[parameters.indices] += self._unsent[parameters.indices]
         self.learner.set_flat(vector)
@@ -222,6 +224,7 @@ class Worker:
 
     def begin_epoch(self) -> Learner:
         """Store the parameters, and return the learner for `train_one_epoch`, in this process or another."""
+        # A copy: the learner may train in place.
         self._before = np.array(self.learner.get_flat(), dtype=np.float32)
         return self.learner
 
@@ -294,6 +297,7 @@ class Worker:
         delta, settings, rng = self._update(), self.settings, release_generator(self._rng)
         if self._unsent is not None:
             # Error feedback: the remainder of earlier epochs competes with the new update for the same share.
+            # shape: (n,)
             delta = check_finite_vector(delta + self._unsent)
         if self.privacy is None:
             options = (settings.upload_fraction, settings.threshold, settings.clip, settings.selection)
@@ -301,6 +305,7 @@ class Worker:
         else:
             chosen, event = self.privacy.select(delta, settings.upload_fraction, settings.threshold, settings.clip, rng)
             self.ledger.add(event)
+        # A worker that has never downloaded starts from version 0.
         version = 0 if self.version is None else self.version
         update = SparseUpdate(chosen.indices, chosen.values, len(delta), self.model, version)
         message = update.to_bytes(settings.upload_dtype)
@@ -359,6 +364,7 @@ class Worker:
         if (state["name"], state["model"]) != (self.name, self.model):
             raise ExchangeError("The saved state is that of another worker or model.", path=str(path))
         self.learner.set_flat(arrays.pop("parameters"))
+        # An epoch that had begun is not saved, so that a restored worker repeats it from its parameters.
         self._delta, self._unsent, self._before = arrays.pop("delta", None), arrays.pop("unsent", None), None
         self.pending = {int(key.removeprefix("pending-")): data.tobytes() for key, data in arrays.items()}
         self.n_epochs, self.sequence, self.version = state["n_epochs"], state["sequence"], state["version"]

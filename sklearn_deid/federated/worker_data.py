@@ -69,6 +69,7 @@ def check_alike(parts: Sequence[WorkerData], model: DeidTagger | None = None) ->
     SequenceError
         If the inputs differ. The message names the worker.
     """
+    # Width 0 means tokens.
     widths = [part.X.d if isinstance(part.X, TokenVectors) else 0 for part in parts]
     wanted = widths[0] if model is None else getattr(model, "n_features_in_", 0)
     for number, width in enumerate(widths):
@@ -88,6 +89,7 @@ def agreed_labels(parts: Sequence[WorkerData], labels: Any = None) -> list[str]:
     SequenceError
         If the data hold labels that are not among ``labels``.
     """
+    # O has the label None, which is no label.
     found = {split_tag(tag)[1] for part in parts for tag in set(part.tags.data)} - {None}
     known = {str(label) for label in (found if labels is None else labels)}
     unknown = found - known
@@ -159,6 +161,7 @@ def joined(parts: Sequence[WorkerData]) -> WorkerData:
     """Join the sentences of all workers. Equal patient ids of different workers count as different patients."""
     if len(parts) == 1:
         return parts[0]
+    # Numbers of workers make equal patient ids of two hospitals different.
     groups = [
         f"{number}:{patient}"
         for number, part in enumerate(parts)

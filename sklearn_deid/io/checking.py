@@ -99,12 +99,14 @@ def check_covered(
     """
     problem = None
     if start < 0 or end > len(text):
+        # Every problem has a fixed message, so that no message can contain text of the note.
         problem = f"The span lies outside the text of {len(text)} characters."
     elif end == start:
         problem = "The span is empty."
     elif end < start:
         problem = "The span is reversed: it ends before it starts."
     elif covered is not None and covered != text[start:end]:
+        # Writers put a space in the place of a line break, and one or two spaces in the place of \r\n.
         allowed = {flatten(part) for part in (text[start:end], text[start:end].replace("\r\n", "\n"))}
         if flatten(covered) not in allowed:
             problem = "The text that the annotation repeats is not the text at its offsets."

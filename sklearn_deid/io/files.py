@@ -24,6 +24,7 @@ def read_bytes(place: SourceLocation, path: Path) -> bytes:
     try:
         return path.read_bytes()
     except OSError as error:
+        # The error of the system is not chained: only its reason, which contains no text, belongs into the message.
         reason = error.strerror
     raise place.error(f"The file cannot be read: {reason}.")
 
@@ -108,6 +109,7 @@ def open_part(path: Path, *, overwrite: bool, resume: bool) -> FileIO:
     """
     part = part_of(path)
     if resume:
+        # The final file may be complete from an earlier run. Resuming continues with a copy and never damages the file.
         if path.exists() and not part.exists():
             _copy_lines(path, part)
         if part.exists():
@@ -128,6 +130,7 @@ def _copy_lines(source: Path, target: Path) -> None:
     with copy.open("rb+") as stream:
         if stream.seek(0, os.SEEK_END):
             stream.seek(-1, os.SEEK_END)
+            # A file that was edited by hand may lack its last line feed, and the next line would continue the last one.
             if stream.read(1) != b"\n":
                 stream.write(b"\n")
     os.replace(copy, target)
@@ -135,4 +138,5 @@ def _copy_lines(source: Path, target: Path) -> None:
 
 def _drop_unfinished_line(path: Path) -> None:
     with path.open("rb+") as stream:
+        # A line without a line feed is half of a document. Its document is written again.
         stream.truncate(sum(len(line) for line in stream if line.endswith(b"\n")))

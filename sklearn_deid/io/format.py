@@ -62,4 +62,5 @@ class Format:
 
 def has_suffix(*suffixes: str) -> Callable[[Sequence[Path]], bool]:
     """Function for ``recognise`` that returns whether any file has one of these suffixes."""
+    # Suffixes are compared in lower case, because files from Windows often end in .TXT or .XML.
     return lambda files: any(file.suffix.lower() in suffixes for file in files)

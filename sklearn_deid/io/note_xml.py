@@ -66,6 +66,7 @@ def has_root(name: str) -> Callable[[Sequence[Path]], bool]:
         if first is None:
             return False
         place = SourceLocation(str(first))
+        # Only the first file is parsed: the check must stay fast for folders with many notes.
         return root_name(place, read_bytes(place, first)) == name
 
     return recognise
@@ -96,6 +97,7 @@ class _Elements:
         self._open.append(name)
 
     def end(self, name: str) -> None:
+        # Expat guarantees that elements are closed in the right order.
         self._open.pop()
 
     def characters(self, data: str) -> None:
@@ -114,6 +116,7 @@ def parse_note(path: Path, encoding: str | None, dialect: Dialect) -> Document:
         raise place.error("There is no TEXT element.")
     text = "".join(found.text)
     check_text(place, text)
+    # All ids are checked before the first span, because two equal ids make every message about them ambiguous.
     _check_ids(place, found.tags)
     spans = [_parse_span(place, text, number, *tag) for number, tag in enumerate(found.tags, start=1)]
     patient = found.attributes.get("patient_id", dialect.patient_of(path.stem))
@@ -193,6 +196,7 @@ def _check_characters(place: SourceLocation, text: str, lossy: bool = False) -> 
 
 
 def _cdata(text: str) -> str:
+    # CDATA ends at "]]>", and parsers turn a carriage return into a line feed. Both are moved out of the section.
     inside = text.replace("]]>", "]]]]><![CDATA[>").replace("\r", "]]>&#13;<![CDATA[")
     return f"<![CDATA[{inside}]]>"
 
@@ -244,6 +248,7 @@ def root_name(place: SourceLocation, data: bytes) -> str | None:
     names: list[str] = []
     parser = _parser(place)
     parser.StartElementHandler = lambda name, attributes: names.append(name)
+    # A character cut in half at the end of the head becomes a replacement character.
     head = data[:_HEAD_BYTES]
     try:
         parser.Parse(head.decode(_declared_encoding(place, head), "replace"), False)

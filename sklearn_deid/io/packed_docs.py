@@ -142,6 +142,7 @@ def _parse_group(place: SourceLocation, value: Any) -> tuple[str, PackedGroup]:
 
 def _inflate(place: SourceLocation, data: bytes) -> bytes:
     stream = zlib.decompressobj()
+    # The limit stops a decompression bomb before its content fills the memory.
     limit = max(_ALWAYS_ALLOWED, _LARGEST_RATIO * len(data))
     try:
         content = stream.decompress(data, limit)

@@ -170,6 +170,7 @@ def iter_documents(
     path = Path(path)
     if not path.exists():
         raise DataNotFoundError("There is no such file or folder.", path=str(path))
+    # All parameters are checked now and not with the first document, because this function is no generator itself.
     fmt = _with_seed(guess_format(path) if format is None else get_format(format), random_state)
     if encoding is not None:
         _check_encoding(encoding)
@@ -208,6 +209,7 @@ def _items(files: list[Path], fmt: Format, encoding: str | None) -> Iterator[Ite
     for file in files:
         for item in _read(file, fmt, encoding):
             if isinstance(item, Document):
+                # The second document with an id is an error item, so that on_error="collect" continues behind it.
                 if item.doc_id in seen:
                     item = SourceLocation(str(file), item.doc_id).error(
                         "The document id is there twice; this is the second one."
@@ -222,6 +224,7 @@ def _read(file: Path, fmt: Format, encoding: str | None) -> Iterator[Item]:
     try:
         yield from fmt.read(file, encoding)
     except CorpusFormatError as error:
+        # The error is yielded after the except block: an error kept for later must not hold the frames with the note.
         failure = without_traces(error)
     if failure is not None:
         yield failure

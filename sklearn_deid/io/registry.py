@@ -16,6 +16,7 @@ from .format import Format
 
 def _declared() -> Iterator[Format]:
     for module in pkgutil.iter_modules(formats.__path__):
+        # A new file in the folder is a new format. No list has to be changed.
         yield import_module(f"{formats.__name__}.{module.name}").FORMAT
 
 
@@ -57,6 +58,7 @@ def guess_format(path: Path) -> Format:
         If the files fit no format or more than one format.
     """
     files = _files(path)
+    # Exactly one format must fit. A wrong guess could read notes without their annotations.
     found = [fmt for fmt in FORMATS.values() if fmt.recognise is not None and fmt.recognise(files)]
     if len(found) != 1:
         many = "They fit several formats" if found else "They fit no format"
@@ -81,6 +83,7 @@ def source_files(path: Path, fmt: Format) -> list[Path]:
         return _files(path)
     chosen = [file for file in _files(path) if file.suffix.lower() in fmt.suffixes]
     if fmt.one_document:
+        # A pair of files is one document. Its first file represents the pair.
         first = fmt.suffixes[0]
         stems = {file.stem for file in chosen if file.suffix.lower() == first}
         chosen = [file for file in chosen if file.suffix.lower() == first or file.stem not in stems]
@@ -94,6 +97,7 @@ def _files(path: Path) -> list[Path]:
         if not path.exists():
             raise DataNotFoundError("There is no such file or folder.", path=str(path))
         return [path]
+    # Hidden files belong to other programs.
     return sorted(file for file in path.iterdir() if not file.name.startswith(".") and not file.is_dir())
 
 

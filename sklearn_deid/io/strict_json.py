@@ -46,6 +46,7 @@ def dump_meta(document: Document) -> str:
     meta = dict(document.meta)
     try:
         line = dump_line(meta)
+        # Tuples become lists and integer keys become strings. The comparison finds every such change.
         same = json.loads(line) == meta
     except (TypeError, ValueError, RecursionError):
         same = False

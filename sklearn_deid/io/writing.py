@@ -84,6 +84,7 @@ def write_corpus(
     documents = list(corpus)
     writer = DocumentWriter(path, format, lossy=lossy, overwrite=overwrite)
     try:
+        # Files of a folder are checked before the first one is written. A stream can be discarded as a whole.
         if writer.format.one_document:
             writer.check(documents)
         for document in documents:
@@ -202,6 +203,7 @@ class DocumentWriter:
         place = SourceLocation(str(self.path), document.doc_id)
         if not isinstance(document.doc_id, str) or not document.doc_id:
             raise place.error("A document id must be a string and not empty.")
+        # Two documents with one id would overwrite each other's files, and readers would refuse the file.
         if document.doc_id in ids:
             raise place.error("The document id is there twice.")
         check_text(place, document.text)
@@ -229,6 +231,7 @@ class DocumentWriter:
 
     def _append(self, stream: FileIO, content: bytes) -> None:
         try:
+            # An unbuffered write may write a part only. The loop writes the rest.
             rest = memoryview(content)
             while rest:
                 rest = rest[stream.write(rest) :]
@@ -271,10 +274,12 @@ def completed_ids(path: str | PathLike[str], format: str | None = None) -> set[s
         raise ValueError(f"Completed documents cannot be told for the format {fmt.name!r}.")
     if not fmt.one_document:
         part = part_of(path)
+        # An unfinished file is newer than the finished file of an earlier run.
         return finished_ids(part, unfinished=True) if part.exists() else finished_ids(path) if path.exists() else set()
     names = {file.name for file in path.iterdir()} if path.is_dir() else set()
     first, *others = fmt.suffixes
     stems = {name.removesuffix(first) for name in names if name.endswith(first)}
+    # Half of a pair is not complete and is written again.
     return {stem for stem in stems if all(stem + suffix in names for suffix in others)}
 
 

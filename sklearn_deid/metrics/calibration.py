@@ -77,6 +77,7 @@ def reliability_curve(
     place = np.searchsorted(edges[1:-1], confidence, side="left")
     count = np.bincount(place, minlength=n_bins)
     held = count > 0
+    # shape of each: (n_non_empty_bins,)
     means = [np.bincount(place, weights=values, minlength=n_bins)[held] / count[held] for values in (confidence, right)]
     return ReliabilityCurve(means[0], means[1], count[held])
 
@@ -186,6 +187,7 @@ def span_confidences(y_true: Any, y_pred: Any, confidences: Any) -> tuple[np.nda
         spans = set(labels_of(wanted))
         for span in labels_of(given):
             right.append(span in spans)
+            # A span is as certain as its least certain token.
             sure.append(row[span[0] : span[1]].min())
     return np.array(right, dtype=bool), np.clip(np.array(sure, dtype=float), 0.0, 1.0)
 

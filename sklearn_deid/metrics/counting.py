@@ -59,6 +59,7 @@ class Counts:
     @property
     def precision(self) -> float:
         """Proportion of correct predicted items; 0 without predicted items, as in the official scripts."""
+        # The numerator is not tp: with a tolerance, several predicted items may match a single gold item.
         return (self.n_predicted - self.fp) / self.n_predicted if self.n_predicted else 0.0
 
     @property
@@ -92,6 +93,7 @@ def token_items(document: Document, spans: Iterable[Span]) -> set[Item]:
     items: set[Item] = set()
     for s in spans:
         runs = [(s.label, m.start(), m.end()) for m in _RUN.finditer(document.text, s.start, s.end)]
+        # The empty run keeps a span without letters and digits in the counts.
         items.update(runs or [(s.label, s.end, s.end)])
     return items
 
@@ -182,6 +184,8 @@ def compare_by_label(
     """
     how = _get_rule(rule)
     wanted, given = how.items(document, gold), how.items(document, predicted)
+    # Labels are counted separately on both sides: a wrong label is a missed item of one and an invented item of the
+    # other.
     sides = (wanted, given, _unmatched(wanted, given, how), _unmatched(given, wanted, how))
     n_wanted, n_given, missed, invented = (Counter(item[0] for item in items) for items in sides)
     return {
@@ -211,6 +215,7 @@ def merged_counts(document: Document, gold: Iterable[Span], predicted: Iterable[
     Counts(tp=1, fp=0, fn=0, n_predicted=1)
     """
     wanted, given = {(s.start, s.end) for s in gold}, {(s.start, s.end) for s in predicted}
+    # Exact spans count as right, and also joined spans that are equal on both sides.
     right = (wanted & given) | (_joined(document.text, wanted) & _joined(document.text, given))
 
     def outside(items: set[tuple[int, int]]) -> int:
@@ -238,6 +243,7 @@ def _unmatched(items: set[Item], others: set[Item], rule: Rule) -> set[Item]:
 
 def _near(item: Item, others: set[Item], slack: int) -> bool:
     label, start, end = item
+    # All ends within the tolerance are looked up in the set, which needs no loop over the other items.
     return any((label, start, end + shift) in others for shift in range(-slack, slack + 1))
 
 

@@ -59,6 +59,7 @@ def recall_threshold(scores: np.ndarray, patients: np.ndarray, target: float, co
     if not n:
         raise ValueError("The held-out patients have no PHI: no recall can be measured on them.")
     if confidence is None:
+        # With k = allowed misses, the k lowest scores may lie below the threshold.
         return float(ordered[_allowed(1 - target, n)])
     low = _lower_bounds(ordered, patient, target, float(norm.ppf(confidence)))
     reached = np.flatnonzero(low >= target)
@@ -146,6 +147,7 @@ def bootstrap_ratio(
     (0.9, 0.9, 0.9)
     """
     hits, totals = np.asarray(hits, dtype=float), np.asarray(totals, dtype=float)
+    # A patient without items changes no sum and must not count as a patient.
     hits, totals = hits[totals > 0], totals[totals > 0]
     n = len(totals)
     value, total = float(hits.sum() / totals.sum()) if n else math.nan, int(totals.sum())
@@ -154,6 +156,7 @@ def bootstrap_ratio(
     # How often each patient is drawn with replacement, in each bootstrap sample.
     # shape: (n_draws, n_patients)
     draws = np.random.default_rng(seed).multinomial(n, np.full(n, 1 / n), size=n_draws)
+    # Tokens of a patient depend on each other, so that whole patients are drawn. Shape: (n_draws,)
     ratios = (draws @ hits) / (draws @ totals)
     low, high = np.quantile(ratios, [0.5 - confidence / 2, 0.5 + confidence / 2])
     return Estimate(value, min(float(low), value), max(float(high), value), total, confidence, n)

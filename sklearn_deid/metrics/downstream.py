@@ -75,6 +75,7 @@ def check_labels(labels: Sequence[Any], groups: np.ndarray, n_splits: int) -> tu
     y = np.array([listed[i] for i in rows])
     if y.ndim != 1 or len(np.unique(y)) < 2:
         raise ValueError("'labels' must hold at least two classes, one for each note.")
+    # Each fold needs notes of each class, and a patient is in a single fold.
     patients = [len(np.unique(groups[rows][y == label].astype(str))) for label in np.unique(y)]
     rare = [n for n in patients if n < n_splits]
     if rare:
@@ -133,7 +134,9 @@ def downstream_accuracy(
     """
     estimator = default_classifier() if classifier is None else classifier
     folds = StratifiedGroupKFold(n_splits, shuffle=True, random_state=seed)
+    # The features play no role in the split, so that zeros replace them.
     splits = list(folds.split(np.zeros(len(y)), y, groups.astype(str)))
+    # All versions have the same folds. The differences between versions are therefore paired.
     right = {name: _right(estimator, list(texts), y, splits) for name, texts in versions.items()}
     first = next(iter(right.values()))
     ones = np.ones(len(y))
@@ -150,6 +153,7 @@ def _right(estimator: Any, texts: list[str], y: np.ndarray, splits: list) -> np.
     """1 for each note with a correctly predicted class, else 0; each note is predicted while its fold is held out."""
     right = np.zeros(len(y))
     for train, test in splits:
+        # A new clone for each fold: the test notes of a fold influence no vocabulary and no weight.
         fitted = clone(estimator).fit([texts[i] for i in train], y[train])
         right[test] = np.asarray(fitted.predict([texts[i] for i in test])) == y[test]
     return right

@@ -102,6 +102,7 @@ class Estimate:
         if groups is None:
             return cls.from_counts(float(hits.sum()), len(hits), confidence)
         found = cls.from_groups(hits, np.ones(len(hits)), numbers, confidence)
+        # A single group shows no spread between groups. The interval then covers all proportions.
         return found if found.has_interval else cls(found.value, 0.0, 1.0, found.n, confidence, found.n_groups)
 
     @classmethod
@@ -190,6 +191,8 @@ class Estimate:
 
         values = np.asarray(differences, dtype=float)
         mean = float(values.mean())
+        # Sums of the deviations of each patient. Notes of a patient depend on each other, patients do not. Shape:
+        # (n_patients,)
         sums = _sums(values - mean, groups)
         if len(sums) < 2:
             return cls(mean, n=len(values), confidence=confidence, n_groups=len(sums))
@@ -232,5 +235,6 @@ class Estimate:
 
 def _sums(values: np.ndarray, groups: np.ndarray) -> np.ndarray:
     """Sum of the values of each group."""
+    # Ids may mix integers and strings, which np.unique cannot sort. As text they can be sorted.
     _, number = np.unique(np.asarray(groups, dtype=str), return_inverse=True)
     return np.bincount(number, weights=np.asarray(values, dtype=float))

@@ -54,6 +54,7 @@ def wilson_interval(share: Any, n: Any, z: float) -> tuple[Any, Any]:
     >>> round(float(low), 3), round(float(high), 3)
     (0.522, 0.709)
     """
+    # Solution of (p - share)^2 = z^2 p (1 - p) / n for p: the center of the interval, and half of its width.
     center = (share + z * z / (2 * n)) / (1 + z * z / n)
     half = z / (1 + z * z / n) * np.sqrt(share * (1 - share) / n + z * z / (4 * n * n))
     # The exact formula stays within [0, 1] and encloses the proportion; both are restored after rounding errors.

@@ -172,9 +172,11 @@ def leak_list(
 
 
 def _leaks_of(document: Document, predicted: Iterable[Span], label_scheme: LabelScheme | None) -> Iterable[Leak]:
+    # A set of characters, because predicted spans may overlap.
     covered = {i for span in predicted for i in range(span.start, span.end)}
     for span in document.spans:
         telling = _telling(document.text, span)
+        # Letters, digits and symbols reveal something. Spaces and punctuation around covered parts do not.
         left = sum(i not in covered for i in telling)
         if left:
             direct = _is_direct(span.label, label_scheme)

@@ -67,6 +67,7 @@ def pair_documents(gold: Iterable[Document], predicted: Iterable[Document], miss
             f"{len(without)} gold documents have no prediction; pass missing='count' to count their spans as missed.",
             doc_id=without[0],
         )
+    # A gold document without prediction becomes a document without spans, so that all of its spans count as missed.
     pairs = [(d, given.pop(d.doc_id) if d.doc_id in given else replace(d, spans=())) for d in wanted]
     if given:
         raise DeidError(f"{len(given)} predicted documents are not among the gold ones.", doc_id=next(iter(given)))
@@ -79,6 +80,7 @@ def _check_same_text(document: Document, other: Document) -> None:
     a, b = document.text, other.text
     if a != b:
         shorter = min(len(a), len(b))
+        # The message names the first different position, but not the different text.
         first = next((i for i in range(shorter) if a[i] != b[i]), shorter)
         raise DeidError(
             f"The predicted document has another text than the gold one, {len(b)} instead of {len(a)} characters; they "
@@ -92,6 +94,7 @@ def infer_label_scheme(scheme: str | LabelScheme | None, documents: Iterable[Doc
     if scheme is not None:
         return get_label_scheme(scheme)
     labels = set(_labels(documents))
+    # The first scheme wins if the labels belong to both.
     return next((s for s in (I2B2_2014, MEDDOCAN) if labels <= set(s.labels)), None)
 
 

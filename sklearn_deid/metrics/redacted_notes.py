@@ -151,6 +151,7 @@ def align_redacted(
         elif isinstance(note, str):
             one = _by_alignment(original, number, note)
         elif note is None:
+            # A withheld note keeps no token.
             one = "", [], np.zeros(len(original.tokens[number].texts), dtype=bool)
         else:
             _refuse(note, name, original.names[number])
@@ -190,6 +191,7 @@ def _tokens(text: str, placeholder: re.Pattern[str]) -> Tokens:
     result = Tokens([], [], [])
     position = 0
     for match in placeholder.finditer(text):
+        # A pattern of the user may also match the empty string, which is no placeholder.
         if match[0]:
             _extend(result, text[position : match.start()], position)
             result.texts.append(match[0])
@@ -224,6 +226,7 @@ def _by_spans(original: OriginalNotes, number: int, note: Document, name: str) -
     total = np.concatenate(([0], np.cumsum(covered)))
     kept = total[np.asarray(tokens.ends, dtype=np.intp)] == total[np.asarray(tokens.starts, dtype=np.intp)]
     left = [token for token, stays in zip(tokens.texts, kept, strict=True) if stays]
+    # A space replaces each span, so that the words on both sides stay apart.
     return rewrite(note.text, note.spans, lambda span: " ").text, left, kept
 
 

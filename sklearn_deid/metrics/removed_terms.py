@@ -70,6 +70,7 @@ def find_terms(original: OriginalNotes, terms: Iterable[str]) -> list[TermPlaces
         words = [token.casefold() for token in tokens.texts]
         places, position = [], 0
         while position < len(words):
+            # The longest term at a position wins, and terms do not overlap.
             lengths = range(min(longest, len(words) - position), 0, -1)
             length = next((n for n in lengths if tuple(words[position : position + n]) in known), 0)
             if length:
@@ -120,6 +121,7 @@ def removed_terms(
     by_term: dict[str, tuple[int, int]] = {}
     for i, (note, right, left) in enumerate(zip(places, gold_kept, kept, strict=True)):
         for term, first, stop in note.places:
+            # Terms that touch gold PHI are not counted, because removing them is correct.
             if right[first:stop].all():
                 gone = int(not left[first:stop].all())
                 n_terms[i] += 1
@@ -146,6 +148,7 @@ def removed_tokens(original: OriginalNotes, gold_kept: Sequence[np.ndarray], kep
     """
     rows = []
     for tokens, right, left in zip(original.tokens, gold_kept, kept, strict=True):
+        # Punctuation carries no information about the usefulness of a note.
         telling = np.array([any(map(str.isalnum, token)) for token in tokens.texts], dtype=bool)
         other, phi = telling & right, telling & ~right
         rows.append([other.sum(), (other & ~left).sum(), phi.sum(), (phi & left).sum()])

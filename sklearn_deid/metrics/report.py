@@ -99,6 +99,7 @@ def deid_report(
     if output not in ("table", "dict", "frame"):
         raise ValueError(f"The 'output' parameter must be 'table', 'dict' or 'frame'. Got {output!r} instead.")
     pairing = pair_documents(gold, predicted, missing)
+    # Labels of both sides: a predicted label outside of the scheme must not be scored by this scheme.
     known = infer_label_scheme(label_scheme, [d for pair in pairing.pairs for d in pair])
     report = _as_dict(pairing, known, count_sentences([d for d, _ in pairing.pairs], sentences))
     if output == "dict":
@@ -177,6 +178,7 @@ def _leak(report: dict[str, Any], sentences: dict[str, int] | None) -> dict[str,
         scores["leak"] = None if sentences is None else scores["fn"] / n if n else 0.0
     if sentences is None:
         return None
+    # The score of the corpus divides the sums. It is not the mean over documents.
     missed, total = report["strict"]["fn"], sum(sentences.values())
     return {"missed": missed, "sentences": total, "per_sentence": missed / total if total else 0.0}
 
@@ -272,6 +274,7 @@ def as_frame(report: dict[str, Any]) -> Any:
     measures, counts = ["precision", "recall", "f1"], ["support", "tp", "fp", "fn"]
     frame = pandas.DataFrame(rows, index=index, columns=measures + counts)
     frame = frame.astype(dict.fromkeys(measures, "float64") | dict.fromkeys(counts, "Int64"))
+    # The missing documents belong to the whole report and to no row.
     frame.attrs["missing_documents"] = list(report["missing_documents"])
     return frame
 

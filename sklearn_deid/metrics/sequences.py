@@ -141,6 +141,7 @@ def _count(y_true: Any, y_pred: Any, level: str, binary: bool, labels: frozenset
         wanted.update(item[2] for item in left)
         given.update(item[2] for item in right)
         found.update(item[2] for item in left & right)
+    # Found items are in both sets: the rest of each side is wrong (predicted) or missed (gold).
     return {
         label: Counts(found[label], given[label] - found[label], wanted[label] - found[label], given[label])
         for label in {*wanted, *given}

@@ -57,6 +57,7 @@ def phi_word_prior(X: Any, y: Any, *, punctuation: bool = False, by_category: bo
     out: dict[str, dict[str, int]] = {}
     for token, tag in zip(X.data, tags.data, strict=True):
         label = label_of[tag]
+        # Punctuation occurs in every note and identifies nobody.
         if label is not None and (punctuation or any(map(str.isalnum, token))):
             counts = out.setdefault(label, {})
             counts[token] = counts.get(token, 0) + 1

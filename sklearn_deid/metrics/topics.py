@@ -106,6 +106,7 @@ def topic_matches(topics: np.ndarray, others: np.ndarray) -> np.ndarray:
     [1.0, 0.5]
     """
     # shape: (n_topics, n_topics)
+    # Topics have no fixed order, so that each original topic is matched with one other topic (assignment problem).
     overlap = np.array([[len(set(a) & set(b)) for b in others.tolist()] for a in topics.tolist()])
     rows, columns = linear_sum_assignment(-overlap)
     return overlap[rows, columns] / topics.shape[1]

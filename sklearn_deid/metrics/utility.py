@@ -225,6 +225,7 @@ def _topics(
         return None, []
     counts, vocabulary = count_words(versions, chosen.n_words)
     n_topics = chosen.candidates[0]
+    # With a single candidate no coherence is computed, which would read all notes once more.
     if len(chosen.candidates) > 1:
         texts, words = versions["original"], counts["original"]
         n_topics = choose_n_topics(texts, words, vocabulary, chosen.candidates, chosen.n_words, seeds[0])

@@ -112,6 +112,7 @@ class UtilityReport:
             "confidence": self.confidence,
         }
         for part, system, measure, estimate in self.figures:
+            # Each system is a dict below its part, so that the order of parts and systems is that of the figures.
             systems, plain = nested.setdefault(part, {}), estimate.to_dict()
             systems.setdefault(system, {})[measure] = {key: plain[key] for key in _COLUMNS}
         return nested
@@ -135,6 +136,7 @@ class UtilityReport:
             rows = [figure for figure in self.figures if figure.part == part]
             systems = list(dict.fromkeys(figure.system for figure in rows))
             cells = {(figure.measure, figure.system): _cell(figure) for figure in rows}
+            # dict.fromkeys removes repetitions and keeps the order of the figures.
             measures = dict.fromkeys(figure.measure for figure in rows)
             body = [[measure, *(cells.get((measure, system), "") for system in systems)] for measure in measures]
             yield "\n" + markdown_table([_TITLES[part], *systems], body)

@@ -39,6 +39,7 @@ def shared_draws(
     drawn_words : ndarray of int, shape (n_draws,)
         Index of the word of each draw.
     """
+    # Without groups each token has its own draw.
     if groups is None:
         return np.arange(len(word_ids)), word_ids
     number: dict[str, int] = {}
@@ -86,6 +87,7 @@ def _leaders(word_ids: np.ndarray, folded: np.ndarray, keys: list[str], replacea
     """Map each case-folded word of a group to the word whose surrogate is drawn: itself, or its correct spelling."""
     counts = Counter(word_ids.tolist())
     spelling: dict[int, int] = {}
+    # Spellings of one word in different casings share a draw. The replaceable, then the most frequent spelling leads.
     frequency: Counter[int] = Counter()
     for word, n in counts.items():
         key = int(folded[word])
@@ -121,6 +123,8 @@ def _may_be_misspelt(word: str) -> bool:
     return len(word) >= _SHORTEST_MISSPELT and word.isalpha()
 
 
+# Two words within one edit have a common form after one letter is left out of each, so that a table of forms finds
+# them.
 def _one_left_out(word: str) -> Iterator[str]:
     yield word
     for i in range(len(word)):

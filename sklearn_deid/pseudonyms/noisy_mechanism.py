@@ -51,6 +51,7 @@ class NoisyVectors:
         """Draw a release of each token, shape (n_tokens, 1 + dim); the code is in the first column."""
         actions, rows = self.mechanism.policy.actions(tokens)
         out = np.zeros((len(tokens), 1 + self.mechanism.policy.vectors.dim))
+        # Column 0 holds the code, the other columns the vector. Tokens that do not move keep zeros.
         out[:, 0] = self._codes(tokens, actions, rows)
         moving = np.flatnonzero(actions == MOVE)
         moves: Any = self.mechanism.moves
@@ -60,6 +61,7 @@ class NoisyVectors:
     def log_likelihood(self, tokens: Sequence[str], releases: np.ndarray) -> np.ndarray:
         """Compute the log density of each release for each token, shape (n_tokens, n_releases)."""
         actions, rows = self.mechanism.policy.actions(tokens)
+        # A release is possible for a token only if the code is equal. Shape: (n_tokens, n_releases)
         out = np.where(self._codes(tokens, actions, rows)[:, None] == releases[:, 0], 0.0, -np.inf)
         moving = np.flatnonzero(actions == MOVE)
         out[moving] += self.mechanism.log_density(rows[moving], releases[:, 1:])
@@ -94,6 +96,7 @@ class WordsTakenForVectors:
         actions, rows = mechanism.policy.actions(tokens)
         seen = space.rows_of(releases)
         known = np.flatnonzero(seen >= 0)
+        # shape: (n_tokens,), number of each token's own spelling
         own = space.of_tokens(tokens)
         for i in np.flatnonzero(actions == SHAPE).tolist():
             own[i] = mechanism.shape_release(tokens[i])

@@ -146,6 +146,7 @@ class PhiPerturber(SentenceTransformer):
             2 n sentences and their tags. With ``groups``, the groups of these sentences follow as a third array.
         """
         perturbed = self._fit_and_draw(X, y, groups)
+        # The second call returns the checked containers, which `_fit_and_draw` does not return.
         X, tags, groups = self._checked(X, y, groups)
         both = type(perturbed)(
             np.concatenate([self._untouched(X).data, perturbed.data]),
@@ -189,6 +190,7 @@ class PhiPerturber(SentenceTransformer):
         if not isinstance(vectors, WordVectors):
             raise ValueError(f"The 'embeddings' parameter of {type(self).__name__} must not be None.")
         policy = WordPolicy(vectors, words_to_exclude(self.exclude), self.digits, self.unknown)
+        # A zero vector has no direction, so that no word is near to it.
         self.mechanism_ = self._make_mechanism(policy, usable_words(vectors) & _nonzero_rows(vectors))
         self._check_labels(tags)
         perturbed, self.statistics_ = self._draw(X, tags, groups)
@@ -218,9 +220,12 @@ class PhiPerturber(SentenceTransformer):
 
     def _draw(self, X: TokenSequences, tags: TokenSequences, groups: np.ndarray | None) -> tuple[Any, dict]:
         rng = release_generator(self.random_state)
+        # shape of all arrays of ``phi`` below: (n_phi_tokens,)
         phi = find_phi_tokens(X, tags, None if self.labels is None else set(self.labels))
         actions = self._actions(phi)[phi.word_ids]
         chosen = actions < EXCLUDED
+        # With a limit, the tokens to replace are drawn at random. Other spellings could exceed the limit and are not
+        # added.
         if self.max_replacements is None:
             chosen = self._with_other_spellings(phi, chosen, groups)
         else:
@@ -352,6 +357,7 @@ class TokenPerturber(PhiPerturber):
             )
         vectors = policy.vectors
         others = kind(self._neighbor_index(vectors, candidates), self.n_neighbors, *parameters)
+        # All-digit words search their neighbours among all-digit words only, so that a year does not become a month.
         is_digits = np.fromiter(map(str.isdigit, vectors.words), dtype=bool, count=len(vectors))
         n_digits = int((candidates & is_digits).sum())
         if self.digits != "near" or not n_digits:

@@ -54,6 +54,7 @@ def find_phi_tokens(X: TokenSequences, tags: TokenSequences, labels: Collection[
     >>> find_phi_tokens(X, TokenSequences.from_rows([["O", "B-DOCTOR", "O"]]))
     PhiTokens(n=1, labels=1)
     """
+    # There are few distinct tags, so that each tag is split once and not at each token.
     label_of = {tag: split_tag(tag)[1] for tag in set(tags.data)}
     occurring = sorted({label for label in label_of.values() if label and (labels is None or label in labels)})
     number = {tag: occurring.index(label) if label in occurring else -1 for tag, label in label_of.items()}
@@ -63,6 +64,7 @@ def find_phi_tokens(X: TokenSequences, tags: TokenSequences, labels: Collection[
     word_ids = np.fromiter(
         (seen.setdefault(token, len(seen)) for token in X.data[positions]), dtype=np.int64, count=len(positions)
     )
+    # A token belongs to the last sentence that starts at or before its position. Shape: (n_phi_tokens,)
     sentences = np.searchsorted(X.offsets, positions, side="right") - 1
     return PhiTokens(positions, sentences, ids[positions], tuple(occurring), word_ids, list(seen))
 

@@ -41,6 +41,7 @@ class WordPolicy:
         otherwise = {"shape": SHAPE, "random": RANDOM}.get(self.unknown, UNKNOWN)
         actions = np.where(rows >= 0, MOVE, otherwise).astype(np.int8)
         for i, word in enumerate(words):
+            # The comparison keeps the case: "May" and "Will" move, although "may" and "will" are stop words.
             if word in self.exclude or not any(map(str.isalnum, word)):
                 actions[i] = EXCLUDED
             elif self.digits == "random" and word.isdigit():

@@ -39,6 +39,7 @@ class SentenceTransformer(TransformerMixin, BaseEstimator):
         ValueError
             If ``transform`` names a data frame ("pandas", "polars").
         """
+        # A data frame needs rows of equal length, and sentences have different lengths.
         if transform not in (None, "default"):
             raise ValueError(
                 f"The 'transform' parameter of {type(self).__name__}.set_output must be 'default' or None. Got "

@@ -94,6 +94,7 @@ class TokenMechanism:
         drawn = np.fromiter((number.setdefault(token, len(number)) for token in tokens), np.int64, count=len(tokens))
         words = list(number)
         made = self.replace(words, drawn, rng)
+        # Actions below SHAPE draw a word of the table. The others keep the token or its shape.
         moved = made.actions < SHAPE
         released = [
             self.write(new, token, rank == 1) if moves else token
@@ -155,6 +156,7 @@ class ExactTokenMechanism(TokenMechanism):
             return empty, empty, np.zeros(0)
         table: Any = self.moves.probabilities(rows[which])  # type: ignore[attr-defined]
         table = table.tocoo() if issparse(table) else coo_array(table)
+        # One entry for each possible move: number of the token, and row of the target in the table. Shape: (n_entries,)
         line, targets = table.coords
         columns = self.releases().of_rows(targets, pattern)
         # A word that draws itself is released in the token's own spelling, as in `write`.

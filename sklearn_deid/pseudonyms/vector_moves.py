@@ -123,6 +123,7 @@ class AddedNoise(VectorMechanism):
         """Compute the log density of a direction, which depends only on its cosine with the vector."""
         # shape: (n, n_releases)
         cosine = np.clip(vectors.astype(np.float64) @ releases.astype(np.float64).T, -1.0, 1.0)
+        # Without noise the density is a point mass: only the vector itself is possible.
         if self.scale == 0:
             return np.where(_equal_rows(vectors, releases), 0.0, -np.inf)
         grid, density = direction_log_density(vectors.shape[1], float(self.scale))
@@ -149,6 +150,7 @@ def direction_log_density(dim: int, scale: float) -> tuple[np.ndarray, np.ndarra
     widest = 1.0 + scale * (np.sqrt(dim) + 12.0)
     # Sum over equal steps of r, in logarithms, since r**(dim - 1) may overflow; shape of the exponent: (2001, 4000)
     radii = np.linspace(0.0, widest, _RADII)[1:]
+    # log of r^(d-1) exp(-|r u - v|^2 / (2 scale^2)) with |v| = 1, without terms that do not depend on r or the cosine.
     exponent = (dim - 1) * np.log(radii) - (radii**2 - 2 * radii * cosines[:, None]) / (2 * scale**2)
     return cosines, logsumexp(exponent, axis=1)
 
@@ -157,6 +159,7 @@ def _unit_on_grid(noisy: np.ndarray, scale: float) -> np.ndarray:
     """Round noisy vectors to the grid of the noise, scale them to length 1, and round them to the release grid."""
     if scale > 0.0:  # without noise, the low bits reveal nothing
         noisy = to_grid(noisy, grid_step(scale))
+    # A vector of zeros stays zero and has no direction.
     length = np.linalg.norm(noisy, axis=1, keepdims=True)
     unit = noisy / np.where(length > 0, length, 1.0)
     return (to_grid(unit, FINEST_STEP) if scale > 0.0 else unit).astype(np.float32)

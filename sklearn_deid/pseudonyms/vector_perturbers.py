@@ -84,6 +84,7 @@ class VectorPerturber(PhiPerturber):
         """Return the vectors of all tokens, shape (n_tokens, dim), or (n_tokens, dim + 7) with the casing."""
         vectors = self.mechanism_.policy.vectors
         data = np.zeros((len(X.data), vectors.dim + len(CASING_CLASSES) * self.casing), dtype=np.float32)
+        # shape: (n_tokens, dim), then one column for each casing class
         data[:, : vectors.dim] = vectors.vectors_for(X.data)
         if self.casing:
             data[np.arange(len(data)), vectors.dim + casing_ids(X.data.tolist())] = 1.0

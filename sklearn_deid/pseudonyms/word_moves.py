@@ -60,6 +60,7 @@ class UniformNeighbors:
         if not len(distinct):
             return rows.copy(), rows.copy()
         targets, ranks = self.support(distinct)
+        # Every rank has equal probability, so that a random column is a uniform choice. Shape: (n,)
         column = (rng.random(len(rows)) * self.n_neighbors).astype(np.int64)
         return targets[inverse, column].astype(np.int64), ranks[inverse, column].astype(np.int64)
 
@@ -78,6 +79,7 @@ class UniformNeighbors:
         # Guarded words shorten the list by an unknown number, so the search is repeated with more neighbours until N
         # remain.
         while len(missing):
+            # The number of neighbours doubles, so that few searches suffice even if most neighbours are guarded.
             asked = min(2 * asked + 16, most)
             table = self.index.query(missing, asked)
             short = []
@@ -86,6 +88,7 @@ class UniformNeighbors:
                 if len(free) < self.n_neighbors and asked < most:
                     short.append(row)
                     continue
+                # Missing words are -1. `n_without_enough` finds such rows, and the estimator refuses them.
                 free = np.pad(free, (0, max(0, self.n_neighbors - len(free))), constant_values=-1)
                 self._guarded[row] = (np.where(free < 0, -1, neighbors[free]), free + 1)
             missing = np.array(short, dtype=np.int64)
@@ -147,6 +150,7 @@ class ExponentialNeighbors(UniformNeighbors):
         score = np.empty(neighbors.shape)
         for i, row in enumerate(rows.tolist()):  # a row at a time, since n * N vectors may not fit into memory
             score[i] = vectors.vectors_at(neighbors[i]).astype(np.float64) @ vectors.vectors_at([row])[0]
+        # Scores are scaled to [0, 1], so that their sensitivity is 1.
         span = score[:, :1] - score[:, -1:]
         score = (score - score[:, -1:]) / np.where(span > 0, span, 1.0)
         # Subtracting the largest score, 1, changes no probability and avoids overflow.
@@ -248,6 +252,7 @@ class ExponentialVocabulary(_WholeTable):
         # For unit vectors, |a - b|^2 = 2 - 2 cos; rounding could make the difference negative.
         distance = np.sqrt(np.maximum(2.0 - 2.0 * cosine, 0.0))
         distance[np.arange(len(rows)), rows] = 0.0  # exactly 0, without rounding error
+        # Words that cannot be a surrogate have probability 0. The word itself stays possible in every case.
         weights = np.where(self.candidates, np.exp(-self.epsilon / 2 * distance), 0.0)
         weights[np.arange(len(rows)), rows] = 1.0
         return weights / weights.sum(axis=1, keepdims=True)
@@ -276,6 +281,7 @@ class NoisyNearest(_WholeTable):
         for block in _blocks(len(rows), len(table)):
             # shape: (block, n_words)
             cosine = noisy[block] @ table.T  # table rows have length 1, so the largest product is the nearest word
+            # The word itself may be no candidate and must nevertheless stay possible. Its product is restored below.
             own = cosine[np.arange(len(cosine)), rows[block]].copy()
             cosine[:, excluded] = -np.inf
             cosine[np.arange(len(cosine)), rows[block]] = own

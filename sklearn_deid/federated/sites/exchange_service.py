@@ -87,6 +87,7 @@ class ExchangeService:
         self._majority: float | None = None
         self._closed = False
         self._lock = Lock()
+        # A request can only name one of these methods.
         self._answers: dict[str, Callable[[str, Mapping[str, Any], bytes], bytes]] = {
             "hello": self._hello,
             "ping": self._ping,
@@ -106,6 +107,7 @@ class ExchangeService:
             Encoded request.
         """
         try:
+            # The transport proves the name. A request without a proof is refused before its content is parsed.
             if site is None:
                 raise ExchangeError("The connection does not say who asks.")
             if site not in self.sites:
@@ -150,6 +152,7 @@ class ExchangeService:
     def _done(self, site: str, fields: Mapping[str, Any], body: bytes) -> bytes:
         with self._lock:
             self.done.add(site)
+            # More than half of the sites are done: the grace period of the others begins now, and only once.
             if self._majority is None and 2 * len(self.done) > len(self.sites):
                 self._majority = self._clock()
         self.record({"event": "done", "site": site})
@@ -175,6 +178,7 @@ class ExchangeService:
         rules = self.rules
 
         def waits(site: str) -> bool:
+            # A site that was never heard may still be starting, so that it has a longer time.
             if site in self._heard:
                 return now - self._heard[site] <= rules.silence
             return now - self._begin <= rules.first_contact

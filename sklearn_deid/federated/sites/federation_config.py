@@ -111,6 +111,7 @@ class FederationConfig:
     download_selection: str = "most-updated"
 
     def __post_init__(self) -> None:
+        # Files of version 0.1.0 hold the old names of the parameters.
         object.__setattr__(self, "tagger", current_parameters(self.tagger))
         for name in (self.project, *self.sites):
             if not isinstance(name, str) or not _NAME.fullmatch(name):
@@ -193,6 +194,7 @@ class FederationConfig:
             If the parameters belong to another agreement.
         """
         learner = self.first_learner()
+        # Equal fingerprints mean equal classes, network and word vectors, so that the vector fits.
         if learner.layout.fingerprint != model:
             raise ExchangeError("The parameters are those of another federation.")
         learner.set_flat(parameters)

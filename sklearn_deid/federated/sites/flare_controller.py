@@ -43,6 +43,7 @@ class SessionController(Controller):
         root = Path(workspace.get_root_dir())
         agreement = read_settings(FederationConfig, Path(workspace.get_site_config_dir()) / AGREEMENT_FILE)
         server = ParameterServer.load(root / CHECKPOINT, keep=True)
+        # The log is beside the checkpoint and not in the folder of the job, so that all sessions continue one file.
         self._events = _EventFile((root / CHECKPOINT).with_name("events.jsonl"), str(fl_ctx.get_job_id()))
         self.service = ExchangeService(server, agreement.sites, self.rules, self._events)
         self._peers = PeerNames(Path(workspace.get_startup_kit_dir()) / "server.crt")
@@ -55,6 +56,7 @@ class SessionController(Controller):
     def control_flow(self, abort_signal: Any, fl_ctx: Any) -> None:
         """Start the sites, and wait until the session is over."""
         task = Task(name=_TASK, data=Shareable(), timeout=0)
+        # No site is waited for here: the service itself decides when the session is over.
         self.broadcast(task=task, fl_ctx=fl_ctx, min_responses=0, wait_time_after_min_received=0)
         while not abort_signal.triggered and not self.service.is_over():
             time.sleep(0.2)
@@ -76,5 +78,6 @@ class _EventFile:
 
     def __call__(self, event: dict[str, Any]) -> None:
         line = json.dumps({"time": round(time.time(), 3), "job": self._job, **event})
+        # One thread for each request writes to the log. The lock keeps the lines whole.
         with self._lock, self._path.open("a", encoding="utf-8") as stream:
             stream.write(line + "\n")

@@ -43,6 +43,7 @@ class SiteExecutor(Executor):
         try:
             settings = read_settings(SiteSettings, local / SITE_FILE)
             agreement = read_settings(FederationConfig, local / AGREEMENT_FILE)
+            # A daemon thread does not keep the process alive after the session.
             threading.Thread(target=_show_life, args=(line, quiet), daemon=True).start()
             with _OnlyKindAndPlace():
                 _use_threads(settings.threads)
@@ -85,6 +86,7 @@ class _Line:
         begin = time.monotonic()
         while time.monotonic() - begin < _GIVE_UP_AFTER and not self._abort.triggered:
             reply = self.ask_once(fields, body)
+            # A missing answer may be a restart of the server, so that the request is repeated.
             if reply is not None:
                 return reply
             time.sleep(1.0)

@@ -52,11 +52,13 @@ def write_federation(
         E-mail address of the person who may start sessions.
     """
     root = Path(folder)
+    # An existing folder raises an error: a second call must not replace the files of a running federation.
     (root / "participants").mkdir(parents=True)
     write_settings(agreement, root / AGREEMENT_FILE)
     server = {"host": host, "fed_learn_port": port, "admin_port": port}
     profile = {"name": agreement.project, "scheme": "grpc", "connection_security": "mtls", "server": server}
     write_json(profile, root / "profile.yml")
+    # The file format is YAML, and every JSON document is valid YAML.
     people = [
         {"name": host, "type": "server", "org": "coordinator"},
         {"name": lead, "type": "admin", "org": "coordinator", "role": "lead"},
@@ -150,6 +152,7 @@ def harden_server(kit: str | os.PathLike[str], agreement: FederationConfig) -> P
     roles = {"project_admin": {**lead, "operate": "any"}, "org_admin": _NOBODY, "lead": {**lead, "operate": "any"}}
     write_json({"format_version": "1.0", "permissions": {**roles, "member": _NOBODY}}, local / "authorization.json")
     write_settings(agreement, local / AGREEMENT_FILE)
+    # An existing checkpoint holds the training so far and is never replaced.
     checkpoint = Path(kit) / CHECKPOINT
     if not checkpoint.exists():
         agreement.new_server().save(checkpoint)
@@ -176,6 +179,7 @@ def _resources(local: Path, allowed: str) -> dict[str, Any]:
         resources: Mapping[str, Any] = json.loads((local / "resources.json.default").read_text(encoding="utf-8"))
     except (OSError, ValueError):
         raise DeidError("The kit has no readable resources.json.default.", path=str(local)) from None
+    # FLARE reads resources.json instead of resources.json.default if both exist.
     return {
         **resources,
         "class_allow_list": [allowed],

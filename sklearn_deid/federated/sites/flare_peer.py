@@ -53,4 +53,5 @@ class PeerNames:
             verify_content(content=name + token, signature=signature, public_key=self._key)
         except (InvalidSignature, ValueError):
             return None
+        # The address of the sender must belong to the proven name.
         return name if origin.split(".")[0] == name else None

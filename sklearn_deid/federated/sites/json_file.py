@@ -40,6 +40,7 @@ def read_settings(cls: type[T], path: str | os.PathLike[str]) -> T:
     unknown = sorted(set(content) - set(known))
     if unknown:
         raise DeidError(f"The settings have no field {unknown[0]!r}; there is {', '.join(known)}.", path=str(path))
+    # A field without a default and without a factory must be in the file.
     needed = {name for name, field in known.items() if field.default is MISSING and field.default_factory is MISSING}
     if needed - set(content):
         raise DeidError(f"The settings need a field {min(needed - set(content))!r}.", path=str(path))

@@ -73,6 +73,7 @@ class SiteSettings:
             raise ExchangeError(str(error)) from None
         if self.validation_fraction is not None and not 0 < self.validation_fraction < 1:
             raise ExchangeError("'validation_fraction' must be between 0 and 1.")
+        # bool is a subclass of int, so that True needs its own test.
         for name in ("random_state", "threads"):
             value = getattr(self, name)
             if name == "random_state" and value is None:
@@ -87,6 +88,8 @@ class SiteSettings:
     def privacy(self) -> Any:
         """Create the noise of uploads; None without noise."""
         noise, bound = self.noise_multiplier, self.norm_bound
+        # Three settings exclude each other: no noise, Gaussian noise (two fields together), and the sparse vector
+        # technique.
         if (noise is None) != (bound is None):
             raise ExchangeError("'noise_multiplier' and 'norm_bound' belong together.")
         if noise is not None and bound is not None:

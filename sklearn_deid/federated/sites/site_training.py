@@ -79,6 +79,7 @@ class SiteTraining:
         if (self.folder / _WORKER).exists():
             with ExitStack() as if_it_fails:
                 if_it_fails.callback(self._lock.release)
+                # `pop_all` cancels the release of the lock. The lock is released here only if the restoration fails.
                 self._restore()
                 if_it_fails.pop_all()
 
@@ -134,6 +135,7 @@ class SiteTraining:
     # ---- one epoch
 
     def _fraction(self) -> float:
+        # The first download takes all parameters, because the worker has no earlier copy.
         return self.settings.download_fraction if self.worker.version is not None else 1.0
 
     def _epoch(self, ask: Ask, message: bytes) -> None:
@@ -164,6 +166,7 @@ class SiteTraining:
 
         worker = self.worker
         write_state(self._learner_file(worker.n_epochs), _KIND, *learner_to_state(self.learner))
+        # The worker's file is written last: until then the old pair of files is valid.
         worker.save(self.folder / _WORKER)
         for path in self.folder.glob("learner-*.state"):
             if path != self._learner_file(worker.n_epochs):

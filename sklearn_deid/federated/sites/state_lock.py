@@ -53,6 +53,8 @@ class StateLock:
         import fcntl  # of POSIX systems, as is FLARE
 
         try:
+            # The operating system releases the lock at the end of the process, also after a crash. A file with a
+            # process id would stay.
             fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             return False
@@ -62,4 +64,5 @@ class StateLock:
         """Let other processes train. A second call does nothing."""
         if self._file >= 0:
             os.close(self._file)
+        # -1 is no file. Closing a number twice could close another file that has received the number.
         self._file = -1

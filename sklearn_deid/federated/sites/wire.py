@@ -46,11 +46,13 @@ def unpack(data: Any) -> tuple[dict[str, Any], bytes]:
     if not isinstance(data, (bytes, bytearray, memoryview)):
         raise ExchangeError(f"A request must be bytes. Got {type(data).__name__}.")
     raw = bytes(data)
+    # A message without a length counts as too long.
     length = _LENGTH.unpack_from(raw)[0] if len(raw) >= _LENGTH.size else LARGEST_FIELDS + 1
     # The length is checked before anything is parsed, because the sender may be malicious.
     if length > min(LARGEST_FIELDS, len(raw) - _LENGTH.size):
         raise ExchangeError("The request is truncated, or something else.")
     try:
+        # JSON of Python would accept NaN and Infinity.
         fields = json.loads(raw[_LENGTH.size : _LENGTH.size + length], parse_constant=_refuse)
     except (ValueError, RecursionError):
         raise ExchangeError("The fields of the request are no JSON.") from None

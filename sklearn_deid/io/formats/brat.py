@@ -40,6 +40,7 @@ def read(path: Path, encoding: str | None = None) -> Iterator[Item]:
             "There is no .ann beside this .txt. A note without PHI has an empty .ann; "
             "notes that nobody has annotated are read with format='text'."
         )
+    # The place changes with the file that is read, so that an error names the right file of the pair.
     place = place._replace(path=str(note))
     text = decode(place, read_bytes(place, note), encoding or "utf-8")
     check_text(place, text)
@@ -54,6 +55,8 @@ def write(document: Document, lossy: bool = False) -> dict[str, str]:
         covered = flatten(document.text[span.start : span.end])
         lines.append(f"T{number}\t{span.label} {span.start} {span.end}\t{covered}\n")
     if document.patient_id is not None:
+        # brat keeps notes (#) of annotators. Patient and metadata are written in this form, because brat has no fields
+        # for them.
         lines.append(f"#1\tPatientId DOCUMENT\t{dump_line(document.patient_id)}\n")
     if document.meta:
         lines.append(f"#2\tMeta DOCUMENT\t{dump_meta(document)}\n")
@@ -79,6 +82,7 @@ def _parse(place: SourceLocation, text: str, path: Path, encoding: str) -> Docum
     for number, line in read_lines(path, encoding):
         if isinstance(line, CorpusFormatError):
             raise line
+        # Other lines (relations, events, notes) carry no span and are skipped.
         if line.startswith("T"):
             annotation_id, span = _parse_span(place, text, line, number)
             if annotation_id in seen:

@@ -72,6 +72,7 @@ def read(path: Path, encoding: str | None = None) -> Iterator[Item]:
         place = SourceLocation(str(path))
         try:
             block = _parse_block(place, path.stem, number, lines)
+            # Errors from here on name the document.
             place = place._replace(doc_id=block.doc_id)
             item: Item = _with_offsets(place, block) if "text" in block.header else _without_offsets(place, block)
         except CorpusFormatError as error:
@@ -92,6 +93,7 @@ def write(document: Document, lossy: bool = False) -> dict[str, str]:
         check_label(place, f"number {number}", span.label, spaces=False)
     tokens, sentences = segment(document.text)
     tags, _ = spans_to_tags(document.spans, tokens.starts, tokens.ends, doc_id=document.doc_id)
+    # Tags are written and read again, which shows every span that tags cannot express.
     if not lossy:
         _check_expressed(place, document, tags_to_spans(tags, tokens.starts, tokens.ends))
     lines = [f"{_START} {document.doc_id}", *_header_lines(document), ""]
@@ -131,6 +133,7 @@ def _split_documents(path: Path, encoding: str) -> Iterator[list[Line]]:
     for number, line in read_lines(path, encoding):
         if isinstance(line, str):
             line = line.removesuffix("\r")
+            # A document ends where the next one starts, so that one document at a time is in memory.
             if line.split(" ", 1)[0].split("\t", 1)[0] == _START and lines:
                 yield lines
                 lines = []
@@ -154,6 +157,7 @@ def _parse_block(place: SourceLocation, stem: str, number: int, lines: list[Line
             block.sentences.append([])
         else:
             block.sentences[-1].append(_Row(f"line {line_number}", _columns(line)))
+    # Many files have a fixed mark instead of an id. The number of the document makes the ids distinct.
     if "text" not in block.header and (block.doc_id in _NO_ID or " " in block.doc_id or "\t" in block.doc_id):
         block = block._replace(doc_id=f"{stem}-{number}")
     return block._replace(sentences=[sentence for sentence in block.sentences if sentence])
@@ -176,6 +180,7 @@ def _with_offsets(place: SourceLocation, block: _Block) -> Document:
             raise place.error("There must be four columns separated by tabs: token, start, end, tag.", where)
         start, end = (parse_offset(place, where, column) for column in columns[1:3])
         check_covered(place, where, text, start, end, columns[0])
+        # Tokens in order and without overlap: the offsets of spans are computed from the first and the last token.
         if ends and start < ends[-1]:
             raise place.error("The token begins before the one before it ends.", where, start, end)
         starts.append(start)
@@ -198,6 +203,7 @@ def _without_offsets(place: SourceLocation, block: _Block) -> Document:
             starts.append(position)
             ends.append(position + len(columns[0]))
             tags.append(_checked_tag(place, where, columns[-1]))
+            # Without offsets the text is rebuilt with one space between tokens.
             position = ends[-1] + 1
         parts.append(" ".join(columns[0] for _, columns in sentence))
         spans += tags_to_spans(tags, starts, ends)

@@ -74,6 +74,7 @@ def pack(lines: Path) -> bytes:
     vocab = Vocab()
     for document in jsonl.read(lines):
         if isinstance(document, CorpusFormatError):
+            # A DocBin without one of its documents would look complete.
             raise document
         packed.add(_doc(document, vocab))
     return packed.to_bytes()
@@ -94,6 +95,7 @@ def _doc(document: Document, vocab: Vocab) -> Doc:
         categories=[span.category for span in document.spans],
         scores=[span.confidence for span in document.spans],
     )
+    # doc.ents cannot overlap, so that entities keep the longest spans only. The group above holds all spans.
     doc.set_ents(filter_spans(spans), default="outside")
     return doc
 
@@ -151,6 +153,7 @@ def _text(place: SourceLocation, packed: PackedDocs, number: int) -> tuple[str, 
     position = 0
     for word, space in zip(hashes.tolist(), spaces.tolist(), strict=True):
         string = packed.strings.get(word)
+        # Hash 0 is the empty string in spaCy, and a token is never empty.
         if not string:
             raise place.error("The text of a token is not among the strings of the file.", f"token {len(starts) + 1}")
         starts.append(position)
@@ -164,6 +167,7 @@ def _source(place: SourceLocation, groups: dict[str, PackedGroup], entities: lis
     """Group of spans with the PHI; None if the named entities hold the PHI."""
     if SPANS_KEY in groups:
         return SPANS_KEY
+    # Empty groups say nothing about the place of the PHI as long as another group has spans.
     filled = [key for key, group in groups.items() if group.spans]
     if entities is not None and not filled:
         return None
@@ -186,6 +190,7 @@ def _entities(
     if ENT_IOB not in packed.columns or ENT_TYPE not in packed.columns:
         return None
     rows = packed.tokens[number][:, [packed.columns[ENT_IOB], packed.columns[ENT_TYPE]]].tolist()
+    # One token without an annotation means that nobody has looked for entities in the document.
     if any(iob == _NOT_ANNOTATED for iob, _ in rows):
         return None
     tags: list[str] = []
@@ -210,6 +215,7 @@ def _grouped(
         if label is None:
             raise place.error("The label of a span is not among the strings of the file.", name, start, end)
         check_label(place, name, label)
+        # Borders in tokens and in characters are saved separately. A damaged file may have only one of them right.
         if not 0 <= first < stop <= len(starts) or (starts[first], ends[stop - 1]) != (start, end):
             raise place.error("The tokens and the offsets of a span do not agree.", name, start, end)
         score = scores[number]

@@ -30,6 +30,8 @@ def read(path: Path, encoding: str | None = None) -> Iterator[Item]:
         if isinstance(line, CorpusFormatError):
             yield line
         elif line.strip():
+            # The line is parsed inside of the try block, and the item is yielded outside, because consumers may raise
+            # errors, too.
             try:
                 item: Item = _parse(SourceLocation(str(path)), line, number)
             except CorpusFormatError as error:
@@ -78,6 +80,7 @@ def _span_record(text: str, span: Span) -> dict[str, Any]:
 def _parse(place: SourceLocation, line: str, number: int) -> Document:
     what = f"Line {number}"
     record = parse_json(place, line, what)
+    # An unknown key may be a misspelt one, and its content would be lost silently.
     if not isinstance(record, dict) or not record.keys() <= _KEYS:
         raise place.error(f"{what} must be a JSON object with no other keys than {', '.join(sorted(_KEYS))}.")
     doc_id, text = record.get("doc_id"), record.get("text")

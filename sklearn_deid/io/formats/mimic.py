@@ -56,6 +56,7 @@ def write(document: Document, lossy: bool = False) -> dict[str, str]:
 
 def _read_table(path: Path, encoding: str, seed: int) -> Iterator[Item]:
     place = SourceLocation(str(path))
+    # The limit of the csv module holds for the whole process. It is only ever raised.
     csv.field_size_limit(max(csv.field_size_limit(), _LARGEST_CELL))
     failure = None
     try:
@@ -94,6 +95,7 @@ def _note(place: SourceLocation, text: str, patient_id: str | None, seed: int) -
     """
     assert place.doc_id is not None
     check_text(place, text)
+    # The random numbers depend on the id of the note, so that a note has the same surrogates in every file and order.
     digest = int.from_bytes(sha256(place.doc_id.encode()).digest()[:8], "big")
     filler = PlaceholderFiller(Chance(np.random.SeedSequence([seed, digest])))
     pieces: list[str] = []
@@ -103,6 +105,7 @@ def _note(place: SourceLocation, text: str, patient_id: str | None, seed: int) -
         between = _checked(place, text, position, found.start())
         pieces.append(between)
         length += len(between)
+        # Two name placeholders with a space between them are first name and last name of one person.
         last = spans[-1] if spans and spans[-1].end == length - len(between) else None
         goes_on = last is not None and is_name_label(last.label) and between.strip(" ") == "" and len(between) < 3
         is_doctor = last.label == "DOCTOR" if goes_on and last else _is_doctor(text, found.start(), found.end())
@@ -135,6 +138,7 @@ def _is_doctor(text: str, start: int, end: int) -> bool:
     """Whether a title precedes a placeholder, or a degree follows the placeholder and the names after it."""
     if _BEFORE_DOCTOR.search(text, max(0, start - 30), start):
         return True
+    # The loop skips placeholders that follow directly, such as the last name behind the first name.
     while (following := _PLACEHOLDER.match(text, end + (text[end : end + 1] == " "))) is not None:
         end = following.end()
     return _AFTER_DOCTOR.match(text, end) is not None

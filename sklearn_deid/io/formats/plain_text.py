@@ -24,6 +24,7 @@ def read(path: Path, encoding: str | None = None) -> Iterator[Item]:
 
 def write(document: Document, lossy: bool = False) -> dict[str, str]:
     """Text of the note. Spans, patient id and metadata raise an error unless ``lossy`` is set."""
+    # A lost span would make a note look as if it held no PHI.
     if not lossy and (document.spans or document.patient_id is not None or document.meta):
         raise SourceLocation(None, document.doc_id).error(
             "Plain text cannot hold spans, patient id or meta data. Pass lossy=True to write the text alone, "
