@@ -86,12 +86,14 @@ def annotate_notes(
     withhold = _withholder(account, output)
     documents = source.read(withhold)  # a wrong path or format is noticed before anything is written
     try:
+        # The writer is opened before the first note is read: a wrong output ends the command without any work.
         with output, tqdm(total=source.size(), unit=" notes", mininterval=0.5, disable=quiet, file=sys.stderr) as bar:
             pending = _pending(documents, output, account)
             for document in _results(pending, deidentifier, result, withhold):
                 try:
                     output.write(document)
                     account.done += 1
+                # A note that the output format cannot hold is withheld like a note that cannot be read.
                 except CorpusFormatError as error:
                     withhold(error)
                 bar.update(account.seen - bar.n)
@@ -104,6 +106,7 @@ def annotate_notes(
 def _withholder(account: Account, output: NoteOutput) -> Callable[[CorpusFormatError], None]:
     def withhold(error: CorpusFormatError) -> None:
         account.withheld.append(error)
+        # The output of an earlier run for this note must not remain, because it would count as the result of this run.
         if error.doc_id is not None:
             output.withdraw(error.doc_id)
 
@@ -112,6 +115,7 @@ def _withholder(account: Account, output: NoteOutput) -> Callable[[CorpusFormatE
 
 def _pending(documents: Iterator[Document], output: NoteOutput, account: Account) -> Iterator[Document]:
     """Yield the notes that no earlier run has finished."""
+    # The notes pass one by one, so that the memory does not grow with the corpus.
     for document in documents:
         if output.is_done(document.doc_id):
             account.skipped += 1
@@ -137,6 +141,7 @@ def _report(account: Account, source: NoteSource, verb: str) -> None:
     lines = [f"{account.done} notes {verb}, {len(account.withheld)} withheld{skipped}."]
     lines += [one_line(f"  withheld: {error}") for error in account.withheld]
     aside = source.left_aside()
+    # Files with other endings may be notes, too. Their number shows that a format was wrong.
     if aside:
         lines.append(f"{len(aside)} other files and sub-folders of the input folder were not read.")
     print(*lines, sep="\n", file=sys.stderr)

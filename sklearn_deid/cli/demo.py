@@ -77,6 +77,7 @@ def run(arguments: argparse.Namespace) -> int:
     from .scoring import fit_deidentifier, hold_out_patients, predict_corpus
 
     notes = make_clinical_notes(arguments.notes, random_state=arguments.seed)
+    # One patient is needed for training and one for scoring.
     if len(notes.patients) < 2:
         raise DeidError("--notes must be at least 6, so that there are notes of two patients.")
     train, held_out = hold_out_patients(notes, _HELD_OUT, arguments.seed)
@@ -88,6 +89,7 @@ def run(arguments: argparse.Namespace) -> int:
     _show_notes(predicted)
     _show_scores(held_out, predicted)
 
+    # The folder bears the marker of an earlier demo at this point, so that nothing of the user is deleted.
     shutil.rmtree(folder / "notes", ignore_errors=True)
     write_corpus(held_out, folder / "notes", format="brat")
     save(deidentifier, folder / "model", overwrite=True)
@@ -101,6 +103,7 @@ def _claim(folder: Path) -> None:
     """Create the folder, or reuse the folder of an earlier demo. Other folders are refused."""
     if folder.exists() and not folder.is_dir():
         raise DeidError("There is a file of this name. Use another --output.", path=str(folder))
+    # The marker file is the permission to replace the content of a folder.
     if folder.exists() and any(folder.iterdir()) and not (folder / _MARKER).is_file():
         raise DeidError("The folder is not empty and not of an earlier demo. Use another --output.", path=str(folder))
     folder.mkdir(parents=True, exist_ok=True)
@@ -109,6 +112,7 @@ def _claim(folder: Path) -> None:
 
 def _show_notes(predicted: Corpus) -> None:
     """Print the shortest notes of different kinds, before and after redaction."""
+    # Sorted from long to short, the shortest note of each kind is the last one and stays in the dict.
     by_kind = {document.meta.get("kind"): document for document in sorted(predicted, key=lambda d: -len(d.text))}
     for document in sorted(by_kind.values(), key=lambda d: len(d.text))[:_N_SHOWN]:
         for title, text in (("before", document.text), ("after", redact(document.text, document.spans))):

@@ -23,6 +23,7 @@ def show_error(error: Exception) -> None:
     Use this function for errors of the library and of the system only: their messages hold no text of notes.
     """
     message = str(error)
+    # The text of an OSError repeats its number. The reason and the file are sufficient.
     if isinstance(error, OSError) and error.strerror:
         message = f"{error.strerror}." if error.filename is None else f"{error.strerror}. [file {error.filename}]"
     print(f"sklearn-deid: error: {one_line(message)}", file=sys.stderr)
@@ -36,6 +37,7 @@ def one_line(message: str) -> str:
     >>> one_line("Pass lossy=True or use format='text' [file a\\nb]")
     'Pass --lossy or use --format text [file a b]'
     """
+    # Messages can repeat names from files. Control codes in such names could rewrite the terminal.
     options = _PARAMETER.sub(lambda found: f"--{found[1]} {_value(found[2])}".rstrip(), message)
     return "".join(c if c.isprintable() else " " for c in options)
 
@@ -70,8 +72,10 @@ class CrashReport:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        # SystemExit and KeyboardInterrupt pass unchanged.
         if not isinstance(error, Exception):
             return
+        # Only places in the code are printed. The last line of a usual traceback is the message and could quote a note.
         lines = traceback.format_tb(trace)
         print("Traceback (most recent call last):", *(line.rstrip() for line in lines), sep="\n", file=sys.stderr)
         print(
@@ -107,5 +111,6 @@ def remember_interrupts() -> Iterator[list[int]]:
     try:
         yield seen
     finally:
+        # The handlers of the caller return, for programs that call `main` themselves.
         for number, handler in before.items():
             signal.signal(number, handler)

@@ -89,11 +89,13 @@ def plan(arguments: argparse.Namespace) -> int:
     """Write the folder of a new federation."""
     from ..federated.sites import write_federation, write_session
 
+    # An existing folder may belong to a running federation.
     if Path(arguments.folder).exists():
         raise DeidError("The folder exists already; name another one.", path=arguments.folder)
     agreement, rules = _agreement_of(arguments), _rules_of(arguments)
     write_federation(arguments.folder, agreement, arguments.server, arguments.port, arguments.lead)
     write_session(Path(arguments.folder, "session"), rules)
+    # Quotient rounded up: the last session may have fewer epochs.
     n_sessions = -(-agreement.n_epochs // rules.n_epochs)
     print(f"Federation of {len(agreement.sites)} sites written to {arguments.folder}")
     print(f"{agreement.n_epochs} local epochs in {n_sessions} sessions; {len(agreement.labels)} labels.")
@@ -169,6 +171,7 @@ def site(arguments: argparse.Namespace) -> int:
         **_sharing_of(arguments),
     )
     corpus = read_site_corpus(settings)
+    # Labels are compared now, because an unknown label would stop the training at this site later.
     unknown = {span.label for document in corpus for span in document.spans} - set(agreement.labels)
     if unknown:
         raise DeidError(f"The notes have {len(unknown)} labels that are not agreed on, such as {min(unknown)!r}.")
@@ -201,6 +204,7 @@ def model(arguments: argparse.Namespace) -> int:
     from ..federated.sites import server_checkpoint
     from ..saving import save
 
+    # The output is checked before the checkpoint is read, so that a wrong path is reported at once.
     check_bundle_target(arguments.output, arguments.overwrite)
     agreement, checkpoint = server_checkpoint(arguments.kit)
     state = ParameterServer.load(checkpoint)
@@ -272,6 +276,7 @@ def _agreement_of(arguments: argparse.Namespace) -> FederationConfig:
     named = arguments.labels in LABEL_SCHEMES
     labels = sorted(get_label_scheme(arguments.labels).labels) if named else arguments.labels.split(",")
     tagger: dict[str, Any] = {"embeddings": None if arguments.embeddings == "none" else arguments.embeddings}
+    # Options without a value stay out of the agreement, so that the defaults of `DeidTagger` apply.
     for name in ("hidden_size", "lr", "batch_size"):
         if getattr(arguments, name) is not None:
             tagger[name] = getattr(arguments, name)
@@ -368,6 +373,7 @@ def _parameter(written: str) -> tuple[str, Any]:
     name, equals, value = written.partition("=")
     if not equals:
         raise argparse.ArgumentTypeError(f"must be NAME=VALUE, not {written!r}")
+    # A value that is no JSON, such as bilstm, is a string.
     try:
         return name, json.loads(value)
     except ValueError:

@@ -60,6 +60,7 @@ class NoteOutput:
         CorpusFormatError
             If the format cannot hold this note. Other notes can still be written.
         """
+        # The id is recorded first: a note that fails in the writer must not lose the files of this run.
         self._written.add(document.doc_id)
         if self.numbers is not None:
             document = Document(self.numbers.assign(document.doc_id), document.text, document.spans)
@@ -70,6 +71,7 @@ class NoteOutput:
         name = self._name(doc_id)
         if not self.overwrite or doc_id in self._written:  # the second note of the same id is what is withheld
             return
+        # An id from a file could contain path separators, and deleting must not leave the output folder.
         if not self.format.one_document or name is None or Path(name).name != name:
             return
         for suffix in self.format.suffixes:
@@ -77,6 +79,7 @@ class NoteOutput:
 
     def __enter__(self) -> NoteOutput:
         if self.numbers is not None:
+            # The key file continues with --resume and --overwrite, so that a note keeps its number.
             self.numbers.open(keep=self.resume or self.overwrite)
         try:
             self._writer = DocumentWriter(self.path, self.format.name, overwrite=self.overwrite, resume=self.resume)
@@ -99,6 +102,7 @@ class NoteOutput:
             self.numbers.close()
 
     def _check(self) -> None:
+        # All problems of the output are reported before the model is loaded, which takes seconds.
         if self.resume and not self.format.resumable:
             raise DeidError(f"Output in the format {self.format.name} cannot be resumed. Use --overwrite.")
         named_as_file = self.path.suffix.lower() in _ENDINGS or self.path.exists()
@@ -136,6 +140,7 @@ def check_apart(notes: Path, outputs: list[Path]) -> None:
     """
     source = notes.resolve()
     for output in outputs:
+        # Both paths are resolved, so that links and ".." cannot hide that two paths are one.
         target = output.resolve()
         inside = source.is_dir() and target.is_relative_to(source)
         if inside or target == source or target == source.parent:

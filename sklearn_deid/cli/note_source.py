@@ -35,6 +35,7 @@ class NoteSource:
         self.path = _STANDARD_INPUT if written == "-" else Path(written)
         if not self.path.exists():
             raise DeidError("There is no such file or folder.", path=written)
+        # Raw text needs no guess. A folder could otherwise be taken for brat if it holds .ann files, too.
         raw = written == "-" or self.path.is_dir() or self.path.suffix.lower() == ".txt"
         self.format = format or ("text" if raw else None)
         self.encoding = encoding
@@ -57,6 +58,7 @@ class NoteSource:
     def _files(self, wanted: bool) -> list[str]:
         assert self.format is not None
         endings = FORMATS[self.format].suffixes
+        # Hidden files are no notes, as in `read_corpus`.
         visible = [entry for entry in self.path.iterdir() if not entry.name.startswith(".")]
         if not wanted:
             return sorted(e.name for e in visible if e.is_dir() or e.suffix.lower() not in endings)

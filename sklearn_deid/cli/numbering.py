@@ -59,6 +59,7 @@ class OutputNumbers:
             raise DeidError(
                 "The key file is there already. Use another one, --resume or --overwrite.", path=str(self.path)
             )
+        # The key links outputs to patients, so that only its owner may read it (mode 0o600).
         self.path.parent.mkdir(parents=True, exist_ok=True)
         lines = self._complete_lines() if self.path.exists() else 0
         descriptor = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
@@ -77,6 +78,7 @@ class OutputNumbers:
         if doc_id not in self._numbers:
             if len(doc_id.splitlines()) > 1 or "\n" in doc_id or "\r" in doc_id:
                 raise CorpusFormatError("The key file cannot hold an id with a line break.", doc_id=doc_id)
+            # The key file is written before the output: after a crash no output is without a key.
             name = self._new_name()
             self._append([name, doc_id])
             self._numbers[doc_id] = name
@@ -93,6 +95,7 @@ class OutputNumbers:
             self._stream.close()
 
     def _new_name(self) -> str:
+        # Random and not counted: consecutive numbers would reveal the order of the notes.
         while (name := f"note-{secrets.token_hex(6)}") in self._taken:
             pass
         return name
@@ -105,12 +108,14 @@ class OutputNumbers:
     def _complete_lines(self) -> int:
         """Read the key file, cut off an incomplete last line of a killed run, and return the number of lines."""
         data = self.path.read_bytes()
+        # A killed run can leave half of a line behind the last line feed.
         complete = data[: data.rfind(b"\n") + 1]
         try:
             rows = list(csv.reader(io.StringIO(complete.decode("utf-8"), newline=""), strict=True))
         except (UnicodeError, csv.Error):
             rows = [[]]
         names = [row[0] for row in rows[1:] if row]
+        # A file that is no key file may belong to the user and must not be continued.
         is_key = rows[:1] == [_HEADER] and {len(row) for row in rows} == {2} and len(set(names)) == len(names)
         if rows and not (is_key and all(map(_NAME.fullmatch, names))):
             raise DeidError("This is no key file of numbered outputs.", path=str(self.path))

@@ -89,6 +89,7 @@ def set_machine(arguments: argparse.Namespace) -> str:
     import torch
 
     torch.set_num_threads(arguments.threads)
+    # torch would report an unknown device late and in its own words.
     kind, _, number = arguments.device.partition(":")
     if kind not in ("auto", "cpu", "cuda") or (number and not (kind == "cuda" and number.isdecimal())):
         raise DeidError(f"--device must be auto, cpu, cuda or cuda:N. Got {arguments.device!r} instead.")
@@ -99,6 +100,7 @@ def set_machine(arguments: argparse.Namespace) -> str:
 
 def count(written: str) -> int:
     """Parse a whole number of at least 1."""
+    # isdecimal also accepts digits of other scripts, so that ASCII is required first.
     if not written.isascii() or not written.isdecimal() or int(written) < 1:
         raise argparse.ArgumentTypeError(f"must be a whole number of at least 1, not {written!r}")
     return int(written)

@@ -71,11 +71,13 @@ def main(argv: Sequence[str] | None = None) -> int:
         For ``--help``, ``--version``, wrong usage (exit code 2), and unexpected errors of the program (exit code 2).
     """
     arguments = build_parser().parse_args(argv)
+    # The contexts are nested: the crash report sees every error that the others let pass.
     with CrashReport(), remember_interrupts(), warnings.catch_warnings():
         warnings.simplefilter("default", UserWarning)
         warnings.showwarning = show_warning
         try:
             return arguments.run(arguments)
+        # These errors hold no note text, so that their messages are shown. All others go to the crash report.
         except (DeidError, OSError) as error:
             show_error(error)
             return FATAL

@@ -43,6 +43,7 @@ def read_annotated(arguments: argparse.Namespace) -> ReadResult:
         If the path does not exist.
     """
     options = {"encoding": arguments.encoding, "label_scheme": arguments.label_scheme}
+    # Collecting errors is never the default: a model must not be trained on a part of the notes unnoticed.
     if arguments.skip_broken:
         return read_corpus(arguments.corpus, arguments.format, on_error="collect", **options)
     return ReadResult(read_corpus(arguments.corpus, arguments.format, **options), [])

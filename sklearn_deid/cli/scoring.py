@@ -47,6 +47,7 @@ def hold_out_patients(corpus: Corpus, share: float, seed: int) -> tuple[Corpus, 
     (2, 1)
     """
     patients = np.array(corpus.patients, dtype=object)
+    # At least one patient is on either side.
     n = min(max(1, round(share * len(patients))), len(patients) - 1)
     chosen = set(np.random.default_rng(seed).permutation(patients)[:n])
     held_out = np.array([patient in chosen for patient in corpus.groups], dtype=bool)
@@ -74,6 +75,7 @@ def fit_deidentifier(corpus: Corpus, *, quiet: bool = False, verbose: bool = Fal
     from ..tagging.tagger import DeidTagger
 
     tagger = DeidTagger(callbacks=None if quiet else [("epoch_progress", EpochProgress(verbose))], **parameters)
+    # skorch ends its training loop at Ctrl-C without an error, so that the signals are recorded here.
     with remember_interrupts() as interrupts, warnings.catch_warnings():
         warnings.simplefilter("ignore", AlignmentWarning)  # the caller shows the whole report
         deidentifier = NoteDeidentifier(tagger).fit(corpus)

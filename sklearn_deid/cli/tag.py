@@ -52,6 +52,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Tag all notes."""
     source = NoteSource(arguments.notes, arguments.format, arguments.encoding)
     path = Path(arguments.output)
+    # An output in the folder of the notes could be read as notes by the next run.
     check_apart(source.path, [path])
     by_ending = {".jsonl": "jsonl", ".conll": "conll", ".spacy": "docbin"}.get(path.suffix.lower(), "brat")
     output = NoteOutput(

@@ -69,6 +69,7 @@ def run(arguments: argparse.Namespace) -> int:
     from ..saving import save
     from .scoring import fit_deidentifier
 
+    # The output is checked before the training, which may take hours.
     check_bundle_target(arguments.model, arguments.overwrite)
     result = read_annotated(arguments)
     corpus, held_out = _split(result.corpus, arguments)

@@ -112,6 +112,7 @@ def iter_clinical_notes(
 
 def _check_count(name: str, value: int, highest: int) -> int:
     allowed = "an int of at least 1" if name == "n_notes" else f"an int from 1 to n_notes={highest}, or None"
+    # bool is a subclass of int, so that True needs its own test.
     if not isinstance(value, Integral) or isinstance(value, bool) or not 1 <= value <= highest:
         raise ValueError(f"The '{name}' parameter of make_clinical_notes must be {allowed}. Got {value!r} instead.")
     return int(value)

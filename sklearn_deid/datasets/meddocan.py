@@ -89,6 +89,7 @@ def fetch_meddocan(
     if not folder.is_dir():
         if not download_if_missing:
             raise DataNotFoundError(f"The {subset} split of MEDDOCAN is not here. {_advice()}", path=str(folder))
+        # All subsets are in one archive, so that they are installed together.
         try:
             install(_RELEASE, home)
         except DataNotFoundError as error:

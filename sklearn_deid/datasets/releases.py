@@ -99,6 +99,7 @@ def install(release: Release, home: Path, opener: Callable[..., Any] = urlopen) 
     """
     try:
         home.mkdir(parents=True, exist_ok=True)
+        # The folder is below ``home``, because a rename must stay on one file system.
         with tempfile.TemporaryDirectory(prefix=".download-", dir=home) as name:
             staging = Path(name)
             _download(release.url, staging / "archive.zip", opener)
@@ -115,6 +116,7 @@ def _download(url: str, path: Path, opener: Callable[..., Any]) -> None:
     with opener(url, timeout=_TIMEOUT) as stream, path.open("wb") as out:
         while chunk := stream.read(_CHUNK):
             size += len(chunk)
+            # The announced size of a download can be false. The limit applies to the bytes that arrive.
             if size > _ARCHIVE_LIMIT:
                 raise CorpusFormatError(f"The archive is larger than {_ARCHIVE_LIMIT} bytes.", path=url)
             out.write(chunk)
@@ -127,6 +129,7 @@ def _read_archive(release: Release, path: Path) -> dict[Part, dict[str, bytes]]:
         with zipfile.ZipFile(path) as archive:
             for member in archive.infolist():
                 folder, _, name = member.filename.rpartition("/")
+                # The first folder of the archive has a name with the commit, which is skipped here.
                 part = by_source.get(folder.partition("/")[2])
                 if part is None or not _FILE_NAME.fullmatch(name):
                     continue
@@ -135,6 +138,7 @@ def _read_archive(release: Release, path: Path) -> dict[Part, dict[str, bytes]]:
                 contents[part][name] = _read_member(archive, member, release.url)
     except _BROKEN_ARCHIVE as error:
         raise CorpusFormatError(f"The archive cannot be read ({error}).", path=release.url) from error
+    # Every part is checked before the first one is installed.
     for part, files in contents.items():
         _check(part, files, release.url)
     return contents

@@ -87,8 +87,10 @@ class AnnotationView:
             HTML of the view.
         """
         body = f"<style>{_STYLE}</style>" + "".join(self._note(document) for document in self.documents)
+        # In a notebook the fragment is part of a page. As a file it needs its own head.
         if not page:
             return body
+        # The policy forbids scripts and remote resources, also those that a note could contain as text.
         policy = "default-src 'none'; style-src 'unsafe-inline'"
         return (
             '<!DOCTYPE html><html><head><meta charset="utf-8">'
@@ -121,6 +123,7 @@ class AnnotationView:
         # The lowest confidence of overlapping spans: a reader should check this one.
         title = f' title="confidence {min(sure):.2f}"' if sure else ""
         text = f"{_shown(piece.text)} " if self.show_text is True else ""
+        # The longest span determines the colour, and the labels of all spans are written.
         color = self.colors[max(piece.spans, key=lambda span: span.length).label]
         return f'<mark style="background:{color}"{title}>{text}<b>{_shown(labels)}</b></mark>'
 
@@ -198,6 +201,7 @@ def _hide_words(text: str) -> str:
     """Replace each word by three dots, whatever its length, and each white space by one space or its line feeds."""
     # Lengths of words and of gaps would help to guess the words.
 
+    # Line feeds stay, so that the view keeps the lines of the note.
     def hidden(run: re.Match[str]) -> str:
         return ("\n" * run[0].count("\n") or " ") if run[0].isspace() else _HIDDEN_WORD
 
@@ -212,5 +216,6 @@ def _colors(labels: set[str], wanted: Mapping[str, str]) -> dict[str, str]:
     for label, color in wanted.items():
         if not isinstance(color, str) or not _COLOR.fullmatch(color):
             raise ValueError(f"The color of {label!r} must be written as #rrggbb.")
+    # Labels are sorted, so that the same set of labels has the same colours in every view.
     free = {label: _COLORS[number % len(_COLORS)] for number, label in enumerate(sorted(labels))}
     return {**free, **wanted}

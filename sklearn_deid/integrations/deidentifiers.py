@@ -62,6 +62,7 @@ def labels_of_model(deidentifier: Any) -> list[str]:
     ['DATE']
     """
     tagger = deidentifier.fitted_estimator()
+    # The last step of a pipeline is the tagger.
     if hasattr(tagger, "steps"):
         tagger = tagger.steps[-1][1]
     tags = getattr(tagger, "classes_", ())

@@ -69,6 +69,7 @@ def corpus_to_dataset(
         raise ValueError(f"The 'layout' parameter must be one of {_LAYOUTS}. Got {layout!r} instead.")
     datasets = _datasets()
     text, number = datasets.Value("string"), datasets.Value("int64")
+    # Corpus checks that all ids are distinct. Rows are put together by their ids on the way back.
     documents = list(Corpus(corpus))
     about = {"doc_id": text, "patient_id": text, "meta": text, "text": text}
     if layout == "spans":
@@ -81,6 +82,7 @@ def corpus_to_dataset(
         kind = datasets.ClassLabel(names=["O", *tags])
         offsets = {"offset": number, "length": number, "starts": [number], "ends": [number]}
         features = {**about, **offsets, "tokens": [text], "ner_tags": [kind]}
+    # Columns with explicit features: types that are guessed from the first rows could be wrong for empty lists.
     columns = {name: [row[name] for row in rows] for name in features}
     return datasets.Dataset.from_dict(columns, features=datasets.Features(features))
 
@@ -121,6 +123,7 @@ def corpus_from_dataset(dataset: Any) -> Corpus:
     columns = getattr(dataset, "column_names", None)
     if not isinstance(columns, list):
         raise TypeError(f"The data set must be one Dataset, not a {type(dataset).__name__}. Take one of its splits.")
+    # Formats such as "torch" would return tensors instead of lists.
     rows = dataset.with_format(None)
     if {"text", "spans"} <= set(columns):
         return Corpus(_document(row, f"row-{number}") for number, row in enumerate(rows))
@@ -139,6 +142,7 @@ def _about(document: Document) -> dict[str, Any]:
     try:
         written = json.dumps(meta, ensure_ascii=False, allow_nan=False)
         problem = None if json.loads(written) == meta else "The document's meta holds something that JSON would change."
+        # Arrow stores UTF-8, which cannot hold a lone surrogate.
         document.text.encode(), document.doc_id.encode(), written.encode()
     except UnicodeError:
         problem = "The document holds a lone surrogate, which is no character."
@@ -202,6 +206,7 @@ def _document(row: dict[str, Any], name: str) -> Document:
     found = []
     for number, span in enumerate(spans, start=1):
         start, end, label = (span.get(key) for key in ("start", "end", "label"))
+        # type() and not isinstance(): bool is a subclass of int.
         if type(start) is not int or type(end) is not int or not isinstance(label, str) or not label:
             message = "A span needs whole numbers as 'start' and 'end', and a 'label'."
             raise CorpusFormatError(message, doc_id=doc_id, annotation_id=f"number {number}")
@@ -302,6 +307,7 @@ def _made_up(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
 def _put_together(doc_id: str, rows: list[dict[str, Any]]) -> Document:
     spans, position = [], 0
     for row in rows:
+        # Rows are sorted by offset, so that a gap is a missing row and a step back is a repeated one.
         if row["offset"] != position:
             raise CorpusFormatError("Rows of this document are missing or there twice.", doc_id=doc_id, start=position)
         _check_tokens(doc_id, row)
@@ -324,6 +330,7 @@ def _check_tokens(doc_id: str, row: dict[str, Any]) -> None:
     if not len(row["starts"]) == len(row["ends"]) == len(row["tokens"]):
         raise CorpusFormatError("A row needs a start and an end for each token.", doc_id=doc_id)
     for token, start, end in zip(row["tokens"], row["starts"], row["ends"], strict=True):
+        # The token of an HTML entity is its unescaped character.
         covered = row["text"][start:end]
         if not last <= start < end <= len(row["text"]) or token not in (covered, html.unescape(covered)):
             message = "The offsets of a token are not those of its text."

@@ -70,6 +70,7 @@ class DeidRecognizer(_presidio.EntityRecognizer):  # type: ignore[name-defined]
     ) -> None:
         self.deidentifier = as_deidentifier(model, device)
         self.entities = dict(PRESIDIO_ENTITIES if entities is None else entities)
+        # Presidio asks a recogniser only for entities that it has announced.
         names = sorted({entity_of(label, self.entities) for label in labels_of_model(self.deidentifier)})
         if not names:
             raise ValueError(

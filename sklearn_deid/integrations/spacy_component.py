@@ -129,6 +129,8 @@ class DeidComponent(Pipe):
         number = 0
         for docs in minibatch(stream, size=batch_size):
             try:
+                # All docs of the batch are processed before the first one is yielded, so that a failure marks none of
+                # them twice.
                 found = list(self._found(docs, number))
             # One faulty doc must not discard the others of its batch, so they are processed again one by one.
             except DeidError:
@@ -192,6 +194,7 @@ class DeidComponent(Pipe):
     def _found(self, docs: list[Doc], number: int) -> Iterator[list[TokenSpan]]:
         """PHI of docs. ``number`` is the number of the first doc in the stream."""
         notes = [Document(f"number {number + position}", doc.text) for position, doc in enumerate(docs)]
+        # spaCy has stored the words of the doc in its vocabulary at this point.
         self._has_read = True
         for doc, note, spans in zip(docs, notes, self.deidentifier.annotate(notes), strict=True):
             starts = [token.idx for token in doc]
@@ -199,6 +202,7 @@ class DeidComponent(Pipe):
             yield expand_to_tokens(spans, starts, ends, doc_id=note.doc_id)
 
     def _mark(self, doc: Doc, spans: list[TokenSpan]) -> Doc:
+        # Confidences are in the group, because spaCy spans have no field for them.
         attrs = {"scores": [span.confidence for span in spans], "categories": [span.category for span in spans]}
         marked = [Span(doc, span.first, span.stop, label=span.label) for span in spans]
         doc.spans[self.spans_key] = SpanGroup(doc, name=self.spans_key, attrs=attrs, spans=marked)
@@ -262,6 +266,7 @@ class _Noted:
         self.attribute = attribute
 
     def __call__(self, span: Span) -> Any:
+        # The extension is a property of all spans, so that the span is searched in the groups of its doc.
         for group in span.doc.spans.values():
             if {"scores", "categories"} <= group.attrs.keys():
                 for other, noted in zip(group, group.attrs[self.attribute], strict=True):

@@ -74,6 +74,7 @@ class AuditDisplay:
             lacking = [key for key in _NEEDED if key not in row]
             if lacking:
                 raise ValueError(f"Row {number} lacks {', '.join(lacking)}.")
+        # Attacks that were skipped have no value.
         self.rows = tuple(row for row in rows if not math.isnan(row["attack"]))
         if not self.rows:
             raise ValueError("There is nothing to draw: no attack was carried out.")
@@ -132,6 +133,7 @@ class AuditDisplay:
         for at, row in enumerate(rows):
             _draw_row(ax, row, at)
         ax.set_yticks(range(len(rows)), [_label(row) for row in rows], fontsize="small")
+        # The y axis points down, so that the first attack is at the top.
         ax.set_ylim(len(rows) - 0.5, -0.5)
         ax.set_xlim(-0.03, 1.03)
         ax.tick_params(axis="y", length=0)

@@ -195,6 +195,7 @@ class PrivacyUtilityGridDisplay:
 
     def _draw_line(self, name: str, look: dict[str, Any]) -> Any:
         points = [point for point in self.points if point.line == name]
+        # A line connects the values of one parameter. Without such a parameter the points have no order.
         joined = "-" if self.parameter else "none"
         return self.ax_.errorbar(
             [point.privacy for point in points],

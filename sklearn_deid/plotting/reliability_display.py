@@ -171,6 +171,7 @@ class ReliabilityDisplay:
             linewidth=1.2,
             **line_style(len(earlier)),
         )
+        # Few cases in a bin make its accuracy uncertain, so that the counts are written beside the points.
         for x, y, n in zip(*curve, strict=True):
             drawn.annotate(f"{n}", (x, y), xytext=(4, -9), textcoords="offset points", fontsize=7, color=GRAY)
         drawn.set_xlabel("Mean confidence")

@@ -143,6 +143,7 @@ class TradeOffDisplay:
             raise ValueError(f"The 'ranges' parameter must be one of {', '.join(_RANGES)}. Got {ranges!r} instead.")
         if log_x and any(point.x is not None and point.x <= 0 for point in self.points):
             raise ValueError("Every 'x' must be above 0 on a logarithmic axis. Pass log_x=False.")
+        # A band needs a single value for each x.
         for name, line in self._lines().items():
             if ranges == "band" and len({point.x for point in line}) < len(line):
                 raise ValueError(f"Two points of {name!r} have the same 'x'. Average over seeds first.")

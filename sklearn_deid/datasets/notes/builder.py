@@ -37,6 +37,7 @@ class NoteBuilder:
 
     def phi(self, value: str, label: str) -> NoteBuilder:
         """Append PHI; two calls in a row make two spans that touch, as in ``0412SMITH``."""
+        # Annotators mark no surrounding white space, and tokens have none.
         if value != value.strip() or not value:
             raise ValueError(f"A span of type {label} must neither be empty nor begin or end with white space.")
         self.pieces.append((value, label))
@@ -53,6 +54,7 @@ class NoteBuilder:
     def wrap(self, width: int) -> None:
         """Break lines longer than ``width`` at spaces, as old record systems do, inside of PHI too."""
         whole = "".join(value for value, _ in self.pieces)
+        # A space becomes a line feed, so that no offset changes.
         wrapped = "\n".join(_wrap_line(line, width) for line in whole.split("\n"))
         start = 0
         pieces = []
@@ -81,6 +83,7 @@ def _wrap_line(line: str, width: int) -> str:
         return line
     done = ""
     while len(line) > width:
+        # The search begins at 1, because a line break at 0 would make an empty line.
         cut = line.rfind(" ", 1, width + 1)
         if cut < 1:
             break

@@ -110,6 +110,7 @@ class NoteContext:
                 self._write_nodes(self.chance.pick(node.options))
 
     def _write_slot(self, slot: Slot) -> None:
+        # The case holds for everything in the slot, also in nested phrases.
         before = self._case
         if slot.case != "as is":
             self._case = slot.case
@@ -121,6 +122,7 @@ class NoteContext:
             self.write(self._alternative(slot.name))
         else:
             self._write_several(slot)
+        # Capitals end with the slot. A capital first letter ends with the first text that is written.
         if slot.case == "upper":
             self._case = before
 
@@ -134,6 +136,7 @@ class NoteContext:
     def _joint(self, joiner: str, i: int, number: int) -> str:
         if joiner == "list":
             bullet = self.style.bullet
+            # Numbered lists count. All other bullets are the same in each line.
             mark = f"#{i + 1} " if bullet == "#" else bullet.replace("1", str(i + 1))
             return ("\n" if i else "") + mark
         if not i:
@@ -143,6 +146,7 @@ class NoteContext:
         return {"space": " ", "line": "\n", "comma": ", "}[joiner]
 
     def _phrase(self, name: str) -> tuple[str, ...]:
+        # Phrases of the case have priority over general phrases.
         found = self.stay.case.phrases.get(name) or self._phrases.get(name)
         if found is None:
             raise KeyError(f"No word and no phrase is called {name!r}.")

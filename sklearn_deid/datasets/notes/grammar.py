@@ -76,6 +76,7 @@ def compile_template(template: str) -> tuple[Node, ...]:
     ('Na ', Number(low=128.0, high=148.0, places=0), Choice(options=((), (', stable',))))
     """
     tokens = _TOKEN.findall(template)
+    # findall skips what no alternative matches. The comparison finds an unbalanced brace.
     if "".join(tokens) != template:
         raise ValueError("A brace of the template is not opened or not closed.")
     nodes, used = _parse(tokens, 0, nested=False)
@@ -107,6 +108,7 @@ def _parse_choice(tokens: list[str], position: int) -> tuple[Choice, int]:
     while True:
         option, position = _parse(tokens, position, nested=True)
         options.append(option)
+        # The token before the new position is "|" (another option follows) or ">" (the end).
         position += 1
         if tokens[position - 1] == ">":
             return Choice(tuple(options)), position

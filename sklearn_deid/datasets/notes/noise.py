@@ -47,6 +47,7 @@ def _misspell(text: str, chance: Chance) -> str:
         if not chance.happens(0.03):
             return word
         i = chance.number(1, len(word) - 2)
+        # Three kinds of misspellings: a letter is left out, doubled, or exchanged with the next one.
         return chance.pick(
             (word[:i] + word[i + 1 :], word[: i + 1] + word[i:], word[:i] + word[i + 1] + word[i] + word[i + 2 :])
         )

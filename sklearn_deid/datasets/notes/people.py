@@ -149,6 +149,7 @@ def make_hospital(chance: Chance, n_doctors: int = 0, name: str | None = None) -
 
 def make_patient(chance: Chance, hospital: Hospital) -> Patient:
     """Draw a patient of ``hospital``. One in eight is a child at the first stay, and one in twelve is over 89."""
+    # First stays lie in the 31 years from 1993.
     first = shift(date(1993, 1, 1), chance.number(0, 11400))
     age = chance.number(*chance.weighted((((2, 17), 12), ((18, 64), 42), ((65, 89), 38), ((90, 103), 8))))
     person = make_person(chance)
@@ -215,6 +216,7 @@ def _relative(chance: Chance, person: Person, age: int) -> tuple[str, Person]:
     sex = "F" if relation in ("mother", "grandmother", "aunt", "wife", "sister", "daughter", "niece") else "M"
     if relation in ("partner", "friend", "neighbor"):
         sex = chance.pick("MF")
+    # Relatives often share the family name of the patient.
     own = relation in ("mother", "father", "wife", "husband", "son", "brother") and chance.happens(0.8)
     return relation, make_person(chance, sex, person.family if own else None)
 

@@ -144,6 +144,7 @@ def plan_notes(chance: Chance, n_notes: int) -> list[tuple[int, str]]:
         # Without this case a last single note would always have a kind with which stays begin.
         if missing == 1:
             bundle = (chance.pick(bundle),)
+        # The last bundle may be cut, so that a patient has exactly the planned number of notes.
         plan.extend((stay, kind) for kind in bundle[:missing])
         stay += 1
     return plan

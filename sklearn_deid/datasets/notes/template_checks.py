@@ -80,6 +80,7 @@ def check_slots(files: Sequence[DataFile], words: Collection[str], phrases: Coll
                     if slot.name not in words:
                         uses.setdefault(block.name, set()).add(slot.name)
     try:
+        # A phrase that contains itself would never end. The sorter finds such circles in the graph of uses.
         TopologicalSorter(uses).prepare()
     except CycleError as error:
         circle = " -> ".join(reversed(error.args[1]))

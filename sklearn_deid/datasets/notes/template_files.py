@@ -99,6 +99,7 @@ def _case_names(folder: Path, order: DataFile) -> list[str]:
     for i, entry in enumerate(entries):
         if entry.text in names[:i]:
             raise order.error(f"The case {entry.text!r} is listed twice.", entry.line)
+    # A file that is not in the list would be silently unused.
     unlisted = {path.stem for path in _files_of(folder / "cases")} - {"order", *map(_stem, names)}
     if unlisted:
         raise order.error(f"{min(unlisted)}.txt is in the folder and not listed here. Add it as the last case.")
@@ -208,6 +209,7 @@ def _pair(file: DataFile, entry: Entry) -> tuple[str, str]:
 
 def _check_that_everybody_fits(cases: list[Case], order: DataFile) -> tuple[Case, ...]:
     for sex in "MF":
+        # The generator draws ages from 2 years on, and patients grow older between stays.
         for age in range(2, 111):
             if not any(case.fits(sex, age) for case in cases):
                 raise order.error(f"No case fits a patient of sex {sex} and age {age}. Widen the ages of one.")

@@ -44,6 +44,8 @@ def write_notes(
     shared = [make_hospital(chance, _N_DOCTORS) for chance in _chances(entropy, 0, _N_SHARED_HOSPITALS)]
     written = 0
     for number, n_own in enumerate(_spread(n_notes, n_patients, entropy)):
+        # Each patient has a random stream of their own, so that a patient does not change with the number of notes
+        # before.
         chance = Chance(np.random.SeedSequence(entropy, spawn_key=(2, number)))
         yield from _notes_of_patient(library, chance, shared, n_own, f"patient-{number + 1:04d}", written)
         written += n_own
@@ -91,6 +93,7 @@ def write_kind(context: NoteContext, kind: Kind) -> None:
     """
     chance = context.chance
     context.write(chance.pick(kind.heads))
+    # Sections keep their rough order. The random term exchanges neighbours now and then.
     ranked = [(i + 1.35 * chance.uniform() ** 2, section) for i, section in enumerate(kind.sections)]
     headed = chance.happens(kind.headed)
     for _, section in sorted(ranked, key=lambda pair: pair[0]):
