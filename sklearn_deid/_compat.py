@@ -83,7 +83,10 @@ def with_objects(
         value = out.get(name, getattr(estimator, name))
         long_form = long_forms[name](value)
         if not hasattr(long_form, "set_params"):
-            raise ValueError(f"{name}={value!r} has no setting {setting!r}: set {name!r} to an object that has one.")
+            raise ValueError(
+                f"The '{name}' parameter of {type(estimator).__name__} has no setting {setting!r}. Got {value!r}. "
+                f"Set '{name}' to an object with this setting."
+            )
         # scikit-learn changes objects of the user in place. A short form becomes a new object of this estimator.
         if long_form is not value:
             out[name] = long_form

@@ -73,7 +73,7 @@ def check_bundle_target(path: str | os.PathLike[str], overwrite: bool = False) -
     # A folder without a manifest may belong to the user, so it is never deleted.
     if not (target / _MANIFEST).is_file():
         raise BundleError(
-            "There is something else than a saved model or representation; it is not replaced.", path=str(target)
+            "The existing file or folder is not a saved model or representation, and is not replaced.", path=str(target)
         )
 
 
@@ -113,7 +113,7 @@ def read_manifest(path: str | os.PathLike[str]) -> dict[str, Any]:
     except OSError:
         raise BundleError("The arrays cannot be read.", path=str(folder)) from None
     if manifest.get("arrays_sha256") != digest:
-        raise BundleError("The arrays are not those that were saved with the manifest.", path=str(folder))
+        raise BundleError("The arrays differ from the arrays that were saved with the manifest.", path=str(folder))
     return manifest
 
 
@@ -153,21 +153,19 @@ def plain_json(value: Any, name: str) -> Any:
 
 def _parsed_manifest(folder: Path) -> dict[str, Any]:
     if not (folder / _MANIFEST).is_file():
-        raise BundleError(
-            f"There is no saved model here, nor a representation: {_MANIFEST} is missing.", path=str(folder)
-        )
+        raise BundleError(f"There is no saved model or representation: {_MANIFEST} is missing.", path=str(folder))
     if (folder / _MANIFEST).stat().st_size > _LARGEST_MANIFEST:
-        raise BundleError("The manifest is too large to be one.", path=str(folder))
+        raise BundleError("The manifest is larger than 64 MiB.", path=str(folder))
     try:
         manifest = json.loads((folder / _MANIFEST).read_text(encoding="utf-8"))
         digest = manifest.pop("manifest_sha256", None) if isinstance(manifest, dict) else None
         damaged = digest != _manifest_digest(manifest)
     except (ValueError, RecursionError):
-        raise BundleError("The manifest is no JSON.", path=str(folder)) from None
+        raise BundleError("The manifest is not valid JSON.", path=str(folder)) from None
     if not isinstance(manifest, dict) or manifest.get("format") not in _KNOWN_FORMATS:
-        raise BundleError("Only format 1 and 2 can be read by this version.", path=str(folder))
+        raise BundleError("This version reads only the formats 1 and 2.", path=str(folder))
     if damaged:
-        raise BundleError("The manifest is not as it was saved.", path=str(folder))
+        raise BundleError("The manifest has changed since it was saved.", path=str(folder))
     return manifest
 
 

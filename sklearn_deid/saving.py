@@ -144,7 +144,7 @@ def instead_of(obj: Any) -> str:
     if hasattr(obj, "best_estimator_"):
         return ". Save its best_estimator_."
     names = ", ".join(name for name in _HOMES if name not in ("UnitedTagger", "SharedRepresentation"))
-    return f"; one of {names} can, if all taggers inside are such."
+    return f". The classes {names} can be saved, with taggers of these classes inside."
 
 
 def _unwrapped(obj: Any) -> Any:

@@ -38,21 +38,21 @@ class Account:
 def add_note_options(parser: ArgumentParser) -> None:
     """Add the arguments that both commands share."""
     parser.add_argument("notes", metavar="NOTES", help="a file, a folder, or - for standard input (not on Windows)")
-    parser.add_argument("--model", required=True, metavar="FOLDER", help="the model that 'train' has saved")
+    parser.add_argument("--model", required=True, metavar="FOLDER", help="model folder that 'train' has written")
     parser.add_argument("--output", required=True, metavar="OUT", help="folder or .jsonl file to write; see above")
     parser.add_argument(
         "--format",
         choices=tuple(FORMATS),
-        help="format of NOTES; annotations in them are ignored (default: text, one note in each .txt file; for "
-        "another file what its ending says)",
+        help="format of NOTES; annotations are ignored (default: text, one note in each .txt file; for another "
+        "file the format of its ending)",
     )
     add_encoding(parser)
     before = parser.add_mutually_exclusive_group()
     before.add_argument(
         "--resume",
         action="store_true",
-        help="go on where an earlier run was interrupted: notes whose output is complete are skipped. Use the same "
-        "model and options as before",
+        help="continue an interrupted run: notes with a complete output are skipped. Use the same model and "
+        "options as before",
     )
     before.add_argument("--overwrite", action="store_true", help="replace outputs of an earlier run")
     add_machine_options(parser)

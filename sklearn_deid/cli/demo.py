@@ -16,7 +16,7 @@ from .options import add_machine_options, add_quiet, add_seed, count, set_machin
 _N_NOTES, _N_EPOCHS, _HELD_OUT, _N_SHOWN = 300, 14, 0.2, 3
 _MARKER = "made-by-sklearn-deid-demo.txt"
 _MARKER_TEXT = """\
-'sklearn-deid demo' made this folder and may replace what is in it when it runs again.
+'sklearn-deid demo' made this folder and may replace its content when the demo runs again.
 
 notes/  generated notes that the model was not trained on, with true annotations (brat)
 model/  the model
@@ -94,7 +94,7 @@ def run(arguments: argparse.Namespace) -> int:
     write_corpus(held_out, folder / "notes", format="brat")
     save(deidentifier, folder / "model", overwrite=True)
     print(f"Model saved in {folder / 'model'}")
-    print(f"Notes of the patients that were kept apart: {folder / 'notes'}. To redact them all:")
+    print(f"Notes of the held-out patients: {folder / 'notes'}. To redact them all:")
     print(f"  sklearn-deid redact {folder / 'notes'} --model {folder / 'model'} --output redacted")
     return DONE
 
@@ -102,10 +102,10 @@ def run(arguments: argparse.Namespace) -> int:
 def _claim(folder: Path) -> None:
     """Create the folder, or reuse the folder of an earlier demo. Other folders are refused."""
     if folder.exists() and not folder.is_dir():
-        raise DeidError("There is a file of this name. Use another --output.", path=str(folder))
+        raise DeidError("A file has this name already. Use another --output.", path=str(folder))
     # The marker file is the permission to replace the content of a folder.
     if folder.exists() and any(folder.iterdir()) and not (folder / _MARKER).is_file():
-        raise DeidError("The folder is not empty and not of an earlier demo. Use another --output.", path=str(folder))
+        raise DeidError("The folder is not empty, and no demo made it. Use another --output.", path=str(folder))
     folder.mkdir(parents=True, exist_ok=True)
     (folder / _MARKER).write_text(_MARKER_TEXT, encoding="utf-8")
 

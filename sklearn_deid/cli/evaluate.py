@@ -18,11 +18,11 @@ _DESCRIPTION = """\
 Compare predicted with true annotations of the same notes. The counts are those of the official scripts of
 i2b2 2014 and MEDDOCAN.
 
-precision   share of what was marked that is PHI
-recall      share of the PHI that was marked; 1 - recall leaks
+precision   proportion of the marked spans that are PHI
+recall      proportion of the PHI that was marked; the rest leaks
 f1          harmonic mean of the two
 support     number of true annotations (rows "tokens": of runs of letters and digits)
-missed      how many of them were not found
+missed      number of true annotations that were not found
 
 All scores are between 0 and 1. In "typed" rows, a name annotated as a date is wrong. In "any type" rows, it
 is right, because redaction hides it. "HIPAA" rows count only the labels of the HIPAA rule.
@@ -61,7 +61,9 @@ def add_command(commands: Any) -> None:
         help="notes of GOLD that PREDICTED lacks, such as withheld ones: stop (raise), or count all their PHI as "
         "missed (count) (default: raise)",
     )
-    parser.add_argument("--output", choices=("table", "json"), default="table", help="(default: table)")
+    parser.add_argument(
+        "--output", choices=("table", "json"), default="table", help="form of the output (default: table)"
+    )
     parser.add_argument("--leaks", action="store_true", help="also list the PHI that redaction would leave readable")
 
 

@@ -72,12 +72,12 @@ def _add_plan(steps: Any) -> None:
         steps,
         "plan",
         plan,
-        summary="write what all places agree on",
+        summary="write the shared settings of all sites",
         description="Write the agreement, the requests for certificates, and the job of a session.",
         epilog="example:\n  sklearn-deid federate plan lab --project lab --server deid.example.org \\\n"
         "    --site hospital-a --site hospital-b --lead researcher@example.org --labels i2b2-2014",
     )
-    parser.add_argument("folder", metavar="FOLDER", help="folder to make")
+    parser.add_argument("folder", metavar="FOLDER", help="new folder")
     parser.add_argument("--server", required=True, metavar="HOST", help="name of the server as sites reach it")
     parser.add_argument("--port", type=count, default=8002, metavar="N", help="port of the server (default: 8002)")
     parser.add_argument("--lead", required=True, metavar="EMAIL", help="address of the person who starts sessions")
@@ -111,7 +111,7 @@ def _add_server(steps: Any) -> None:
         description="Restrict the server to sessions, and write the first weights. Never overwrites weights.",
         epilog="example:\n  sklearn-deid federate server ws/lab/prod_00/deid.example.org --agreement federation.json",
     )
-    parser.add_argument("kit", metavar="KIT", help="folder that 'nvflare package' has made")
+    parser.add_argument("kit", metavar="KIT", help="folder that 'nvflare package' has written")
     parser.add_argument("--agreement", required=True, metavar="FILE", help="federation.json of the federation")
 
 
@@ -136,11 +136,11 @@ training, and read the notes once to check them. The settings stay on this compu
         epilog="example:\n  sklearn-deid federate site ws/lab/prod_00/hospital-a --agreement federation.json \\\n"
         "    --corpus /data/notes --upload-fraction 0.1",
     )
-    parser.add_argument("kit", metavar="KIT", help="folder that 'nvflare package' has made")
+    parser.add_argument("kit", metavar="KIT", help="folder that 'nvflare package' has written")
     parser.add_argument("--agreement", required=True, metavar="FILE", help="federation.json of the federation")
     parser.add_argument("--corpus", required=True, metavar="PATH", help="file or folder with annotated notes")
     parser.add_argument(
-        "--format", choices=ANNOTATED, help="format of the notes (default: what the endings of the files say)"
+        "--format", choices=ANNOTATED, help="format of the notes (default: the format of their file endings)"
     )
     add_encoding(parser)
     parser.add_argument(
@@ -174,7 +174,9 @@ def site(arguments: argparse.Namespace) -> int:
     # Labels are compared now, because an unknown label would stop the training at this site later.
     unknown = {span.label for document in corpus for span in document.spans} - set(agreement.labels)
     if unknown:
-        raise DeidError(f"The notes have {len(unknown)} labels that are not agreed on, such as {min(unknown)!r}.")
+        raise DeidError(
+            f"The notes have {len(unknown)} labels that the agreement does not name, such as {min(unknown)!r}."
+        )
     harden_site(arguments.kit, agreement, settings)
     print(f"Site prepared: {len(corpus)} notes of {len(corpus.patients)} patients, {corpus.n_spans} annotations.")
     print(f"After each epoch at most {settings.upload_fraction:.0%} of the parameters' updates are sent.")
@@ -194,7 +196,7 @@ def _add_model(steps: Any) -> None:
     )
     parser.add_argument("kit", metavar="KIT", help="kit of the server")
     parser.add_argument("--output", required=True, metavar="FOLDER", help="folder to save the model in")
-    parser.add_argument("--overwrite", action="store_true", help="replace a model that is saved there")
+    parser.add_argument("--overwrite", action="store_true", help="replace an existing model")
 
 
 def model(arguments: argparse.Namespace) -> int:
@@ -224,7 +226,7 @@ def _add_agreement(parser: argparse.ArgumentParser) -> None:
     """Add options for the settings that all sites share."""
     parser.add_argument("--project", required=True, metavar="NAME", help="name of the federation")
     parser.add_argument(
-        "--site", action="append", required=True, metavar="NAME", help="name of a site; once for each of them"
+        "--site", action="append", required=True, metavar="NAME", help="name of a site; repeat the option for each site"
     )
     parser.add_argument(
         "--labels",
@@ -247,7 +249,7 @@ def _add_agreement(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="NAME=VALUE",
-        help="another parameter of the tagger, such as characters=bilstm or head=softmax; once for each of them",
+        help="another parameter of the tagger, such as characters=bilstm or head=softmax; may be repeated",
     )
     parser.add_argument("--epochs", type=count, default=25, metavar="N", help="local epochs of a site (default: 25)")
     parser.add_argument("--seed", type=seed, default=0, metavar="N", help="seed of the first weights (default: 0)")
@@ -325,10 +327,18 @@ def _add_sharing(parser: argparse.ArgumentParser) -> None:
     """Add options for how much a site shares; they become settings of this site."""
     group = parser.add_argument_group("what this site shares")
     group.add_argument(
-        "--upload-fraction", type=_fraction, default=0.5, metavar="X", help="largest share sent (default: 0.5)"
+        "--upload-fraction",
+        type=_fraction,
+        default=0.5,
+        metavar="X",
+        help="largest proportion of values sent (default: 0.5)",
     )
     group.add_argument(
-        "--download-fraction", type=_fraction, default=0.1, metavar="X", help="share fetched (default: 0.1)"
+        "--download-fraction",
+        type=_fraction,
+        default=0.1,
+        metavar="X",
+        help="proportion of values fetched (default: 0.1)",
     )
     group.add_argument("--clip", type=_positive, default=10.0, metavar="X", help="largest value sent (default: 10)")
     group.add_argument(

@@ -109,11 +109,11 @@ class NoteOutput:
         if self.format.one_document and named_as_file and not self.path.is_dir():
             raise DeidError("The output has one file for each note and needs a folder.", path=str(self.path))
         if not self.format.one_document and self.path.is_dir():
-            raise DeidError("The output is one file with all notes, but this is a folder.", path=str(self.path))
+            raise DeidError("The output is one file with all notes, but the path is a folder.", path=str(self.path))
         if self._is_used() and not self.resume and not self.overwrite:
             raise DeidError(
-                "The output is there already. Use --resume to go on with an interrupted run, --overwrite to replace "
-                "it, or another --output.",
+                "The output exists already. Use --resume to continue an interrupted run, --overwrite to replace the "
+                "output, or another --output.",
                 path=str(self.path),
             )
 

@@ -57,7 +57,7 @@ class OutputNumbers:
         """
         if self.path.exists() and not keep:
             raise DeidError(
-                "The key file is there already. Use another one, --resume or --overwrite.", path=str(self.path)
+                "The key file exists already. Use another file, --resume or --overwrite.", path=str(self.path)
             )
         # The key links outputs to patients, so that only its owner may read it (mode 0o600).
         self.path.parent.mkdir(parents=True, exist_ok=True)
@@ -118,7 +118,7 @@ class OutputNumbers:
         # A file that is no key file may belong to the user and must not be continued.
         is_key = rows[:1] == [_HEADER] and {len(row) for row in rows} == {2} and len(set(names)) == len(names)
         if rows and not (is_key and all(map(_NAME.fullmatch, names))):
-            raise DeidError("This is no key file of numbered outputs.", path=str(self.path))
+            raise DeidError("The file is not a key file of numbered outputs.", path=str(self.path))
         os.truncate(self.path, len(complete))
         self._numbers, self._taken = {doc_id: name for name, doc_id in rows[1:]}, set(names)
         return len(rows)

@@ -46,14 +46,14 @@ def add_label_scheme(parser: argparse.ArgumentParser) -> None:
         "--label-scheme",
         choices=LABEL_SCHEMES,
         help="label set of the notes: gives the category of each label and the labels that HIPAA counts "
-        "(default: the scheme that knows all the labels, if there is one)",
+        "(default: the first scheme that contains all labels of the notes)",
     )
 
 
 def add_machine_options(parser: argparse.ArgumentParser) -> None:
     """Add ``--device`` and ``--threads``."""
     parser.add_argument(
-        "--device", default="auto", help="auto, cpu or cuda (default: auto, which is cuda where there is a GPU)"
+        "--device", default="auto", help="auto, cpu or cuda (default: auto: cuda if there is a GPU, else cpu)"
     )
     parser.add_argument(
         "--threads",
@@ -72,7 +72,11 @@ def add_quiet(parser: argparse._ActionsContainer) -> None:
 def add_seed(parser: argparse.ArgumentParser) -> None:
     """Add ``--seed``: the random seed. The same seed gives the same result."""
     parser.add_argument(
-        "--seed", type=seed, default=0, metavar="N", help="random seed: the same one gives the same result (default: 0)"
+        "--seed",
+        type=seed,
+        default=0,
+        metavar="N",
+        help="random seed; the same seed gives the same result (default: 0)",
     )
 
 
@@ -129,4 +133,4 @@ def _encoding(written: str) -> str:
         b"  ".decode(written, "replace")  # codecs.lookup also knows codecs that are no text encodings
         return written
     except (LookupError, ValueError):
-        raise argparse.ArgumentTypeError(f"is no encoding that Python knows: {written!r}") from None
+        raise argparse.ArgumentTypeError(f"is not an encoding of Python: {written!r}") from None

@@ -28,7 +28,8 @@ def add_skip_broken(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--skip-broken",
         action="store_true",
-        help="leave out notes that cannot be read, list them, and end with exit code 1 (default: stop at the first)",
+        help="leave out notes that cannot be read, list them, and end with exit code 1 (default: stop at the first "
+        "broken note)",
     )
 
 

@@ -46,7 +46,7 @@ def add_command(commands: Any) -> None:
         epilog=_EPILOG,
     )
     parser.add_argument("--model", required=True, metavar="FOLDER", help="folder to save the model in")
-    parser.add_argument("--overwrite", action="store_true", help="replace a model that is saved there")
+    parser.add_argument("--overwrite", action="store_true", help="replace an existing model")
     add_corpus_options(parser)
     parser.add_argument(
         "--validation-fraction",
@@ -109,7 +109,7 @@ def _split(corpus: Corpus, arguments: argparse.Namespace) -> tuple[Corpus, Corpu
         corpus, held_out = hold_out_patients(corpus, arguments.validation_fraction, arguments.seed)
     if not corpus.n_spans:
         raise DeidError(
-            "No PHI is annotated in the training notes. A model trained on them would find nothing and let all PHI "
+            "No PHI is annotated in the training notes. A model trained on them would find no PHI and let all PHI "
             "through."
         )
     return corpus, held_out
@@ -119,7 +119,7 @@ def _show_scores(deidentifier: Any, held_out: Corpus, label_scheme: str | None) 
     from ..metrics import deid_report
     from .scoring import predict_corpus
 
-    print(f"\nScores on {_size(held_out)} that were kept apart:\n")
+    print(f"\nScores on {_size(held_out)} that were held out:\n")
     print(deid_report(held_out, predict_corpus(deidentifier, held_out), label_scheme=label_scheme), end="\n\n")
 
 

@@ -88,7 +88,9 @@ def fetch_meddocan(
     folder = home / "meddocan" / subset / "brat"
     if not folder.is_dir():
         if not download_if_missing:
-            raise DataNotFoundError(f"The {subset} split of MEDDOCAN is not here. {_advice()}", path=str(folder))
+            raise DataNotFoundError(
+                f"The {subset} split of MEDDOCAN is not on this machine. {_advice()}", path=str(folder)
+            )
         # All subsets are in one archive, so that they are installed together.
         try:
             install(_RELEASE, home)

@@ -159,7 +159,7 @@ def _check(part: Part, files: Mapping[str, bytes], url: str) -> None:
             f"{part.source} holds {len(files)} .txt and .ann files instead of {part.n_files}.", path=url
         )
     if part.digest is not None and content_digest(files) != part.digest:
-        raise CorpusFormatError(f"{part.source} does not hold the files that were published.", path=url)
+        raise CorpusFormatError(f"The files of {part.source} differ from the published files.", path=url)
 
 
 def _publish(files: Mapping[str, bytes], target: Path) -> None:

@@ -80,7 +80,7 @@ def read_word2vec_binary(file: VectorFile) -> RawVectors:
             words.append(buffer.until(b" ", what).lstrip(b"\n"))
             numbers += buffer.take(4 * dim, what)
         if wanted == n_words and not buffer.rest_is_blank():
-            raise file.error(f"More follows the {n_words} words that the header announces.")
+            raise file.error(f"The file continues after the {n_words} words of its header.")
     # shape: (n_words, dim)
     vectors = np.frombuffer(numbers, dtype="<f4").reshape(len(words), dim)
     file.check_finite(vectors)
@@ -133,12 +133,12 @@ def _read_dictionary(file: VectorFile, buffer: _Buffer) -> _Dictionary:
     """Read settings and words, up to the start of the matrix."""
     magic, version = buffer.unpack("4si", "the header")
     if magic != FASTTEXT_MAGIC or version > _FASTTEXT_VERSION:
-        raise file.error("This is no fastText model of a known version.")
+        raise file.error("The file is not a fastText model of a known version.")
     settings = buffer.unpack("12id", "the settings")
     dim, bucket, min_n, max_n = settings[0], settings[8], settings[9], settings[10]
     size, n_words, n_labels, _, n_pruned = buffer.unpack("3i2q", "the dictionary")
     if n_labels or n_pruned > 0 or size != n_words:
-        raise file.error("Only unsupervised fastText models that are not quantised hold vectors of words.")
+        raise file.error("Only unsupervised fastText models without quantisation can be read.")
     if dim < 1 or bucket < 0 or n_words < 0:
         raise file.error("The settings are garbled.")
     raw = []
@@ -158,7 +158,7 @@ def _read_matrix(file: VectorFile, buffer: _Buffer, dictionary: _Dictionary) -> 
     if quantised:
         raise file.error("Quantised fastText models cannot be read.")
     if dim != dictionary.dim or n_rows < n_words + n_ngrams:
-        raise file.error("The matrix does not have the shape that the settings announce.")
+        raise file.error("The shape of the matrix differs from the settings.")
     # The memory grows with the bytes that are read, so that a false size in the header reserves nothing.
     numbers = bytearray()
     missing = 4 * n_rows * dim

@@ -113,8 +113,8 @@ class NeighborIndex:
         asked = distinct_rows(rows, self.vectors)
         if not 1 <= n_neighbors <= self.n_candidates:
             raise ValueError(
-                f"The 'n_neighbors' parameter must be an int from 1 to the number of words that may be neighbours, "
-                f"{self.n_candidates}. Got {n_neighbors} instead."
+                "The 'n_neighbors' parameter of NeighborIndex.query must be an int from 1 to the number of possible "
+                f"neighbours, {self.n_candidates}. Got {n_neighbors} instead."
             )
         neighbors, known = self._known(asked, n_neighbors)
         if not known.all():
@@ -193,7 +193,7 @@ def _check_mask(candidates: Any, n_words: int) -> np.ndarray:
     mask = np.array(candidates)
     if mask.dtype != np.bool_ or mask.shape != (n_words,):
         raise ValueError(
-            f"The 'candidates' parameter must be a bool array of shape ({n_words},). "
+            f"The 'candidates' parameter of NeighborIndex must be a bool array of shape ({n_words},). "
             f"Got {mask.dtype} of shape {mask.shape} instead."
         )
     return mask

@@ -99,7 +99,7 @@ def noise_study(
 
     asked, levels = distinct_rows(rows, vectors), _check_scales(scales)
     if not len(asked) or n_draws < 1:
-        raise ValueError(f"The study needs at least one row and one draw. Got {len(asked)} rows, {n_draws} draws.")
+        raise ValueError(f"The study needs at least one row and one draw. Got {len(asked)} and {n_draws}.")
     rng = check_random_state(random_state)
     # A vector of zeros has no direction, so that no noisy vector is near to it.
     ids = np.flatnonzero(np.concatenate([block.any(axis=1) for block in vectors.blocks()]))
@@ -133,7 +133,7 @@ def _check_scales(scales: Any) -> np.ndarray:
     levels = np.asarray(scales, dtype=np.float64)
     if levels.ndim != 1 or not levels.size or not np.isfinite(levels).all() or (levels < 0).any():
         raise ValueError(
-            "The 'scales' parameter must be a 1-D array of at least one finite float of at least 0. "
+            "The 'scales' parameter of noise_study must be a 1-D array of finite floats of at least 0, and not empty. "
             f"Got shape {levels.shape} instead."
         )
     return levels

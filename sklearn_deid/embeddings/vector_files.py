@@ -47,14 +47,20 @@ class VectorFile:
     def __post_init__(self) -> None:
         if self.encoding_errors not in ("strict", "replace", "ignore"):
             raise ValueError(
-                "The 'encoding_errors' parameter must be 'strict', 'replace' or 'ignore'. "
+                "The 'encoding_errors' parameter of read_word_vectors must be 'strict', 'replace' or 'ignore'. "
                 f"Got {self.encoding_errors!r} instead."
             )
         if self.max_words is not None and self.max_words < 1:
-            raise ValueError(f"The 'max_words' parameter must be at least 1 or None. Got {self.max_words} instead.")
+            raise ValueError(
+                f"The 'max_words' parameter of read_word_vectors must be at least 1 or None. Got {self.max_words} "
+                "instead."
+            )
         # Lines are split as bytes before words are decoded. The bytes of separators and digits must therefore be ASCII.
         if "\n 0<".encode(self.encoding) != b"\n 0<":
-            raise ValueError(f"The 'encoding' parameter must be a superset of ASCII. Got {self.encoding!r} instead.")
+            raise ValueError(
+                "The 'encoding' parameter of read_word_vectors must be a superset of ASCII. "
+                f"Got {self.encoding!r} instead."
+            )
 
     def open(self) -> BinaryIO:
         """Open the file for reading decompressed bytes."""

@@ -90,7 +90,9 @@ class WordVectors:
         array = np.asanyarray(vectors, dtype=np.float32)
         self._rows = _number_words(words, array.shape)
         if subwords is not None and subwords.dim != array.shape[1]:
-            raise ValueError(f"The 'subwords' parameter must have dim {array.shape[1]}. Got {subwords.dim} instead.")
+            raise ValueError(
+                f"The 'subwords' parameter of WordVectors must have dim {array.shape[1]}. Got {subwords.dim} instead."
+            )
         self._vectors = array.view()
         self._vectors.flags.writeable = False
         self._norms = _row_norms(self._vectors)
@@ -254,12 +256,16 @@ class WordVectors:
 def _number_words(words: Iterable[str], shape: tuple[int, ...]) -> dict[str, int]:
     listed = list(words)
     if len(shape) != 2 or shape[0] != len(listed):
-        raise ValueError(f"The 'vectors' parameter must have shape ({len(listed)}, dim). Got {shape} instead.")
+        raise ValueError(
+            f"The 'vectors' parameter of WordVectors must have shape ({len(listed)}, dim). Got {shape} instead."
+        )
     if not all(isinstance(word, str) for word in listed):
-        raise ValueError("The 'words' parameter must hold strings.")
+        raise ValueError("The 'words' parameter of WordVectors must hold strings.")
     rows = {word: row for row, word in enumerate(listed)}
     if len(rows) != len(listed):
-        raise ValueError(f"The 'words' parameter holds {len(listed) - len(rows)} words that came before.")
+        raise ValueError(
+            f"The 'words' parameter of WordVectors must be distinct. {len(listed) - len(rows)} are repeated."
+        )
     return rows
 
 
@@ -288,7 +294,7 @@ def _distinct(tokens: Iterable[str]) -> tuple[list[str], np.ndarray]:
 def _write_folder(vectors: WordVectors, path: Path) -> None:
     path.mkdir(parents=True, exist_ok=True)
     if any(path.iterdir()):
-        raise FileExistsError(f"Word vectors are written to an empty folder. '{path}' is not empty.")
+        raise FileExistsError(f"Word vectors need an empty folder. '{path}' is not empty.")
     mapped = np.lib.format.open_memmap(
         path / _VECTORS, mode="w+", dtype=np.dtype("<f4"), shape=(len(vectors), vectors.dim)
     )
@@ -333,7 +339,7 @@ def _open_folder(path: Path, verify: bool) -> WordVectors:
         raise BundleError(f"The word vectors are damaged: {type(error).__name__}.", path=str(path)) from error
     # The checksum covers words and vectors and reads all of them, so that it can be skipped for large tables.
     if (len(opened), opened.dim) != expected[:2] or (verify and opened.checksum != expected[2]):
-        raise BundleError("The word vectors are not those that were saved.", path=str(path))
+        raise BundleError("The word vectors differ from the saved word vectors.", path=str(path))
     return opened
 
 

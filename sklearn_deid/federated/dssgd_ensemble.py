@@ -420,7 +420,7 @@ class DSSGDEnsemble(TokenTagger, BaseEstimator):
         for name, reason in (
             ("validation_fraction", "set 'validation_fraction' of the ensemble to measure F1"),
             ("patience", "all workers train 'n_epochs'"),
-            ("augmenter", "it would learn from each worker's own notes; give it the sentences beforehand"),
+            ("augmenter", "an augmenter would learn from each worker's own notes; perturb the sentences beforehand"),
         ):
             if getattr(tagger, name) is not None:
                 raise ValueError(f"The '{name}' parameter of the estimator must be None in a DSSGDEnsemble: {reason}.")
@@ -437,13 +437,15 @@ class DSSGDEnsemble(TokenTagger, BaseEstimator):
             return [everything]
         if known is None:
             raise ValueError(
-                "Which patient belongs to which worker is not known here: the workers came with data of their own, or "
-                "this is a copy from a file, which does not hold patient ids. Use partial_fit_workers."
+                "The workers of the patients are unknown: the training began with fit_workers, or the ensemble was "
+                "loaded "
+                "from a file, which holds no patient ids. Use partial_fit_workers."
             )
         if everything.groups is None:
             warn(
-                "Without 'groups' each sentence counts as a patient: sentences of one patient get to several workers, "
-                "who then look better than they are. Pass the patient of each sentence as 'groups'.",
+                "Without 'groups' each sentence counts as a patient. Sentences of one patient then go to several "
+                "workers, "
+                "and scores of the workers are too high. Pass the patient of each sentence as 'groups'.",
                 UserWarning,
                 stacklevel=4,
             )
@@ -458,7 +460,9 @@ class DSSGDEnsemble(TokenTagger, BaseEstimator):
         """Check the parts of data that are already split over the workers."""
         parts = list(parts)
         if not parts or not all(isinstance(part, (tuple, list)) and len(part) in (2, 3) for part in parts):
-            raise SequenceError("Each worker needs a pair (X, y) or a triple (X, y, groups), and there must be one.")
+            raise SequenceError(
+                "At least one worker is needed, and each needs a pair (X, y) or a triple (X, y, groups)."
+            )
         return [
             checked_part(tagger, part[0], part[1], part[2] if len(part) == 3 else None, number)
             for number, part in enumerate(parts)
@@ -545,7 +549,7 @@ class DSSGDEnsemble(TokenTagger, BaseEstimator):
             check_alike(parts)
             parts = [joined(parts)]
         if len(parts) != len(training.workers):
-            raise SequenceError(f"There are {len(training.workers)} workers, but data of {len(parts)}.")
+            raise SequenceError(f"There are {len(training.workers)} workers. Got data of {len(parts)} instead.")
         check_alike(parts, self.estimators_[0])
         agreed_labels(parts, self.labels_)
         learners: list[Any] = [worker.learner for worker in training.workers]
@@ -683,7 +687,9 @@ class DSSGDEnsemble(TokenTagger, BaseEstimator):
         check_is_fitted(self)
         ledgers = [worker.ledger for worker in self._training.workers]
         if self.privacy is None and not any(map(len, ledgers)):
-            raise AttributeError("epsilon_ is there only if 'privacy' is set: plain uploads promise nothing formal.")
+            raise AttributeError(
+                "epsilon_ exists only if 'privacy' is set: uploads without noise have no formal guarantee."
+            )
         return np.array([spent_epsilon(ledger, self.delta) for ledger in ledgers])
 
 

@@ -84,7 +84,9 @@ class ParameterLayout:
         """
         if set(parameters) != set(self.names):
             unknown, missing = set(parameters) - set(self.names), set(self.names) - set(parameters)
-            raise ExchangeError(f"Other parameters than agreed: {len(missing)} are missing, {len(unknown)} are new.")
+            raise ExchangeError(
+                f"The parameters are not the agreed ones: {len(missing)} are missing, {len(unknown)} are new."
+            )
         vector = np.empty(self.size, dtype=np.float32)
         start = 0
         for name, shape in zip(self.names, self.shapes, strict=True):

@@ -60,13 +60,16 @@ class GaussianUpload:
     def __post_init__(self) -> None:
         for name in ("noise_multiplier", "norm_bound"):
             if not 0.0 < getattr(self, name) < math.inf:
-                raise ValueError(f"The '{name}' parameter must be a positive number. Got {getattr(self, name)!r}.")
+                raise ValueError(
+                    f"The '{name}' parameter of GaussianUpload must be a positive number. "
+                    f"Got {getattr(self, name)!r} instead."
+                )
 
     def check(self, threshold: float, clip: float, selection: str) -> None:
         """Refuse settings under which the noise would not protect."""
         if threshold != 0.0 or selection != "random":
             raise ValueError(
-                "With Gaussian noise, which parameters are sent must not depend on the data: set threshold=0.0 and "
+                "With Gaussian noise, the choice of sent parameters must not depend on the data: set threshold=0.0 and "
                 f"selection='random'. Got threshold={threshold!r} and selection={selection!r}."
             )
 
@@ -141,7 +144,10 @@ class SparseVectorUpload:
 
     def __post_init__(self) -> None:
         if not 0.0 < self.epsilon < math.inf:
-            raise ValueError(f"The 'epsilon' parameter must be a positive number. Got {self.epsilon!r}.")
+            raise ValueError(
+                f"The 'epsilon' parameter of SparseVectorUpload must be a positive number. Got {self.epsilon!r} "
+                "instead."
+            )
 
     def check(self, threshold: float, clip: float, selection: str) -> None:
         """Refuse settings under which the noise would not protect."""

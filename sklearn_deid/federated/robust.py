@@ -54,8 +54,8 @@ def trimmed_mean(vectors: Sequence[np.ndarray], n_trim: int) -> np.ndarray:
     """
     if not 0 <= 2 * n_trim < len(vectors):
         raise ValueError(
-            f"The 'n_trim' parameter must be from 0 to {(len(vectors) - 1) // 2} for {len(vectors)} workers. "
-            f"Got {n_trim!r}."
+            f"The 'n_trim' parameter of trimmed_mean must be from 0 to {(len(vectors) - 1) // 2} for {len(vectors)} "
+            f"workers. Got {n_trim!r} instead."
         )
     # shape of a sorted block: (n_workers, block); the kept rows are in the middle
     kept = slice(n_trim, len(vectors) - n_trim)
@@ -110,13 +110,15 @@ def aggregate(
     [0.75]
     """
     if not len(vectors):
-        raise ExchangeError("There is nothing to combine.")
+        raise ExchangeError("At least one vector is needed.")
     # A missing value is a vote for zero. The mean of those who sent a value would let a single worker decide alone.
     dense = [vector.dense() if isinstance(vector, SparseUpdate) else vector for vector in vectors]
     if how not in AGGREGATES:
-        raise ValueError(f"The 'how' parameter must be one of {', '.join(AGGREGATES)}. Got {how!r}.")
+        raise ValueError(
+            f"The 'how' parameter of aggregate must be one of {', '.join(AGGREGATES)}. Got {how!r} instead."
+        )
     if how != "mean" and weights is not None:
-        raise ValueError("Weights go with how='mean' only.")
+        raise ValueError("The 'weights' parameter of aggregate must be None unless how='mean'.")
     if how == "median":
         return coordinate_median(dense)
     if how == "trimmed_mean":
@@ -124,16 +126,16 @@ def aggregate(
     # Sums in float64, so that rounding does not grow with the number of workers.
     share = np.ones(len(dense)) if weights is None else np.asarray(weights, dtype=np.float64)
     if len(share) != len(dense) or not (share >= 0).all() or not 0 < share.sum() < np.inf:
-        raise ValueError("'weights' must hold one number a worker, none negative and not all zero.")
+        raise ValueError("'weights' must hold one number of at least 0 for each worker, and not only zeros.")
     return _by_block(dense, lambda block: np.einsum("w,wn->n", share / share.sum(), block.astype(np.float64)))
 
 
 def _by_block(vectors: Sequence[np.ndarray], combine: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:
     if not len(vectors):
-        raise ExchangeError("There is nothing to combine.")
+        raise ExchangeError("At least one vector is needed.")
     n = len(vectors[0])
     if any(np.shape(vector) != (n,) for vector in vectors):
-        raise ExchangeError("Vectors of one length are needed.")
+        raise ExchangeError("All vectors must have the same length.")
     combined = np.empty(n, dtype=np.float32)
     for start in range(0, n, _BLOCK):
         stop = start + _BLOCK

@@ -68,9 +68,11 @@ def plan_steps(
     ['download 0', 'download 1', 'train 0', 'train 1', 'upload 0', 'upload 1']
     """
     if schedule not in SCHEDULES:
-        raise ValueError(f"The 'schedule' parameter must be one of {', '.join(SCHEDULES)}. Got {schedule!r}.")
+        raise ValueError(
+            f"The 'schedule' parameter of plan_steps must be one of {', '.join(SCHEDULES)}. Got {schedule!r} instead."
+        )
     if not 0.0 <= mean_delay < math.inf:
-        raise ValueError(f"The 'mean_delay' parameter must be a number that is not negative. Got {mean_delay!r}.")
+        raise ValueError(f"The 'mean_delay' parameter of plan_steps must be at least 0. Got {mean_delay!r} instead.")
     actions, workers, epochs = ("download", "train", "upload"), range(n_workers), range(n_epochs)
     if schedule == "sequential":
         return [Step(action, worker, epoch) for epoch in epochs for worker in workers for action in actions]

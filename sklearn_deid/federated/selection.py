@@ -58,7 +58,7 @@ def n_shared(fraction: float, size: int) -> int:
     (3, 29, 1)
     """
     if not 0.0 <= fraction <= 1.0:
-        raise ValueError(f"A fraction must be a number from 0 to 1. Got {fraction!r}.")
+        raise ValueError(f"A fraction must be a number from 0 to 1. Got {fraction!r} instead.")
     # 0.29 * 100 is 28.999...96 in binary floating point. Rounding to six digits first corrects such errors.
     return math.floor(round(fraction * size, 6))
 
@@ -123,7 +123,10 @@ def select_upload(
     """
     check_bounds(threshold, clip)
     if selection not in SELECTIONS:
-        raise ValueError(f"The 'selection' parameter must be one of {', '.join(SELECTIONS)}. Got {selection!r}.")
+        raise ValueError(
+            f"The 'selection' parameter of select_upload must be one of {', '.join(SELECTIONS)}. "
+            f"Got {selection!r} instead."
+        )
     delta = check_finite_vector(delta)
     rng = release_generator(rng)
     k = n_shared(upload_fraction, len(delta))
@@ -187,7 +190,7 @@ def select_download(
     """
     if selection not in DOWNLOAD_SELECTIONS:
         allowed = ", ".join(DOWNLOAD_SELECTIONS)
-        raise ValueError(f"The 'download_selection' parameter must be one of {allowed}. Got {selection!r}.")
+        raise ValueError(f"The 'download_selection' parameter must be one of {allowed}. Got {selection!r} instead.")
     rng = release_generator(rng)
     keys = np.asarray(counts)
     if selection == "random":
@@ -199,9 +202,9 @@ def select_download(
 def check_bounds(threshold: float, clip: float) -> None:
     """Raise ValueError for a negative threshold, and for a clip that is not positive."""
     if not 0.0 <= threshold < math.inf:
-        raise ValueError(f"The 'threshold' parameter must be a number that is not negative. Got {threshold!r}.")
+        raise ValueError(f"The 'threshold' parameter must be a number of at least 0. Got {threshold!r} instead.")
     if not clip > 0.0:
-        raise ValueError(f"The 'clip' parameter must be a positive number. Got {clip!r}.")
+        raise ValueError(f"The 'clip' parameter must be a positive number. Got {clip!r} instead.")
 
 
 def check_finite_vector(vector: np.ndarray) -> np.ndarray:

@@ -51,15 +51,24 @@ class ServerLimits:
     def __post_init__(self) -> None:
         for name in ("max_abs", "max_norm"):
             if not getattr(self, name) > 0:
-                raise ValueError(f"The '{name}' parameter must be a positive number. Got {getattr(self, name)!r}.")
+                raise ValueError(
+                    f"The '{name}' parameter of ServerLimits must be a positive number. "
+                    f"Got {getattr(self, name)!r} instead."
+                )
         if self.max_staleness is not None and self.max_staleness < 0:
-            raise ValueError(f"The 'max_staleness' parameter must not be negative. Got {self.max_staleness!r}.")
+            raise ValueError(
+                "The 'max_staleness' parameter of ServerLimits must be at least 0 or None. "
+                f"Got {self.max_staleness!r} instead."
+            )
         if not 0.0 < self.step < math.inf:
-            raise ValueError(f"The 'step' parameter must be a positive number. Got {self.step!r}.")
+            raise ValueError(
+                f"The 'step' parameter of ServerLimits must be a positive number. Got {self.step!r} instead."
+            )
         if self.download_selection not in DOWNLOAD_SELECTIONS:
             allowed = ", ".join(DOWNLOAD_SELECTIONS)
             raise ValueError(
-                f"The 'download_selection' parameter must be one of {allowed}. Got {self.download_selection!r}."
+                f"The 'download_selection' parameter of ServerLimits must be one of {allowed}. "
+                f"Got {self.download_selection!r} instead."
             )
 
 
@@ -284,12 +293,14 @@ class ParameterServer:
         if not isinstance(update, SparseUpdate):
             update = SparseUpdate.from_bytes(update, size=self.size, model=self.model, kind="update")
         if (update.size, update.model, update.kind) != (self.size, self.model, "update"):
-            raise ExchangeError("The update is of another model, size or kind.")
+            raise ExchangeError("The update belongs to another model, size or kind.")
         # number of updates that were applied since the download of this worker
         staleness = self.version - update.version
         # A version from the future is possible after a restart from an older checkpoint.
         if staleness < 0:
-            raise ExchangeError(f"The update starts from version {update.version}, but this is {self.version}.")
+            raise ExchangeError(
+                f"The update starts from version {update.version}, but the server has version {self.version}."
+            )
         if self.limits.max_staleness is not None and staleness > self.limits.max_staleness:
             raise ExchangeError(f"The update is {staleness} versions old; {self.limits.max_staleness} are allowed.")
         if update.largest() > self.limits.max_abs:

@@ -74,14 +74,14 @@ class SparseUpdate:
         indices, values = np.asarray(self.indices), np.asarray(self.values)
         if indices.ndim != 1 or indices.shape != values.shape or indices.dtype.kind not in "iu":
             raise ExchangeError(
-                "'indices' and 'values' must be one-dimensional, of one length, and 'indices' integers."
+                "'indices' and 'values' must be one-dimensional and equally long, and 'indices' integers."
             )
         if values.dtype != np.float32:
             raise ExchangeError(f"'values' must be float32. Got {values.dtype}.")
         if len(indices) and not (0 <= indices[0] and indices[-1] < self.size and (indices[1:] > indices[:-1]).all()):
             raise ExchangeError(f"'indices' must increase strictly from 0 to at most {self.size - 1}.")
         if not np.isfinite(values).all():
-            raise ExchangeError("Values that are not finite are not exchanged.")
+            raise ExchangeError("'values' must be finite.")
         for name, array in (("indices", indices.astype(np.intp, copy=False)), ("values", values)):
             # Views share the memory of the caller. The flag concerns this view only.
             view = array.view()
@@ -210,14 +210,16 @@ class SparseUpdate:
         expected = {"size": size, "model": model, "kind": kind}
         for name, value in expected.items():
             if value is not None and known[name] != value:
-                raise ExchangeError(f"The message is of another {name}: {value!r} is expected. Got {known[name]!r}.")
+                raise ExchangeError(
+                    f"The message belongs to another {name}: {value!r} is expected. Got {known[name]!r}."
+                )
         n_positions = {_BITMAP: _bitmap_bytes(known["size"]), _INDICES: 4 * count, _DENSE: 0}[form]
         # Lengths first: a short message with a large count must not make this process allocate memory for it.
         if len(raw) != _OVERHEAD + n_positions + width * count:
-            raise ExchangeError(f"The message has {len(raw)} bytes, which is not what its header announces.")
+            raise ExchangeError(f"The message has {len(raw)} bytes, but its header announces another number.")
         # The checksum finds damage in transit. It is no proof of origin, which the transport must give.
         if zlib.crc32(raw[: -_CHECKSUM.size]) != _CHECKSUM.unpack(raw[-_CHECKSUM.size :])[0]:
-            raise ExchangeError("The message is damaged: its checksum does not fit.")
+            raise ExchangeError("The message is damaged: its checksum is wrong.")
         body = raw[_HEADER.size : -_CHECKSUM.size]
         indices = _read_positions(form, body[:n_positions], known["size"], count)
         values = np.frombuffer(body[n_positions:], dtype=_VALUE_TYPES[width]).astype(np.float32, copy=False)
@@ -227,7 +229,7 @@ class SparseUpdate:
 def check_dtype(dtype: str, name: str = "dtype") -> None:
     """Raise ValueError for a type that messages cannot use for their values."""
     if dtype not in DTYPES:
-        raise ValueError(f"The '{name}' parameter must be one of {', '.join(DTYPES)}. Got {dtype!r}.")
+        raise ValueError(f"The '{name}' parameter must be one of {', '.join(DTYPES)}. Got {dtype!r} instead.")
 
 
 def _bitmap_bytes(size: int) -> int:
@@ -259,7 +261,7 @@ def _read_header(raw: memoryview) -> tuple[int, int, int, dict[str, Any]]:
         raise ExchangeError(f"The message is truncated: {len(raw)} bytes are less than a header.")
     magic, kind, form, width, reserved, size, count, version, model = _HEADER.unpack(raw[: _HEADER.size])
     if magic != _MAGIC:
-        raise ExchangeError("This is no message of this format.")
+        raise ExchangeError("The bytes are not a message of this format.")
     if kind >= len(KINDS) or form not in (_BITMAP, _INDICES, _DENSE) or width not in _VALUE_TYPES or reserved:
         raise ExchangeError("The message is damaged: its header names unknown types.")
     known = {"size": size, "model": model.hex(), "version": version, "kind": KINDS[kind]}

@@ -70,9 +70,9 @@ def _parse(body: bytes, kind: str, path: str) -> tuple[dict[str, Any], dict[str,
         header = json.loads(body[8 : 8 + int.from_bytes(body[:8], "little")])
         state = json.loads(header["__metadata__"]["state"])
     except (SafetensorError, ValueError, KeyError, TypeError, RecursionError):
-        raise ExchangeError("This is no saved state.", path=path) from None
+        raise ExchangeError("The file is not a saved state.", path=path) from None
     if not isinstance(state, dict) or state.pop("kind", None) != kind:
-        raise ExchangeError(f"This is not a saved {kind}.", path=path)
+        raise ExchangeError(f"The file is not a saved {kind}.", path=path)
     return state, arrays
 
 

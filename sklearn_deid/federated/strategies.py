@@ -75,10 +75,14 @@ class StrategyPlan:
 
     def __post_init__(self) -> None:
         if self.strategy not in STRATEGIES:
-            raise ValueError(f"The 'strategy' parameter must be one of {', '.join(STRATEGIES)}. Got {self.strategy!r}.")
+            raise ValueError(
+                f"The 'strategy' parameter of StrategyPlan must be one of {', '.join(STRATEGIES)}. "
+                f"Got {self.strategy!r} instead."
+            )
         if self.aggregation not in AGGREGATES:
             raise ValueError(
-                f"The 'aggregation' parameter must be one of {', '.join(AGGREGATES)}. Got {self.aggregation!r}."
+                f"The 'aggregation' parameter of StrategyPlan must be one of {', '.join(AGGREGATES)}. "
+                f"Got {self.aggregation!r} instead."
             )
         if self.privacy is not None and self.strategy != "dssgd":
             raise ValueError(f"Randomised uploads belong to strategy='dssgd'. Got strategy={self.strategy!r}.")
@@ -164,7 +168,7 @@ def run_strategy(
         raise ValueError(f"strategy='centralized' trains a single learner on all data. Got {len(learners)}.")
     rng = np.random.default_rng(random_state)
     if parameters is None and plan.strategy != "local":
-        raise ValueError(f"strategy={plan.strategy!r} needs parameters that all workers start from.")
+        raise ValueError(f"strategy={plan.strategy!r} needs the first parameters of all workers.")
     # A copy in float32: every worker begins with exactly these values, as after a download.
     first = np.array([] if parameters is None else parameters, dtype=np.float32)
     # The streams are spawned even if they are unused, so that the server has the same stream with and without keys.

@@ -373,7 +373,7 @@ def learner_from_state(
     try:
         if state["planned"] != learner._planned:
             raise ExchangeError(
-                f"The saved training has {state['planned']} epochs, but {learner._planned} are agreed on now."
+                f"The saved training has {state['planned']} epochs, but the agreement has {learner._planned}."
             )
         _resume(learner, state, arrays)
     except (KeyError, IndexError, TypeError, RuntimeError) as error:

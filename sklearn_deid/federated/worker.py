@@ -86,7 +86,8 @@ class WorkerSettings:
         check_dtype(self.upload_dtype, "upload_dtype")
         if self.selection not in SELECTIONS:
             raise ValueError(
-                f"The 'selection' parameter must be one of {', '.join(SELECTIONS)}. Got {self.selection!r}."
+                f"The 'selection' parameter of WorkerSettings must be one of {', '.join(SELECTIONS)}. "
+                f"Got {self.selection!r} instead."
             )
 
     def check_privacy(self, privacy: GaussianUpload | SparseVectorUpload | None) -> None:
@@ -95,7 +96,7 @@ class WorkerSettings:
             return
         privacy.check(self.threshold, self.clip, self.selection)
         if self.error_feedback:
-            raise ValueError("'error_feedback' and noise exclude each other: the next update would take the noise off.")
+            raise ValueError("'error_feedback' and noise exclude each other: the next update would remove the noise.")
 
     @classmethod
     def of(cls, holder: Any) -> WorkerSettings:
@@ -208,7 +209,7 @@ class Worker:
         if not isinstance(parameters, SparseUpdate):
             parameters = SparseUpdate.from_bytes(parameters, size=len(vector), model=self.model, kind="parameters")
         if (parameters.size, parameters.model, parameters.kind) != (len(vector), self.model, "parameters"):
-            raise ExchangeError("The download is of another model, size or kind.")
+            raise ExchangeError("The download belongs to another model, size or kind.")
         vector[parameters.indices] = parameters.values
         # With error feedback the worker keeps its unsent remainder on top of the downloaded values.
         if self._unsent is not None:
@@ -238,7 +239,7 @@ class Worker:
             epoch.
         """
         if self._before is None:
-            raise ExchangeError("No epoch was begun.")
+            raise ExchangeError("There is no epoch to finish: call begin_epoch first.")
         delta = np.asarray(learner.get_flat(), dtype=np.float32) - self._before  # shape: (n,)
         self.learner = learner
         try:
@@ -277,7 +278,7 @@ class Worker:
 
     def _update(self) -> np.ndarray:
         if self._delta is None:
-            raise ExchangeError("There is no update: train an epoch first, and take it once.")
+            raise ExchangeError("There is no update: train an epoch first, and take each update only once.")
         return self._delta
 
     def select_upload(self) -> SparseUpdate:
@@ -362,7 +363,7 @@ class Worker:
         """
         state, arrays = read_state(path, _KIND)
         if (state["name"], state["model"]) != (self.name, self.model):
-            raise ExchangeError("The saved state is that of another worker or model.", path=str(path))
+            raise ExchangeError("The saved state belongs to another worker or model.", path=str(path))
         self.learner.set_flat(arrays.pop("parameters"))
         # An epoch that had begun is not saved, so that a restored worker repeats it from its parameters.
         self._delta, self._unsent, self._before = arrays.pop("delta", None), arrays.pop("unsent", None), None

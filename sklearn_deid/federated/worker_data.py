@@ -151,7 +151,7 @@ def split_patients(
             known[names[place]] = int(owner[place])
     if not load.all():
         raise SequenceError(
-            f"{len(patients)} patients do not give each of {n_workers} workers one: {int((load == 0).sum())} workers "
+            f"{len(patients)} patients are too few for {n_workers} workers: {int((load == 0).sum())} workers "
             "have no data. Lower 'n_workers' or add patients."
         )
     return [np.flatnonzero(owner[of_row] == worker) for worker in range(n_workers)]
@@ -232,6 +232,6 @@ def public_embeddings(spec: Any) -> Any:
     if vectors is not None and not vectors.is_public:
         raise ValueError(
             "The word vectors are not known to be public, and all workers would read them. If they were trained on "
-            "public text only, say so: read_word_vectors(path, is_public=True) or WordVectors(..., is_public=True)."
+            "public text only, mark them: read_word_vectors(path, is_public=True) or WordVectors(..., is_public=True)."
         )
     return vectors

@@ -68,7 +68,7 @@ class AnnotationView:
         colors: Mapping[str, str] | None = None,
     ) -> None:
         if not isinstance(show_text, bool) and show_text != "redacted":
-            raise ValueError("The 'show_text' parameter must be False, 'redacted' or True.")
+            raise ValueError("The 'show_text' parameter of AnnotationView must be False, 'redacted' or True.")
         self.documents = (documents,) if isinstance(documents, Document) else tuple(documents)
         self.show_text = show_text
         self.colors = _colors({span.label for document in self.documents for span in document.spans}, colors or {})

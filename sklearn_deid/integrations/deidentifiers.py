@@ -43,7 +43,7 @@ def as_deidentifier(model: Any, device: str | None = None) -> Any:
     loaded = load_tagger(model, device=device) if isinstance(model, (str, os.PathLike)) else model
     if not isinstance(loaded, NoteDeidentifier) and not hasattr(loaded, "predict"):
         raise TypeError(
-            f"The model must be a tagger, a NoteDeidentifier or the path of one. Got {type(loaded).__name__}."
+            f"The model must be a tagger, a NoteDeidentifier or the path of one. Got {type(loaded).__name__} instead."
         )
     # A shallow copy: the caller's ``on_error`` stays as it is, and the tagger with its weights is not doubled.
     own = copy.copy(loaded) if isinstance(loaded, NoteDeidentifier) else NoteDeidentifier(loaded)

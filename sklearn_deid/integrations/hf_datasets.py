@@ -66,7 +66,9 @@ def corpus_to_dataset(
     (['Seen', 'by', 'Who', '.'], ['O', 'O', 'B-DOCTOR', 'O'])
     """
     if layout not in _LAYOUTS:
-        raise ValueError(f"The 'layout' parameter must be one of {_LAYOUTS}. Got {layout!r} instead.")
+        raise ValueError(
+            f"The 'layout' parameter of corpus_to_dataset must be one of {_LAYOUTS}. Got {layout!r} instead."
+        )
     datasets = _datasets()
     text, number = datasets.Value("string"), datasets.Value("int64")
     # Corpus checks that all ids are distinct. Rows are put together by their ids on the way back.
@@ -122,7 +124,7 @@ def corpus_from_dataset(dataset: Any) -> Corpus:
     """
     columns = getattr(dataset, "column_names", None)
     if not isinstance(columns, list):
-        raise TypeError(f"The data set must be one Dataset, not a {type(dataset).__name__}. Take one of its splits.")
+        raise TypeError(f"The data set must be a Dataset. Got {type(dataset).__name__} instead. Pass a single split.")
     # Formats such as "torch" would return tensors instead of lists.
     rows = dataset.with_format(None)
     if {"text", "spans"} <= set(columns):
@@ -141,13 +143,13 @@ def _about(document: Document) -> dict[str, Any]:
     meta = dict(document.meta)
     try:
         written = json.dumps(meta, ensure_ascii=False, allow_nan=False)
-        problem = None if json.loads(written) == meta else "The document's meta holds something that JSON would change."
+        problem = None if json.loads(written) == meta else "The document's meta has values that JSON would change."
         # Arrow stores UTF-8, which cannot hold a lone surrogate.
         document.text.encode(), document.doc_id.encode(), written.encode()
     except UnicodeError:
-        problem = "The document holds a lone surrogate, which is no character."
+        problem = "The document holds a lone surrogate, which is not a character."
     except (TypeError, ValueError, RecursionError):
-        problem = "The document's meta holds something that JSON cannot hold."
+        problem = "The document's meta has values that JSON cannot hold."
     if problem:
         raise CorpusFormatError(problem, doc_id=document.doc_id)
     return {"doc_id": document.doc_id, "patient_id": document.patient_id, "meta": written}
@@ -222,7 +224,7 @@ def _with_tag_names(rows: Any, column: str) -> Iterator[dict[str, Any]]:
         tags = row[column]
         if names is not None:
             if not all(0 <= tag < len(names) for tag in tags):
-                raise CorpusFormatError("A tag is none of the class labels.", doc_id=f"row-{number}")
+                raise CorpusFormatError("A tag is not among the class labels.", doc_id=f"row-{number}")
             tags = [names[tag] for tag in tags]
         yield {**row, "ner_tags": tags}
 
@@ -309,7 +311,7 @@ def _put_together(doc_id: str, rows: list[dict[str, Any]]) -> Document:
     for row in rows:
         # Rows are sorted by offset, so that a gap is a missing row and a step back is a repeated one.
         if row["offset"] != position:
-            raise CorpusFormatError("Rows of this document are missing or there twice.", doc_id=doc_id, start=position)
+            raise CorpusFormatError("Rows of this document are missing or repeated.", doc_id=doc_id, start=position)
         _check_tokens(doc_id, row)
         starts, ends = ([position + offset for offset in row[name]] for name in ("starts", "ends"))
         spans += tags_to_spans(row["ner_tags"], starts, ends, _scheme_of(row["ner_tags"]))

@@ -73,9 +73,7 @@ class DeidRecognizer(_presidio.EntityRecognizer):  # type: ignore[name-defined]
         # Presidio asks a recogniser only for entities that it has announced.
         names = sorted({entity_of(label, self.entities) for label in labels_of_model(self.deidentifier)})
         if not names:
-            raise ValueError(
-                "The model must say which tags it gives, by 'classes_'; the analyzer would not ask for it."
-            )
+            raise ValueError("The model must list its tags in 'classes_': the analyzer asks only for known entities.")
         super().__init__(supported_entities=names, supported_language=supported_language, name=name)
 
     def load(self) -> None:

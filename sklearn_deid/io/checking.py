@@ -69,7 +69,7 @@ def known_id(written: str | None, number: int) -> str:
 def parse_offset(place: SourceLocation, annotation_id: str, written: str) -> int:
     """Parse a character offset in decimal digits. Other forms that ``int`` accepts are refused."""
     if not _OFFSET.fullmatch(written):
-        raise place.error("An offset is no whole number in decimal digits.", annotation_id)
+        raise place.error("An offset is not a whole number in decimal digits.", annotation_id)
     return int(written)
 
 
@@ -109,7 +109,7 @@ def check_covered(
         # Writers put a space in the place of a line break, and one or two spaces in the place of \r\n.
         allowed = {flatten(part) for part in (text[start:end], text[start:end].replace("\r\n", "\n"))}
         if flatten(covered) not in allowed:
-            problem = "The text that the annotation repeats is not the text at its offsets."
+            problem = "The repeated text of the annotation differs from the text at its offsets."
     if problem:
         raise place.error(problem, annotation_id, start, end)
 
@@ -131,4 +131,6 @@ def check_text(place: SourceLocation, text: str) -> None:
     """Refuse lone surrogates. They are halves of characters that neither UTF-8 nor a tokenizer can process."""
     found = _SURROGATE.search(text)
     if found:
-        raise place.error("The text holds a lone surrogate, which is no character.", None, found.start(), found.end())
+        raise place.error(
+            "The text holds a lone surrogate, which is not a character.", None, found.start(), found.end()
+        )

@@ -40,7 +40,9 @@ def decode(place: SourceLocation, data: bytes, encoding: str) -> str:
 
 
 def _wrong_encoding(place: SourceLocation, encoding: str, where: str) -> CorpusFormatError:
-    return place.error(f"The file is not in the encoding {encoding} ({where}). Pass encoding=... to say which it is.")
+    return place.error(
+        f"The file is not in the encoding {encoding} ({where}). Pass encoding=... with the encoding of the file."
+    )
 
 
 def read_lines(path: Path, encoding: str) -> Iterator[tuple[int, str | CorpusFormatError]]:
@@ -96,7 +98,7 @@ def part_of(path: Path) -> Path:
 
 def already_there(path: Path) -> FileExistsError:
     """Make the error for an existing file that the user did not allow to replace."""
-    return FileExistsError(errno.EEXIST, "The file is there already; pass overwrite=True to replace it", str(path))
+    return FileExistsError(errno.EEXIST, "The file exists already; pass overwrite=True to replace it", str(path))
 
 
 def open_part(path: Path, *, overwrite: bool, resume: bool) -> FileIO:
@@ -118,7 +120,7 @@ def open_part(path: Path, *, overwrite: bool, resume: bool) -> FileIO:
         if path.exists() and not overwrite:
             raise already_there(path)
         if part.exists() and not overwrite:
-            message = "An interrupted run left this file; pass resume=True to go on or overwrite=True to begin anew"
+            message = "An interrupted run left this file; pass resume=True to continue or overwrite=True to start again"
             raise FileExistsError(errno.EEXIST, message, str(part))
         part.unlink(missing_ok=True)
     return FileIO(part, "ab")

@@ -93,7 +93,9 @@ class _Elements:
         elif depth == 2 and self._open[1] == "TAGS":
             self.tags.append((name, attributes))
         elif depth != 1 or name != "TAGS":
-            raise self.place.error("An element stands where only one TEXT, and TAGS with spans in it, may stand.")
+            raise self.place.error(
+                "The root element may hold only one TEXT, and TAGS with spans. There is another element."
+            )
         self._open.append(name)
 
     def end(self, name: str) -> None:
@@ -140,7 +142,7 @@ def _check_ids(place: SourceLocation, tags: list[tuple[str, dict[str, str]]]) ->
     for number, (_, attributes) in enumerate(tags, start=1):
         written = attributes.get("id")
         if written is not None and written in seen:
-            raise place.error("The annotation id stands there twice.", known_id(written, number))
+            raise place.error("The annotation id occurs twice.", known_id(written, number))
         seen.add(written or "")
 
 
@@ -240,7 +242,7 @@ def parse_xml(
         return
     except expat.ExpatError as error:
         reason = f"{expat.ErrorString(error.code)}, line {error.lineno}, column {error.offset}"
-    raise place.error(f"The file is no well-formed XML ({reason}).")
+    raise place.error(f"The file is not well-formed XML ({reason}).")
 
 
 def root_name(place: SourceLocation, data: bytes) -> str | None:
@@ -260,7 +262,9 @@ def root_name(place: SourceLocation, data: bytes) -> str | None:
 
 def _parser(place: SourceLocation) -> expat.XMLParserType:
     def refuse(*declaration: object) -> None:
-        raise place.error("The file has a document type declaration. It is refused, because it could define entities.")
+        raise place.error(
+            "The file has a document type declaration, which is refused because it could define entities."
+        )
 
     parser = expat.ParserCreate()
     parser.StartDoctypeDeclHandler = refuse
@@ -277,5 +281,7 @@ def _declared_encoding(place: SourceLocation, data: bytes) -> str:
         return "utf-8"
     name = declared[1].decode("ascii")
     if not _ENCODINGS.fullmatch(name):
-        raise place.error("The file declares an encoding that is not read unasked. Pass encoding=... if you trust it.")
+        raise place.error(
+            "The file declares an encoding that is not read by default. Pass encoding=... if you trust it."
+        )
     return name

@@ -77,13 +77,13 @@ def unpack_docs(place: SourceLocation, data: bytes) -> PackedDocs:
     """
     content = _unpack(place, _inflate(place, data))
     if not isinstance(content, dict):
-        raise place.error("The file is no DocBin: it holds no map.")
+        raise place.error("The file is not a DocBin: there is no map.")
     arrays = {name: _array(place, content.get(name), name) for name in _ARRAYS}
     columns, strings = content.get("attrs"), content.get("strings")
     if not _is_list_of(columns, int) or not columns or len(set(columns)) != len(columns):
-        raise place.error("The file is no DocBin: 'attrs' must list distinct attributes.")
+        raise place.error("The file is not a DocBin: 'attrs' must list distinct attributes.")
     if not _is_list_of(strings, str):
-        raise place.error("The file is no DocBin: 'strings' must list strings.")
+        raise place.error("The file is not a DocBin: 'strings' must list strings.")
     lengths = arrays["lengths"].astype(np.int64)
     total = int(lengths.sum())
     if (lengths < 0).any() or len(arrays["spaces"]) != total or len(arrays["tokens"]) != total * len(columns):
@@ -149,9 +149,9 @@ def _inflate(place: SourceLocation, data: bytes) -> bytes:
         if stream.eof and not stream.unused_data:
             return content
         # Data after the end of the stream could hide documents, so such a file is refused.
-        problem = "is too large when expanded" if len(content) >= limit else "is cut off, or something comes after it"
+        problem = "is too large when expanded" if len(content) >= limit else "is cut off or continues after its end"
     except zlib.error:
-        problem = "is not compressed as a DocBin is"
+        problem = "is not compressed like a DocBin"
     raise place.error(f"The file {problem}.")
 
 
@@ -181,7 +181,7 @@ def _no_extension(code: int, data: bytes) -> None:
 def _array(place: SourceLocation, data: Any, name: str) -> np.ndarray:
     dtype = _ARRAYS[name]
     if not isinstance(data, bytes) or len(data) % dtype.itemsize:
-        raise place.error(f"The file is no DocBin: '{name}' must be the bytes of an array.")
+        raise place.error(f"The file is not a DocBin: '{name}' must be the bytes of an array.")
     # numpy must not interpret a byte other than 0 and 1 as a bool, so the bytes are compared with 0.
     if dtype.kind == "b":
         return np.frombuffer(data, dtype=np.uint8) != 0

@@ -114,7 +114,9 @@ def read_corpus(
     (Span(start=12, end=15, label='DOCTOR', category='NAME', confidence=None),)
     """
     if on_error not in ("raise", "collect"):
-        raise ValueError(f"The 'on_error' parameter must be 'raise' or 'collect'. Got {on_error!r} instead.")
+        raise ValueError(
+            f"The 'on_error' parameter of read_corpus must be 'raise' or 'collect'. Got {on_error!r} instead."
+        )
     errors: list[CorpusFormatError] = []
     handler: Literal["raise"] | Callable[[CorpusFormatError], object] = (
         "raise" if on_error == "raise" else errors.append
@@ -183,7 +185,9 @@ def _with_seed(fmt: Format, random_state: int | None) -> Format:
     if random_state is None:
         return fmt
     if fmt.seeded is None:
-        raise ValueError(f"The 'random_state' parameter is for format='mimic'. The format is {fmt.name!r}.")
+        raise ValueError(
+            f"The 'random_state' parameter must be None for the format {fmt.name!r}; only 'mimic' uses a seed."
+        )
     if not isinstance(random_state, Integral) or isinstance(random_state, bool) or random_state < 0:
         raise ValueError(f"The 'random_state' parameter must be an int of at least 0. Got {random_state!r} instead.")
     seeded, seed = fmt.seeded, int(random_state)
@@ -212,7 +216,7 @@ def _items(files: list[Path], fmt: Format, encoding: str | None) -> Iterator[Ite
                 # The second document with an id is an error item, so that on_error="collect" continues behind it.
                 if item.doc_id in seen:
                     item = SourceLocation(str(file), item.doc_id).error(
-                        "The document id is there twice; this is the second one."
+                        "The document id occurs twice; this is the second document."
                     )
                 else:
                     seen.add(item.doc_id)

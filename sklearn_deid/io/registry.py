@@ -68,7 +68,7 @@ def guess_format(path: Path) -> Format:
             else ""
         )
         raise CorpusFormatError(
-            f"The format cannot be told from the files. {many}; pass one of {_names()} as format=.{hint}",
+            f"The format cannot be inferred from the files. {many}; pass one of {_names()} as format=.{hint}",
             path=str(path),
         )
     return found[0]

@@ -52,7 +52,7 @@ def dump_meta(document: Document) -> str:
         same = False
     if not same:
         raise SourceLocation(None, document.doc_id).error(
-            "The document's meta holds something that JSON would change. "
+            "The document's meta has values that JSON would change. "
             "Use strings, finite numbers, booleans, None, lists, and dicts with string keys."
         )
     return line
@@ -63,9 +63,9 @@ def parse_json(place: SourceLocation, line: str, what: str) -> Any:
     try:
         return json.loads(line, object_pairs_hook=_each_key_once, parse_constant=_refuse_constant)
     except json.JSONDecodeError as error:
-        reason = f"is no valid JSON (character {error.pos})"
+        reason = f"is not valid JSON (character {error.pos})"
     except (ValueError, RecursionError):
-        reason = "holds a key twice, NaN or infinity, too long a number, or is nested too deeply"
+        reason = "holds a repeated key, NaN, infinity or a number that is too long, or is nested too deeply"
     raise place.error(f"{what} {reason}.")
 
 

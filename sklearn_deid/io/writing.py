@@ -146,7 +146,9 @@ class DocumentWriter:
         self.format = _output_format(self.path, format)
         self.lossy, self.overwrite = lossy, overwrite
         if resume and not self.format.resumable:
-            raise ValueError(f"The format {self.format.name!r} cannot be resumed. Use 'jsonl' or one file a document.")
+            raise ValueError(
+                f"The format {self.format.name!r} cannot be resumed. Use 'jsonl' or one file for each document."
+            )
         self.completed = frozenset(completed_ids(self.path, self.format.name)) if resume else frozenset()
         self._written = set(self.completed)
         self._stream: FileIO | None = None
@@ -205,11 +207,11 @@ class DocumentWriter:
             raise place.error("A document id must be a string and not empty.")
         # Two documents with one id would overwrite each other's files, and readers would refuse the file.
         if document.doc_id in ids:
-            raise place.error("The document id is there twice.")
+            raise place.error("The document id occurs twice.")
         check_text(place, document.text)
         contents = self.format.write(document, self.lossy)
         if any(has_surrogate(content) for content in (document.doc_id, *contents.values())):
-            raise place.error("An id, a label or the meta data hold a lone surrogate, which is no character.")
+            raise place.error("An id, a label or the meta data hold a lone surrogate, which is not a character.")
         return {suffix: content.encode("utf-8") for suffix, content in contents.items()}
 
     def _targets(self, document: Document, contents: Mapping[str, bytes]) -> dict[Path, bytes]:
@@ -271,7 +273,7 @@ def completed_ids(path: str | PathLike[str], format: str | None = None) -> set[s
     path = Path(path)
     fmt = _output_format(path, format)
     if not fmt.resumable:
-        raise ValueError(f"Completed documents cannot be told for the format {fmt.name!r}.")
+        raise ValueError(f"Completed documents cannot be listed for the format {fmt.name!r}.")
     if not fmt.one_document:
         part = part_of(path)
         # An unfinished file is newer than the finished file of an earlier run.
@@ -288,13 +290,15 @@ def _output_format(path: Path, name: str | None) -> Format:
         found = [fmt for fmt in FORMATS.values() if not fmt.one_document and path.suffix.lower() in fmt.suffixes]
         if not found:
             raise ValueError(
-                f"The format cannot be told from the path. Pass one of {', '.join(map(repr, FORMATS))} as format=."
+                f"The format cannot be inferred from the path. Pass one of {', '.join(map(repr, FORMATS))} as format=."
             )
         return found[0]
     fmt = get_format(name)
     endings = {suffix for known in FORMATS.values() for suffix in known.suffixes}
     if fmt.one_document and path.suffix.lower() in endings and not path.is_dir():
-        raise ValueError(f"The format {name!r} has one file a document: 'path' must be a folder, not a file name.")
+        raise ValueError(
+            f"The format {name!r} has one file for each document: 'path' must be a folder, not a file name."
+        )
     if not fmt.one_document and path.is_dir():
         raise ValueError(f"The format {name!r} has all documents in one file: 'path' must be a file, not a folder.")
     return fmt

@@ -66,7 +66,7 @@ def recall_threshold(scores: np.ndarray, patients: np.ndarray, target: float, co
     if not len(reached):
         raise ValueError(
             f"A recall of {target:g} cannot be shown with confidence {confidence:g} on {len(np.unique(patient))} "
-            f"held-out patients with {n} items of PHI: {low[0]:.4f} could be, if not one item were missed. Hold out "
+            f"held-out patients with {n} items of PHI: without any missed item the bound is {low[0]:.4f}. Hold out "
             "more patients, or lower the target or the confidence."
         )
     return float(ordered[reached[-1]])
@@ -112,8 +112,9 @@ def missed_patient_threshold(scores: np.ndarray, max_share: float) -> float:
     allowed = _allowed(max_share, n + 1) - 1
     if allowed < 0:
         raise ValueError(
-            f"A share of {max_share:g} of patients with a miss cannot be guaranteed with {n} held-out patients: at "
-            f"least {_patients_needed(max_share)} are needed. Hold out more patients, or allow a larger share."
+            f"A proportion of {max_share:g} of patients with a miss cannot be guaranteed with {n} held-out patients: "
+            "at "
+            f"least {_patients_needed(max_share)} are needed. Hold out more patients, or allow a larger proportion."
         )
     return float(np.sort(np.asarray(scores, dtype=float))[min(allowed, n - 1)])
 

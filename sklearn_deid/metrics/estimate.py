@@ -69,7 +69,7 @@ class Estimate:
     def from_counts(cls, n_right: float, n: int, confidence: float = 0.95) -> Estimate:
         """Proportion of successes among ``n`` independent trials, with Wilson's interval; a tie may be a fraction."""
         if not 0 <= n_right <= n or n < 1:
-            raise ValueError(f"Of {n} trials {n_right} cannot have succeeded.")
+            raise ValueError(f"Successes must be from 0 to the number of trials, at least 1. Got {n_right} of {n}.")
         share = n_right / n
         low, high = wilson_interval(share, n, normal_quantile(confidence))
         return cls(share, float(low), float(high), int(n), confidence)

@@ -70,7 +70,7 @@ def pair_documents(gold: Iterable[Document], predicted: Iterable[Document], miss
     # A gold document without prediction becomes a document without spans, so that all of its spans count as missed.
     pairs = [(d, given.pop(d.doc_id) if d.doc_id in given else replace(d, spans=())) for d in wanted]
     if given:
-        raise DeidError(f"{len(given)} predicted documents are not among the gold ones.", doc_id=next(iter(given)))
+        raise DeidError(f"{len(given)} predicted documents are not among the gold documents.", doc_id=next(iter(given)))
     for document, other in pairs:
         _check_same_text(document, other)
     return Pairing(pairs, without)
@@ -83,8 +83,9 @@ def _check_same_text(document: Document, other: Document) -> None:
         # The message names the first different position, but not the different text.
         first = next((i for i in range(shorter) if a[i] != b[i]), shorter)
         raise DeidError(
-            f"The predicted document has another text than the gold one, {len(b)} instead of {len(a)} characters; they "
-            f"differ from character {first} on. Offsets cannot be compared.",
+            f"The predicted and the gold document have different texts, of {len(b)} and {len(a)} characters; they "
+            "differ "
+            f"from character {first} on. Offsets cannot be compared.",
             doc_id=document.doc_id,
         )
 
@@ -135,11 +136,11 @@ def count_sentences(documents: Iterable[Document], sentences: str | Mapping[str,
     if isinstance(sentences, Mapping):
         for document in documents:
             if document.doc_id not in sentences:
-                raise DeidError("'sentences' does not say how many sentences there are.", doc_id=document.doc_id)
+                raise DeidError("'sentences' has no number of sentences for this document.", doc_id=document.doc_id)
         return {document.doc_id: int(sentences[document.doc_id]) for document in documents}
     if sentences != "count":
         raise ValueError(
-            f"The 'sentences' parameter must be 'count', a mapping of document ids to numbers, or None. "
+            "The 'sentences' parameter of deid_report must be 'count', a mapping of document ids to numbers, or None. "
             f"Got {type(sentences).__name__} instead."
         )
     return {document.doc_id: len(segment(document.text).sentences) for document in documents}

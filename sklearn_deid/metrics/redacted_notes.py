@@ -174,8 +174,8 @@ def _refuse(note: Any, name: str, where: str) -> None:
 def _in_order(original: OriginalNotes, notes: list, name: str) -> list:
     if len(notes) != len(original):
         raise SequenceError(
-            f"'{name}' must hold one note for each of {len(original)} original ones. Got {len(notes)}. A note that was "
-            "withheld is given as None."
+            f"'{name}' must hold one note for each of {len(original)} original notes. Got {len(notes)} instead. Pass "
+            "None for a withheld note."
         )
     if not (original.has_ids and notes and all(isinstance(note, Document) for note in notes)):
         return notes
@@ -212,8 +212,8 @@ def _extend(result: Tokens, text: str, offset: int) -> None:
 def _by_spans(original: OriginalNotes, number: int, note: Document, name: str) -> tuple[str, list[str], np.ndarray]:
     if note.text != original.texts[number]:
         raise DeidError(
-            f"A Document of '{name}' must have the untouched text, of which its spans are removed. Its text differs "
-            "from the original one. Give texts that are redacted already as str.",
+            f"A Document of '{name}' must have the original text and the spans to remove. This text differs from the "
+            "original text. Pass redacted texts as str.",
             doc_id=original.names[number],
         )
     tokens = original.tokens[number]

@@ -97,7 +97,9 @@ def deid_report(
     (0.0, 0.0, 0.5)
     """
     if output not in ("table", "dict", "frame"):
-        raise ValueError(f"The 'output' parameter must be 'table', 'dict' or 'frame'. Got {output!r} instead.")
+        raise ValueError(
+            f"The 'output' parameter of deid_report must be 'table', 'dict' or 'frame'. Got {output!r} instead."
+        )
     pairing = pair_documents(gold, predicted, missing)
     # Labels of both sides: a predicted label outside of the scheme must not be scored by this scheme.
     known = infer_label_scheme(label_scheme, [d for pair in pairing.pairs for d in pair])
@@ -249,7 +251,7 @@ def _score_lines(report: dict[str, Any]) -> Iterator[str]:
             if scores:
                 yield _scores_row(("HIPAA " if prefix else "") + title, scores)
     if report["hipaa_strict"] is None:
-        yield "  HIPAA scores are not available: the labels are of no known scheme, and none was given."
+        yield "  HIPAA scores are not available: the labels belong to no known scheme, and no scheme was given."
 
 
 def _scores_row(name: str, scores: dict[str, Any]) -> str:

@@ -55,9 +55,14 @@ def make_phi_scorer(
     >>> search = GridSearchCV(DeidTagger(), {"lr": [1e-3, 3e-3]}, scoring=make_phi_scorer("recall", binary=True))
     """
     if measure not in _FUNCTIONS:
-        raise ValueError(f"The 'measure' parameter must be one of {sorted(_FUNCTIONS)}. Got {measure!r} instead.")
+        raise ValueError(
+            f"The 'measure' parameter of make_phi_scorer must be one of {sorted(_FUNCTIONS)}. Got {measure!r} instead."
+        )
     if average is None:
-        raise ValueError("The 'average' parameter must be 'micro' or 'macro': a scorer returns one number.")
+        raise ValueError(
+            "The 'average' parameter of make_phi_scorer must be 'micro' or 'macro'. Got None instead. A scorer returns "
+            "one number."
+        )
     check_options(average, level, labels)
     options: dict[str, Any] = {"average": average, "level": level, "binary": binary}
     # An iterator would be exhausted after the first call of the scorer, so the labels are copied.
@@ -107,5 +112,7 @@ def get_scorer(name: str) -> Callable[..., float]:
     >>> search = GridSearchCV(DeidTagger(), {"lr": [1e-3, 3e-3]}, scoring=get_scorer("phi_binary_token_recall"))
     """
     if name not in PHI_SCORERS:
-        raise ValueError(f"The 'name' parameter must be one of {sorted(PHI_SCORERS)}. Got {name!r} instead.")
+        raise ValueError(
+            f"The 'name' parameter of get_scorer must be one of {sorted(PHI_SCORERS)}. Got {name!r} instead."
+        )
     return PHI_SCORERS[name]

@@ -52,7 +52,7 @@ def phi_word_prior(X: Any, y: Any, *, punctuation: bool = False, by_category: bo
     X = check_sequences(X)
     tags = check_tags(y, X)
     if not isinstance(X, TokenSequences) and len(X.data):
-        raise SequenceError("X must hold words; it holds vectors.")
+        raise SequenceError("X must hold words. Got vectors instead.")
     label_of = {tag: split_tag(tag)[1] for tag in set(tags.data)}
     out: dict[str, dict[str, int]] = {}
     for token, tag in zip(X.data, tags.data, strict=True):
@@ -91,7 +91,7 @@ def normalised_prior(prior: Any) -> dict[str, tuple[list[str], np.ndarray, float
         raise ValueError("The 'prior' parameter must map tokens to weights, or categories to such mappings.")
     nested = [isinstance(value, Mapping) for value in prior.values()]
     if any(nested) and not all(nested):
-        raise ValueError("The 'prior' parameter mixes weights and mappings.")
+        raise ValueError("The 'prior' parameter must hold only weights or only mappings. Got both.")
     weights = {name: _weights(group) for name, group in (prior if all(nested) else {"all": prior}).items()}
     # Weights are divided by the largest weight first, so that sums of huge weights stay finite.
     largest = max(values.max() for _, values in weights.values())

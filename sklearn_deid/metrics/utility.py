@@ -66,11 +66,16 @@ class UtilitySettings:
         for n in self.candidates:
             _check_integer("n_topics", n, 1)
         if not isinstance(self.confidence, Real) or not 0 < self.confidence < 1:
-            raise ValueError(f"The 'confidence' parameter must be between 0 and 1. Got {self.confidence!r} instead.")
+            raise ValueError(
+                f"The 'confidence' parameter of utility_report must be between 0 and 1. Got {self.confidence!r} "
+                "instead."
+            )
         try:
             re.compile(self.placeholder)
         except (re.error, TypeError):
-            raise ValueError("The 'placeholder' parameter must be a regular expression as a str.") from None
+            raise ValueError(
+                "The 'placeholder' parameter of utility_report must be a regular expression as a str."
+            ) from None
 
     @property
     def candidates(self) -> tuple[int, ...]:
@@ -84,7 +89,9 @@ class UtilitySettings:
 
 def _check_integer(name: str, value: Any, least: int) -> None:
     if isinstance(value, bool) or not isinstance(value, Integral) or value < least:
-        raise ValueError(f"The '{name}' parameter must be an integer of at least {least}. Got {value!r} instead.")
+        raise ValueError(
+            f"The '{name}' parameter of utility_report must be an integer of at least {least}. Got {value!r} instead."
+        )
 
 
 def utility_report(
@@ -203,7 +210,7 @@ def _settings(given: Mapping[str, Any]) -> UtilitySettings:
     known = [f.name for f in fields(UtilitySettings)]
     unknown = sorted(set(given) - set(known))
     if unknown:
-        raise TypeError(f"utility_report has no setting {unknown[0]!r}; there are {known}.")
+        raise TypeError(f"utility_report has no setting {unknown[0]!r}; the settings are {known}.")
     return UtilitySettings(**given)
 
 

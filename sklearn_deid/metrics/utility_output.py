@@ -96,7 +96,7 @@ class UtilityReport:
         for figure in self.figures:
             if figure[:3] == (part, system, measure):
                 return figure.estimate.value
-        raise KeyError(f"There is no figure {(part, system, measure)}; see 'figures' for those there are.")
+        raise KeyError(f"There is no figure {(part, system, measure)}; the attribute 'figures' lists all figures.")
 
     def to_dict(self) -> dict[str, Any]:
         """Nested dict that can be saved as JSON.

@@ -50,7 +50,9 @@ class PrivacyUtilityGridPoint:
         for name in ("privacy", "f1"):
             value, deviation = getattr(self, name), getattr(self, f"{name}_std")
             if not 0.0 <= value <= 1.0 or not 0.0 <= deviation < math.inf:
-                raise ValueError(f"{name!r} must be from 0 to 1, its deviation not negative. Got {value}, {deviation}.")
+                raise ValueError(
+                    f"{name!r} must be from 0 to 1, and its deviation at least 0. Got {value} and {deviation} instead."
+                )
 
 
 class PrivacyUtilityGridDisplay:
@@ -102,7 +104,9 @@ class PrivacyUtilityGridDisplay:
     def __init__(self, points: Iterable[PrivacyUtilityGridPoint], *, parameter: str = "", n_left_out: int = 0) -> None:
         self.points, self.parameter, self.n_left_out = tuple(points), parameter, n_left_out
         if not self.points:
-            raise ValueError("The 'points' parameter must hold at least one point. Got none instead.")
+            raise ValueError(
+                "The 'points' parameter of PrivacyUtilityGridDisplay must hold at least one point. Got none instead."
+            )
 
     @classmethod
     def from_cv_results(
@@ -224,7 +228,9 @@ def _full_name(parameter: str, candidates: list[Mapping[str, Any]]) -> str:
     # The full name has priority over a name that ends with the parameter.
     found = [name for name in names if name == parameter] or [n for n in names if n.endswith(f"__{parameter}")]
     if len(found) != 1:
-        raise ValueError(f"The 'parameter' must be one of the grid: {', '.join(names)}. Got {parameter!r} instead.")
+        raise ValueError(
+            f"The 'parameter' must be a parameter of the grid: {', '.join(names)}. Got {parameter!r} instead."
+        )
     return found[0]
 
 

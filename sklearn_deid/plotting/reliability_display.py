@@ -133,7 +133,10 @@ class ReliabilityDisplay:
             Parameters of `from_confidences`.
         """
         if level not in ("span", "token"):
-            raise ValueError(f"The 'level' parameter must be 'span' or 'token'. Got {level!r} instead.")
+            raise ValueError(
+                "The 'level' parameter of ReliabilityDisplay.from_estimator must be 'span' or 'token'. "
+                f"Got {level!r} instead."
+            )
         if level == "token":
             cases = phi_confidences(y, estimator.predict_proba(X), estimator.classes_)
         else:

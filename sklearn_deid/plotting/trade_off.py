@@ -138,9 +138,14 @@ class TradeOffDisplay:
     ) -> None:
         self.points, self.x_name, self.y_name, self.log_x, self.ranges = tuple(points), x_name, y_name, log_x, ranges
         if not self.points:
-            raise ValueError("The 'points' parameter must hold at least one point. Got none instead.")
+            raise ValueError(
+                "The 'points' parameter of TradeOffDisplay must hold at least one point. Got none instead."
+            )
         if ranges not in _RANGES:
-            raise ValueError(f"The 'ranges' parameter must be one of {', '.join(_RANGES)}. Got {ranges!r} instead.")
+            raise ValueError(
+                f"The 'ranges' parameter of TradeOffDisplay must be one of {', '.join(_RANGES)}. Got {ranges!r} "
+                "instead."
+            )
         if log_x and any(point.x is not None and point.x <= 0 for point in self.points):
             raise ValueError("Every 'x' must be above 0 on a logarithmic axis. Pass log_x=False.")
         # A band needs a single value for each x.

@@ -210,7 +210,10 @@ class PhiPerturber(SentenceTransformer):
         if self.labels is None:
             return
         if isinstance(self.labels, str):
-            raise TypeError("The 'labels' parameter must be a collection of labels, not one string.")
+            raise TypeError(
+                f"The 'labels' parameter of {type(self).__name__} must be a collection of labels. Got one string "
+                "instead."
+            )
         occurring = {split_tag(tag)[1] for tag in set(tags.data)} - {None}
         absent = sorted(set(self.labels) - occurring)
         if absent:
@@ -352,7 +355,8 @@ class TokenPerturber(PhiPerturber):
         n_candidates = int(candidates.sum())
         if self.n_neighbors > n_candidates:
             raise ValueError(
-                f"The 'n_neighbors' parameter must be at most the number of words that can be a surrogate, "
+                f"The 'n_neighbors' parameter of {type(self).__name__} must be at most the number of possible "
+                "surrogates, "
                 f"{n_candidates}. Got {self.n_neighbors} instead."
             )
         vectors = policy.vectors

@@ -80,7 +80,10 @@ def words_to_exclude(exclude: Any) -> frozenset[str]:
         return frozenset(module.STOP_WORDS)
     if isinstance(exclude, Collection) and all(isinstance(word, str) for word in exclude):
         return frozenset(word.lower() for word in exclude)
-    raise TypeError("The 'exclude' parameter must be a language code, a collection of words, or None.")
+    raise TypeError(
+        "The 'exclude' parameter must be a language code, a collection of words, or None. "
+        f"Got {type(exclude).__name__} instead."
+    )
 
 
 def usable_words(vectors: WordVectors) -> np.ndarray:

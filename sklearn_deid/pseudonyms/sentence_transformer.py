@@ -61,5 +61,5 @@ class SentenceTransformer(TransformerMixin, BaseEstimator):
         if isinstance(X, TokenSequences):
             return X
         if len(X.data):
-            raise SequenceError(f"{type(self).__name__} reads words; X holds vectors.")
+            raise SequenceError(f"{type(self).__name__} reads words. X holds vectors.")
         return TokenSequences(np.empty(0, dtype=object), X.offsets)

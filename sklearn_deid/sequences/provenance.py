@@ -76,7 +76,7 @@ class Provenance:
 
 def _text(value: Any, name: str) -> str:
     if not isinstance(value, str) or not value:
-        raise BundleError(f"The '{name}' of an origin must be a string that is not empty.")
+        raise BundleError(f"The '{name}' of an origin must be a non-empty string.")
     return str(value)
 
 

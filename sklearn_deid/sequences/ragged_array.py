@@ -86,7 +86,7 @@ class RaggedArray:
             key = key[0]
         if isinstance(key, (int, np.integer)):
             if not -len(self) <= key < len(self):
-                raise IndexError(f"Row {key} of {len(self)} rows.")
+                raise IndexError(f"There is no row {key} in an array of {len(self)} rows.")
             row = int(key) % len(self)
             return self._row(int(self.offsets[row]), int(self.offsets[row + 1]))
         return self._take(np.arange(len(self))[key if isinstance(key, slice) else _as_index(key, len(self))])

@@ -297,7 +297,9 @@ class LinearChainCRF(CRF):
         Tensor of shape (batch,) for ``"none"``, else a scalar.
         """
         if reduction not in ("none", "sum", "mean", "token_mean"):
-            raise ValueError(f"The 'reduction' parameter must be none, sum, mean or token_mean. Got {reduction!r}.")
+            raise ValueError(
+                f"The 'reduction' parameter must be none, sum, mean or token_mean. Got {reduction!r} instead."
+            )
         mask = self._checked_mask(emissions, mask)
         transitions, start, end = self.scores()
         log_z = log_partition(emissions, transitions, start, end, mask)

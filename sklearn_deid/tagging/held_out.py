@@ -107,7 +107,7 @@ def marginals_on_held_out(
     splits = _splits(plan, len(X), groups)
     if len(splits) > 1 and not plan.refit:
         raise ValueError(
-            "With several folds the tagger to keep must be trained on all patients: pass refit=True, or a float as cv."
+            "With several folds, the kept tagger must be trained on all patients: pass refit=True, or a float as cv."
         )
     # Each fold is trained on its own patients, and its tagger reads only the other patients.
     jobs = Parallel(n_jobs=plan.n_jobs)
@@ -144,7 +144,7 @@ def _splits(plan: HoldOutPlan, n: int, groups: np.ndarray | None) -> Sequence[tu
     cv = plan.cv
     if isinstance(cv, int):
         if n_patients < cv:
-            raise SequenceError(f"{cv} folds need as many patients. Got {n_patients}.")
+            raise SequenceError(f"{cv} folds need at least {cv} patients. Got {n_patients} instead.")
         kind = KFold if groups is None else GroupKFold
         cv = kind(cv, shuffle=True, random_state=seed)
     return list(check_cv(cv).split(np.zeros(n), groups=groups))

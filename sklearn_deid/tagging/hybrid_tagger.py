@@ -164,9 +164,7 @@ class HybridTagger(TokenTagger, BaseEstimator):
         if isinstance(X, TokenSequences):
             return X
         if len(X.data):
-            raise SequenceError(
-                "HybridTagger reads tokens; X holds vectors. Give it the whole pipeline as its 'tagger'."
-            )
+            raise SequenceError("HybridTagger reads tokens. X holds vectors. Pass the whole pipeline as 'tagger'.")
         # Without a single token, nothing shows whether X holds tokens or vectors.
         return TokenSequences.from_rows([[]] * len(X))
 

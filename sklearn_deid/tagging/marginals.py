@@ -351,7 +351,7 @@ def columns_of(tags: Any, labels: Sequence[str]) -> np.ndarray:
     places = {tag: columns.get(_outer(tag)) for tag in set(tags)}
     unknown = sorted(tag for tag, place in places.items() if place is None)
     if unknown:
-        raise SequenceError(f"There are {len(unknown)} tags of labels that are not known, such as {unknown[0]!r}.")
+        raise SequenceError(f"{len(unknown)} tags have unknown labels, such as {unknown[0]!r}.")
     return np.array([places[tag] for tag in tags], dtype=np.intp)
 
 

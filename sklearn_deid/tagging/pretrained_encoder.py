@@ -284,6 +284,7 @@ class PretrainedEncoder(BaseEstimator):
         size = longest - 2 if self.window is None else min(self.window, longest - 2)
         if self.overlap >= size:
             raise ValueError(
-                f"The 'overlap' parameter must be below the window of {size} sub-words. Got {self.overlap}."
+                f"The 'overlap' parameter of PretrainedEncoder must be below the window of {size} sub-words. "
+                f"Got {self.overlap} instead."
             )
         return size

@@ -129,7 +129,8 @@ class RuleTagger(TokenTagger, BaseEstimator):
         sentences = check_sequences(X)
         if not isinstance(sentences, TokenSequences) and len(sentences.data):
             raise SequenceError(
-                "RuleTagger reads tokens; X holds vectors. Put it before the step that turns tokens into vectors: "
+                "RuleTagger reads tokens. X holds vectors. Place the rules before the step that makes vectors of "
+                "tokens: "
                 "HybridTagger(RuleTagger(), pipeline)."
             )
         return object_rows(self._tags(row) for row in sentences)

@@ -455,7 +455,7 @@ class DeidTagger(TokenTagger, SequenceNet):
         if isinstance(X, TokenVectors):
             self.n_features_in_ = X.d
             if isinstance(self.encoder, PretrainedEncoder):
-                raise SequenceError("A PretrainedEncoder reads words; X holds vectors.")
+                raise SequenceError("A PretrainedEncoder reads words. X holds vectors.")
         elif isinstance(self.encoder, PretrainedEncoder):
             self._pretrained = self.encoder.load_files()
         elif isinstance(X, TokenSequences):
@@ -509,8 +509,9 @@ class DeidTagger(TokenTagger, SequenceNet):
             return None
         if X.documents is None:
             raise SequenceError(
-                f"context={self.context!r} needs to know which sentences stand in one document. X of "
-                "Corpus.to_sentences() knows it; else pass TokenSequences.from_rows(X).with_documents(document_ids)."
+                f"context={self.context!r} needs the document of each sentence. Take X from Corpus.to_sentences(), "
+                "or pass "
+                "TokenSequences.from_rows(X).with_documents(document_ids)."
             )
         if context == "document":
             return ContextUnits.documents(X.documents)

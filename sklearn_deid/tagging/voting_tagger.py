@@ -165,7 +165,9 @@ class VotingTagger(TokenTagger, NamedEstimators):
     def _kept(self) -> list[tuple[str, Any]]:
         """Check names, weights and taggers, and return the taggers that are not dropped."""
         if not self.estimators or not all(isinstance(pair, tuple) and len(pair) == 2 for pair in self.estimators):
-            raise ValueError("The 'estimators' parameter of VotingTagger must be a list of (name, estimator).")
+            raise ValueError(
+                "The 'estimators' parameter of VotingTagger must be a list of at least one pair (name, estimator)."
+            )
         self._validate_names([name for name, _ in self.estimators])
         self._weights()
         kept = [(name, estimator) for name, estimator in self.estimators if not _is_dropped(estimator)]

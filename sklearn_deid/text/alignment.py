@@ -242,7 +242,7 @@ def _check_lengths(**sequences: Sequence) -> None:
     lengths = {name: len(sequence) for name, sequence in sequences.items()}
     if len(set(lengths.values())) > 1:
         got = ", ".join(f"{length} {name}" for name, length in lengths.items())
-        raise SequenceError(f"There must be one of each for each token. Got {got} instead.")
+        raise SequenceError(f"Each sequence must hold one item for each token. Got {got} instead.")
 
 
 def _without_overlaps(spans: Sequence[Span]) -> tuple[list[Span], list[Span]]:

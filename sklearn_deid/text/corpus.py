@@ -56,7 +56,7 @@ class Corpus(Sequence[Document]):
         # other.
         repeated = [doc_id for doc_id, n in Counter(d.doc_id for d in self._documents).items() if n > 1]
         if repeated:
-            message = f"Document ids must be distinct. {len(repeated)} occur more than once; the first is named here."
+            message = f"Document ids must be distinct. {len(repeated)} are repeated, and the first one is named here."
             raise SequenceError(message, doc_id=repeated[0])
 
     @property
@@ -150,7 +150,9 @@ class Corpus(Sequence[Document]):
         report = AlignmentReport.total(reports)
         # Spans cut at a sentence border lose no character and need no warning.
         if report.n_lost or report.inside_token or report.trimmed or report.collisions or report.overlapping:
-            warnings.warn(f"{report.summary()}. See SentenceData.report for where.", AlignmentWarning, stacklevel=2)
+            warnings.warn(
+                f"{report.summary()}. SentenceData.report lists the positions.", AlignmentWarning, stacklevel=2
+            )
         return SentenceData(self, tag_scheme, pieces, tags, report)
 
 

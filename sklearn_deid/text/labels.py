@@ -206,7 +206,7 @@ def label_map(source: str | LabelScheme, target: str | LabelScheme) -> Mapping[s
         return {label: "PHI" for label in origin.labels}
     if (origin.name, goal.name) == ("meddocan", "i2b2-2014"):
         return dict(_MEDDOCAN_TO_I2B2)
-    raise ValueError(f"There is no map from {origin.name} to {goal.name}; write one as a dict of labels.")
+    raise ValueError(f"There is no map from {origin.name} to {goal.name}. Pass a dict of labels instead.")
 
 
 def relabel(document: Document, mapping: Mapping[str, str | None], target: str | LabelScheme | None = None) -> Document:
@@ -241,7 +241,7 @@ def relabel(document: Document, mapping: Mapping[str, str | None], target: str |
     # All labels are checked before the first one is replaced: a forgotten label must not drop its spans silently.
     for span in document.spans:
         if span.label not in mapping:
-            message = f"The mapping does not say what becomes of the label {span.label!r}; None leaves it out."
+            message = f"The mapping has no entry for the label {span.label!r}. The entry None leaves spans out."
             raise SpanError(message, doc_id=document.doc_id, start=span.start, end=span.end)
     scheme = None if target is None else get_label_scheme(target)
     spans = []

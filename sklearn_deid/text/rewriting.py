@@ -147,6 +147,6 @@ def redact(text: str, spans: Iterable[Span], mode: str = "label") -> str:
     'Seen by [DOCTOR].'
     """
     if mode not in REDACTION_MODES:
-        raise ValueError(f"The 'mode' parameter must be one of {REDACTION_MODES}. Got {mode!r} instead.")
+        raise ValueError(f"The 'mode' parameter of redact must be one of {REDACTION_MODES}. Got {mode!r} instead.")
     put = {"label": lambda span: f"[{span.label}]", "mask": lambda span: _MASK, "remove": lambda span: ""}[mode]
     return rewrite(text, spans, put).text

@@ -69,7 +69,7 @@ def test_labels_that_are_not_agreed_on_are_refused(federation, capsys):
     assert main([*PLAN, "other", "--site", "site-1", "--labels", "DATE,AGE"]) == 0
     options = ["--agreement", "other/federation.json", "--corpus", "notes"]
     assert main(["federate", "site", "site-1", *options]) == 2
-    assert "labels that are not agreed on" in capsys.readouterr().err
+    assert "labels that the agreement does not name" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

@@ -76,7 +76,7 @@ def test_wrong_usage_is_2(arguments, run):
 def test_error_is_one_line(run, raw, tmp_path):
     code, out, err = run("redact", raw, "--model", tmp_path / "nothing", "--output", tmp_path / "out")
     assert (code, out) == (2, "")
-    assert err.startswith("sklearn-deid: error: There is no saved model here")
+    assert err.startswith("sklearn-deid: error: There is no saved model or representation")
     assert err.count("\n") == 1
 
 
@@ -133,7 +133,7 @@ def test_warnings_are_one_line(run, gold, tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("message", "line"),
     [
-        ("Pass encoding=... to say which it is.", "Pass --encoding NAME to say which it is."),
+        ("Pass encoding=... with the encoding of the file.", "Pass --encoding NAME with the encoding of the file."),
         ("pass overwrite=True to replace it", "pass --overwrite to replace it"),
         ("read with format='text'.", "read with --format text."),
         ("as format=.", "as --format."),

@@ -116,7 +116,7 @@ def test_existing_output_is_refused(run, raw, model, tmp_path, output):
     assert run(*command)[0] == 0
     code, _, err = run(*command)
     assert code == 2
-    assert "The output is there already. Use --resume" in err
+    assert "The output exists already. Use --resume" in err
     assert run(*command, "--overwrite")[0] == 0
 
 
@@ -141,7 +141,7 @@ def test_output_among_the_notes_is_refused(run, raw, model, tmp_path, source, ou
 
 @pytest.mark.parametrize(
     ("output", "message"),
-    [("a.txt", "needs a folder"), ("folder.jsonl", "but this is a folder"), ("f", "needs a folder")],
+    [("a.txt", "needs a folder"), ("folder.jsonl", "but the path is a folder"), ("f", "needs a folder")],
 )
 def test_output_of_another_kind_is_refused(run, raw, model, tmp_path, output, message):
     (tmp_path / "folder.jsonl").mkdir()

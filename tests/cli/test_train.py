@@ -60,7 +60,7 @@ def test_existing_model_is_kept_unless_said(run, gold, model, tmp_path):
     assert run(*command, "--overwrite")[0] == 0
     (tmp_path / "other").mkdir()
     code, _, err = run("train", gold, "--model", tmp_path / "other", "--overwrite")
-    assert (code, "something else than a saved model" in err) == (2, True)
+    assert (code, "not a saved model or representation" in err) == (2, True)
 
 
 def test_notes_without_annotations_are_refused(run, notes, tmp_path):

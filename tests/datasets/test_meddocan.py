@@ -69,7 +69,9 @@ def test_where_the_data_are(published, tmp_path, monkeypatch):
 
 
 def test_offline_it_says_what_to_do(published, tmp_path):
-    with pytest.raises(DataNotFoundError, match="The dev split of MEDDOCAN is not here. Unpack .* SKLEARN_DEID_DATA"):
+    with pytest.raises(
+        DataNotFoundError, match="The dev split of MEDDOCAN is not on this machine. Unpack .* SKLEARN_DEID_DATA"
+    ):
         fetch_meddocan("dev", data_home=tmp_path, download_if_missing=False)
     published.unlink()
     with pytest.raises(DataNotFoundError, match="could not be fetched or stored .* Unpack .* SKLEARN_DEID_DATA"):
@@ -80,7 +82,7 @@ def test_other_files_than_the_published_ones_are_refused(published, tmp_path, mo
     release = meddocan._RELEASE
     wrong = Part("corpus/dev/brat", "meddocan/dev/brat", 4, "0" * 64)
     monkeypatch.setattr(meddocan, "_RELEASE", Release(release.url, (release.parts[0], wrong)))
-    with pytest.raises(CorpusFormatError, match="corpus/dev/brat does not hold the files that were published"):
+    with pytest.raises(CorpusFormatError, match="corpus/dev/brat differ from the published files"):
         fetch_meddocan("train", data_home=tmp_path / "home")
     assert not list((tmp_path / "home").iterdir())
 

@@ -99,26 +99,26 @@ def test_the_documentation_lists_every_word():
 # file, text, the text in its place, how the line named by the error begins, and the error
 # fmt: off
 MISTAKES = {
-    "unknown slot": ("phrases/history.txt", "{He} lives in {city}", "{He} lives in {cty}", "- {He} lives in {cty} wi", r"\{cty\} stands for nothing"),
-    "unknown slot of a case": ("cases/stroke.txt", "{time} by {his}", "{time} by {whose}", "- {He} was last seen wel", r"\{whose\} stands for noth"),
-    "unknown slot of a kind": ("kinds/letter.txt", "{letterhead}\n", "{letterheads}\n", "- {letterheads}", r"\{letterheads\} stands for"),
-    "unknown slot in a choice": ("kinds/nursing.txt", "<here|admitted>", "<here|in {ward4}>", "- {age}{sex} <here|in {w", r"\{ward4\} stands for"),
+    "unknown slot": ("phrases/history.txt", "{He} lives in {city}", "{He} lives in {cty}", "- {He} lives in {cty} wi", r"\{cty\} is neither a word nor a phrase"),
+    "unknown slot of a case": ("cases/stroke.txt", "{time} by {his}", "{time} by {whose}", "- {He} was last seen wel", r"\{whose\} is neither a word"),
+    "unknown slot of a kind": ("kinds/letter.txt", "{letterhead}\n", "{letterheads}\n", "- {letterheads}", r"\{letterheads\} is neither"),
+    "unknown slot in a choice": ("kinds/nursing.txt", "<here|admitted>", "<here|in {ward4}>", "- {age}{sex} <here|in {w", r"\{ward4\} is neither"),
     "open brace": ("phrases/fields.txt", "- {PT.HEADER}\n", "- {PT.HEADER\n", "- {PT.HEADER", "A brace of the template is not opened or not"),
     "open choice": ("kinds/nursing.txt", "lungs <clear|coarse>.", "lungs <clear|coarse.", "- RESP: {#1-4}L NC, sat ", "A choice of the template is not closed"),
     "bounds": ("phrases/examination.txt", "{#24-38}", "{#38-24}", "- INR {#0.9-1.6}, PTT {#", "The first bound must be the lower"),
-    "repeated word": ("kinds/message.txt", "{rn.full}, {rn.cred}\n", "{rn.full:1-2}\n", "- {date} {time}", r"\{rn.full\} is a word, of which"),
-    "PHI in a fact": ("cases/stroke.txt", "- TIA\n", "- TIA on {date}\n", "- TIA on {date}", r"\[dx\] is settled once for a stay and holds"),
-    "circle": ("phrases/history.txt", "[home]\n", "[home]\n- At home: {social}\n", "[social]", "A phrase must not stand for itself: .*home"),
+    "repeated word": ("kinds/message.txt", "{rn.full}, {rn.cred}\n", "{rn.full:1-2}\n", "- {date} {time}", r"\{rn.full\} is a word. Only phrases"),
+    "PHI in a fact": ("cases/stroke.txt", "- TIA\n", "- TIA on {date}\n", "- TIA on {date}", r"\[dx\] is the same in all notes of a stay"),
+    "circle": ("phrases/history.txt", "[home]\n", "[home]\n- At home: {social}\n", "[social]", "A phrase must not contain itself: .*home"),
     "name of a word": ("phrases/history.txt", "[home]\n", "[dob]\n", "[dob]", "'dob' is a word or a phrase of cases"),
     "name of a part of cases": ("phrases/history.txt", "[home]\n", "[story]\n", "[story]", "'story' is a word or a phrase of cases"),
-    "name twice": ("kinds/letter.txt", "[bye]\n", "[home]\n", "[home]", r"\[home\] stands in .*\.txt as well"),
+    "name twice": ("kinds/letter.txt", "[bye]\n", "[home]\n", "[home]", r"\[home\] also occurs in .*\.txt"),
     "replaces nothing": ("phrases/elders.txt", "[calling]\n", "[callings]\n", "[callings]", r"\[callings\] replaces no phrase"),
-    "replaces twice": ("phrases/elders.txt", "[work]\n", "[calling]\n", "[calling]", r"\[calling\] stands here twice"),
-    "two heads": ("kinds/letter.txt", "[foot]\n", "[head]\n", "[head]", r"\[head\] stands here twice"),
-    "unknown block of a case": ("cases/stroke.txt", "[dx]\n", "[diagnosis]\n", "[diagnosis]", r"\[diagnosis\] is not known here"),
-    "block of a case twice": ("cases/stroke.txt", "[also]\n", "[dx]\n", "[dx]", r"\[dx\] stands here twice"),
+    "replaces twice": ("phrases/elders.txt", "[work]\n", "[calling]\n", "[calling]", r"\[calling\] occurs twice"),
+    "two heads": ("kinds/letter.txt", "[foot]\n", "[head]\n", "[head]", r"\[head\] occurs twice"),
+    "unknown block of a case": ("cases/stroke.txt", "[dx]\n", "[diagnosis]\n", "[diagnosis]", r"\[diagnosis\] is unknown"),
+    "block of a case twice": ("cases/stroke.txt", "[also]\n", "[dx]\n", "[dx]", r"\[dx\] occurs twice"),
     "empty block": ("phrases/history.txt", "[home]\n", "[house]\n\n[home]\n", "[house]", r"\[house\] has no entry"),
-    "includes nothing": ("phrases/traps.txt", "with: trap.home, trap.reasoning", "with: x", "with: x", r"\[x\] is no block of this"),
+    "includes nothing": ("phrases/traps.txt", "with: trap.home, trap.reasoning", "with: x", "with: x", r"\[x\] must be another block of this"),
     "share": ("kinds/letter.txt", "share: 60 %", "share: 0.6", "share: 0.6", "A share is a whole number from 1 to 100"),
     "share over all": ("kinds/letter.txt", "headed: 25 %", "headed: 101 %", "headed: 101 %", "A share is a whole number"),
     "setting of a section": ("kinds/letter.txt", "titles: ", "title: ", "title: Past history | PM", "There is no setting 'title'. Allowed: titles, sh"),
@@ -164,7 +164,7 @@ def test_a_mistake_is_refused_with_file_and_line(folder, mistake):
         ("cases/stroke.txt", "The file is missing"),
         ("cases/order.txt", "The file is missing"),
         ("phrases/elders.txt", "The file is missing"),
-        ("phrases/traps.txt", "stands for nothing|replaces no phrase"),
+        ("phrases/traps.txt", "neither a word nor a phrase|replaces no phrase"),
         ("modalities/MRI.txt", "There is no modality 'MRI'"),
         ("patients.txt", "The file is missing"),
     ],
@@ -205,7 +205,7 @@ def test_a_missing_setting_is_refused(folder):
 def test_a_case_that_is_not_listed_is_refused(folder):
     shutil.copy(folder / "cases" / "stroke.txt", folder / "cases" / "tremor.txt")
 
-    with pytest.raises(CorpusFormatError, match=r"tremor\.txt is in the folder and not listed here"):
+    with pytest.raises(CorpusFormatError, match=r"tremor\.txt is in the folder, but not in this list"):
         read_library(folder, WORDS)
 
 

@@ -138,7 +138,7 @@ def test_only_the_first_words(table, tmp_path, write):
         np.testing.assert_array_equal(read.matrix(), from_gensim(table).matrix()[:3])
         assert len(read_word_vectors(tmp_path / "v", max_words=100)) == len(WORDS)
     assert read_word_vectors(write(LINE), max_words=1).words == ["the"]
-    with pytest.raises(ValueError, match="'max_words' parameter must be at least 1"):
+    with pytest.raises(ValueError, match="'max_words' parameter of read_word_vectors must be at least 1"):
         read_word_vectors(tmp_path / "v", max_words=0)
 
 
@@ -161,7 +161,7 @@ def test_only_the_first_words(table, tmp_path, write):
         ("1 2\n" + LINE, "header announces 1 words, but there are 2"),
         ("2 3\n" + LINE, "Line 2 must hold a word and 3 numbers"),
         ("\ufefft\u0000h".encode("utf-16-le"), "UTF-16"),
-        (b"x" * (1 << 20), "Line 1 does not end"),
+        (b"x" * (1 << 20), "Line 1 is too long"),
     ],
 )
 def test_text_that_cannot_be_read(write, content, message):
@@ -194,7 +194,7 @@ def test_a_binary_file_that_is_cut_off_anywhere(table, tmp_path, write):
             read_word_vectors(write(content[:length]), format="word2vec-binary")
     with pytest.raises(EmbeddingsFormatError, match="cut off at word 7 of 7"):
         read_word_vectors(write(content[:-1]), format="word2vec-binary")
-    with pytest.raises(EmbeddingsFormatError, match="More follows the 7 words"):
+    with pytest.raises(EmbeddingsFormatError, match="continues after the 7 words"):
         read_word_vectors(write(content + b"x"), format="word2vec-binary")
 
 
@@ -251,7 +251,7 @@ def test_fasttext_model_that_is_cut_off_anywhere(fasttext_file, write):
 @pytest.mark.parametrize(
     ("offset", "layout", "value", "message"),
     [
-        (4, "<i", 99, "no fastText model of a known version"),
+        (4, "<i", 99, "not a fastText model of a known version"),
         (8, "<i", 0, "settings are garbled"),
         (8 + 56 + 8, "<i", 3, "Only unsupervised"),
     ],
@@ -264,7 +264,7 @@ def test_fasttext_models_that_hold_something_else(fasttext_file, write, offset, 
 
 
 @pytest.mark.parametrize(
-    ("start", "message"), [(b"\x01", "Quantised"), (b"\0" + struct.pack("<q", 1), "matrix does not have the shape")]
+    ("start", "message"), [(b"\x01", "Quantised"), (b"\0" + struct.pack("<q", 1), "shape of the matrix differs")]
 )
 def test_fasttext_matrices_that_do_not_fit(fasttext_file, write, start, message):
     content = bytearray(fasttext_file.read_bytes())
@@ -315,5 +315,7 @@ def test_subwords_are_private_unless_said(fasttext_file):
 def test_places_and_formats(tmp_path):
     with pytest.raises(DataNotFoundError, match="no such file of word vectors"):
         read_word_vectors(tmp_path / "missing.txt")
-    with pytest.raises(ValueError, match=f"'format' parameter must be one of {', '.join(FORMATS)}"):
+    with pytest.raises(
+        ValueError, match=f"'format' parameter of read_word_vectors must be one of {', '.join(FORMATS)}"
+    ):
         read_word_vectors(tmp_path, format="pickle")

@@ -49,7 +49,7 @@ def test_gensim_vectors():
 
 
 def test_corpus_warns(notes, quick_training):
-    with pytest.warns(UnsafeToShareWarning, match="trained on these notes.*must not be shared.*glove"):
+    with pytest.warns(UnsafeToShareWarning, match="trained on these notes.*Do not share.*glove"):
         vectors = resolve_embeddings("corpus", notes, random_state=1)
     assert not vectors.is_public
     assert "quillfeather" in vectors
@@ -90,7 +90,7 @@ def test_anything_else(spec, kind):
 
 
 def test_a_string_that_is_nothing():
-    with pytest.raises(DataNotFoundError, match="no such name and no existing path"):
+    with pytest.raises(DataNotFoundError, match="neither of these names nor an existing path"):
         resolve_embeddings("glove-840b")
 
 

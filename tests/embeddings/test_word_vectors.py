@@ -132,7 +132,7 @@ def test_repr_holds_no_word(small_vectors):
     [
         (["a"], [[1.0], [2.0]], r"must have shape \(1, dim\)"),
         (["a"], [1.0], r"must have shape \(1, dim\)"),
-        (["a", "b", "a"], [[1.0]] * 3, "holds 1 words that came before"),
+        (["a", "b", "a"], [[1.0]] * 3, "must be distinct. 1 are repeated"),
         (["a", 3], [[1.0]] * 2, "must hold strings"),
         (["a", "b"], [[1.0], [np.nan]], "1 rows of 'vectors' hold NaN.*first: 1"),
         (["a"], [[np.inf]], "1 rows of 'vectors' hold NaN"),
@@ -144,7 +144,7 @@ def test_what_does_not_fit(words, vectors, message):
 
 
 def test_subwords_of_another_width():
-    with pytest.raises(ValueError, match="'subwords' parameter must have dim 1"):
+    with pytest.raises(ValueError, match="'subwords' parameter of WordVectors must have dim 1"):
         WordVectors(["a"], [[1.0]], subwords=SubwordTable(np.ones((4, 2))))
 
 

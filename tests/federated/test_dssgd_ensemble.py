@@ -235,7 +235,7 @@ class TestSplit:
 
     def test_too_few_patients(self, data):
         X, y, groups = data
-        with pytest.raises(SequenceError, match="8 patients do not give each of 9 workers one: 1 workers have no"):
+        with pytest.raises(SequenceError, match="8 patients are too few for 9 workers: 1 workers have no"):
             ensemble_of(n_workers=9).fit(X, y, groups=groups)
         with pytest.raises(SequenceError, match="at least two patients"):
             ensemble_of(n_workers=8, validation_fraction=0.5).fit(X, y, groups=groups)
@@ -389,7 +389,7 @@ class TestScikitLearn:
         assert_rows_equal(pickle.loads(stored).predict_proba(X), trained.predict_proba(X))
         for text in ("Juniper", "Northwick", "patient-"):
             assert text.encode() not in stored
-        with pytest.raises(ValueError, match="Which patient belongs to which worker is not known.*partial_fit_workers"):
+        with pytest.raises(ValueError, match="The workers of the patients are unknown.*partial_fit_workers"):
             pickle.loads(stored).partial_fit(X, y, groups=groups)
         more = pickle.loads(stored).partial_fit_workers(parts_of(data, 3))
         assert more.history_.column("epoch")[-1] == 3

@@ -92,13 +92,13 @@ class TestInputs:
         for parts, message in (
             ([good, ([], [])], "Worker 1: X holds no token"),
             ([good, ([["a", "b"]], [["O"]])], "Worker 1: .*2 tokens, 1 tags"),
-            ([], "Each worker needs a pair"),
-            ([good, [["a"]]], "Each worker needs a pair"),
+            ([], "each needs a pair"),
+            ([good, [["a"]]], "each needs a pair"),
         ):
             with pytest.raises(SequenceError, match=message):
                 ensemble_of().fit_workers(parts)
         ensemble = ensemble_of(n_epochs=1).fit_workers([good, good])
-        with pytest.raises(SequenceError, match="There are 2 workers, but data of 3"):
+        with pytest.raises(SequenceError, match="There are 2 workers. Got data of 3"):
             ensemble.partial_fit_workers([good] * 3)
         with pytest.raises(ValueError, match="trained with strategy='dssgd'; call fit"):
             ensemble.set_params(strategy="fedavg").partial_fit_workers([good] * 2)

@@ -112,7 +112,7 @@ NAN = struct.pack("<f", float("nan"))
 @pytest.mark.parametrize(
     ("place", "content", "match"),
     [
-        (0, b"SDX9", "no message of this format"),
+        (0, b"SDX9", "not a message of this format"),
         (4, b"\x07", "unknown types"),
         (5, b"\x07", "unknown types"),
         (6, b"\x03", "unknown types"),

@@ -130,7 +130,7 @@ class TestParameters:
     def test_too_many_trimmed_workers_are_refused(self):
         data = make_sentences(16)
         ensemble = ensemble_of(strategy=FederatedAveraging("trimmed_mean"), n_epochs=1)
-        with pytest.raises(ValueError, match="'n_trim' parameter must be from 0 to 0 for 2 workers"):
+        with pytest.raises(ValueError, match="'n_trim' parameter of trimmed_mean must be from 0 to 0 for 2 workers"):
             ensemble.fit_workers(parts_of(data))
 
     def test_a_server_with_a_norm_bound_refuses_longer_updates(self):

@@ -73,9 +73,9 @@ def test_an_update_is_taken_once():
         one.select_upload()
     one.local_epoch()
     one.select_upload()
-    with pytest.raises(ExchangeError, match="take it once"):
+    with pytest.raises(ExchangeError, match="take each update only once"):
         one.select_upload()
-    with pytest.raises(ExchangeError, match="No epoch was begun"):
+    with pytest.raises(ExchangeError, match="no epoch to finish"):
         one.finish_epoch(one.learner)
 
 

@@ -122,7 +122,7 @@ def test_colors_cannot_carry_styles(color):
 
 @pytest.mark.parametrize("degree", ["all", 1, None, "True"])
 def test_how_much_is_shown_is_not_guessed(degree):
-    with pytest.raises(ValueError, match="'show_text' parameter must be False, 'redacted' or True"):
+    with pytest.raises(ValueError, match="'show_text' parameter of AnnotationView must be False, 'redacted' or True"):
         AnnotationView(NOTE, show_text=degree)
 
 

@@ -182,7 +182,7 @@ def test_without_the_extra_the_error_names_it(monkeypatch):
 
 
 def test_other_layouts_and_several_splits_are_refused():
-    with pytest.raises(ValueError, match="'layout' parameter must be one of"):
+    with pytest.raises(ValueError, match="'layout' parameter of corpus_to_dataset must be one of"):
         corpus_to_dataset([], "sentences")
-    with pytest.raises(TypeError, match="Take one of its splits"):
+    with pytest.raises(TypeError, match="Pass a single split"):
         corpus_from_dataset(datasets.DatasetDict({"train": corpus_to_dataset([])}))

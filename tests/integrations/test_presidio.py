@@ -117,7 +117,7 @@ class Silent(CapitalTagger):
 
 
 def test_a_model_that_does_not_say_its_labels_is_refused(recognizer_class):
-    with pytest.raises(ValueError, match="must say which tags it gives"):
+    with pytest.raises(ValueError, match="must list its tags"):
         recognizer_class(Silent().fit([]))
 
 

@@ -208,7 +208,7 @@ def test_bytes_there_and_back(rules_path):
 def test_a_pipeline_that_has_read_notes_warns_when_it_is_saved(rules_path, tmp_path):
     nlp = pipeline(rules_path)
     nlp(f"{TRAP} came")
-    with pytest.warns(UnsafeToShareWarning, match="saves the words of them"):
+    with pytest.warns(UnsafeToShareWarning, match="saves their words"):
         nlp.to_disk(tmp_path / "read")
     assert TRAP in (tmp_path / "read" / "vocab" / "strings.json").read_text()
     pipeline(rules_path).to_disk(tmp_path / "fresh")

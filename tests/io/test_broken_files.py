@@ -47,54 +47,60 @@ def conll(*rows):
 
 # format, files, what the message says, annotation, start and end
 BROKEN = {
-    "xml cut off": ("i2b2", {"a.xml": f"<deIdi2b2><TEXT>{SECRET}"}, "no well-formed XML", None, None),
+    "xml cut off": ("i2b2", {"a.xml": f"<deIdi2b2><TEXT>{SECRET}"}, "not well-formed XML", None, None),
     "xml with an ampersand": ("i2b2", {"a.xml": f"<deIdi2b2><TEXT>{SECRET} & co"}, "well-formed", None, None),
     "no xml": ("i2b2", {"a.xml": TEXT}, "well-formed", None, None),
     "empty file": ("i2b2", {"a.xml": ""}, "no element found", None, None),
     "other root": ("i2b2", xml("", root=SECRET), "root element must be deIdi2b2", None, None),
     "no text element": ("i2b2", {"a.xml": "<deIdi2b2><TAGS/></deIdi2b2>"}, "no TEXT element", None, None),
-    "two text elements": ("i2b2", {"a.xml": "<deIdi2b2><TEXT/><TEXT/></deIdi2b2>"}, "An element stands", None, None),
+    "two text elements": (
+        "i2b2",
+        {"a.xml": "<deIdi2b2><TEXT/><TEXT/></deIdi2b2>"},
+        "There is another element",
+        None,
+        None,
+    ),
     "text beside": ("i2b2", {"a.xml": f"<deIdi2b2><TEXT/>{SECRET}</deIdi2b2>"}, "text outside of", None, None),
-    "xml nested tag": ("i2b2", xml(f"<NAME><NAME>{SECRET}</NAME></NAME>"), "An element stands", None, None),
+    "xml nested tag": ("i2b2", xml(f"<NAME><NAME>{SECRET}</NAME></NAME>"), "There is another element", None, None),
     "xml outside": ("i2b2", xml(tag(8, 99)), "outside the text of 21", "P3", (8, 99)),
     "xml empty": ("i2b2", xml(tag(8, 8)), "is empty", "P3", (8, 8)),
     "xml reversed": ("i2b2", xml(tag(20, 8)), "is reversed", "P3", (20, 8)),
-    "xml text disagrees": ("i2b2", xml(tag(7, 19)), "not the text at its offsets", "P3", (7, 19)),
-    "xml offset no number": ("i2b2", xml(tag("8~9", 20)), "no whole number", "P3", None),
-    "xml negative": ("i2b2", xml(tag("-1", 20)), "no whole number", "P3", None),
-    "xml text as offset": ("i2b2", xml(tag(SECRET, 20)), "no whole number", "P3", None),
+    "xml text disagrees": ("i2b2", xml(tag(7, 19)), "differs from the text at its offsets", "P3", (7, 19)),
+    "xml offset no number": ("i2b2", xml(tag("8~9", 20)), "not a whole number", "P3", None),
+    "xml negative": ("i2b2", xml(tag("-1", 20)), "not a whole number", "P3", None),
+    "xml text as offset": ("i2b2", xml(tag(SECRET, 20)), "not a whole number", "P3", None),
     "xml id is text": ("i2b2", xml(tag(20, 8, id=SECRET)), "reversed", "number 1", (20, 8)),
-    "xml id twice": ("i2b2", xml(tag(8, 20) + tag(8, 20)), "stands there twice", "P3", None),
+    "xml id twice": ("i2b2", xml(tag(8, 20) + tag(8, 20)), "id occurs twice", "P3", None),
     "xml no type": ("i2b2", xml(tag(8, 20, extra="")), "start, end and TYPE", "P3", None),
     "xml empty type": ("i2b2", xml(tag(8, 20, extra='TYPE=""')), "has no label", "P3", None),
-    "xml meta": ("i2b2", {"a.xml": f"<deIdi2b2 meta='{SECRET}'><TEXT/></deIdi2b2>"}, "no valid JSON", None, None),
+    "xml meta": ("i2b2", {"a.xml": f"<deIdi2b2 meta='{SECRET}'><TEXT/></deIdi2b2>"}, "not valid JSON", None, None),
     "xml wrong encoding": ("i2b2", {"a.xml": xml("")["a.xml"].encode() + b"\xff"}, r"not in the .*byte 80", None, None),
     "brat discontinuous": ("brat", ann(f"T4\tDOCTOR 8 10;12 20\t{SECRET}"), "discontinuous", "T4", None),
     "brat outside": ("brat", ann(f"T1\tDOCTOR 8 20\t{SECRET}", f"T2\tA 8 22\t{SECRET}"), "outside", "T2", (8, 22)),
     "brat empty": ("brat", ann("T1\tDOCTOR 8 8\t"), "is empty", "T1", (8, 8)),
     "brat reversed": ("brat", ann("T1\tDOCTOR 9 8\t"), "reversed", "T1", (9, 8)),
-    "brat text disagrees": ("brat", ann(f"T1\tDOCTOR 9 20\t{SECRET}"), "not the text at", "T1", (9, 20)),
-    "brat text stripped": ("brat", ann(f"T1\tDOCTOR 7 20\t{SECRET}"), "not the text at", "T1", (7, 20)),
+    "brat text disagrees": ("brat", ann(f"T1\tDOCTOR 9 20\t{SECRET}"), "differs from the text at", "T1", (9, 20)),
+    "brat text stripped": ("brat", ann(f"T1\tDOCTOR 7 20\t{SECRET}"), "differs from the text at", "T1", (7, 20)),
     "brat id twice": ("brat", ann(*[f"T1\tDOCTOR 8 20\t{SECRET}"] * 2), "twice", "T1", (8, 20)),
     "brat no text column": ("brat", ann("T1\tDOCTOR 8 20"), "Line 1 must be", "T1", None),
     "brat spaces for tabs": ("brat", ann(f"T1 DOCTOR 8 20 {SECRET}"), "Line 1 begins with T but", None, None),
     "brat text in the wrong file": ("brat", ann(f"The note of {SECRET}"), "Line 1 begins with T but", None, None),
     "brat two words": ("brat", ann(f"T1\t{SECRET} DOCTOR 8 20\t{SECRET}"), "label and two offsets", "T1", None),
-    "brat arabic digits": ("brat", ann(f"T1\tDOCTOR \u0668 20\t{SECRET}"), "no whole number", "T1", None),
+    "brat arabic digits": ("brat", ann(f"T1\tDOCTOR \u0668 20\t{SECRET}"), "not a whole number", "T1", None),
     "brat without txt": ("brat", {"a.ann": f"T1\tDOCTOR 8 20\t{SECRET}"}, "no .txt beside this .ann", None, None),
     "brat without ann": ("brat", {"a.txt": TEXT}, "no .ann beside this .txt", None, None),
     "brat txt encoding": ("brat", {"a.txt": TEXT.encode() + b"\xe9", "a.ann": ""}, r"utf-8 \(byte 21\)", None, None),
     "brat ann encoding": ("brat", {"a.txt": TEXT, "a.ann": b"T1\t\xe9"}, r"utf-8 \(line 1\)", None, None),
-    "brat patient": ("brat", ann(f"#1\tPatientId DOCUMENT\t{SECRET}"), "patient id is no valid JSON", None, None),
+    "brat patient": ("brat", ann(f"#1\tPatientId DOCUMENT\t{SECRET}"), "patient id is not valid JSON", None, None),
     "brat patient number": ("brat", ann("#1\tPatientId DOCUMENT\t7"), "must be a JSON string", None, None),
     "brat meta": ("brat", ann(f'#2\tMeta DOCUMENT\t["{SECRET}"]'), "meta must be a JSON object", None, None),
-    "json cut off": ("jsonl", {"a.jsonl": line()["a.jsonl"][:-5]}, "Line 1 is no valid JSON", None, None),
+    "json cut off": ("jsonl", {"a.jsonl": line()["a.jsonl"][:-5]}, "Line 1 is not valid JSON", None, None),
     "json list": ("jsonl", {"a.jsonl": f'["{SECRET}"]'}, "Line 1 must be a JSON object", None, None),
     "json unknown key": ("jsonl", line(entities=[SECRET]), "no other keys than doc_id, meta, patient_id", None, None),
-    "json key twice": ("jsonl", {"a.jsonl": '{"doc_id": "a", "doc_id": "b", "text": ""}'}, "key twice", None, None),
+    "json key twice": ("jsonl", {"a.jsonl": '{"doc_id": "a", "doc_id": "b", "text": ""}'}, "repeated key", None, None),
     "json nan": ("jsonl", {"a.jsonl": '{"doc_id": "a", "text": "", "meta": {"a": NaN}}'}, "NaN", None, None),
     "json deep": ("jsonl", {"a.jsonl": '{"doc_id": ' + "[" * 200000}, "nested too deeply", None, None),
-    "json long number": ("jsonl", {"a.jsonl": '{"doc_id": ' + "1" * 5000 + "}"}, "too long a number", None, None),
+    "json long number": ("jsonl", {"a.jsonl": '{"doc_id": ' + "1" * 5000 + "}"}, "number that is too long", None, None),
     "json no id": ("jsonl", line(doc_id=7), "needs a 'doc_id' and a 'text'", None, None),
     "json empty id": ("jsonl", line(doc_id=""), "needs a 'doc_id' and a 'text'", None, None),
     "json patient": ("jsonl", line(patient_id=7), "'patient_id' a string or null", None, None),
@@ -106,18 +112,24 @@ BROKEN = {
     "json negative": ("jsonl", span(start=-1), "outside the text", "number 1", (-1, 20)),
     "json reversed": ("jsonl", span(end=3), "reversed", "number 1", (8, 3)),
     "json empty": ("jsonl", span(end=8), "is empty", "number 1", (8, 8)),
-    "json text disagrees": ("jsonl", span(text=SECRET[:-1]), "not the text at", "number 1", (8, 20)),
+    "json text disagrees": ("jsonl", span(text=SECRET[:-1]), "differs from the text at", "number 1", (8, 20)),
     "json float offset": ("jsonl", span(end=20.0), "whole numbers", "number 1", None),
     "json bool offset": ("jsonl", span(start=True), "whole numbers", "number 1", None),
     "json no label": ("jsonl", span(label=None), "must be strings", "number 1", (8, 20)),
     "json confidence": ("jsonl", span(confidence=1.5), r"in \[0, 1\]", "number 1", (8, 20)),
     "json encoding": ("jsonl", {"a.jsonl": line()["a.jsonl"].encode() + b"\xff"}, r"utf-8 \(line 1\)", None, None),
     "conll outside": ("conll", conll(f"{SECRET}\t8\t99\tO"), "outside", "line 4", (8, 99)),
-    "conll disagrees": ("conll", conll(f"{SECRET}\t7\t19\tO"), "not the text", "line 4", (7, 19)),
-    "conll backwards": ("conll", conll(f"{SECRET}\t8\t20\tO", "Seen\t0\t4\tO"), "before the one", "line 5", (0, 4)),
+    "conll disagrees": ("conll", conll(f"{SECRET}\t7\t19\tO"), "differs from the text", "line 4", (7, 19)),
+    "conll backwards": (
+        "conll",
+        conll(f"{SECRET}\t8\t20\tO", "Seen\t0\t4\tO"),
+        "overlaps with the token before",
+        "line 5",
+        (0, 4),
+    ),
     "conll columns": ("conll", conll(f"{SECRET}\tO"), "four columns", "line 4", None),
     "conll tag": ("conll", conll(f"{SECRET}\t8\t20\t{SECRET}"), "last column must be a tag", "line 4", None),
-    "conll text": ("conll", {"a.conll": f"-DOCSTART- a\n# text = {SECRET}\n"}, "no valid JSON", None, None),
+    "conll text": ("conll", {"a.conll": f"-DOCSTART- a\n# text = {SECRET}\n"}, "not valid JSON", None, None),
     "conll text no string": ("conll", {"a.conll": "-DOCSTART- a\n# text = 7\n"}, "JSON string", None, None),
     "conll foreign tag": ("conll", {"a.conll": f"-DOCSTART- a\n\nby O\n{SECRET} X\n"}, "must be a tag", "line 4", None),
     "conll one column": ("conll", {"a.conll": f"{SECRET}\n"}, "token and a tag", "line 1", None),
@@ -167,9 +179,9 @@ def test_a_broken_line_does_not_hide_the_lines_after_it(tmp_path):
     corpus, errors = read_corpus(tmp_path / "x.jsonl", on_error="collect")
     assert [document.doc_id for document in corpus] == ["a", "b", "d"]
     assert [error.message.split(";")[0] for error in errors] == [
-        "Line 2 is no valid JSON (character 1).",
-        "The document id is there twice",
-        "The file is not in the encoding utf-8 (line 5). Pass encoding=... to say which it is.",
+        "Line 2 is not valid JSON (character 1).",
+        "The document id occurs twice",
+        "The file is not in the encoding utf-8 (line 5). Pass encoding=... with the encoding of the file.",
     ]
 
 
@@ -182,7 +194,7 @@ def test_a_broken_document_does_not_hide_the_conll_documents_after_it(tmp_path):
 
 def test_a_document_id_in_two_files_is_an_error(tmp_path):
     put(tmp_path, {"1.jsonl": GOOD["jsonl"]["zz.jsonl"], "2.jsonl": GOOD["jsonl"]["zz.jsonl"]})
-    with pytest.raises(CorpusFormatError, match=r"id is there twice.*2\.jsonl, document zz"):
+    with pytest.raises(CorpusFormatError, match=r"id occurs twice.*2\.jsonl, document zz"):
         read_corpus(tmp_path)
 
 
@@ -199,7 +211,9 @@ def test_a_file_that_cannot_be_opened_is_collected(tmp_path):
 
 def test_arguments_are_checked_before_anything_is_read(tmp_path):
     put(tmp_path, GOOD["i2b2"])
-    with pytest.raises(ValueError, match="'on_error' parameter must be 'raise' or 'collect'. Got 'skip'"):
+    with pytest.raises(
+        ValueError, match="'on_error' parameter of read_corpus must be 'raise' or 'collect'. Got 'skip'"
+    ):
         read_corpus(tmp_path, on_error="skip")
     with pytest.raises(ValueError, match="'format' parameter must be one of 'brat', .* 'text'. Got 'xml'"):
         iter_documents(tmp_path, "xml")

@@ -82,7 +82,7 @@ def test_documents_are_collected_until_the_last_one(tmp_path):
     assert not path.exists()
     with pytest.raises(ValueError, match="'docbin' cannot be resumed"):
         DocumentWriter(path, resume=True)
-    with pytest.raises(ValueError, match="cannot be told"):
+    with pytest.raises(ValueError, match="cannot be listed"):
         completed_ids(path)
     with DocumentWriter(path, overwrite=True) as writer:
         writer.write(NOTE)
@@ -139,7 +139,7 @@ def test_a_doc_that_nobody_annotated_is_refused(annotate, tmp_path):
     if annotate == "some tokens":
         doc.set_ents([doc.char_span(8, 16, "DOCTOR")], default="missing")
     attrs = ["LEMMA"] if annotate == "no entity columns" else ["ENT_IOB", "ENT_TYPE"]
-    with pytest.raises(CorpusFormatError, match="Nobody looked for PHI here.*document other-1"):
+    with pytest.raises(CorpusFormatError, match="The document is not annotated.*document other-1"):
         read_corpus(foreign(tmp_path, doc, attrs=attrs))
 
 
@@ -219,7 +219,7 @@ def in_spans(at, value):
 
 
 BROKEN = {
-    "a list": (lambda content: [1], "holds no map"),
+    "a list": (lambda content: [1], "there is no map"),
     "no tokens": (changed("tokens", None), "'tokens' must be the bytes"),
     "tokens cut": (changed("tokens", lambda b: b[:-3]), "'tokens' must be the bytes"),
     "one token less": (changed("tokens", lambda b: b[:-24]), "numbers of tokens"),
@@ -243,14 +243,14 @@ BROKEN = {
     "token negative": (in_spans(24, b"\xff\xff\xff\xff"), "tokens and the offsets"),
     "offset moved": (in_spans(32, b"\x00\x00\x00\x09"), "tokens and the offsets"),
     "no label": (in_spans(16, b"\0" * 8), "has no label"),
-    "score too few": (in_attrs(scores=[0.5]), "one of 'scores' for each span"),
+    "score too few": (in_attrs(scores=[0.5]), "'scores' must hold one value for each span"),
     "score text": (in_attrs(scores=[SECRET, None]), "type float"),
     "score range": (in_attrs(scores=[1.5, None]), r"in \[0, 1\]"),
     "score array": (in_attrs(scores=np.array([float("nan"), 0.5])), r"in \[0, 1\]"),
     "category": (in_attrs(categories=[1, 2]), "type str"),
     "id": (in_attrs(doc_id=7), "must be strings"),
     "patient": (in_attrs(patient_id=[SECRET]), "must be strings"),
-    "meta": (in_attrs(meta=f"{{{SECRET}"), "no valid JSON"),
+    "meta": (in_attrs(meta=f"{{{SECRET}"), "not valid JSON"),
     "meta list": (in_attrs(meta="[]"), "must be a JSON object"),
 }
 
@@ -281,7 +281,7 @@ def test_a_broken_document_does_not_hide_the_others(tmp_path):
 def test_what_comes_after_the_end_is_refused(ending, tmp_path):
     path = written(tmp_path)
     path.write_bytes(path.read_bytes() + ending)
-    with pytest.raises(CorpusFormatError, match="something comes after it"):
+    with pytest.raises(CorpusFormatError, match="continues after its end"):
         read_corpus(path)
     path.write_bytes(path.read_bytes()[:-40])
     with pytest.raises(CorpusFormatError, match="is cut off"):

@@ -163,11 +163,11 @@ def test_dates_keep_their_distances():
 @pytest.mark.parametrize(
     ("text", "start", "end", "message"),
     [
-        ("At [**Zyxwvut 12**]", 3, 19, "no kind that is known"),
-        ("At [****]", 3, 9, "no kind that is known"),
-        ("At [**Hospital 12 and", 3, 6, "not whole"),
-        ("At Hospital 12**] and", 14, 17, "not whole"),
-        ("At [**Hospital [**Hospital 1**]", 3, 6, "not whole"),
+        ("At [**Zyxwvut 12**]", 3, 19, "kind of the placeholder is unknown"),
+        ("At [****]", 3, 9, "kind of the placeholder is unknown"),
+        ("At [**Hospital 12 and", 3, 6, "incomplete"),
+        ("At Hospital 12**] and", 14, 17, "incomplete"),
+        ("At [**Hospital [**Hospital 1**]", 3, 6, "incomplete"),
     ],
 )
 def test_broken_placeholders_are_named_by_offsets_without_text(tmp_path, text, start, end, message):
@@ -196,18 +196,18 @@ def test_table_of_notes(tmp_path):
     with pytest.raises(CorpusFormatError, match="not in the encoding utf-8"):
         read_corpus(path, format="mimic")
     path.write_text('ROW_ID,TEXT\n1,"open\n')
-    with pytest.raises(CorpusFormatError, match="no table of comma-separated values"):
+    with pytest.raises(CorpusFormatError, match="not a table of comma-separated values"):
         read_corpus(path, format="mimic")
 
 
 def test_only_this_format_is_seeded_and_it_is_never_guessed_nor_written(tmp_path):
     document = note(tmp_path, "Fine.")
-    with pytest.raises(ValueError, match="'random_state' parameter is for format='mimic'"):
+    with pytest.raises(ValueError, match="'random_state' parameter must be None for the format"):
         read_corpus(tmp_path, format="text", random_state=0)
     for wrong in (-1, 1.5, True):
         with pytest.raises(ValueError, match="must be an int of at least 0"):
             iter_documents(tmp_path, format="mimic", random_state=wrong)
-    with pytest.raises(CorpusFormatError, match="format cannot be told"):
+    with pytest.raises(CorpusFormatError, match="format cannot be inferred"):
         read_corpus(tmp_path)
     with pytest.raises(CorpusFormatError, match="cannot be written with placeholders"):
         write_corpus(Corpus([document]), tmp_path / "out", format="mimic")

@@ -118,7 +118,7 @@ def test_plain_text_loses_nothing_unasked(extra, tmp_path):
 @pytest.mark.parametrize("meta", [{"a": (1, 2)}, {1: "a"}, {"a": float("nan")}, {"a": object()}])
 @pytest.mark.parametrize("name", ["jsonl", "i2b2", "brat", "conll"])
 def test_meta_that_json_would_change_is_refused(name, meta, tmp_path):
-    with pytest.raises(CorpusFormatError, match="meta holds something that JSON would change.*document n"):
+    with pytest.raises(CorpusFormatError, match="meta has values that JSON would change.*document n"):
         write_corpus(
             [Document("n", "Ann", meta=meta)], tmp_path / "x.jsonl" if name == "jsonl" else tmp_path / "x", name
         )

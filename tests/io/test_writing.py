@@ -53,7 +53,7 @@ def test_conll_refuses_ids_with_breaks(doc_id, tmp_path):
 
 @pytest.mark.parametrize("name", [*FOLDERS, "jsonl", "conll"])
 def test_an_id_twice_is_refused(name, tmp_path):
-    with pytest.raises(CorpusFormatError, match="document id is there twice.*document a"):
+    with pytest.raises(CorpusFormatError, match="document id occurs twice.*document a"):
         write_corpus(bare([NOTES[0], NOTES[1], NOTES[0]]), tmp_path / "x", format=name)
     assert snapshot(tmp_path) == {}
 
@@ -214,12 +214,12 @@ def test_nothing_comes_after_a_half_written_line(tmp_path):
 def test_conll_cannot_be_resumed(tmp_path):
     with pytest.raises(ValueError, match="'conll' cannot be resumed"):
         DocumentWriter(tmp_path / "x.conll", resume=True)
-    with pytest.raises(ValueError, match="cannot be told for the format 'conll'"):
+    with pytest.raises(ValueError, match="cannot be listed for the format 'conll'"):
         completed_ids(tmp_path / "x.conll")
 
 
 def test_the_path_must_fit_the_format(tmp_path):
-    with pytest.raises(ValueError, match="cannot be told from the path. Pass one of 'brat', 'conll'"):
+    with pytest.raises(ValueError, match="cannot be inferred from the path. Pass one of 'brat', 'conll'"):
         write_corpus(NOTES, tmp_path / "out")
     with pytest.raises(ValueError, match="'path' must be a folder"):
         write_corpus(NOTES, tmp_path / "out.xml", format="i2b2")

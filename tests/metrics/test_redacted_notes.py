@@ -79,7 +79,7 @@ class TestErrors:
     notes = original_notes([Document("n1", TEXT), Document("n2", TEXT)])
 
     def test_another_number(self):
-        with pytest.raises(SequenceError, match="one note for each of 2 original ones. Got 1"):
+        with pytest.raises(SequenceError, match="one note for each of 2 original notes. Got 1 instead"):
             align_redacted(self.notes, [TEXT])
 
     def test_a_document_without_partner(self):
@@ -87,7 +87,7 @@ class TestErrors:
             align_redacted(self.notes, [Document("n1", TEXT), Document("n3", TEXT)], "gold")
 
     def test_another_text(self):
-        with pytest.raises(DeidError, match=r"the untouched text.*document n2") as caught:
+        with pytest.raises(DeidError, match=r"the original text.*document n2") as caught:
             align_redacted(self.notes, [Document("n1", TEXT), Document("n2", "Zyxwvut")])
         assert "Zyxwvut" not in str(caught.value)
 

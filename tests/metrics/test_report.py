@@ -127,7 +127,7 @@ class TestScheme:
         report = report_of(gold, gold)
         assert [report[f"hipaa_{rule}"] for rule in RULES] == [None] * len(RULES)
         assert list(report["by_category"]) == ["(no category)"]
-        assert "HIPAA scores are not available: the labels are of no known scheme" in deid_report(gold, gold)
+        assert "HIPAA scores are not available: the labels belong to no known scheme" in deid_report(gold, gold)
         assert "HIPAA" not in deid_report(gold, gold, output="frame").index.get_level_values("rule")
 
     def test_a_scheme_of_ones_own(self):
@@ -174,7 +174,9 @@ class TestMissingDocuments:
 
     def test_a_document_that_is_not_gold_is_refused(self):
         for missing in ("raise", "count"):
-            with pytest.raises(DeidError, match=r"1 predicted documents are not among the gold ones. \[document b\]"):
+            with pytest.raises(
+                DeidError, match=r"1 predicted documents are not among the gold documents. \[document b\]"
+            ):
                 deid_report(self.GOLD[:1], self.GOLD, missing=missing)
 
     def test_another_text_is_refused_without_showing_it(self):
@@ -182,7 +184,7 @@ class TestMissingDocuments:
         with pytest.raises(DeidError, match=r"differ from character 4 on.*\[document a\]") as caught:
             deid_report(self.GOLD, other)
         assert "Ana" not in str(caught.value)
-        with pytest.raises(DeidError, match="9 instead of 8 characters; they differ from character 8 on"):
+        with pytest.raises(DeidError, match="of 9 and 8 characters; they differ from character 8 on"):
             deid_report(self.GOLD[:1], [note("Ana left\n", [], "a")])
 
     def test_repeated_id_is_refused(self):
@@ -219,9 +221,9 @@ class TestLeakScore:
         assert "0.3333" in deid_report(self.GOLD, self.PREDICTED, sentences="count")
 
     def test_a_document_without_number_is_refused(self):
-        with pytest.raises(DeidError, match=r"does not say how many sentences.*document b"):
+        with pytest.raises(DeidError, match=r"has no number of sentences.*document b"):
             deid_report(self.GOLD, self.PREDICTED, sentences={"a": 4})
-        with pytest.raises(ValueError, match="'sentences' parameter must be 'count', a mapping"):
+        with pytest.raises(ValueError, match="'sentences' parameter of deid_report must be 'count', a mapping"):
             deid_report(self.GOLD, self.PREDICTED, sentences=7)
 
 
@@ -334,7 +336,9 @@ class TestForms:
         assert len(deid_report([], [], output="frame")) == 2 * len(KEYS)
 
     def test_wrong_parameters(self):
-        with pytest.raises(ValueError, match="'output' parameter must be 'table', 'dict' or 'frame'. Got 'html'"):
+        with pytest.raises(
+            ValueError, match="'output' parameter of deid_report must be 'table', 'dict' or 'frame'. Got 'html'"
+        ):
             deid_report(self.GOLD, self.PREDICTED, output="html")
         with pytest.raises(ValueError, match="'missing' parameter must be 'raise' or 'count'. Got 'skip'"):
             deid_report(self.GOLD, self.PREDICTED, missing="skip")

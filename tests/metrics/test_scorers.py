@@ -102,9 +102,13 @@ def test_pickle_and_one_time_labels():
 
 
 def test_wrong_options_are_refused_before_the_search():
-    with pytest.raises(ValueError, match=r"'measure' parameter must be one of \['f1', 'precision', 'recall'\]"):
+    with pytest.raises(
+        ValueError, match=r"'measure' parameter of make_phi_scorer must be one of \['f1', 'precision', 'recall'\]"
+    ):
         make_phi_scorer("accuracy")
-    with pytest.raises(ValueError, match="'average' parameter must be 'micro' or 'macro': a scorer returns one number"):
+    with pytest.raises(
+        ValueError, match="'average' parameter of make_phi_scorer must be 'micro' or 'macro'. Got None instead"
+    ):
         make_phi_scorer(average=None)
     with pytest.raises(ValueError, match="'level' parameter must be 'span' or 'token'"):
         make_phi_scorer(level="sentence")

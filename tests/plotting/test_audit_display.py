@@ -154,5 +154,5 @@ def test_what_does_not_fit_is_refused(grid, options, message):
 def test_no_point_is_refused():
     with pytest.raises(ValueError, match="at least one point"):
         PrivacyUtilityGridDisplay([])
-    with pytest.raises(ValueError, match="its deviation not negative"):
+    with pytest.raises(ValueError, match="its deviation at least 0"):
         PrivacyUtilityGridPoint("", "", 0.5, 0.5, -1.0)

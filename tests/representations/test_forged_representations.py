@@ -16,7 +16,7 @@ from .saved_releases import ARRAYS, MANIFEST, ORIGIN, PATIENTS, content, forge, 
 
 
 def test_other_folders(tmp_path):
-    with pytest.raises(BundleError, match="nor a representation: manifest.json is missing"):
+    with pytest.raises(BundleError, match="no saved model or representation: manifest.json is missing"):
         load_representation(tmp_path / "nothing")
     with pytest.raises(BundleError, match="class that is no tagger of this version"):
         load_tagger(saved(tmp_path / "a"))
@@ -28,7 +28,7 @@ def test_other_folders(tmp_path):
 def test_files_of_two_folders(tmp_path):
     a, b = saved(tmp_path / "a"), saved(tmp_path / "b", seed=1)
     (a / ARRAYS).write_bytes((b / ARRAYS).read_bytes())
-    with pytest.raises(BundleError, match="not those that were saved with the manifest"):
+    with pytest.raises(BundleError, match="differ from the arrays that were saved with the manifest"):
         load_representation(a)
     (a / ARRAYS).unlink()
     with pytest.raises(BundleError, match="arrays cannot be read"):

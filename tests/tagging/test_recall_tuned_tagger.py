@@ -241,7 +241,7 @@ class TestMistakes:
             prefit(target_recall=0.999).fit(X, y, groups=groups)
         with pytest.raises(SequenceError, match="at least two patients"):
             RecallTunedTagger(Oracle()).fit(X[:1], y[:1])
-        with pytest.raises(SequenceError, match="4 folds need as many patients"):
+        with pytest.raises(SequenceError, match="4 folds need at least 4 patients"):
             RecallTunedTagger(Oracle(), cv=4, refit=True).fit(X[:3], y[:3])
 
     def test_unfitted(self):

@@ -90,7 +90,7 @@ class TestErrors:
             RuleTagger(language="de").fit(X)
         with pytest.raises(ValueError, match="'label_scheme' parameter of RuleTagger must be"):
             RuleTagger(label_scheme="mine").fit(X)
-        with pytest.raises(ValueError, match="of none of the schemes"):
+        with pytest.raises(ValueError, match="belong to none of the schemes"):
             RuleTagger().fit([["a"]], [["B-MINE"]])
 
     def test_vectors(self):

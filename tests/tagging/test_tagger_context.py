@@ -133,7 +133,7 @@ def test_workers_that_train_together_read_context(notes):
 
 def test_lists_do_not_say_what_a_document_is(sentences):
     X, y, _ = sentences
-    with pytest.raises(SequenceError, match="which sentences stand in one document"):
+    with pytest.raises(SequenceError, match="needs the document of each sentence"):
         DeidTagger(**SMALL, context="window").fit(X, y)
 
 

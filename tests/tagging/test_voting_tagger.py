@@ -109,8 +109,8 @@ class TestVoting:
     @pytest.mark.parametrize(
         ("parameters", "message"),
         [
-            ({"estimators": []}, r"must be a list of \(name, estimator\)"),
-            ({"estimators": [Oracle()]}, r"must be a list of \(name, estimator\)"),
+            ({"estimators": []}, r"must be a list of at least one pair \(name, estimator\)"),
+            ({"estimators": [Oracle()]}, r"must be a list of at least one pair \(name, estimator\)"),
             ({"estimators": "one"}, "'estimators' parameter"),
             ({"estimators": [("a", Oracle()), ("a", Oracle())]}, "not unique"),
             ({"estimators": [("a", "drop")]}, "are dropped"),

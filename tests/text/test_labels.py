@@ -76,7 +76,7 @@ def test_meddocan_to_i2b2_keeps_category_and_hipaa():
 
 
 def test_there_is_no_way_back():
-    with pytest.raises(ValueError, match="no map from i2b2-2014 to meddocan; write one"):
+    with pytest.raises(ValueError, match="no map from i2b2-2014 to meddocan. Pass a dict"):
         label_map("i2b2-2014", "meddocan")
     with pytest.raises(ValueError, match="no map from binary to i2b2-2014"):
         label_map(BINARY, I2B2_2014)
@@ -114,5 +114,5 @@ def test_relabel_changes_labels_and_nothing_else():
 
 def test_relabel_leaves_out_what_maps_to_none_only():
     assert relabel(NOTE, label_map(I2B2_2014, "hipaa"), I2B2_2014).spans == NOTE.spans[1:]
-    with pytest.raises(SpanError, match=r"label 'DATE'; None leaves it out. \[document n1, characters 3-5\]"):
+    with pytest.raises(SpanError, match=r"no entry for the label 'DATE'. .*\[document n1, characters 3-5\]"):
         relabel(NOTE, {"DOCTOR": "PATIENT"})

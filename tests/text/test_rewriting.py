@@ -110,7 +110,7 @@ def test_mask_does_not_tell_the_length():
 
 
 def test_unknown_mode():
-    with pytest.raises(ValueError, match="'mode' parameter must be one of .* Got 'hash' instead"):
+    with pytest.raises(ValueError, match="'mode' parameter of redact must be one of .* Got 'hash' instead"):
         redact("Ada", [], "hash")
     assert set(REDACTION_MODES) == {"label", "mask", "remove"}
 

@@ -149,7 +149,7 @@ class NoteContext:
         # Phrases of the case have priority over general phrases.
         found = self.stay.case.phrases.get(name) or self._phrases.get(name)
         if found is None:
-            raise KeyError(f"No word and no phrase is called {name!r}.")
+            raise KeyError(f"There is no word or phrase with the name {name!r}.")
         return found
 
     def _alternative(self, name: str) -> str:

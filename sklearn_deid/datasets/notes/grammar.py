@@ -95,7 +95,7 @@ def _parse(tokens: list[str], position: int, *, nested: bool) -> tuple[tuple[Nod
             nodes.append(choice)
             continue
         if token in ("|", ">"):
-            raise ValueError(f"{token!r} stands outside of a choice of a template.")
+            raise ValueError(f"The template has {token!r} outside of a choice.")
         nodes.append(_parse_slot(token[1:-1]) if token.startswith("{") else token)
         position += 1
     if nested:
@@ -122,7 +122,7 @@ def _parse_slot(body: str) -> Slot | Number:
         return Number(float(number[1]), float(number[3]), len(number[2] or ""))
     slot = _SLOT.match(body)
     if not slot:
-        raise ValueError(f"{body!r} is no slot of a template.")
+        raise ValueError(f"{body!r} is not a slot of a template.")
     name = slot[1]
     if len(name) > 1 and name == name.upper():
         case = "upper"

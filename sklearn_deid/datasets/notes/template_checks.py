@@ -51,19 +51,19 @@ def check_phrases(
         for block in file.blocks:
             if block.name in parts:
                 if block.name != "section" and sum(other.name == block.name for other in file.blocks) > 1:
-                    raise file.error(f"[{block.name}] stands here twice.", block.line)
+                    raise file.error(f"The block [{block.name}] occurs twice.", block.line)
             elif block.name in taken:
                 raise file.error(f"'{block.name}' is a word or a phrase of cases. Choose another name.", block.line)
             elif block.name in known:
-                raise file.error(f"[{block.name}] stands in {known[block.name]} as well.", block.line)
+                raise file.error(f"The block [{block.name}] also occurs in {known[block.name]}.", block.line)
             else:
                 known[block.name] = file.path.name
     for file in replacing:
         seen = set()
         for block in file.blocks:
             if block.name not in known or block.name in seen:
-                reason = "stands here twice" if block.name in seen else "replaces no phrase"
-                raise file.error(f"[{block.name}] {reason}.", block.line)
+                reason = "occurs twice" if block.name in seen else "replaces no phrase"
+                raise file.error(f"The block [{block.name}] {reason}.", block.line)
             seen.add(block.name)
 
 
@@ -85,14 +85,14 @@ def check_slots(files: Sequence[DataFile], words: Collection[str], phrases: Coll
     except CycleError as error:
         circle = " -> ".join(reversed(error.args[1]))
         file, line = next((f, b.line) for f in files for b in f.blocks if b.name == error.args[1][0])
-        raise file.error(f"A phrase must not stand for itself: {circle}.", line) from None
+        raise file.error(f"A phrase must not contain itself: {circle}.", line) from None
 
 
 def _what_is_wrong(slot: Slot, block: str, words: Collection[str], phrases: Collection[str]) -> str | None:
     if slot.name not in words and slot.name not in phrases:
-        return f"{{{slot.name}}} stands for nothing: it is no word and no phrase."
+        return f"{{{slot.name}}} is neither a word nor a phrase."
     if slot.name in words and slot.high > 1:
-        return f"{{{slot.name}}} is a word, of which a template can write one only."
+        return f"{{{slot.name}}} is a word. Only phrases can be repeated."
     if block in STAY_FACTS and slot.name not in ("side", "other.side"):
-        return f"[{block}] is settled once for a stay and holds no PHI: only {{side}} and {{other.side}}."
+        return f"[{block}] is the same in all notes of a stay. Only {{side}} and {{other.side}} are allowed, no PHI."
     return None

@@ -102,7 +102,7 @@ def _case_names(folder: Path, order: DataFile) -> list[str]:
     # A file that is not in the list would be silently unused.
     unlisted = {path.stem for path in _files_of(folder / "cases")} - {"order", *map(_stem, names)}
     if unlisted:
-        raise order.error(f"{min(unlisted)}.txt is in the folder and not listed here. Add it as the last case.")
+        raise order.error(f"{min(unlisted)}.txt is in the folder, but not in this list. Add the case at the end.")
     return names
 
 
@@ -119,7 +119,7 @@ def _templates(file: DataFile, block: Block) -> tuple[str, ...]:
         for name in names.split(", "):
             others = [other for other in file.blocks if other.name == name and "with" not in other.settings]
             if len(others) != 1:
-                raise file.error(f"[{name}] is no block of this file that stands by itself.", line)
+                raise file.error(f"[{name}] must be another block of this file, without a setting 'with'.", line)
             found += _templates(file, others[0])
     if not found:
         raise file.error(f"[{block.name}] has no entry ('- ').", block.line)
@@ -131,8 +131,8 @@ def _exactly(file: DataFile, names: tuple[str, ...]) -> dict[str, tuple[str, ...
     found: dict[str, tuple[str, ...]] = {}
     for block in file.blocks:
         if block.name not in names or block.name in found:
-            reason = "stands here twice" if block.name in found else "is not known here"
-            raise file.error(f"[{block.name}] {reason}. The blocks are {', '.join(names)}.", block.line)
+            reason = "occurs twice" if block.name in found else "is unknown"
+            raise file.error(f"The block [{block.name}] {reason}. The blocks are {', '.join(names)}.", block.line)
         found[block.name] = _templates(file, block)
     for name in names:
         if name not in found:
@@ -212,5 +212,5 @@ def _check_that_everybody_fits(cases: list[Case], order: DataFile) -> tuple[Case
         # The generator draws ages from 2 years on, and patients grow older between stays.
         for age in range(2, 111):
             if not any(case.fits(sex, age) for case in cases):
-                raise order.error(f"No case fits a patient of sex {sex} and age {age}. Widen the ages of one.")
+                raise order.error(f"No case fits a patient of sex {sex} and age {age}. Widen the ages of a case.")
     return tuple(cases)

@@ -68,7 +68,7 @@ class ExchangeService:
     >>> unpack(service.answer("site-1", pack({"ask": "hello"})))[0]["n_epochs"]
     3
     >>> unpack(service.answer("stranger", pack({"ask": "hello"})))[0]
-    {'status': 'refused', 'reason': 'This site takes no part.'}
+    {'status': 'refused', 'reason': 'This site is not a member of the federation.'}
     """
 
     def __init__(
@@ -109,13 +109,13 @@ class ExchangeService:
         try:
             # The transport proves the name. A request without a proof is refused before its content is parsed.
             if site is None:
-                raise ExchangeError("The connection does not say who asks.")
+                raise ExchangeError("The sender of the request is not verified.")
             if site not in self.sites:
-                raise ExchangeError("This site takes no part.")
+                raise ExchangeError("This site is not a member of the federation.")
             fields, body = unpack(data)
             asked = self._answers.get(str(fields.get("ask")))
             if asked is None:
-                raise ExchangeError("This cannot be asked for.")
+                raise ExchangeError("The request is unknown.")
             # Any valid request shows that the site is active, even if the request is refused below.
             with self._lock:
                 self._heard[site] = self._clock()

@@ -17,7 +17,7 @@ from ..server import ParameterServer, ServerLimits
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,62}")
 _LABEL = re.compile(r"[^\s-]\S*")
 _EMBEDDINGS = (None, "auto", "glove-6b-50d")
-# Parameters of `DeidTagger` that all places share: plain values that say nothing of one place, and that name no code.
+# Parameters of `DeidTagger` that all sites share: plain values that reveal nothing about a site and name no code.
 _SHARED = (
     "encoder",
     "head",
@@ -36,21 +36,21 @@ _SHARED = (
     "gradient_clip",
     "weight_average",
 )
-# The others, and why not; a new parameter of the tagger belongs to one of the two.
+# The other parameters with the reason. A new parameter of the tagger belongs into one of the two lists.
 _NOT_SHARED = {
-    "augmenter": "it would learn from each place's own notes, and it is an object",
-    "optimizer": "it is a class, and an agreement names no code",
-    "callbacks": "they are objects, and an agreement names no code",
-    "max_epochs": "it is 'n_epochs' of the agreement",
-    "random_state": "it is 'seed' of the agreement for the first weights, and each site draws its own for training",
+    "augmenter": "an augmenter is an object, and would learn from each site's own notes",
+    "optimizer": "an optimizer is a class, and an agreement names no code",
+    "callbacks": "callbacks are objects, and an agreement names no code",
+    "max_epochs": "'n_epochs' of the agreement sets the number of epochs",
+    "random_state": "'seed' of the agreement sets the first weights, and each site draws its own seed for training",
     "validation_fraction": "all sites train all epochs; a site sets its own validation_fraction",
     "patience": "all sites train all epochs",
-    "warm_start": "every site goes on from its saved state",
-    "device": "it is a setting of each site",
+    "warm_start": "every site continues from its saved state",
+    "device": "each site chooses its device",
     "mixed_precision": "the device of each site decides",
-    "verbose": "a site's log is its own",
+    "verbose": "each site chooses its log",
 }
-_PRETRAINED = "a folder is one place's own, and a name makes places download what somebody else may replace"
+_PRETRAINED = "a folder belongs to one site, and files behind a name on the hub may be replaced by others"
 
 
 @dataclass(frozen=True)
@@ -115,14 +115,16 @@ class FederationConfig:
         object.__setattr__(self, "tagger", current_parameters(self.tagger))
         for name in (self.project, *self.sites):
             if not isinstance(name, str) or not _NAME.fullmatch(name):
-                raise ExchangeError("Names of projects and sites are letters, digits, hyphens and underscores.")
+                raise ExchangeError(
+                    "Names of projects and sites must consist of letters, digits, hyphens and underscores."
+                )
         if not self.sites or len(set(self.sites)) != len(self.sites):
-            raise ExchangeError("A federation needs sites, each with a name of its own.")
+            raise ExchangeError("A federation needs at least one site, and the names of sites must be distinct.")
         for label in self.labels:
             if not isinstance(label, str) or not _LABEL.fullmatch(label):
                 raise ExchangeError("Labels must be text without blanks.")
         if not self.labels or len(set(self.labels)) != len(self.labels):
-            raise ExchangeError("The label set must name labels, each once.")
+            raise ExchangeError("At least one label is needed, and the labels must be distinct.")
         self._check_tagger()
         if isinstance(self.n_epochs, bool) or not isinstance(self.n_epochs, int) or self.n_epochs < 1:
             raise ExchangeError("'n_epochs' must be a whole number of at least 1.")
@@ -135,12 +137,14 @@ class FederationConfig:
         for name in sorted(self.tagger):
             parameter = name.partition("__")[0]
             if parameter not in _SHARED:
-                reason = _NOT_SHARED.get(parameter, f"there is {', '.join(_SHARED)}")
-                raise ExchangeError(f"{name!r} cannot be agreed on: {reason}.")
+                reason = _NOT_SHARED.get(parameter, f"the shared settings are {', '.join(_SHARED)}")
+                raise ExchangeError(f"The parameter {name!r} cannot be a shared setting: {reason}.")
             if hasattr(self.tagger[name], "get_params"):
-                raise ExchangeError(f"{name!r} must be a plain value; its settings are agreed on as '{name}__...'.")
+                raise ExchangeError(
+                    f"{name!r} must be a plain value. Write the settings of an object as '{name}__...'."
+                )
         if self.tagger.get("encoder", "lstm") in (None, "pretrained"):
-            raise ExchangeError(f"'encoder' cannot be a pretrained one: {_PRETRAINED}.")
+            raise ExchangeError(f"'encoder' cannot be a pretrained encoder: {_PRETRAINED}.")
         if self.tagger.get("embeddings", "auto") not in _EMBEDDINGS:
             raise ExchangeError("'embeddings' must be public and known everywhere: auto, glove-6b-50d or null.")
 

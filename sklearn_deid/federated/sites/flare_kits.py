@@ -169,7 +169,7 @@ def _local(kit: str | os.PathLike[str], startup: str) -> Path:
     root = Path(kit)
     if not (root / "startup" / startup).is_file():
         kind = "server" if "server" in startup else "site"
-        raise DeidError(f"This is no kit of a {kind}: it has no startup/{startup}.", path=str(kit))
+        raise DeidError(f"The folder is not a kit of a {kind}: startup/{startup} is missing.", path=str(kit))
     return root / "local"
 
 

@@ -32,14 +32,16 @@ def read_settings(cls: type[T], path: str | os.PathLike[str]) -> T:
     except OSError:
         raise DeidError("The file of settings cannot be read.", path=str(path)) from None
     except (ValueError, RecursionError):
-        raise DeidError("The file of settings is no JSON.", path=str(path)) from None
+        raise DeidError("The file of settings is not valid JSON.", path=str(path)) from None
     known = {field.name: field for field in fields(cls)}  # type: ignore[arg-type]
     if not isinstance(content, dict):
         raise DeidError("The file of settings must hold a JSON object.", path=str(path))
     content = _renamed(cls, content)
     unknown = sorted(set(content) - set(known))
     if unknown:
-        raise DeidError(f"The settings have no field {unknown[0]!r}; there is {', '.join(known)}.", path=str(path))
+        raise DeidError(
+            f"The settings have no field {unknown[0]!r}; the fields are {', '.join(known)}.", path=str(path)
+        )
     # A field without a default and without a factory must be in the file.
     needed = {name for name, field in known.items() if field.default is MISSING and field.default_factory is MISSING}
     if needed - set(content):

@@ -117,7 +117,7 @@ class SiteTraining:
     def _session(self, ask: Ask, stopped: Callable[[], bool]) -> int:
         hello = _granted(ask({"ask": "hello"}))[0]
         if hello.get("model") != self.worker.model:
-            raise ExchangeError("The server has another model: its federation.json is not the one of this site.")
+            raise ExchangeError("The server has another model: its federation.json differs from the file of this site.")
         self._send_pending(ask)  # of an earlier session that ended before its last upload arrived
         n_trained = 0
         for _ in range(min(self.n_left, int(hello["n_epochs"]))):

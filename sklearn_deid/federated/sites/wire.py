@@ -50,12 +50,12 @@ def unpack(data: Any) -> tuple[dict[str, Any], bytes]:
     length = _LENGTH.unpack_from(raw)[0] if len(raw) >= _LENGTH.size else LARGEST_FIELDS + 1
     # The length is checked before anything is parsed, because the sender may be malicious.
     if length > min(LARGEST_FIELDS, len(raw) - _LENGTH.size):
-        raise ExchangeError("The request is truncated, or something else.")
+        raise ExchangeError("The request is truncated or not in this format.")
     try:
         # JSON of Python would accept NaN and Infinity.
         fields = json.loads(raw[_LENGTH.size : _LENGTH.size + length], parse_constant=_refuse)
     except (ValueError, RecursionError):
-        raise ExchangeError("The fields of the request are no JSON.") from None
+        raise ExchangeError("The fields of the request are not valid JSON.") from None
     if not isinstance(fields, dict) or not all(isinstance(value, _PLAIN) for value in fields.values()):
         raise ExchangeError("The fields of the request must be plain values with names.")
     return fields, raw[_LENGTH.size + length :]

@@ -86,7 +86,7 @@ def _parse(place: SourceLocation, text: str, path: Path, encoding: str) -> Docum
         if line.startswith("T"):
             annotation_id, span = _parse_span(place, text, line, number)
             if annotation_id in seen:
-                raise place.error("The annotation id stands there twice.", annotation_id, span.start, span.end)
+                raise place.error("The annotation id occurs twice.", annotation_id, span.start, span.end)
             seen.add(annotation_id)
             spans.append(span)
         elif line.startswith("#1\tPatientId DOCUMENT\t"):
@@ -105,7 +105,7 @@ def _parse_span(place: SourceLocation, text: str, line: str, number: int) -> tup
     fields, covered = columns[0].split(" "), columns[1]
     if ";" in columns[0]:
         raise place.error(
-            f"Line {number} is a discontinuous span, which a span with one start and one end cannot express. "
+            f"Line {number} is a discontinuous span, which no span with one start and one end can express. "
             "Split it into one annotation for each fragment.",
             annotation_id,
         )

@@ -120,7 +120,7 @@ def _check_expressed(place: SourceLocation, document: Document, expressed: list[
         if (span.start, span.end, span.label) not in left:
             raise place.error(
                 "Token tags cannot express this span: it does not begin and end with tokens, or overlaps another one. "
-                "Use another format, or pass lossy=True to write what tags can express.",
+                "Use another format, or pass lossy=True to write only the expressible spans.",
                 f"number {number}",
                 span.start,
                 span.end,
@@ -182,7 +182,7 @@ def _with_offsets(place: SourceLocation, block: _Block) -> Document:
         check_covered(place, where, text, start, end, columns[0])
         # Tokens in order and without overlap: the offsets of spans are computed from the first and the last token.
         if ends and start < ends[-1]:
-            raise place.error("The token begins before the one before it ends.", where, start, end)
+            raise place.error("The token overlaps with the token before.", where, start, end)
         starts.append(start)
         ends.append(end)
         tags.append(_checked_tag(place, where, columns[3]))

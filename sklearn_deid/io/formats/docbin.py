@@ -49,7 +49,7 @@ def read(path: Path, encoding: str | None = None) -> Iterator[Item]:
     place = SourceLocation(str(path))
     packed = unpack_docs(place, read_bytes(place, path))
     if ORTH not in packed.columns:
-        raise place.error("The file is no DocBin: its tokens have no text.")
+        raise place.error("The file is not a DocBin: its tokens have no text.")
     for number in range(len(packed.tokens)):
         try:
             item: Item = _document(place._replace(doc_id=f"{path.stem}-{number + 1}"), packed, number)
@@ -176,7 +176,7 @@ def _source(place: SourceLocation, groups: dict[str, PackedGroup], entities: lis
         return candidates[0]
     if not candidates:
         raise place.error(
-            "Nobody looked for PHI here: there is neither a group of spans nor are the tokens annotated with entities."
+            "The document is not annotated: there is neither a group of spans nor an entity annotation of all tokens."
         )
     raise place.error(f"There are several kinds of spans. Name the group with the PHI {SPANS_KEY!r}.")
 
@@ -233,7 +233,7 @@ def _noted(place: SourceLocation, group: PackedGroup, name: str, kind: type) -> 
     if values is None:
         return [None] * len(group.spans)
     if not isinstance(values, list) or len(values) != len(group.spans):
-        raise place.error(f"There must be one of '{name}' for each span of a group.")
+        raise place.error(f"'{name}' must hold one value for each span of a group.")
     if any(value is not None and type(value) is not kind for value in values):
         raise place.error(f"'{name}' of a group of spans must be of the type {kind.__name__}.")
     return values

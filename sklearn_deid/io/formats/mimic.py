@@ -72,9 +72,11 @@ def _read_table(path: Path, encoding: str, seed: int) -> Iterator[Item]:
     except OSError as error:
         failure = place.error(f"The file cannot be read: {error.strerror}.")
     except UnicodeError:
-        failure = place.error(f"The file is not in the encoding {encoding}. Pass encoding=... to say which it is.")
+        failure = place.error(
+            f"The file is not in the encoding {encoding}. Pass encoding=... with the encoding of the file."
+        )
     except csv.Error:
-        failure = place.error("The file is no table of comma-separated values, or a cell is too large.")
+        failure = place.error("The file is not a table of comma-separated values, or a cell is too large.")
     raise failure
 
 
@@ -111,7 +113,7 @@ def _note(place: SourceLocation, text: str, patient_id: str | None, seed: int) -
         is_doctor = last.label == "DOCTOR" if goes_on and last else _is_doctor(text, found.start(), found.end())
         parts = filler.fill(found[1], is_doctor)
         if parts is None:
-            raise place.error("The placeholder has no kind that is known.", None, found.start(), found.end())
+            raise place.error("The kind of the placeholder is unknown.", None, found.start(), found.end())
         for piece, label in parts:
             start = length
             pieces.append(piece)
@@ -130,7 +132,7 @@ def _checked(place: SourceLocation, text: str, start: int, end: int) -> str:
     """Text between placeholders. Half of a placeholder in this text is an error."""
     half = _REMAINS.search(text, start, end)
     if half is not None:
-        raise place.error("A placeholder is not whole.", None, half.start(), half.end())
+        raise place.error("A placeholder is incomplete.", None, half.start(), half.end())
     return text[start:end]
 
 

@@ -50,11 +50,11 @@ def select_rules(recognizers: Iterable[str] | None = None, language: str | None 
         If a family or the language is unknown.
     """
     if isinstance(recognizers, str):
-        raise ValueError(f"'recognizers' must be a sequence of names of families. Write ({recognizers!r},) for one.")
+        raise ValueError(f"'recognizers' must be a sequence of names. Pass ({recognizers!r},) for a single family.")
     chosen = DEFAULT_RECOGNIZERS if recognizers is None else tuple(recognizers)
     unknown = [family for family in chosen if family not in RECOGNIZERS]
     if unknown:
-        raise ValueError(f"There are the families {RECOGNIZERS} of rules. Got {unknown[0]!r} instead.")
+        raise ValueError(f"'recognizers' must hold names of {RECOGNIZERS}. Got {unknown[0]!r} instead.")
     if language is not None and language not in LANGUAGES:
         raise ValueError(f"The 'language' parameter must be one of {LANGUAGES} or None. Got {language!r} instead.")
     return tuple(r for r in RULES if r.family in chosen and (language is None or language in r.languages))

@@ -66,7 +66,7 @@ def rule_label_map(scheme: str | Mapping[str, str | None]) -> dict[str, str | No
         return dict(LABEL_MAPS[scheme])
     unknown = sorted(map(str, set(scheme) - set(KINDS)))
     if unknown:
-        raise ValueError(f"Rules find no {unknown[0]!r}; they find {KINDS}.")
+        raise ValueError(f"Rules do not find the kind {unknown[0]!r}. The kinds are {KINDS}.")
     if not all(label is None or (isinstance(label, str) and label) for label in scheme.values()):
         raise ValueError("Each label of a mapping must be a str or None.")
     return {kind: scheme.get(kind) for kind in KINDS}
@@ -93,6 +93,7 @@ def infer_label_map(labels: Iterable[str]) -> dict[str, str | None]:
         if given <= set(scheme.labels):
             return rule_label_map(name)
     raise ValueError(
-        f"The labels of y are of none of the schemes {sorted(_SCHEMES)}. Give 'label_scheme' a mapping from what rules "
-        f"find to your labels, such as {{'DATE': 'MY_DATE'}}; rules find {KINDS}."
+        f"The labels of y belong to none of the schemes {sorted(_SCHEMES)}. Set 'label_scheme' to a mapping from the "
+        "kinds "
+        f"of the rules to your labels, such as {{'DATE': 'MY_DATE'}}. The kinds are {KINDS}."
     )

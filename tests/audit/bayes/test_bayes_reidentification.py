@@ -281,7 +281,7 @@ def test_many_combinations_are_sampled():
         ({"alder": 1}, {"max_combinations": 0}, "'max_combinations' parameter must be an int"),
         ({"alder": 1}, {"max_block_mib": 0}, "'max_block_mib' parameter must be a number above 0"),
         ({"alder": 1}, {"n_releases": True}, "'n_releases' parameter"),
-        ({"A": {"alder": 1}, "birch": 1}, {}, "mixes weights and mappings"),
+        ({"A": {"alder": 1}, "birch": 1}, {}, "only weights or only mappings"),
         ({"alder": 1}, {"n_releases": 0}, "'n_releases' parameter must be an int of at least 1"),
         ({"alder": 1}, {"n_samples": 5}, "'n_samples' parameter"),
         ({"alder": 1}, {"method": "best"}, "'method' parameter must be one of"),

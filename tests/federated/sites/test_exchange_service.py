@@ -57,9 +57,9 @@ def test_download_is_what_the_server_gives(desk):
     ("site", "fields", "body", "reason"),
     [
         (None, {"ask": "ping"}, b"", "does not say who"),
-        ("d", {"ask": "ping"}, b"", "takes no part"),
-        ("a", {"ask": "everything"}, b"", "cannot be asked"),
-        ("a", {}, b"", "cannot be asked"),
+        ("d", {"ask": "ping"}, b"", "not a member of the federation"),
+        ("a", {"ask": "everything"}, b"", "request is unknown"),
+        ("a", {}, b"", "request is unknown"),
         ("a", {"ask": "download"}, b"", "fraction"),
         ("a", {"ask": "download", "fraction": 2}, b"", "fraction"),
         ("a", {"ask": "download", "fraction": True}, b"", "fraction"),

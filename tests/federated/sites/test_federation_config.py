@@ -38,15 +38,17 @@ def test_every_parameter_is_shared_or_says_why_not():
 
 @pytest.mark.parametrize("name", _NOT_SHARED)
 def test_what_is_not_shared_is_refused_with_the_reason(name):
-    with pytest.raises(ExchangeError, match=f"'{name}' cannot be agreed on: ") as caught:
+    with pytest.raises(ExchangeError, match=f"'{name}' cannot be a shared setting: ") as caught:
         agreement(**{name: None})
     assert _NOT_SHARED[name] in str(caught.value)
 
 
 def test_what_is_no_parameter_is_refused():
-    with pytest.raises(ExchangeError, match="'gamma' cannot be agreed on: there is encoder, head"):
+    with pytest.raises(
+        ExchangeError, match="'gamma' cannot be a shared setting: the shared settings are encoder, head"
+    ):
         agreement(gamma=1)
-    with pytest.raises(ExchangeError, match="'encoder' cannot be a pretrained one"):
+    with pytest.raises(ExchangeError, match="'encoder' cannot be a pretrained encoder"):
         agreement(encoder="pretrained")
 
 
@@ -81,7 +83,10 @@ def test_plan_takes_any_shared_parameter(tmp_path, capsys):
     assert main([*command, *(word for one in given for word in ("--set", one))]) == 0
     written = read_settings(FederationConfig, tmp_path / "lab" / "federation.json")
     assert written.tagger == {"embeddings": None, **DERNONCOURT}
-    for wrong, reason in (("device=cuda", "setting of each site"), ("head=tail", "'head' parameter of DeidTagger")):
+    for wrong, reason in (
+        ("device=cuda", "each site chooses its device"),
+        ("head=tail", "'head' parameter of DeidTagger"),
+    ):
         other = [str(tmp_path / "other") if word == str(tmp_path / "lab") else word for word in command]
         assert main([*other, "--set", wrong]) == 2
         assert reason in capsys.readouterr().err
@@ -92,10 +97,10 @@ def test_plan_takes_any_shared_parameter(tmp_path, capsys):
 
 def test_settings_are_plain_values():
     with pytest.raises(
-        ExchangeError, match="'dropout' must be a plain value; its settings are agreed on as 'dropout__"
+        ExchangeError, match="'dropout' must be a plain value. Write the settings of an object as 'dropout__"
     ):
         agreement(dropout=Dropout())
-    with pytest.raises(ExchangeError, match="'encoder' cannot be a pretrained one"):
+    with pytest.raises(ExchangeError, match="'encoder' cannot be a pretrained encoder"):
         agreement(encoder="pretrained", pretrained={"pooling": "mean"})
     with pytest.raises(ExchangeError, match="has no setting 'n_heads'"):
         agreement(encoder__n_heads=2).tagger_to_train()

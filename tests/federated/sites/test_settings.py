@@ -97,9 +97,9 @@ def test_parameters_that_no_tagger_takes_are_refused():
 
 
 def test_wrong_kits_are_refused(kits):
-    with pytest.raises(DeidError, match="no kit of a site"):
+    with pytest.raises(DeidError, match="not a kit of a site"):
         harden_site(kits / "server", AGREEMENT, SiteSettings("/n", "/s", 0))
-    with pytest.raises(DeidError, match="no kit of a server"):
+    with pytest.raises(DeidError, match="not a kit of a server"):
         harden_server(kits / "site", AGREEMENT)
     (kits / "site" / "local" / "resources.json.default").write_text("{")
     with pytest.raises(DeidError, match="no readable resources"):
@@ -134,12 +134,12 @@ def test_federation_and_session_are_plain_files(tmp_path):
     [
         ({"project": "a b"}, "letters"),
         ({"sites": ["a.b"]}, "letters"),
-        ({"sites": []}, "needs sites"),
+        ({"sites": []}, "needs at least one site"),
         ({"sites": ["a", "a"]}, "name of its own"),
         ({"labels": []}, "label set"),
         ({"labels": ["A", "A"]}, "label set"),
         ({"labels": ["A B"]}, "without blanks"),
-        ({"tagger": {"callbacks": None}}, "cannot be agreed on"),
+        ({"tagger": {"callbacks": None}}, "cannot be a shared setting"),
         ({"tagger": {"embeddings": "/a/file"}}, "must be public"),
         ({"n_epochs": 0}, "whole number"),
         ({"step": 0.0}, "'step'"),

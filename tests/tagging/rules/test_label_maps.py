@@ -17,7 +17,7 @@ def test_inferred_from_labels():
     assert infer_label_map(["PAIS"])["DATE"] == "FECHAS"
     assert infer_label_map(["PHI"])["DATE"] == "PHI"
     assert infer_label_map([]) == rule_label_map("i2b2-2014")
-    with pytest.raises(ValueError, match="Give 'label_scheme' a mapping"):
+    with pytest.raises(ValueError, match="Set 'label_scheme' to a mapping"):
         infer_label_map(["WHO"])
 
 

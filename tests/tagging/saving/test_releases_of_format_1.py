@@ -74,7 +74,7 @@ def test_calling_it_another_format_does_not_help(tmp_path):
         load_representation(rewritten(tmp_path / "b", format=2, representation=facts))
     with pytest.raises(BundleError, match="younger than its format"):
         load_representation(rewritten(tmp_path / "c", representation=facts))
-    with pytest.raises(BundleError, match="Only format 1 and 2"):
+    with pytest.raises(BundleError, match="only the formats 1 and 2"):
         load_representation(rewritten(tmp_path / "d", format=3))
 
 

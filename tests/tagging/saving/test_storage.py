@@ -42,17 +42,17 @@ def test_any_changed_byte_of_the_arrays_is_noticed(bundle):
     data = (bundle / ARRAYS).read_bytes()
     for position in [*range(0, len(data), len(data) // 40), len(data) - 1]:
         (bundle / ARRAYS).write_bytes(data[:position] + bytes([data[position] ^ 1]) + data[position + 1 :])
-        with pytest.raises(BundleError, match="not those that were saved"):
+        with pytest.raises(BundleError, match="differ from the arrays that were saved"):
             load(bundle)
     for other in (data[:-1], data + b"\0", b""):
         (bundle / ARRAYS).write_bytes(other)
-        with pytest.raises(BundleError, match="not those that were saved"):
+        with pytest.raises(BundleError, match="differ from the arrays that were saved"):
             load(bundle)
 
 
 def test_missing_files(bundle, tmp_path):
     for folder in (tmp_path / "nothing", tmp_path):
-        with pytest.raises(BundleError, match="There is no saved model here"):
+        with pytest.raises(BundleError, match="There is no saved model or representation"):
             load(folder)
     (bundle / ARRAYS).unlink()
     with pytest.raises(BundleError, match="arrays cannot be read"):
@@ -73,10 +73,10 @@ def test_manifest_that_is_no_json(bundle, content):
 def test_other_versions_of_the_format(bundle, version):
     manifest = json.loads((bundle / MANIFEST).read_bytes())
     (bundle / MANIFEST).write_text(json.dumps({**manifest, "format": version}), encoding="utf-8")
-    with pytest.raises(BundleError, match="Only format 1"):
+    with pytest.raises(BundleError, match="only the formats 1"):
         load(bundle)
     (bundle / MANIFEST).write_text("[]", encoding="utf-8")
-    with pytest.raises(BundleError, match="Only format 1"):
+    with pytest.raises(BundleError, match="only the formats 1"):
         load(bundle)
 
 
@@ -124,7 +124,7 @@ def test_existing_things_are_kept(bundle, small, tmp_path):
     (tmp_path / "file").write_text("", encoding="utf-8")
     (tmp_path / "link").symlink_to(tmp_path / "nowhere")
     for name in ("folder", "file", "link"):
-        with pytest.raises(BundleError, match="something else than a saved model"):
+        with pytest.raises(BundleError, match="not a saved model or representation"):
             save(small, tmp_path / name, overwrite=True)
         with pytest.raises(BundleError, match="The folder exists"):
             check_bundle_target(tmp_path / name)
