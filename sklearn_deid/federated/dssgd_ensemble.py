@@ -137,7 +137,7 @@ class DSSGDEnsemble(TokenTagger, BaseEstimator):
         How the workers train.
 
         - ``"centralized"``: one tagger on all data. This is the upper bound.
-        - ``"round_robin"``: the whole model goes from worker to worker.
+        - ``"round_robin"``: each worker passes the whole model to the next worker.
         - ``"dssgd"``: distributed selective SGD.
         - ``"local"``: each worker trains alone. This is the lower bound.
         - ``"fedavg"``: federated averaging, short for `FederatedAveraging` with its defaults.
@@ -676,7 +676,7 @@ class DSSGDEnsemble(TokenTagger, BaseEstimator):
         """Epsilon that each worker has spent, shape (n_workers,); see `federated.PrivacyLedger`.
 
         The guarantee holds for any change of a worker's data: a note, a patient, or all data. With Gaussian noise the
-        guarantee also has the ``delta`` of the ensemble. The guarantee covers the uploads. It does not cover
+        guarantee also has the ``delta`` of the ensemble. The guarantee covers the uploads. The guarantee does not cover
         ``history_`` and the workers' own taggers.
 
         Raises

@@ -31,7 +31,7 @@ class EpochRecord:
     update_norm, sent_norm : float
         Euclidean norms of the whole update and of the sent values.
     refused : str or None
-        Reason why the server refused the upload. None if the server accepted it.
+        Reason why the server refused the upload. None if the server accepted the upload.
     metrics : dict of str to float
         Metrics of the learner and of ``evaluate``.
 

@@ -117,8 +117,8 @@ class SparseVectorUpload:
     threshold costs ``d / s1``, the noisy tests cost ``2 d / (2 s1)``, and the value costs ``2 gamma / s2``. With the
     general bound ``d = 2 gamma``, the c positions cost ``e1 + e2 / 2``, which is epsilon. A magnitude that is clipped
     to ``[0, gamma]`` has ``d = gamma``. The c positions then cost ``e1 / 2 + e2 / 2 = 5/9 epsilon``. `exact_epsilon`
-    returns this loss, and the ledger adds it up. An upload with fewer than c positions does not cost more, and the
-    ledger counts the full loss.
+    returns this loss, and the ledger adds the losses of all uploads. An upload with fewer than c positions does not
+    cost more, and the ledger counts the full loss.
 
     *Composition.* The uploads of E epochs cost E times the loss of one upload, for any change of the worker's data. The
     uploads do not depend on the data of other workers.

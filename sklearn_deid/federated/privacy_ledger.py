@@ -93,9 +93,9 @@ def spent_epsilon(ledger: PrivacyLedger, delta: float) -> float:
     """Total epsilon of all uploads of a worker, for any change of this worker's data.
 
     The epsilon of Gaussian noise comes from the Rényi accountant of dp-accounting (Mironov 2017). The accountant uses
-    half the noise multiplier, because replacing an update by another one moves it by up to twice the norm bound. There
-    is no amplification by sampling, because every worker takes part in every round. The epsilons of sparse vector
-    uploads are added to the result.
+    half the noise multiplier, because another update may differ by up to twice the norm bound. There is no
+    amplification by sampling, because every worker takes part in every round. The epsilons of sparse vector uploads are
+    added to the result.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Schedules of an exchange: the order of downloads, epochs and uploads as a plan, without running it."""
+"""Schedules of an exchange: plans of the order of downloads, epochs and uploads."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def plan_steps(
 ) -> list[Step]:
     """Plan the order of all steps of all workers.
 
-    - ``"sequential"``: one worker after the other. Each worker sees the uploads of all workers before it. No upload is
+    - ``"sequential"``: one worker after the other. Each worker sees all earlier uploads. No upload is
       stale, which is optimistic.
     - ``"concurrent"``: in each epoch all workers download, then all train, then all upload. The upload of the last of n
       workers is n - 1 updates stale, and n corrections of the same error add up.

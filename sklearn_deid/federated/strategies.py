@@ -32,8 +32,8 @@ class StrategyPlan:
         Name of the strategy.
 
         - ``"centralized"`` (experiment A): one learner that holds all data.
-        - ``"round_robin"`` (B): the whole model goes from worker to worker, for one local epoch each (cyclic weight
-          transfer). Data stay with their worker. The next worker receives the complete trained model.
+        - ``"round_robin"`` (B): each worker trains the whole model for one local epoch and passes the model on (cyclic
+          weight transfer). Data stay with their worker. The next worker receives the complete trained model.
         - ``"dssgd"`` (C): distributed selective SGD.
         - ``"local"`` (D): each worker trains alone.
         - ``"fedavg"``: in each round all workers start from the global model, train for one epoch and send their whole

@@ -69,7 +69,7 @@ def tagger_from_vector(model: DeidTagger, tagger: DeidTagger, vector: np.ndarray
     model : DeidTagger
         Fitted tagger that provides classes and inputs.
     tagger : DeidTagger
-        Tagger that is not fitted. The function fits it in place.
+        Tagger that is not fitted. The function fits this tagger in place.
     vector : ndarray of shape (n,)
         Weights in the order of `tagger_layout`.
     """
@@ -102,8 +102,8 @@ class TaggerLearner:
     Parameters
     ----------
     tagger : DeidTagger
-        Tagger that is not fitted. The learner trains it in place. The ``random_state`` of the tagger is the random seed
-        of the learner.
+        Tagger that is not fitted. The learner trains this tagger in place. The ``random_state`` of the tagger is the
+        random seed of the learner.
     part : WorkerData
         Sentences from which the weights of tags are computed.
     labels : sequence of str
@@ -244,7 +244,7 @@ class TaggerLearner:
 
     @contextmanager
     def _random_stream(self) -> Iterator[None]:
-        """Continue torch's global random stream from the end of the last epoch. A failed epoch leaves it unchanged."""
+        """Continue torch's global random stream from the end of the last epoch. A failed epoch changes nothing."""
         with torch.random.fork_rng(devices=[self._device] if self._device.type == "cuda" else []):
             torch.set_rng_state(self._stream[0])
             if len(self._stream) > 1:
@@ -320,7 +320,7 @@ def make_learner(
 
 
 def learner_to_state(learner: TaggerLearner) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-    """Return the state of a learner. With `learner_from_state`, training continues as if it had not stopped.
+    """Return the state of a learner. With `learner_from_state`, training continues as without an interruption.
 
     The results are then equal bit by bit. The state holds the optimizer, the moving average, the position in the
     schedule of the learning rate, and the random generators. The state does not hold the weights, which

@@ -123,7 +123,7 @@ class Worker:
     privacy : GaussianUpload or SparseVectorUpload, default=None
         Noise on the update. None sends the selected values as they are, which gives no formal guarantee.
     random_state : int or Generator, default=None
-        Random seed of the selection and the noise. Set it in tests only: anyone who knows the seed can subtract the
+        Random seed of the selection and the noise. Set a seed in tests only: anyone who knows the seed can subtract the
         noise. None draws a new key from the operating system for each upload (`_randomness.release_generator`); no key
         is kept or saved.
 
@@ -288,7 +288,7 @@ class Worker:
         -------
         SparseUpdate
             Selected part of the update. With float16 its values are rounded to the values that the server will read.
-            ``pending`` holds the encoded update under the sequence number with which you must send it.
+            ``pending`` holds the encoded update. The key is the sequence number for the upload.
 
         Raises
         ------
@@ -325,7 +325,7 @@ class Worker:
         return sent
 
     def acknowledge(self, sequence: int) -> None:
-        """Remove a message from ``pending`` after the server has applied or refused it."""
+        """Remove a message from ``pending`` after the server has applied or refused the message."""
         self.pending.pop(sequence, None)
 
     def save(self, path: str | os.PathLike[str]) -> None:

@@ -111,7 +111,7 @@ def split_patients(
     """Split the rows over the workers. A patient stays with one worker, and workers have similar numbers of sentences.
 
     Patients are assigned in descending order of their numbers of sentences, in random order if the numbers are equal.
-    Each patient goes to the worker with the fewest sentences so far.
+    The worker with the fewest sentences so far receives the next patient.
 
     Parameters
     ----------

@@ -30,7 +30,7 @@ def read_bytes(place: SourceLocation, path: Path) -> bytes:
 
 
 def decode(place: SourceLocation, data: bytes, encoding: str) -> str:
-    """Decode bytes. Newlines are not translated. A byte order mark is kept unless the encoding removes it."""
+    """Decode bytes. Newlines are not translated. A byte order mark is kept, except by encodings with such a mark."""
     try:
         return data.decode(encoding)
     # Some codecs refuse the text as a whole and report no position.

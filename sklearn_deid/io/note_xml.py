@@ -50,7 +50,7 @@ class Dialect:
     category_of : callable
         Function from a label to its category in the scheme of the corpus, or to None.
     patient_of : callable
-        Function from a document id to the patient id that it implies, or to None.
+        Function from a document id to the implied patient id, or to None.
     """
 
     root: str

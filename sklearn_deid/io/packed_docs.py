@@ -1,8 +1,8 @@
 """Reader for the bytes of a spaCy ``DocBin`` that is safe for files from untrusted sources.
 
 A DocBin is a zlib stream with a single msgpack map of arrays, strings and groups of spans. spaCy's own reader executes
-no code either, because msgpack contains data and no pickles. But spaCy's reader trusts offsets, decompresses data of
-any size, decodes user data, and loads documents into compiled structures. This module reads the map with plain types
+no code either, because msgpack contains data and no pickles. However, spaCy's reader trusts offsets, decompresses data
+of any size, decodes user data, and loads documents into compiled structures. This module reads the map with plain types
 only, checks sizes before using them, and never reads user data.
 """
 

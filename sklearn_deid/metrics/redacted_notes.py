@@ -49,7 +49,7 @@ class OriginalNotes:
 
 @dataclass(frozen=True, repr=False)
 class RedactedNotes:
-    """The same notes after redaction, in the order of the original ones.
+    """The same notes after redaction, in the order of the original notes.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""Count the tokens and terms outside of PHI that redaction removed, and the PHI tokens that it left."""
+"""Counts of tokens and terms outside of PHI that redaction removed, and of PHI tokens that redaction left."""
 
 from __future__ import annotations
 

@@ -136,8 +136,8 @@ def _hipaa(sides: Sides, label_scheme: LabelScheme) -> Sides:
 def _categories(pairing: Pairing, label_scheme: LabelScheme | None) -> Callable[[str], str]:
     """Function from a label to its category.
 
-    The scheme defines the category. For a label outside of the scheme, the first span with a category defines it, and
-    gold spans are read first.
+    The scheme defines the category. For a label outside of the scheme, the first span with a category defines the
+    category. Gold spans are read first.
     """
     # zip turns the pairs into all gold documents, then all predicted documents.
     seen: dict[str, str] = {}
@@ -197,7 +197,7 @@ _WIDTH = 46
 
 
 def as_table(report: dict[str, Any]) -> str:
-    """Report as text. Missed PHI comes first because a privacy officer needs it first; the scores follow."""
+    """Report as text. Missed PHI comes first, because a privacy officer needs this part first; the scores follow."""
     lines = [f"{report['n_documents']} documents, {report['strict']['support']} PHI spans", ""]
     lines += [*_missed(report), "", *_missed_by_kind(report), "", *_score_lines(report)]
     for key in ("category", "label"):

@@ -149,8 +149,8 @@ class ReliabilityDisplay:
         Parameters
         ----------
         ax : matplotlib Axes, default=None
-            Axes to draw on. ``None`` creates a new figure. If the axes already hold another reliability diagram, this
-            one is added to them.
+            Axes to draw on. ``None`` creates a new figure. If the axes already hold another reliability diagram, both
+            diagrams are shown.
 
         Returns
         -------

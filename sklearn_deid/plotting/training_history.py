@@ -29,13 +29,13 @@ class TrainingHistory:
     Parameters
     ----------
     rows : iterable of mapping
-        As in ``PrivateRepresenter.history_``: "phase", "epoch" within it, and numbers. Rows "control" and "probe" are
-        no epochs: the first belongs to the epoch before it, the second to its "round".
+        Rows of ``PrivateRepresenter.history_``: "phase", "epoch" within the phase, and numbers. Rows "control" and
+        "probe" are not epochs: a control belongs to the epoch before, a probe to its "round".
 
     Attributes
     ----------
     epochs : list of mapping
-        Rows that are epochs; the i-th stands at i + 1 on the axis.
+        Rows that are epochs. Row i has the position i + 1 on the axis.
     stretches : list of PhaseStretch
         P3a and P3b alternate, and are both "P3".
 

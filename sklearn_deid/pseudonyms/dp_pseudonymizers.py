@@ -70,9 +70,9 @@ class MadlibPseudonymizer(_EpsilonPseudonymizer):
     -----
     **Guarantee.** epsilon-metric differential privacy (d_x-privacy) of each moved token, for the Euclidean distance
     between unit vectors: for words w, w' and any released word r, ``P(r | w) <= exp(epsilon d(w, w')) P(r | w')``. The
-    guarantee covers one release of one token that has a vector. It does not cover the choice of the tokens that move,
-    the casing (``keep_casing``), tokens that stay, tokens moved by digits="random", and unknown words. It does not
-    cover several releases of a word: their epsilons add up.
+    guarantee covers one release of one token that has a vector. The guarantee does not cover the choice of the tokens
+    that move, the casing (``keep_casing``), tokens that stay, tokens moved by digits="random", and unknown words. The
+    guarantee is for one release of a word: the epsilons of several releases add up.
 
     References
     ----------

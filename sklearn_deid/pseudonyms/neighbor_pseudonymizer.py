@@ -55,11 +55,12 @@ class NeighborPseudonymizer(TokenPerturber):
     keep_casing : bool, default=True
         Whether a surrogate takes the casing of its token: lower case, capitalised or capitals.
     guard_substring : bool, default=False
-        Whether words that contain the source word or are contained in it are left out, the source word included. The
-        next nearest words take their places. With n_neighbors=1, the surrogate is the nearest of the remaining words.
+        Whether to leave out words that contain the source word, words inside the source word, and the source word
+        itself. The next nearest words take their places. With n_neighbors=1, the surrogate is the nearest of the
+        remaining words.
     cache_dir : path or None, default=None
-        Folder that keeps the neighbours that were found. The folder tells which words occur in the notes, so guard it
-        like the notes.
+        Folder that keeps the neighbours that were found. The folder reveals words of the notes: protect the folder like
+        the notes.
     n_jobs : int or None, default=None
         Threads of the search.
     verbose : int, default=0
@@ -80,15 +81,15 @@ class NeighborPseudonymizer(TokenPerturber):
 
     Notes
     -----
-    **What it protects.** An attacker who knows only the vectors and ``n_neighbors=N`` learns this of a moved token: its
-    original is one of those words that have the surrogate among their N neighbours. An attacker who also knows word
+    **Protection.** An attacker who knows only the vectors and ``n_neighbors=N`` learns about a moved token that the
+    original is one of the words with the surrogate among their N neighbours. An attacker who also knows word
     frequencies can do better; `sklearn_deid.audit.bayes.bayes_reidentification` computes exactly how often they name
     the original.
 
-    **What it does not protect.** The mechanism is neither differentially private nor metric-differentially private: an
-    attacker can tell a word with certainty from any word that is not among its N neighbours. Tokens are drawn
-    independently, and the untouched surrounding text may reveal the rest. Several releases of a word narrow down the
-    original. PHI without a label does not move. In one of N cases the surrogate of a word is the word itself.
+    **Limits.** The mechanism is neither differentially private nor metric-differentially private: an attacker can
+    exclude with certainty every word that lacks the surrogate among its N neighbours. Tokens are drawn independently,
+    and the untouched surrounding text may reveal the rest. Several releases of a word narrow down the original. PHI
+    without a label does not move. In one of N cases the surrogate of a word is the word itself.
 
     See Also
     --------

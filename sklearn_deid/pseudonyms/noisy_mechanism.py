@@ -80,7 +80,8 @@ class NoisyVectors:
 class WordsTakenForVectors:
     """Releases of the mechanism itself, with a likelihood that takes a released word for the noisy vector.
 
-    This likelihood is only approximate. An attacker who uses it is therefore at most as accurate as the best attacker.
+    This likelihood is only approximate. An attacker with this likelihood is therefore at most as accurate as the best
+    attacker.
     """
 
     def __init__(self, mechanism: NoisyTokenMechanism) -> None:

@@ -106,7 +106,7 @@ class PhiPerturber(SentenceTransformer):
         return self._fit_and_draw(X, y, groups)
 
     def transform(self, X: Any) -> Any:
-        """Check X and return it unperturbed, since a tagger must read the original sentences.
+        """Check X and return X unperturbed, since a tagger must read the original sentences.
 
         Parameters
         ----------
@@ -138,7 +138,7 @@ class PhiPerturber(SentenceTransformer):
         """Fit, and return the sentences of X together with their perturbed versions, in random order.
 
         Use this method to train on twice the data inside a hospital, or in a Pipeline of imbalanced-learn. The result
-        holds the sentences of X, so it is as sensitive as X.
+        holds the sentences of X and is as sensitive as X.
 
         Returns
         -------
@@ -290,7 +290,7 @@ class TokenPerturber(PhiPerturber):
     Surrogates are drawn for words, shared within a group, and written in the casing of each token. A subclass has the
     parameters of `PhiPerturber`, and ``digits``, ``coherence`` and ``keep_casing``. Its ``_make_mechanism`` returns a
     `TokenMechanism` over a map between words (`WordMoves`). If the map knows its ``probabilities``, the mechanism is an
-    `ExactTokenMechanism`, and an audit can compute the information that it reveals.
+    `ExactTokenMechanism`, and an audit can compute the information that a release reveals.
     """
 
     _releases = "words"  # for audits: the result of `fit_transform` is shared

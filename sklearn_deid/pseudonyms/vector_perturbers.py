@@ -113,8 +113,8 @@ class RandomVectorPerturber(VectorPerturber):
 
     Notes
     -----
-    **Guarantee.** The vector of a moved token is independent of its word. It reveals that the token is PHI, and nothing
-    else about the word. Casing and the surrounding tokens are not perturbed.
+    **Guarantee.** The vector of a moved token is independent of its word. The vector reveals that the token is PHI, and
+    nothing else about the word. Casing and the surrounding tokens are not perturbed.
 
     References
     ----------
@@ -169,7 +169,7 @@ class ZeroVectorPerturber(VectorPerturber):
 
 
 class GaussianNoisePerturber(VectorPerturber):
-    """Add Gaussian noise of a fixed scale to the vector of each PHI token, and scale it to length 1 again.
+    """Add Gaussian noise of a fixed scale to the vector of each PHI token, and scale the result to length 1.
 
     Parameters
     ----------
@@ -188,11 +188,11 @@ class GaussianNoisePerturber(VectorPerturber):
 
     Notes
     -----
-    **Guarantee.** The release of one moved token is Gaussian before it is scaled, and scaling only loses information.
-    Take two equally likely words at Euclidean distance d. An attacker tells them apart with probability Phi(d / (2
-    scale)) at most. This is Gaussian differential privacy with mu = d / scale, and mu is at most 2 / scale. The small
-    scales that keep a tagger useful give no protection: up to a scale of 0.1, the original is nearly always the nearest
-    word (thesis, Fig. 6.2; `sklearn_deid.embeddings.noise_study`).
+    **Guarantee.** The release of one moved token is Gaussian before scaling, and scaling only loses information. Take
+    two equally likely words at Euclidean distance d. An attacker distinguishes them with probability Phi(d / (2 scale))
+    at most. This is Gaussian differential privacy with mu = d / scale, and mu is at most 2 / scale. The small scales
+    that keep a tagger useful give no protection: up to a scale of 0.1, the original is nearly always the nearest word
+    (thesis, Fig. 6.2; `sklearn_deid.embeddings.noise_study`).
 
     References
     ----------

@@ -1,6 +1,6 @@
 """Randomised maps from a word of a table to a word of the same table; input and output are rows of the table.
 
-Each class knows its probabilities, so that an audit can compute the information that it reveals
+Each class knows its probabilities, so that an audit can compute the information in a release
 (`audit.bayes.bayes_reidentification`). The exception is `NoisyNearest`, whose probabilities have no closed form.
 """
 
@@ -19,7 +19,7 @@ _CELLS = 2**25
 
 
 class WordMoves(Protocol):
-    """Interface of a map between words, as `TokenMechanism` uses it."""
+    """Interface of a map between words, used by `TokenMechanism`."""
 
     def draw(self, rows: np.ndarray, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
         """Draw new rows and their similarity ranks (1 is the word itself, -1 is unknown), both of shape (n,)."""
@@ -36,8 +36,8 @@ class UniformNeighbors:
     n_neighbors : int
         N, number of words to choose from.
     guard_substring : bool
-        Whether words that contain the source word or are contained in it are left out. The source word is one of them.
-        The next nearest words take their places.
+        Whether to leave out words that contain the source word, and words inside the source word. The source word is
+        one of them. The next nearest words take their places.
     """
 
     def __init__(self, index: NeighborIndex, n_neighbors: int, guard_substring: bool = False) -> None:
@@ -95,7 +95,7 @@ class UniformNeighbors:
         return [self._guarded[row] for row in rows.tolist()]
 
     def _free_of_substrings(self, row: int, neighbors: np.ndarray) -> np.ndarray:
-        """Return the columns of the first N neighbours that neither contain the word nor are contained in it."""
+        """Return the columns of the first N neighbours that neither contain the word nor lie inside the word."""
         words = self._folded_words()
         source = words[row]
         free = []

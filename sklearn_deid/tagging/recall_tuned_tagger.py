@@ -45,7 +45,7 @@ class RecallTunedTagger(TokenTagger, BaseEstimator):
     Parameters
     ----------
     estimator : estimator, default=DeidTagger()
-        Tagger, or a pipeline that ends with one.
+        Tagger, or a pipeline that ends with a tagger.
     target_recall : float in (0, 1) or None, default=0.99
         Proportion of PHI to find on new patients. `fit` takes the highest threshold that reaches the target, because
         that threshold costs the least precision. `fit` never chooses a threshold above 0.5 (a bias below 0).
@@ -78,7 +78,7 @@ class RecallTunedTagger(TokenTagger, BaseEstimator):
         `FrozenEstimator`.
     refit : bool, default=False
         Whether to train the tagger again on all patients after the threshold is chosen. Required with several folds.
-        The threshold then comes from other taggers than the final one, so that the guarantee is only empirical.
+        Other taggers than the final tagger then determine the threshold, so that the guarantee is only empirical.
     n_jobs : int or None, default=None
         Number of folds that are trained in parallel.
     random_state : int, RandomState or None, default=None

@@ -339,7 +339,7 @@ class DeidTagger(TokenTagger, SequenceNet):
         Parameters
         ----------
         X, y
-            As for `fit`.
+            Sentences and tags, as in `fit`.
         classes : array-like of str, optional
             All IOB2 tags of all calls. Needed at the first call if later calls contain further tags.
         groups : array-like of shape (n,), optional

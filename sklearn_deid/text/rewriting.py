@@ -35,7 +35,7 @@ class Rewriting(NamedTuple):
 def merge_spans(spans: Iterable[Span]) -> list[Span]:
     """Join spans that overlap or touch.
 
-    A joined span has the label, category and confidence of its longest part. Of equally long parts the first counts.
+    A joined span has the label, category and confidence of its longest part. At equal length the first part counts.
 
     Parameters
     ----------

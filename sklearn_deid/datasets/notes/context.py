@@ -55,7 +55,7 @@ def make_style(chance: Chance) -> Style:
 
 
 class NoteContext:
-    """Writes one note.
+    """Writer of a single note.
 
     Parameters
     ----------

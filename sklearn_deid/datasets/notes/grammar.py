@@ -9,8 +9,7 @@
 ``<a|b|c>``             one of the alternatives, which may be empty and may be nested
 ======================  ==========================================================================================
 
-All other characters stand for themselves. A template never holds ``<`` or ``{`` of its own; the word ``{lt}`` writes
-``<``.
+All other characters are literal text. A template never holds ``<`` or ``{`` of its own; the word ``{lt}`` writes ``<``.
 """
 
 from __future__ import annotations

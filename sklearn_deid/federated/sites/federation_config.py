@@ -55,7 +55,7 @@ _PRETRAINED = "a folder belongs to one site, and files behind a name on the hub 
 
 @dataclass(frozen=True)
 class FederationConfig:
-    """Public settings of a federation. All sites and the server have the same file, and nothing in it is secret.
+    """Public settings of a federation. All sites and the server have the same file. The file contains no secret.
 
     Parameters
     ----------

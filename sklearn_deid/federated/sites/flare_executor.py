@@ -32,7 +32,7 @@ _PING_EVERY, _PING_TIMEOUT = 10.0, 5.0
 
 
 class SiteExecutor(Executor):
-    """Executor that reads the site's own settings, trains, and calls the server. A job passes no arguments to it."""
+    """Executor that reads the site's own settings, trains, and calls the server. A job cannot pass arguments."""
 
     def execute(self, task_name: str, shareable: Shareable, fl_ctx: Any, abort_signal: Any) -> Shareable:
         """Train until the session ends. Errors are logged without text of notes."""

@@ -94,9 +94,8 @@ def write_session(folder: str | os.PathLike[str], rules: SessionRules) -> None:
 def harden_site(kit: str | os.PathLike[str], agreement: FederationConfig, settings: SiteSettings) -> None:
     """Restrict the kit of a site to one class, and write the settings of the site.
 
-    With the restricted kit nobody can send code, run shell commands, or send a job with other components than the
-    executor of this library. Logs stay at the site. The site can read these files before it starts, and can change them
-    at any time.
+    The restricted kit refuses code, shell commands, and jobs with other components than the executor of this library.
+    Logs stay at the site. The site can read these files before it starts, and can change them at any time.
 
     Parameters
     ----------

@@ -12,7 +12,7 @@ from ..worker import WorkerSettings
 
 @dataclass(frozen=True)
 class SiteSettings:
-    """Settings of one site. The file stays at the site, and no message holds it.
+    """Settings of one site. The file stays at the site and is part of no message.
 
     The sizes of messages reveal how many parameters a site fetches and sends. They do not reveal ``clip``,
     ``threshold`` and the other settings.

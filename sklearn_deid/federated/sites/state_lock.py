@@ -18,7 +18,7 @@ class StateLock:
     Parameters
     ----------
     folder : Path
-        An existing folder. A file ``lock`` is made in it.
+        An existing folder. The lock creates the file ``lock`` in this folder.
     patience : float, default=330.0
         Seconds to wait for the other process. A process whose server does not answer gives up after 300.
 

@@ -226,7 +226,7 @@ def _grouped(
 
 
 def _noted(place: SourceLocation, group: PackedGroup, name: str, kind: type) -> list[Any]:
-    """What is noted for each span of a group; None for all where nothing is."""
+    """Attribute of each span of a group; a list of None if the group lacks the attribute."""
     values = group.attrs.get(name)
     if isinstance(values, dict):  # scores of spaCy's own components
         values = _floats(values)
@@ -240,7 +240,7 @@ def _noted(place: SourceLocation, group: PackedGroup, name: str, kind: type) -> 
 
 
 def _floats(packed: dict) -> list[float] | None:
-    """A one-dimensional array of floats as srsly packs it; None for anything else."""
+    """One-dimensional array of floats, packed by srsly; None for any other value."""
     data, dtype = packed.get(b"data"), packed.get(b"type")
     if packed.get(b"nd") is not True or dtype not in ("<f4", "<f8") or not isinstance(data, bytes):
         return None

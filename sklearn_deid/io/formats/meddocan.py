@@ -25,12 +25,12 @@ _DIALECT = Dialect("MEDDOCAN", MEDDOCAN.category, _no_patient)
 
 
 def read(path: Path, encoding: str | None = None) -> Iterator[Item]:
-    """Yield the document of a file; ``encoding=None`` is what the file declares."""
+    """Yield the document of a file. With ``encoding=None`` the declared encoding of the file is used."""
     yield parse_note(path, encoding, _DIALECT)
 
 
 def write(document: Document, lossy: bool = False) -> dict[str, str]:
-    """One XML file; raises for control characters that XML cannot hold, unless ``lossy``."""
+    """Content of the XML file. Control characters that XML cannot hold raise an error unless ``lossy`` is set."""
     return {".xml": render_note(document, _DIALECT, lossy)}
 
 

@@ -137,7 +137,7 @@ def _checked(place: SourceLocation, text: str, start: int, end: int) -> str:
 
 
 def _is_doctor(text: str, start: int, end: int) -> bool:
-    """Whether a title precedes a placeholder, or a degree follows the placeholder and the names after it."""
+    """Whether a title precedes a placeholder, or a degree follows the placeholder and further name placeholders."""
     if _BEFORE_DOCTOR.search(text, max(0, start - 30), start):
         return True
     # The loop skips placeholders that follow directly, such as the last name behind the first name.

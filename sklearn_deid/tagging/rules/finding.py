@@ -88,8 +88,8 @@ def find_phi(
     -------
     list of RuleSpan
         Spans, sorted and without overlap. ``label`` is the kind of PHI (`KINDS`), and ``rule`` is the name of the rule.
-        Of overlapping spans, the function keeps the span with the highest priority. Of spans with equal priority, the
-        function keeps the longest span, and of equally long spans the first span.
+        If spans overlap, the function keeps the span with the highest priority. At equal priority the function keeps
+        the longest span, and at equal length the first span.
 
     Raises
     ------

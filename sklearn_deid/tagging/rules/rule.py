@@ -43,7 +43,7 @@ class Rule:
         Function of the text of the span. The function returns how many characters at the start of the text belong to
         the span, and 0 if the match is no PHI.
     needs : str, default="0123456789"
-        Characters, at least one of which occurs in every match. Texts without these characters are skipped.
+        Characters. Every match contains at least one of these characters. Texts without these characters are skipped.
     """
 
     name: str
