@@ -60,16 +60,17 @@ class NoteOutput:
         CorpusFormatError
             If the format cannot hold this note. Other notes can still be written.
         """
-        # The id is recorded first: a note that fails in the writer must not lose the files of this run.
-        self._written.add(document.doc_id)
+        doc_id = document.doc_id
         if self.numbers is not None:
-            document = Document(self.numbers.assign(document.doc_id), document.text, document.spans)
+            document = Document(self.numbers.assign(doc_id), document.text, document.spans)
         self._writer.write(document)
+        # The id is recorded last: if the writer refuses the note, `withdraw` must remove the files of an earlier run.
+        self._written.add(doc_id)
 
     def withdraw(self, doc_id: str) -> None:
         """Remove the files of an earlier run for a note that this run withholds."""
         name = self._name(doc_id)
-        if not self.overwrite or doc_id in self._written:  # the second note of the same id is what is withheld
+        if not self.overwrite or doc_id in self._written:  # the second note with this id is withheld
             return
         # An id from a file could contain path separators, and deleting must not leave the output folder.
         if not self.format.one_document or name is None or Path(name).name != name:
