@@ -18,6 +18,7 @@ __all__ = [
     "MissingDependencyError",
     "SequenceError",
     "SpanError",
+    "TrainingDivergedError",
     "UnsafeToShareWarning",
     "WithheldWarning",
 ]
@@ -93,6 +94,10 @@ class SpanError(DeidError, ValueError):
 
 class SequenceError(DeidError, ValueError):
     """X or y is not a sequence of token or tag sequences, or X and y do not match."""
+
+
+class TrainingDivergedError(DeidError, ValueError):
+    """A training left the range of numbers. Its weights would find nothing. The message names the setting to change."""
 
 
 class CorpusFormatError(DeidError, ValueError):
