@@ -137,4 +137,12 @@ class InsecureReleaseWarning(UserWarning):
 
 
 class WithheldWarning(UserWarning):
-    """A note could not be processed and was withheld from the output."""
+    """A note could not be processed and was withheld from the output.
+
+    Attributes
+    ----------
+    error : DeidError or None
+        Reason, with the id of the note.
+    """
+
+    error: DeidError | None = None

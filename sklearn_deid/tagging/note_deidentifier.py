@@ -287,7 +287,9 @@ class NoteDeidentifier(BaseEstimator):
         if self.on_error == "raise":
             # A traceback shows the message of the cause, and only the messages of a DeidError never hold note text.
             raise error from (cause if isinstance(cause, DeidError) else None)
-        warnings.warn(f"Note withheld: {error}", WithheldWarning, stacklevel=2)
+        warning = WithheldWarning(f"Note withheld: {error}")
+        warning.error = error
+        warnings.warn(warning, stacklevel=2)
 
     def _spans(self, estimator: Any, texts: list[str]) -> list[tuple[Span, ...]]:
         """Tag the sentences of all notes at once and return the spans of each note."""

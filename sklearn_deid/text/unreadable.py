@@ -14,7 +14,7 @@ import binascii
 import re
 import unicodedata
 
-_ENCODING = "Read the file with its encoding: encoding='{0}' (option --encoding {0})."
+_ENCODING = "Pass encoding='{0}' when you read the file."
 _CONVERT = "Convert the note to plain text first."
 # Controls (category Cc) that are no white space. Form feeds and the separators of HL7 messages are white space. Controls
 # that stand for a sign in Windows-1252 occur in notes that were once converted wrongly; `normalize` reads the sign.
@@ -55,8 +55,7 @@ def unreadable_reason(text: str) -> str | None:
     >>> unreadable_reason("Seen by Dr. Alder.\\n\\tHR=80, stable.") is None
     True
     >>> unreadable_reason("Seen by Dr. Alder.".encode("utf-16-le").decode("utf-8"))
-    "The note is UTF-16 that was not decoded. Read the file with its encoding: encoding='utf-16-le' (option \
---encoding utf-16-le)."
+    "The note is UTF-16 that was not decoded. Pass encoding='utf-16-le' when you read the file."
     """
     if "\0" in text:
         return _with_nulls(text)

@@ -20,7 +20,7 @@ PLAIN = NOTE.encode("ascii", "ignore").decode()
 def test_utf_16_and_32_name_the_encoding_to_pass(encoding, read_as):
     reason = unreadable_reason(PLAIN.encode(encoding).decode(read_as))
     assert reason.startswith(f"The note is {encoding[:6].upper()} that was not decoded.")
-    assert f"--encoding {encoding})" in reason
+    assert f"Pass encoding='{encoding}' when" in reason
 
 
 @pytest.mark.parametrize(
