@@ -63,7 +63,7 @@ def add_note_options(parser: ArgumentParser) -> None:
 
 
 def run_stamp(arguments: Namespace, **options: Any) -> dict[str, Any]:
-    """Everything that the outputs of a run depend on, besides the notes: `--resume` goes on only with the same stamp."""
+    """Everything that the outputs depend on, besides the notes. ``--resume`` goes on only with the same stamp."""
     model = bundle_digest(arguments.model)
     given = {"input_format": arguments.format, "encoding": arguments.encoding}
     return {"version": __version__, "model": model, **given, **options}
@@ -118,8 +118,10 @@ def _pending(documents: Iterator[Document], output: NoteOutput, account: Account
         if state is NoteState.DONE:
             account.skipped += 1
         elif state is NoteState.CHANGED:
-            # Its old output leaves with this run, and the next run makes it anew: a note is never done twice in one.
-            changed = "The note has changed since its output was written, which is now removed. Run again with --resume."
+            # A note is never done twice in one run: the old output leaves with this run, the next run makes it anew.
+            changed = (
+                "The note has changed since its output was written, which is now removed. Run again with --resume."
+            )
             account.withheld.append(CorpusFormatError(changed, doc_id=document.doc_id))
         else:
             yield document

@@ -175,7 +175,8 @@ class NoteOutput:
                 raise _foreign(file)
             if not file.name.endswith(_PART) and not self.record.has_output(name, file.read_bytes()):
                 raise DeidError(
-                    "This file was changed after the run wrote it. Move it away, and use --resume again.", path=str(file)
+                    "This file was changed after the run wrote it. Move it away, and use --resume again.",
+                    path=str(file),
                 )
 
     def _check_lines(self) -> None:

@@ -97,8 +97,8 @@ def file_name(doc_id: str, suffix: str) -> str:
     Raises
     ------
     CorpusFormatError
-        If the id is empty or too long, starts with a dot, contains a path separator, ``..`` or a control character, or is a
-        reserved name.
+        If the id is empty, reserved or too long, starts with a dot, or contains a path separator, ``..`` or a control
+        character.
 
     Examples
     --------

@@ -1,7 +1,7 @@
 """Canary of a saved model: what the model found in a built-in note when it was saved.
 
-The digests of a bundle notice changed files. The canary notices everything else that makes a loaded model find something
-else than the saved one: other weights with new digests, another layer under an old name, a library or a processor that
+The digests of a bundle notice changed files. The canary notices everything else that makes a loaded model find other
+PHI than the saved one: other weights with new digests, another layer under an old name, a library or a processor that
 computes wrongly. It does not notice forgery by those who can run the model themselves.
 """
 
@@ -15,8 +15,9 @@ from ..sequences import TokenSequences, TokenVectors
 from ..text import segment
 from .note_deidentifier import flat_tags
 
-# Tolerance, because processors, precisions and versions of libraries add numbers in another order: each tag that was
-# sure must be the same, and so must be 98 % of all tags; no probability may differ by more than .1, nor the mean by .02.
+# Tolerance, because processors, precisions and versions of libraries add numbers in another order. Each tag with at
+# least the probability SURE must be the same, and so must be the share SAME_TAGS of all tags. No probability may differ
+# by more than LARGEST_DIFFERENCE, and the mean difference must not exceed MEAN_DIFFERENCE.
 SURE, SAME_TAGS, LARGEST_DIFFERENCE, MEAN_DIFFERENCE = 0.8, 0.98, 0.1, 0.02
 
 # An invented note of `make_clinical_notes`. A changed note would refuse all saved models: add another one instead.

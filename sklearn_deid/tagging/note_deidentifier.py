@@ -22,7 +22,18 @@ from .._compat import Interval, StrOptions, check_constraints
 from ..exceptions import DeidError, WithheldWarning
 from ..metrics import Counts, compare
 from ..sequences import TokenSequences, check_tags
-from ..text import REDACTION_MODES, Corpus, Document, Segmentation, Span, normalize, redact, segment, tags_to_spans, unreadable_reason
+from ..text import (
+    REDACTION_MODES,
+    Corpus,
+    Document,
+    Segmentation,
+    Span,
+    normalize,
+    redact,
+    segment,
+    tags_to_spans,
+    unreadable_reason,
+)
 from .note_input import checked_notes
 from .tagger_failure import TaggerFailure
 
@@ -124,8 +135,9 @@ class NoteDeidentifier(BaseEstimator):
         SequenceError
             If ``texts`` is a single text, bytes, a table, a mapping or no iterable.
         DeidError
-            If a note is not a text, the tagger fails on the note, or the note is text of another kind
-            (`text.unreadable_reason`): with control characters, not decoded, RTF, quoted-printable or base64. The message holds the number or id of the note.
+            If a note is not a text, if the tagger fails on the note, or if the note is text of another kind
+            (`text.unreadable_reason`): with control characters, not decoded, RTF, quoted-printable or base64. The
+            message holds the number or id of the note.
             Not raised with ``on_error="withhold"``.
 
         Warns

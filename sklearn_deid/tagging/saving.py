@@ -464,8 +464,6 @@ def _check_canary(model: Any, manifest: Mapping[str, Any], path: str | os.PathLi
         raise BundleError(f"{problem} Do not use it: copy the model anew, or train it anew.", path=str(path))
 
 
-
-
 def _to_state(model: Any) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
     """Convert a model and the taggers inside the model to a manifest and arrays."""
     # A FrozenEstimator has no state of its own.

@@ -36,7 +36,8 @@ _LIGATURES = {"\ufb00": "ff", "\ufb01": "fi", "\ufb02": "fl", "\ufb03": "ffi", "
 _LIGATURE = re.compile("[\ufb00-\ufb05]")
 # A capitalised word that goes on in the next line, or a number. "follow-" and "up" may be two words, and stay.
 _HYPHENATED = re.compile(
-    rf"(?<![{_LETTERS}])[{_LETTERS}]{{1,40}}(?P<hyphen>[-\u00ad\u2010\u2011])(?P<gap>[ \t]{{0,4}}{_BREAK}[ \t]{{0,8}})(?=[{_LETTERS}])"
+    rf"(?<![{_LETTERS}])[{_LETTERS}]{{1,40}}(?P<hyphen>[-\u00ad\u2010\u2011])(?P<gap>[ \t]{{0,4}}{_BREAK}[ \t]{{0,8}})"
+    rf"(?=[{_LETTERS}])"
 )
 _NUMBER_BREAK = re.compile(rf"(?<=[0-9][-/\u2010\u2011\u2013])[ \t]{{0,4}}{_BREAK}[ \t]{{0,8}}(?=[0-9])")
 _SPACED_SIGN = rf"[{_LETTERS}0-9@./:,'_-]"

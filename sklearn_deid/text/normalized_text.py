@@ -1,4 +1,4 @@
-"""`NormalizedText`: a text that was changed for reading, with the exact place of each character in the unchanged text."""
+"""`NormalizedText`: a text that was changed for reading, with the place of each character in the unchanged text."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """`unreadable_reason`: notes that hold text of another kind, in which no tagger finds PHI.
 
-UTF-16 that was read as UTF-8, RTF, quoted-printable and base64 are readable by people or by other programs, and a tagger
-sees none of the names in them. Such a note must be withheld: its redaction would be the note itself.
+People or other programs can read RTF, quoted-printable, base64, and UTF-16 that was decoded as UTF-8. A tagger sees
+none of the names in them. Such a note must be withheld: its redaction would be the note itself.
 
 The tests look for signs that ordinary notes do not have. They find encodings, not attackers: a text that was hidden on
 purpose can look like ordinary words.
@@ -16,8 +16,8 @@ import unicodedata
 
 _ENCODING = "Pass encoding='{0}' when you read the file."
 _CONVERT = "Convert the note to plain text first."
-# Controls (category Cc) that are no white space. Form feeds and the separators of HL7 messages are white space. Controls
-# that stand for a sign in Windows-1252 occur in notes that were once converted wrongly; `normalize` reads the sign.
+# Controls (category Cc) that are no white space. Form feeds and the separators of HL7 messages are white space. Notes
+# that were once converted wrongly hold controls that are signs in Windows-1252; `normalize` reads the sign.
 _CONTROL = re.compile("[\x01-\x08\x0e-\x1b\x7f\x81\x8d\x8f\x90\x9d]")
 _RTF = re.compile(r"\{\\rtf[0-9]?(?![A-Za-z])")
 _BINARY_START = re.compile(r"\s{0,8}(%PDF-|%!PS-Adobe)")

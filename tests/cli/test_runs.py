@@ -86,7 +86,8 @@ def test_a_raw_line_in_the_output_file_is_no_output(run, command, tmp_path, note
 
 @pytest.mark.parametrize("output", OUTPUTS)
 @pytest.mark.parametrize(
-    ("options", "named"), [({"mode": "mask"}, "mode"), ({"encoding": "latin-1"}, "encoding"), ({"format": "text"}, "input")]
+    ("options", "named"),
+    [({"mode": "mask"}, "mode"), ({"encoding": "latin-1"}, "encoding"), ({"format": "text"}, "input")],
 )
 def test_other_options_are_not_mixed(run, command, tmp_path, output, options, named):
     assert run(*command(output))[0] == 0
@@ -115,7 +116,7 @@ def test_a_changed_note_does_not_keep_its_old_output(run, command, tmp_path, not
     (tmp_path / "notes" / f"{changed}.txt").write_text(NOTE, encoding="utf-8")
     code, _, err = run(*command(output), "--resume")
     assert code == 1
-    assert f"The note has changed since its output was written, which is now removed. Run again with --resume. " in err
+    assert "The note has changed since its output was written, which is now removed. Run again with --resume. " in err
     assert f"[document {changed}]" in err
     assert changed not in str(everything(tmp_path, output))
     code, _, err = run(*command(output), "--resume")
@@ -278,7 +279,9 @@ def test_a_record_without_its_last_half_line_goes_on(tmp_path):
     assert record.path.read_bytes() == whole
 
 
-@pytest.mark.parametrize("content", [b"", b"nonsense\n", b'{"kind": "other"}\n', b'{"kind": "sklearn-deid run 1"}\n', b"[]\n"])
+@pytest.mark.parametrize(
+    "content", [b"", b"nonsense\n", b'{"kind": "other"}\n', b'{"kind": "sklearn-deid run 1"}\n', b"[]\n"]
+)
 def test_what_is_no_record(tmp_path, content):
     record = RunRecord(tmp_path / "out")
     record.path.write_bytes(content)

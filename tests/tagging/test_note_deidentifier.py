@@ -17,6 +17,7 @@ from sklearn.pipeline import Pipeline
 
 from sklearn_deid import Corpus, DeidTagger, Document, NoteDeidentifier, Span, deid_report
 from sklearn_deid.exceptions import AlignmentWarning, DeidError, SequenceError, WithheldWarning
+from sklearn_deid.tagging.note_input import checked_notes
 from sklearn_deid.text import segment, unreadable_reason
 
 from .conftest import make_sentences
@@ -277,7 +278,9 @@ class Fails(CapitalTagger):
         return super().predict(X)
 
 
-@pytest.mark.parametrize("error", [TypeError, KeyError, IndexError, MemoryError, AssertionError, AttributeError, OSError])
+@pytest.mark.parametrize(
+    "error", [TypeError, KeyError, IndexError, MemoryError, AssertionError, AttributeError, OSError]
+)
 def test_any_error_of_a_tagger_withholds_the_note_without_its_text(error):
     model = NoteDeidentifier(Fails(error).fit(None), on_error="withhold")
     with pytest.warns(WithheldWarning) as caught:
@@ -327,6 +330,12 @@ def test_tables_and_their_columns():
     with pytest.raises(SequenceError, match=r"Got DataFrame instead. .* redact\(table\['text'\]\)"):
         capital().redact(table)
     assert capital().redact(table["text"]) == ["[NAME] was seen", "pain"] == capital().redact(table["text"].to_numpy())
+
+
+def test_nothing_is_read_before_it_is_asked_for():
+    stream = (text for text in ["Ann"])
+    assert checked_notes(stream, "redact") is stream
+    assert next(stream) == "Ann"
 
 
 def test_documents_and_iterables_of_them():

@@ -11,11 +11,15 @@ from sklearn_deid.tagging.weight_checks import class_problem, weight_problem
 from .conftest import SMALL
 
 
-@pytest.mark.parametrize("parameters", [{"lr": 1e30}, {"lr": 1e30, "gradient_clip": None}, {"lr": 1e12, "head": "softmax"}])
+@pytest.mark.parametrize(
+    "parameters", [{"lr": 1e30}, {"lr": 1e30, "gradient_clip": None}, {"lr": 1e12, "head": "softmax"}]
+)
 def test_training_that_diverges_names_the_setting(sentences, parameters):
     X, y, _ = sentences
     tagger = DeidTagger(**{**SMALL, "max_epochs": 5, **parameters})
-    with pytest.raises(TrainingDivergedError, match="diverged. .* Lower the 'lr' parameter of DeidTagger, .* 3e-3") as e:
+    with pytest.raises(
+        TrainingDivergedError, match="diverged. .* Lower the 'lr' parameter of DeidTagger, .* 3e-3"
+    ) as e:
         tagger.fit(X, y)
     assert f"{parameters['lr']:g}" in str(e.value)
     assert ("'gradient_clip'" in str(e.value)) == ("gradient_clip" in parameters)

@@ -1,4 +1,4 @@
-"""What is read is the ordinary form; every character of it is at its exact place in the note; ordinary text is untouched."""
+"""What is read is the ordinary form, each character at its exact place in the note; ordinary text is untouched."""
 
 import html
 import time
@@ -134,10 +134,7 @@ def test_tokens_of_what_is_read_do_not_overlap_in_the_note(text):
 @given(st.text(max_size=60), st.data())
 def test_edits_are_as_replacing_by_hand(text, data):
     borders = sorted(data.draw(st.sets(st.integers(0, len(text)), max_size=6)))
-    edits = [
-        Edit(a, b, data.draw(st.text(max_size=3)))
-        for a, b in zip(borders[::2], borders[1::2], strict=False)
-    ]
+    edits = [Edit(a, b, data.draw(st.text(max_size=3))) for a, b in zip(borders[::2], borders[1::2], strict=False)]
     expected, position = "", 0
     for edit in edits:
         expected += text[position : edit.start] + edit.replacement
@@ -158,7 +155,8 @@ def test_no_text_in_the_repr():
 
 
 @pytest.mark.parametrize(
-    "piece", ["a ", "\u200b", "A\u0301", "A-", "A-\n", "&#", "&#65;", "\ufb01", "a\u200b", "1-\n", "\uff0e", "\u0301", " a"]
+    "piece",
+    ["a ", "\u200b", "A\u0301", "A-", "A-\n", "&#", "&#65;", "\ufb01", "a\u200b", "1-\n", "\uff0e", "\u0301", " a"],
 )
 def test_the_time_is_linear(piece):
     text = piece * (400_000 // len(piece))

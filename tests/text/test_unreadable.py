@@ -11,7 +11,10 @@ from sklearn_deid import fetch_meddocan, make_clinical_notes
 from sklearn_deid.exceptions import DataNotFoundError
 from sklearn_deid.text import unreadable_reason
 
-NOTE = "Mr. John Alder, 45yo, was seen on 3/4/2021 in Northwick.\nHR=80, BP=120/80, pH=7.4. Jos\u00e9 Mu\u00f1oz called.\n" * 3
+NOTE = (
+    "Mr. John Alder, 45yo, was seen on 3/4/2021 in Northwick.\nHR=80, BP=120/80, pH=7.4. Jos\u00e9 Mu\u00f1oz called.\n"
+    * 3
+)
 PLAIN = NOTE.encode("ascii", "ignore").decode()
 
 
