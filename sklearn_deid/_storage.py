@@ -6,6 +6,7 @@ import json
 import os
 from hashlib import sha256
 from pathlib import Path
+from stat import S_ISREG
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,14 @@ FORMAT_VERSION = 1
 _KNOWN_FORMATS = (1, 2)
 ARRAYS_FILE = "arrays.safetensors"
 _MANIFEST = "manifest.json"
-_LARGEST_MANIFEST = 64 * 2**20
+# A manifest with the tokenizer of a language model has 20 MiB. Many small values take far more memory than their text.
+_LARGEST_MANIFEST, _MOST_VALUES = 32 * 2**20, 2**21
+_MOST_ARRAYS = 20_000
+_DTYPES = {
+    **{f"F{8 * n}": f"<f{n}" for n in (2, 4, 8)},
+    **{f"{kind}{8 * n}": f"<{kind.lower()}{n}" for kind in "IU" for n in (1, 2, 4, 8)},
+    "BOOL": "?",
+}
 
 
 def write_bundle(
@@ -87,27 +95,76 @@ def read_bundle(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str,
     BundleError
         If the bundle is missing, damaged, or of a newer format.
     """
-    from safetensors import SafetensorError
-    from safetensors.numpy import load_file
-
-    manifest = read_manifest(path)
-    try:
-        return manifest, load_file(Path(path) / ARRAYS_FILE)
-    except (OSError, SafetensorError):
-        raise BundleError("The arrays cannot be read.", path=str(path)) from None
+    return read_manifest(path), read_arrays(path)
 
 
-def read_manifest(path: str | os.PathLike[str]) -> dict[str, Any]:
-    """Read only the manifest, and check the digests of both files without loading the arrays into memory.
+def read_arrays(path: str | os.PathLike[str]) -> dict[str, np.ndarray]:
+    """Read the arrays of a bundle to memory. Call `read_manifest` first, which checks their digest.
 
     Raises
     ------
     BundleError
-        If the bundle is missing, damaged, or of a newer format.
+        If the file is missing, no regular file, or no file of arrays.
+    """
+    from safetensors import SafetensorError
+    from safetensors.numpy import load_file
+
+    file = Path(path) / ARRAYS_FILE
+    try:
+        _check_regular(file)
+        return load_file(file)
+    except (OSError, SafetensorError):
+        raise BundleError("The arrays cannot be read.", path=str(path)) from None
+
+
+def array_stand_ins(path: str | os.PathLike[str]) -> dict[str, np.ndarray]:
+    """Arrays of zeros with the shapes and types of the arrays of a bundle. They take no memory.
+
+    Raises
+    ------
+    BundleError
+        If the file is missing, no regular file, or no file of arrays, or holds too many arrays or an unknown type.
+    """
+    from safetensors import SafetensorError, safe_open
+
+    file = Path(path) / ARRAYS_FILE
+    stand_ins = {}
+    try:
+        _check_regular(file)
+        with safe_open(file, "numpy") as arrays:
+            names = list(arrays.keys())
+            for name in names[:_MOST_ARRAYS]:
+                place = arrays.get_slice(name)
+                zero = np.zeros((), dtype=_DTYPES[place.get_dtype()])
+                stand_ins[name] = np.broadcast_to(zero, place.get_shape())
+    except (OSError, SafetensorError, KeyError, ValueError):
+        raise BundleError("The arrays cannot be read.", path=str(path)) from None
+    if len(names) > _MOST_ARRAYS:
+        raise BundleError(f"There are more than {_MOST_ARRAYS} arrays.", path=str(path))
+    return stand_ins
+
+
+def read_manifest(path: str | os.PathLike[str], *, largest_arrays: int | None = None) -> dict[str, Any]:
+    """Read only the manifest, and check the digests of both files without loading the arrays into memory.
+
+    Parameters
+    ----------
+    path : path
+        Folder of the bundle.
+    largest_arrays : int, optional
+        Largest size of the file of arrays, in bytes. A larger file is refused before it is read. None sets no limit.
+
+    Raises
+    ------
+    BundleError
+        If the bundle is missing, damaged, too large, or of a newer format, or if a file is no regular file.
     """
     folder = Path(path)
     manifest = _parsed_manifest(folder)
     try:
+        size = _check_regular(folder / ARRAYS_FILE)
+        if largest_arrays is not None and size > largest_arrays:
+            raise BundleError(f"The arrays take more than {largest_arrays / 2**30:g} GiB.", path=str(folder))
         # The parser of safetensors checks the header only. Damaged values change nothing but the digest.
         digest = _file_digest(folder / ARRAYS_FILE)
     except OSError:
@@ -115,6 +172,17 @@ def read_manifest(path: str | os.PathLike[str]) -> dict[str, Any]:
     if manifest.get("arrays_sha256") != digest:
         raise BundleError("The arrays differ from the arrays that were saved with the manifest.", path=str(folder))
     return manifest
+
+
+def bundle_digest(path: str | os.PathLike[str]) -> str:
+    """Digest of a bundle: of its manifest, which holds the digest of the arrays.
+
+    Raises
+    ------
+    BundleError
+        If the manifest is missing, damaged, or of a newer format.
+    """
+    return _manifest_digest(_parsed_manifest(Path(path)))
 
 
 def saved_class(path: str | os.PathLike[str]) -> str | None:
@@ -152,12 +220,16 @@ def plain_json(value: Any, name: str) -> Any:
 
 
 def _parsed_manifest(folder: Path) -> dict[str, Any]:
-    if not (folder / _MANIFEST).is_file():
+    file = folder / _MANIFEST
+    if not file.is_file():  # no link to a device, and no FIFO, at which reading would wait for ever
         raise BundleError(f"There is no saved model or representation: {_MANIFEST} is missing.", path=str(folder))
-    if (folder / _MANIFEST).stat().st_size > _LARGEST_MANIFEST:
-        raise BundleError("The manifest is larger than 64 MiB.", path=str(folder))
+    if file.stat().st_size > _LARGEST_MANIFEST:
+        raise BundleError(f"The manifest is larger than {_LARGEST_MANIFEST // 2**20} MiB.", path=str(folder))
+    data = file.read_bytes()
+    if sum(data.count(sign) for sign in (b",", b"[", b"{")) > _MOST_VALUES:
+        raise BundleError(f"The manifest holds more than {_MOST_VALUES:,} values.", path=str(folder))
     try:
-        manifest = json.loads((folder / _MANIFEST).read_text(encoding="utf-8"))
+        manifest = json.loads(data.decode("utf-8"))
         digest = manifest.pop("manifest_sha256", None) if isinstance(manifest, dict) else None
         damaged = digest != _manifest_digest(manifest)
     except (ValueError, RecursionError):
@@ -172,6 +244,14 @@ def _parsed_manifest(folder: Path) -> dict[str, Any]:
 def _manifest_digest(manifest: Any) -> str:
     """Digest of a manifest. The digest detects damage, not forgery: an attacker can compute a new digest."""
     return sha256(json.dumps(manifest, sort_keys=True).encode("utf-8")).hexdigest()
+
+
+def _check_regular(path: Path) -> int:
+    """Size of a regular file. At a FIFO or a device, reading would wait for ever or never end."""
+    status = path.stat()
+    if not S_ISREG(status.st_mode):
+        raise BundleError(f"{path.name} is no regular file, but a device, a pipe or a folder.", path=str(path.parent))
+    return status.st_size
 
 
 def _file_digest(path: Path) -> str:

@@ -18,6 +18,7 @@ __all__ = [
     "MissingDependencyError",
     "SequenceError",
     "SpanError",
+    "TrainingDivergedError",
     "UnsafeToShareWarning",
     "WithheldWarning",
 ]
@@ -95,6 +96,10 @@ class SequenceError(DeidError, ValueError):
     """X or y is not a sequence of token or tag sequences, or X and y do not match."""
 
 
+class TrainingDivergedError(DeidError, ValueError):
+    """A training left the range of numbers. Its weights would find nothing. The message names the setting to change."""
+
+
 class CorpusFormatError(DeidError, ValueError):
     """A corpus file or a file of note templates is invalid or ambiguous."""
 
@@ -132,4 +137,12 @@ class InsecureReleaseWarning(UserWarning):
 
 
 class WithheldWarning(UserWarning):
-    """A note could not be processed and was withheld from the output."""
+    """A note could not be processed and was withheld from the output.
+
+    Attributes
+    ----------
+    error : DeidError or None
+        Reason, with the id of the note.
+    """
+
+    error: DeidError | None = None

@@ -6,14 +6,17 @@ import sys
 import warnings
 from argparse import ArgumentParser, Namespace
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
+from .. import __version__
+from .._storage import bundle_digest
 from ..exceptions import CorpusFormatError, WithheldWarning
 from ..io import FORMATS
 from ..text import Document, Span
 from .failures import DONE, SOME_WITHHELD, one_line
-from .note_output import NoteOutput
+from .note_output import NoteOutput, NoteState
 from .note_source import NoteSource
 from .options import add_encoding, add_machine_options, add_quiet, set_machine
 
@@ -51,12 +54,19 @@ def add_note_options(parser: ArgumentParser) -> None:
     before.add_argument(
         "--resume",
         action="store_true",
-        help="continue an interrupted run: notes with a complete output are skipped. Use the same model and "
-        "options as before",
+        help="go on where an earlier run was interrupted: notes whose output is complete are skipped. Another model, "
+        "option or version is refused, and a note that has changed since is withheld",
     )
     before.add_argument("--overwrite", action="store_true", help="replace outputs of an earlier run")
     add_machine_options(parser)
     add_quiet(parser)
+
+
+def run_stamp(arguments: Namespace, **options: Any) -> dict[str, Any]:
+    """Everything that the outputs depend on, besides the notes. ``--resume`` goes on only with the same stamp."""
+    model = bundle_digest(arguments.model)
+    given = {"input_format": arguments.format, "encoding": arguments.encoding}
+    return {"version": __version__, "model": model, **given, **options}
 
 
 def load_deidentifier(arguments: Namespace) -> Any:
@@ -83,15 +93,15 @@ def annotate_notes(
     from tqdm import tqdm
 
     account = Account()
-    withhold = _withholder(account, output)
+    withhold = account.withheld.append
     documents = source.read(withhold)  # a wrong path or format is noticed before anything is written
     try:
         # The writer is opened before the first note is read: a wrong output ends the command without any work.
         with output, tqdm(total=source.size(), unit=" notes", mininterval=0.5, disable=quiet, file=sys.stderr) as bar:
             pending = _pending(documents, output, account)
-            for document in _results(pending, deidentifier, result, withhold):
+            for document, note in _results(pending, deidentifier, result, withhold):
                 try:
-                    output.write(document)
+                    output.write(document, note)
                     account.done += 1
                 # A note that the output format cannot hold is withheld like a note that cannot be read.
                 except CorpusFormatError as error:
@@ -103,37 +113,53 @@ def annotate_notes(
     return SOME_WITHHELD if account.withheld else DONE
 
 
-def _withholder(account: Account, output: NoteOutput) -> Callable[[CorpusFormatError], None]:
-    def withhold(error: CorpusFormatError) -> None:
-        account.withheld.append(error)
-        # The output of an earlier run for this note must not remain, because it would count as the result of this run.
-        if error.doc_id is not None:
-            output.withdraw(error.doc_id)
-
-    return withhold
-
-
 def _pending(documents: Iterator[Document], output: NoteOutput, account: Account) -> Iterator[Document]:
     """Yield the notes that no earlier run has finished."""
     # The notes pass one by one, so that the memory does not grow with the corpus.
     for document in documents:
-        if output.is_done(document.doc_id):
+        state = output.state(document)
+        if state is NoteState.DONE:
             account.skipped += 1
+        elif state is NoteState.CHANGED:
+            # A note is never done twice in one run: the old output leaves with this run, the next run makes it anew.
+            changed = (
+                "The note has changed since its output was written, which is now removed. Run again with --resume."
+            )
+            account.withheld.append(CorpusFormatError(changed, doc_id=document.doc_id))
         else:
             yield document
 
 
 def _results(
     pending: Iterator[Document], deidentifier: Any, result: Result, withhold: Callable[[CorpusFormatError], None]
-) -> Iterator[Document]:
-    """Yield the result of each note. Notes that cannot be processed are withheld."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", WithheldWarning)  # the account at the end has them all
+) -> Iterator[tuple[Document, Document]]:
+    """Yield the result of each note, and the note. Notes that cannot be processed are withheld."""
+    with _collected_reasons() as reasons:
         for document, spans in deidentifier.iter_annotate(pending):
             if spans is None:
-                withhold(CorpusFormatError("The note cannot be processed.", doc_id=document.doc_id))
+                reason = reasons.pop(document.doc_id, "The note cannot be processed.")
+                withhold(CorpusFormatError(reason, doc_id=document.doc_id))
             else:
-                yield result(document, spans)
+                yield result(document, spans), document
+
+
+@contextmanager
+def _collected_reasons() -> Iterator[dict[str, str]]:
+    """Collect why notes are withheld, by their ids. The account at the end shows the reasons, and no warning does."""
+    reasons: dict[str, str] = {}
+    with warnings.catch_warnings():
+        warnings.simplefilter("always", WithheldWarning)
+        show = warnings.showwarning
+
+        def collect(message: Warning | str, category: type[Warning], *place: Any) -> None:
+            error = getattr(message, "error", None)
+            if error is None:
+                show(message, category, *place)
+            else:
+                reasons[error.doc_id] = error.message
+
+        warnings.showwarning = collect  # type: ignore[assignment]
+        yield reasons
 
 
 def _report(account: Account, source: NoteSource, verb: str) -> None:

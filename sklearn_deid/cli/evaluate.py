@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import argparse
 import json
+import warnings
 from typing import TYPE_CHECKING, Any
 
+from ..exceptions import DeidError, WithheldWarning
 from ..io import read_corpus
+from ..text import Corpus
+from .annotating import load_deidentifier
 from .failures import DONE, one_line
-from .options import ANNOTATED, add_encoding, add_label_scheme
+from .options import ANNOTATED, add_encoding, add_label_scheme, add_machine_options, add_seed
 from .options import add_command as add
 
 if TYPE_CHECKING:
@@ -28,12 +32,17 @@ All scores are between 0 and 1. In "typed" rows, a name annotated as a date is w
 is right, because redaction hides it. "HIPAA" rows count only the labels of the HIPAA rule.
 
 --leaks also lists the PHI that redaction would leave readable, by note, patient and offsets (characters),
-without text. Direct identifiers are labels that HIPAA counts, ids and contacts."""
+without text. Direct identifiers are labels that HIPAA counts, ids and contacts.
+
+--robustness tags altered copies of GOLD with a model, without PREDICTED: in capitals, hyphenated, scanned, with
+unusual characters, ... Each row has the recall of PHI tokens (all, and names), the precision, the share of other
+words that are hidden (false alarms), and the share of notes that were withheld, in percent."""
 
 _EPILOG = """\
 example: how good is a model on annotated notes that it was not trained on?
   sklearn-deid tag gold/ --model my-model --output predicted/
   sklearn-deid evaluate gold/ predicted/ --format brat --label-scheme i2b2-2014 --leaks
+  sklearn-deid evaluate gold/ --format brat --robustness --model my-model
 
 exit codes: 0 done, 2 failed"""
 
@@ -49,7 +58,7 @@ def add_command(commands: Any) -> None:
         epilog=_EPILOG,
     )
     parser.add_argument("gold", metavar="GOLD", help="file or folder with true annotations")
-    parser.add_argument("predicted", metavar="PREDICTED", help="file or folder with annotations of a model")
+    parser.add_argument("predicted", metavar="PREDICTED", nargs="?", help="file or folder with annotations of a model")
     parser.add_argument("--format", choices=ANNOTATED, help="format of GOLD (default: the format of its file endings)")
     parser.add_argument("--predicted-format", choices=ANNOTATED, help="format of PREDICTED (default: that of GOLD)")
     add_encoding(parser)
@@ -65,6 +74,12 @@ def add_command(commands: Any) -> None:
         "--output", choices=("table", "json"), default="table", help="form of the output (default: table)"
     )
     parser.add_argument("--leaks", action="store_true", help="also list the PHI that redaction would leave readable")
+    parser.add_argument(
+        "--robustness", action="store_true", help="tag altered copies of GOLD with --model instead of reading PREDICTED"
+    )
+    parser.add_argument("--model", metavar="FOLDER", help="the model for --robustness")
+    add_machine_options(parser)
+    add_seed(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -72,6 +87,10 @@ def run(arguments: argparse.Namespace) -> int:
     from ..metrics import deid_report, leak_list
 
     options = {"encoding": arguments.encoding, "label_scheme": arguments.label_scheme}
+    if arguments.robustness:
+        return _robustness(arguments, read_corpus(arguments.gold, arguments.format, **options))
+    if arguments.predicted is None or arguments.model is not None:
+        raise DeidError("Name PREDICTED, or use --robustness with --model.")
     gold = read_corpus(arguments.gold, arguments.format, **options)
     predicted = read_corpus(arguments.predicted, arguments.predicted_format or arguments.format, **options)
     rules = {"label_scheme": arguments.label_scheme, "missing": arguments.missing}
@@ -82,6 +101,20 @@ def run(arguments: argparse.Namespace) -> int:
         print(json.dumps(report if leaks is None else {**report, "leaks": _leaks_as_dict(leaks)}, indent=1))
     else:
         print(report if leaks is None else f"{report}\n\n{_leaks_as_table(leaks)}")
+    return DONE
+
+
+def _robustness(arguments: argparse.Namespace, gold: Corpus) -> int:
+    """Print the table of altered notes."""
+    from ..metrics import robustness_table
+
+    if arguments.predicted is not None or arguments.model is None or arguments.leaks:
+        raise DeidError("--robustness needs --model, and neither PREDICTED nor --leaks.")
+    deidentifier = load_deidentifier(arguments)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", WithheldWarning)  # the table counts them
+        table = robustness_table(deidentifier, gold, random_state=arguments.seed)
+    print(json.dumps(table.to_dict(), indent=1) if arguments.output == "json" else table)
     return DONE
 
 

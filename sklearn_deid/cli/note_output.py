@@ -2,19 +2,33 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
+from enum import Enum
 from pathlib import Path
 from types import TracebackType
+from typing import Any
 
 from ..exceptions import DeidError
 from ..io import FORMATS, DocumentWriter
 from ..text import Document
 from .numbering import OutputNumbers
+from .run_record import RunRecord
 
 _ENDINGS = {suffix for known in FORMATS.values() for suffix in known.suffixes}
+_PART = ".part"
+
+
+class NoteState(Enum):
+    """What an output holds of a note: nothing, its result, or the result of another note of the same id."""
+
+    NEW, DONE, CHANGED = range(3)
 
 
 class NoteOutput:
     """Output in a folder with files for each note, or in one file with all notes.
+
+    A record beside the output (`RunRecord`) holds what each output was made from. An output that is not in the record
+    is never taken for the result of a run.
 
     Parameters
     ----------
@@ -26,6 +40,8 @@ class NoteOutput:
         Whether to continue or to overwrite an existing output. If both are False, an existing output is refused.
     numbers : OutputNumbers, optional
         Random numbers that replace the ids of the notes in the output.
+    stamp : mapping, optional
+        Model and options of the run. With ``resume``, they must be those of the earlier run.
 
     Raises
     ------
@@ -42,63 +58,80 @@ class NoteOutput:
         resume: bool = False,
         overwrite: bool = False,
         numbers: OutputNumbers | None = None,
+        stamp: Mapping[str, Any] | None = None,
     ) -> None:
         self.path, self.format, self.numbers = path, FORMATS[format], numbers
         self.resume, self.overwrite = resume, overwrite
-        self._written: set[str] = set()
+        self.stamp = dict(stamp or {}, output_format=format, numbered=numbers is not None)
+        self.record = RunRecord(path)
+        self._changed: list[str] = []
         self._check()
 
-    def is_done(self, doc_id: str) -> bool:
-        """Whether an earlier run has written this note."""
-        return self._name(doc_id) in self._writer.completed
+    def state(self, document: Document) -> NoteState:
+        """What an earlier run has written of this note. Results of changed notes are removed when the run ends."""
+        name = self._name(document.doc_id)
+        if name is None or name not in self._writer.completed:
+            return NoteState.NEW
+        if self.record.has_note(name, document):
+            return NoteState.DONE
+        self._changed.append(name)
+        return NoteState.CHANGED
 
-    def write(self, document: Document) -> None:
-        """Write a note. The note is complete on disk when the method returns.
+    def write(self, document: Document, note: Document) -> None:
+        """Write the result of a note. The result is complete on disk when the method returns.
+
+        Parameters
+        ----------
+        document : Document
+            Result to write.
+        note : Document
+            Note that the result was made from.
 
         Raises
         ------
         CorpusFormatError
             If the format cannot hold this note. Other notes can still be written.
         """
-        doc_id = document.doc_id
         if self.numbers is not None:
-            document = Document(self.numbers.assign(doc_id), document.text, document.spans)
-        self._writer.write(document)
-        # The id is recorded last: if the writer refuses the note, `withdraw` must remove the files of an earlier run.
-        self._written.add(doc_id)
+            document = Document(self.numbers.assign(document.doc_id), document.text, document.spans)
 
-    def withdraw(self, doc_id: str) -> None:
-        """Remove the files of an earlier run for a note that this run withholds."""
-        name = self._name(doc_id)
-        if not self.overwrite or doc_id in self._written:  # the second note with this id is withheld
-            return
-        # An id from a file could contain path separators, and deleting must not leave the output folder.
-        if not self.format.one_document or name is None or Path(name).name != name:
-            return
-        for suffix in self.format.suffixes:
-            (self.path / f"{name}{suffix}").unlink(missing_ok=True)
+        def announce(contents: Mapping[str, bytes]) -> None:
+            joined = contents.values() if self.format.one_document else [b"".join(contents.values())]
+            self.record.add(document.doc_id, note, joined)
+
+        self._writer.write(document, before=announce)
 
     def __enter__(self) -> NoteOutput:
-        if self.numbers is not None:
-            # The key file continues with --resume and --overwrite, so that a note keeps its number.
-            self.numbers.open(keep=self.resume or self.overwrite)
         try:
+            if self.overwrite:
+                self._remove_earlier()
+            used = self._is_used()
+            if self.numbers is not None:
+                self.numbers.open(keep=self.resume or self.overwrite)
+            self.record.open(self.stamp, resume=self.resume and (used or self.record.path.exists()))
+            if self.resume:
+                self._check_earlier()
             self._writer = DocumentWriter(self.path, self.format.name, overwrite=self.overwrite, resume=self.resume)
         except BaseException:
-            self._close_numbers()
+            self._close()
             raise
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._close_numbers()
-        self._writer.__exit__(kind, error, trace)
+        try:
+            if kind is None and self._changed:
+                self._writer.drop(self._changed)
+            self._writer.__exit__(kind, error, trace)
+        finally:
+            self._close()
 
     def _name(self, doc_id: str) -> str | None:
         return doc_id if self.numbers is None else self.numbers.known(doc_id)
 
-    def _close_numbers(self) -> None:
+    def _close(self) -> None:
+        self.record.close()
         if self.numbers is not None:
             self.numbers.close()
 
@@ -121,7 +154,64 @@ class NoteOutput:
     def _is_used(self) -> bool:
         if self.format.one_document:
             return self.path.is_dir() and any(not entry.name.startswith(".") for entry in self.path.iterdir())
-        return self.path.exists() or self.path.with_name(f"{self.path.name}.part").exists()
+        return self.path.exists() or self.path.with_name(f"{self.path.name}{_PART}").exists()
+
+    # ---- outputs of earlier runs
+
+    def _files(self) -> Iterator[tuple[Path, str | None]]:
+        """Visible files of an output folder, with the name of the output; None for a file of another kind."""
+        for file in sorted(self.path.iterdir()) if self.path.is_dir() else []:
+            if not file.name.startswith("."):
+                whole = file.name.removesuffix(_PART)
+                ending = next((suffix for suffix in self.format.suffixes if whole.endswith(suffix)), None)
+                yield file, None if ending is None or file.is_symlink() else whole.removesuffix(ending)
+
+    def _check_earlier(self) -> None:
+        """Refuse to continue an output that holds anything except results of the recorded run."""
+        if not self.format.one_document:
+            self._check_lines()
+            return
+        for file, name in self._files():
+            if name is None or not self.record.has_output(name):
+                raise _foreign(file)
+            if not file.name.endswith(_PART) and not self.record.has_output(name, file.read_bytes()):
+                raise DeidError(
+                    "This file was changed after the run wrote it. Move it away, and use --resume again.",
+                    path=str(file),
+                )
+
+    def _check_lines(self) -> None:
+        part = self.path.with_name(f"{self.path.name}{_PART}")
+        for file in (part, self.path):
+            if file.exists():
+                with file.open("rb") as stream:
+                    for number, line in enumerate(stream, start=1):
+                        # Half a line of a killed run is cut off later.
+                        if line.endswith(b"\n") and not self.record.has_line(line):
+                            raise DeidError(
+                                f"Line {number} is no output of the run. Use --overwrite or another --output.",
+                                path=str(file),
+                            )
+
+    def _remove_earlier(self) -> None:
+        """Remove the files of the run that is to be overwritten. Files of other origin are refused, not removed."""
+        if not self.format.one_document:
+            return
+        earlier = self.record.earlier()
+        files = list(self._files())
+        for file, name in files:
+            if name is None or earlier is None or not earlier.has_output(name):
+                raise _foreign(file)
+        for file, _ in files:
+            file.unlink()
+
+
+def _foreign(file: Path) -> DeidError:
+    return DeidError(
+        "This file in the output folder is no output of the run: it may be a raw note. Move it away, or use another "
+        "--output.",
+        path=str(file),
+    )
 
 
 def check_apart(notes: Path, outputs: list[Path]) -> None:

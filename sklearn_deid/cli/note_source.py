@@ -28,13 +28,16 @@ class NoteSource:
     Raises
     ------
     DeidError
-        If the path does not exist.
+        If the path does not exist, or is a symbolic link to a file. A link to a folder may be named, but links inside
+        a folder are withheld.
     """
 
     def __init__(self, written: str, format: str | None = None, encoding: str | None = None) -> None:
         self.path = _STANDARD_INPUT if written == "-" else Path(written)
         if not self.path.exists():
             raise DeidError("There is no such file or folder.", path=written)
+        if written != "-" and self.path.is_symlink() and not self.path.is_dir():
+            raise DeidError("The notes are a symbolic link. Name the file itself.", path=written)
         # Raw text needs no guess. A folder could otherwise be taken for brat if it holds .ann files, too.
         raw = written == "-" or self.path.is_dir() or self.path.suffix.lower() == ".txt"
         self.format = format or ("text" if raw else None)
@@ -42,7 +45,7 @@ class NoteSource:
 
     def read(self, on_error: Callable[[CorpusFormatError], object]) -> Iterator[Document]:
         """Yield the notes. ``on_error`` is called with an error for each note that cannot be read."""
-        return iter_documents(self.path, self.format, on_error=on_error, encoding=self.encoding)
+        return iter_documents(self.path, self.format, on_error=on_error, encoding=self.encoding, follow_links=False)
 
     def size(self) -> int | None:
         """Number of notes, or None if the notes must be read to count them."""

@@ -12,6 +12,8 @@ from pathlib import Path
 from ..exceptions import CorpusFormatError, DeidError
 
 _HEADER = ["output", "note"]
+# A spreadsheet runs such a cell as a formula. A number may begin with a minus.
+_FORMULA = re.compile(r"[\s]*(?:[=+@]|-(?!\d+\Z))")
 _NAME = re.compile("note-([0-9a-f]{12}|[0-9]{6,})")  # the second kind was counted, by earlier versions
 
 
@@ -73,11 +75,18 @@ class OutputNumbers:
         Raises
         ------
         CorpusFormatError
-            If the id holds a line break and therefore does not fit on a line of the key file.
+            If the id holds a line break and therefore does not fit on a line of the key file, or if a spreadsheet
+            would run the id as a formula.
         """
         if doc_id not in self._numbers:
             if len(doc_id.splitlines()) > 1 or "\n" in doc_id or "\r" in doc_id:
                 raise CorpusFormatError("The key file cannot hold an id with a line break.", doc_id=doc_id)
+            if _FORMULA.match(doc_id):
+                raise CorpusFormatError(
+                    "The key file cannot hold an id that a spreadsheet would run as a formula. Change the id, or run "
+                    "without --number-outputs.",
+                    doc_id=doc_id,
+                )
             # The key file is written before the output: after a crash no output is without a key.
             name = self._new_name()
             self._append([name, doc_id])

@@ -8,7 +8,7 @@ from typing import Any
 
 from ..exceptions import DeidError
 from ..text import REDACTION_MODES, Document, Span, redact
-from .annotating import add_note_options, annotate_notes, load_deidentifier
+from .annotating import add_note_options, annotate_notes, load_deidentifier, run_stamp
 from .note_output import NoteOutput, check_apart
 from .note_source import NoteSource
 from .numbering import OutputNumbers
@@ -23,6 +23,9 @@ no annotations, no patient id, no meta data.
 
 A note that cannot be read, processed or written is withheld. It has no output and is listed at the end
 with the reason, and the exit code is 1. It is never written as if it were clean.
+
+The file OUT.run beside the output is a record for --resume: the model, the options, and digests of the notes.
+Do not hand it out with the outputs. A file in the output folder that is not in the record is an error.
 
 A note keeps its name. Use --number-outputs if file names or ids are names of patients."""
 
@@ -72,6 +75,7 @@ def run(arguments: argparse.Namespace) -> int:
         resume=arguments.resume,
         overwrite=arguments.overwrite,
         numbers=None if key is None else OutputNumbers(key),
+        stamp=run_stamp(arguments, command="redact", mode=arguments.mode),
     )
 
     def result(document: Document, spans: tuple[Span, ...]) -> Document:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from ..text import Document, Span
-from .annotating import add_note_options, annotate_notes, load_deidentifier
+from .annotating import add_note_options, annotate_notes, load_deidentifier, run_stamp
 from .note_output import NoteOutput, check_apart
 from .note_source import NoteSource
 from .options import ANNOTATED
@@ -56,7 +56,11 @@ def run(arguments: argparse.Namespace) -> int:
     check_apart(source.path, [path])
     by_ending = {".jsonl": "jsonl", ".conll": "conll", ".spacy": "docbin"}.get(path.suffix.lower(), "brat")
     output = NoteOutput(
-        path, arguments.output_format or by_ending, resume=arguments.resume, overwrite=arguments.overwrite
+        path,
+        arguments.output_format or by_ending,
+        resume=arguments.resume,
+        overwrite=arguments.overwrite,
+        stamp=run_stamp(arguments, command="tag"),
     )
 
     def result(document: Document, spans: tuple[Span, ...]) -> Document:

@@ -13,14 +13,38 @@ from pathlib import Path
 from ..exceptions import CorpusFormatError
 from .checking import SourceLocation
 
+_PART = ".part"
 _UNDECODED = re.compile("[\udc80-\udcff]")
 # Path separators, control characters, parent folders, hidden files, and names that are devices on Windows.
 _UNSAFE = re.compile(r"[/\\\x00-\x1f\x7f]|\.\.|^\.|^(con|prn|aux|nul|com[0-9]|lpt[0-9])(\.|$)", re.IGNORECASE)
 _UNSAFE_ON_WINDOWS = re.compile(r'[:*?"<>|]')
 
 
+# Only this pipe is read: the command line names it for "-".
+_STANDARD_INPUT = Path("/dev/stdin")
+# Longest name of a file on common file systems, in bytes.
+_LONGEST_NAME = 255
+
+
+def check_regular(place: SourceLocation, path: Path, *, follow_links: bool = True) -> None:
+    """Refuse what is no regular file: reading a pipe would wait for ever, and reading a device would never end.
+
+    Raises
+    ------
+    CorpusFormatError
+        If the path is a pipe, a device or a socket or, without ``follow_links``, a symbolic link.
+    """
+    if path == _STANDARD_INPUT:
+        return
+    if not follow_links and path.is_symlink():
+        raise place.error("The file is a symbolic link, which may lead to another folder. Copy the file itself.")
+    if path.exists() and not path.is_file():
+        raise place.error("This is no regular file, but a pipe, a device or a folder. Copy the notes to a file.")
+
+
 def read_bytes(place: SourceLocation, path: Path) -> bytes:
     """Read a whole file. An OSError becomes a CorpusFormatError, which `read_corpus` can collect."""
+    check_regular(place, path)
     try:
         return path.read_bytes()
     except OSError as error:
@@ -53,6 +77,7 @@ def read_lines(path: Path, encoding: str) -> Iterator[tuple[int, str | CorpusFor
     function yields an error and continues with the next line.
     """
     place = SourceLocation(str(path))
+    check_regular(place, path)
     try:
         with path.open(encoding=encoding, errors="surrogateescape", newline="\n") as stream:
             for number, line in enumerate(stream, start=1):
@@ -75,8 +100,8 @@ def file_name(doc_id: str, suffix: str) -> str:
     Raises
     ------
     CorpusFormatError
-        If the id is empty, starts with a dot, contains a path separator, ``..`` or a control character, or is a
-        reserved name.
+        If the id is empty, reserved or too long, starts with a dot, or contains a path separator, ``..`` or a control
+        character.
 
     Examples
     --------
@@ -88,12 +113,18 @@ def file_name(doc_id: str, suffix: str) -> str:
             "The document id cannot be a file name: it must not be empty or reserved, start with a dot, or hold a "
             "path separator, '..' or a control character. Write into one file (format='jsonl') or change the id."
         )
+    # The temporary name is the longest one.
+    if len(f"{doc_id}{suffix}{_PART}".encode("utf-8", "surrogatepass")) > _LONGEST_NAME:
+        raise SourceLocation(None, doc_id).error(
+            "The document id is too long for a file name. Write into one file (format='jsonl'), number the outputs, or "
+            "change the id."
+        )
     return doc_id + suffix
 
 
 def part_of(path: Path) -> Path:
     """Temporary name of a file during writing. Readers ignore files with this name."""
-    return path.with_name(path.name + ".part")
+    return path.with_name(path.name + _PART)
 
 
 def already_there(path: Path) -> FileExistsError:

@@ -12,6 +12,7 @@ from typing import Literal, NamedTuple, overload
 from ..exceptions import CorpusFormatError, DataNotFoundError
 from ..text import Corpus, Document, LabelScheme, get_label_scheme
 from .checking import SourceLocation, without_traces
+from .files import check_regular
 from .format import Format, Item
 from .registry import get_format, guess_format, source_files
 
@@ -136,6 +137,7 @@ def iter_documents(
     encoding: str | None = None,
     label_scheme: str | LabelScheme | None = None,
     random_state: int | None = None,
+    follow_links: bool = True,
 ) -> Iterator[Document]:
     """Read documents one by one. Only the document ids stay in memory.
 
@@ -146,6 +148,8 @@ def iter_documents(
     on_error : "raise" or callable, default="raise"
         Treatment of broken documents. A callable receives the CorpusFormatError of each broken document, and the
         document is skipped.
+    follow_links : bool, default=True
+        Whether files may be symbolic links. With False, a link is a broken document: it may lead out of the folder.
 
     Yields
     ------
@@ -172,12 +176,14 @@ def iter_documents(
     path = Path(path)
     if not path.exists():
         raise DataNotFoundError("There is no such file or folder.", path=str(path))
+    if not path.is_dir():
+        check_regular(SourceLocation(str(path)), path, follow_links=follow_links)
     # All parameters are checked now and not with the first document, because this function is no generator itself.
     fmt = _with_seed(guess_format(path) if format is None else get_format(format), random_state)
     if encoding is not None:
         _check_encoding(encoding)
     scheme = None if label_scheme is None else get_label_scheme(label_scheme)
-    return _documents(_items(source_files(path, fmt), fmt, encoding), on_error, scheme)
+    return _documents(_items(source_files(path, fmt), fmt, encoding, follow_links), on_error, scheme)
 
 
 def _with_seed(fmt: Format, random_state: int | None) -> Format:
@@ -208,10 +214,10 @@ def _documents(
             raise item
 
 
-def _items(files: list[Path], fmt: Format, encoding: str | None) -> Iterator[Item]:
+def _items(files: list[Path], fmt: Format, encoding: str | None, follow_links: bool) -> Iterator[Item]:
     seen: set[str] = set()
     for file in files:
-        for item in _read(file, fmt, encoding):
+        for item in _read(file, fmt, encoding, follow_links):
             if isinstance(item, Document):
                 # The second document with an id is an error item, so that on_error="collect" continues behind it.
                 if item.doc_id in seen:
@@ -223,9 +229,11 @@ def _items(files: list[Path], fmt: Format, encoding: str | None) -> Iterator[Ite
             yield item
 
 
-def _read(file: Path, fmt: Format, encoding: str | None) -> Iterator[Item]:
+def _read(file: Path, fmt: Format, encoding: str | None, follow_links: bool) -> Iterator[Item]:
     failure = None
     try:
+        place = SourceLocation(str(file), file.stem if fmt.one_document else None)
+        check_regular(place, file, follow_links=follow_links)
         yield from fmt.read(file, encoding)
     except CorpusFormatError as error:
         # The error is yielded after the except block: an error kept for later must not hold the frames with the note.

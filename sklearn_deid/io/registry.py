@@ -59,6 +59,8 @@ def guess_format(path: Path) -> Format:
     """
     files = _files(path)
     # Exactly one format must fit. A wrong guess could read notes without their annotations.
+    # A pipe would make the look at its first bytes wait for ever. Reading reports it.
+    files = [file for file in _files(path) if file.is_file()]
     found = [fmt for fmt in FORMATS.values() if fmt.recognise is not None and fmt.recognise(files)]
     if len(found) != 1:
         many = "They fit several formats" if found else "They fit no format"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from io import FileIO
 from os import PathLike
 from pathlib import Path
@@ -14,7 +14,7 @@ from ..text import Document
 from .checking import SourceLocation, check_text, has_surrogate
 from .files import already_there, file_name, open_part, part_of
 from .format import Format
-from .formats.jsonl import finished_ids
+from .formats.jsonl import drop_lines, finished_ids
 from .registry import FORMATS, get_format
 
 
@@ -165,14 +165,38 @@ class DocumentWriter:
             self._targets(document, self._render(document, ids))
             ids.add(document.doc_id)
 
-    def write(self, document: Document) -> None:
-        """Write one document. The errors are the same as in `write_corpus`."""
+    def write(self, document: Document, *, before: Callable[[Mapping[str, bytes]], None] | None = None) -> None:
+        """Write one document. The errors are the same as in `write_corpus`.
+
+        Parameters
+        ----------
+        document : Document
+            Document to write.
+        before : callable, optional
+            Function that is called with the content for each suffix, when nothing but the disk can refuse the document
+            any more and before anything is written.
+        """
         contents = self._render(document, self._written)
+        targets = self._targets(document, contents) if self._stream is None else {}
+        if before is not None:
+            before(contents)
         if self._stream is None:
-            self._write_files(self._targets(document, contents))
+            self._write_files(targets)
         else:
             self._append(self._stream, b"".join(contents.values()))
         self._written.add(document.doc_id)
+
+    def drop(self, doc_ids: Iterable[str]) -> None:
+        """Remove documents that an earlier run has written. Documents that are not there are ignored."""
+        dropped = set(doc_ids)
+        if self._stream is None:
+            for doc_id in dropped:
+                for suffix in self.format.suffixes:
+                    (self.path / file_name(doc_id, suffix)).unlink(missing_ok=True)
+            return
+        self._stream.close()
+        drop_lines(part_of(self.path), dropped)
+        self._stream = FileIO(part_of(self.path), "ab")
 
     def close(self) -> None:
         """Close the writer. A file with many documents is renamed to its final name, unless writing has failed."""

@@ -1,5 +1,6 @@
 """Measures of de-identification: official scores, leaks, scorers, calibration, thresholds and usefulness of notes."""
 
+from .alterations import ALTERATIONS, Alteration, AlteredNote
 from .calibration import (
     ReliabilityCurve,
     expected_calibration_error,
@@ -13,6 +14,7 @@ from .estimate import Estimate
 from .leaks import Leak, LeakList, leak_list
 from .pairing import Pairing, count_sentences, infer_label_scheme, pair_documents
 from .report import deid_report
+from .robustness import RobustnessRow, RobustnessTable, robustness_table
 from .scorers import PHI_SCORERS, get_scorer, make_phi_scorer
 from .sequences import phi_f1_score, phi_precision_score, phi_recall_score
 from .token_prior import normalised_prior, phi_word_prior
@@ -20,14 +22,19 @@ from .utility import UtilitySettings, utility_report
 from .utility_output import UtilityFigure, UtilityReport
 
 __all__ = [
+    "ALTERATIONS",
     "PHI_SCORERS",
     "RULES",
+    "Alteration",
+    "AlteredNote",
     "Counts",
     "Estimate",
     "Leak",
     "LeakList",
     "Pairing",
     "ReliabilityCurve",
+    "RobustnessRow",
+    "RobustnessTable",
     "Rule",
     "UtilityFigure",
     "UtilityReport",
@@ -53,6 +60,7 @@ __all__ = [
     "phi_word_prior",
     "recall_threshold",
     "reliability_curve",
+    "robustness_table",
     "span_confidences",
     "utility_report",
 ]

@@ -22,18 +22,28 @@ from .._compat import Interval, StrOptions, check_constraints
 from ..exceptions import DeidError, WithheldWarning
 from ..metrics import Counts, compare
 from ..sequences import TokenSequences, check_tags
-from ..text import REDACTION_MODES, Corpus, Document, Segmentation, Span, redact, segment, tags_to_spans
-
-# Errors that a tagger may raise for one note and not for another (out of memory is a RuntimeError). Any other error is
-# a bug and stops the run.
-_FAILURES = (DeidError, ValueError, RuntimeError)
+from ..text import (
+    REDACTION_MODES,
+    Corpus,
+    Document,
+    Segmentation,
+    Span,
+    normalize,
+    redact,
+    segment,
+    tags_to_spans,
+    unreadable_reason,
+)
+from .note_input import checked_notes
+from .tagger_failure import TaggerFailure
 
 
 class NoteDeidentifier(BaseEstimator):
     """Find and redact PHI in raw notes with any tagger or pipeline.
 
     The estimator cuts each note into sentences and tokens, tags the tokens, and converts the tags to character offsets
-    of the original note. Notes may have any length and come from any iterable. The estimator processes notes in
+    of the original note. The tagger reads letters, digits and punctuation in unusual forms as the usual ones
+    (`text.normalize`). Notes may have any length and come from any iterable. The estimator processes notes in
     batches.
 
     Parameters
@@ -44,7 +54,9 @@ class NoteDeidentifier(BaseEstimator):
         Number of notes that are tagged together. Larger batches are faster up to a point and need more memory.
     on_error : {"raise", "withhold"}, default="raise"
         Reaction to a note that cannot be processed. "raise" stops with an error that names the note. "withhold"
-        continues, returns None instead of the note and warns. Neither setting returns the unprocessed note.
+        continues, returns None instead of the note and warns. Neither setting returns the unprocessed note. Every error
+        of the tagger withholds the note, a bug of the tagger and `MemoryError` included. Only exceptions that end the
+        process, such as `KeyboardInterrupt` and `SystemExit`, pass through.
 
     Attributes
     ----------
@@ -107,8 +119,9 @@ class NoteDeidentifier(BaseEstimator):
 
         Parameters
         ----------
-        texts : iterable of str or Document
-            Raw notes.
+        texts : iterable of str or Document, or Document
+            Raw notes: a list, a generator, a `Corpus` or a column of a table. A single text is not an iterable of
+            notes: pass ``[text]``.
 
         Returns
         -------
@@ -119,8 +132,12 @@ class NoteDeidentifier(BaseEstimator):
 
         Raises
         ------
+        SequenceError
+            If ``texts`` is a single text, bytes, a table, a mapping or no iterable.
         DeidError
-            If a note is not a text or the tagger fails on the note. The message holds the number or id of the note.
+            If a note is not a text, if the tagger fails on the note, or if the note is text of another kind
+            (`text.unreadable_reason`): with control characters, not decoded, RTF, quoted-printable or base64. The
+            message holds the number or id of the note.
             Not raised with ``on_error="withhold"``.
 
         Warns
@@ -128,26 +145,21 @@ class NoteDeidentifier(BaseEstimator):
         WithheldWarning
             For each withheld note.
         """
-        return [spans for _, spans in self.iter_annotate(texts)]
+        return [spans for _, spans in self._annotated(checked_notes(texts, "annotate"))]
 
     def iter_annotate(
         self, texts: Iterable[str | Document]
     ) -> Iterator[tuple[str | Document, tuple[Span, ...] | None]]:
         """Yield the pairs (note, spans) of `annotate`; only one batch of notes is in memory at a time."""
-        check_constraints(self)
-        estimator = self.fitted_estimator()
-        stream = enumerate(texts)
-        while batch := list(islice(stream, self.batch_size)):
-            for (_, item), spans in zip(batch, self._annotate_batch(estimator, batch), strict=True):
-                yield item, spans
+        return self._annotated(checked_notes(texts, "iter_annotate"))
 
     def redact(self, texts: Iterable[str | Document], mode: str = "label") -> list[str | None]:
         """Redact the PHI of each note.
 
         Parameters
         ----------
-        texts : iterable of str or Document
-            Raw notes.
+        texts : iterable of str or Document, or Document
+            Raw notes, as for `annotate`.
         mode : {"label", "mask", "remove"}, default="label"
             Replacement of a span: the label in brackets, asterisks, or nothing.
 
@@ -155,15 +167,19 @@ class NoteDeidentifier(BaseEstimator):
         -------
         list of str or None
             Redacted notes. The entry of a withheld note is None.
+
+        Raises
+        ------
+        SequenceError, DeidError
+            In the same cases as `annotate`.
+        ValueError
+            If ``mode`` is unknown.
         """
-        return list(self.iter_redact(texts, mode))
+        return list(self._redacted(checked_notes(texts, "redact"), mode))
 
     def iter_redact(self, texts: Iterable[str | Document], mode: str = "label") -> Iterator[str | None]:
         """Yield the redacted notes of `redact`; only one batch of notes is in memory at a time."""
-        if mode not in REDACTION_MODES:
-            raise ValueError(f"The 'mode' parameter must be one of {REDACTION_MODES}. Got {mode!r} instead.")
-        for item, spans in self.iter_annotate(texts):
-            yield None if spans is None else redact(_text_of(item), spans, mode)
+        return self._redacted(checked_notes(texts, "iter_redact"), mode)
 
     def score(self, corpus: Corpus | Sequence[Document], y: None = None, sample_weight: None = None) -> float:
         """Micro F1 of typed spans, called "strict" in `deid_report`.
@@ -226,32 +242,55 @@ class NoteDeidentifier(BaseEstimator):
         check_is_fitted(self.estimator)
         return self.estimator
 
+    def _redacted(self, notes: Iterable[Any], mode: str) -> Iterator[str | None]:
+        if mode not in REDACTION_MODES:
+            raise ValueError(f"The 'mode' parameter must be one of {REDACTION_MODES}. Got {mode!r} instead.")
+        pairs = self._annotated(notes)
+        return (None if spans is None else redact(_text_of(item), spans, mode) for item, spans in pairs)
+
+    def _annotated(self, notes: Iterable[Any]) -> Iterator[tuple[Any, tuple[Span, ...] | None]]:
+        # A generator would report a wrong parameter only when its first item is asked for.
+        check_constraints(self)
+        return self._in_batches(self.fitted_estimator(), notes)
+
+    def _in_batches(self, estimator: Any, notes: Iterable[Any]) -> Iterator[tuple[Any, tuple[Span, ...] | None]]:
+        stream = enumerate(notes)
+        while batch := list(islice(stream, self.batch_size)):
+            for (_, item), spans in zip(batch, self._annotate_batch(estimator, batch), strict=True):
+                yield item, spans
+
     def _annotate_batch(self, estimator: Any, batch: list[tuple[int, Any]]) -> Iterator[tuple[Span, ...] | None]:
         # An entry is None if the note is not a text and ``on_error="withhold"``.
         texts = [self._checked_text(number, item) for number, item in batch]
-        try:
-            found = iter(self._spans(estimator, [text for text in texts if text is not None]))
-        except _FAILURES:
+        found: list[tuple[Span, ...]] = []
+        with TaggerFailure() as failure:
+            found = self._spans(estimator, [text for text in texts if text is not None])
+        if failure.error is not None:
             # Retry one note at a time: a bad note must not withhold its batch, and the error must name the bad note.
             for (number, item), text in zip(batch, texts, strict=True):
                 yield None if text is None else self._spans_of_one(estimator, number, item)
             return
+        rest = iter(found)
         for text in texts:
-            yield None if text is None else next(found)
+            yield None if text is None else next(rest)
 
     def _spans_of_one(self, estimator: Any, number: int, item: Any) -> tuple[Span, ...] | None:
-        try:
+        with TaggerFailure() as failure:
             return self._spans(estimator, [_text_of(item)])[0]
-        except _FAILURES as failure:
-            # Only the type of the error is passed on: its message could hold text of the note.
-            self._give_up(number, item, f"The note cannot be processed: {type(failure).__name__}.", failure)
-            return None
+        # Only the type of the error is passed on: its message could hold text of the note.
+        name = type(failure.error).__name__
+        self._give_up(number, item, f"The note cannot be processed: {name}.", failure.error)
+        return None
 
     def _checked_text(self, number: int, item: Any) -> str | None:
         text = _text_of(item)
         if isinstance(text, str):
+            reason = unreadable_reason(text)
+        else:
+            reason = f"A note must be a str or a Document. Got {type(text).__name__} instead."
+        if reason is None:
             return text
-        self._give_up(number, item, f"A note must be a str or a Document. Got {type(text).__name__} instead.")
+        self._give_up(number, item, reason)
         return None
 
     def _give_up(self, number: int, item: Any, message: str, cause: Exception | None = None) -> None:
@@ -260,24 +299,29 @@ class NoteDeidentifier(BaseEstimator):
         if self.on_error == "raise":
             # A traceback shows the message of the cause, and only the messages of a DeidError never hold note text.
             raise error from (cause if isinstance(cause, DeidError) else None)
-        warnings.warn(f"Note withheld: {error}", WithheldWarning, stacklevel=2)
+        warning = WithheldWarning(f"Note withheld: {error}")
+        warning.error = error
+        warnings.warn(warning, stacklevel=2)
 
     def _spans(self, estimator: Any, texts: list[str]) -> list[tuple[Span, ...]]:
         """Tag the sentences of all notes at once and return the spans of each note."""
-        segmented: list[Segmentation] = [segment(text) for text in texts]
+        # The tagger reads the normalised text; its spans are mapped back to the unchanged note.
+        readings = [normalize(text) for text in texts]
+        segmented: list[Segmentation] = [segment(reading.text) for reading in readings]
         X = TokenSequences.from_rows(row for cut in segmented for row in cut.rows())
         counts = np.array([len(cut.sentences) for cut in segmented], dtype=np.int64)
         # Each sentence carries the number of its note, for taggers that read a sentence in its context.
         tags, confidences = flat_tags(estimator, X.with_documents(np.repeat(np.arange(len(texts)), counts)))
         categories = getattr(self, "categories_", {})
         spans, position = [], 0
-        for cut in segmented:
+        for reading, cut in zip(readings, segmented, strict=True):
             stop = position + len(cut.tokens.starts)
+            starts, ends = reading.originals(cut.tokens.starts, cut.tokens.ends)
             sure = None if confidences is None else confidences[position:stop]
             found = tags_to_spans(
                 tags[position:stop],
-                cut.tokens.starts,
-                cut.tokens.ends,
+                starts,
+                ends,
                 confidences=sure,
                 category_of=categories.get,
                 sentences=cut.sentences,

@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from .._compat import StrOptions, check_constraints
 from ..exceptions import SequenceError
 from ..sequences import TokenSequences, check_sequences, check_tags, object_rows
-from ..text import Span, labels_of, spans_to_tags
+from ..text import Span, labels_of, normalize, spans_to_tags
 from .marginals import TokenTagger
 from .rules import LABEL_MAPS, Rule, find_phi, infer_label_map, rebuild_sentence, rule_label_map, select_rules
 
@@ -142,8 +142,10 @@ class RuleTagger(TokenTagger, BaseEstimator):
         return tags
 
     def _tags(self, tokens: list[str]) -> list[str]:
+        # A dash of any length joins the tokens beside it, as a hyphen does.
+        usual = [token if token.isascii() else normalize(token, layout=False).text or token for token in tokens]
         # The rules are patterns over characters, so that the tokens are joined to a text first.
-        sentence = rebuild_sentence(tokens)
+        sentence = rebuild_sentence(usual)
         spans = [
             Span(span.start, span.end, label)
             for span in find_phi(sentence.text, rules=self._rules)

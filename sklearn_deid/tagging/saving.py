@@ -15,13 +15,15 @@ from sklearn.utils.validation import check_is_fitted
 
 from .. import __version__
 from .._compat import check_constraints
-from .._storage import plain_json, read_bundle, write_bundle
+from .._storage import array_stand_ins, plain_json, read_arrays, read_manifest, write_bundle
 from ..embeddings import SubwordTable
 from ..exceptions import BundleError
 from ..metrics import Estimate
 from ..saving import instead_of
+from .canary import canary, canary_problem
 from .held_out import DecisionReport
 from .hybrid_tagger import HybridTagger
+from .network import build_tagger_module
 from .note_deidentifier import NoteDeidentifier
 from .old_parameters import current_parameters
 from .pretrained_encoder import PretrainedEncoder, PretrainedFiles
@@ -29,8 +31,10 @@ from .recall_tuned_tagger import RecallTunedTagger
 from .rule_tagger import RuleTagger
 from .strategies import plain_parameters
 from .tagger import DeidTagger
+from .tagger_failure import TaggerFailure
 from .temperature_scaled_tagger import TemperatureScaledTagger
 from .voting_tagger import VotingTagger
+from .weight_checks import class_problem, weight_problem
 
 _PLAIN = (str, int, float, bool, type(None))
 
@@ -56,7 +60,8 @@ def tagger_to_state(tagger: DeidTagger) -> tuple[dict[str, Any], dict[str, np.nd
     Raises
     ------
     BundleError
-        If the tagger stores vectors of whole words. The words may come from the training notes.
+        If the tagger stores vectors of whole words, because the words may come from the training notes. If its classes
+        hold no tag of PHI, or its weights are not finite, too large, or zero.
     """
     tagger.check_is_fitted()
     state: dict[str, Any] = {
@@ -78,6 +83,9 @@ def tagger_to_state(tagger: DeidTagger) -> tuple[dict[str, Any], dict[str, np.nd
             "This tagger reads vectors of whole words, and a list of words can hold words of private notes. Train with "
             "embeddings='auto' (character n-grams, no words) or None to save the model, or pickle it for your own use."
         )
+    problem = class_problem(state["classes"]) or weight_problem(arrays)
+    if problem is not None:
+        raise BundleError(f"{problem} Such a tagger is not saved: train it anew.")
     return state, arrays
 
 
@@ -87,32 +95,83 @@ def tagger_from_state(state: dict[str, Any], arrays: dict[str, np.ndarray]) -> D
     Raises
     ------
     BundleError
-        If a required entry is missing or entries contradict each other. The function never guesses an entry.
+        If a required entry is missing or entries contradict each other. The function never guesses an entry. If names,
+        shapes or types of the arrays are not those of the network, which is then not built, or if classes or weights
+        are such that `tagger_to_state` would refuse them.
     """
     try:
-        parameters = current_parameters(state["parameters"])
-        parameters["optimizer"] = getattr(torch.optim, parameters["optimizer"])
-        if not issubclass(parameters["optimizer"], torch.optim.Optimizer):
-            raise BundleError("The saved tagger names an optimizer that torch.optim does not have.")
-        pretrained = state.get("pretrained")
-        if pretrained is not None:
-            parameters["encoder"] = PretrainedEncoder()
-        tagger = DeidTagger().set_params(**parameters)
-        tagger._pretrained = None if pretrained is None else PretrainedFiles(**pretrained)
-        tagger.classes_ = np.array(state["classes"], dtype=object)
-        tagger._reads_words = state["reads_words"]
-        if state["n_features_in"] is not None:
-            tagger.n_features_in_ = state["n_features_in"]
-        subwords = state["subwords"]
-        tagger._vectors = None if subwords is None else SubwordTable(arrays["subwords.table"], **subwords)
-        tagger.augmenter_ = None
-        tagger._tag_weights, tagger._rng = None, np.random.default_rng()
-        weights = {k.removeprefix("module."): torch.from_numpy(v) for k, v in arrays.items() if k.startswith("module.")}
+        tagger = _without_network(state, arrays)
+        weights = {k.removeprefix("module."): v for k, v in arrays.items() if k.startswith("module.")}
+        _check_network(tagger, weights)
+        problem = weight_problem(arrays)
+        if problem is not None:
+            raise BundleError(f"{problem} The saved tagger would find nothing reliably: train it anew.")
         tagger.initialize()
-        tagger.module_.load_state_dict(weights)
-    except (KeyError, TypeError, AttributeError, RuntimeError, ValueError) as error:
-        raise BundleError(f"The saved tagger does not fit together: {error}") from error
+        tagger.module_.load_state_dict({name: torch.from_numpy(array) for name, array in weights.items()})
+    except _MISFITS as error:
+        raise _misfit("tagger", error) from None
     return tagger
+
+
+_MISFITS = (KeyError, TypeError, AttributeError, RuntimeError, ValueError, OverflowError)
+# More layers, or longer n-grams, than any tagger has: building them would take minutes.
+_MOST_LAYERS, _LONGEST_NGRAM = 200, 20
+
+
+def _misfit(kind: str, error: Exception) -> BundleError:
+    """Error for a saved state whose entries contradict each other."""
+    if isinstance(error, BundleError):
+        return error
+    # Messages of torch go on with a list of C++ functions.
+    return BundleError(f"The saved {kind} does not fit together: {str(error).partition(chr(10))[0]}")
+
+
+def _without_network(state: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> DeidTagger:
+    """Tagger with the parameters and inputs of a state, whose network is not built yet."""
+    parameters = current_parameters(state["parameters"])
+    parameters["optimizer"] = getattr(torch.optim, parameters["optimizer"])
+    if not issubclass(parameters["optimizer"], torch.optim.Optimizer):
+        raise BundleError("The saved tagger names an optimizer that torch.optim does not have.")
+    pretrained = state.get("pretrained")
+    if pretrained is not None:
+        parameters["encoder"] = PretrainedEncoder()
+    tagger = DeidTagger().set_params(**parameters)
+    tagger.check_parameters()
+    problem = class_problem(state["classes"])
+    if problem is not None:
+        raise BundleError(f"{problem} Train the tagger with annotated PHI.")
+    tagger._pretrained = None if pretrained is None else PretrainedFiles(**pretrained)
+    tagger.classes_ = np.array(state["classes"], dtype=object)
+    tagger._reads_words = state["reads_words"]
+    if state["n_features_in"] is not None:
+        tagger.n_features_in_ = state["n_features_in"]
+    subwords = state["subwords"]
+    if subwords is not None and subwords["max_n"] > _LONGEST_NGRAM:
+        raise BundleError(f"The saved n-grams are longer than {_LONGEST_NGRAM} characters.")
+    tagger._vectors = None if subwords is None else SubwordTable(arrays["subwords.table"], **subwords)
+    tagger.augmenter_ = None
+    tagger._tag_weights, tagger._rng = None, np.random.default_rng()
+    return tagger
+
+
+def _check_network(tagger: DeidTagger, weights: Mapping[str, np.ndarray]) -> None:
+    """Compare names, shapes and types of saved weights with the network, before the network takes any memory."""
+    layers = {"n_layers": tagger.n_layers} if tagger._pretrained is None else tagger._pretrained.config
+    if any("layers" in name and isinstance(n, int) and n > _MOST_LAYERS for name, n in layers.items()):
+        raise BundleError(f"The saved network has more than {_MOST_LAYERS} layers.")
+    # Tensors on the device "meta" have a shape and a type, and no memory.
+    with torch.device("meta"):
+        expected = build_tagger_module(tagger).state_dict()
+    unknown = sorted(set(weights) ^ set(expected))
+    if unknown:
+        raise BundleError(f"The weights {unknown[0]!r} are missing, or the network has no use for them.")
+    for name, tensor in expected.items():
+        array = weights[name]
+        if tuple(tensor.shape) != array.shape or str(tensor.dtype) != f"torch.{array.dtype}":
+            raise BundleError(
+                f"The weights {name!r} must be {tuple(tensor.shape)} of {tensor.dtype}. "
+                f"Got {array.shape} of {array.dtype} instead."
+            )
 
 
 def _plain_parameters(tagger: DeidTagger) -> dict[str, Any]:
@@ -310,13 +369,17 @@ def _probability(value: Any) -> float:
 def save_tagger(model: Any, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
     """Save a fitted tagger or `NoteDeidentifier`. `saving.save` is the public function and lists the saved content.
 
+    The folder also holds what the model finds in a built-in invented note (`canary`). `load_tagger` compares.
+
     Raises
     ------
     BundleError
         If the class of the model is not supported, the model stores words, or ``path`` exists.
     """
     manifest, arrays = _to_state(model)
-    write_bundle(path, {"library_version": __version__, **manifest}, arrays, overwrite=overwrite)
+    tagger = model.fitted_estimator() if isinstance(model, NoteDeidentifier) else model
+    content = {"library_version": __version__, **manifest, "canary": canary(tagger, _width(manifest))}
+    write_bundle(path, content, arrays, overwrite=overwrite)
 
 
 def load_tagger(path: str | os.PathLike[str], *, device: str | None = None) -> Any:
@@ -332,10 +395,73 @@ def load_tagger(path: str | os.PathLike[str], *, device: str | None = None) -> A
     Raises
     ------
     BundleError
-        If the folder is damaged or incomplete, or if its format or class is not supported.
+        If the folder is damaged, incomplete or too large, if its format or class is not supported, or if the loaded
+        model tags the built-in note in another way than the saved model did (see `canary`). Models saved by version
+        0.1.0 hold no such tags, and only the other checks apply.
     """
-    manifest, arrays = read_bundle(path)
-    return _from_state(manifest, arrays, device)
+    manifest = read_manifest(path, largest_arrays=_LARGEST_ARRAYS)
+    # Stand-ins have shapes and types and no memory. What does not fit together is refused before it is read.
+    stand_ins = array_stand_ins(path)
+    unused = set(stand_ins) - _check_state(manifest, stand_ins)
+    if unused:
+        raise BundleError(f"Nothing uses the array {min(unused)!r}. The model is not as it was saved.", path=str(path))
+    model = _from_state(manifest, read_arrays(path), device)
+    _check_canary(model, manifest, path)
+    return model
+
+
+_LARGEST_ARRAYS = 2**31
+_MOST_TAGGERS = 100
+# The version whose models hold no canary.
+_WITHOUT_CANARY = "0.1.0"
+
+
+def _check_state(manifest: Any, arrays: Mapping[str, np.ndarray], prefix: str = "", depth: int = 0) -> set[str]:
+    """Check shapes and types of all arrays of a model and of the taggers inside; return the names of used arrays."""
+    content = manifest if isinstance(manifest, dict) else {}
+    kind, state, inside = _kind(content), content.get("state"), content.get("taggers", [])
+    if kind == "DeidTagger":
+        own = _part(arrays, prefix)
+        if not isinstance(state, dict) or not isinstance(state.get("parameters"), dict):
+            raise BundleError("The manifest has no state of a tagger.")
+        try:
+            _check_network(
+                _without_network(state, own),
+                {k.removeprefix("module."): v for k, v in own.items() if k.startswith("module.")},
+            )
+        except _MISFITS as error:
+            raise _misfit("tagger", error) from None
+        table = {"subwords.table"} if state["subwords"] is not None else set()
+        return {f"{prefix}{name}" for name in own if name.startswith("module.") or name in table}
+    if not isinstance(inside, list) or len(inside) > _MOST_TAGGERS or depth > _DEEPEST:
+        raise BundleError("The taggers inside a saved model are no list, too many, or too deeply nested.")
+    found = (_check_state(one, arrays, f"{prefix}{n}/", depth + 1) for n, one in enumerate(inside))
+    return set().union(*found)
+
+
+_DEEPEST = 6
+
+
+def _width(manifest: Mapping[str, Any]) -> int | None:
+    """Width of the vectors that a saved model reads; None if the model reads words."""
+    if manifest["class"] == "DeidTagger":
+        return None if manifest["state"]["reads_words"] else int(manifest["state"]["n_features_in"])
+    widths = [_width(inside) for inside in manifest["taggers"]]
+    return next((width for width in widths if width is not None), None)
+
+
+def _check_canary(model: Any, manifest: Mapping[str, Any], path: str | os.PathLike[str]) -> None:
+    """Compare what a loaded model finds in the built-in note with what the saved model found."""
+    saved = manifest.get("canary")
+    if saved is None and manifest.get("library_version") == _WITHOUT_CANARY:
+        return
+    tagger = model.fitted_estimator() if isinstance(model, NoteDeidentifier) else model
+    found: dict[str, Any] = {"tags": [], "confidence": None}
+    with TaggerFailure() as failure:
+        found = canary(tagger, _width(manifest))
+    problem = "The loaded model cannot tag the built-in note." if failure.error else canary_problem(saved, found)
+    if problem is not None:
+        raise BundleError(f"{problem} Do not use it: copy the model anew, or train it anew.", path=str(path))
 
 
 def _to_state(model: Any) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
@@ -361,13 +487,10 @@ def _to_state(model: Any) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
 
 def _from_state(manifest: Any, arrays: dict[str, np.ndarray], device: str | None) -> Any:
     """Build a model and the taggers inside the model from a manifest and arrays."""
-    kind, state = (manifest.get(key) if isinstance(manifest, dict) else None for key in ("class", "state"))
-    kind = OLD_CLASSES.get(kind, kind) if isinstance(kind, str) else kind
+    content = manifest if isinstance(manifest, dict) else {}
+    kind, state, inside = _kind(content), content.get("state"), content.get("taggers")
     if kind == "DeidTagger":
         return _tagger(state, arrays, device)
-    if not isinstance(kind, str) or kind not in COMPOSITES:
-        raise BundleError(f"The manifest names a class that is no tagger of this version: {kind!r}.")
-    inside = manifest.get("taggers")
     if not isinstance(state, dict) or not isinstance(inside, list):
         raise BundleError(f"The manifest has no state of a {kind}.")
     taggers = [_from_state(content, _part(arrays, f"{n}/"), device) for n, content in enumerate(inside)]
@@ -375,10 +498,17 @@ def _from_state(manifest: Any, arrays: dict[str, np.ndarray], device: str | None
         model = COMPOSITES[kind].together(state, taggers)
         check_constraints(model)
     except (KeyError, TypeError, ValueError, AttributeError) as error:
-        if isinstance(error, BundleError):
-            raise
-        raise BundleError(f"The saved {kind} does not fit together: {error}") from error
+        raise _misfit(kind, error) from None
     return model
+
+
+def _kind(manifest: Mapping[str, Any]) -> str:
+    """Class of a saved model."""
+    kind = manifest.get("class")
+    kind = OLD_CLASSES.get(kind, kind) if isinstance(kind, str) else kind
+    if kind != "DeidTagger" and not (isinstance(kind, str) and kind in COMPOSITES):
+        raise BundleError(f"The manifest names a class that is no tagger of this version: {kind!r}.")
+    return kind
 
 
 def _part(arrays: dict[str, np.ndarray], prefix: str) -> dict[str, np.ndarray]:

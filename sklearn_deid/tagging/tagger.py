@@ -50,6 +50,7 @@ from .tagger_data import (
     word_features,
 )
 from .training_loop import NoCriterion, SequenceNet
+from .weight_checks import class_problem
 
 _PREFIXES = {"iob2": "BI", "bioes": "BIES"}
 
@@ -311,7 +312,9 @@ class DeidTagger(TokenTagger, SequenceNet):
         Raises
         ------
         SequenceError
-            If X and y do not match, or X holds no token.
+            If X and y do not match, X holds no token, or y holds no tag of PHI.
+        TrainingDivergedError
+            If the loss or the weights are not finite, or too large. The message names the parameter to change.
         """
         self.check_parameters()
         X, tags, groups = self._checked(X, y, groups)
@@ -352,7 +355,10 @@ class DeidTagger(TokenTagger, SequenceNet):
         Raises
         ------
         SequenceError
-            If X and y do not match, X holds no token, or y holds a tag that is not among ``classes``.
+            If X and y do not match, X holds no token, the first y and ``classes`` hold no tag of PHI, or y holds a tag
+            that is not among ``classes``.
+        TrainingDivergedError
+            If the loss or the weights are not finite, or too large.
         """
         self.check_parameters()
         X, tags, groups = self._checked(X, y, groups)
@@ -449,6 +455,9 @@ class DeidTagger(TokenTagger, SequenceNet):
             known |= {f"{prefix}-{label}" for label in labels for prefix in _PREFIXES[self.tag_scheme]}
         # "O" is always class 0: the recall weight counts PHI as tags above 0.
         self.classes_ = np.array(sorted(known, key=lambda tag: (tag != "O", tag)), dtype=object)
+        problem = class_problem(self.classes_)
+        if problem is not None:
+            raise SequenceError(f"{problem} Pass y with annotated PHI, or name all tags in 'classes' of partial_fit.")
         self._reads_words = isinstance(X, TokenSequences)
         self._vectors = None
         self._pretrained = None

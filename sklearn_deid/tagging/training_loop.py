@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any
@@ -12,11 +13,13 @@ from torch import Tensor, nn
 from torch.utils.data import DataLoader
 
 from .._compat import SkorchEstimator, resolve_device
+from ..exceptions import SequenceError, TrainingDivergedError
 from .batching import LengthBucketSampler, SentenceBatch, SentenceDataset
 from .callbacks import EarlyStoppingOnF1, LearningRateDecay, WeightAverage
 from .recall_weight import RecallWeight
 from .strategies import strategy
 from .tagger_data import SwappingDataset
+from .weight_checks import weight_problem
 
 # Padded cells of a batch in prediction: enough for fast matrix products, few enough for the caches of the processor.
 _TAGGING_CELLS = 4096
@@ -74,6 +77,13 @@ class SequenceNet(SkorchEstimator):
         if isinstance(dataset_train, SwappingDataset):
             dataset_train.redraw(self._rng)
 
+    def on_batch_end(self, net: Any, batch: Any = None, training: bool = False, **kwargs: Any) -> None:
+        """Stop at a loss that is not a finite number: all later weights would be no numbers either."""
+        super().on_batch_end(net, batch=batch, training=training, **kwargs)
+        loss = self.history[-1]["batches"][-1].get("train_loss") if training else None
+        if loss is not None and not math.isfinite(loss):
+            raise self._diverged("The loss of a batch is not a finite number.")
+
     def run_single_epoch(self, iterator: Any, training: bool, prefix: str, step_fn: Any, **fit_params: Any) -> None:
         """Run one pass over the data. Held-out sentences are scored with the averaged weights."""
         if training or iterator is None:
@@ -128,6 +138,19 @@ class SequenceNet(SkorchEstimator):
         except KeyboardInterrupt:
             pass
         self.notify("on_train_end", X=train, y=None)
+        problem = weight_problem({name: p.detach().cpu().numpy() for name, p in self.module_.named_parameters()})
+        if problem is not None:
+            raise self._diverged(problem)
+
+    def _diverged(self, problem: str) -> TrainingDivergedError:
+        # A training can be continued by `partial_fit` or by `warm_start`. Broken weights must not be the start of it.
+        self.initialized_ = False
+        del self.module_
+        clip = "" if self.gradient_clip else ", and set 'gradient_clip', such as 1.0"
+        return TrainingDivergedError(
+            f"The training diverged. {problem} Lower the 'lr' parameter of {type(self).__name__}, which is "
+            f"{self.lr:g}; 3e-3 is usual{clip}."
+        )
 
     def _planned_epochs(self, train: SentenceDataset) -> int:
         """Number of epochs of a whole training."""
@@ -148,6 +171,9 @@ class SequenceNet(SkorchEstimator):
             # No inference mode: the marginals of the CRF are gradients, and inference tensors allow none.
             with torch.no_grad(), self._autocast():
                 emissions = self.module_(batch, table)
+            if not torch.isfinite(emissions).all():
+                # With a score that is no number, every tag would be "O".
+                raise SequenceError("The network returns scores that are not finite. Train the tagger anew.")
             yield dataset.tagged_rows(units), batch, emissions
 
     @contextmanager

@@ -6,12 +6,15 @@ from .characters import N_CHARACTER_CLASSES, N_SHAPE_CLASSES, character_ids, sha
 from .corpus import Corpus, SentenceData, patient_of
 from .documents import Document, Span
 from .labels import BINARY, I2B2_2014, MEDDOCAN, LabelScheme, get_label_scheme, label_map, relabel
+from .normalization import normalize
+from .normalized_text import Edit, NormalizedText
 from .rewriting import REDACTION_MODES, Rewriting, merge_spans, redact, rewrite
 from .segmentation import Segmentation, segment
 from .sentences import split_sentences
 from .spacy_bridge import make_spacy_tokenizer
 from .tags import SCHEMES, check_tag_scheme, convert_tags, is_allowed, labels_of, repair_tags, split_tag
 from .tokens import Tokens, tokenize
+from .unreadable import unreadable_reason
 
 __all__ = [
     "BINARY",
@@ -26,7 +29,9 @@ __all__ = [
     "AlignmentReport",
     "Corpus",
     "Document",
+    "Edit",
     "LabelScheme",
+    "NormalizedText",
     "Rewriting",
     "Segmentation",
     "SentenceData",
@@ -45,6 +50,7 @@ __all__ = [
     "labels_of",
     "make_spacy_tokenizer",
     "merge_spans",
+    "normalize",
     "patient_of",
     "redact",
     "relabel",
@@ -57,5 +63,6 @@ __all__ = [
     "split_tag",
     "tags_to_spans",
     "tokenize",
+    "unreadable_reason",
     "word_shape",
 ]

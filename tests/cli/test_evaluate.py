@@ -8,6 +8,8 @@ import pytest
 from sklearn_deid import deid_report, write_corpus
 from sklearn_deid.metrics import leak_list
 
+from .conftest import assert_no_note_text
+
 
 @pytest.fixture(scope="module")
 def predicted(notes, tmp_path_factory):
@@ -61,3 +63,22 @@ def test_broken_file_is_fatal(run, gold, tmp_path):
     code, out, err = run("evaluate", gold, tmp_path)
     assert (code, out, err.count("\n")) == (2, "", 1)
     assert "reversed" in err and "Zyxwvutski" not in err
+
+
+def test_robustness_of_a_model(run, gold, model, notes):
+    command = ["evaluate", gold, "--format", "brat", "--robustness", "--model", model]
+    code, out, err = run(*command)
+    assert code == 0
+    assert out.startswith("| alteration | recall | names | precision | false alarms | withheld |")
+    assert_no_note_text(out + err, notes)
+    rows = json.loads(run(*command, "--output", "json")[1])["rows"]
+    assert rows[0]["name"] == "unchanged" and 0 < rows[0]["recall"] <= 1
+
+
+def test_robustness_needs_a_model_and_no_predictions(run, gold, model):
+    for arguments in (["--robustness"], [gold, "--robustness", "--model", model], ["--robustness", "--leaks"]):
+        code, _, err = run("evaluate", gold, *arguments)
+        assert (code, "--robustness needs --model" in err) == (2, True)
+    for arguments in ([], [gold, "--model", model]):
+        code, _, err = run("evaluate", gold, *arguments)
+        assert (code, "Name PREDICTED, or use --robustness" in err) == (2, True)

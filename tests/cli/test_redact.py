@@ -89,7 +89,7 @@ def test_note_that_the_tagger_fails_on_is_withheld(run, raw, model, tmp_path, ex
     code, _, err = run("redact", raw, "--model", model, "--output", tmp_path)
     assert code == 1
     assert contents(tmp_path) == {k: v for k, v in as_files(expected).items() if k != f"{notes[4].doc_id}.txt"}
-    assert f"withheld: The note cannot be processed. [document {notes[4].doc_id}]" in err
+    assert f"withheld: The note cannot be processed: RuntimeError. [document {notes[4].doc_id}]" in err
     assert_no_note_text(err, notes)
 
 
@@ -158,11 +158,11 @@ def test_interrupted_run_goes_on(run, raw, model, tmp_path, monkeypatch, output,
     assert run(*whole)[0] == 0
     write, written = NoteOutput.write, []
 
-    def interrupted(self, document):
+    def interrupted(self, document, note):
         if len(written) == 5:
             signal.raise_signal(number)
         written.append(document.doc_id)
-        write(self, document)
+        write(self, document, note)
 
     command = ["redact", raw, "--model", model, "--output", tmp_path / output]
     with monkeypatch.context() as patch:
@@ -203,6 +203,7 @@ def test_resume_cuts_a_half_line_off(run, raw, model, tmp_path):
     run(*command, tmp_path / "whole.jsonl")
     whole = (tmp_path / "whole.jsonl").read_bytes()
     (tmp_path / "half.jsonl.part").write_bytes(whole[: len(whole) // 2])
+    shutil.copyfile(tmp_path / "whole.jsonl.run", tmp_path / "half.jsonl.run")
     assert run(*command, tmp_path / "half.jsonl", "--resume")[0] == 0
     assert (tmp_path / "half.jsonl").read_bytes() == whole
 
@@ -241,7 +242,7 @@ def test_wrong_input_leaves_no_output(run, model, tmp_path):
 
 
 def test_full_disk_is_fatal(run, raw, model, tmp_path, monkeypatch):
-    def full(self, document):
+    def full(self, document, note):
         raise OSError(28, "No space left on device", "x.txt")
 
     monkeypatch.setattr(NoteOutput, "write", full)

@@ -16,8 +16,9 @@ from sklearn.model_selection import GridSearchCV, GroupKFold
 from sklearn.pipeline import Pipeline
 
 from sklearn_deid import Corpus, DeidTagger, Document, NoteDeidentifier, Span, deid_report
-from sklearn_deid.exceptions import AlignmentWarning, DeidError, WithheldWarning
-from sklearn_deid.text import segment
+from sklearn_deid.exceptions import AlignmentWarning, DeidError, SequenceError, WithheldWarning
+from sklearn_deid.tagging.note_input import checked_notes
+from sklearn_deid.text import segment, unreadable_reason
 
 from .conftest import make_sentences
 
@@ -88,9 +89,11 @@ def capital(**parameters):
     return NoteDeidentifier(CapitalTagger().fit(None), **parameters)
 
 
+# Control characters are refused (see test_unreadable), so no note of these tests holds any.
+ANY_TEXT = st.text(st.characters(exclude_categories=["Cc"]), max_size=200).filter(lambda t: not unreadable_reason(t))
 NOTES = st.lists(
     st.one_of(
-        st.text(max_size=200),
+        ANY_TEXT,
         st.text(alphabet="ABz9 .-\r\n\t\u00a0\u0301\u05d0\u4e2d\U0001f600&;lt", max_size=200),
         st.lists(st.sampled_from(["Mr. ", "Alder", "\r\n", "was seen 3/4/21", "25yo", "&amp;", "\n\n- "])).map("".join),
     ),
@@ -132,7 +135,7 @@ def test_every_token_of_a_kind_is_covered(texts):
 
 @pytest.mark.parametrize(
     "text",
-    ["", " ", "\r\n", "\U0001f600", "\x00", "Seen by Dr Alder\r\n\r\nMr . Birch was seen", "\ufeffMr . Birch was seen"],
+    ["", " ", "\r\n", "\U0001f600", "Seen by Dr Alder\r\n\r\nMr . Birch was seen", "\ufeffMr . Birch was seen"],
 )
 def test_texts_of_any_kind(deidentifier, text):
     (spans,) = deidentifier.annotate([text])
@@ -244,19 +247,101 @@ def test_note_that_the_tagger_fails_on_takes_no_other_with_it(batch_size):
     assert "Zyxwvutski" not in str(caught_error.value)
 
 
+def test_text_of_another_kind_is_withheld_with_the_reason():
+    notes = ["Ann", "Ann".encode("utf-16-le").decode(), r"{\rtf1 Ann}", Document("q", "Mu=C3=B1oz")]
+    model = capital(on_error="withhold")
+    with pytest.warns(WithheldWarning) as caught:
+        assert model.redact(notes) == ["[NAME]", None, None, None]
+    reasons = ["is UTF-16 that was not decoded", "is RTF", "is quoted-printable text"]
+    for warning, reason, where in zip(caught, reasons, ("number 1", "number 2", "q"), strict=True):
+        assert reason in str(warning.message) and f"[document {where}]" in str(warning.message)
+    with pytest.raises(DeidError, match="The note is RTF. Convert the note to plain text first. .document number 2."):
+        capital().annotate(["Ann", "Bob", notes[2]])
+
+
 def test_tagger_that_gives_too_few_tags_is_an_error():
     model = NoteDeidentifier(CapitalTagger(cuts=True).fit(None))
     with pytest.raises(DeidError, match="cannot be processed: SequenceError"):
         model.redact(["Ann", "Bob"])
 
 
-def test_mistakes_are_not_withheld():
-    class Wrong(CapitalTagger):
-        def predict(self, X):
-            raise TypeError
+class Fails(CapitalTagger):
+    """A tagger with a bug that shows at one word; its message holds text of the note."""
 
-    with pytest.raises(TypeError):
-        NoteDeidentifier(Wrong().fit(None), on_error="withhold").redact(["Ann"])
+    def __init__(self, error=TypeError, breaks_at="broken", cuts=False):
+        super().__init__(breaks_at, cuts)
+        self.error = error
+
+    def predict(self, X):
+        if any("broken" in row for row in X):
+            raise self.error("Zyxwvutski")
+        return super().predict(X)
+
+
+@pytest.mark.parametrize(
+    "error", [TypeError, KeyError, IndexError, MemoryError, AssertionError, AttributeError, OSError]
+)
+def test_any_error_of_a_tagger_withholds_the_note_without_its_text(error):
+    model = NoteDeidentifier(Fails(error).fit(None), on_error="withhold")
+    with pytest.warns(WithheldWarning) as caught:
+        assert model.redact(["Ann", "Bob is broken", "Cid"]) == ["[NAME]", None, "[NAME]"]
+    assert [str(warning.message) for warning in caught] == [
+        f"Note withheld: The note cannot be processed: {error.__name__}. [document number 1]"
+    ]
+    with pytest.raises(DeidError, match=f"cannot be processed: {error.__name__}. .document number 1.") as raised:
+        model.set_params(on_error="raise").redact(["Ann", "Bob is broken"])
+    assert raised.value.__cause__ is None and raised.value.__context__ is None
+    assert "Zyxwvutski" not in str(raised.value)
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt, SystemExit])
+def test_what_ends_a_process_is_not_withheld(error):
+    with pytest.raises(error):
+        NoteDeidentifier(Fails(error).fit(None), on_error="withhold").redact(["Bob is broken"])
+
+
+WRONG_CALLS = {
+    "str": ("Ann was seen", r"Got str instead. A text is read letter by letter. Pass .* {method}\(\[text\]\)"),
+    "numpy str": (np.str_("Ann was seen"), r"Got str_? instead.*{method}\(\[text\]\)"),
+    "bytes": (b"Ann was seen", r"Got bytes instead. Decode the bytes .* {method}\(\[data.decode\('utf-8'\)\]\)"),
+    "dict": ({"a": "Ann"}, r"Got dict instead. .* Pass its values: {method}\(list\(notes.values\(\)\)\)"),
+    "None": (None, r"Got NoneType instead. .* {method}\(\[text\]\)"),
+    "number": (5, r"Got int instead. .* {method}\(\[text\]\)"),
+    "table": (np.array([["Ann", "Bob"]], dtype=object), r"Got ndarray instead. .* {method}\(table\['text'\]\)"),
+    "no dimension": (np.array("Ann"), r"Got ndarray instead. .* {method}\(\[text\]\)"),
+}
+
+
+@pytest.mark.parametrize("method", ["redact", "annotate", "iter_redact", "iter_annotate"])
+@pytest.mark.parametrize("name", WRONG_CALLS)
+@pytest.mark.parametrize("on_error", ["raise", "withhold"])
+def test_a_wrong_call_is_shown_the_right_one(method, name, on_error):
+    notes, message = WRONG_CALLS[name]
+    with pytest.raises(SequenceError, match=rf"'texts' parameter of NoteDeidentifier.{method} must be an iterable"):
+        getattr(capital(on_error=on_error), method)(notes)  # the generators are not even asked for an item
+    with pytest.raises(SequenceError, match=message.format(method=method)) as raised:
+        getattr(capital(on_error=on_error), method)(notes)
+    assert "Ann" not in str(raised.value)
+
+
+def test_tables_and_their_columns():
+    pandas = pytest.importorskip("pandas")
+    table = pandas.DataFrame({"text": ["Ann was seen", "pain"]}, index=[7, 3])
+    with pytest.raises(SequenceError, match=r"Got DataFrame instead. .* redact\(table\['text'\]\)"):
+        capital().redact(table)
+    assert capital().redact(table["text"]) == ["[NAME] was seen", "pain"] == capital().redact(table["text"].to_numpy())
+
+
+def test_nothing_is_read_before_it_is_asked_for():
+    stream = (text for text in ["Ann"])
+    assert checked_notes(stream, "redact") is stream
+    assert next(stream) == "Ann"
+
+
+def test_documents_and_iterables_of_them():
+    document = Document("a", "Ann was seen")
+    for notes in (document, [document], (document,), iter([document]), Corpus([document])):
+        assert capital().redact(notes) == ["[NAME] was seen"]
 
 
 def test_unknown_mode_and_parameters():

@@ -9,10 +9,12 @@ under the key ``entities`` would otherwise look like notes without PHI.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import json
+from collections.abc import Iterator, Set
 from pathlib import Path
 from typing import Any
 
+from ..._atomic import new_file
 from ...exceptions import CorpusFormatError
 from ...text import Document, Span
 from ..checking import SourceLocation, check_covered, check_label, check_text, without_traces
@@ -54,6 +56,14 @@ def write(document: Document, lossy: bool = False) -> dict[str, str]:
     except (TypeError, ValueError):
         pass
     raise place.error("An id, label or confidence is neither a string nor a finite number.")
+
+
+def drop_lines(path: Path, doc_ids: Set[str]) -> None:
+    """Remove the lines of some documents from a file that `write` made. The file is replaced at once."""
+    with path.open("rb") as lines, new_file(path) as kept:
+        for line in lines:
+            if json.loads(line)["doc_id"] not in doc_ids:
+                kept.write(line)
 
 
 def finished_ids(path: Path, *, unfinished: bool = False) -> set[str]:

@@ -58,9 +58,29 @@ def _age(name: str, pattern: str, language: str, measure: Callable[[str], int] |
     return Rule(name, "age", "AGE", pattern, (language,), measure=measure or _up_to_120, **more)
 
 
+# French sizes: "16 F Foley", "sheath 7F". Words of complaints are left out: "45F chest pain" is an age.
+_DEVICES = (
+    "foley sheath catheter introducer dilator tube drain stent french cordis malecot pigtail coude guide guiding lumen "
+    "silicone silastic trocar picc size"
+).split()
+# A look-behind needs a fixed width, so that each word has its own.
+_NO_SIZE_BEFORE = "".join(rf"(?<!(?i:{word})[\s#])" for word in _DEVICES)
+_NO_SIZE_AFTER = rf"(?!(?<=F)\s(?i:{'|'.join(_DEVICES)}|(?:dual|double|triple)\slumen))"
+# "potassium 5 M" and "pN1 M" look like a child's age, which therefore needs a verb behind it.
+_CHILD = (
+    r"(?<![TNM])(?<![TNM]\x1f)\d(?=\s?[FM]\s(?:with|who|w/|presents|presenting|presented|here|admitted|c/o|s/p|h/o)\b)"
+)
+
+
 _ALL = (
     _age("age-years-old", rf"{_FREE}(?P<phi>\d{{1,3}}){_YEARS_OLD}", "en"),
-    _age("age-and-sex", rf"{_FREE}(?P<phi>\d{{1,3}})\s?(?:F|M|YF|YM|yF|yM)\b(?![-.]\w)", "en", priority=0),
+    _age(
+        "age-and-sex",
+        rf"{_FREE}{_NO_SIZE_BEFORE}(?P<phi>\d{{2,3}}|{_CHILD}|\d(?=\s?(?:Y|y\x1e?)[FM]\b))\s?(?:F|M|YF|YM|y\x1e?F|y\x1e?M)\b(?![-.]\w)"
+        rf"{_NO_SIZE_AFTER}",
+        "en",
+        priority=0,
+    ),
     _age("age-named", r"\b(?i:age|aged)[\s:]{1,3}(?P<phi>\d{1,3})(?![\d./%-])", "en", priority=2),
     _age("age-spelled", rf"\b(?P<phi>{_SPELLED})[\s-]{{1,2}}(?i:years?)[\s-]{{1,2}}(?i:old)", "en", needs="yY"),
     _age(

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from ...text import Span
+from ...text import Span, normalize
 from .ages import AGE_RULES
 from .dates import DATE_RULES
 from .net_addresses import NET_RULES
@@ -108,6 +108,15 @@ def find_phi(
     if not isinstance(text, str):
         raise TypeError(f"'text' must be a str. Got {type(text).__name__} instead.")
     chosen = select_rules(recognizers, language) if rules is None else rules
+    # Dashes, digits and letters of any form are read as the usual ones. The layout stays, because a text that was
+    # rebuilt from tokens has another one than the note.
+    reading = normalize(text, layout=False)
+    found = _found(reading.text, chosen)
+    return [replace(s, start=a, end=b) for s in found for a, b in [reading.original(s.start, s.end)]]
+
+
+def _found(text: str, chosen: tuple[Rule, ...]) -> list[RuleSpan]:
+    """Spans of the rules in a normalised text."""
     # `needs` skips most rules without running their regular expressions.
     found = [
         (-rule.priority, start - end, start, end, number)

@@ -4,8 +4,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sklearn_deid.tagging.rules import DEFAULT_RECOGNIZERS, KINDS, RECOGNIZERS, RULES, RuleSpan, find_phi, select_rules
-from sklearn_deid.text import Span, redact
+from sklearn_deid import RuleTagger
+from sklearn_deid.tagging.rules import (
+    DEFAULT_RECOGNIZERS,
+    KINDS,
+    RECOGNIZERS,
+    RULES,
+    RuleSpan,
+    find_phi,
+    rebuild_sentence,
+    select_rules,
+)
+from sklearn_deid.text import Span, redact, tokenize
 
 
 def found(text, **options):
@@ -176,3 +186,76 @@ def test_any_text_gives_sorted_spans_within_it(text):
     spans = find_phi(text, recognizers=RECOGNIZERS)
     assert all(a.end <= b.start for a, b in zip(spans[:-1], spans[1:], strict=True))
     assert all(text[s.start : s.end].strip() == text[s.start : s.end] != "" for s in spans)
+
+
+SIZES = [
+    "16 F Foley placed",
+    "14F sheath",
+    "8 F catheter",
+    "Foley 16 F draining",
+    "sheath 7F",
+    "7 F double lumen",
+    "size 14F",
+    "potassium 5 M",
+    "NaCl 3M",
+    "pT3 pN1 M0",
+    "pT3 pN1 M",
+    "T2 N0 M",
+    "pT3 pN1 M with",
+]
+
+
+@pytest.mark.parametrize("text", SIZES)
+def test_sizes_stages_and_concentrations_are_no_ages(text):
+    assert not [kind for kind, _ in found(text, language="en") if kind == "AGE"]
+    rebuilt = rebuild_sentence(tokenize(text).texts).text
+    assert not [kind for kind, _ in found(rebuilt, language="en") if kind == "AGE"]
+
+
+@pytest.mark.parametrize(
+    ("text", "age"),
+    [
+        ("Pt is 45 M with pain", "45"),
+        ("82F fell", "82"),
+        ("45M chest pain", "45"),
+        ("45F single mother", "45"),
+        ("PATIENT 45 M", "45"),
+        ("5 M with fever", "5"),
+        ("5yM fever", "5"),
+        ("67F, s/p stent", "67"),
+    ],
+)
+def test_ages_beside_a_sex_are_still_found(text, age):
+    assert ("AGE", age) in found(text, language="en")
+    rebuilt = rebuild_sentence(tokenize(text).texts).text
+    assert ("AGE", age) in found(rebuilt, language="en")
+
+
+OTHER_SIGNS = {
+    "hyphens": str.maketrans({"-": "\u2011"}),
+    "en dashes": str.maketrans({"-": "\u2013"}),
+    "minus signs": str.maketrans({"-": "\u2212"}),
+    "full width": {ord(c): ord(c) + 0xFEE0 for c in "0123456789-@."},
+    "arabic digits": {ord("0") + i: 0x660 + i for i in range(10)},
+    "mathematical digits": {ord("0") + i: 0x1D7CE + i for i in range(10)},
+}
+
+
+@pytest.mark.parametrize("name", OTHER_SIGNS)
+@pytest.mark.parametrize(
+    "text", ["call 555-010-0142", "SSN 905-54-6175", "on 2019-03-12", "06-Oct-1950", "45 year-old", "MRN 965-9380"]
+)
+def test_dashes_and_digits_of_any_form(name, text):
+    """The same spans at the same places: each sign is one character in both."""
+    places = [(span.start, span.end, span.label) for span in find_phi(text)]
+    assert places
+    assert [(span.start, span.end, span.label) for span in find_phi(text.translate(OTHER_SIGNS[name]))] == places
+    if name == "full width":  # a full-width hyphen is known by its neighbours, which a token does not have
+        return
+    tokens = tokenize(text.translate(OTHER_SIGNS[name])).texts
+    assert RuleTagger().fit([]).predict([tokens])[0] == RuleTagger().fit([]).predict([tokenize(text).texts])[0]
+
+
+def test_invisible_characters_are_inside_the_span():
+    text = "call 555\u200b-010-\u00ad0142 now"
+    assert found(text) == [("PHONE", "555\u200b-010-\u00ad0142")]

@@ -190,4 +190,5 @@ def test_what_does_not_fit_together_is_refused(bundle, change):
 
 def test_manifest_holds_plain_values_only(saved):
     manifest = json.loads((saved / "manifest.json").read_text(encoding="utf-8"))
-    assert set(manifest) == {"arrays_sha256", "class", "format", "library_version", "manifest_sha256", "state"}
+    digests = {"arrays_sha256", "manifest_sha256"}
+    assert set(manifest) == {"canary", "class", "format", "library_version", "state", *digests}

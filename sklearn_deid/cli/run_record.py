@@ -1,0 +1,211 @@
+"""Record of a run beside its output: the lock, the stamp of the run, and the digests of the notes that are finished."""
+
+from __future__ import annotations
+
+import hmac
+import json
+import os
+import secrets
+import sys
+from collections.abc import Iterable, Mapping
+from hashlib import sha256
+from pathlib import Path
+from typing import IO, Any
+
+from ..exceptions import DeidError
+from ..text import Document
+
+_KIND = "sklearn-deid run 1"
+
+
+class RunRecord:
+    """Record in the file ``OUTPUT.run``, which only its owner can read.
+
+    The record has a line with the stamp of the run (tool, model, options), and a line for each finished note, which is
+    written before the output of the note: a digest of the name of the output, a digest of the note, and the digests of
+    the output. A killed run therefore never leaves an output without a line.
+
+    Digests of names and notes are keyed, and the key is in the record. With the key, short notes could be found by
+    trying, so do not hand out the record with the outputs.
+
+    Parameters
+    ----------
+    output : Path
+        Folder or file of the run.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> output = Path(tempfile.mkdtemp(), "redacted")
+    >>> record, note = RunRecord(output), Document("n1", "Seen today.")
+    >>> record.open({"mode": "label"})
+    >>> record.add("n1", note, [b"Seen today."])
+    >>> record.has_note("n1", note), record.has_note("n1", Document("n1", "Seen now.")), record.has_output("n2")
+    (True, False, False)
+    >>> record.close()
+    """
+
+    def __init__(self, output: Path) -> None:
+        target = output.resolve()
+        self.path = target.with_name(f"{target.name}.run")
+        self._stream: IO[bytes] | None = None
+        self._key = b""
+        self._notes: dict[str, str] = {}
+        self._outputs: dict[str, list[str]] = {}
+
+    def open(self, stamp: Mapping[str, Any], *, resume: bool = False) -> None:
+        """Lock the record, and begin it anew or, with ``resume``, continue it.
+
+        Parameters
+        ----------
+        stamp : mapping
+            Strings, numbers and booleans on which the outputs depend.
+        resume : bool, default=False
+            Whether to continue the record of an earlier run with the same stamp.
+
+        Raises
+        ------
+        DeidError
+            If another run holds the lock, if the record is missing or no record, or if the stamps differ.
+        """
+        self._lock()
+        assert self._stream is not None
+        if resume:
+            self._read(stamp)
+            return
+        self._key, self._notes, self._outputs = secrets.token_bytes(32), {}, {}
+        self._stream.truncate(0)
+        self._append({"kind": _KIND, "stamp": dict(stamp), "key": self._key.hex()})
+
+    def earlier(self) -> RunRecord | None:
+        """What an earlier run has recorded, with the lock held; None if there is no record."""
+        self._lock()
+        before = RunRecord(self.path.with_name(self.path.name.removesuffix(".run")))
+        try:
+            before._parse(self._content())
+        except DeidError:
+            return None
+        return before
+
+    def add(self, name: str, note: Document, contents: Iterable[bytes]) -> None:
+        """Record a note before its output is written.
+
+        Parameters
+        ----------
+        name : str
+            Name of the output.
+        note : Document
+            Note of the input.
+        contents : iterable of bytes
+            Contents of the files of the output, or the line in the output.
+        """
+        digests = [sha256(content).hexdigest() for content in contents]
+        row = {"name": self._digest(name), "note": self._digest(_told(note)), "output": digests}
+        self._append(row)
+        self._take(row)
+
+    def has_note(self, name: str, note: Document) -> bool:
+        """Whether the output of this name was made from exactly this note."""
+        return self._notes.get(self._digest(name)) == self._digest(_told(note))
+
+    def has_output(self, name: str, content: bytes | None = None) -> bool:
+        """Whether a run has recorded an output of this name and, if given, with this content."""
+        digests = self._outputs.get(self._digest(name))
+        return digests is not None and (content is None or sha256(content).hexdigest() in digests)
+
+    def has_line(self, line: bytes) -> bool:
+        """Whether a run has recorded this line of an output in one file."""
+        return sha256(line).hexdigest() in self._lines()
+
+    def close(self) -> None:
+        """Close the record and release the lock."""
+        if self._stream is not None:
+            self._stream.close()
+            self._stream = None
+
+    def _lines(self) -> set[str]:
+        return {digest for digests in self._outputs.values() for digest in digests}
+
+    def _digest(self, text: str) -> str:
+        return hmac.new(self._key, text.encode("utf-8", "surrogatepass"), sha256).hexdigest()
+
+    def _append(self, row: Mapping[str, Any]) -> None:
+        assert self._stream is not None
+        self._stream.write(json.dumps(row).encode("ascii") + b"\n")
+        self._stream.flush()
+
+    def _take(self, row: Mapping[str, Any]) -> None:
+        self._notes[row["name"]], self._outputs[row["name"]] = row["note"], row["output"]
+
+    def _content(self) -> bytes:
+        assert self._stream is not None
+        self._stream.seek(0)
+        return self._stream.read()
+
+    def _read(self, stamp: Mapping[str, Any]) -> None:
+        assert self._stream is not None
+        content = self._content()
+        saved = self._parse(content)
+        different = sorted(name for name in {*saved, *stamp} if saved.get(name) != stamp.get(name))
+        if different:
+            raise DeidError(
+                f"The earlier run differs from this one in: {', '.join(different)}. Use --resume with the same model, "
+                "options and version, --overwrite to begin anew, or another --output.",
+                path=str(self.path),
+            )
+        # A killed run leaves half a line at most, whose output was not written.
+        self._stream.truncate(content.rfind(b"\n") + 1)
+
+    def _parse(self, content: bytes) -> dict[str, Any]:
+        """Read the lines of a record and return the stamp."""
+        first, *rows = content[: content.rfind(b"\n") + 1].splitlines() or [b""]
+        try:
+            head = json.loads(first)
+            known = isinstance(head, dict) and head.get("kind") == _KIND
+            self._key = bytes.fromhex(head["key"]) if known else b""
+            for row in map(json.loads, rows):
+                self._take(row)
+        except (ValueError, KeyError, TypeError):
+            known = False
+        if not known:
+            raise DeidError(
+                "There is no record of an earlier run into this output, so nothing shows what the output holds. Use "
+                "--overwrite or another --output.",
+                path=str(self.path),
+            )
+        return dict(head["stamp"])
+
+    def _lock(self) -> None:
+        if self._stream is not None:
+            return
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        # Not a link: the record would be written somewhere else.
+        flags = os.O_RDWR | os.O_CREAT | os.O_APPEND | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
+        stream = open(os.open(self.path, flags, 0o600), "ab+")
+        try:
+            _lock_file(stream)
+        except OSError:
+            stream.close()
+            raise DeidError(
+                "Another run is writing to this output. Wait until it has ended, or use another --output.",
+                path=str(self.path),
+            ) from None
+        self._stream = stream
+
+
+def _told(note: Document) -> str:
+    """All of a note that its output can depend on, as one text."""
+    return json.dumps([note.doc_id, note.text, note.patient_id, note.meta], sort_keys=True, default=str)
+
+
+def _lock_file(stream: IO[bytes]) -> None:
+    """Lock a file. The system releases the lock when the process ends, also when it is killed."""
+    if sys.platform == "win32":
+        import msvcrt
+
+        stream.seek(2**30)  # far behind the content: a locked byte cannot be read
+        msvcrt.locking(stream.fileno(), msvcrt.LK_NBLCK, 1)
+    else:
+        import fcntl
+
+        fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)

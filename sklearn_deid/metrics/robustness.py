@@ -1,0 +1,191 @@
+"""`robustness_table`: recall of a de-identifier on altered notes."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, Protocol
+
+import numpy as np
+
+from ..text import Document, Span
+from ..text.markdown import markdown_table
+from .alterations import ALTERATIONS, Alteration
+
+_TOKEN = re.compile(r"[^\W_]+")
+# Labels of names in i2b2 2014 and MEDDOCAN, and the category of both.
+_NAMES = frozenset(("NAME", "PATIENT", "DOCTOR", "USERNAME", "NOMBRE_SUJETO_ASISTENCIA", "NOMBRE_PERSONAL_SANITARIO"))
+
+
+class Annotator(Protocol):
+    """Object that finds spans in notes, such as a `NoteDeidentifier` with ``on_error="withhold"``."""
+
+    def annotate(self, texts: Iterable[str]) -> Sequence[Sequence[Span] | None]:
+        """Spans of each note; None for a withheld note."""
+
+
+@dataclass(frozen=True)
+class RobustnessRow:
+    """Result on the notes with one alteration. Tokens are runs of letters and digits of the unchanged notes.
+
+    Attributes
+    ----------
+    name : str
+        Name of the alteration.
+    evasive : bool
+        Whether the alteration hides text from filters.
+    recall, name_recall : float
+        Share of the PHI tokens, and of the tokens of names, whose altered characters are all covered. Tokens of
+        withheld notes are not counted. NaN without such tokens.
+    precision : float
+        Share of the covered tokens that are PHI. NaN without covered tokens.
+    false_alarms : float
+        Share of the tokens outside of PHI that are covered.
+    withheld : float
+        Share of the notes that were withheld.
+    """
+
+    name: str
+    evasive: bool
+    recall: float
+    name_recall: float
+    precision: float
+    false_alarms: float
+    withheld: float
+
+
+@dataclass(frozen=True)
+class RobustnessTable:
+    """Rows of `robustness_table`.
+
+    Attributes
+    ----------
+    rows : tuple of RobustnessRow
+        A row for each alteration.
+    n_notes : int
+        Number of notes.
+    """
+
+    rows: tuple[RobustnessRow, ...]
+    n_notes: int
+
+    def to_dict(self) -> dict[str, Any]:
+        """Values for a JSON file; None for NaN."""
+        rows = [{k: None if v != v else v for k, v in asdict(row).items()} for row in self.rows]
+        return {"n_notes": self.n_notes, "rows": rows}
+
+    def __str__(self) -> str:
+        head = ("alteration", "recall", "names", "precision", "false alarms", "withheld")
+        cells = [
+            (
+                row.name,
+                *(_percent(v) for v in (row.recall, row.name_recall, row.precision, row.false_alarms, row.withheld)),
+            )
+            for row in self.rows
+        ]
+        return markdown_table(head, cells)
+
+
+def robustness_table(
+    deidentifier: Annotator,
+    notes: Iterable[Document],
+    alterations: Sequence[Alteration] = ALTERATIONS,
+    *,
+    random_state: int = 0,
+) -> RobustnessTable:
+    """Measure how many PHI tokens a de-identifier finds when the notes are altered.
+
+    Use the table before you rely on a model for notes of another kind than its training notes: notes in capitals,
+    scanned notes, or notes with unusual characters.
+
+    Parameters
+    ----------
+    deidentifier : object with ``annotate``
+        Fitted `NoteDeidentifier`. With ``on_error="withhold"``, a note that is refused counts as withheld; otherwise it
+        raises an error.
+    notes : iterable of Document
+        Notes with gold spans, of patients that the model was not trained on.
+    alterations : sequence of Alteration, default=ALTERATIONS
+        Changes to apply, one at a time.
+    random_state : int, default=0
+        Random seed of the alterations.
+
+    Returns
+    -------
+    RobustnessTable
+
+    Raises
+    ------
+    ValueError
+        If there are no notes.
+
+    Examples
+    --------
+    >>> from sklearn_deid import Document, NoteDeidentifier, RuleTagger, Span
+    >>> note = Document("n1", "Mail to roe@example.org", (Span(8, 23, "EMAIL"),))
+    >>> table = robustness_table(NoteDeidentifier(RuleTagger().fit([])), [note], ALTERATIONS[:3])
+    >>> [(row.name, row.recall) for row in table.rows]
+    [('unchanged', 1.0), ('lower case', 1.0), ('capitals', 1.0)]
+    """
+    documents = list(notes)
+    if not documents:
+        raise ValueError("The 'notes' parameter holds no note. Pass at least one note with gold spans.")
+    rows = []
+    for number, alteration in enumerate(alterations):
+        altered = [
+            alteration.altered(d, np.random.default_rng([random_state, number, i])) for i, d in enumerate(documents)
+        ]
+        found = deidentifier.annotate([note.text for note in altered])
+        counts = np.zeros(6, dtype=np.int64)
+        for document, note, spans in zip(documents, altered, found, strict=True):
+            if spans is not None:
+                counts += _counts(document, note.text, note.places, spans)
+        withheld = sum(spans is None for spans in found) / len(documents)
+        rows.append(_row(alteration, counts.tolist(), withheld))
+    return RobustnessTable(tuple(rows), len(documents))
+
+
+def _counts(document: Document, text: str, places: Sequence[int], spans: Iterable[Span]) -> np.ndarray:
+    """PHI tokens and those covered, tokens of names and those covered, other tokens and those covered."""
+    # shape: (characters of the altered note + 1,)
+    hidden = np.zeros(len(text) + 1, dtype=bool)
+    for span in spans:
+        hidden[span.start : span.end] = True
+    # Only letters and digits must be covered: what stands between them is not seen, or tells nothing.
+    open_before = np.concatenate([[0], np.cumsum([c.isalnum() and not h for c, h in zip(text, hidden, strict=False)])])
+    kind = np.zeros(len(document.text) + 1, dtype=np.int64)
+    for span in document.spans:
+        kind[span.start : span.end] = 2 if span.label in _NAMES or span.category in _NAMES else 1
+    counts = np.zeros(6, dtype=np.int64)
+    for token in _TOKEN.finditer(document.text):
+        start, end = places[token.start()], places[token.end()]
+        covered = bool(open_before[start] == open_before[end]) and bool(hidden[start:end].any())
+        what = int(kind[token.start() : token.end()].max())
+        counts[0 if what else 4] += 1
+        counts[1 if what else 5] += covered
+        if what == 2:
+            counts[2] += 1
+            counts[3] += covered
+    return counts
+
+
+def _row(alteration: Alteration, counts: list[int], withheld: float) -> RobustnessRow:
+    phi, found, names, named, others, alarms = counts
+    return RobustnessRow(
+        alteration.name,
+        alteration.evasive,
+        _share(found, phi),
+        _share(named, names),
+        _share(found, found + alarms),
+        _share(alarms, others),
+        withheld,
+    )
+
+
+def _share(part: int, whole: int) -> float:
+    return part / whole if whole else float("nan")
+
+
+def _percent(value: float) -> str:
+    return "-" if value != value else f"{100 * value:.1f}"

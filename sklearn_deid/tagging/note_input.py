@@ -1,0 +1,73 @@
+"""Checks of what is passed to `NoteDeidentifier` as notes, and of the text of each note.
+
+A text is an iterable of letters, a table one of column names, and a mapping one of keys. Read as notes, they would
+return without redaction and without an error.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from ..exceptions import SequenceError
+from ..text import Document
+
+_WAYS_OUT = {
+    "text": "A text is read letter by letter. Pass a list with one text: {method}([text]).",
+    "bytes": "Decode the bytes and pass a list: {method}([data.decode('utf-8')]).",
+    "table": "A table is read by its column names. Pass the column of the notes: {method}(table['text']).",
+    "mapping": "A mapping is read by its keys. Pass its values: {method}(list(notes.values())).",
+    "other": "Pass a list with one text: {method}([text]).",
+}
+
+
+def checked_notes(notes: Any, method: str) -> Iterable[Any]:
+    """Notes to read one by one, after refusing what would be read as something else than notes.
+
+    Parameters
+    ----------
+    notes : iterable of str or Document, or Document
+        A list, a generator, a `Corpus`, a one-dimensional array, or a column of a table. A single `Document` is one
+        note.
+    method : str
+        Name of the called method, for the message.
+
+    Returns
+    -------
+    iterable of str or Document
+        The notes, not yet read and not yet checked one by one.
+
+    Raises
+    ------
+    SequenceError
+        If ``notes`` is a text, bytes, a table, a mapping or no iterable. The message shows the right call.
+
+    Examples
+    --------
+    >>> checked_notes(["Seen today."], "redact")
+    ['Seen today.']
+    """
+    if isinstance(notes, Document):
+        return [notes]
+    kind = _kind(notes)
+    if kind is None:
+        return notes
+    raise SequenceError(
+        f"The 'texts' parameter of NoteDeidentifier.{method} must be an iterable of notes (str or Document). "
+        f"Got {type(notes).__name__} instead. {_WAYS_OUT[kind].format(method=method)}"
+    )
+
+
+def _kind(notes: Any) -> str | None:
+    """Kind of a wrong argument, as in ``_WAYS_OUT``; None for an iterable of notes."""
+    if isinstance(notes, str):
+        return "text"
+    if isinstance(notes, (bytes, bytearray, memoryview)):
+        return "bytes"
+    if isinstance(notes, Mapping):
+        return "mapping"
+    # pandas, polars and pyarrow need not be installed, so tables are known by their attributes.
+    if hasattr(notes, "columns") or getattr(notes, "ndim", 1) > 1:
+        return "table"
+    # An array without dimensions has __iter__, which fails.
+    return None if isinstance(notes, Iterable) and getattr(notes, "ndim", 1) == 1 else "other"

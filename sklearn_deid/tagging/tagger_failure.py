@@ -1,0 +1,40 @@
+"""`TaggerFailure`: context that catches every error of a tagger, so that a note is withheld and not passed on."""
+
+from __future__ import annotations
+
+from types import TracebackType
+
+
+class TaggerFailure:
+    """Context that records an exception of its block and continues after the block.
+
+    A tagger can be any object with ``predict``, so its errors cannot be listed. `MemoryError` is recorded, too: a note
+    that is too large must not end the run of the notes after it. Exceptions that are no `Exception`, such as
+    `KeyboardInterrupt` and `SystemExit`, end the process and pass through.
+
+    Attributes
+    ----------
+    error : Exception or None
+        Recorded exception, without its traceback: the local variables in its frames hold note text.
+
+    Examples
+    --------
+    >>> with TaggerFailure() as failure:
+    ...     raise KeyError("Alder")
+    >>> type(failure.error).__name__
+    'KeyError'
+    """
+
+    def __init__(self) -> None:
+        self.error: Exception | None = None
+
+    def __enter__(self) -> TaggerFailure:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> bool:
+        if not isinstance(error, Exception):
+            return False
+        self.error = error.with_traceback(None)
+        return True

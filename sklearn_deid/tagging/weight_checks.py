@@ -1,0 +1,89 @@
+"""Checks of weights and classes, without which a broken model would find nothing and report no error.
+
+A single weight that is no number makes all scores of tags not a number, and every token "O".
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+
+import numpy as np
+
+# Trained weights are below 100. Far larger ones overflow in a layer, and the scores are no numbers any more.
+LARGEST_WEIGHT = 1e6
+MOST_CLASSES = 1000
+_TAG = re.compile(r"[BIES]-(?P<label>\S(?:.*\S)?)")
+_MARKUP = re.compile("[<>&\"'`]")
+
+
+def weight_problem(weights: Mapping[str, np.ndarray]) -> str | None:
+    """What is wrong with weights, as a sentence; None if nothing is.
+
+    Parameters
+    ----------
+    weights : mapping of str to ndarray
+        Arrays by name. Integer arrays, such as positions, are not checked.
+
+    Returns
+    -------
+    str or None
+        A sentence that names the array: a number is not finite or larger than 1e6, or a table of weights (two or more
+        dimensions) is zero everywhere.
+
+    Examples
+    --------
+    >>> weight_problem({"crf.transitions": np.array([[0.1, np.nan]])})
+    "The weights 'crf.transitions' hold a number that is not finite."
+    >>> weight_problem({"crf.transitions": np.array([[0.1, -0.2]])}) is None
+    True
+    """
+    for name, array in weights.items():
+        if array.dtype.kind != "f" or not array.size:
+            continue
+        # The extremes show NaN and infinity too, and need no copy of the array.
+        low, high = float(array.min()), float(array.max())
+        if not (np.isfinite(low) and np.isfinite(high)):
+            return f"The weights {name!r} hold a number that is not finite."
+        if max(-low, high) > LARGEST_WEIGHT:
+            return f"The weights {name!r} hold a number above {LARGEST_WEIGHT:.0e}."
+        if array.ndim > 1 and low == high == 0.0:
+            return f"The weights {name!r} are all zero."
+    return None
+
+
+def class_problem(classes: Iterable[object]) -> str | None:
+    """What is wrong with the tags of a tagger, as a sentence; None if nothing is.
+
+    Parameters
+    ----------
+    classes : iterable of str
+        All tags of a tagger.
+
+    Returns
+    -------
+    str or None
+        A sentence without the tags: there is no tag of PHI, more than 1,000 tags, the same tag twice, something else
+        than "O" and tags such as "B-DATE", or a label with control characters or markup.
+
+    Examples
+    --------
+    >>> class_problem(["O"])
+    'No class is a tag of PHI, so that the tagger finds nothing.'
+    >>> class_problem(["O", "B-DATE", "I-DATE"]) is None
+    True
+    """
+    tags = list(classes)
+    if len(tags) > MOST_CLASSES:
+        return f"There are more than {MOST_CLASSES} classes."
+    if len(set(map(str, tags))) != len(tags):
+        return "A class is there twice."
+    named = [_TAG.fullmatch(tag) if isinstance(tag, str) else None for tag in tags if tag != "O"]
+    if not all(named):
+        return "A class is neither 'O' nor a tag such as 'B-DATE'."
+    if not named:
+        return "No class is a tag of PHI, so that the tagger finds nothing."
+    labels = [found["label"] for found in named if found is not None]
+    if any(not label.isprintable() or _MARKUP.search(label) for label in labels):
+        return "A label holds control characters or markup, which could act in a terminal or a web page."
+    return None

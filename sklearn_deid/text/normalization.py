@@ -1,0 +1,173 @@
+"""`normalize`: read letters, digits and punctuation in unusual forms as the usual ones, with exact offsets.
+
+A name can be written with zero-width characters, in full-width letters, as HTML entities or with a space after each
+letter. A tagger that was trained on ordinary notes finds few of these. The text that a tagger reads is normalised, and
+its spans are mapped back. The note itself is never changed.
+
+Ordinary text, accents included, is read as it stands: `normalize` returns it unchanged.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from functools import lru_cache
+from html import unescape
+from html.entities import html5
+
+from .normalized_text import Edit, NormalizedText
+
+# Letters of scripts whose words are letters in a row: Latin, Greek and Cyrillic. Marks and invisible characters are
+# parts of words in other scripts, and stay.
+_LETTERS = "A-Za-z\u00aa\u00ba\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u02af\u0370-\u0373\u0376-\u052f\u1e00-\u1fff"
+_MARKS = "\u0300-\u036f\u0483-\u0489\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20f0\ufe20-\ufe2f"
+_INVISIBLE = (
+    "\u00ad\u034f\u061c\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff\ufff9-\ufffb"
+    "\U000e0001-\U000e007f\U000e0100-\U000e01ef"
+)
+_BREAK = r"(?:\r{0,2}\n|\r)"
+_ENTITY = re.compile(r"&(?:#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});")
+# `tokenize` knows these, and reads them as it always did.
+_LEFT_TO_TOKENIZER = frozenset("<>&\"'")
+_HIDDEN = re.compile(f"[{_INVISIBLE}]+")
+_VISIBLE = re.compile(f"[!-~{_LETTERS}{_MARKS}]")
+_MARKED = re.compile(rf"[{_LETTERS}0-9][{_MARKS}]+")
+_LIGATURES = {"\ufb00": "ff", "\ufb01": "fi", "\ufb02": "fl", "\ufb03": "ffi", "\ufb04": "ffl", "\ufb05": "st"}
+_LIGATURE = re.compile("[\ufb00-\ufb05]")
+# A capitalised word that goes on in the next line, or a number. "follow-" and "up" may be two words, and stay.
+_HYPHENATED = re.compile(
+    rf"(?<![{_LETTERS}])[{_LETTERS}]{{1,40}}(?P<hyphen>[-\u00ad\u2010\u2011])(?P<gap>[ \t]{{0,4}}{_BREAK}[ \t]{{0,8}})"
+    rf"(?=[{_LETTERS}])"
+)
+_NUMBER_BREAK = re.compile(rf"(?<=[0-9][-/\u2010\u2011\u2013])[ \t]{{0,4}}{_BREAK}[ \t]{{0,8}}(?=[0-9])")
+_SPACED_SIGN = rf"[{_LETTERS}0-9@./:,'_-]"
+_SPACED = re.compile(rf"(?<!\S)(?:{_SPACED_SIGN} ){{3,}}{_SPACED_SIGN}(?!\S)")
+_FEWEST_LETTERS, _FEWEST_DIGITS = 4, 7
+_WIDE_SIGNS = "\uff20\uff0e\uff0d\uff0f\uff0b\uff3f\uff03\uff06\uff07"
+_WIDE_SIGN = re.compile(rf"(?<=[A-Za-z0-9])[{_WIDE_SIGNS}]|[{_WIDE_SIGNS}](?=[A-Za-z0-9])")
+
+
+def normalize(text: str, *, layout: bool = True) -> NormalizedText:
+    r"""Text as a tagger should read it, with the place of each character in the unchanged text.
+
+    ==============================================  ====================================================
+    written                                         read
+    ==============================================  ====================================================
+    entities of letters, digits and signs           the character (``&#74;`` is J)
+    zero-width characters, soft hyphens, marks of   nothing, beside letters, digits and signs of Latin,
+    direction                                       Greek or Cyrillic script
+    combining marks after a letter of these         the letter, with its accent if there is such a
+    scripts                                         letter
+    full-width, mathematical and circled letters    the letter
+    digits of any script                            0 to 9
+    curly quotes                                    ``'`` and ``"``
+    dashes and hyphens of any length                ``-``
+    ligatures, such as one character for "fi"       their letters
+    controls of Windows-1252                        the sign of that encoding
+    hyphen and line break in a capitalised word     nothing; the hyphen if a capital follows
+    line break in a number, after ``-`` or ``/``    nothing
+    letters with a space after each                 the word
+    ==============================================  ====================================================
+
+    Parameters
+    ----------
+    text : str
+        Unchanged text of a note.
+    layout : bool, default=True
+        Whether to also join hyphenated lines and letters with spaces between them. Use False for a text that was
+        rebuilt from tokens, in which line breaks and spaces are not those of the note.
+
+    Returns
+    -------
+    NormalizedText
+        Text to read. `NormalizedText.original` gives the place of a passage in ``text``.
+
+    Examples
+    --------
+    >>> reading = normalize("Mr. Al\u200bder, \uff14\uff15yo")
+    >>> reading.text
+    'Mr. Alder, 45yo'
+    >>> reading.original(4, 9)
+    (4, 10)
+    >>> normalize("Jos\u00e9 &lt; 45").text
+    'José &lt; 45'
+    """
+    reading = NormalizedText(text)
+    if "&" in text:
+        reading = reading.edited(_entities(text))
+    if layout:
+        reading = _joined_lines(reading)
+    if not reading.text.isascii():
+        reading = reading.edited(_hidden(reading.text))
+        reading = reading.edited([Edit(*found.span(), _unmarked(found[0])) for found in _MARKED.finditer(reading.text)])
+        reading = reading.translated(_single_characters())
+        signs = [Edit(*found.span(), chr(ord(found[0]) - 0xFEE0)) for found in _WIDE_SIGN.finditer(reading.text)]
+        reading = reading.edited(signs)
+        ligatures = [Edit(*found.span(), _LIGATURES[found[0]]) for found in _LIGATURE.finditer(reading.text)]
+        reading = reading.edited(ligatures)
+    return reading.edited(_spaces_between_letters(reading.text)) if layout else reading
+
+
+def _entities(text: str) -> list[Edit]:
+    edits = []
+    for found in _ENTITY.finditer(text):
+        name = found[0]
+        meaning = unescape(name) if name[1] == "#" or name[1:] in html5 else ""
+        if len(meaning) == 1 and not meaning.isspace() and meaning not in _LEFT_TO_TOKENIZER:
+            edits.append(Edit(*found.span(), meaning))
+    return edits
+
+
+def _hidden(text: str) -> list[Edit]:
+    """Invisible characters beside a visible character of the scripts above."""
+    edits = []
+    for found in _HIDDEN.finditer(text):
+        start, end = found.span()
+        if _VISIBLE.match(text, max(0, start - 1)) or _VISIBLE.match(text, end):
+            edits.append(Edit(start, end))
+    return edits
+
+
+def _joined_lines(reading: NormalizedText) -> NormalizedText:
+    edits = []
+    for found in _HYPHENATED.finditer(reading.text):
+        if found[0][0].isupper():
+            goes_on = reading.text[found.end()].islower()
+            edits.append(Edit(found.start("hyphen") if goes_on else found.start("gap"), found.end()))
+    reading = reading.edited(edits)
+    return reading.edited([Edit(*found.span()) for found in _NUMBER_BREAK.finditer(reading.text)])
+
+
+def _unmarked(marked: str) -> str:
+    """A letter with combining marks as one character: the accented letter, or the letter alone."""
+    return unicodedata.normalize("NFC", marked)[0]
+
+
+def _spaces_between_letters(text: str) -> list[Edit]:
+    edits = []
+    for run in _SPACED.finditer(text):
+        signs = run[0][::2]
+        letters, digits = sum(map(str.isalpha, signs)), sum(map(str.isdigit, signs))
+        # Lists such as "A B C" and scores such as "1 2 0 1" are shorter.
+        if (letters >= _FEWEST_LETTERS and 2 * letters >= len(signs)) or digits >= _FEWEST_DIGITS:
+            edits += [Edit(place, place + 1) for place in range(run.start() + 1, run.end(), 2)]
+    return edits
+
+
+@lru_cache(maxsize=1)
+def _single_characters() -> dict[int, str]:
+    """Characters that are read as another single character."""
+    table = {c: str(unicodedata.decimal(chr(c))) for c in range(0x100, 0x20000) if unicodedata.category(chr(c)) == "Nd"}
+    wide = (*range(0xFF21, 0xFF3B), *range(0xFF41, 0xFF5B))
+    for code in (*wide, *range(0x1D400, 0x1D7CC), *range(0x2100, 0x2150), *range(0x24B6, 0x24EA)):
+        letter = unicodedata.normalize("NFKC", chr(code))
+        if len(letter) == 1 and letter.isascii() and letter.isalpha():
+            table[code] = letter
+    table.update(dict.fromkeys(map(ord, "\u2018\u2019\u201a\u201b\u2032\uff07"), "'"))
+    table.update(dict.fromkeys(map(ord, "\u201c\u201d\u201e\u201f\u2033\uff02"), '"'))
+    table.update(dict.fromkeys(map(ord, "\u2010\u2011\u2012\u2013\u2014\u2015\u2212\ufe58\ufe63"), "-"))
+    for code in range(0x80, 0xA0):
+        meaning = bytes([code]).decode("cp1252", "ignore")
+        if meaning and code != 0x85:  # U+0085 is the end of a line
+            table[code] = table.get(ord(meaning), meaning)
+    return table

@@ -1,0 +1,93 @@
+"""`NormalizedText`: a text that was changed for reading, with the place of each character in the unchanged text."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+
+class Edit(NamedTuple):
+    """Replacement of the characters ``start`` to ``end`` of a text by another text, which may be empty."""
+
+    start: int
+    end: int
+    replacement: str = ""
+
+
+class NormalizedText:
+    """Text with the offsets of each character in the text that it was made from.
+
+    Parameters
+    ----------
+    text : str
+        Text to read.
+    starts, ends : ndarray of shape (n_characters,), dtype int64, optional
+        Half-open offsets of each character in the original text. Both never decrease. None means that the text is the
+        original text.
+
+    Examples
+    --------
+    >>> changed = NormalizedText("J&#111;hn").edited([Edit(1, 7, "o")])
+    >>> changed.text
+    'John'
+    >>> changed.original(0, 2)
+    (0, 7)
+    """
+
+    __slots__ = ("_ends", "_starts", "text")
+
+    def __init__(self, text: str, starts: np.ndarray | None = None, ends: np.ndarray | None = None) -> None:
+        self.text = text
+        self._starts, self._ends = starts, ends
+
+    # Counts only: the text is note text.
+    def __repr__(self) -> str:
+        return f"NormalizedText({len(self.text)} characters)"
+
+    def original(self, start: int, end: int) -> tuple[int, int]:
+        """Half-open offsets in the original text of the characters ``start`` to ``end``, at least one character."""
+        if self._starts is None or self._ends is None:
+            return start, end
+        return int(self._starts[start]), int(self._ends[end - 1])
+
+    def originals(self, starts: Sequence[int], ends: Sequence[int]) -> tuple[list[int], list[int]]:
+        """Offsets in the original text of many passages, as two lists."""
+        if self._starts is None or self._ends is None or not len(starts):
+            return list(starts), list(ends)
+        return self._starts[np.asarray(starts)].tolist(), self._ends[np.asarray(ends) - 1].tolist()
+
+    def translated(self, table: dict[int, str]) -> NormalizedText:
+        """Replace single characters by single characters, which moves no offset."""
+        return NormalizedText(self.text.translate(table), self._starts, self._ends)
+
+    def edited(self, edits: Sequence[Edit]) -> NormalizedText:
+        """Apply edits, sorted and without overlap.
+
+        A replacement as long as what it replaces maps character by character. In any other case, each character of the
+        replacement maps to all replaced characters. Removed characters belong to no character: a passage covers them
+        if it has characters on both sides.
+        """
+        if not edits:
+            return self
+        n = len(self.text)
+        starts = np.arange(n, dtype=np.int64) if self._starts is None else self._starts
+        ends = np.arange(1, n + 1, dtype=np.int64) if self._ends is None else self._ends
+        pieces: list[str] = []
+        new_starts: list[np.ndarray] = []
+        new_ends: list[np.ndarray] = []
+        position = 0
+        for edit in (*edits, Edit(n, n)):
+            pieces += [self.text[position : edit.start], edit.replacement]
+            new_starts.append(starts[position : edit.start])
+            new_ends.append(ends[position : edit.start])
+            size = len(edit.replacement)
+            if size and size == edit.end - edit.start:
+                new_starts.append(starts[edit.start : edit.end])
+                new_ends.append(ends[edit.start : edit.end])
+            elif size:
+                new_starts.append(np.full(size, starts[edit.start]))
+                new_ends.append(np.full(size, ends[edit.end - 1]))
+            position = edit.end
+        return NormalizedText("".join(pieces), np.concatenate(new_starts), np.concatenate(new_ends))

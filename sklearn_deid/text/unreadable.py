@@ -1,0 +1,130 @@
+"""`unreadable_reason`: notes that hold text of another kind, in which no tagger finds PHI.
+
+People or other programs can read RTF, quoted-printable, base64, and UTF-16 that was decoded as UTF-8. A tagger sees
+none of the names in them. Such a note must be withheld: its redaction would be the note itself.
+
+The tests look for signs that ordinary notes do not have. They find encodings, not attackers: a text that was hidden on
+purpose can look like ordinary words.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import re
+import unicodedata
+
+_ENCODING = "Pass encoding='{0}' when you read the file."
+_CONVERT = "Convert the note to plain text first."
+# Controls (category Cc) that are no white space. Form feeds and the separators of HL7 messages are white space. Notes
+# that were once converted wrongly hold controls that are signs in Windows-1252; `normalize` reads the sign.
+_CONTROL = re.compile("[\x01-\x08\x0e-\x1b\x7f\x81\x8d\x8f\x90\x9d]")
+_RTF = re.compile(r"\{\\rtf[0-9]?(?![A-Za-z])")
+_BINARY_START = re.compile(r"\s{0,8}(%PDF-|%!PS-Adobe)")
+_QP_HEADER = re.compile(r"(?im)^content-transfer-encoding:[ \t]{0,8}quoted-printable")
+# A soft line break behind a word (not a row of equal signs), a character of UTF-8 or Latin-1 in hexadecimal digits
+# inside a word, or three encoded characters in a row. "HR=80" and "pH=7.4" are none of these.
+_QP_SOFT_BREAK = re.compile(r"[^\s=]=\r?\n(?=\S)")
+_QP_LETTER = re.compile(r"=C[23]=[89AB][0-9A-F]|(?<=[A-Za-z])=[C-F][0-9A-F](?=[a-z]{2})|(?:=[0-9A-F]{2}){3}")
+_BASE64_HEADER = re.compile(r"(?im)^content-transfer-encoding:[ \t]{0,8}base64")
+# Lines without a space, of which all but the last are equally long in a base64 body.
+_BASE64_RUN = re.compile(r"[A-Za-z0-9+/]{24,}(?:\r?\n[A-Za-z0-9+/]{4,})*={0,2}")
+_LONG_RUN = 200
+# At most 40 characters: the time stays linear without a hyphen.
+_UTF_7 = re.compile(r"\+[A-Za-z0-9+/]{2,40}-")
+_FEW = 3
+_READABLE_SHARE = 0.95
+
+
+def unreadable_reason(text: str) -> str | None:
+    """Why the text of a note cannot be read by a tagger, and the way out.
+
+    Parameters
+    ----------
+    text : str
+        Text of a note.
+
+    Returns
+    -------
+    str or None
+        None for ordinary text. Otherwise a sentence without text of the note: the note holds NULs or control
+        characters, was not decoded (UTF-16, UTF-32, UTF-7), or is RTF, PDF, quoted-printable or base64.
+
+    Examples
+    --------
+    >>> unreadable_reason("Seen by Dr. Alder.\\n\\tHR=80, stable.") is None
+    True
+    >>> unreadable_reason("Seen by Dr. Alder.".encode("utf-16-le").decode("utf-8"))
+    "The note is UTF-16 that was not decoded. Pass encoding='utf-16-le' when you read the file."
+    """
+    if "\0" in text:
+        return _with_nulls(text)
+    if _CONTROL.search(text):
+        return f"The note holds control characters. {_CONVERT}"
+    if _is_byte_swapped(text):
+        return f"The note is UTF-16 that was decoded in the wrong byte order. {_ways('utf-16-le')}"
+    if _RTF.search(text):
+        return f"The note is RTF. {_CONVERT}"
+    if _BINARY_START.match(text):
+        return f"The note is PDF or PostScript. {_CONVERT}"
+    return _transfer_encoding(text)
+
+
+def _with_nulls(text: str) -> str:
+    """Reason for a note with NULs: the position of the NULs tells UTF-16 and UTF-32 apart."""
+    start = text.lstrip("\ufeff\ufffd")[:4096]
+    zeros = [start[i::4].count("\0") / max(1, len(start[i::4])) for i in range(4)]
+    # ASCII in UTF-32 has three NULs of four, in UTF-16 one of two.
+    signs = {"utf-32-le": (1, 2, 3), "utf-32-be": (0, 1, 2), "utf-16-le": (1, 3), "utf-16-be": (0, 2)}
+    for encoding, places in signs.items():
+        if all((share > 0.5) == (i in places) for i, share in enumerate(zeros)):
+            return f"The note is {encoding[:6].upper()} that was not decoded. {_ways(encoding)}"
+    return f"The note holds NUL characters. {_CONVERT}"
+
+
+def _ways(encoding: str) -> str:
+    return _ENCODING.format(encoding)
+
+
+def _is_byte_swapped(text: str) -> bool:
+    """Whether most characters are ASCII with the two bytes in the wrong order, such as U+4A00 for J."""
+    if text.isascii():
+        return False
+    swapped = sum(0x2000 <= ord(c) <= 0x7E00 and ord(c) % 256 == 0 for c in text)
+    return 2 * swapped > len(text)
+
+
+def _transfer_encoding(text: str) -> str | None:
+    """Reason for a note in an encoding of mails."""
+    if "=" in text:
+        breaks, letters = len(_QP_SOFT_BREAK.findall(text)), len(_QP_LETTER.findall(text))
+        if letters or breaks >= _FEW or _QP_HEADER.search(text):
+            return f"The note is quoted-printable text that was not decoded. {_CONVERT}"
+    if _BASE64_HEADER.search(text) or any(_is_base64(run[0]) for run in _BASE64_RUN.finditer(text)):
+        return f"The note holds a base64 body. {_CONVERT}"
+    if "+" in text and sum(_is_utf_7(found[0]) for found in _UTF_7.finditer(text)) >= _FEW:
+        return f"The note is UTF-7 that was not decoded. {_ways('utf-7')}"
+    return None
+
+
+def _is_base64(run: str) -> bool:
+    """Whether a run is encoded text, or so long and so mixed that nobody wrote it as words."""
+    letters = "".join(run.split()).rstrip("=")
+    if len(letters) >= _LONG_RUN and re.search("[a-z]", letters) and re.search("[A-Z]", letters):
+        return any(c.isdigit() for c in letters)
+    try:
+        data = base64.b64decode(letters[: len(letters) // 4 * 4])
+        decoded = data.decode("utf-8", "ignore")
+    except (binascii.Error, ValueError):
+        return False
+    readable = sum(c.isprintable() or c.isspace() for c in decoded)
+    return len(data) - len(decoded.encode()) <= 3 and readable >= _READABLE_SHARE * max(1, len(decoded))
+
+
+def _is_utf_7(sequence: str) -> bool:
+    """Whether a sequence ``+...-`` encodes letters or punctuation of European scripts."""
+    try:
+        decoded = sequence.encode("ascii").decode("utf-7")
+    except UnicodeError:
+        return False
+    return bool(decoded) and all(ord(c) < 0x2100 and unicodedata.category(c)[0] in "LPNZ" for c in decoded)

@@ -1,0 +1,298 @@
+"""No run takes anything for its output that it has not made from this note, with this model and these options."""
+
+import json
+import os
+import shutil
+import stat
+import subprocess
+import sys
+import time
+
+import pytest
+
+from sklearn_deid import NoteDeidentifier, load, save
+from sklearn_deid.cli.run_record import RunRecord
+from sklearn_deid.exceptions import DeidError
+from sklearn_deid.text import Document
+
+from .conftest import contents
+
+NOTE = "Seen by Dr. Alder on 3/4/2021."
+OUTPUTS = ["out", "out.jsonl"]
+
+
+@pytest.fixture
+def command(raw, model, tmp_path):
+    """Arguments of a run over a copy of the notes."""
+    shutil.copytree(raw, tmp_path / "notes")
+
+    def make(output="out", **options):
+        given = [part for name, value in options.items() for part in (f"--{name}", value)]
+        return ["redact", tmp_path / "notes", "--model", model, "--output", tmp_path / output, "--quiet", *given]
+
+    return make
+
+
+def everything(folder, output):
+    return contents(folder / output) if (folder / output).is_dir() else (folder / output).read_bytes()
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no modes of files")
+def test_the_record_is_private_and_holds_neither_text_nor_names(run, command, tmp_path, notes):
+    assert run(*command())[0] == 0
+    record = tmp_path / "out.run"
+    assert stat.S_IMODE(record.stat().st_mode) == 0o600
+    written = record.read_text(encoding="ascii")
+    assert not any(document.doc_id in written or document.text[:20] in written for document in notes)
+    head, *rows = map(json.loads, written.splitlines())
+    assert set(head["stamp"]) >= {"version", "model", "mode", "encoding", "input_format", "output_format", "command"}
+    assert len(rows) == len(notes)
+
+
+def test_a_raw_note_in_the_output_folder_is_no_output(run, command, tmp_path, notes):
+    """Half a copy of the raw notes lies in the output folder: it must not count as finished."""
+    (tmp_path / "out").mkdir()
+    raw = tmp_path / "out" / f"{notes[0].doc_id}.txt"
+    raw.write_text(notes[0].text, encoding="utf-8")
+    for option in ("--resume", "--overwrite"):
+        code, _, err = run(*command(), option)
+        assert code == 2
+        assert "There is no record of an earlier run" in err or "no output of the run: it may be a raw note" in err
+        assert raw.read_text(encoding="utf-8") == notes[0].text, "not even removed"
+    raw.unlink()
+    assert run(*command())[0] == 0
+    (tmp_path / "out" / "other.txt").write_text("Mr. Alder", encoding="utf-8")
+    for option in ("--resume", "--overwrite"):
+        code, _, err = run(*command(), option)
+        assert (code, "other.txt" in err, "it may be a raw note" in err) == (2, True, True)
+    (tmp_path / "out" / "other.txt").unlink()
+    raw.write_text(notes[0].text, encoding="utf-8")
+    code, _, err = run(*command(), "--resume")
+    assert (code, "was changed after the run wrote it" in err) == (2, True)
+    assert run(*command(), "--overwrite")[0] == 0
+    assert raw.read_text(encoding="utf-8") != notes[0].text
+
+
+def test_a_raw_line_in_the_output_file_is_no_output(run, command, tmp_path, notes):
+    assert run(*command("out.jsonl"))[0] == 0
+    whole = (tmp_path / "out.jsonl").read_bytes()
+    raw = json.dumps({"doc_id": notes[0].doc_id, "text": notes[0].text, "spans": []}).encode() + b"\n"
+    for name in ("out.jsonl", "out.jsonl.part"):
+        (tmp_path / name).write_bytes(raw + whole.split(b"\n", 1)[1])
+        code, _, err = run(*command("out.jsonl"), "--resume")
+        assert (code, "Line 1 is no output of the run" in err) == (2, True)
+        (tmp_path / name).write_bytes(whole)
+
+
+@pytest.mark.parametrize("output", OUTPUTS)
+@pytest.mark.parametrize(
+    ("options", "named"),
+    [({"mode": "mask"}, "mode"), ({"encoding": "latin-1"}, "encoding"), ({"format": "text"}, "input")],
+)
+def test_other_options_are_not_mixed(run, command, tmp_path, output, options, named):
+    assert run(*command(output))[0] == 0
+    before = everything(tmp_path, output)
+    code, _, err = run(*command(output, **options), "--resume")
+    assert code == 2
+    assert f"differs from this one in: {named}" in err and "--overwrite to begin anew" in err
+    assert everything(tmp_path, output) == before
+
+
+@pytest.mark.parametrize("output", OUTPUTS)
+def test_another_model_is_not_mixed(run, command, tmp_path, model, output):
+    assert run(*command(output))[0] == 0
+    deidentifier = load(model)
+    save(NoteDeidentifier(deidentifier.estimator_, batch_size=5), tmp_path / "other")
+    other = command(output)
+    other[other.index("--model") + 1] = tmp_path / "other"
+    code, _, err = run(*other, "--resume")
+    assert (code, "differs from this one in: model." in err) == (2, True)
+
+
+@pytest.mark.parametrize("output", OUTPUTS)
+def test_a_changed_note_does_not_keep_its_old_output(run, command, tmp_path, notes, output):
+    assert run(*command(output))[0] == 0
+    changed = notes[2].doc_id
+    (tmp_path / "notes" / f"{changed}.txt").write_text(NOTE, encoding="utf-8")
+    code, _, err = run(*command(output), "--resume")
+    assert code == 1
+    assert "The note has changed since its output was written, which is now removed. Run again with --resume. " in err
+    assert f"[document {changed}]" in err
+    assert changed not in str(everything(tmp_path, output))
+    code, _, err = run(*command(output), "--resume")
+    assert (code, "1 notes redacted, 0 withheld" in err) == (0, True)
+    expected = run(*command(f"again-{output}"))[0]
+    assert expected == 0
+    if output == "out":
+        assert contents(tmp_path / output) == contents(tmp_path / f"again-{output}")
+    else:
+        lines = [set((tmp_path / name).read_bytes().splitlines()) for name in (output, f"again-{output}")]
+        assert lines[0] == lines[1]
+
+
+@pytest.mark.parametrize("output", OUTPUTS)
+@pytest.mark.parametrize("option", [[], ["--resume"], ["--overwrite"]])
+def test_a_second_run_into_the_same_output_is_refused(run, command, tmp_path, output, option):
+    running = RunRecord(tmp_path / output)
+    running.open({})
+    code, _, err = run(*command(output), *option)
+    assert (code, "Another run is writing to this output. Wait until it has ended" in err) == (2, True)
+    assert not (tmp_path / output).exists()
+    running.close()
+    assert run(*command(output))[0] == 0
+
+
+def test_overwriting_removes_the_whole_earlier_run(run, command, tmp_path, notes):
+    assert run(*command())[0] == 0
+    gone = notes[0].doc_id
+    (tmp_path / "notes" / f"{gone}.txt").unlink()
+    assert run(*command(), "--overwrite")[0] == 0
+    assert sorted(contents(tmp_path / "out")) == sorted(f"{d.doc_id}.txt" for d in notes[1:])
+
+
+# ---- names, and inputs that are no files
+
+
+def test_long_names_are_withheld_or_numbered(run, model, tmp_path):
+    ids = ["a" * 246, "a" * 247, "\u00e9" * 130, "b" * 300, "c"]
+    lines = [json.dumps({"doc_id": doc_id, "text": NOTE}) for doc_id in ids]
+    (tmp_path / "in.jsonl").write_text("\n".join(lines), encoding="utf-8")
+    base = ["redact", tmp_path / "in.jsonl", "--model", model, "--quiet"]
+    code, _, err = run(*base, "--output", tmp_path / "out")
+    assert code == 1
+    assert sorted(contents(tmp_path / "out")) == [f"{ids[0]}.txt", "c.txt"]
+    assert err.count("The document id is too long for a file name.") == 3
+    assert run(*base, "--output", tmp_path / "out.jsonl")[0] == 0
+    assert run(*base, "--output", tmp_path / "numbered", "--number-outputs", tmp_path / "key.csv")[0] == 0
+    assert len(contents(tmp_path / "numbered")) == 5
+    again = run(*base, "--output", tmp_path / "out", "--overwrite")
+    assert again[0] == 1
+
+
+def test_ids_that_a_spreadsheet_would_run_do_not_enter_the_key_file(run, model, tmp_path):
+    ids = ['=HYPERLINK("http://x.example")', "+1+1", "@SUM(A1)", "-2+3", " =1", "-7", "fine"]
+    lines = [json.dumps({"doc_id": doc_id, "text": NOTE}) for doc_id in ids]
+    (tmp_path / "in.jsonl").write_text("\n".join(lines), encoding="utf-8")
+    base = ["redact", tmp_path / "in.jsonl", "--model", model, "--quiet", "--output", tmp_path / "out"]
+    code, _, err = run(*base, "--number-outputs", tmp_path / "key.csv")
+    assert (code, err.count("that a spreadsheet would run as a formula")) == (1, 5)
+    assert "HYPERLINK" not in (tmp_path / "key.csv").read_text(encoding="utf-8")
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no named pipes")
+def test_pipes_devices_and_links_are_no_notes(run, model, tmp_path):
+    folder = tmp_path / "notes"
+    folder.mkdir()
+    os.mkfifo(folder / "pipe.txt")
+    (folder / "zero.txt").symlink_to("/dev/zero")
+    (tmp_path / "elsewhere.txt").write_text(NOTE, encoding="utf-8")
+    (folder / "link.txt").symlink_to(tmp_path / "elsewhere.txt")
+    (folder / "fine.txt").write_text(NOTE, encoding="utf-8")
+    start = time.monotonic()
+    code, _, err = run("redact", folder, "--model", model, "--output", tmp_path / "out", "--quiet")
+    assert time.monotonic() - start < 60
+    assert code == 1
+    assert list(contents(tmp_path / "out")) == ["fine.txt"]
+    assert err.count("The file is a symbolic link") == 2 and "[file" in err
+    assert "This is no regular file, but a pipe, a device or a folder." in err
+    for name, message in {
+        "notes/pipe.txt": "no regular file",
+        "notes/link.txt": "symbolic link. Name the file itself",
+        "notes/zero.txt": "symbolic link",
+    }.items():
+        code, _, err = run("redact", tmp_path / name, "--model", model, "--output", tmp_path / "o2")
+        assert (code, message in err) == (2, True)
+    assert run("redact", "/dev/zero", "--model", model, "--output", tmp_path / "o2", "--format", "text")[0] == 2
+
+
+def test_undecoded_notes_are_withheld_with_the_reason(run, model, tmp_path):
+    folder = tmp_path / "notes"
+    folder.mkdir()
+    for encoding in ("utf-16-le", "utf-16-be", "utf-32-le", "utf-32-be"):
+        (folder / f"{encoding}.txt").write_bytes(NOTE.encode(encoding))
+    (folder / "letter.txt").write_text(r"{\rtf1\ansi " + NOTE + "}", encoding="utf-8")
+    (folder / "fine.txt").write_text(NOTE, encoding="utf-8")
+    code, _, err = run("redact", folder, "--model", model, "--output", tmp_path / "out", "--quiet")
+    assert code == 1
+    assert list(contents(tmp_path / "out")) == ["fine.txt"]
+    for encoding in ("utf-16-le", "utf-32-be"):
+        assert f"that was not decoded. Pass --encoding {encoding} when you read the file. [document {encoding}]" in err
+    assert "The note is RTF." in err and "Alder" not in err
+    (tmp_path / "wide").mkdir()
+    shutil.copyfile(folder / "utf-16-le.txt", tmp_path / "wide" / "fine.txt")
+    base = ["redact", tmp_path / "wide", "--model", model, "--quiet", "--encoding", "utf-16-le"]
+    assert run(*base, "--output", tmp_path / "decoded")[0] == 0
+    assert contents(tmp_path / "decoded") == contents(tmp_path / "out")
+
+
+# ---- kills
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no SIGKILL")
+@pytest.mark.parametrize("output", OUTPUTS)
+def test_killed_runs_end_with_the_same_outputs(run, command, tmp_path, output):
+    assert run(*command(f"whole-{output}"))[0] == 0
+    arguments = [str(argument) for argument in command(output)]
+    for n_lines in (2, 9):
+        process = subprocess.Popen([sys.executable, "-c", SLOW, *arguments, "--resume"])
+        record, end = tmp_path / f"{output}.run", time.monotonic() + 240
+        while process.poll() is None and time.monotonic() < end:
+            if record.exists() and record.read_bytes().count(b"\n") > n_lines:
+                break
+            time.sleep(0.005)
+        process.kill()
+        process.wait()
+        assert not (tmp_path / "out.jsonl").exists()
+    assert run(*command(output), "--resume")[0] == 0
+    whole = everything(tmp_path, f"whole-{output}")
+    assert everything(tmp_path, output) == whole
+
+
+# One note at a time and a pause after each, so that the kill comes in the middle.
+SLOW = """
+import sys, time
+from sklearn_deid.cli import main
+from sklearn_deid.cli.note_output import NoteOutput
+write = NoteOutput.write
+def slow(self, document, note):
+    write(self, document, note)
+    time.sleep(0.05)
+NoteOutput.write = slow
+main(sys.argv[1:])
+"""
+
+
+# ---- the record itself
+
+
+def test_a_record_without_its_last_half_line_goes_on(tmp_path):
+    record, note = RunRecord(tmp_path / "out"), Document("a", "Seen.")
+    record.open({"mode": "label"})
+    record.add("a", note, [b"Seen."])
+    record.close()
+    whole = record.path.read_bytes()
+    record.path.write_bytes(whole + b'{"name": "half')
+    again = RunRecord(tmp_path / "out")
+    again.open({"mode": "label"}, resume=True)
+    assert again.has_note("a", note) and again.has_output("a", b"Seen.") and not again.has_output("a", b"Other")
+    again.close()
+    assert record.path.read_bytes() == whole
+
+
+@pytest.mark.parametrize(
+    "content", [b"", b"nonsense\n", b'{"kind": "other"}\n', b'{"kind": "sklearn-deid run 1"}\n', b"[]\n"]
+)
+def test_what_is_no_record(tmp_path, content):
+    record = RunRecord(tmp_path / "out")
+    record.path.write_bytes(content)
+    with pytest.raises(DeidError, match="There is no record of an earlier run into this output"):
+        record.open({}, resume=True)
+    record.close()
+
+
+@pytest.mark.skipif(os.name == "nt", reason="links need rights on Windows")
+def test_a_link_in_the_place_of_the_record_is_not_followed(run, command, tmp_path):
+    (tmp_path / "precious").write_text("kept", encoding="utf-8")
+    (tmp_path / "out.run").symlink_to(tmp_path / "precious")
+    assert run(*command())[0] == 2
+    assert (tmp_path / "precious").read_text(encoding="utf-8") == "kept"

@@ -1,0 +1,166 @@
+"""What is read is the ordinary form, each character at its exact place in the note; ordinary text is untouched."""
+
+import html
+import time
+import unicodedata
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sklearn_deid import make_clinical_notes
+from sklearn_deid.text import Edit, NormalizedText, normalize, tokenize
+
+PLAIN = "Mr. John Alder, 45yo, seen 3/4/2021 in Northwick; call (555) 010-0142. Jos\u00e9's pain is 5-6."
+SCRIPTS = {
+    "full width": lambda c: chr(ord(c) + 0xFEE0) if c.isascii() and c.isalnum() else c,
+    "mathematical": lambda c: chr(ord(c) + 0x1D7CE - 0x30) if c.isascii() and c.isdigit() else c,
+    "bold": lambda c: chr(ord(c) + 0x1D400 - 0x41) if "A" <= c <= "Z" else c,
+    "arabic digits": lambda c: chr(ord(c) + 0x660 - 0x30) if c.isascii() and c.isdigit() else c,
+    "devanagari digits": lambda c: chr(ord(c) + 0x966 - 0x30) if c.isascii() and c.isdigit() else c,
+    "circled": lambda c: chr(ord(c) + 0x24B6 - 0x41) if "A" <= c <= "Z" else c,
+    "hyphens": lambda c: {"-": "\u2011", "'": "\u2019"}.get(c, c),
+    "dashes": lambda c: {"-": "\u2013"}.get(c, c),
+    "decimal entities": lambda c: f"&#{ord(c)};" if c.isalnum() else c,
+    "hexadecimal entities": lambda c: f"&#x{ord(c):X};" if c not in " <>&\"'" else c,
+    "zero-width spaces": lambda c: c + "\u200b" if c != " " else c,
+    "joiners": lambda c: c + "\u200d" if c != " " else c,
+    "byte order marks": lambda c: "\ufeff" + c if c.isalnum() else c,
+    "soft hyphens": lambda c: c + "\u00ad" if c.isalpha() else c,
+    "underlined": lambda c: c + "\u0332" if c.isalnum() else c,
+    "decomposed": lambda c: unicodedata.normalize("NFD", c),
+    "directions": lambda c: f"\u202d{c}\u202c" if c != " " else c,
+}
+
+
+@pytest.mark.parametrize("name", SCRIPTS)
+def test_each_character_is_read_and_at_its_place(name):
+    written = [SCRIPTS[name](c) for c in PLAIN]
+    assert "".join(written) != PLAIN
+    reading = normalize("".join(written))
+    assert reading.text == PLAIN
+    borders = np.concatenate([[0], np.cumsum([len(piece) for piece in written])])
+    for i, piece in enumerate(written):
+        start, end = reading.original(i, i + 1)
+        # Characters that are not seen may belong to no character.
+        assert borders[i] <= start < end <= borders[i + 1]
+        assert normalize("".join(written)[start:end]).text.strip("\u202d\u202c") in (PLAIN[i], piece)
+
+
+def test_words_that_go_on_in_the_next_line():
+    for written, read in {
+        "Mr. Al-\nder": "Mr. Alder",
+        "Mr. Al-\r\n  der": "Mr. Alder",
+        "Mr. Al\u00ad\nder": "Mr. Alder",
+        "Mr. Al\u2010\nder": "Mr. Alder",
+        "Ms. Alder-\nBirch": "Ms. Alder-Birch",
+        "call 555-\n0142": "call 555-0142",
+        "on 3/4/\n2021": "on 3/4/2021",
+    }.items():
+        reading = normalize(written)
+        assert reading.text == read
+        assert reading.original(0, len(read)) == (0, len(written))
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["to follow-\nup", "BP 120/80.\n2. Home", "1-2\n3", "- a\n- b", "Plan:-\nHome", "A-\n1", "12 -\nx", "well-known"],
+)
+def test_other_line_breaks_stay(text):
+    assert normalize(text).text == text
+
+
+def test_letters_with_spaces_between():
+    written = "M r .  J o h n   A l d e r ,  t e l  5 5 5 - 0 1 4 2"
+    reading = normalize(written)
+    assert reading.text == "M r .  John   Alder,  t e l  555-0142"
+    start = reading.text.index("Alder")
+    assert reading.original(start, start + 5) == (written.index("A l d"), written.index(" ,"))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "hepatitis A B C",
+        "scores 1 2 0 1 3",
+        "S T segment",
+        "a b c",
+        "\u4e2d \u6587 \u75c5 \u5386 \u60a3 \u8005",
+        "R & D &lt; 5 &amp; &nbsp; &quot;x&quot; &#39; &unknown; & co;",
+        "Jos\u00e9 Mu\u00f1oz N\u00ba 3\u00aa \u00bfS\u00ed?",
+        "\u6708\u65e5\uff0c\u4f53\u6e29\uff1a\u9ad8\u3002",
+        "\u0645\u06cc\u200c\u062e\u0648\u0627\u0647\u0645",  # the joiner is spelling in Persian
+        "\u0915\u094d\u200d\u0937 \u05d1\u05b0\u05bc",
+        "\U0001f468\u200d\U0001f469\u200d\U0001f467 \u2764\ufe0f",
+        "m\u00b2 10\u00b3 \u00bd \u00b0C \u20ac",
+        "\ufeff \u200b ",
+    ],
+)
+def test_ordinary_text_is_read_as_it_stands(text):
+    reading = normalize(text)
+    assert reading.text is text or reading.text == text
+    assert reading.original(0, len(text)) == (0, len(text))
+
+
+def test_no_generated_note_is_read_in_another_way():
+    assert [d.doc_id for d in make_clinical_notes(300, random_state=4) if normalize(d.text).text != d.text] == []
+
+
+@given(st.text(max_size=80) | st.text(alphabet="Aa1-\n\r \u00ad\u200b\u0301\uff21\ufb01\u2019&#;x5 .", max_size=80))
+def test_places_are_exact_for_any_text(text):
+    for layout in (True, False):
+        reading = normalize(text, layout=layout)
+        places = [reading.original(i, i + 1) for i in range(len(reading.text))]
+        assert all(0 <= start < end <= len(text) for start, end in places)
+        assert all(a[0] <= b[0] and a[1] <= b[1] for a, b in zip(places[:-1], places[1:], strict=True))
+        # What is one character in both is either that character or its usual form, never another place.
+        for c, (start, end) in zip(reading.text, places, strict=True):
+            if text[start:end].isascii() and end - start == 1:
+                assert text[start] == c
+        starts, ends = reading.originals(range(len(places)), range(1, len(places) + 1))
+        assert list(zip(starts, ends, strict=True)) == places
+
+
+@given(st.text(max_size=60))
+def test_tokens_of_what_is_read_do_not_overlap_in_the_note(text):
+    reading = normalize(text)
+    tokens = tokenize(reading.text)
+    starts, ends = reading.originals(tokens.starts, tokens.ends)
+    assert all(a < b for a, b in zip(starts, ends, strict=True))
+    assert all(end <= start for end, start in zip(ends[:-1], starts[1:], strict=True))
+
+
+@given(st.text(max_size=60), st.data())
+def test_edits_are_as_replacing_by_hand(text, data):
+    borders = sorted(data.draw(st.sets(st.integers(0, len(text)), max_size=6)))
+    edits = [Edit(a, b, data.draw(st.text(max_size=3))) for a, b in zip(borders[::2], borders[1::2], strict=False)]
+    expected, position = "", 0
+    for edit in edits:
+        expected += text[position : edit.start] + edit.replacement
+        position = edit.end
+    reading = NormalizedText(text).edited(edits)
+    assert reading.text == expected + text[position:]
+    assert NormalizedText(text).edited([]).text is text
+
+
+def test_entities_of_any_form():
+    assert normalize(html.escape("Jos\u00e9") + " Jos&eacute; &#74;&#x6f;s&#233; O&rsquo;B &ndash; 5&#45;6").text == (
+        "Jos\u00e9 Jos\u00e9 Jos\u00e9 O'B - 5-6"
+    )
+
+
+def test_no_text_in_the_repr():
+    assert repr(normalize("Alder")) == "NormalizedText(5 characters)"
+
+
+@pytest.mark.parametrize(
+    "piece",
+    ["a ", "\u200b", "A\u0301", "A-", "A-\n", "&#", "&#65;", "\ufb01", "a\u200b", "1-\n", "\uff0e", "\u0301", " a"],
+)
+def test_the_time_is_linear(piece):
+    text = piece * (400_000 // len(piece))
+    normalize("\uff21")  # builds the table of characters
+    start = time.process_time()
+    normalize(text)
+    assert time.process_time() - start < 8

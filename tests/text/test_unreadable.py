@@ -1,0 +1,97 @@
+"""Text of another kind is recognised, and ordinary notes never are."""
+
+import base64
+import quopri
+import re
+import time
+
+import pytest
+
+from sklearn_deid import fetch_meddocan, make_clinical_notes
+from sklearn_deid.exceptions import DataNotFoundError
+from sklearn_deid.text import unreadable_reason
+
+NOTE = (
+    "Mr. John Alder, 45yo, was seen on 3/4/2021 in Northwick.\nHR=80, BP=120/80, pH=7.4. Jos\u00e9 Mu\u00f1oz called.\n"
+    * 3
+)
+PLAIN = NOTE.encode("ascii", "ignore").decode()
+
+
+@pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be", "utf-32-le", "utf-32-be"])
+@pytest.mark.parametrize("read_as", ["utf-8", "latin-1"])
+def test_utf_16_and_32_name_the_encoding_to_pass(encoding, read_as):
+    reason = unreadable_reason(PLAIN.encode(encoding).decode(read_as))
+    assert reason.startswith(f"The note is {encoding[:6].upper()} that was not decoded.")
+    assert f"Pass encoding='{encoding}' when" in reason
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        (f"{PLAIN}\0", "holds NUL characters"),
+        (f"{PLAIN}\x1b[2J", "holds control characters. Convert"),
+        (f"\x02{PLAIN}", "holds control characters. Convert"),
+        ("Mr. O\x8dBrien", "holds control characters. Convert"),
+        (NOTE.encode("utf-16-be").decode("utf-16-le"), "wrong byte order"),
+        (r"{\rtf1\ansi{\fonttbl\f0 Arial;}\f0 Mr. John Alder\par}", "is RTF"),
+        (f"From: a\n\n{{\\rtf1 {PLAIN}}}", "is RTF"),
+        ("%PDF-1.4\n1 0 obj", "is PDF"),
+        (quopri.encodestring(NOTE.encode()).decode(), "is quoted-printable"),
+        ("Patient: Mu=C3=B1oz", "is quoted-printable"),
+        ("Patient: Mu=F1oz", "is quoted-printable"),
+        ("Patient: " + "".join(f"={ord(c):02X}" for c in "John"), "is quoted-printable"),
+        ("Content-Transfer-Encoding: quoted-printable\n\nJohn a=3Db", "is quoted-printable"),
+        (base64.encodebytes(NOTE.encode()).decode(), "base64"),
+        (f"Attachment: {base64.b64encode(b'Mr. John Alder, 45 years').decode()}", "base64"),
+        ("Letter\n" + base64.encodebytes(bytes(range(256)) * 3).decode(), "base64"),
+        ("Se\u00f1ora Mu\u00f1oz, \u00c1vila, Jos\u00e9".encode("utf-7").decode(), "UTF-7.*utf-7"),
+    ],
+)
+def test_text_of_another_kind_has_a_reason_without_its_text(text, reason):
+    found = unreadable_reason(text)
+    assert re.search(reason, found), found
+    assert "Alder" not in found and "Mu" not in found
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        NOTE,
+        "Mr. O\x92Brien \x93well\x94",
+        "Line\r\nother\ttab\fpage\vbreak\x85next \x1cgroup",
+        "HR=80 BP=12 SpO2=98 FiO2=40 GCS=15 T=37 K=4 Na=14 pH=74",
+        "========\nPlan\n=====\nNone\n=\nx\n====\ny",
+        "x" * 100_000,
+        "https://www.example.org/patients/notes/2019/records/file/of/the/clinic",
+        "sha256 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0bb22cd15d6c15b0f00a08",
+        "ACETAMINOPHENHYDROCODONEBITARTRATE and hydroxymethylglutarylcoenzymeAreductase",
+        "Call +4916012345678- or +34-912345678- or +1-555-0142- or +12- and +34- then +56-",
+        "\u4e2d\u6587\u75c5\u5386\u3002\u60a3\u8005\u5f20\u4e09",
+        "\ufeffMr. Alder \U0001f468\u200d\U0001f469",
+    ],
+)
+def test_ordinary_text_has_no_reason(text):
+    assert unreadable_reason(text) is None
+
+
+def test_no_generated_note_is_refused():
+    assert [d.doc_id for d in make_clinical_notes(300, random_state=5) if unreadable_reason(d.text)] == []
+
+
+@pytest.mark.data
+def test_no_note_of_meddocan_is_refused():
+    try:
+        corpus = fetch_meddocan("dev", download_if_missing=False)
+    except DataNotFoundError as error:
+        pytest.skip(str(error))
+    assert [d.doc_id for d in corpus if unreadable_reason(d.text)] == []
+
+
+@pytest.mark.parametrize("piece", ["=", "a=\n", "+AB", "AAAA\n", "{", "=3D=", "aB3/" * 8 + " ", "\u4a00", "{\\rt"])
+def test_the_time_is_linear(piece):
+    text = piece * (2_000_000 // len(piece))
+    start = time.process_time()
+    unreadable_reason(text)
+    assert time.process_time() - start < 5
