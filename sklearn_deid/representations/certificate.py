@@ -43,7 +43,8 @@ class Certificate:
     quantile : float, default=0.95
         Quantile of the accuracies that is reported beside the means.
     max_sentences : int or None, default=100
-        Number of sentences that are sampled for the attacker who picks token and neighbour. None takes all sentences.
+        Number of sentences that are sampled for the attacker who picks token and neighbour. None takes all sentences,
+        and 0 leaves out this part.
     """
 
     representer: Representer
@@ -73,7 +74,7 @@ class Certificate:
             bound,
             patients=self.of_twins(patients, 1),
             patients_repeated=self.of_twins(patients, repeated),
-            worst_neighbor=self._of_worst(),
+            worst_neighbor=None if self.max_sentences == 0 else self._of_worst(),
             # A moved word without a vector keeps its casing here, so the casing adds nothing.
             unknown_word=replace(self.of_twins(unknown, self.n_releases), mean_with_casing=None),
             pairs_with_casing=with_casing,

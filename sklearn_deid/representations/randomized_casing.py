@@ -136,10 +136,9 @@ def accuracy_with_casing(distance: Any, n_changed: Any, epsilon: float, n_classe
             continue
         ratio, probability = _ratios(n, epsilon, n_classes)
         d = distance[here, None]
-        with np.errstate(divide="ignore"):
-            # Without information in the vectors, ties of the classes are guessed; shape: (n_here, 2 n + 1)
-            shifted = np.where(d > 0.0, ratio / np.where(d > 0.0, d, 1.0) + d / 2.0, np.sign(ratio) * np.inf)
-        shifted = np.where((d == 0.0) & (ratio == 0.0), 0.0, shifted)
+        # Vectors without information leave ties of the classes to a guess: the sign of 0 is 0, and Phi(0) is 1/2.
+        alone = np.where(ratio == 0.0, 0.0, np.copysign(np.inf, ratio))
+        shifted = np.where(d > 0.0, ratio / np.where(d > 0.0, d, 1.0) + d / 2.0, alone)  # shape: (n_here, 2 n + 1)
         out[here] = ndtr(shifted) @ probability
     return out
 
