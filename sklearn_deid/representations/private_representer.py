@@ -502,7 +502,7 @@ class PrivateRepresenter(SentenceTransformer):
         names = [f"privaterepresenter{i}" for i in range(self.n_components)]
         return np.array(names + [f"casing_{name}" for name in CASING_CLASSES[: self._n_casing]], dtype=object)
 
-    def save(self, path: Any, *, overwrite: bool = False, audit: Any = None) -> None:
+    def save(self, path: Any, *, overwrite: bool = False, audit: Any = None, utility: Any = None) -> None:
         """Save the fitted representer for others, as a folder of JSON, safetensors and a privacy card (``README.md``).
 
         The word vectors are not saved, since they are public. The folder names them by a checksum.
@@ -515,6 +515,9 @@ class PrivateRepresenter(SentenceTransformer):
             Whether a saved representer at ``path`` may be replaced.
         audit : mapping, optional
             Metrics of an audit, for the privacy card.
+        utility : mapping, optional
+            F1 of taggers on other patients, for the privacy card, such as ``{"recipient_strict_f1": 0.776}``; see
+            `representations.privacy_card`.
 
         Raises
         ------
@@ -522,7 +525,7 @@ class PrivateRepresenter(SentenceTransformer):
             If the word vectors are not public, or ``path`` exists.
         """
         check_is_fitted(self)
-        save_representer(self, path, overwrite=overwrite, audit=audit)
+        save_representer(self, path, overwrite=overwrite, audit=audit, utility=utility)
 
     @classmethod
     def load(cls, path: Any, *, embeddings: Any = None, device: str = "auto") -> PrivateRepresenter:

@@ -211,7 +211,7 @@ def _plain(value: Any) -> Any:
 _CLASS, _CARD = "PrivateRepresenter", "README.md"
 
 
-def save_representer(representer: Any, path: Any, *, overwrite: bool, audit: Any) -> None:
+def save_representer(representer: Any, path: Any, *, overwrite: bool, audit: Any, utility: Any = None) -> None:
     """Write the bundle and its privacy card."""
     state, arrays = representer_to_state(representer)
     bound = representer.bound_
@@ -220,6 +220,7 @@ def save_representer(representer: Any, path: Any, *, overwrite: bool, audit: Any
         training=representer.training_counts_,
         bound=None if bound is None else bound.to_dict(),
         audit=audit,
+        utility=utility,
     )
     manifest = {"class": _CLASS, "library_version": __version__, "state": state}
     write_bundle(path, manifest, arrays, overwrite=overwrite)
