@@ -19,15 +19,15 @@ What the bound does not cover
 -----------------------------
 * Noise that can be computed again: noise from a random seed that an attacker knows or finds, and all releases of format
   version 1 (``docs/security.md``).
-* Pairs other than the computed pairs, such as pairs of an attacker who picks the token and the neighbour. The
-  candidates are sentences of equal length that differ in the moved tokens and their new words. Moves of more tokens,
-  such as all PHI of a patient, and moves to words further away have a larger d'.
-* The worst case. A mean or a quantile over pairs says nothing about the pairs beyond it. A maximum is a guarantee
-  (Gaussian differential privacy with mu = the largest d') only if it runs over all pairs that can occur. As d' depends
+* Pairs other than the computed pairs. `PrivacyBound.patients` moves all PHI tokens of a patient, and
+  `PrivacyBound.worst_neighbor` is for an attacker who picks the token and the neighbour. Moves to words further away,
+  and of words that cannot move, have a larger d', or none that is known.
+* The worst case. A mean or a quantile over cases says nothing about the cases beyond it. A maximum is a guarantee
+  (Gaussian differential privacy with mu = the largest d') only if it runs over all cases that can occur. As d' depends
   on the input noise, the maximum must also run over all draws of the input noise.
-* Data that are released beside the vectors without noise: casing, labels, the number of tokens, the order of sentences.
-* Several releases of a sentence (`released_r_times`), and several sentences that share a name: the information of both
-  adds up.
+* Data that are released beside the vectors without noise: labels, the number of tokens, which sentences are equal, and
+  the casing, unless it is randomised. Figures "with casing" include the released casing.
+* Several releases of a sentence, unless their number is stated (`released_r_times`).
 * Prior knowledge. If one candidate is more likely before the release, guessing this candidate is right more often than
   half of the time, and the release adds to that accuracy.
 * The weights of the network, if the network was trained on private text.

@@ -157,21 +157,23 @@ class PrivateRepresenter(SentenceTransformer):
     **What the bound says.** Before it is scaled to length 1, the representation is Gaussian with a known mean mu and a
     known standard deviation sigma. The best attacker knows the network and two sentences x and x'. They see one release
     of x or of x', and they cannot predict the noise. Their answer is right with probability Phi(d'/2), where
-    ``d'^2 = sum((mu(x) - mu(x'))^2 / sigma^2)`` over tokens and dimensions. ``bound_`` holds the mean and a quantile of
-    this accuracy over pairs. In each pair, x is a sentence of a held-out patient, and x' is the same sentence with one
-    PHI token moved to one of its N nearest words. Token and word are drawn at random. About two thirds of the PHI
-    tokens can move; stop words, punctuation and words without a vector cannot. `certify` computes the bound for other
-    data and for several releases.
+    ``d'^2 = sum((mu(x) - mu(x'))^2 / sigma^2)`` over tokens and dimensions. ``bound_`` first states this accuracy for
+    all PHI of a patient, and for an attacker who picks the token and the neighbour. Then ``bound_`` states the mean, a
+    quantile and the largest value over random pairs: x is a sentence of a held-out patient, and x' is the same sentence
+    with one random PHI token moved to a random one of its N nearest words. Training bounds the random pairs, or the
+    patients with ``Bounded(unit="patient")``. `certify` computes the bound for other data and for several releases.
 
     **What the bound does not say.** The bound is no statement about
 
-    - pairs beyond the quantile, and attackers who pick the pair;
-    - moves of several tokens (an accuracy of 0.87 for all PHI of a patient, when the mean for one token is 0.53);
-    - words that are further away, and words without a vector; the latter all look alike but differ from words with a
-      vector;
-    - r releases of a sentence: d' grows by the square root of r;
-    - casing, tags and the number of tokens;
+    - cases beyond the quantile;
+    - PHI tokens that cannot move, about a third of them: stop words, punctuation and words without a vector
+      (``bound_.coverage`` counts them);
+    - words that are further away;
+    - tags, the number of tokens, and which sentences of a call are equal;
     - information on the notes in the weights of the network.
+
+    Figures of a patient are larger than those of a token: 0.87 for all PHI of a patient, when the mean over random
+    pairs was 0.53.
 
     **Noise.** Without ``random_state``, each call of `transform` draws new noise from ChaCha20 under a new key that is
     never stored. Copies of a pickled representer therefore draw independent noise. Vectors are rounded to a public

@@ -138,7 +138,9 @@ def accuracy_with_casing(distance: Any, n_changed: Any, epsilon: float, n_classe
         d = distance[here, None]
         # Vectors without information leave ties of the classes to a guess: the sign of 0 is 0, and Phi(0) is 1/2.
         alone = np.where(ratio == 0.0, 0.0, np.copysign(np.inf, ratio))
-        shifted = np.where(d > 0.0, ratio / np.where(d > 0.0, d, 1.0) + d / 2.0, alone)  # shape: (n_here, 2 n + 1)
+        with np.errstate(over="ignore"):  # for tiny distances the quotient is infinite, which is its limit
+            quotient = ratio / np.where(d > 0.0, d, 1.0)  # shape: (n_here, 2 n + 1)
+        shifted = np.where(d > 0.0, quotient + d / 2.0, alone)
         out[here] = ndtr(shifted) @ probability
     return out
 
