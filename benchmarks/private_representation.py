@@ -3,6 +3,7 @@
     python -m benchmarks.private_representation --runs runs.jsonl --figures figures
     python -m benchmarks.private_representation --corpus meddocan --data DATA --runs meddocan.jsonl
     python -m benchmarks.private_representation --i2b2 FOLDER --runs i2b2.jsonl
+    python -m benchmarks.private_representation --unit patient --arms raw bounded-100 --runs patients.jsonl
 
 For each arm and seed (the seed draws notes, noise and weights) a representer is trained, sentences of other patients
 are tagged, and networks that were not there in training attack it. Two taggers are scored: the one that was trained
@@ -84,6 +85,12 @@ def parse_arguments(argv: list[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--arms", nargs="+", choices=tuple(ARMS), default=DEFAULT_ARMS, metavar="ARM")
     parser.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2, 3, 4])
     parser.add_argument("--epochs", type=int, default=50, help="of bounded training")
+    parser.add_argument(
+        "--unit",
+        choices=("token", "patient"),
+        default="token",
+        help="what bounded training bounds; a mean of 0.60 over patients, unless the arm names another",
+    )
     parser.add_argument("--rounds", type=int, help="of the other trainings and of each pre-training, for quick looks")
     parser.add_argument("--probe-epochs", type=int, default=50, help="of the attackers")
     parser.add_argument("--probe-pairs", type=int, default=1_000, help="sentences an attacker sees in an epoch")
@@ -99,7 +106,7 @@ def parse_arguments(argv: list[str] | None = None) -> argparse.Namespace:
 
 def settings_of(arguments: argparse.Namespace) -> dict[str, Any]:
     """What all runs of a file have in common."""
-    names = ("corpus", "notes", "test_notes", "epochs", "rounds", "probe_epochs", "probe_pairs")
+    names = ("corpus", "notes", "test_notes", "epochs", "unit", "rounds", "probe_epochs", "probe_pairs")
     return {name: getattr(arguments, name) for name in names}
 
 
@@ -130,6 +137,9 @@ def run(arguments: argparse.Namespace, arm: str, seed: int) -> dict:
         row |= plain_arm(arm, train, test, common)
     else:
         parameters = {"max_epochs": arguments.epochs, **ARMS[arm], **common}
+        if arguments.unit == "patient" and arm.startswith(("bounded", "dense")):
+            training = parameters.get("training", Bounded(max_attack_accuracy=0.6, quantile_attack_accuracy=None))
+            parameters["training"] = clone(training).set_params(unit="patient")
         if arguments.rounds is not None and isinstance(parameters.get("training"), ThreePart):
             training = clone(parameters["training"]).set_params(pretrain_epochs=arguments.rounds)
             parameters |= {"max_epochs": arguments.rounds, "training": training}
@@ -181,9 +191,10 @@ def privacy(
     rng, generator = np.random.default_rng(seed), torch.Generator().manual_seed(seed)
     network, row = representer.network_, {}
     if (network.output_std() > 0).all():
-        row["bound"] = representer.certify(test.X, test.y, random_state=seed).to_dict()
-        row["bound_10_releases"] = representer.certify(test.X, test.y, n_releases=10, random_state=seed).to_dict()
-    if representer.representer == "dense" and representer.training == "bounded":
+        row["bound"] = representer.certify(test.X, test.y, test.groups, random_state=seed).to_dict()
+        ten = {"n_releases": 10, "max_sentences": 0, "random_state": seed}
+        row["bound_10_releases"] = representer.certify(test.X, test.y, test.groups, **ten).to_dict()
+    if representer.encoder == "dense" and isinstance(representer.training_, Bounded):
         row["worst_case"] = representer.worst_case(set(train.X.data) | set(test.X.data)).to_dict()
     row["control_accuracy_in_training"] = representer.control_accuracy_
     for kind in ("strong", "paper"):
@@ -254,6 +265,9 @@ def privacy_summary(rows: list[dict]) -> dict[str, Any]:
         bounds = [row[name] for row in rows if name in row]
         for key in ("mean_accuracy", "quantile_accuracy", "largest_accuracy") if bounds else ():
             out[f"{name}_{key}"] = interval([bound[key] for bound in bounds])
+    for part in ("patients", "worst_neighbor"):
+        values = [row["bound"][part]["mean_accuracy"] for row in rows if part in row.get("bound", {})]
+        out |= {f"bound_{part}_mean_accuracy": interval(values)} if values else {}
     for name in ("fresh_strong", "fresh_paper", "continued", "positive_control"):
         attacks = [row[name] for row in rows if row.get(name)]
         for key in attacks[0] if attacks else ():

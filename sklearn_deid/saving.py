@@ -59,8 +59,8 @@ def save(obj: Any, path: str | os.PathLike[str], *, overwrite: bool = False, **o
     overwrite : bool, default=False
         Whether a saved object at ``path`` may be replaced.
     **options
-        Further options of the class. A `PrivateRepresenter` has the option ``audit``: results of an audit for its
-        privacy card.
+        Further options of the class. A `PrivateRepresenter` has the options ``audit`` and ``utility``: results of an
+        audit, and F1 of taggers, for its privacy card.
 
     Raises
     ------

@@ -38,6 +38,13 @@ def numbers(value):
     return sorted(map(repr, _numbers_in(value)))
 
 
+def of_random_pairs(bound):
+    """The figures of a bound on random pairs, without the parts that version 0.2.0 added."""
+    added = ("pairs_with_casing", "has_patients")
+    plain = bound.to_dict()
+    return {name: v for name, v in plain.items() if not isinstance(v, Mapping) and not name.startswith(added)}
+
+
 def environment():
     """What the bits of a float may depend on besides the code."""
     return {

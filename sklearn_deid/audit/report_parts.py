@@ -13,9 +13,9 @@ from .report_verdicts import percent
 _RANKED = {"top1": "ranked first", "top5": "among the first five", "pairwise": "the right one of two"}
 
 _SCORE = (
-    "1 means that no attacker does better than guessing; 0 that one is certain, or that the audit failed. The score is "
-    "1 minus the upper end of the largest advantage, which says how far an attack gets from guessing (0) to certainty "
-    "(1)."
+    "1 means that none of these attacks does better than guessing; 0 that one is certain, or that the audit failed. "
+    "The score is 1 minus the upper end of the largest advantage, which says how far an attack gets from guessing (0) "
+    "to certainty (1)."
 )
 _ARMS = (
     "Each attack has three arms. 'Found' is what attackers achieve on the release. 'Guessing' is what they achieve "

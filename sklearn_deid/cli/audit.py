@@ -23,9 +23,9 @@ CORPUS is a file or folder of annotated notes of patients that the representer w
 attackers train on half of these patients and choose their settings on a fifth. The other patients measure
 how often the attackers are right.
 
-The score is between 0 and 1. A score of 1 means that no attacker does better than guessing. The strongest
-attack determines the score. Few notes give wide intervals and a low score. An audit whose controls fail has
-score 0.
+The score is between 0 and 1. A score of 1 means that none of the attacks does better than guessing. The
+strongest attack determines the score. Few notes give wide intervals and a low score. An audit whose controls
+fail has score 0.
 
 --attacks quick takes under two minutes for 2,000 sentences, default about fifteen. The report holds no text
 of notes. A bound is a proof for the attackers that it covers. An attack that fails proves nothing."""

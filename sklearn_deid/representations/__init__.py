@@ -26,10 +26,13 @@ __all__, __getattr__, __dir__ = lazy_names(
             "PrivacyBound attack_accuracy distance_of_accuracy pair_distance pair_distances pair_slack "
             "privacy_bound released_r_times sampling_slack"
         ),
-        "bounded": (
-            "BoundedResult BoundedSettings DualVariables calibrate_noise fine_tune_tagger rate_factor train_bounded"
-        ),
+        "bounded": "BoundedResult calibrate_noise fine_tune_tagger rate_factor train_bounded",
+        "bounded_settings": "BoundedSettings",
         "card": "privacy_card",
+        "casing_disclosure": "CasingDisclosure casing_alone",
+        "certificate": "Certificate disclosure_of",
+        "dual_variables": "DualVariables",
+        "patient_dual_variables": "PatientDualVariables",
         "three_part": "reverse_gradient train_dann train_three_part",
         "network": "Representer",
         "noise": "GaussianNoise",
@@ -37,9 +40,14 @@ __all__, __getattr__, __dir__ = lazy_names(
         "pair_adversaries": "Judgement PairAdversaries ReleasedPairs release_pairs typical_norms",
         "pair_batches": "PairBatch PairBatches",
         "pair_data": "PairData",
+        "part_bound": "PartBound",
+        "phi_coverage": "PhiCoverage",
         "pooling": "pool_representations",
         "private_representer": "PrivateRepresenter",
         "strategies": "Bounded DANN ThreePart TrainableNoise",
+        "randomized_casing": "RandomizedCasing accuracy_with_casing respond response_probabilities",
+        "twin_distances": "TwinDistances",
+        "worst_neighbor": "WorstNeighbors worst_neighbors",
         "probe": "CONTROL_BAR ProbeResult pair_accuracy positive_control train_probe",
         "sharing": "SharedRepresentation load_representation save_representation",
     },

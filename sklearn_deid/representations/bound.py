@@ -19,15 +19,15 @@ What the bound does not cover
 -----------------------------
 * Noise that can be computed again: noise from a random seed that an attacker knows or finds, and all releases of format
   version 1 (``docs/security.md``).
-* Pairs other than the computed pairs, such as pairs of an attacker who picks the token and the neighbour. The
-  candidates are sentences of equal length that differ in the moved tokens and their new words. Moves of more tokens,
-  such as all PHI of a patient, and moves to words further away have a larger d'.
-* The worst case. A mean or a quantile over pairs says nothing about the pairs beyond it. A maximum is a guarantee
-  (Gaussian differential privacy with mu = the largest d') only if it runs over all pairs that can occur. As d' depends
+* Pairs other than the computed pairs. `PrivacyBound.patients` moves all PHI tokens of a patient, and
+  `PrivacyBound.worst_neighbor` is for an attacker who picks the token and the neighbour. Moves to words further away,
+  and of words that cannot move, have a larger d', or none that is known.
+* The worst case. A mean or a quantile over cases says nothing about the cases beyond it. A maximum is a guarantee
+  (Gaussian differential privacy with mu = the largest d') only if it runs over all cases that can occur. As d' depends
   on the input noise, the maximum must also run over all draws of the input noise.
-* Data that are released beside the vectors without noise: casing, labels, the number of tokens, the order of sentences.
-* Several releases of a sentence (`released_r_times`), and several sentences that share a name: the information of both
-  adds up.
+* Data that are released beside the vectors without noise: labels, the number of tokens, which sentences are equal, and
+  the casing, unless it is randomised. Figures "with casing" include the released casing.
+* Several releases of a sentence, unless their number is stated (`released_r_times`).
 * Prior knowledge. If one candidate is more likely before the release, guessing this candidate is right more often than
   half of the time, and the release adds to that accuracy.
 * The weights of the network, if the network was trained on private text.
@@ -46,19 +46,21 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
 import torch
-from scipy.stats import binom
 from torch import Tensor
 
 from .._randomness import grid_step
 from ..embeddings import WordVectors
 from ..metrics import Estimate
+from .casing_disclosure import CasingDisclosure
 from .network import Representer
 from .pair_batches import PairBatches
+from .part_bound import PartBound, plain_numbers, with_estimates
+from .phi_coverage import PhiCoverage
 
 _WORDS_AT_ONCE = 8192
 _SLACK = 2.0**-49  # slack per coordinate and cell boundary of the grid, derived in docs/private_representation.md
@@ -208,13 +210,15 @@ def sampling_slack(std: Tensor, n_tokens: int) -> float:
 
 @dataclass(frozen=True)
 class PrivacyBound:
-    """Accuracy of the best possible attacker on the releases of a representer, over a set of pairs of sentences.
+    """Accuracy of the best possible attacker on the releases of a representer.
 
-    The two sentences of a pair differ in one moved token. The attacker knows both sentences and the network, sees the
-    releases of one of the two, and says which sentence was released; 0.5 is chance. Pairs are drawn at random from the
-    PHI tokens that can move, which are about two thirds of the PHI tokens. The metrics are about tokens, not about
-    patients. They hold for noise that is exactly Gaussian and cannot be predicted. `representations.bound` lists the
-    cases that the bound covers and does not cover.
+    The attacker knows two candidates and the network, sees the releases of one of the two, and says which candidate was
+    released; 0.5 is chance. The first metrics are about random pairs: two sentences that differ in one moved token,
+    which is drawn from the PHI tokens that can move. They are about tokens, not about patients, and they are the
+    smallest metrics. The parts are about stronger attackers, and about data that the bound does not cover. A part is
+    None if it was not computed, for example in bounds that were saved by earlier versions. All metrics hold for noise
+    that is exactly Gaussian and cannot be predicted. `representations.bound` lists the cases that the bound covers and
+    does not cover.
 
     Attributes
     ----------
@@ -233,6 +237,24 @@ class PrivacyBound:
     slack : float
         Part of each accuracy that covers the finite precision of the noise (`representations.sampling_slack`), for the
         longest sentence and all releases. The slack is 0 in bounds that were saved before noise was rounded to a grid.
+    patients : PartBound or None
+        Patients, of whom all movable PHI tokens are moved at once, in one release. Squared distances add up over the
+        sentences of a patient. Equal sentences count once.
+    patients_repeated : PartBound or None
+        The same for several releases.
+    worst_neighbor : PartBound or None
+        Sentences, of which the attacker picks the token and the neighbour.
+    unknown_word : PartBound or None
+        Random pairs, in which the moved token becomes a word without a vector.
+    pairs_with_casing : Estimate or None
+        Mean accuracy over the random pairs of an attacker who also sees the released casing.
+    coverage : PhiCoverage or None
+        PHI tokens that the bound covers and does not cover.
+    casing : CasingDisclosure or None
+        Casing that is released beside the vectors.
+    has_patients : bool or None
+        Whether the patients of the sentences were known. If not, each sentence counts as a patient of its own, and the
+        metrics of patients are too small.
     """
 
     n_pairs: int
@@ -243,26 +265,57 @@ class PrivacyBound:
     largest_accuracy: float
     mean_distance: float
     slack: float = 0.0
+    patients: PartBound | None = None
+    patients_repeated: PartBound | None = None
+    worst_neighbor: PartBound | None = None
+    unknown_word: PartBound | None = None
+    pairs_with_casing: Estimate | None = None
+    coverage: PhiCoverage | None = None
+    casing: CasingDisclosure | None = None
+    has_patients: bool | None = None
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain numbers, for JSON; an estimate becomes ``NAME``, ``NAME_low`` and ``NAME_high``."""
-        plain: dict[str, Any] = {}
-        for name in (f.name for f in fields(self)):
-            value = getattr(self, name)
-            if isinstance(value, Estimate):
-                plain |= {name: value.value, f"{name}_low": value.low, f"{name}_high": value.high}
-            else:
-                plain[name] = value
-        return plain
+        """Return plain numbers, for JSON; an estimate becomes ``NAME``, ``NAME_low`` and ``NAME_high``.
+
+        A part becomes a mapping. Parts that were not computed are left out.
+        """
+        return plain_numbers(self)
 
     @classmethod
     def from_dict(cls, plain: Mapping[str, Any]) -> PrivacyBound:
         """Make a bound from the numbers that `to_dict` returned."""
-        numbers, n = dict(plain), plain["n_pairs"]
-        for name in ("mean_accuracy", "quantile_accuracy"):
-            value, low, high = (numbers.pop(name + end) for end in ("", "_low", "_high"))
-            numbers[name] = Estimate(value, low, high, n)
-        return cls(**numbers)
+        names = ("mean_accuracy", "quantile_accuracy", "pairs_with_casing")
+        numbers = with_estimates(plain, names, plain["n_pairs"])
+        parts = {name: _PARTS[name].from_dict(numbers[name]) for name in _PARTS if name in numbers}
+        return cls(**{**numbers, **parts})
+
+    def __repr__(self) -> str:
+        lines = [f"{title}: {part}" for title, part in self._rows() if part is not None]
+        return "\n  ".join([f"{type(self).__name__}: accuracy of the best possible attacker (guessing: 0.5)", *lines])
+
+    def _rows(self) -> list[tuple[str, Any]]:
+        """Name the parts, strongest attackers first."""
+        mean, beside = self.mean_accuracy, self.pairs_with_casing
+        pairs = PartBound(
+            self.n_pairs, self.n_releases, mean, self.quantile, self.quantile_accuracy, self.largest_accuracy
+        )
+        sentences = "" if self.has_patients else " (patients unknown: each sentence is one)"
+        return [
+            (f"all PHI of a patient moved{sentences}", self.patients),
+            (f"the same, released again{sentences}", self.patients_repeated),
+            ("attacker picks token and neighbour", self.worst_neighbor),
+            ("word with a vector against word without", self.unknown_word),
+            ("one random token moved to a random neighbour", replace(pairs, mean_with_casing=beside)),
+            ("not covered", self.coverage),
+            ("casing", self.casing),
+        ]
+
+
+_PARTS: dict[str, Any] = {
+    **dict.fromkeys(("patients", "patients_repeated", "worst_neighbor", "unknown_word"), PartBound),
+    "coverage": PhiCoverage,
+    "casing": CasingDisclosure,
+}
 
 
 @torch.no_grad()
@@ -342,47 +395,18 @@ def privacy_bound(
     >>> bound.mean_accuracy.value, bound.quantile_accuracy.value, bound.n_pairs
     (0.5, 0.5, 100)
     """
-    if not len(distances):
-        raise ValueError("There is no pair of sentences to compute the bound for.")
-    n = len(distances)
-    added = n_releases * slack
-    # shape: (n,), in ascending order
-    accuracies = attack_accuracy(released_r_times(distances.double(), n_releases)).sort().values.cpu()
-    accuracies = (accuracies + added).clamp(max=1.0)
-    # Ranks between which the quantile lies with 95 % probability, for every distribution of the accuracies.
-    low, high = (int(binom.ppf(p, n, quantile)) for p in (0.025, 0.975))
-    accuracy, least, most = (float(accuracies[_rank(at, n)]) for at in (quantile * n, low, high + 1))
+    accuracies = attack_accuracy(released_r_times(distances.double(), n_releases))  # shape: (n,)
+    part = PartBound.of(accuracies, n_releases=n_releases, quantile=quantile, slack=n_releases * slack)
     return PrivacyBound(
-        n_pairs=n,
+        n_pairs=part.n_cases,
         n_releases=n_releases,
-        mean_accuracy=mean_accuracy(float(accuracies.mean()), accuracies),
+        mean_accuracy=part.mean_accuracy,
         quantile=quantile,
-        quantile_accuracy=Estimate(accuracy, least, most, n),
-        largest_accuracy=float(accuracies[-1]),
+        quantile_accuracy=part.quantile_accuracy,
+        largest_accuracy=part.largest_accuracy,
         mean_distance=float(distances.mean()),
-        slack=added,
+        slack=part.slack,
     )
-
-
-def mean_accuracy(mean: float, accuracies: Tensor) -> Estimate:
-    """Put a 95 % interval of the normal distribution around a mean accuracy, clipped to 0.5 to 1.
-
-    Parameters
-    ----------
-    mean : float
-        Mean accuracy.
-    accuracies : Tensor of shape (n,)
-        Accuracy of each sentence. The spread of the accuracies gives the width of the interval.
-    """
-    n = len(accuracies)
-    # Central limit theorem: pairs belong to different sentences, so their accuracies are nearly independent.
-    half = 1.96 * float(accuracies.std()) / math.sqrt(n) if n > 1 else math.inf
-    return Estimate(mean, max(0.5, mean - half), min(1.0, mean + half), n)
-
-
-def _rank(position: float, n: int) -> int:
-    """Convert the position of an order statistic, counted from 1, to an index."""
-    return min(max(math.ceil(position) - 1, 0), n - 1)
 
 
 @dataclass(frozen=True)

@@ -10,80 +10,24 @@ fine-tuned, on a representation that no longer changes.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
 import torch
-from scipy.stats import binom
 from torch import Tensor
 
 from ..tagging.callbacks import MovingAverage
 from .adversary_training import frozen
-from .bound import PrivacyBound, distance_of_accuracy, pair_distance, pair_distances, pair_slack, privacy_bound
+from .bound import PrivacyBound, pair_distance, pair_distances, pair_slack, privacy_bound
+from .bounded_settings import BoundedSettings
+from .dual_variables import DualVariables
 from .pair_batches import PairBatch, PairBatches
+from .patient_dual_variables import PatientDualVariables
 from .private_model import BestState, PrivateModel, TrainingLog, deid_scores, noise_aware_groups
 
 _FULL_RATE = 0.5  # share of the epochs at the full learning rate; then the rate falls to a fiftieth
-_LARGEST_STEP = 1.0  # largest step of a log dual variable in an epoch, in units of the rate, against single bad epochs
-_LOG_PRICES = (math.log(1e-4), math.log(1e2))  # range of the log dual variables
-_DRAWS = 4  # number of twins of each sentence for scaling the noise
-_CONFIDENCE, _UPPER = 0.95, 1.645  # confidence of one-sided limits, and its quantile of the normal distribution
-_LARGEST_QUANTILE = 0.98  # with few sentences, a larger quantile would fit the noise to the most extreme sentence
 _OUTSIDE = 1e3  # cost of missing the bound when the best epoch is selected; larger than any loss
-
-
-@dataclass(frozen=True)
-class BoundedSettings:
-    """Configuration of a bounded training.
-
-    Attributes
-    ----------
-    max_attack_accuracy : float, default=0.54
-        Bound on the mean over pairs of the best attacker's accuracy.
-    quantile_attack_accuracy : float or None, default=0.6
-        Bound on the best attacker's accuracy that all but ``1 - quantile`` of the pairs must keep. None bounds the mean
-        alone.
-    quantile : float, default=0.95
-        Share of the pairs that must keep ``quantile_attack_accuracy``.
-    n_epochs : int, default=60
-        Number of epochs in which representer and tagger are trained together.
-    n_finish_epochs : int, default=30
-        Number of later epochs in which the tagger alone is fine-tuned.
-    lr, noise_lr : float, default=2e-3, 2e-2
-        Learning rates of the networks and of the noise.
-    gradient_clip : float, default=1.0
-        Largest length of the gradient.
-    price : float, default=0.05
-        Initial value of lambda, the dual variable of each bound.
-    price_rate : float, default=0.4
-        Adaptation rate of the dual variables. A distance that is e times too large multiplies its dual variable by e to
-        this power in an epoch.
-    varied : float in [0, 1], default=0.5
-        Share of the PHI sentences in which all movable tokens are replaced by neighbours. The bound and the tags are
-        then learned for many more words than the notes hold.
-    span_swap : float in [0, 1], default=0.5
-        Share of the spans of PHI that are swapped with other spans of the same label, drawn anew in each epoch, as in
-        `DeidTagger`.
-    weight_average : float in [0, 1), default=0.998
-        Decay of the moving average of all weights. The averaged weights are validated and kept. 0 uses the last
-        weights.
-    """
-
-    max_attack_accuracy: float = 0.54
-    quantile_attack_accuracy: float | None = 0.60
-    quantile: float = 0.95
-    n_epochs: int = 60
-    n_finish_epochs: int = 30
-    lr: float = 2e-3
-    noise_lr: float = 2e-2
-    gradient_clip: float = 1.0
-    price: float = 0.05
-    price_rate: float = 0.4
-    varied: float = 0.5
-    span_swap: float = 0.5
-    weight_average: float = 0.998
 
 
 @dataclass(frozen=True)
@@ -106,76 +50,6 @@ class BoundedResult:
     noise_factor: float
     selected_epoch: int
     interrupted: bool
-
-
-class DualVariables:
-    """Dual variables (lambda) of the two bounds, also called prices.
-
-    A dual variable weights a distance that is given in units of the allowed distance.
-
-    Parameters
-    ----------
-    settings : BoundedSettings
-        Bounds, initial values and adaptation rate.
-
-    Examples
-    --------
-    >>> import torch
-    >>> from sklearn_deid.representations import DualVariables, BoundedSettings
-    >>> duals = DualVariables(BoundedSettings(price=1.0))
-    >>> duals.follow(torch.full((100,), 9.0))
-    >>> duals.mean > 1.0 and duals.tail > 1.0
-    True
-    """
-
-    def __init__(self, settings: BoundedSettings) -> None:
-        self.settings = settings
-        self.mean_allowed = distance_of_accuracy(settings.max_attack_accuracy)
-        asked = settings.quantile_attack_accuracy
-        self.tail_allowed = math.inf if asked is None else distance_of_accuracy(asked)
-        self.mean, self.tail = settings.price, 0.0 if asked is None else settings.price
-
-    def cost(self, distance: Tensor) -> Tensor:
-        """Compute the penalty of a batch: its mean distance, and its excess over the distance allowed at the quantile.
-
-        The tail term is a hinge, since a quantile itself has no useful gradient.
-        """
-        cost = self.mean * distance.mean() / self.mean_allowed
-        if self.tail:
-            cost = cost + self.tail * torch.relu(distance - self.tail_allowed).mean() / self.tail_allowed
-        return cost
-
-    def follow(self, distances: Tensor) -> None:
-        """Raise or lower the dual variables after an epoch with these distances."""
-        self.mean = self._moved(self.mean, float(distances.mean()) / self.mean_allowed)
-        if self.tail:
-            beyond = float((distances > self.tail_allowed).float().mean())
-            self.tail = self._moved(self.tail, beyond / (1.0 - self.settings.quantile))
-
-    def excess(self, distances: Tensor, n_sentences: int | None = None) -> float:
-        """Compute the factor by which the noise must grow for both bounds to hold; 1 or less if they hold already.
-
-        ``n_sentences`` is the number of sentences behind the distances. With ``n_sentences``, mean and quantile are
-        upper 95 % limits for other sentences of the same kind. The limit of the quantile needs about 200 sentences to
-        reach 95 %.
-        """
-        mean, quantile = distances.mean(), self.settings.quantile
-        if n_sentences:
-            # The draws of a sentence are dependent, so the standard error counts sentences, not draws. The rank is the
-            # order statistic that exceeds the true quantile with 95 % confidence (binomial distribution).
-            mean = mean + _UPPER * distances.std(correction=0) / math.sqrt(n_sentences)
-            rank = (binom.ppf(_CONFIDENCE, n_sentences, quantile) + 1) / n_sentences
-            quantile = max(quantile, min(rank, _LARGEST_QUANTILE))
-        factor = float(mean) / self.mean_allowed
-        if self.tail:
-            factor = max(factor, float(torch.quantile(distances, quantile)) / self.tail_allowed)
-        return factor
-
-    def _moved(self, price: float, ratio: float) -> float:
-        # A step of the logarithm keeps the dual variable positive, and rises and falls are symmetric.
-        step = min(max(math.log(max(ratio, 1e-6)), -_LARGEST_STEP), _LARGEST_STEP)
-        low, high = _LOG_PRICES
-        return math.exp(min(max(math.log(price) + self.settings.price_rate * step, low), high))
 
 
 def train_bounded(
@@ -226,20 +100,24 @@ def train_bounded(
     """
     _check(model, train)
     log = log or TrainingLog()
-    duals, best, selected, interrupted = DualVariables(settings), BestState(model), 0, False
+    duals = PatientDualVariables(settings, train) if settings.unit == "patient" else DualVariables(settings)
+    best, selected, interrupted = BestState(model), 0, False
     optimizer = torch.optim.NAdam(noise_aware_groups(model, settings.lr, settings.noise_lr))
     average = MovingAverage(model, settings.weight_average)
     try:
         for epoch in range(settings.n_epochs):
             _set_rate(optimizer, settings, epoch)
-            batches = train.swapped(settings.span_swap, rng).epoch(rng, generator, varied=settings.varied)
+            batches = train.swapped(settings.span_swap, rng).epoch(
+                rng, generator, varied=settings.varied, twins=duals.twins
+            )
             numbers, distances = _run_epoch(model, batches, optimizer, average, duals, generator)
             with average.in_place(model):
                 if valid is not None:
-                    scores, distances = _validated(model, valid, generator, distances)
-                    numbers.update(scores)
+                    numbers |= {f"valid_{k}": v for k, v in deid_scores(model, valid, generator).items()}
+                distances = duals.measured(model.representer, valid, generator, distances)
+                if valid is not None:
                     # An epoch may miss the bound by 10 %, since the noise is scaled at the end anyway.
-                    score = scores["valid_deid_loss"] + _OUTSIDE * max(0.0, duals.excess(distances) - 1.1)
+                    score = numbers["valid_deid_loss"] + _OUTSIDE * max(0.0, duals.excess(distances) - 1.1)
                 if valid is None or best.offer(score):
                     selected = epoch + 1
                 log.record("bounded", **numbers, **_state(duals, distances, model))
@@ -272,8 +150,7 @@ def calibrate_noise(
     the noise is made smaller, which has the same effect once all vectors have unit length.
     """
     representer = model.representer
-    distances = pair_distances(representer, batches, generator, n_draws=_DRAWS)
-    factor = max(duals.excess(distances, len(batches.pair_rows)), 1.0)
+    factor = max(duals.noise_factor(representer, batches, generator), 1.0)
     if representer.output_noise.kind == "trainable":
         representer.output_noise.scale(factor)
     else:
@@ -320,14 +197,6 @@ def bounded_losses(model: PrivateModel, batch: PairBatch, generator: torch.Gener
     # A twin shares the input noise of its sentence; shape: (n_pairs, time, d)
     moved = representer.mean(batch.moved, batch.pair_mask, input_eps=eps[:n])
     return loss, pair_distance(mu[:n], moved, representer.output_std(), batch.pair_mask)
-
-
-def _validated(
-    model: PrivateModel, valid: PairBatches, generator: torch.Generator, otherwise: Tensor
-) -> tuple[dict[str, float], Tensor]:
-    scores = {f"valid_{k}": v for k, v in deid_scores(model, valid, generator).items()}
-    distances = pair_distances(model.representer, valid, generator)
-    return scores, distances if len(distances) else otherwise
 
 
 def _state(duals: DualVariables, distances: Tensor, model: PrivateModel) -> dict[str, float]:

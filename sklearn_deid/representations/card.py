@@ -25,6 +25,23 @@ _BOUND_NAMES = {
     "slack": "of each of these, for the finite precision of the noise",
     "gdp_mu": "largest distance over the words looked at (mu of Gaussian differential privacy)",
 }
+# Parts of a bound, strongest attackers first; {r} is the number of releases.
+_PART_NAMES = {
+    "patients": "all PHI of a patient from moved PHI, releases: {r}",
+    "patients_repeated": "all PHI of a patient from moved PHI, releases: {r}",
+    "worst_neighbor": "a sentence from a copy, if the attacker picks the token and the neighbour",
+    "unknown_word": "a word with a vector from a word without",
+}
+_RANDOM_PAIR = "two sentences that differ in one random token (the smallest of these figures)"
+_CASINGS = {"open": "casing_open", "randomized": "casing_randomized", "left out": "casing_left_out"}
+_UTILITY_NAMES = {
+    "recipient_strict_f1": "recipient trains on one release: strict F1 with types",
+    "recipient_token_f1": "recipient trains on one release: F1 of PHI tokens",
+    "provider_strict_f1": "provider's own tagger: strict F1 with types",
+    "provider_token_f1": "provider's own tagger: F1 of PHI tokens",
+    "raw_strict_f1": "tagger of the original notes: strict F1 with types",
+    "raw_token_f1": "tagger of the original notes: F1 of PHI tokens",
+}
 
 
 def privacy_card(
@@ -33,6 +50,7 @@ def privacy_card(
     training: Mapping[str, Any],
     bound: Mapping[str, Any] | None,
     audit: Mapping[str, Any] | None,
+    utility: Mapping[str, Any] | None = None,
 ) -> str:
     """Describe a private representer in plain words, as Markdown.
 
@@ -43,12 +61,15 @@ def privacy_card(
     training : mapping of str to number
         Counts of the training data, for example ``{"n_patients": 20, "n_sentences": 5000}``. Text is refused, since the
         card is shared with the representer.
-    bound : mapping of str to number, or None
+    bound : mapping of str to number or mapping, or None
         Accuracy of the best attacker, as returned by ``PrivacyBound.to_dict()``; ``x_low`` and ``x_high`` are the
-        interval of ``x``. With None, the card says that nothing is proved.
+        interval of ``x``. Patients stand before random pairs. With None, the card says that nothing is proved.
     audit : mapping, or None
         Attacks that were tried: name to metric, or name to a mapping of metrics. With None, the card says that nobody
         attacked the representer.
+    utility : mapping of str to number, optional
+        F1 of taggers on other patients, between 0 and 1: ``recipient_strict_f1``, ``recipient_token_f1``, and the same
+        for ``provider`` and ``raw``. With None, the card says that nobody measured a recipient's tagger.
 
     Returns
     -------
@@ -73,6 +94,7 @@ def privacy_card(
     parts = ["# Privacy card of a private representer", _text("what_it_is"), *_warnings(origin)]
     parts += ["## What it is", markdown_table(("", ""), _settings(origin))]
     parts += ["## What it was trained on", "Private notes with annotated PHI; counts only.", _counts(training)]
+    parts += ["## What a tagger learns from it", _utility_part(utility)]
     parts += ["## What is proved", *_bound_part(origin, bound)]
     parts += ["## What was tried", *_audit_part(audit)]
     parts += ["## Known limits", _text("limits")]
@@ -102,28 +124,101 @@ def _counts(training: Mapping[str, Any]) -> str:
     return markdown_table(("", ""), rows) if rows else "No counts are given."
 
 
+def _utility_part(utility: Mapping[str, Any] | None) -> str:
+    if not utility:
+        return _text("no_utility")
+    # Recipients first, in the order of the names; other metrics follow.
+    order = [*(name for name in _UTILITY_NAMES if name in utility), *(n for n in utility if n not in _UTILITY_NAMES)]
+    rows = [(_UTILITY_NAMES.get(name, _words(name)), _share_or_number(name, utility[name])) for name in order]
+    return markdown_table(("", ""), rows)
+
+
 def _bound_part(origin: Provenance, bound: Mapping[str, Any] | None) -> list[str]:
     if bound is None:
         return [_text("no_bound")]
-    rows = []
-    for name, value in bound.items():
-        base = re.sub("_(low|high)$", "", name)
-        if base != name and base in bound:
-            continue  # shown as the interval of its base
-        shown = _share_or_number(name, value)
-        if f"{name}_low" in bound and f"{name}_high" in bound:
-            low, high = (_share_or_number(name, bound[f"{name}_{end}"]) for end in ("low", "high"))
-            shown = f"{shown} (95 % interval {low} to {high})"
-        rows.append((_BOUND_NAMES.get(name, _words(name)), shown))
-    casing = "the casing of each word, " if origin.casing else ""
     return [
-        markdown_table(("", ""), rows),
+        *_strongest_first(bound),
+        *_coverage_part(bound.get("coverage")),
+        *_casing_part(bound.get("casing")),
+        "Two sentences that differ in one random token, in detail:",
+        markdown_table(("", ""), _pair_rows(bound)),
         *_more_releases(bound),
         "This covers:",
         _text("covered").format(n_neighbors=origin.n_neighbors),
         "This does not cover:",
-        _text("not_covered").format(casing=casing),
+        _text("not_covered").format(casing=_casing_words(origin, bound.get("casing"))),
     ]
+
+
+def _strongest_first(bound: Mapping[str, Any]) -> list[str]:
+    """Table of all attackers: patients first, random pairs last."""
+    if "patients" not in bound:
+        return [_text("no_patients")]
+    parts = {name: bound[name] for name in _PART_NAMES if name in bound}
+    rows = [_part_row(_PART_NAMES[name].format(r=part.get("n_releases", 1)), part) for name, part in parts.items()]
+    casing = {f"mean_with_casing{end}": bound.get(f"pairs_with_casing{end}") for end in ("", "_low", "_high")}
+    rows.append(_part_row(_RANDOM_PAIR, {**bound, **casing}))
+    quantile = _share_or_number("quantile", bound.get("quantile", 0.95))
+    head = ("the attacker tells", "mean", f"{quantile} of the cases, at most", "largest", "mean with the casing")
+    warning = [] if bound.get("has_patients") else [_text("unknown_patients")]
+    return [*warning, _text("parts"), markdown_table(head, rows)]
+
+
+def _part_row(title: str, part: Mapping[str, Any]) -> tuple[str, ...]:
+    names = ("mean_accuracy", "quantile_accuracy", "largest_accuracy", "mean_with_casing")
+    return (title, *("" if part.get(name) is None else _with_interval(name, part) for name in names))
+
+
+def _with_interval(name: str, numbers: Mapping[str, Any]) -> str:
+    shown = _share_or_number(name, numbers[name])
+    if numbers.get(f"{name}_low") is None or numbers.get(f"{name}_high") is None:
+        return shown
+    low, high = (_share_or_number(name, numbers[f"{name}_{end}"]) for end in ("low", "high"))
+    return f"{shown} (95 % interval {low} to {high})"
+
+
+def _pair_rows(bound: Mapping[str, Any]) -> list[tuple[str, str]]:
+    rows = []
+    for name, value in bound.items():
+        base = re.sub("_(low|high)$", "", name)
+        is_interval = base != name and base in bound  # shown with its base
+        if is_interval or isinstance(value, Mapping) or base in ("pairs_with_casing", "has_patients"):
+            continue
+        rows.append((_BOUND_NAMES.get(name, _words(name)), _with_interval(name, bound)))
+    return rows
+
+
+def _coverage_part(coverage: Mapping[str, Any] | None) -> list[str]:
+    """Table of the PHI tokens that no bound covers, by reason."""
+    if not coverage:
+        return []
+    every, covered = coverage["n_phi_tokens"], coverage["n_covered"]
+    counts = {"not covered by the bound": every - covered}
+    counts |= {f"of these: {_words(n)}": v for n, v in coverage.items() if n not in ("n_phi_tokens", "n_covered")}
+    shown = ((name, _number(n, name), f"{100 * n / max(1, every):.1f} %") for name, n in counts.items() if n)
+    return [markdown_table(("PHI tokens", "number", "share"), [("all", _number(every, "all"), "100.0 %"), *shown])]
+
+
+def _casing_part(casing: Mapping[str, Any] | None) -> list[str]:
+    if not casing:
+        return []
+    if casing.get("kind") not in _CASINGS:
+        raise ValueError("The casing of a privacy card must be open, randomized or left out. Got another one.")
+    epsilon = _number(casing.get("epsilon"), "epsilon")
+    names = {
+        "share_changed": "random pairs whose casing differs, if moved words are written in the casing of their token",
+        "sentence_accuracy": "casing alone tells a sentence from another one with as many tokens",
+    }
+    rows = [(names[name], _with_interval(name, casing)) for name in names if casing.get(name) is not None]
+    text = _text(_CASINGS[casing["kind"]]).format(epsilon=epsilon)
+    return [text, *([markdown_table(("", ""), rows)] if rows else [])]
+
+
+def _casing_words(origin: Provenance, casing: Mapping[str, Any] | None) -> str:
+    """Name the casing among the data that are released without noise."""
+    if not origin.casing or (casing or {}).get("kind") == "randomized":
+        return ""
+    return "the casing of each word, "
 
 
 def _more_releases(bound: Mapping[str, Any]) -> list[str]:

@@ -17,6 +17,7 @@ from ..tagging.tagger_data import distinct_words
 from ..text import CASING_CLASSES, casing_ids
 from .network import Representer
 from .pair_data import embedding_table
+from .randomized_casing import RandomizedCasing, respond
 from .release_noise import ReleaseNoise
 
 _CELLS = 4096  # padded tokens of a batch
@@ -28,7 +29,7 @@ def encode_sentences(
     vectors: WordVectors,
     X: TokenSequences,
     *,
-    casing: bool,
+    casing: bool | RandomizedCasing,
     generator: np.random.Generator | None,
     memmap_dir: Any = None,
 ) -> np.ndarray:
@@ -44,17 +45,20 @@ def encode_sentences(
         Word vectors that the representer reads.
     X : TokenSequences
         Sentences to encode.
-    casing : bool
-        Whether the casing one-hot is appended.
+    casing : bool or RandomizedCasing
+        Whether the casing one-hot is appended, and with which privacy loss its classes are drawn.
     generator : numpy Generator or None
-        Random stream of the noise (`release_generator`). None leaves the noise out.
+        Random stream of the noise and of the casing (`release_generator`). None leaves the noise out, and appends the
+        true casing.
     memmap_dir : path, optional
         Folder for a new file from which the vectors are mapped.
     """
     first, same_as = _distinct_sentences(X)
     distinct = X[first]
     d = representer.project.out_features
-    out = _new_array((len(X.data), d + len(CASING_CLASSES) * casing), memmap_dir)
+    out = _new_array((len(X.data), d + (len(CASING_CLASSES) if casing else 0)), memmap_dir)
+    # Drawn for the distinct sentences, as the noise is: several draws for a sentence would reveal more of its casing.
+    classes = _casing_classes(distinct, casing, generator) if casing else np.zeros(0, dtype=np.int64)
     encoded = _encode(representer, vectors, distinct, generator, _new_array((len(distinct.data), d), memmap_dir))
     # Position in ``encoded`` of each token of X, shape (n_tokens,): the start of its distinct sentence plus its place.
     starts = distinct.offsets[:-1][same_as]
@@ -63,13 +67,23 @@ def encode_sentences(
         rows = slice(begin, begin + _ROWS_AT_ONCE)
         out[rows, :d] = encoded[source[rows]]
         if casing:
-            classes = casing_ids(X.data[rows].tolist())
-            out[begin + np.arange(len(classes)), d + classes] = 1.0
+            some = classes[source[rows]]
+            out[begin + np.arange(len(some)), d + some] = 1.0
     if isinstance(encoded, np.memmap):
         path = str(encoded.filename)
         del encoded
         os.unlink(path)
     return out
+
+
+def _casing_classes(
+    X: TokenSequences, casing: bool | RandomizedCasing, generator: np.random.Generator | None
+) -> np.ndarray:
+    """Return the released casing class of each token, shape (n_tokens,)."""
+    classes = casing_ids(X.data.tolist())
+    if isinstance(casing, bool) or generator is None:
+        return classes
+    return respond(classes, float(casing.epsilon), len(CASING_CLASSES), generator)
 
 
 def _new_array(shape: tuple[int, int], memmap_dir: Any) -> np.ndarray:

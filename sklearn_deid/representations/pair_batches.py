@@ -1,12 +1,13 @@
 """Batches for the training of private representations: sentences, and a moved twin for each sentence with PHI.
 
-The twin (the "fake") of a sentence differs in exactly one token, which is drawn anew for every batch. Batches are made
-on the device of the tensors. In each epoch, only a list of rows is copied to the device, and nothing is copied back.
+The twin (the "fake") of a sentence differs in one token, or in all tokens that can move. Twins are drawn anew for every
+pass. Batches are made on the device of the tensors. In each epoch, only a list of rows is copied to the device, and
+nothing is copied back.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from copy import copy
 from dataclasses import dataclass, replace
 
@@ -17,14 +18,20 @@ from torch.nn import functional as F
 
 from ..tagging.batching import LengthBucketSampler
 from .pair_data import PairData
+from .randomized_casing import respond_in_training
 
 _CELLS_PER_SENTENCE = 64  # batches of longer sentences are smaller, so that a long sentence does not pad many others
 _CHOICES = ("all", "pairs", "balanced")
+_TWINS = ("one", "all", "unknown")
+
+
+# Makes the words of twins from rows, words and places of the tokens that can move.
+_Mover = Callable[[Tensor, Tensor, Tensor], Tensor]
 
 
 @dataclass(frozen=True, repr=False)
 class PairBatch:
-    """Padded sentences on a device; the first ``n_pairs`` sentences have a twin that differs in one token.
+    """Padded sentences on a device; the first ``n_pairs`` sentences have a twin.
 
     Attributes
     ----------
@@ -39,7 +46,9 @@ class PairBatch:
     casing : FloatTensor of shape (batch, time, n_casing) or None
         Casing class as one-hot; zero at padded positions.
     moved_words, moved : Tensor of shape (n_pairs, time) and (n_pairs, time, e)
-        Words and embeddings of the twins.
+        Words and embeddings of the twins. The word -1 is a word without a vector; its embedding is zero.
+    rows : LongTensor of shape (batch,)
+        Number of each sentence.
     """
 
     words: Tensor
@@ -49,6 +58,7 @@ class PairBatch:
     casing: Tensor | None
     moved_words: Tensor
     moved: Tensor
+    rows: Tensor
 
     @property
     def n_pairs(self) -> int:
@@ -97,6 +107,7 @@ class PairBatches:
         # The alternatives are by far the largest array, so they are copied to the device once and shared by `swapped`.
         self._alternatives = torch.as_tensor(data.alternatives, device=self.device)
         self._n_alternatives = self._put((data.alternatives >= 0).sum(axis=1))
+        self._written = None if data.written is None else torch.as_tensor(data.written, device=self.device)
         self._read(data)
 
     @property
@@ -117,6 +128,60 @@ class PairBatches:
         place = np.full(len(data.words), -1)
         place[data.eligible] = np.arange(len(data.eligible))
         self._place = self._put(place)
+
+    @property
+    def patients(self) -> np.ndarray:
+        """Patient of each sentence; without patients, each sentence is a patient of its own."""
+        return np.arange(len(self._data)) if self._data.patients is None else self._data.patients
+
+    @property
+    def has_patients(self) -> bool:
+        """Whether the patients of the sentences are known."""
+        return self._data.patients is not None
+
+    def sentence_keys(self) -> np.ndarray:
+        """Number the distinct sentences; equal sentences have equal numbers, shape (n,)."""
+        words, offsets = self._data.words, self._data.offsets.tolist()
+        number: dict[bytes, int] = {}
+        parts = (words[start:stop].tobytes() for start, stop in zip(offsets[:-1], offsets[1:], strict=True))
+        return np.fromiter((number.setdefault(part, len(number)) for part in parts), np.int64, count=len(offsets) - 1)
+
+    def casing_parts(self) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
+        """Return casing classes, words and offsets of all tokens; None if the sentences have no casing."""
+        data = self._data
+        return None if data.casing is None else (data.casing, data.words, data.offsets)
+
+    def embed(self, words: Tensor) -> Tensor:
+        """Return the embeddings of words, given as rows of the table."""
+        return F.embedding(words, self._table)
+
+    def all_moves(self, batch: PairBatch) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+        """List all twins of a batch that differ in one token, as four arrays of shape (n_twins,).
+
+        The arrays hold the sentence in the batch, the position of the token, the new word as a row of the table, and
+        whether the new word has another casing class (0 or 1).
+
+        Parameters
+        ----------
+        batch : PairBatch
+            Batch of these sentences.
+        """
+        item, place = self._items(batch)
+        sentence, token = torch.nonzero(place >= 0, as_tuple=True)
+        chosen = self._choices[place[sentence, token]]
+        words = self._alternatives[chosen].long()  # shape: (n_tokens, N)
+        twin, column = torch.nonzero((words >= 0) & (words != batch.words[sentence, token].unsqueeze(1)), as_tuple=True)
+        changed = torch.zeros_like(twin)
+        if self._casing is not None and self._written is not None:
+            changed = (self._written[chosen[twin], column].long() != self._casing[item[sentence, token]][twin]).long()
+        return sentence[twin], token[twin], words[twin, column], changed
+
+    def _items(self, batch: PairBatch) -> tuple[Tensor, Tensor]:
+        """Return the positions of the tokens of the pairs of a batch, and which of them can move; (n_pairs, time)."""
+        at = torch.arange(batch.mask.shape[1], device=self.device)
+        start = self._offsets[batch.rows[: batch.n_pairs]].unsqueeze(1)
+        item = torch.where(batch.pair_mask, start + at, 0)
+        return item, self._place[item].masked_fill(~batch.pair_mask, -1)
 
     def swapped(self, share: float, rng: np.random.Generator) -> PairBatches:
         """Return the same sentences with swapped spans of PHI; see `PairData.swapped`.
@@ -141,6 +206,7 @@ class PairBatches:
         max_pairs: int | None = None,
         moved: bool = True,
         varied: float = 0.0,
+        twins: str = "one",
     ) -> Iterator[PairBatch]:
         """Yield the batches of one pass over the sentences, with newly drawn twins.
 
@@ -161,12 +227,19 @@ class PairBatches:
             Share of the sentences with a twin that are varied. In a varied sentence, every token that can move is first
             replaced by a random word among its alternatives, which may include its own word. The twin then differs from
             the varied sentence in one token. Training thus sees many more words than the sentences hold.
+        twins : {"one", "all", "unknown"}, default="one"
+            "one" moves one random token of a sentence to one of its alternatives. "all" moves all tokens that can
+            move; within a patient, a word always moves to the same alternative. "unknown" replaces one random token by
+            a word without a vector.
 
         Raises
         ------
         ValueError
-            If ``sentences`` is unknown.
+            If ``sentences`` or ``twins`` is unknown.
         """
+        if twins not in _TWINS:
+            raise ValueError(f"The 'twins' parameter must be one, all or unknown. Got {twins!r}.")
+        move = self._mover(twins, generator)
         plan = self._plan(self._chosen(rng, sentences, max_pairs), rng)
         if not plan:
             return
@@ -175,7 +248,7 @@ class PairBatches:
         for batch in plan:
             n_pairs = int(self._has_pair[batch].sum()) if moved else 0
             part = rows[start : start + len(batch)]
-            yield self._batch(part, int(self._lengths[batch].max()), n_pairs, generator, varied)
+            yield self._batch(part, int(self._lengths[batch].max()), n_pairs, generator, varied, move)
             start += len(batch)
 
     def _chosen(self, rng: np.random.Generator | None, sentences: str, max_pairs: int | None) -> np.ndarray:
@@ -196,7 +269,9 @@ class PairBatches:
         batches = (rows[batch] for batch in sampler)
         return [batch[np.argsort(~self._has_pair[batch], kind="stable")] for batch in batches]
 
-    def _batch(self, rows: Tensor, time: int, n_pairs: int, generator: torch.Generator, varied: float) -> PairBatch:
+    def _batch(
+        self, rows: Tensor, time: int, n_pairs: int, generator: torch.Generator, varied: float, move: _Mover
+    ) -> PairBatch:
         # shape: (batch, 1)
         start = self._offsets[rows].unsqueeze(1)
         position = torch.arange(time, device=self.device)
@@ -204,33 +279,101 @@ class PairBatches:
         mask = position < self._offsets[rows + 1].unsqueeze(1) - start
         item = torch.where(mask, start + position, 0)  # shape: (batch, time), positions among all tokens
         words = self._words[item].masked_fill(~mask, 0)
+        # shape: (batch, time), number among the tokens that can move; -1 elsewhere
+        place = self._place[item].masked_fill(~mask, -1)
         if varied and n_pairs:
-            words = self._vary(words, self._place[item].masked_fill(~mask, -1), n_pairs, varied, generator)
-        moved_words = self._move(rows[:n_pairs], words[:n_pairs], generator)
-        casing = None
-        if self._casing is not None:
-            casing = F.one_hot(self._casing[item], self.n_casing).float().masked_fill(~mask.unsqueeze(2), 0.0)
+            words = self._vary(words, place, n_pairs, varied, generator)
+        moved_words = move(rows[:n_pairs], words[:n_pairs], place[:n_pairs])
+        # A word without a vector has the embedding zero, as at padded positions.
+        known = (mask[:n_pairs] & (moved_words >= 0)).unsqueeze(2)
         return PairBatch(
             words,
             F.embedding(words, self._table).masked_fill(~mask.unsqueeze(2), 0.0),
             mask,
             self._tags[item].masked_fill(~mask, 0),
-            casing,
+            self._one_hot(item, mask, generator),
             moved_words,
-            F.embedding(moved_words, self._table).masked_fill(~mask[:n_pairs].unsqueeze(2), 0.0),
+            F.embedding(moved_words.clamp_min(0), self._table).masked_fill(~known, 0.0),
+            rows,
         )
+
+    def _one_hot(self, item: Tensor, mask: Tensor, generator: torch.Generator) -> Tensor | None:
+        """Return the casing as one-hot, (batch, time, n_casing); drawn anew where the casing is randomised."""
+        if self._casing is None:
+            return None
+        classes = self._casing[item]
+        if self._data.casing_epsilon is not None:
+            classes = respond_in_training(classes, self._data.casing_epsilon, self.n_casing, generator)
+        return F.one_hot(classes, self.n_casing).float().masked_fill(~mask.unsqueeze(2), 0.0)
+
+    def _mover(self, twins: str, generator: torch.Generator) -> _Mover:
+        """Return the function that makes the words of the twins of a batch."""
+        if twins == "one":
+            return lambda rows, words, place: self._move(rows, words, generator)
+        if twins == "unknown":
+            return lambda rows, words, place: self._forget(rows, words, generator)
+        keys, n_keys = self._patient_words()
+        # One number for each word of a patient, so that the word moves to the same alternative everywhere.
+        where_to = torch.rand(n_keys, generator=generator, device=self.device)[keys]
+        return lambda rows, words, place: self._move_all(words, place, where_to)
+
+    def _patient_words(self) -> tuple[Tensor, int]:
+        """Number the words of each patient; return the number of each token that can move, and how many there are."""
+        sentence = np.repeat(np.arange(len(self._lengths)), self._lengths)[self._data.eligible]
+        keys = self.patients[sentence].astype(np.int64) * len(self._table) + self._data.words[self._data.eligible]
+        distinct, inverse = np.unique(keys, return_inverse=True)
+        return self._put(inverse), len(distinct)
+
+    def _forget(self, rows: Tensor, words: Tensor, generator: torch.Generator) -> Tensor:
+        """Replace one eligible token of each sentence, drawn uniformly, by a word without a vector."""
+        at = self._token(rows, torch.rand(len(rows), generator=generator, device=self.device))[1]
+        return words.scatter(1, at, -1)
+
+    def _move_all(self, words: Tensor, place: Tensor, where_to: Tensor) -> Tensor:
+        """Replace all eligible tokens; ``where_to`` holds a uniform number for each of them."""
+        able = place >= 0  # shape: (n_pairs, time)
+        chosen = place[able]
+        return words.masked_scatter(able, self._alternative(chosen, words[able].unsqueeze(1), where_to[chosen]))
+
+    def casing_changes(self, batch: PairBatch) -> Tensor:
+        """Count the moved tokens whose new word has another casing class, shape (n_pairs,).
+
+        The new word is written in the casing of its token. Words without a vector keep the class of their token.
+
+        Parameters
+        ----------
+        batch : PairBatch
+            Batch of these sentences.
+        """
+        n = batch.n_pairs
+        if self._casing is None or self._written is None or not n:
+            return torch.zeros(n, dtype=torch.long, device=self.device)
+        item, place = self._items(batch)
+        moved = (batch.moved_words != batch.words[:n]) & (place >= 0) & (batch.moved_words >= 0)
+        chosen = self._choices[place[moved]]
+        same = self._alternatives[chosen] == batch.moved_words[moved].unsqueeze(1)  # shape: (n_moved, N)
+        new = self._written[chosen].gather(1, same.long().argmax(1, keepdim=True)).squeeze(1)
+        changed = torch.zeros_like(item)
+        changed[moved] = (new.long() != self._casing[item[moved]]).long()
+        return changed.sum(1)
 
     def _move(self, rows: Tensor, words: Tensor, generator: torch.Generator) -> Tensor:
         """Replace one eligible token of each sentence; token and new word are drawn uniformly."""
-        first, last = self._bounds[rows], self._bounds[rows + 1]
-        # Uniform numbers instead of randint, since the bounds of randint cannot differ between sentences.
         which, where_to = torch.rand(2, len(rows), generator=generator, device=self.device)
-        chosen = first + (which * (last - first)).long().clamp_max(last - first - 1)
-        token = self._eligible[chosen]
-        at = (token - self._offsets[rows]).unsqueeze(1)
+        chosen, at = self._token(rows, which)
         # shape: (n_pairs,), never the token's own word
         other = self._alternative(chosen, words.gather(1, at), where_to)
         return words.scatter(1, at, other.unsqueeze(1))
+
+    def _token(self, rows: Tensor, which: Tensor) -> tuple[Tensor, Tensor]:
+        """Return an eligible token of each sentence, (n_pairs,), and its position in the sentence, (n_pairs, 1).
+
+        ``which`` holds uniform numbers in [0, 1), which make the choice uniform.
+        """
+        first, last = self._bounds[rows], self._bounds[rows + 1]
+        # Uniform numbers instead of randint, since the bounds of randint cannot differ between sentences.
+        chosen = first + (which * (last - first)).long().clamp_max(last - first - 1)
+        return chosen, (self._eligible[chosen] - self._offsets[rows]).unsqueeze(1)
 
     def _vary(self, words: Tensor, place: Tensor, n_pairs: int, share: float, generator: torch.Generator) -> Tensor:
         """Replace all eligible tokens in a random share of the first sentences by random alternatives."""
@@ -280,4 +423,5 @@ def _movable(data: PairData) -> PairData:
         eligible=data.eligible[able],
         choices=np.searchsorted(used, data.choices_[able]),
         alternatives=np.take_along_axis(alternatives, first, axis=1),
+        written=None if data.written is None else np.take_along_axis(data.written[used], first, axis=1),
     )

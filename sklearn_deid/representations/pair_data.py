@@ -16,7 +16,7 @@ from ..pseudonyms.policy import DIGITS, MOVE
 from ..sequences import TokenSequences
 from ..tagging.span_swap import SpanSwapper
 from ..tagging.tagger_data import distinct_words, span_ranges
-from ..text import CASING_CLASSES, casing_ids
+from ..text import CASING_CLASSES, CASING_PATTERNS, apply_casing, casing_ids, casing_pattern
 
 
 @dataclass(frozen=True, repr=False)
@@ -48,6 +48,13 @@ class PairData:
     spans : ndarray of shape (n_tokens,) or None
         Label number + 1 where a span of PHI begins, -1 where the span continues, 0 elsewhere. Only `swapped` needs the
         spans.
+    patients : ndarray of int, shape (n,), or None
+        Number of the patient of each sentence. With None, each sentence counts as a patient of its own.
+    written : ndarray of shape (n_choices, N) or None
+        Casing class of each alternative, written in the casing of the token that moves. None means that alternatives
+        have the class of their token.
+    casing_epsilon : float or None
+        Privacy loss with which the casing class of each token is drawn anew in each batch; None for the true class.
 
     Raises
     ------
@@ -65,6 +72,9 @@ class PairData:
     n_casing: int = 7
     choices: np.ndarray | None = None
     spans: np.ndarray | None = None
+    patients: np.ndarray | None = None
+    written: np.ndarray | None = None
+    casing_epsilon: float | None = None
 
     def __post_init__(self) -> None:
         n_tokens, n_words = len(self.words), len(self.table)
@@ -78,6 +88,10 @@ class PairData:
             raise ValueError("The 'offsets' and 'eligible' must ascend.")
         if self.alternatives.ndim != 2 or len(self.choices_) != len(self.eligible):
             raise ValueError(f"There must be 'choices' of 'alternatives' for each of {len(self.eligible)} tokens.")
+        if self.patients is not None and len(self.patients) != len(self):
+            raise ValueError(f"The 'patients' must be given for each of the {len(self)} sentences.")
+        if self.written is not None and self.written.shape != self.alternatives.shape:
+            raise ValueError("The 'written' classes must have the shape of the 'alternatives'.")
         _check_range("choices", self.choices_, 0, len(self.alternatives))
         _check_range("eligible", self.eligible, 0, n_tokens)
         _check_range("words", self.words, 0, n_words)
@@ -110,7 +124,7 @@ class PairData:
         offsets = np.concatenate([[0], np.cumsum(lengths)])
         # Old position of each new token: shift each sentence from its new start to its old start.
         items = np.repeat(self.offsets[:-1][rows] - offsets[:-1], lengths) + np.arange(offsets[-1])
-        return self._gathered(items, offsets)
+        return self._gathered(items, offsets, None if self.patients is None else self.patients[rows])
 
     def swapped(self, share: float, rng: np.random.Generator) -> PairData:
         """Return sentences in which spans of PHI are replaced by other spans of the same label (see `SpanSwapper`).
@@ -143,10 +157,11 @@ class PairData:
         # A span ends before the next token that does not continue it. The end of all tokens counts as such a token.
         stops = np.flatnonzero(np.append(self.spans >= 0, True))
         ends = stops[np.searchsorted(stops, starts, side="right")]
-        return self._gathered(*SpanSwapper(self.offsets, starts, ends, self.spans[starts], share).draw(rng))
+        items, offsets = SpanSwapper(self.offsets, starts, ends, self.spans[starts], share).draw(rng)
+        return self._gathered(items, offsets, self.patients)
 
-    def _gathered(self, items: np.ndarray, offsets: np.ndarray) -> PairData:
-        """Return the sentences made of these tokens, given as positions and sentence offsets."""
+    def _gathered(self, items: np.ndarray, offsets: np.ndarray, patients: np.ndarray | None) -> PairData:
+        """Return the sentences made of these tokens, given as positions, sentence offsets and patients."""
         place = np.full(len(self.words), -1)
         place[self.eligible] = np.arange(len(self.eligible))
         kept = place[items]
@@ -159,6 +174,7 @@ class PairData:
             choices=self.choices_[kept[kept >= 0]],
             casing=None if self.casing is None else self.casing[items],
             spans=None if self.spans is None else self.spans[items],
+            patients=patients,
         )
 
 
@@ -186,7 +202,8 @@ def make_pair_data(
     mechanism : ExactTokenMechanism
         Mechanism of a fitted `NeighborPseudonymizer`, which says which words move and where they move.
     **options
-        ``labels``: PHI categories that move (default all); ``casing``: whether sentences have a casing one-hot.
+        ``labels``: PHI categories that move (default all); ``casing``: whether sentences have a casing one-hot;
+        ``casing_epsilon`` and ``patients``: as in `PairData`.
 
     Raises
     ------
@@ -233,7 +250,22 @@ def make_pair_data(
         len(CASING_CLASSES),
         own[phi.word_ids[eligible]],
         _spans(tags),
+        options.get("patients"),
+        _written([phi.words[i] for i in np.flatnonzero(able)], support, rows[able], policy.vectors) if casing else None,
+        options.get("casing_epsilon"),
     )
+
+
+def _written(words: list[str], support: np.ndarray, rows: np.ndarray, vectors: WordVectors) -> np.ndarray:
+    """Return the casing class of each neighbour, written in the casing of its word; shape of ``support``."""
+    patterns = np.array([casing_pattern(word) for word in words], dtype=np.int64)
+    n_patterns, names = len(CASING_PATTERNS), vectors.words
+    # Many words share neighbours and patterns, and classes are computed word by word.
+    keys, inverse = np.unique(np.maximum(support, 0) * n_patterns + patterns[:, None], return_inverse=True)
+    spelled = [apply_casing(names[key // n_patterns], key % n_patterns) for key in keys.tolist()]
+    classes = casing_ids(spelled)[inverse.reshape(support.shape)]
+    # A word that stays keeps its own spelling.
+    return np.where(support == rows[:, None], casing_ids(words)[:, None], classes).astype(np.int8)
 
 
 def _spans(tags: TokenSequences) -> np.ndarray:

@@ -22,12 +22,15 @@ from ..tagging.splits import hold_out_patients
 from ..tagging.tagger_data import inner_tags
 from ..text import CASING_CLASSES
 from .bound import PrivacyBound, WorstCase, pair_distances, pair_slack, privacy_bound, worst_case
+from .certificate import Certificate, disclosure_of
 from .encoding import encode_sentences
 from .network import Representer
 from .noise import GaussianNoise
 from .pair_batches import PairBatches
 from .pair_data import PairData, make_pair_data
+from .phi_coverage import phi_coverage
 from .private_model import PrivateModel
+from .randomized_casing import RandomizedCasing
 from .saving import fingerprint_of, load_representer, origin_of, save_representer, settings_of
 from .strategies import (
     DANN,
@@ -84,9 +87,10 @@ class PrivateRepresenter(SentenceTransformer):
         spaCy.
     digits : {"near", "same", "random"}, default="near"
         Where all-digit words may move; see `NeighborPseudonymizer`.
-    casing : bool, default=True
-        Whether the casing class of each token is appended (7 columns, one-hot). The casing carries no noise, and no
-        bound covers it.
+    casing : bool, "randomized" or RandomizedCasing, default=True
+        Whether the casing class of each token is appended (7 columns, one-hot). True releases the classes as they are:
+        no noise, no bound. "randomized" draws each class by randomised response; `RandomizedCasing` sets the privacy
+        loss of a token. False releases no casing. ``bound_`` states what the casing adds.
     unit_norm : bool, default=True
         Whether each noisy vector is scaled to length 1.
     tagger_hidden_size : int, default=96
@@ -121,8 +125,9 @@ class PrivateRepresenter(SentenceTransformer):
     adversaries_ : PairAdversaries or None
         Adversaries of three-part training or DANN, with the weights of the selected round.
     bound_ : PrivacyBound or None
-        Bound on the accuracy of the best attacker over pairs of held-out patients: the mean, and a quantile. None
-        without output noise, or without held-out PHI.
+        Bound on the accuracy of the best attacker on held-out patients: over random pairs that differ in one token, on
+        all PHI of a patient, and for an attacker who picks token and neighbour; also the PHI tokens that no bound
+        covers, and what the casing adds. None without output noise, or without held-out PHI.
     control_accuracy_ : float or None
         Three-part training and DANN: accuracy of the adversary T2 before the representer hides anything. Under 0.9, the
         adversary is too weak to prove anything.
@@ -152,21 +157,23 @@ class PrivateRepresenter(SentenceTransformer):
     **What the bound says.** Before it is scaled to length 1, the representation is Gaussian with a known mean mu and a
     known standard deviation sigma. The best attacker knows the network and two sentences x and x'. They see one release
     of x or of x', and they cannot predict the noise. Their answer is right with probability Phi(d'/2), where
-    ``d'^2 = sum((mu(x) - mu(x'))^2 / sigma^2)`` over tokens and dimensions. ``bound_`` holds the mean and a quantile of
-    this accuracy over pairs. In each pair, x is a sentence of a held-out patient, and x' is the same sentence with one
-    PHI token moved to one of its N nearest words. Token and word are drawn at random. About two thirds of the PHI
-    tokens can move; stop words, punctuation and words without a vector cannot. `certify` computes the bound for other
-    data and for several releases.
+    ``d'^2 = sum((mu(x) - mu(x'))^2 / sigma^2)`` over tokens and dimensions. ``bound_`` first states this accuracy for
+    all PHI of a patient, and for an attacker who picks the token and the neighbour. Then ``bound_`` states the mean, a
+    quantile and the largest value over random pairs: x is a sentence of a held-out patient, and x' is the same sentence
+    with one random PHI token moved to a random one of its N nearest words. Training bounds the random pairs, or the
+    patients with ``Bounded(unit="patient")``. `certify` computes the bound for other data and for several releases.
 
     **What the bound does not say.** The bound is no statement about
 
-    - pairs beyond the quantile, and attackers who pick the pair;
-    - moves of several tokens (an accuracy of 0.87 for all PHI of a patient, when the mean for one token is 0.53);
-    - words that are further away, and words without a vector; the latter all look alike but differ from words with a
-      vector;
-    - r releases of a sentence: d' grows by the square root of r;
-    - casing, tags and the number of tokens;
+    - cases beyond the quantile;
+    - PHI tokens that cannot move, about a third of them: stop words, punctuation and words without a vector
+      (``bound_.coverage`` counts them);
+    - words that are further away;
+    - tags, the number of tokens, and which sentences of a call are equal;
     - information on the notes in the weights of the network.
+
+    Figures of a patient are larger than those of a token: 0.87 for all PHI of a patient, when the mean over random
+    pairs was 0.53.
 
     **Noise.** Without ``random_state``, each call of `transform` draws new noise from ChaCha20 under a new key that is
     never stored. Copies of a pickled representer therefore draw independent noise. Vectors are rounded to a public
@@ -179,6 +186,7 @@ class PrivateRepresenter(SentenceTransformer):
     --------
     representations.Bounded, representations.ThreePart, representations.DANN : Strategies of training.
     representations.TrainableNoise : Parameters of learned noise.
+    representations.RandomizedCasing : Casing classes drawn by randomised response.
     NeighborPseudonymizer : Moves words and releases text.
     save_representation : Writes vectors and tags for others.
 
@@ -216,7 +224,7 @@ class PrivateRepresenter(SentenceTransformer):
         "training": [StrOptions(set(STRATEGIES["training"])), Bounded, ThreePart, DANN],
         "labels": ["array-like", set, frozenset, None],
         "digits": [StrOptions({"near", "same", "random"})],
-        "casing": ["boolean"],
+        "casing": ["boolean", StrOptions(set(STRATEGIES["casing"])), RandomizedCasing],
         "unit_norm": ["boolean"],
         "tagger_hidden_size": [Interval(Integral, 1, None, closed="left")],
         "max_epochs": [Interval(Integral, 1, None, closed="left")],
@@ -241,7 +249,7 @@ class PrivateRepresenter(SentenceTransformer):
         labels: Any = None,
         exclude: Any = "en",
         digits: str = "near",
-        casing: bool = True,
+        casing: Any = True,
         unit_norm: bool = True,
         tagger_hidden_size: int = 96,
         max_epochs: int = 60,
@@ -296,7 +304,7 @@ class PrivateRepresenter(SentenceTransformer):
         self.classes_ = np.array(sorted({"O", *tags.data}, key=lambda tag: (tag != "O", tag)), dtype=object)
         self.training_, self._settings = clone(as_strategy("training", self.training)), settings_of(self)
         self._fit_networks(X, tags, groups, rng)
-        self.n_features_out_ = self.n_components + len(CASING_CLASSES) * self.casing
+        self.n_features_out_ = self.n_components + self._n_casing
         self.fingerprint_ = fingerprint_of(self)
         self._noise_seeds = None if self.random_state is None else np.random.default_rng(int(rng.integers(2**62)))
         return self
@@ -311,7 +319,7 @@ class PrivateRepresenter(SentenceTransformer):
         Returns
         -------
         TokenVectors of n sentences
-            Arrays of shape (n_tokens, n_components), with 7 more columns if ``casing`` is True. Equal sentences of one
+            Arrays of shape (n_tokens, n_components), with 7 more columns if casing is released. Equal sentences of one
             call have equal arrays.
 
         Raises
@@ -342,7 +350,7 @@ class PrivateRepresenter(SentenceTransformer):
         return [self._released(X, noise=True) for _ in range(n)]
 
     def noise_free(self, X: Any) -> TokenVectors:
-        """Return the vectors of the network with both noises switched off. Never share these vectors.
+        """Return the vectors of the network without noise, and the true casing. Never share these vectors.
 
         An attacker who owns the network can compute them too; they are the attacker's best template of a sentence.
 
@@ -359,23 +367,36 @@ class PrivateRepresenter(SentenceTransformer):
         return self._released(self._words(X), noise=False)
 
     def certify(
-        self, X: Any, y: Any, *, n_releases: int = 1, quantile: float = 0.95, random_state: Any = None
+        self,
+        X: Any,
+        y: Any,
+        groups: Any = None,
+        *,
+        n_releases: int = 1,
+        quantile: float = 0.95,
+        max_sentences: int | None = 100,
+        random_state: Any = None,
     ) -> PrivacyBound:
-        """Bound the accuracy of the best attacker over the PHI sentences of X, each with one token moved at random.
+        """Bound the accuracy of the best attacker over the PHI sentences of X.
 
-        The bound holds for ideal noise and for single tokens that can move. It is not a bound for patients; see the
-        notes of `PrivateRepresenter`.
+        The bound holds for ideal noise and for tokens that can move; see the notes of `PrivateRepresenter`.
 
         Parameters
         ----------
         X, y
             Sentences and tags as for `fit`. Take patients who were not in `fit`, or the bound is too optimistic.
+        groups : array-like of shape (n,), optional
+            Patient of each sentence. Without ``groups``, each sentence counts as a patient of its own, and the metrics
+            of patients are too small.
         n_releases : int, default=1
             r, number of releases of each sentence.
         quantile : float in (0, 1), default=0.95
-            Quantile of the accuracy over the pairs that is reported beside the mean.
+            Quantile of the accuracy that is reported beside the mean.
+        max_sentences : int or None, default=100
+            Number of sentences that are sampled for the attacker who picks token and neighbour. Each sentence has about
+            500 twins. None compares all sentences; 0 leaves out this part.
         random_state : int, RandomState or None, default=None
-            Random seed for drawing the moved tokens and their new words.
+            Random seed for drawing the moved tokens, their new words and the sampled sentences.
 
         Raises
         ------
@@ -388,12 +409,16 @@ class PrivateRepresenter(SentenceTransformer):
         if self.network_.output_noise.kind == "none":
             raise ValueError("Without noise no attacker is bounded: noise=None.")
         X = self._words(X)
-        batches = self.pair_batches(X, y)
-        seed = int(own_generator(random_state).integers(2**62))
-        generator = torch.Generator(batches.device).manual_seed(seed)
+        tags, device = inner_tags(check_tags(y, X), "iob2"), resolve_device(self.device)
+        self.network_.to(device)
+        batches = PairBatches(self._pair_data(X, tags, check_groups(groups, len(X))), device=device)
+        rng = own_generator(random_state)
+        generator = torch.Generator(device).manual_seed(int(rng.integers(2**62)))
         distances = pair_distances(self.network_.eval(), batches, generator)
         slack = pair_slack(self.network_, batches)
-        return privacy_bound(distances, n_releases=n_releases, quantile=quantile, slack=slack)
+        bound = privacy_bound(distances, n_releases=n_releases, quantile=quantile, slack=slack)
+        options = {"n_releases": n_releases, "quantile": quantile, "max_sentences": max_sentences}
+        return self._completed(bound, batches, (X, tags), rng, **options)
 
     def worst_case(self, words: Any = None) -> WorstCase:
         """Compute the exact worst case over words and their N nearest words.
@@ -445,8 +470,7 @@ class PrivateRepresenter(SentenceTransformer):
         """
         check_is_fitted(self)
         X = self._words(X)
-        tags = inner_tags(check_tags(y, X), "iob2")
-        return make_pair_data(X, tags, self.classes_, self._neighbor_mechanism(), **self._pair_options())
+        return self._pair_data(X, inner_tags(check_tags(y, X), "iob2"), None)
 
     def pair_batches(self, X: Any, y: Any, batch_size: int = 32) -> PairBatches:
         """Return batches of the sentences of X and their moved twins, to train attackers on; for audits.
@@ -478,9 +502,9 @@ class PrivateRepresenter(SentenceTransformer):
         """
         check_is_fitted(self)
         names = [f"privaterepresenter{i}" for i in range(self.n_components)]
-        return np.array(names + [f"casing_{name}" for name in CASING_CLASSES] * self.casing, dtype=object)
+        return np.array(names + [f"casing_{name}" for name in CASING_CLASSES[: self._n_casing]], dtype=object)
 
-    def save(self, path: Any, *, overwrite: bool = False, audit: Any = None) -> None:
+    def save(self, path: Any, *, overwrite: bool = False, audit: Any = None, utility: Any = None) -> None:
         """Save the fitted representer for others, as a folder of JSON, safetensors and a privacy card (``README.md``).
 
         The word vectors are not saved, since they are public. The folder names them by a checksum.
@@ -493,6 +517,9 @@ class PrivateRepresenter(SentenceTransformer):
             Whether a saved representer at ``path`` may be replaced.
         audit : mapping, optional
             Metrics of an audit, for the privacy card.
+        utility : mapping, optional
+            F1 of taggers on other patients, for the privacy card, such as ``{"recipient_strict_f1": 0.776}``; see
+            `representations.privacy_card`.
 
         Raises
         ------
@@ -500,7 +527,7 @@ class PrivateRepresenter(SentenceTransformer):
             If the word vectors are not public, or ``path`` exists.
         """
         check_is_fitted(self)
-        save_representer(self, path, overwrite=overwrite, audit=audit)
+        save_representer(self, path, overwrite=overwrite, audit=audit, utility=utility)
 
     @classmethod
     def load(cls, path: Any, *, embeddings: Any = None, device: str = "auto") -> PrivateRepresenter:
@@ -525,7 +552,7 @@ class PrivateRepresenter(SentenceTransformer):
         return load_representer(cls, path, embeddings).set_params(device=device)
 
     def set_params(self, **params: Any) -> PrivateRepresenter:
-        """Set parameters; name a parameter of a strategy ``training__name`` or ``noise__name``.
+        """Set parameters; name a parameter of a strategy ``training__name``, ``noise__name`` or ``casing__name``.
 
         Parameters
         ----------
@@ -558,8 +585,8 @@ class PrivateRepresenter(SentenceTransformer):
 
     def _check_parameters(self) -> None:
         check_constraints(self)
-        training, noise = (as_strategy(name, getattr(self, name)) for name in ("training", "noise"))
-        for strategy in (training, noise):
+        training, noise, casing = (as_strategy(name, getattr(self, name)) for name in ("training", "noise", "casing"))
+        for strategy in (training, noise, casing):
             if hasattr(strategy, "get_params"):
                 check_constraints(strategy)
         if noise is None and isinstance(training, Bounded):
@@ -572,7 +599,7 @@ class PrivateRepresenter(SentenceTransformer):
     def _fit_networks(
         self, X: TokenSequences, tags: TokenSequences, groups: np.ndarray | None, rng: np.random.Generator
     ) -> None:
-        data = make_pair_data(X, tags, self.classes_, self._neighbor_mechanism(), **self._pair_options())
+        data = self._pair_data(X, tags, groups)
         rows = hold_out_patients(len(X), groups, self.validation_fraction, int(rng.integers(2**31)))
         device = resolve_device(self.device)
         noise = as_strategy("noise", self.noise)
@@ -599,8 +626,44 @@ class PrivateRepresenter(SentenceTransformer):
             "n_patients": None if groups is None else len(np.unique(groups)),
         }
         self.history_, self.bound_, self.interrupted_ = run.log.rows, result.bound, result.interrupted
+        if self.bound_ is not None and run.valid is not None:
+            held_out = (X[rows[1]], tags[rows[1]])
+            # An own stream: the noise of a seeded representer does not depend on the parts of the bound.
+            self.bound_ = self._completed(self.bound_, run.valid, held_out, rng.spawn(1)[0])
         self.adversaries_, self.control_accuracy_ = result.adversaries, result.control_accuracy
         self.selected_round_, self._is_protected = result.selected_round, result.is_protected
+
+    def _completed(
+        self,
+        bound: PrivacyBound,
+        batches: PairBatches,
+        annotated: tuple[TokenSequences, TokenSequences],
+        rng: np.random.Generator,
+        **options: Any,
+    ) -> PrivacyBound:
+        """Add the parts on stronger attackers, and on data that no bound covers, to a bound on random pairs."""
+        generator = torch.Generator(batches.device).manual_seed(int(rng.integers(2**62)))
+        casing = disclosure_of(as_strategy("casing", self.casing))
+        certificate = Certificate(self.network_, batches, rng, generator, casing, **options)
+        labels = None if self.labels is None else set(self.labels)
+        return certificate.complete(bound, phi_coverage(*annotated, self._neighbor_mechanism(), labels))
+
+    def _pair_data(self, X: TokenSequences, tags: TokenSequences, groups: np.ndarray | None) -> PairData:
+        return make_pair_data(
+            X,
+            tags,
+            self.classes_,
+            self._neighbor_mechanism(),
+            labels=None if self.labels is None else set(self.labels),
+            casing=self._n_casing > 0,
+            casing_epsilon=getattr(as_strategy("casing", self.casing), "epsilon", None),
+            patients=None if groups is None else np.unique(groups, return_inverse=True)[1],
+        )
+
+    @property
+    def _n_casing(self) -> int:
+        """Number of columns of the casing."""
+        return len(CASING_CLASSES) if self.casing else 0
 
     def _neighbor_mechanism(self) -> Any:
         """Return the token mechanism of a `NeighborPseudonymizer`, which says where PHI tokens may move."""
@@ -639,12 +702,8 @@ class PrivateRepresenter(SentenceTransformer):
 
     def _new_tagger(self) -> TaggerModule:
         """Make the tagger that is trained together with the network; it reads representation and casing."""
-        width = self.n_components + len(CASING_CLASSES) * self.casing
-        encoder = BidirectionalRecurrent(width, self.tagger_hidden_size)
+        encoder = BidirectionalRecurrent(self.n_components + self._n_casing, self.tagger_hidden_size)
         return TaggerModule(len(self.classes_), None, encoder, input_dropout=0.1, output_dropout=0.5)
-
-    def _pair_options(self) -> dict[str, Any]:
-        return {"labels": None if self.labels is None else set(self.labels), "casing": self.casing}
 
     def _released(self, X: TokenSequences, noise: bool) -> TokenVectors:
         device = resolve_device(self.device)
@@ -654,7 +713,7 @@ class PrivateRepresenter(SentenceTransformer):
             self.network_,
             self._vectors,
             X,
-            casing=self.casing,
+            casing=as_strategy("casing", self.casing),
             generator=release_generator(seed) if noise else None,
             memmap_dir=self.memmap_dir,
         )

@@ -45,7 +45,8 @@ _PRIVATE = ("embeddings", "labels", "exclude", "random_state", "n_jobs", "verbos
 def settings_of(representer: Any) -> dict[str, Any]:
     """Return the parameters that are plain values and reveal nothing about words, paths or seeds.
 
-    A strategy is written as its name, and its parameters as ``training__name`` or ``noise__name``, defaults included.
+    A strategy is written as its name, and its parameters as ``training__name``, ``noise__name`` or ``casing__name``,
+    defaults included.
     """
     settings: dict[str, Any] = {}
     for name, value in representer.get_params(deep=False).items():
@@ -71,7 +72,8 @@ def parameters_of(settings: dict[str, Any]) -> dict[str, Any]:
         strategy = by_name[named[whole]]()
         if is_old:  # 0.1.0 saved the parameters of all trainings; only those of the used training had an effect
             nested = {k: v for k, v in nested.items() if k in strategy.get_params()}
-        if nested != strategy.get_params():
+        # Files of earlier versions lack parameters that were added later; those have their defaults.
+        if {**strategy.get_params(), **nested} != strategy.get_params():
             named[whole] = strategy.set_params(**nested)
     return named
 
@@ -175,7 +177,7 @@ def representer_from_state(
         representer.bound_ = None if state["bound"] is None else PrivacyBound.from_dict(state["bound"])
         representer.history_, representer.interrupted_ = list(state["history"]), False
         representer.training_counts_ = dict(state["training_counts"])
-        representer.n_features_out_ = representer.n_components + 7 * representer.casing
+        representer.n_features_out_ = representer.n_components + representer._n_casing
         representer.control_accuracy_, representer.adversaries_ = state["control_accuracy"], None
         representer.selected_round_ = int(state["selected_round"])
         representer._noise_seeds, representer._is_protected = None, True
@@ -209,7 +211,7 @@ def _plain(value: Any) -> Any:
 _CLASS, _CARD = "PrivateRepresenter", "README.md"
 
 
-def save_representer(representer: Any, path: Any, *, overwrite: bool, audit: Any) -> None:
+def save_representer(representer: Any, path: Any, *, overwrite: bool, audit: Any, utility: Any = None) -> None:
     """Write the bundle and its privacy card."""
     state, arrays = representer_to_state(representer)
     bound = representer.bound_
@@ -218,6 +220,7 @@ def save_representer(representer: Any, path: Any, *, overwrite: bool, audit: Any
         training=representer.training_counts_,
         bound=None if bound is None else bound.to_dict(),
         audit=audit,
+        utility=utility,
     )
     manifest = {"class": _CLASS, "library_version": __version__, "state": state}
     write_bundle(path, manifest, arrays, overwrite=overwrite)

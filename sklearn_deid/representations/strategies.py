@@ -1,7 +1,7 @@
-"""Strategies of `PrivateRepresenter`: which training makes its vectors private, and how its noise is learned.
+"""Strategies of `PrivateRepresenter`: the training of private vectors, the learning of noise, the release of casing.
 
-A strategy holds the parameters of one training or of one kind of noise. You pass a strategy to `PrivateRepresenter` as
-``training`` or ``noise``. A string means a strategy with its default parameters.
+A strategy holds the parameters of one training, of one kind of noise, or of the casing. You pass a strategy to
+`PrivateRepresenter` as ``training``, ``noise`` or ``casing``. A string means a strategy with its default parameters.
 """
 
 from __future__ import annotations
@@ -18,11 +18,13 @@ from .._compat import Interval, StrOptions
 from ..exceptions import UnsafeToShareWarning
 from .adversarial_run import ThreePartResult, ThreePartSettings
 from .bound import PrivacyBound, pair_distances, pair_slack, privacy_bound
-from .bounded import BoundedSettings, train_bounded
+from .bounded import train_bounded
+from .bounded_settings import BoundedSettings
 from .pair_adversaries import PairAdversaries
 from .pair_batches import PairBatches
 from .pair_data import PairData
 from .private_model import PrivateModel, TrainingLog
+from .randomized_casing import RandomizedCasing
 from .three_part import train_dann, train_three_part
 
 
@@ -98,19 +100,24 @@ class Outcome(NamedTuple):
 class Bounded(BaseEstimator):
     """Training that bounds the accuracy of the best possible attacker; a ``training`` of `PrivateRepresenter`.
 
-    The bound holds for ideal noise and single tokens. See the notes of `PrivateRepresenter`.
+    The bound holds for ideal noise and tokens that can move. See the notes of `PrivateRepresenter`.
 
     Parameters
     ----------
     max_attack_accuracy : float in (0.5, 1), default=0.54
-        Upper bound on the mean accuracy of the best possible attacker, who must tell a sentence from a copy with one
-        moved token; 0.5 is chance. The mean is taken over random pairs of PHI tokens that can move. It is not the
-        accuracy for a patient.
+        Upper bound on the mean accuracy of the best possible attacker; 0.5 is chance. ``unit`` says over which cases
+        the mean is taken. The bound is about the vectors; ``bound_`` states what released casing adds.
     quantile_attack_accuracy : float in (0.5, 1) or None, default=0.6
-        Upper bound on the attacker's accuracy for 95 % of the pairs. None bounds the mean alone.
+        Upper bound on the attacker's accuracy for 95 % of the random pairs, which differ in one token. None bounds the
+        mean alone.
     adversary_weight : float, default=1.0
         lambda, initial weight of the bound in the loss. The weight rises while the bound is missed and falls
         afterwards.
+    unit : {"token", "patient"}, default="token"
+        "token": the attacker must tell a sentence from a copy with one moved token. Token and new word are random, from
+        the PHI tokens that can move. The accuracy for a patient is much higher. "patient": the attacker must tell one
+        release of a patient's sentences from a release in which all PHI tokens that can move have moved. "patient"
+        needs ``groups`` in `fit`, and costs more F1.
 
     See Also
     --------
@@ -120,14 +127,15 @@ class Bounded(BaseEstimator):
     --------
     >>> from sklearn_deid import PrivateRepresenter
     >>> from sklearn_deid.representations import Bounded
-    >>> PrivateRepresenter(training=Bounded(max_attack_accuracy=0.52))
-    PrivateRepresenter(training=Bounded(max_attack_accuracy=0.52))
+    >>> PrivateRepresenter(training=Bounded(max_attack_accuracy=0.6, unit="patient"))
+    PrivateRepresenter(training=Bounded(max_attack_accuracy=0.6, unit='patient'))
     """
 
     _parameter_constraints: dict[str, list] = {
         "max_attack_accuracy": [Interval(Real, 0.5, 1.0, closed="neither")],
         "quantile_attack_accuracy": [Interval(Real, 0.5, 1.0, closed="neither"), None],
         "adversary_weight": [Interval(Real, 0, None, closed="neither")],
+        "unit": [StrOptions({"token", "patient"})],
     }
     # The bound needs no noise at the input. Without input noise, the bound is the same for every draw.
     key, has_input_noise, noise_init, batch_size = "bounded", False, 0.8, 128
@@ -138,9 +146,10 @@ class Bounded(BaseEstimator):
         max_attack_accuracy: float = 0.54,
         quantile_attack_accuracy: float | None = 0.6,
         adversary_weight: float = 1.0,
+        unit: str = "token",
     ) -> None:
         self.max_attack_accuracy, self.quantile_attack_accuracy = max_attack_accuracy, quantile_attack_accuracy
-        self.adversary_weight = adversary_weight
+        self.adversary_weight, self.unit = adversary_weight, unit
 
     def train(self, model: PrivateModel, run: TrainingRun) -> Outcome:
         """Train a model in place; see `train_bounded`.
@@ -161,6 +170,7 @@ class Bounded(BaseEstimator):
             lr=lr,
             noise_lr=run.schedule.noise_lr or 10 * lr,
             price=0.05 * self.adversary_weight,
+            unit=self.unit,
         )
         found = train_bounded(model, run.train, run.valid, settings=settings, notes=run.all_notes(), **run.streams())
         return Outcome(found.bound, found.interrupted, None, None, found.selected_epoch)
@@ -339,6 +349,7 @@ class TrainableNoise(BaseEstimator):
 STRATEGIES: dict[str, dict[str, Any]] = {
     "training": {strategy.key: strategy for strategy in (Bounded, ThreePart, DANN)},
     "noise": {TrainableNoise.key: TrainableNoise},
+    "casing": {RandomizedCasing.key: RandomizedCasing},
 }
 
 

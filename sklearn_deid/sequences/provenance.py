@@ -33,7 +33,8 @@ class Provenance:
         Kind and size of the noise, its random generator, its distribution, and the steps of two grids. ``grid`` is the
         step of the noisy vectors. ``released_grid`` is the step of all released numbers.
     casing : bool
-        Whether a one-hot encoding of the token's casing follows each vector. The encoding has no noise.
+        Whether a one-hot encoding of the token's casing follows each vector. The encoding has no noise,
+        unless ``settings`` name randomised casing.
     public_embeddings : bool
         Whether the underlying word vectors were trained on public text. If not, sharing the vectors is unsafe.
     library_version : str

@@ -66,7 +66,7 @@ from sklearn_deid.surrogates import Chance, PlaceholderFiller
 from sklearn_deid.tagging.rules import find_phi
 from sklearn_deid.text import I2B2_2014, segment
 
-from ..digests import numbers, one_thread, weights
+from ..digests import numbers, of_random_pairs, one_thread, weights
 
 CASES = {}
 
@@ -442,8 +442,8 @@ def _():
 
 def represented(training, **parameters):
     model = PrivateRepresenter(**{**REPRESENTER, "training": training, **parameters}).fit(X, Y, groups=GROUPS)
-    bound = None if model.bound_ is None else numbers(model.bound_.to_dict())
-    certified = numbers(model.certify(NEW, NEW_TAGS, n_releases=2, random_state=0).to_dict())
+    bound = None if model.bound_ is None else numbers(of_random_pairs(model.bound_))
+    certified = numbers(of_random_pairs(model.certify(NEW, NEW_TAGS, n_releases=2, random_state=0)))
     figures = numbers(model.history_), model.selected_round_, numbers(model.training_counts_)
     return weights(model.network_, model.tagger_), bound, certified, figures, list(model.noise_free(NEW))
 

@@ -70,7 +70,7 @@ def test_bound_has_its_interval_and_its_limits():
         "**One release**",
         "square root of r",
         "one of their 137 nearest words",
-        "Pairs beyond the quantile",
+        "Cases beyond the quantile",
         "the casing of each word, the tags, the number of tokens",
         "weights of the network. They were trained on private notes",
     ):
@@ -141,6 +141,7 @@ def test_it_is_one_page_of_markdown():
     assert heads == [
         "## What it is",
         "## What it was trained on",
+        "## What a tagger learns from it",
         "## What is proved",
         "## What was tried",
         "## Known limits",

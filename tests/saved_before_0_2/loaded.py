@@ -39,7 +39,7 @@ from sklearn_deid.federated.sites import (
 )
 from sklearn_deid.io import completed_ids
 
-from ..digests import digest, numbers, weights
+from ..digests import digest, numbers, of_random_pairs, weights
 
 ROWS = [
     ["Mr", ".", "Alder", "was", "seen"],
@@ -137,10 +137,10 @@ def represented(folder, name, words):
     embeddings = WordVectors.open(folder / words) if words else None
     model = PrivateRepresenter.load(folder / "representers" / name, embeddings=embeddings, device="cpu")
     vectors = list(model.noise_free(ROWS))
-    bound = {} if model.bound_ is None else model.bound_.to_dict()
+    bound = {} if model.bound_ is None else of_random_pairs(model.bound_)
     exact = [model.fingerprint_, model.n_features_out_, model.training_counts_, list(map(str, model.classes_))]
     shapes = [list(row.shape) for row in model.transform(ROWS)]  # the noise itself is new each time
-    certified = model.certify(ROWS, TAGS, random_state=0).to_dict()
+    certified = of_random_pairs(model.certify(ROWS, TAGS, random_state=0))
     bound.pop("slack", None), certified.pop("slack")  # the noise of 0.2.0 has one, of about 1e-12
     figures = [*map(float, numbers(bound)), *map(float, numbers(certified))]
     bits = [vectors, weights(model.network_)]

@@ -16,13 +16,13 @@ import torch
 from ...representations.bound import (
     PrivacyBound,
     attack_accuracy,
-    mean_accuracy,
     pair_distances,
     pair_slack,
     privacy_bound,
     released_r_times,
 )
 from ...representations.pair_batches import PairBatches
+from ...representations.part_bound import mean_accuracy
 from ..audit_data import random_streams
 from ..protocol import AttackResult
 from ..released_step import REPRESENTATION

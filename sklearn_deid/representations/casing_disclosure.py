@@ -1,0 +1,105 @@
+"""What the casing that is released beside the vectors reveals by itself."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+
+from ..metrics import Estimate
+from .part_bound import mean_accuracy, plain_numbers, with_estimates
+from .randomized_casing import accuracy_with_casing
+
+
+@dataclass(frozen=True)
+class CasingDisclosure:
+    """Casing of a release: how it is released, and how far an attacker gets with the casing alone.
+
+    Attributes
+    ----------
+    kind : {"open", "randomized", "left out"}
+        "open" releases the class of each token as it is.
+    epsilon : float or None
+        Privacy loss of the class of one token, for "randomized". The epsilons of tokens and of releases add up.
+    share_changed : float or None
+        Share of the random pairs in which the moved word, written in the casing of its token, has another class. If
+        the casing is open, such a pair is told apart with certainty.
+    sentence_accuracy : Estimate or None
+        Accuracy of an attacker who has the casing of one release alone, and tells its sentence from another sentence
+        with the same number of tokens; 0.5 is chance. None if the data have no two such sentences.
+
+    Examples
+    --------
+    >>> from sklearn_deid.representations import CasingDisclosure
+    >>> print(CasingDisclosure("randomized", 2.0, 0.05))
+    casing randomized with epsilon 2 a token; differs in 5.0 % of the pairs
+    """
+
+    kind: str
+    epsilon: float | None = None
+    share_changed: float | None = None
+    sentence_accuracy: Estimate | None = None
+
+    @property
+    def pair_epsilon(self) -> float:
+        """Privacy loss of one class: 0 if no class is released, infinity if classes are released as they are."""
+        if self.kind == "left out":
+            return 0.0
+        return math.inf if self.epsilon is None else self.epsilon
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values, for JSON; the estimate becomes three numbers."""
+        n = {} if self.sentence_accuracy is None else {"n_sentences": self.sentence_accuracy.n}
+        return plain_numbers(self) | n
+
+    @classmethod
+    def from_dict(cls, plain: Mapping[str, Any]) -> CasingDisclosure:
+        """Make the object from the values that `to_dict` returned."""
+        values = dict(plain)
+        return cls(**with_estimates(values, ("sentence_accuracy",), values.pop("n_sentences", 0)))
+
+    def __str__(self) -> str:
+        parts = [f"casing {self.kind}" + (f" with epsilon {self.epsilon:g} a token" if self.epsilon else "")]
+        if self.share_changed is not None:
+            parts.append(f"differs in {100 * self.share_changed:.1f} % of the pairs")
+        if self.sentence_accuracy is not None:
+            parts.append(f"tells two sentences of equal length apart with accuracy {self.sentence_accuracy.value:.3f}")
+        return "; ".join(parts)
+
+
+def casing_alone(
+    casing: np.ndarray, words: np.ndarray, offsets: np.ndarray, epsilon: float, rng: np.random.Generator
+) -> Estimate | None:
+    """Compute the accuracy with which casing alone tells a sentence from another sentence of equal length.
+
+    Each sentence is paired with one random sentence that has the same number of tokens and other words.
+
+    Parameters
+    ----------
+    casing, words : ndarray of int, shape (n_tokens,)
+        Casing class, and number of the word, of each token.
+    offsets : ndarray of shape (n + 1,)
+        Sentence i holds the tokens ``offsets[i]:offsets[i + 1]``.
+    epsilon : float
+        Privacy loss of one class; infinity if classes are released as they are.
+    rng : numpy.random.Generator
+        Random stream that draws the pairs.
+    """
+    lengths, n_changed = np.diff(offsets), []
+    for length in np.unique(lengths[lengths > 0]).tolist():
+        rows = np.flatnonzero(lengths == length)
+        at = offsets[rows][:, None] + np.arange(length)  # shape: (n_rows, length)
+        # Equal sentences are the same release, so each distinct sentence is a candidate once.
+        at = at[np.unique(words[at], axis=0, return_index=True)[1]]
+        if len(at) > 1:
+            other = (np.arange(len(at)) + rng.integers(1, len(at), size=len(at))) % len(at)
+            n_changed.append((casing[at] != casing[at[other]]).sum(axis=1))
+    if not n_changed:
+        return None
+    changed = np.concatenate(n_changed)
+    accuracies = torch.from_numpy(accuracy_with_casing(np.zeros(len(changed)), changed, epsilon))
+    return mean_accuracy(float(accuracies.mean()), accuracies)

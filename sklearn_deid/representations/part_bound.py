@@ -1,0 +1,173 @@
+"""Accuracy of the best possible attacker over one kind of cases: pairs, sentences or patients."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from typing import Any
+
+from scipy.stats import binom
+from torch import Tensor
+
+from ..metrics import Estimate
+
+_ESTIMATES = ("mean_accuracy", "quantile_accuracy", "mean_with_casing")
+
+
+@dataclass(frozen=True)
+class PartBound:
+    """Accuracy of the best possible attacker over one kind of cases; 0.5 is chance.
+
+    A case is a question with two candidates, for example: "was this patient's release made from these sentences, or
+    from the same sentences with all PHI moved?" `PrivacyBound` lists the kinds of cases.
+
+    Attributes
+    ----------
+    n_cases, n_releases : int
+        Number of cases, and number of releases (r) that the attacker sees.
+    mean_accuracy : Estimate
+        Mean accuracy of an attacker who sees the vectors alone, with a 95 % interval for other cases of the same kind.
+    quantile : float
+        Share of the cases whose accuracy is at most ``quantile_accuracy``.
+    quantile_accuracy : Estimate
+        Quantile of the accuracy over the cases, with an interval from order statistics.
+    largest_accuracy : float
+        Largest accuracy among the cases.
+    slack : float, default=0.0
+        Part of each accuracy that covers the finite precision of the noise.
+    mean_with_casing : Estimate or None
+        Mean accuracy of an attacker who also sees the released casing. The moved words are written in the casing of
+        their tokens, as a pseudonymizer writes them. None if no casing is released.
+
+    Examples
+    --------
+    >>> import torch
+    >>> from sklearn_deid.representations import PartBound
+    >>> bound = PartBound.of(torch.tensor([0.6, 0.8]), n_releases=1)
+    >>> round(bound.mean_accuracy.value, 3), round(bound.largest_accuracy, 3), bound.n_cases
+    (0.7, 0.8, 2)
+    """
+
+    n_cases: int
+    n_releases: int
+    mean_accuracy: Estimate
+    quantile: float
+    quantile_accuracy: Estimate
+    largest_accuracy: float
+    slack: float = 0.0
+    mean_with_casing: Estimate | None = None
+
+    @classmethod
+    def of(
+        cls,
+        accuracies: Tensor,
+        *,
+        n_releases: int,
+        quantile: float = 0.95,
+        slack: float = 0.0,
+        with_casing: Tensor | None = None,
+    ) -> PartBound:
+        """Summarise the accuracies of cases.
+
+        Parameters
+        ----------
+        accuracies : Tensor of shape (n,)
+            Accuracy of the best attacker on each case, at least one.
+        n_releases : int
+            Number of releases that the accuracies hold for.
+        quantile : float in (0, 1), default=0.95
+            Quantile to report.
+        slack : float, default=0.0
+            Accuracy that is added to each case.
+        with_casing : Tensor of shape (n,), optional
+            Accuracies of an attacker who also sees the casing.
+
+        Raises
+        ------
+        ValueError
+            If there is no case.
+        """
+        n = len(accuracies)
+        if not n:
+            raise ValueError("There is no pair of sentences to compute the bound for.")
+        ordered = _with_slack(accuracies, slack).sort().values  # shape: (n,)
+        # Ranks between which the quantile lies with 95 % probability, for every distribution of the accuracies.
+        low, high = (int(binom.ppf(p, n, quantile)) for p in (0.025, 0.975))
+        value, least, most = (float(ordered[_rank(at, n)]) for at in (quantile * n, low, high + 1))
+        both = None if with_casing is None else _with_slack(with_casing, slack)
+        return cls(
+            n_cases=n,
+            n_releases=n_releases,
+            mean_accuracy=mean_accuracy(float(ordered.mean()), ordered),
+            quantile=quantile,
+            quantile_accuracy=Estimate(value, least, most, n),
+            largest_accuracy=float(ordered[-1]),
+            slack=slack,
+            mean_with_casing=None if both is None else mean_accuracy(float(both.mean()), both),
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain numbers, for JSON; an estimate becomes ``NAME``, ``NAME_low`` and ``NAME_high``."""
+        return plain_numbers(self)
+
+    @classmethod
+    def from_dict(cls, plain: Mapping[str, Any]) -> PartBound:
+        """Make a bound from the numbers that `to_dict` returned."""
+        return cls(**with_estimates(plain, _ESTIMATES, plain["n_cases"]))
+
+    def __str__(self) -> str:
+        casing = self.mean_with_casing
+        beside = "" if casing is None else f", with the casing {casing.value:.3f}"
+        return (
+            f"mean {self.mean_accuracy.value:.3f} ({self.mean_accuracy.low:.3f} to {self.mean_accuracy.high:.3f})"
+            f"{beside}; {100 * self.quantile:g} % quantile {self.quantile_accuracy.value:.3f}; largest "
+            f"{self.largest_accuracy:.3f}; n = {self.n_cases}, releases: {self.n_releases}"
+        )
+
+
+def mean_accuracy(mean: float, accuracies: Tensor) -> Estimate:
+    """Put a 95 % interval of the normal distribution around a mean accuracy, clipped to 0.5 to 1.
+
+    Parameters
+    ----------
+    mean : float
+        Mean accuracy.
+    accuracies : Tensor of shape (n,)
+        Accuracy of each case. The spread of the accuracies gives the width of the interval.
+    """
+    n = len(accuracies)
+    # Central limit theorem: cases belong to different sentences or patients, so they are nearly independent.
+    half = 1.96 * float(accuracies.std()) / math.sqrt(n) if n > 1 else math.inf
+    return Estimate(mean, max(0.5, mean - half), min(1.0, mean + half), n)
+
+
+def plain_numbers(bound: Any) -> dict[str, Any]:
+    """Return the fields of a dataclass as plain values; estimates become three numbers, and None is left out."""
+    plain: dict[str, Any] = {}
+    for name in (field.name for field in fields(bound)):
+        value = getattr(bound, name)
+        if isinstance(value, Estimate):
+            plain |= {name: value.value, f"{name}_low": value.low, f"{name}_high": value.high}
+        elif value is not None:
+            plain[name] = value.to_dict() if hasattr(value, "to_dict") else value
+    return plain
+
+
+def with_estimates(plain: Mapping[str, Any], names: tuple[str, ...], n: int) -> dict[str, Any]:
+    """Undo `plain_numbers` for the named estimates; names that are missing stay away."""
+    numbers = dict(plain)
+    for name in names:
+        if name in numbers:
+            value, low, high = (numbers.pop(name + end) for end in ("", "_low", "_high"))
+            numbers[name] = Estimate(value, low, high, n)
+    return numbers
+
+
+def _with_slack(accuracies: Tensor, slack: float) -> Tensor:
+    return (accuracies.detach().double().cpu() + slack).clamp(max=1.0)
+
+
+def _rank(position: float, n: int) -> int:
+    """Convert the position of an order statistic, counted from 1, to an index."""
+    return min(max(math.ceil(position) - 1, 0), n - 1)
