@@ -25,6 +25,7 @@ __all__, _listed, __dir__ = lazy_names(
         "control_representers": "BlindRepresenter RawVectors",
         "gradient_inversion": "GradientInversionAttack GradientKnowledge SentenceUpdates one_step_update",
         "inversion": "InversionAttack",
+        "kept_tokens": "KeptTokensAttack",
         "linkage": "LinkageAttack",
         "lookup": "LookupAttack LookupKnowledge",
         "membership": "MembershipAttack MembershipKnowledge ReleasedTagger membership_scores",
@@ -35,6 +36,7 @@ __all__, _listed, __dir__ = lazy_names(
         "released_tokens": "InversionKnowledge ReleasedTokens",
         "updates": "ReleasedUpdates UpdateKnowledge UpdateLeakageAttack rows_by_bias rows_by_norm rows_by_span",
         "sentence_pairs": "PairFeatures ReleasedSentences SentencePairs draw_pairs",
+        "word_draws": "WordDraws draws_of_text",
     },
 )
 

@@ -8,6 +8,7 @@ from typing import Any
 from ...metrics import phi_word_prior
 from ..attacks.pseudonymised_text import PseudonymisedText, PseudonymKnowledge
 from ..attacks.sentence_pairs import ReleasedSentences
+from ..attacks.word_draws import WordDraws, draws_of_text
 from ..audit_data import AuditData
 from ..released_step import WORDS
 
@@ -48,6 +49,12 @@ class ReleasedText:
         """Knowledge of the attacker: the mechanism, and the frequencies of the words."""
         # The frequencies include the measured words. An attacker with less knowledge finds less.
         return PseudonymKnowledge(self.pseudonymizer, phi_word_prior(self.data.X, self.data.y))
+
+    @property
+    def draws(self) -> WordDraws:
+        """Draws of all sentences. An attacker who learns nothing from the originals can be measured on all of them."""
+        data = self.data
+        return draws_of_text(self.pseudonymizer, data.X, self.released, data.y, data.groups)
 
     def sentences(self, part: str) -> ReleasedSentences:
         """Sentences of a part, in the form that a linkage attacker sees."""
