@@ -48,6 +48,8 @@ class PairData:
     spans : ndarray of shape (n_tokens,) or None
         Label number + 1 where a span of PHI begins, -1 where the span continues, 0 elsewhere. Only `swapped` needs the
         spans.
+    vector_rows : ndarray of shape (n_words,) or None
+        Row of each word of ``table`` in the word vectors; -1 for a word without a vector.
 
     Raises
     ------
@@ -65,6 +67,7 @@ class PairData:
     n_casing: int = 7
     choices: np.ndarray | None = None
     spans: np.ndarray | None = None
+    vector_rows: np.ndarray | None = None
 
     def __post_init__(self) -> None:
         n_tokens, n_words = len(self.words), len(self.table)
@@ -233,6 +236,7 @@ def make_pair_data(
         len(CASING_CLASSES),
         own[phi.word_ids[eligible]],
         _spans(tags),
+        np.concatenate([policy.vectors.indices(distinct), extra]),
     )
 
 

@@ -22,6 +22,7 @@ __all__, _listed, __dir__ = lazy_names(
         "declaration": "AttackPreset AttackSettings AuditAttack",
         "canaries": "CanaryAttack CanaryKnowledge TrainingSet exposure",
         "certified": "CertifiedBound exceeds",
+        "contextual": "ContextualAttack PublicNotes",
         "control_representers": "BlindRepresenter RawVectors",
         "gradient_inversion": "GradientInversionAttack GradientKnowledge SentenceUpdates one_step_update",
         "inversion": "InversionAttack",
@@ -36,6 +37,8 @@ __all__, _listed, __dir__ = lazy_names(
         "released_tokens": "InversionKnowledge ReleasedTokens",
         "updates": "ReleasedUpdates UpdateKnowledge UpdateLeakageAttack rows_by_bias rows_by_norm rows_by_span",
         "sentence_pairs": "PairFeatures ReleasedSentences SentencePairs draw_pairs",
+        "sentence_prior": "Choices SentencePrior",
+        "template": "TemplateAttack",
         "word_draws": "WordDraws draws_of_text",
     },
 )
