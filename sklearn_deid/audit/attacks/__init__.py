@@ -31,6 +31,7 @@ __all__, _listed, __dir__ = lazy_names(
         "lookup": "LookupAttack LookupKnowledge",
         "membership": "MembershipAttack MembershipKnowledge ReleasedTagger membership_scores",
         "model_training": "LossFunction TrainingProcedure losses_of_probabilities memorise training_of",
+        "noise_template": "NoiseTemplate",
         "pairs": "PairAttack PairKnowledge PairRelease",
         "pseudonymised_text": "PseudonymKnowledge PseudonymisedText",
         "reidentification": "ReidentificationAttack",

@@ -5,12 +5,16 @@ from __future__ import annotations
 from functools import cached_property
 from typing import Any
 
+import joblib
+
 from ...metrics import phi_word_prior
 from ..attacks.pseudonymised_text import PseudonymisedText, PseudonymKnowledge
 from ..attacks.sentence_pairs import ReleasedSentences
 from ..attacks.word_draws import WordDraws, draws_of_text
 from ..audit_data import AuditData
 from ..released_step import WORDS
+
+_NOT_OF_THE_RELEASE = ("embeddings", "random_state", "n_jobs", "verbose", "cache_dir")
 
 
 class ReleasedText:
@@ -30,6 +34,16 @@ class ReleasedText:
 
     def __init__(self, released: Any, data: AuditData, pseudonymizer: Any = None) -> None:
         self.released, self.data, self.pseudonymizer = released, data, pseudonymizer
+
+    def digest(self) -> str | None:
+        """Hash the released text and the parameters of the mechanism; None if they differ in every audit."""
+        if self.pseudonymizer is None or self.pseudonymizer.random_state is None:
+            return None
+        parameters = self.pseudonymizer.get_params(deep=False)
+        plain = sorted((k, v) for k, v in parameters.items() if k not in _NOT_OF_THE_RELEASE)
+        checksum = self.pseudonymizer.mechanism_.policy.vectors.checksum
+        kind = type(self.pseudonymizer)
+        return str(joblib.hash((kind.__module__, kind.__qualname__, plain, checksum, self.released.tolist())))
 
     @property
     def pseudonymised_text(self) -> PseudonymisedText:
