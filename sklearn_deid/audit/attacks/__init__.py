@@ -21,6 +21,7 @@ __all__, _listed, __dir__ = lazy_names(
     {
         "declaration": "AttackPreset AttackSettings AuditAttack",
         "canaries": "CanaryAttack CanaryKnowledge TrainingSet exposure",
+        "casing_lengths": "CasingLengthsAttack OpenSentences VectorsBesideOwn",
         "certified": "CertifiedBound exceeds",
         "contextual": "ContextualAttack PublicNotes",
         "control_representers": "BlindRepresenter RawVectors",

@@ -22,11 +22,12 @@ from ...representations.network import Representer
 from ...representations.pair_batches import PairBatches
 from ...representations.pair_data import PairData
 from ...representations.private_representer import PrivateRepresenter
-from ...representations.release_noise import noise_grid
+from ...representations.release_noise import noise_grid, released_grid
 from ...representations.saving import parameters_of
 from ...representations.strategies import as_strategy
 from ...sequences import TokenSequences, TokenVectors
 from ...text import CASING_CLASSES
+from ..attacks.casing_lengths import VectorsBesideOwn
 from ..attacks.membership import MembershipKnowledge, ReleasedTagger
 from ..attacks.model_training import LossFunction, TrainingProcedure
 from ..attacks.noise_template import NoiseTemplate
@@ -178,6 +179,12 @@ class ReleasedRepresenter(VectorRelease):
         std = network.output_std().detach().cpu().numpy().astype(np.float64)
         has_input_noise = network.input_noise.kind != "none"
         return NoiseTemplate(mean.astype(np.float64), std, network.unit_norm, noise_grid(network), has_input_noise)
+
+    def beside_own(self, part: str) -> VectorsBesideOwn:
+        """Vectors of a part that left, beside vectors that the audit makes with the published network."""
+        X, rng = self.data.X[self.data.parts[part]], np.random.default_rng([self.data.seed, _PARTS.index(part)])
+        own = encode_sentences(self.network, self.representer._vectors, X, casing=False, generator=rng)
+        return VectorsBesideOwn(X, self.vectors(part), own, self.templates(part).vectors, released_grid(self.network))
 
     def digest(self) -> str | None:
         """Hash the content of the release: what left, and what is published; None if it differs in every audit.
