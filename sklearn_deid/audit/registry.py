@@ -68,7 +68,7 @@ def named_attacks(attacks: str | Sequence[Any], kinds: Sequence[str]) -> list[tu
     Examples
     --------
     >>> [name for name, _ in named_attacks("quick", ["words"])]
-    ['linkage', 'reidentification', 'overlap']
+    ['linkage', 'reidentification', 'overlap', 'kept_tokens']
     """
     if isinstance(attacks, str):
         if attacks not in PRESETS:

@@ -39,7 +39,6 @@ __all__, _listed, __dir__ = lazy_names(
         "released_tokens": "InversionKnowledge ReleasedTokens",
         "updates": "ReleasedUpdates UpdateKnowledge UpdateLeakageAttack rows_by_bias rows_by_norm rows_by_span",
         "sentence_pairs": "PairFeatures ReleasedSentences SentencePairs draw_pairs",
-        "sentence_prior": "Choices SentencePrior",
         "template": "TemplateAttack",
         "word_draws": "WordDraws draws_of_text",
     },

@@ -119,7 +119,7 @@ class Shouting(PrivateRepresenter):
     def transform(self, X):
         released = super().transform(X)
         upper = np.isin(casing_ids([word for row in X for word in row]), (4, 5))
-        moved = released.data + np.float32(0.125) * upper[:, None] * (np.arange(released.d) == 0)
+        moved = released.data + np.float32(0.5) * upper[:, None] * (np.arange(released.d) == 0)
         return type(released)(moved.astype(np.float32), released.offsets, released.origin)
 
 

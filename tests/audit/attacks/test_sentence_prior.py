@@ -5,7 +5,7 @@ import itertools
 import numpy as np
 import pytest
 
-from sklearn_deid.audit.attacks import Choices, SentencePrior
+from sklearn_deid.audit.attacks.sentence_prior import Choices, SentencePrior
 
 SENTENCES = [["a", "b", "c"], ["a", "b", "a"], ["b", "c"], ["A", "c", "b", "c"]]
 
