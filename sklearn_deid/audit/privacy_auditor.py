@@ -21,7 +21,7 @@ from .._randomness import own_generator
 from ..sequences import TokenSequences, TokenVectors
 from .attacks.declaration import AttackSettings
 from .audit_data import AuditData, audit_data, digest_of, whole_data
-from .registry import ATTACKS, PRESETS, fingerprint_of_step, plan_attacks, release_of_data, release_of_step
+from .registry import ATTACKS, PRESETS, plan_attacks, release_of_data, release_of_step
 from .released_step import MODEL, UPDATES, AuditedStep, final_tagger, find_released_step
 from .releases.model import ReleasedModel
 from .report import AuditReport
@@ -32,8 +32,9 @@ from .schedule import recent_reports, run_attacks
 class AdversarialPrivacyAuditor(BaseEstimator):
     """Attack the release of an estimator, and return a score from 0 to 1 or a report.
 
-    The auditor is a scorer for ``scoring=``. A score of 1 means that none of the attacks is better than a guess. The attack
-    whose confidence interval has the highest upper end determines the score. Use `audit` to obtain the whole report.
+    The auditor is a scorer for ``scoring=``. A score of 1 means that none of the attacks is better than a guess. The
+    attack whose confidence interval has the highest upper end determines the score. Use `audit` to obtain the whole
+    report.
 
     The auditor attacks the output of the pipeline step whose output you share: a `PrivateRepresenter`, a pseudonymizer
     or a vector perturber. The auditor finds this step in pipelines (also nested pipelines), frozen estimators, finished
@@ -85,9 +86,10 @@ class AdversarialPrivacyAuditor(BaseEstimator):
     own data, the groups are the names of the workers (such as "worker-0").
 
     **Use in a search.** scikit-learn passes ``groups`` to a scorer only with metadata routing. Enable metadata routing,
-    and call ``set_score_request(groups=True)``. A process audits equal representations (by ``fingerprint_``) of equal
-    data only once. A grid over the tagger's parameters therefore costs one audit per split, if the representer has a
-    ``random_state``, is frozen or is cached by ``Pipeline(memory=...)``.
+    and call ``set_score_request(groups=True)``. A process keeps its reports by the content of the release, and attacks
+    equal releases of equal data only once. A representer with an integer ``random_state`` releases the same vectors in
+    equal audits, so that a grid over the tagger's parameters costs one audit per split. Without a seed every release
+    has new noise and is attacked anew.
 
     **Failed and skipped attacks.** If a control is invalid, the score is 0. Skipped attacks do not lower the score, so
     read in the report which attacks were skipped. A score describes the attacks that were run, on similar pairs,
@@ -221,8 +223,8 @@ class AdversarialPrivacyAuditor(BaseEstimator):
         Returns
         -------
         AuditReport
-            Results of the attacks. If this process has already run the same attacks on the same release and data, the
-            method returns the earlier report.
+            Results of the attacks. If this process has already run the same attacks on a release with the same content,
+            the method returns the earlier report.
 
         Raises
         ------
@@ -247,25 +249,23 @@ class AdversarialPrivacyAuditor(BaseEstimator):
             )
         if tagger is not None and step is not None and step.before:
             raise ValueError("Attacks on a model with steps before what is released are run apart: name them alone.")
-        # Audits of a model are not cached: only the release has a fingerprint, not the tagger behind the release.
-        key = None
         if step is not None:
             check_is_fitted(step.estimator)
             X = step.inputs(X)
-            key = None if tagger is not None else self._key(step, X, y, groups)
         whole = step is not None and step.kind == UPDATES
-        return recent_reports.get(
-            key,
-            lambda: self._run(
-                lambda data: _releases(step, tagger, released, data), _path(step), X, y, groups, whole=whole
-            ),
-        )
+        return self._run(lambda data: _releases(step, tagger, released, data), _path(step), X, y, groups, whole=whole)
 
     def _run(self, releases_of: Any, path: str, X: Any, y: Any, groups: Any, *, whole: bool = False) -> AuditReport:
-        """Split the data, plan and run the attacks, and build the report."""
+        """Split the data, make the releases, and attack them unless this process has attacked equal releases."""
         since, rng = time.perf_counter(), own_generator(self.random_state)
         data = whole_data(X, y, groups, rng) if whole else audit_data(X, y, groups, self.max_sentences, rng)
         releases = releases_of(data)
+        return recent_reports.get(
+            self._key(releases, X, y, groups), lambda: self._attacked(releases, path, data.seed, since)
+        )
+
+    def _attacked(self, releases: Mapping[str, Any], path: str, seed: int, since: float) -> AuditReport:
+        """Plan and run the attacks, and build the report."""
         # A release may replace the data: a recorded exchange drops groups that are names of workers.
         data = next(iter(releases.values())).data
         settings = AttackSettings(
@@ -273,26 +273,29 @@ class AdversarialPrivacyAuditor(BaseEstimator):
             self.n_candidates,
             self.n_releases,
             self.confidence,
-            data.seed,
+            seed,
             quick=isinstance(self.attacks, str) and self.attacks == "quick",
         )
         planned = plan_attacks(self.attacks, releases, settings)
         results = run_attacks(planned, self.max_seconds, n_jobs=self.n_jobs, say=self._say)
         return AuditReport(
             tuple(results),
-            settings={**self._plain_settings(), "released": list(releases), "step": path, "attacks_seed": data.seed},
+            settings={**self._plain_settings(), "released": list(releases), "step": path, "attacks_seed": seed},
             versions=_versions(),
             n_sentences=len(data.test),
             n_patients=data.n_measured_patients,
             seconds=time.perf_counter() - since,
         )
 
-    def _key(self, step: AuditedStep, X: Any, y: Any, groups: Any) -> tuple[str, ...]:
-        """Key under which the report of a release is cached."""
-        parameters = self.get_params(deep=False)
+    def _key(self, releases: Mapping[str, Any], X: Any, y: Any, groups: Any) -> tuple[Any, ...] | None:
+        """Key under which the report of a release is kept: its content, never settings alone; None keeps no report."""
+        digests = [release.digest() for release in releases.values()]
+        if None in digests:
+            return None
         # These parameters do not change the results.
-        mine = {k: v for k, v in parameters.items() if k not in ("verbose", "n_jobs", "representation_step")}
-        return fingerprint_of_step(step), digest_of(X, y, groups), joblib.hash(mine)
+        ignored = ("verbose", "n_jobs", "representation_step")
+        mine = {k: v for k, v in self.get_params(deep=False).items() if k not in ignored}
+        return (*digests, digest_of(X, y, groups), joblib.hash(mine))
 
     def _asks_for_the_model(self) -> bool:
         """Whether an attack on a model was requested."""

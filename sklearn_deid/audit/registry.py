@@ -8,7 +8,6 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
-import joblib
 import numpy as np
 
 from ..embeddings import resolve_embeddings
@@ -20,13 +19,13 @@ from .attacks.declaration import AttackPreset, AttackSettings, AuditAttack
 from .audit_data import AuditData
 from .protocol import AttackResult
 from .released_step import MODEL, REPRESENTATION, UPDATES, VECTORS, WORDS, AuditedStep
+from .releases.representer import ReleasedRepresenter
 from .releases.text import ReleasedText
 from .releases.updates import ReleasedExchange
-from .releases.vectors import ReleasedRepresenter, ReleasedVectors
+from .releases.vectors import ReleasedVectors
 from .schedule import PlannedAttack
 
 PRESETS = ("default", "quick", "all")
-_NOT_OF_THE_RELEASE = ("embeddings", "random_state", "n_jobs", "verbose", "cache_dir")
 # The seconds of the presets hold for this number of sentences.
 _SENTENCES = 2000
 
@@ -69,7 +68,7 @@ def named_attacks(attacks: str | Sequence[Any], kinds: Sequence[str]) -> list[tu
     Examples
     --------
     >>> [name for name, _ in named_attacks("quick", ["words"])]
-    ['linkage', 'reidentification', 'overlap']
+    ['linkage', 'reidentification', 'overlap', 'kept_tokens']
     """
     if isinstance(attacks, str):
         if attacks not in PRESETS:
@@ -97,9 +96,11 @@ def release_of_step(step: AuditedStep, data: AuditData) -> Any:
         return ReleasedRepresenter(step.estimator, data)
     if step.kind == UPDATES:
         return ReleasedExchange(step.estimator, data)
-    # The audit draws with a random state of its own, so that the random state of the user's step does not change.
     drawing = copy.copy(step.estimator)
-    drawing.random_state = data.seed
+    if drawing.random_state is not None:
+        # A seeded step draws from the audit's seed, so that its own random state does not advance. A step without a
+        # seed is attacked as it releases, from the system's randomness.
+        drawing.random_state = data.seed
     released = drawing.sample(data.X, data.y, data.groups)
     if step.kind == WORDS:
         return ReleasedText(released, data, step.estimator)
@@ -159,19 +160,6 @@ def plan_attacks(attacks: Any, releases: Mapping[str, Any], settings: AttackSett
         seconds = named.preset.seconds * attack.n_rounds * len(release.data.X) / _SENTENCES
         planned.append(PlannedAttack(name, attack, partial(_run, release), named.preset.strength, seconds))
     return planned
-
-
-def fingerprint_of_step(step: AuditedStep) -> str:
-    """Hash the properties of a step that determine its release."""
-    own = getattr(step.estimator, "fingerprint_", None)
-    if own is not None:
-        return str(own)
-    if step.kind == UPDATES:
-        return str(joblib.hash([(m.worker, m.epoch, m.data) for m in step.estimator.exchange_]))
-    parameters = step.estimator.get_params(deep=False)
-    plain = {k: v for k, v in parameters.items() if k not in _NOT_OF_THE_RELEASE}
-    checksum = step.estimator.mechanism_.policy.vectors.checksum
-    return str(joblib.hash((type(step.estimator).__qualname__, sorted(plain.items(), key=lambda kv: kv[0]), checksum)))
 
 
 def _release_for(attack: Any, releases: Mapping[str, Any]) -> Any:

@@ -155,6 +155,11 @@ def find_warnings(results: Iterable[AttackResult], *, patients_known: bool = Tru
             f"Attacks on the {threat} were measured on only {n} {who}: intervals are wide, which lowers the score, and "
             f"with fewer than {FEW_GROUPS} they are rough. {remedy}"
         )
+    found += [
+        f"Open by declaration, and not part of the score: {result.phrase.format(f'{100 * result.attack.value:.0f} %')}."
+        for result in valid
+        if result.settings.get("open_by_declaration") and result.attack is not None
+    ]
     if not patients_known and any(result.threat != "updates" for result in valid):  # those are about sites
         found.append(
             "It was not said which sentences are of one patient. Each was taken for a patient of its own: intervals "

@@ -55,6 +55,8 @@ class PairData:
         have the class of their token.
     casing_epsilon : float or None
         Privacy loss with which the casing class of each token is drawn anew in each batch; None for the true class.
+    vector_rows : ndarray of shape (n_words,) or None
+        Row of each word of ``table`` in the word vectors; -1 for a word without a vector.
 
     Raises
     ------
@@ -75,6 +77,7 @@ class PairData:
     patients: np.ndarray | None = None
     written: np.ndarray | None = None
     casing_epsilon: float | None = None
+    vector_rows: np.ndarray | None = None
 
     def __post_init__(self) -> None:
         n_tokens, n_words = len(self.words), len(self.table)
@@ -253,6 +256,7 @@ def make_pair_data(
         options.get("patients"),
         _written([phi.words[i] for i in np.flatnonzero(able)], support, rows[able], policy.vectors) if casing else None,
         options.get("casing_epsilon"),
+        vector_rows=np.concatenate([policy.vectors.indices(distinct), extra]),
     )
 
 

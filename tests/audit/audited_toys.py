@@ -1,6 +1,9 @@
 """Small sentences and representers to audit."""
 
+import copy
+
 import numpy as np
+import torch
 
 from sklearn_deid import (
     AdversarialPrivacyAuditor,
@@ -8,6 +11,7 @@ from sklearn_deid import (
 )
 from sklearn_deid.audit.attacks import InversionAttack, PairAttack
 from sklearn_deid.representations import Bounded
+from sklearn_deid.representations.saving import fingerprint_of
 from sklearn_deid.sequences import TokenSequences
 
 from ..representations.test_private_representer import TINY
@@ -37,3 +41,14 @@ def leaky_representer(data):
     unbounded = {"training": Bounded(max_attack_accuracy=1.0 - 1e-9, quantile_attack_accuracy=None)}
     learning = {"n_components": 8, "max_epochs": 5, "lr": 1e-2}
     return PrivateRepresenter(**{**TINY, **unbounded, **learning, "noise": 0.01}).fit(*data)
+
+
+def blind_representer(leaky):
+    """The same, with a network that looks at nothing and unit noise."""
+    representer = copy.deepcopy(leaky)
+    with torch.no_grad():
+        for part in (representer.network_.project.weight, representer.network_.project.bias):
+            part.zero_()
+        representer.network_.output_noise.weight.fill_(1.0)
+    representer.fingerprint_ = fingerprint_of(representer)
+    return representer

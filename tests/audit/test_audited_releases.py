@@ -16,7 +16,7 @@ from sklearn_deid import (
     PrivateRepresenter,
 )
 from sklearn_deid.audit.attacks import InversionAttack, MembershipAttack
-from sklearn_deid.audit.releases.vectors import distances_of
+from sklearn_deid.audit.releases.representer import distances_of
 from sklearn_deid.audit.schedule import recent_reports
 from sklearn_deid.exceptions import SequenceError
 from sklearn_deid.federated import ExchangeRecord, SparseUpdate
@@ -44,7 +44,7 @@ def leaky(data):
 @pytest.mark.parametrize("n_neighbors", [1, 12])
 def test_pseudonymised_text(data, n_neighbors):
     X, y, groups = data
-    moved = NeighborPseudonymizer(embeddings=VECTORS, n_neighbors=n_neighbors, unknown="keep").fit(X, y)
+    moved = NeighborPseudonymizer(embeddings=VECTORS, n_neighbors=n_neighbors, unknown="keep", random_state=0).fit(X, y)
     report = auditor().set_params(attacks="default").audit(moved, X, y, groups)
     names = {r.name: r for r in report.results}
     exact, trained = (
@@ -150,7 +150,7 @@ def test_taggers_are_attacked_if_asked_for(leaky, data):
 
 def test_distances_are_those_of_the_bound(leaky, data, monkeypatch):
     X, y, _ = (part[:60] for part in data)
-    monkeypatch.setattr("sklearn_deid.audit.releases.vectors._N_DRAWS", 1)
+    monkeypatch.setattr("sklearn_deid.audit.releases.representer._N_DRAWS", 1)
     found = distances_of(leaky, X, y)
     batches = leaky.pair_batches(X, y, 128)
     oracle = pair_distances(leaky.network_, batches, torch.Generator().manual_seed(0))
@@ -185,7 +185,7 @@ def test_membership_on_a_representer(data, monkeypatch):
     assert margin < min(found.high - found.low for found in found_by_seed) / 2
     assert mean == pytest.approx(0.5, abs=margin)
     # One whose distances tell what it has seen is found out.
-    where = "sklearn_deid.audit.releases.vectors.distances_of"
+    where = "sklearn_deid.audit.releases.representer.distances_of"
     monkeypatch.setattr(where, lambda model, X, y: np.array([0.1 if tuple(row) in model.seen else 1.0 for row in X]))
     (found,) = auditor(own, random_state=1).audit(representer, X, y, groups).results
     assert found.attack.value > 0.95

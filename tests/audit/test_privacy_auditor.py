@@ -20,14 +20,14 @@ from sklearn_deid import (
     NoteDeidentifier,
     PrivateRepresenter,
 )
-from sklearn_deid.audit.attacks import BlindRepresenter, LookupAttack, PairAttack
+from sklearn_deid.audit.attacks import LookupAttack, PairAttack
 from sklearn_deid.audit.schedule import PlannedAttack, ReportMemory, recent_reports, run_attacks
 from sklearn_deid.exceptions import SequenceError
 from sklearn_deid.federated import ExchangeRecord
 from sklearn_deid.metrics import make_phi_scorer
 
 from ..representations.test_private_representer import TINY, VECTORS
-from .audited_toys import PAIRS, READ, TAGGER, audited_sentences, auditor, leaky_representer
+from .audited_toys import PAIRS, READ, TAGGER, audited_sentences, auditor, blind_representer, leaky_representer
 
 
 @pytest.fixture(autouse=True)
@@ -47,10 +47,7 @@ def leaky(data):
 
 @pytest.fixture(scope="module")
 def blind(leaky):
-    """A representer that looks at nothing."""
-    representer = copy.deepcopy(leaky)
-    representer.network_, representer.fingerprint_ = BlindRepresenter(VECTORS.dim, 8), "blind"
-    return representer
+    return blind_representer(leaky)
 
 
 @pytest.fixture
@@ -193,12 +190,47 @@ def test_unfitted_step_is_refused(data):
 def test_equal_audits_are_made_once(leaky, data, counted):
     X, y, groups = data
     first = auditor().audit(leaky, X, y, groups)
-    assert auditor(verbose=0).audit(pickle.loads(pickle.dumps(leaky)), X.tolist(), y.tolist(), list(groups)) is first
+    assert auditor(verbose=0).audit(leaky, X.tolist(), y.tolist(), list(groups)) is first
     assert len(counted) == 1
     for other in (auditor(random_state=1), auditor(n_candidates=3)):
         other(leaky, X, y, groups)
     auditor()(leaky, X[:200], y[:200], groups[:200])
     assert len(counted) == 4
+
+
+def test_unseeded_releases_are_audited_anew(leaky, data, counted):
+    unseeded = pickle.loads(pickle.dumps(leaky))
+    reports = [auditor("lookup_unrelated").audit(unseeded, *data) for _ in range(2)]
+    assert reports[0] is not reports[1] and len(counted) == 2
+
+
+class Silent(PrivateRepresenter):
+    """Forgets its noise."""
+
+    def transform(self, X):
+        return self.noise_free(X)
+
+
+def test_a_broken_release_never_gets_the_report_of_the_intact_one(leaky, data, monkeypatch):
+    intact = auditor("linkage_bare").audit(leaky, *data)
+    subclass, patched, weights = (copy.copy(leaky) for _ in range(3))
+    subclass.__class__ = Silent
+    patched.transform = leaky.noise_free
+    weights.network_ = copy.deepcopy(leaky.network_)
+    weights.network_.output_noise.scale(2.0)
+    for broken in (subclass, patched, weights):
+        broken._noise_seeds = np.random.default_rng(0)  # copies have none
+        assert auditor("linkage_bare").audit(broken, *data) is not intact
+    assert auditor("linkage_bare").audit(leaky, *data) is intact
+    with monkeypatch.context() as patch:
+        patch.setattr(PrivateRepresenter, "transform", PrivateRepresenter.noise_free)
+        assert auditor("linkage_bare").audit(leaky, *data) is not intact
+
+
+def test_an_audit_leaves_the_estimator_and_its_stream_as_they_were(leaky, data):
+    state = leaky._noise_seeds.bit_generator.state
+    auditor(["lookup_unrelated", "linkage"]).audit(leaky, *data)
+    assert leaky._noise_seeds.bit_generator.state == state
 
 
 def test_memory_forgets_the_oldest():

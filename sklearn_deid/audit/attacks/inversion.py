@@ -127,6 +127,10 @@ class InversionAttack(AuditAttack):
         """Action of the attacker, with a gap for the proportion of successful attempts."""
         return _phrase_of(self.measure_name)
 
+    def requires(self, release: Any) -> str | None:
+        """Return why the attack cannot run: the casing is needed and is not released."""
+        return "The casing is not released." if self.casing and release.casing("test") is None else None
+
     def run(self, release: Any) -> list[AttackResult]:
         """Recover words from the measured sentences and return the result."""
         own = (release.tokens("train"), release.tokens("valid"))

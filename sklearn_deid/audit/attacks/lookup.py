@@ -189,13 +189,11 @@ class LookupAttack(AuditAttack):
 
     def requires(self, release: Any) -> str | None:
         """Return why the attack cannot run: the casing is needed and is not released."""
-        return "The casing is not released." if self.casing and not release.representer.casing else None
+        return "The casing is not released." if self.casing and not release.has_casing else None
 
     def run(self, release: Any) -> list[AttackResult]:
         """Return the lookup among all candidates and, for "one_token", the pairwise lookup of the same run."""
-        found = self.fit(LookupKnowledge(release.representer.network_, device=release.device)).attack_all(
-            release.pair_release
-        )
+        found = self.fit(LookupKnowledge(release.network, device=release.device)).attack_all(release.pair_release)
         asked = found[self.measure_name]
         if self.candidates != "one_token" or self.measure_name == "pairwise":
             return [asked]

@@ -76,10 +76,13 @@ class PairRelease:
         Sentences of patients outside the attacker's training and validation data.
     groups : ndarray of shape (n_sentences,) or None
         Patient of each sentence. With None each sentence counts as a patient.
+    vectors : ndarray of shape (n_tokens, d) or None
+        Vectors of the sentences that left, without casing columns, for attacks on these vectors (`TemplateAttack`).
     """
 
     data: PairData
     groups: np.ndarray | None = None
+    vectors: np.ndarray | None = None
 
 
 class PairAttack(AuditAttack):

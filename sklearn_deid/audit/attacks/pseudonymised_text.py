@@ -194,7 +194,7 @@ def trials_of_text(mechanism: Any, text: PseudonymisedText, by_label: bool) -> d
     draws = np.stack([text.draws_of(sentences), patients, word_ids, label_ids], axis=1)
     _, once = np.unique(draws, axis=0, return_index=True)
     once.sort()
-    numbers = _release_numbers(mechanism, [original[i] for i in once], [released[i] for i in once])
+    numbers = release_numbers(mechanism, [original[i] for i in once], [released[i] for i in once])
     trials = {}
     for label in range(len(phi.labels)) if by_label else [None]:
         mine = np.flatnonzero(label_ids[once] == label) if label is not None else np.arange(len(once))
@@ -214,7 +214,7 @@ def _gathered(words: list[str], patients: np.ndarray, word_ids: np.ndarray, numb
     return Trials([words[i] for i in first], owner[order], numbers[order], patients[first])
 
 
-def _release_numbers(mechanism: Any, original: list[str], released: list[str]) -> np.ndarray:
+def release_numbers(mechanism: Any, original: list[str], released: list[str]) -> np.ndarray:
     """Numbers that the mechanism assigns to the releases."""
     if hasattr(mechanism, "numbers"):
         return np.asarray(mechanism.numbers(original, released))

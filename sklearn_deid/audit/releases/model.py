@@ -38,6 +38,9 @@ class ReleasedModel:
     def __init__(self, estimator: Any, data: AuditData) -> None:
         self.estimator, self.data = estimator, data
 
+    def digest(self) -> None:
+        """Return None: attacks on a model train it anew, and no content of a release stands for the training."""
+
     @property
     def memory(self) -> tuple[MembershipKnowledge, ReleasedTagger, Callable[[AttackResult], AttackResult]]:
         """Knowledge of a membership attacker, a tagger to attack, and a function that describes the result."""

@@ -5,11 +5,16 @@ from __future__ import annotations
 from functools import cached_property
 from typing import Any
 
+import joblib
+
 from ...metrics import phi_word_prior
 from ..attacks.pseudonymised_text import PseudonymisedText, PseudonymKnowledge
 from ..attacks.sentence_pairs import ReleasedSentences
+from ..attacks.word_draws import WordDraws, draws_of_text
 from ..audit_data import AuditData
 from ..released_step import WORDS
+
+_NOT_OF_THE_RELEASE = ("embeddings", "random_state", "n_jobs", "verbose", "cache_dir")
 
 
 class ReleasedText:
@@ -30,6 +35,16 @@ class ReleasedText:
     def __init__(self, released: Any, data: AuditData, pseudonymizer: Any = None) -> None:
         self.released, self.data, self.pseudonymizer = released, data, pseudonymizer
 
+    def digest(self) -> str | None:
+        """Hash the released text and the parameters of the mechanism; None if they differ in every audit."""
+        if self.pseudonymizer is None or self.pseudonymizer.random_state is None:
+            return None
+        parameters = self.pseudonymizer.get_params(deep=False)
+        plain = sorted((k, v) for k, v in parameters.items() if k not in _NOT_OF_THE_RELEASE)
+        checksum = self.pseudonymizer.mechanism_.policy.vectors.checksum
+        kind = type(self.pseudonymizer)
+        return str(joblib.hash((kind.__module__, kind.__qualname__, plain, checksum, self.released.tolist())))
+
     @property
     def pseudonymised_text(self) -> PseudonymisedText:
         """Measured sentences with their originals. An attacker names a word from all its releases within a patient."""
@@ -48,6 +63,12 @@ class ReleasedText:
         """Knowledge of the attacker: the mechanism, and the frequencies of the words."""
         # The frequencies include the measured words. An attacker with less knowledge finds less.
         return PseudonymKnowledge(self.pseudonymizer, phi_word_prior(self.data.X, self.data.y))
+
+    @property
+    def draws(self) -> WordDraws:
+        """Draws of all sentences. An attacker who learns nothing from the originals can be measured on all of them."""
+        data = self.data
+        return draws_of_text(self.pseudonymizer, data.X, self.released, data.y, data.groups)
 
     def sentences(self, part: str) -> ReleasedSentences:
         """Sentences of a part, in the form that a linkage attacker sees."""

@@ -6,6 +6,7 @@ from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
+import joblib
 import numpy as np
 
 from ...federated.layout import ParameterLayout
@@ -61,6 +62,11 @@ class ReleasedExchange:
         self.data = data if ensemble._patients is not None else replace(data, groups=None)
         self._tagger = ensemble.estimators_[0]
         self._layout = tagger_layout(self._tagger)
+
+    def digest(self) -> str:
+        """Hash the recorded messages and the names of the network's parameters."""
+        content = (list(self._layout.names), [(m.worker, m.epoch, m.data) for m in self._uploads])
+        return str(joblib.hash(content))
 
     @property
     def n_sites(self) -> int:

@@ -1,0 +1,276 @@
+"""Kept tokens: does pseudonymised text show more original words than the stated mechanism can explain?"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from string import ascii_lowercase, digits
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+from scipy.stats import binom
+
+from ...metrics import Estimate
+from ...pseudonyms.policy import SHAPE
+from ...pseudonyms.token_mechanism import TokenMechanism
+from ...text import apply_casing
+from ..protocol import AttackResult
+from ..released_step import WORDS
+from .declaration import AttackPreset, AuditAttack
+from .reidentification import known_table
+from .word_draws import WordDraws
+
+# Probability that an intact release raises the alarm, over all labels together.
+FALSE_ALARM = 5e-4
+_POSITIVE_BAR = 0.99
+_N_SIMULATED = 3
+# From this mean probability on, the mechanism leaves nearly every word, and no count can be too large.
+_NOTHING_MOVES = 0.9
+
+
+class KeptTokensAttack(AuditAttack):
+    """Count replaced words that the release shows unchanged, and compare with the probability under the mechanism.
+
+    A mechanism may draw the word itself: one of N neighbours is the word. The number of unchanged words is then a sum
+    of independent Bernoulli variables with known probabilities. The attack computes the exact tail probability of the
+    count, for each label and for all labels together. If one of them is below ``FALSE_ALARM`` divided by their number,
+    the release shows words that the mechanism did not draw, and the result is invalid.
+
+    The attack uses all sentences of an audit, because the attacker learns nothing from them. Tokens that stay by the
+    parameters of the estimator (``labels``, ``exclude``, ``unknown="keep"``) are not counted. With ``coherence``, all
+    tokens of a draw count once: the draw is unchanged if one of its tokens is. With ``max_replacements``, the
+    probability includes the tokens that were left out; it is then an upper bound.
+
+    A mechanism without a closed form (`MadlibPseudonymizer`) is simulated three times. The count of the release, given
+    the sum of all four counts, then has at most the tail of a binomial distribution with probability 1/4, because a sum
+    of Bernoulli variables varies less than a Poisson variable.
+
+    Parameters
+    ----------
+    confidence : float in (0, 1), default=0.95
+        Confidence level of the interval.
+    random_state : int, Generator or None, default=None
+        Random seed of the simulation.
+
+    References
+    ----------
+    Hong (2013), On computing the distribution function for the Poisson binomial distribution, CSDA 59.
+
+    Examples
+    --------
+    >>> from sklearn_deid import NeighborPseudonymizer, WordVectors
+    >>> from sklearn_deid.audit.attacks import KeptTokensAttack, draws_of_text
+    >>> from sklearn_deid.sequences import TokenSequences
+    >>> vectors = WordVectors(["alder", "birch", "maple", "pain"], [[1, 0], [1, 0.1], [1, -0.1], [0, 1]])
+    >>> X = TokenSequences.from_rows([["Dr", "Alder"], ["Dr", "Maple"]] * 20)
+    >>> y = TokenSequences.from_rows([["O", "B-DOCTOR"]] * 40)
+    >>> pseudonymizer = NeighborPseudonymizer(embeddings=vectors, n_neighbors=2, random_state=0).fit(X, y)
+    >>> attack = KeptTokensAttack(random_state=0).fit(pseudonymizer)
+    >>> attack.attack(draws_of_text(pseudonymizer, X, pseudonymizer.sample(X, y), y, None)).status
+    'ok'
+    >>> print(attack.attack(draws_of_text(pseudonymizer, X, X, y, None)).status)  # no word was replaced
+    invalid
+    """
+
+    key = "kept_tokens"
+    family = "kept_tokens"
+    title = "Kept tokens"
+    order = 65
+    releases = (WORDS,)
+    presets = (AttackPreset("kept_tokens", "Unchanged words against the mechanism", 9.0, 1.0, quick=True),)
+    phrase = "An attacker who takes each replaced word for the original is right in {} of cases"
+    threat = "pseudonymised text"
+    name = "kept tokens"
+    attacker = "A recipient of the pseudonymised text who takes every replaced word for the original word."
+    measure = "share of replaced words that are unchanged; the mechanism explains as many as stand under guessing"
+
+    def __init__(self, *, confidence: float = 0.95, random_state: Any = None) -> None:
+        self.confidence, self.random_state = confidence, random_state
+
+    def requires(self, release: Any) -> str | None:
+        """Return why the attack cannot run: the mechanism is not known."""
+        return "The mechanism that made the text is not known." if release.pseudonymizer is None else None
+
+    def run(self, release: Any) -> list[AttackResult]:
+        """Count the unchanged words of all sentences and return the result."""
+        return [self.fit(release.pseudonymizer).attack(release.draws)]
+
+    def fit(self, knowledge: Any) -> KeptTokensAttack:
+        """Store the mechanism.
+
+        Parameters
+        ----------
+        knowledge : fitted TokenPerturber, or TokenMechanism
+            Stated mechanism of the release.
+        """
+        self._mechanism: TokenMechanism = getattr(knowledge, "mechanism_", knowledge)
+        return self
+
+    def attack(self, released: WordDraws) -> AttackResult:
+        """Compare the number of unchanged words with the mechanism.
+
+        Parameters
+        ----------
+        released : WordDraws
+            Draws of the release, from `draws_of_text`.
+        """
+        started = perf_counter()
+        chances = self._chances(released)
+        threshold = FALSE_ALARM / (len(np.unique(released.label_ids)) + 1)
+        counts = _counts(released, chances)
+        result = AttackResult(
+            self.name,
+            self.threat,
+            self.attacker,
+            self.measure,
+            Estimate.from_hits(released.kept, released.groups, self.confidence),
+            float(chances.mean()),
+            # The same comparison where the release is the original text.
+            Estimate.exact(float(_tail(len(released), chances) < threshold or chances.mean() >= _NOTHING_MOVES)),
+            _POSITIVE_BAR,
+            seconds=perf_counter() - started,
+            **self.declared,
+            settings={"false_alarm": FALSE_ALARM},
+            details={"by label": counts, "share of restored words that is noticed": _noticed(chances, threshold)},
+        )
+        alarms = [
+            f"{name}: {of['unchanged']} of {of['words']}, {of['expected']:.1f} expected"
+            for name, of in counts.items()
+            if of["tail"] < threshold
+        ]
+        if not alarms:
+            return result
+        return result.with_error(
+            f"The text shows more words unchanged than the stated mechanism explains ({'; '.join(alarms)})."
+        )
+
+    def _chances(self, released: WordDraws) -> np.ndarray:
+        """Probability of each draw to stay unchanged, shape (1, n_draws), or simulated draws, shape (3, n_draws)."""
+        number: dict[tuple[str, tuple[str, ...]], int] = {}
+        pairs = zip(released.words, released.spellings, strict=True)
+        kinds = np.array([number.setdefault((word, tuple(sorted(forms))), len(number)) for word, forms in pairs])
+        words, own = [word for word, _ in number], [_own_releases(self._mechanism, *kind) for kind in number]
+        by_shape = np.array([shape_chance(*kind) for kind in number])
+        is_shaped = self._mechanism.policy.actions(words)[0] == SHAPE
+        if hasattr(self._mechanism, "probabilities"):
+            chance = np.where(is_shaped, by_shape, _own_chances(self._mechanism, words, own))[kinds]
+            return (released.not_chosen + (1.0 - released.not_chosen) * chance)[None]
+        rng = np.random.default_rng(self.random_state)
+        simulated = np.empty((_N_SIMULATED, len(kinds)))
+        for row in simulated:
+            drawn = self._mechanism.sample([words[i] for i in kinds.tolist()], rng).tolist()
+            stays = np.array([new in own[i] for new, i in zip(drawn, kinds.tolist(), strict=True)])
+            stays = np.where(is_shaped[kinds], rng.random(len(kinds)) < by_shape[kinds], stays)
+            row[:] = stays | (rng.random(len(kinds)) < released.not_chosen)
+        return simulated
+
+
+def shape_chance(word: str, spellings: Sequence[str]) -> float:
+    """Probability that a random string of a word's shape equals one of the spellings, apart from the casing.
+
+    Examples
+    --------
+    >>> shape_chance("B7", ["b7"]) == 1 / 260, shape_chance("-", ["-"]), shape_chance("B7", ["BB"])
+    (True, 1.0, 0.0)
+    """
+    folded = {spelling.casefold() for spelling in spellings}
+    return float(sum(np.prod([_SIZES.get(kind, 1.0) for kind in _shape_of(word, form)]) for form in folded))
+
+
+_SIZES = {"letter": 1 / 26, "digit": 1 / 10, "impossible": 0.0}
+
+
+def _shape_of(word: str, form: str) -> list[str]:
+    """Kind of each character of the form, if a random string of the word's shape can be the form."""
+    if len(word) != len(form):
+        return ["impossible"]
+    return [_kind(one, other) for one, other in zip(word, form, strict=True)]
+
+
+def _kind(drawn: str, shown: str) -> str:
+    if drawn.isdigit():
+        return "digit" if shown in digits else "impossible"
+    if drawn.isalpha():
+        return "letter" if shown in ascii_lowercase else "impossible"
+    return "same" if drawn.casefold() == shown else "impossible"
+
+
+def _own_releases(mechanism: TokenMechanism, word: str, spellings: Sequence[str]) -> np.ndarray:
+    """Numbers of the releases of a word that show one of the spellings in any casing."""
+    # The surrogate takes the casing of the word. The word itself keeps its own spelling.
+    shown = {word, *spellings, *(apply_casing(one, pattern) for one in spellings for pattern in (1, 2, 3))}
+    return np.unique(mechanism.releases().of_tokens(sorted(shown)))
+
+
+def _own_chances(mechanism: TokenMechanism, words: Sequence[str], own: Sequence[np.ndarray]) -> np.ndarray:
+    """Probability of each word to be released as one of its own releases, shape (n_words,)."""
+    seen = np.unique(np.concatenate(own))
+    # Entries of the table as (word, release, probability).
+    table = known_table(mechanism, words, seen).tocoo()
+    mine = {(i, int(number)) for i, numbers in enumerate(own) for number in numbers}
+    lines, columns = table.coords
+    is_own = [pair in mine for pair in zip(lines.tolist(), seen[columns].tolist(), strict=True)]
+    return np.minimum(1.0, np.bincount(lines, table.data * is_own, len(words)))
+
+
+def _counts(released: WordDraws, chances: np.ndarray) -> dict[str, dict[str, float]]:
+    """Number of words, of unchanged words and of expected unchanged words, and the tail, for each label and for all."""
+    parts = {name: released.label_ids == i for i, name in enumerate(released.labels)}
+    parts["all labels"] = np.ones(len(released), dtype=bool)
+    return {
+        name: {
+            "words": int(mine.sum()),
+            "unchanged": int(released.kept[mine].sum()),
+            "expected": float(chances[:, mine].sum() / len(chances)),
+            "tail": _tail(int(released.kept[mine].sum()), chances[:, mine]),
+        }
+        for name, mine in parts.items()
+        if mine.any()
+    }
+
+
+def _tail(n_kept: int, chances: np.ndarray) -> float:
+    """Upper bound of the probability of at least ``n_kept`` unchanged words; exact for known probabilities."""
+    if len(chances) == 1:
+        return tail_of_sum(n_kept, chances[0])
+    n_simulated = int(chances.sum())
+    return float(binom.sf(n_kept - 1, n_kept + n_simulated, 1.0 / (1 + len(chances))))
+
+
+def tail_of_sum(at_least: int, probabilities: np.ndarray) -> float:
+    """Probability that a sum of independent Bernoulli variables is at least a number.
+
+    Parameters
+    ----------
+    at_least : int
+        Smallest value of the sum.
+    probabilities : ndarray of float, shape (n,)
+        Probability of each variable to be 1.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> round(tail_of_sum(1, np.array([0.5, 0.2])), 6), tail_of_sum(3, np.array([0.5, 0.2])), tail_of_sum(0, np.ones(2))
+    (0.6, 0.0, 1.0)
+    """
+    if at_least <= 0:
+        return 1.0
+    # Distribution of the sum below ``at_least``; the last entry collects all larger sums, so nothing is subtracted.
+    # shape: (at_least + 1,)
+    below = np.zeros(at_least + 1)
+    below[0] = 1.0
+    for p in probabilities.tolist():
+        moved = p * below[:-1]
+        below[:-1] *= 1.0 - p
+        below[1:] += moved
+    return float(below[-1])
+
+
+def _noticed(chances: np.ndarray, threshold: float) -> float | None:
+    """Smallest share of restored words among the replaced ones that raises the alarm over all labels; None for none."""
+    n, expected = chances.shape[1], float(chances.sum() / len(chances))
+    low, high = int(expected), n + 1
+    while low < high:
+        middle = (low + high) // 2
+        low, high = (low, middle) if _tail(middle, chances) < threshold else (middle + 1, high)
+    return None if low > n or expected >= n else (low - expected) / (n - expected)

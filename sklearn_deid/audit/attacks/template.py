@@ -1,0 +1,254 @@
+"""Template: compare the vectors that left with the noise-free encoding of each candidate sentence."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from ...metrics import Estimate
+from ...representations.network import Representer
+from ..audit_data import random_streams
+from ..protocol import CONTROL_CONFIDENCE, AttackResult
+from ..released_step import REPRESENTATION
+from .candidates import CandidateSet, one_token_candidates
+from .control_representers import BlindRepresenter, slightly_noisy
+from .declaration import AttackPreset, AttackSettings, AuditAttack
+from .lookup import LookupKnowledge, cosine_score, log_likelihood_of_directions, log_likelihood_of_vectors
+from .pairs import PairRelease
+from .released_tokens import Ranks, expected_hits
+
+SCORES = ("likelihood", "cosine")
+_POSITIVE_BAR = 0.9
+
+
+class TemplateAttack(AuditAttack):
+    """Find the released sentence among sentences that differ by one PHI token, from the vectors that left.
+
+    `LookupAttack` releases each sentence itself, with the noise of the network, and measures the mechanism. This attack
+    reads the vectors that the public ``transform`` returned, or that a saved folder holds. The attacker encodes each
+    candidate with the published network, without noise, and ranks the candidates by two scores. Each score has its own
+    result, so that the better one decides the score of an audit. The Gaussian likelihood is the best score if the noise
+    has its stated standard deviations. The cosine needs no standard deviations: it also finds the sentence if the noise
+    is smaller than stated, where the likelihood may fail.
+
+    Parameters
+    ----------
+    n_candidates : int, default=100
+        Largest number of candidates, the original included.
+    n_sentences : int or None, default=500
+        Largest number of sentences. More sentences are sampled at random.
+    confidence : float in (0, 1), default=0.95
+        Confidence level of the intervals.
+    random_state : int, Generator, RandomState or None, default=None
+        Random seed of the candidates and of the controls.
+
+    Examples
+    --------
+    >>> import numpy as np, torch
+    >>> from sklearn_deid.audit.attacks import LookupKnowledge, PairRelease, RawVectors, TemplateAttack
+    >>> from sklearn_deid.representations import PairData
+    >>> data = PairData(torch.eye(4), np.array([0, 1, 2]), np.array([0, 1, 3]), np.array([0, 0, 1]),
+    ...                 eligible=np.array([2]), alternatives=np.array([[2, 3]]))
+    >>> attack = TemplateAttack(random_state=0).fit(LookupKnowledge(RawVectors(4)))
+    >>> results = attack.attack_all(PairRelease(data, vectors=np.eye(4)[[0, 1, 2]]))
+    >>> [(name, found.attack.value, found.baseline.value) for name, found in results.items()]
+    [('likelihood', 1.0, 0.5), ('cosine', 1.0, 0.5)]
+    """
+
+    key = "template"
+    family = "template"
+    title = "Template"
+    order = 15
+    releases = (REPRESENTATION,)
+    presets = (AttackPreset("template", "Noise-free templates against the vectors that left", 9.0, 7.0, quick=True),)
+    phrase = (
+        "An attacker holding the published network and a list of candidate names picks the right one from the vectors "
+        "that left in {} of cases"
+    )
+    threat = "representation"
+    name = "template, vectors that left"
+    attacker = (
+        "A recipient of the vectors who holds the published representer and knows the sentence except for one word of "
+        "PHI, for which they have a list of candidates."
+    )
+    measure = "share of sentences whose original is ranked first among the candidates"
+
+    def __init__(
+        self,
+        *,
+        n_candidates: int = 100,
+        n_sentences: int | None = 500,
+        confidence: float = 0.95,
+        random_state: Any = None,
+    ) -> None:
+        if n_candidates < 2:
+            raise ValueError(f"The 'n_candidates' parameter must be at least 2. Got {n_candidates} instead.")
+        self.n_candidates, self.n_sentences = n_candidates, n_sentences
+        self.confidence, self.random_state = confidence, random_state
+
+    @classmethod
+    def make(cls, preset: AttackPreset, settings: AttackSettings, release: Any) -> TemplateAttack:
+        """Build the attack with the audit's number of candidates."""
+        return cls(n_candidates=settings.n_candidates, **settings.shared)
+
+    def run(self, release: Any) -> list[AttackResult]:
+        """Attack the measured sentences; one result for each score."""
+        shown = release.pair_release
+        shown = PairRelease(shown.data, shown.groups, release.vectors("test"))
+        return list(self.fit(LookupKnowledge(release.network, device=release.device)).attack_all(shown).values())
+
+    def fit(self, knowledge: LookupKnowledge) -> TemplateAttack:
+        """Store the published network; the attack trains nothing."""
+        self._knowledge = knowledge
+        return self
+
+    def attack(self, released: PairRelease) -> AttackResult:
+        """Return the result of the score that finds more."""
+        return max(self.attack_all(released).values(), key=lambda found: found.advantage_interval)
+
+    def attack_all(self, released: PairRelease) -> dict[str, AttackResult]:
+        """Rank the candidates of each sentence, and return the result of each score.
+
+        Parameters
+        ----------
+        released : PairRelease
+            Sentences with the vectors that left.
+
+        Raises
+        ------
+        ValueError
+            If no sentence has candidates, or the vectors are missing.
+        """
+        if released.vectors is None:
+            raise ValueError("The 'vectors' of the release are needed: those that left.")
+        since = time.perf_counter()
+        own, device = self._knowledge.representer, self._knowledge.device
+        raw = slightly_noisy(released.data.table.to(device))
+        blind = BlindRepresenter(own.input_noise.size, own.output_noise.size, own.unit_norm).to(device)
+        found, open_ranks, blind_ranks = (
+            self._ranked(released, own, None),
+            self._ranked(released, raw, raw),
+            self._ranked(released, own, blind, at_random=True),
+        )
+        seconds = time.perf_counter() - since
+        # Both results come from one run, whose duration is reported with the first result.
+        return {
+            score: AttackResult(
+                f"template by {score}, vectors that left",
+                self.threat,
+                self.attacker,
+                self.measure,
+                self._share(found, score, released.groups),
+                found.chance,
+                self._share(open_ranks, score, released.groups),
+                _POSITIVE_BAR,
+                Estimate.from_hits(blind_ranks.hits(score), blind_ranks.of(released.groups), CONTROL_CONFIDENCE),
+                blind_ranks.chance,
+                seconds=seconds if score == SCORES[0] else 0.0,
+                **self.declared,
+                settings={"score": score, "n_candidates": self.n_candidates, "measure": "top1"},
+                details={"mean_candidates": found.n_candidates, "top5": float(np.mean(found.hits(score, 5)))},
+            )
+            for score in SCORES
+        }
+
+    def _share(self, ranks: _Ranked, score: str, groups: np.ndarray | None) -> Estimate:
+        return Estimate.from_hits(ranks.hits(score), ranks.of(groups), self.confidence)
+
+    def _ranked(
+        self, released: PairRelease, own: Representer, releasing: Representer | None, at_random: bool = False
+    ) -> _Ranked:
+        """Rank the candidates of all sentences; parameters as in `scored`."""
+        ranked = _Ranked()
+        for some, scores in self.scored(released, own, releasing, at_random):
+            ranked.add(some.row, some.truth, scores)
+        if not ranked.rows:
+            raise ValueError("No sentence that was released has candidates: there is nothing to look up.")
+        return ranked
+
+    @torch.no_grad()
+    def scored(
+        self, released: PairRelease, own: Representer, releasing: Representer | None, at_random: bool = False
+    ) -> Iterator[tuple[CandidateSet, np.ndarray]]:
+        """Yield the candidates of each sentence with their scores, shape (2, C), in the order of ``SCORES``.
+
+        Parameters
+        ----------
+        released : PairRelease
+            Sentences with the vectors that left.
+        own : Representer
+            Network that computes the templates.
+        releasing : Representer or None
+            Network that releases the true candidate in a control. None takes the vectors that left.
+        at_random : bool, default=False
+            Whether the true candidate is drawn at random, for a negative control. Otherwise an original could score
+            higher than its variants whatever was released.
+        """
+        device = self._knowledge.device
+        rng, generator = random_streams(self.random_state, device)
+        table, offsets = released.data.table.to(device), released.data.offsets
+        able = np.unique(np.searchsorted(offsets, released.data.eligible, side="right") - 1)
+        part = np.sort(rng.permutation(able)[: self.n_sentences])
+        for some in one_token_candidates(released.data.take(part), self.n_candidates, rng):
+            row = int(part[some.row])
+            # shape: (C, time, e)
+            x = torch.nn.functional.embedding(torch.as_tensor(some.words, device=table.device), table)
+            mask = torch.ones(x.shape[:2], dtype=torch.bool, device=x.device)
+            truth = int(rng.integers(len(x))) if at_random else some.truth
+            if releasing is None:
+                assert released.vectors is not None
+                # shape: (1, time, d)
+                seen = torch.as_tensor(released.vectors[offsets[row] : offsets[row + 1]], device=x.device)[None]
+            else:
+                seen = releasing(x[truth : truth + 1], mask[:1], generator=generator)
+            # The mean before the scaling to length 1 has the same cosines as the scaled vector.
+            scores = _scores(own, seen, own.mean(x, mask, noise=False))
+            yield CandidateSet(row, some.words, truth, some.casing), scores
+
+
+def _scores(own: Representer, seen: Tensor, template: Tensor) -> np.ndarray:
+    """Score of each candidate, shape (2, C), in the order of ``SCORES``."""
+    likelihood = log_likelihood_of_directions if own.unit_norm else log_likelihood_of_vectors
+    both = likelihood(seen, template, own.output_std()), cosine_score(seen, template)
+    return np.stack([scores.cpu().numpy() for scores in both])
+
+
+class _Ranked:
+    """Ranks of the true candidates by each score."""
+
+    def __init__(self) -> None:
+        self.rows: list[int] = []
+        self._n: list[int] = []
+        self._ranks: list[tuple[np.ndarray, np.ndarray]] = []
+
+    def add(self, row: int, truth: int, scores: np.ndarray) -> None:
+        """Add a sentence with the scores of its candidates, shape (2, C)."""
+        own = scores[:, truth : truth + 1]
+        self.rows.append(row)
+        self._n.append(scores.shape[1])
+        self._ranks.append(((scores > own).sum(axis=1), (scores == own).sum(axis=1)))
+
+    def hits(self, score: str, k: int = 1) -> np.ndarray:
+        """Probability that the truth is among the first k, with ties in random order, shape (n_sentences,)."""
+        i = SCORES.index(score)
+        n_better, n_tied = (np.array([ranks[which][i] for ranks in self._ranks]) for which in (0, 1))
+        return expected_hits(Ranks(n_better, n_tied), k)
+
+    def of(self, groups: np.ndarray | None) -> np.ndarray:
+        """Patient of each sentence."""
+        return np.asarray(self.rows) if groups is None else np.asarray(groups)[self.rows]
+
+    @property
+    def chance(self) -> float:
+        """Expected success of a random guess among the candidates."""
+        return float(np.mean(1.0 / np.array(self._n)))
+
+    @property
+    def n_candidates(self) -> float:
+        """Mean number of candidates."""
+        return float(np.mean(self._n))

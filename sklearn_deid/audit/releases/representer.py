@@ -1,0 +1,318 @@
+"""Release of a private representation: what left through the public methods, and what the published network tells."""
+
+from __future__ import annotations
+
+import copy
+import json
+import warnings
+from collections.abc import Callable
+from dataclasses import replace
+from functools import cached_property
+from hashlib import blake2b
+from typing import Any
+
+import numpy as np
+import torch
+from sklearn.base import clone
+
+from ...exceptions import BundleError, UnsafeToShareWarning
+from ...representations.bound import pair_distance
+from ...representations.encoding import encode_sentences
+from ...representations.network import Representer
+from ...representations.pair_batches import PairBatches
+from ...representations.pair_data import PairData
+from ...representations.private_representer import PrivateRepresenter
+from ...representations.release_noise import noise_grid, released_grid
+from ...representations.saving import parameters_of
+from ...representations.strategies import as_strategy
+from ...sequences import TokenSequences, TokenVectors
+from ...text import CASING_CLASSES
+from ..attacks.casing_lengths import VectorsBesideOwn
+from ..attacks.membership import MembershipKnowledge, ReleasedTagger
+from ..attacks.model_training import LossFunction, TrainingProcedure
+from ..attacks.noise_template import NoiseTemplate
+from ..attacks.pairs import PairKnowledge, PairRelease
+from ..audit_data import AuditData
+from ..protocol import AttackResult
+from ..released_step import REPRESENTATION
+from .vector_release import VectorRelease
+
+# In no vocabulary: the character replaces PHI words if only their surroundings are represented.
+_BLOTTED = "\u2588"
+_PARTS = ("train", "valid", "test")
+# Numbers of the draws of a seeded representer, so that equal audits see equal releases in whatever order attacks ask.
+_SURROUNDINGS, _REPEATED = len(_PARTS), 2 * len(_PARTS)
+
+
+class ReleasedRepresenter(VectorRelease):
+    """Vectors that a representer released, and the published network behind them.
+
+    The audit never encodes a release by itself: vectors come from the public `transform` and `sample` of a deep copy of
+    the estimator. Templates and everything else that attackers compute come from the published network.
+
+    Parameters
+    ----------
+    representer : fitted PrivateRepresenter
+        Representer under attack; stays as it is.
+    data : AuditData
+        Sentences of the audit.
+
+    Raises
+    ------
+    ValueError
+        If `transform` returns other sentences or another width than the representer declares.
+    """
+
+    kind = REPRESENTATION
+
+    def __init__(self, representer: Any, data: AuditData) -> None:
+        super().__init__(data, representer.device)
+        # A copy never keeps the seed of the noise. A seeded representer draws from the audit's seed instead.
+        self.is_seeded = getattr(representer, "_noise_seeds", None) is not None
+        self.representer = _copied(representer)
+        self._released = {part: self._drawn(self.data.X[data.parts[part]], i) for i, part in enumerate(_PARTS)}
+
+    @property
+    def is_bounded(self) -> bool:
+        """Whether the settings promise noise at the output, so that a bound on all attackers exists."""
+        return as_strategy("noise", parameters_of(self.representer._settings)["noise"]) is not None
+
+    @property
+    def has_casing(self) -> bool:
+        """Whether the representer declares that the casing leaves with the vectors."""
+        return bool(self.representer.casing)
+
+    @cached_property
+    def network(self) -> Representer:
+        """Network that a recipient of the published representer holds.
+
+        Raises
+        ------
+        BundleError
+            If the weights do not fit the network of the settings, so that nobody could load them.
+        """
+        return published_network(self.representer).to(self.device)
+
+    @cached_property
+    def pair_knowledge(self) -> PairKnowledge:
+        """Knowledge of an attacker who trains adversaries of pairs."""
+        train, valid = (self.pairs.take(self.data.parts[part]) for part in ("train", "valid"))
+        return PairKnowledge(self.network, train, valid, getattr(self.representer, "adversaries_", None), self.device)
+
+    @cached_property
+    def pair_release(self) -> PairRelease:
+        """Measured sentences, as pairs."""
+        return PairRelease(self.pairs.take(self.data.test), self.data.groups_of(self.data.test))
+
+    @property
+    def memory(self) -> tuple[MembershipKnowledge, ReleasedTagger, Callable[[AttackResult], AttackResult]]:
+        """Knowledge of a membership attacker, a representer to attack, and a function that describes the result.
+
+        The attacked representer is trained in the same way on half of the patients, because the patients of the
+        published representer are not known here. The attack judges sentences with a token that can be replaced: a
+        published representer contains no tagger, and the only measurable quantity of a sentence is its distance to
+        its counterfactuals.
+        """
+        data, pairs = self.data, self.pairs
+        # Sentences with a token that can be replaced.
+        rows = np.unique(np.searchsorted(pairs.offsets, pairs.eligible, side="right") - 1)
+        groups = np.arange(len(rows)) if data.groups is None else np.unique(data.groups[rows], return_inverse=True)[1]
+        rng = np.random.default_rng(data.seed)
+        members = (rng.permutation(groups.max() + 1) < (groups.max() + 1) / 2)[groups]
+        train, X, y = training_of_representer(self.representer), data.X[rows], data.y[rows]
+        released = ReleasedTagger(train(X[members], y[members], data.seed), members)
+        return MembershipKnowledge(train, X, y, groups), released, _of_the_representer
+
+    @property
+    def table(self) -> np.ndarray:
+        return self.pairs.table.numpy()
+
+    @property
+    def words(self) -> np.ndarray:
+        return self.pairs.words
+
+    @cached_property
+    def pairs(self) -> PairData:
+        """All sentences as numbers, with the words to which each PHI token may move."""
+        return self.representer.pair_data(self.data.X, self.data.y)
+
+    def released(self, part: str) -> TokenVectors:
+        """Return what `transform` returned for the sentences of a part, casing columns and origin included.
+
+        Each part is a call of its own, with noise of its own: equal sentences of one call share their noise, and
+        attackers would recognise a sentence that they also hold.
+        """
+        return self._released[part]
+
+    def vectors(self, part: str) -> np.ndarray:
+        """Vectors of a part that left through the public `transform`, without casing columns."""
+        return self._released[part].data[:, : self._d]
+
+    def casing(self, part: str) -> np.ndarray | None:
+        """Casing classes of a part from the columns that left; None if there are none."""
+        columns = self._released[part].data[:, self._d :]
+        return columns.argmax(axis=1).astype(np.int64) if columns.shape[1] else None
+
+    def repeated(self, part: str, n: int) -> list[np.ndarray]:
+        """Return n further releases of a part, from the public `sample`, without casing columns."""
+        X = self.data.X[self.data.parts[part]]
+        number = _REPEATED + _PARTS.index(part)
+        return [self._checked(one, X).data[:, : self._d] for one in self._drawing(number).sample(X, n)]
+
+    def surroundings(self, part: str) -> np.ndarray:
+        """Release of a part in which an unknown word replaces every PHI word."""
+        rows, blotted = self.data.parts[part], self.data.X.data.copy()
+        blotted[self.data.phi] = _BLOTTED
+        X = TokenSequences(blotted, self.data.X.offsets)[rows]
+        return self._drawn(X, _SURROUNDINGS + _PARTS.index(part)).data[:, : self._d]
+
+    def templates(self, part: str) -> NoiseTemplate:
+        """Noise-free vectors of a part from the published network, with the stated noise.
+
+        The method computes them with the library's own code: an estimator whose `noise_free` is broken cannot hide.
+        """
+        network = self.network
+        plain = copy.copy(network)  # shares the weights
+        plain.unit_norm = False
+        X = self.data.X[self.data.parts[part]]
+        mean = encode_sentences(plain, self.representer._vectors, X, casing=False, generator=None)
+        std = network.output_std().detach().cpu().numpy().astype(np.float64)
+        has_input_noise = network.input_noise.kind != "none"
+        return NoiseTemplate(mean.astype(np.float64), std, network.unit_norm, noise_grid(network), has_input_noise)
+
+    def beside_own(self, part: str) -> VectorsBesideOwn:
+        """Vectors of a part that left, beside vectors that the audit makes with the published network."""
+        X, rng = self.data.X[self.data.parts[part]], np.random.default_rng([self.data.seed, _PARTS.index(part)])
+        own = encode_sentences(self.network, self.representer._vectors, X, casing=False, generator=rng)
+        return VectorsBesideOwn(X, self.vectors(part), own, self.templates(part).vectors, released_grid(self.network))
+
+    def digest(self) -> str | None:
+        """Hash the content of the release: what left, and what is published; None if it differs in every audit.
+
+        Without a random seed each release has new noise, so that no report of an earlier release describes it.
+        """
+        if not self.is_seeded:
+            return None
+        digest, kind = blake2b(digest_size=16), type(self.representer)
+        facts = [kind.__module__, kind.__qualname__, sorted(self.representer._settings.items())]
+        digest.update(json.dumps(facts).encode())
+        for part in _PARTS:
+            digest.update(np.ascontiguousarray(self._released[part].data).tobytes())
+        networks = [self.representer.network_, getattr(self.representer, "adversaries_", None)]
+        for network in networks:
+            for name, weights in network.state_dict().items() if network is not None else ():
+                digest.update(name.encode() + weights.detach().cpu().numpy().tobytes())
+        pairs = self.pairs
+        for array in (pairs.table.numpy(), pairs.words, pairs.eligible, pairs.alternatives, pairs.choices_):
+            digest.update(np.ascontiguousarray(array).tobytes())
+        return digest.hexdigest()
+
+    @property
+    def _d(self) -> int:
+        return int(self.representer.n_components)
+
+    def _drawing(self, number: int) -> Any:
+        """Estimator that draws. With a seed, each draw has a number and does not depend on the draws before."""
+        if not self.is_seeded:
+            return self.representer
+        drawing = copy.copy(self.representer)
+        drawing._noise_seeds = np.random.default_rng([self.data.seed, number])
+        return drawing
+
+    def _drawn(self, X: TokenSequences, number: int) -> TokenVectors:
+        """Release sentences through the public `transform`."""
+        return self._checked(self._drawing(number).transform(X), X)
+
+    def _checked(self, released: Any, X: TokenSequences) -> TokenVectors:
+        width = self._d + len(CASING_CLASSES) * self.has_casing
+        if not isinstance(released, TokenVectors) or not np.array_equal(released.offsets, X.offsets):
+            raise ValueError("The representer under attack returned other sentences than it was given.")
+        if released.d != width:
+            raise ValueError(f"The representer under attack released {released.d} columns and declares {width}.")
+        return released
+
+
+def _copied(representer: Any) -> Any:
+    """Deep copy that shares the word vectors, which are large, and writes no files that nobody deletes."""
+    large = [getattr(representer, name, None) for name in ("_vectors", "embeddings")]
+    copied = copy.deepcopy(representer, {id(one): one for one in large})
+    copied.memmap_dir = None
+    return copied
+
+
+def published_network(representer: Any) -> Representer:
+    """Build the network that a recipient loads: the library's network of the saved settings, with the saved weights.
+
+    Parameters
+    ----------
+    representer : fitted PrivateRepresenter
+        Representer to publish.
+
+    Raises
+    ------
+    BundleError
+        If the weights have other names or shapes than the network of the settings.
+    """
+    fresh = PrivateRepresenter(**parameters_of(representer._settings))
+    fresh.training_ = clone(as_strategy("training", fresh.training))
+    network = fresh._new_network(representer._vectors.dim)
+    weights = {name: value.detach().cpu() for name, value in representer.network_.state_dict().items()}
+    if {k: v.shape for k, v in weights.items()} != {k: v.shape for k, v in network.state_dict().items()}:
+        raise BundleError(
+            "The weights of the representer have other names or shapes than the network of its settings: nobody can "
+            "load the published network, so that no attack on the published network can be run."
+        )
+    network.load_state_dict(weights)
+    return network.eval()
+
+
+def _of_the_representer(found: AttackResult) -> AttackResult:
+    """Describe a membership result as a result on the representer."""
+    attacker = (
+        "A recipient of the published representer who knows how it is trained, and holds sentences of which some may "
+        "have been among those it was trained on."
+    )
+    return replace(found, name=f"{found.name}, of the representer", attacker=attacker)
+
+
+_N_DRAWS = 4
+# Below this distance the network does not distinguish a sentence from its counterfactuals.
+_SMALLEST = 1e-6
+
+
+def training_of_representer(representer: Any) -> TrainingProcedure:
+    """Training procedure for `MembershipAttack`. The loss of a sentence is the logarithm of `distances_of`."""
+
+    def train(X: Any, y: Any, seed: int) -> LossFunction:
+        model = clone(representer).set_params(random_state=seed, embeddings=representer._vectors, verbose=0)
+        with warnings.catch_warnings():
+            # The model stays inside the audit, so that the warning about sharing it does not apply.
+            warnings.simplefilter("ignore", UnsafeToShareWarning)
+            model.fit(X, y)
+        return lambda X, y: np.log(np.maximum(distances_of(model, X, y), _SMALLEST))
+
+    return train
+
+
+@torch.no_grad()
+def distances_of(representer: Any, X: TokenSequences, y: TokenSequences) -> np.ndarray:
+    """Mean distance d' between each sentence and its counterfactuals, shape (n,).
+
+    Every call uses the same replacements. Training makes the distance small, and smaller for the training sentences.
+    The distance is 0 for sentences without a token that can be replaced.
+    """
+    data, network = representer.pair_data(X, y), representer.network_
+    # The tags are not used here. They carry the number of the sentence through the batches instead.
+    numbered = replace(data, tags=np.repeat(np.arange(len(data)), np.diff(data.offsets)))
+    device = next(network.parameters()).device
+    batches, generator = PairBatches(numbered, 128, device), torch.Generator(device).manual_seed(0)
+    std = network.output_std().clamp(min=_SMALLEST)
+    total = np.zeros(len(data))
+    for _ in range(_N_DRAWS):
+        for batch in batches.epoch(None, generator, sentences="pairs"):
+            # Means without noise: `pair_distance` relates their difference to the standard deviation of the noise.
+            # shape: (n_pairs, time, d)
+            mu, moved = (network.mean(x, batch.mask, noise=False) for x in (batch.embeddings, batch.moved))
+            rows = batch.tags[: batch.n_pairs, 0].cpu().numpy()
+            total[rows] += pair_distance(mu, moved, std, batch.mask).cpu().numpy()
+    return total / _N_DRAWS

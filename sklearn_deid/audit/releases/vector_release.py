@@ -1,0 +1,86 @@
+"""Base class of all releases of vectors: the data that several attacks on vectors use."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+import numpy as np
+
+from ..._compat import resolve_device
+from ...sequences import TokenSequences, TokenVectors
+from ..attacks.released_tokens import ReleasedTokens
+from ..attacks.sentence_pairs import ReleasedSentences
+from ..audit_data import AuditData
+
+
+class VectorRelease:
+    """Released vectors of all parts of an audit's sentences.
+
+    Parameters
+    ----------
+    data : AuditData
+        Sentences of the audit.
+    device : str, default="cpu"
+        Device on which attacks compute.
+    """
+
+    def __init__(self, data: AuditData, device: str = "cpu") -> None:
+        self.data, self.device = data, resolve_device(device)
+
+    @property
+    def table(self) -> np.ndarray:
+        """Public word vectors, shape (n_words, e)."""
+        raise NotImplementedError
+
+    @property
+    def words(self) -> np.ndarray:
+        """Row in the table for each token."""
+        raise NotImplementedError
+
+    def vectors(self, part: str) -> np.ndarray:
+        """Vectors that left for the sentences of a part, without casing columns, shape (n_tokens, d)."""
+        raise NotImplementedError
+
+    def casing(self, part: str) -> np.ndarray | None:
+        """Casing class of each token of a part as released, shape (n_tokens,); None if no casing left."""
+        raise NotImplementedError
+
+    def surroundings(self, part: str) -> np.ndarray | None:
+        """Release of the same sentences with masked PHI words; None if such a release cannot be made."""
+        return None
+
+    def offsets(self, part: str) -> np.ndarray:
+        """Position of the first token of each sentence of a part, and the number of tokens at the end."""
+        return np.concatenate([[0], np.cumsum(self.data.X.lengths[self.data.parts[part]])])
+
+    def tokens(self, part: str) -> ReleasedTokens:
+        """Sentences of a part, with the words behind the vectors."""
+        rows = self.data.parts[part]
+        item = items_of(self.data.X, rows)
+        return ReleasedTokens(
+            self.vectors(part),
+            self.offsets(part),
+            self.words[item],
+            self.data.phi[item],
+            self.casing(part),
+            self._labels[item],
+            self.data.groups_of(rows),
+            self.surroundings(part),
+        )
+
+    def sentences(self, part: str) -> ReleasedSentences:
+        """Sentences of a part, in the form that a linkage attacker sees."""
+        rows, offsets, casing = self.data.parts[part], self.offsets(part), self.casing(part)
+        vectors = TokenVectors(self.vectors(part), offsets)
+        by_sentence = None if casing is None else np.split(casing, offsets[1:-1])
+        return ReleasedSentences(vectors, self.data.groups_of(rows), self.data.y[rows], by_sentence)
+
+    @cached_property
+    def _labels(self) -> np.ndarray:
+        return np.unique(self.data.y.data.astype(str), return_inverse=True)[1].reshape(-1)
+
+
+def items_of(X: TokenSequences, rows: np.ndarray) -> np.ndarray:
+    """Positions of the tokens of the given sentences, in order."""
+    parts = [np.arange(X.offsets[row], X.offsets[row + 1]) for row in rows]
+    return np.concatenate(parts) if parts else np.zeros(0, dtype=np.int64)
