@@ -46,7 +46,7 @@ class LocaleWords:
     Examples
     --------
     >>> words = locale_words("es")
-    >>> words.sex_of("María"), "Dra" in words.titles, words.month_number("setiembre")
+    >>> words.sex_of("Carmen"), "Dra" in words.titles, words.month_number("setiembre")
     ('F', False, 9)
     """
 

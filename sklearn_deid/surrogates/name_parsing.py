@@ -10,6 +10,7 @@ from .folding import fold
 from .locale_words import LocaleWords
 
 KEPT, INITIAL, INITIALS, GIVEN, SURNAME, DIGITS = "kept", "initial", "initials", "given", "surname", "digits"
+_JOINERS = ("-", "\u2010", "\u2011", "'", "\u2019")
 _PIECES = re.compile(r"[^\W\d_]+|\d+|[\W_]+")
 
 
@@ -56,15 +57,19 @@ def parse_name(
     pieces = _PIECES.findall(text)
     roles = [_fixed_role(pieces, i, words) for i in range(len(pieces))]
     free = [i for i, role in enumerate(roles) if role == ""]
-    comma = next((i for i, piece in enumerate(pieces) if "," in piece), None)
+    units = _hyphenated(pieces, free)
+    comma = next((i for i, piece in enumerate(pieces) if "," in piece), len(pieces))
     if kind in ("given name", "surname"):
-        found = [GIVEN if kind == "given name" else SURNAME] * len(free)
-    elif comma is not None and any(i < comma for i in free):
-        found = [SURNAME if i < comma else GIVEN for i in free]
+        found = [GIVEN if kind == "given name" else SURNAME] * len(units)
+    elif units and units[0][0] < comma < _last_name(roles):
+        found = [SURNAME if unit[0] < comma else GIVEN for unit in units]
     else:
-        found = _by_position([pieces[i] for i in free], _after_particle(pieces, free, words), words, role_of)
-    for i, role in zip(free, found, strict=True):
-        roles[i] = role
+        behind = _behind_particle(pieces, words)
+        names = [(pieces[unit[-1]], unit[0] > behind) for unit in units]
+        found = _by_position(names, words, role_of)
+    for unit, role in zip(units, found, strict=True):
+        for i in unit:
+            roles[i] = role
     if not any(role == INITIAL for role in roles) and len(free) == 1 and found == [SURNAME]:
         roles[free[0]] = _initials_or_name(pieces[free[0]], words, role_of)
     return tuple(map(NamePart, pieces, roles))
@@ -87,7 +92,9 @@ def _fixed_role(pieces: list[str], i: int, words: LocaleWords) -> str:
     # Particles in capitals stand in names in capitals; capitalised particles are part of the surname.
     if folded in words.particles and len(piece) > 1 and not is_alone and i > 0:
         return KEPT
-    return INITIAL if len(piece) == 1 else ""
+    # "Ch." before a surname, too
+    is_short = len(piece) == 2 and pieces[i + 1 : i + 2] != [] and pieces[i + 1][0] == "." and not piece.isupper()
+    return INITIAL if len(piece) == 1 or is_short else ""
 
 
 def _may_be_title(pieces: list[str], i: int) -> bool:
@@ -96,30 +103,46 @@ def _may_be_title(pieces: list[str], i: int) -> bool:
     return len(pieces[i]) > 1 or (i == 0 and has_words_behind and pieces[1:2] == [". "])
 
 
-def _after_particle(pieces: list[str], free: list[int], words: LocaleWords) -> list[bool]:
-    first = next(
-        (i for i, piece in enumerate(pieces) if i and piece.islower() and fold(piece) in words.particles), len(pieces)
-    )
-    return [i > first for i in free]
+def _hyphenated(pieces: list[str], free: list[int]) -> list[list[int]]:
+    """Units of words that hyphens or apostrophes join, since they have one role."""
+    units: list[list[int]] = []
+    for i in free:
+        if units and units[-1][-1] == i - 2 and pieces[i - 1] in _JOINERS:
+            units[-1].append(i)
+        else:
+            units.append([i])
+    return units
+
+
+def _last_name(roles: list[str]) -> int:
+    return max((i for i, role in enumerate(roles) if role in ("", INITIAL)), default=-1)
+
+
+def _behind_particle(pieces: list[str], words: LocaleWords) -> int:
+    """Position of the first particle in lower case; behind all pieces if there is none."""
+    found = (i for i, piece in enumerate(pieces) if piece.islower() and fold(piece) in words.particles)
+    return next(found, len(pieces))
 
 
 def _by_position(
-    names: list[str], behind: list[bool], words: LocaleWords, role_of: Callable[[str], str | None]
+    names: list[tuple[str, bool]], words: LocaleWords, role_of: Callable[[str], str | None]
 ) -> list[str]:
-    """Roles of words without a comma: given names first, surnames last."""
+    """Roles of words without a comma: given names first, surnames last. The flag tells words behind a particle."""
     n = len(names)
     if n == 0:
         return []
     if n == 1:
-        known = role_of(fold(names[0]))
-        return [known or (GIVEN if words.is_given_name(names[0]) else SURNAME)]
+        word, is_behind = names[0]
+        known = role_of(fold(word))
+        return [known or (GIVEN if words.is_given_name(word) and not is_behind else SURNAME)]
     if words.locale not in ("es", "pt"):
-        n_given = behind.index(True) if True in behind[1:] else n - 1
+        n_given = next((i for i, (_, is_behind) in enumerate(names) if is_behind and i), n - 1)
         return [GIVEN] * n_given + [SURNAME] * (n - n_given)
     # Two surnames are usual. "Juan José" has none; "Rubio Fernández" has no given name.
-    if all(map(words.is_given_name, names)):
+    may_be = [words.may_be_given_name(word) for word, _ in names]
+    if all(may_be) and words.is_given_name(names[-1][0]):
         return [GIVEN] * n
-    leading = next((i for i, name in enumerate(names) if not words.may_be_given_name(name)), n)
+    leading = may_be.index(False) if False in may_be else n
     n_given = min(leading, n - 1) if leading else max(n - 2, 0)
     return [GIVEN] * n_given + [SURNAME] * (n - n_given)
 

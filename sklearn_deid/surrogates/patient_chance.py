@@ -26,9 +26,15 @@ class PatientChance:
 
     def __init__(self, key: bytes, patient: str, copy: int = 0) -> None:
         self._key, self._patient, self._copy = key, patient, str(copy)
+        # Above 0, `of` has other draws for places and institutions: the earlier ones did not fit.
+        self.attempt = 0
 
     def __repr__(self) -> str:  # neither the key nor the patient
         return "PatientChance()"
+
+    def again(self, kind: str, *entity: str) -> KeyedChance:
+        """Draws for an entity as in `of`, other ones at each attempt."""
+        return self.of(kind, *entity, *((f"attempt {self.attempt}",) if self.attempt else ()))
 
     def of(self, kind: str, *entity: str) -> KeyedChance:
         """Draws for an entity of the patient, such as a town; equal entities have equal draws."""
