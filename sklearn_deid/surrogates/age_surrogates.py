@@ -35,7 +35,7 @@ class AgeSurrogates:
     def __init__(self, words: LocaleWords, ages: str, years: int = 0) -> None:
         self._ages, self._years = ages, years
         self._units = words.numbered("age units")
-        self._numbers = {word: int(value) for word, value in words.numbered("number words").items()}
+        self._numbers = words.numbered("number words")
 
     def surrogate(self, text: str) -> str | None:
         """Age in the form of ``text``, or None if no rule knows the form."""
@@ -49,8 +49,8 @@ class AgeSurrogates:
         """Pieces with tens and ones of number words in one piece."""
         joined: list[str] = []
         for piece in pieces:
-            tens = self._numbers.get(fold(joined[-2])) if len(joined) > 1 and joined[-1] in ("-", " ") else None
-            if tens is not None and tens >= 20 and 0 < self._numbers.get(fold(piece), 0) < 10:
+            tens = self._numbers.get(fold(joined[-2]), "0") if len(joined) > 1 and joined[-1] in ("-", " ") else "0"
+            if int(tens) >= 20 and 0 < int(self._numbers.get(fold(piece), "0")) < 10:
                 joined[-2:] = ["".join((*joined[-2:], piece))]
             else:
                 joined.append(piece)
@@ -60,7 +60,7 @@ class AgeSurrogates:
         if piece.isdigit():
             return int(piece)
         parts = [self._numbers.get(fold(part)) for part in re.split(r"[- ]", piece) if part]
-        return None if not parts or None in parts else sum(part for part in parts if part is not None)
+        return None if not parts or None in parts else sum(int(part) for part in parts if part is not None)
 
     def _piece(self, pieces: list[str], i: int) -> str | None:
         piece, value = pieces[i], self._value(pieces[i])

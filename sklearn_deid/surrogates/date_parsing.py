@@ -104,7 +104,7 @@ def is_day_first(texts: list[str], default: bool) -> bool:
 def _parse_one(text: str, words: LocaleWords, day_first: bool) -> WrittenDate | None:
     if not text.strip():
         return None
-    if _CLOCK_ALONE.fullmatch(text) or fold(text) in map(fold, words.block("relative days")):
+    if _CLOCK_ALONE.fullmatch(text) or fold(text) in words.numbered("relative days"):
         return WrittenDate(((text, LITERAL),))
     clock = _CLOCK_BEHIND.search(text)
     if clock is not None and clock.start():
@@ -158,7 +158,7 @@ def _by_pieces(text: str, words: LocaleWords, day_first: bool) -> WrittenDate | 
 
 
 def _word_roles(raw: list[str], words: LocaleWords) -> Iterator[str | None]:
-    literal = frozenset(map(fold, words.block("date words")))
+    literal = words.numbered("date words")
     seasons = words.numbered("seasons")
     has_number = any(piece.isdigit() for piece in raw)
     for i, piece in enumerate(raw):
@@ -252,6 +252,8 @@ def _compact(digits: str, day_first: bool) -> list[tuple[str, str]] | None:
     else:
         cut = (0, 2, 4, len(digits)) if len(digits) > 4 else (0, 2, 4)
         rest = _day_and_month(int(digits[:2]), int(digits[2:4]), day_first)
+        if rest is None and len(digits) == 6 and _day_and_month(int(digits[2:4]), int(digits[4:]), False):
+            return [(digits[:2], YEAR), (digits[2:4], MONTH), (digits[4:], DAY)]
         if rest is None or (len(digits) == 8 and not 1800 <= int(digits[4:]) <= 2100):
             return None
         roles = [*rest, YEAR][: len(cut) - 1]

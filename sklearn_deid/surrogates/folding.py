@@ -13,6 +13,9 @@ def fold(text: str) -> str:
     >>> fold("  García\\u00a0LÓPEZ ")
     'garcia lopez'
     """
+    # No cache: a module must not keep words of notes.
+    if text.isascii():
+        return " ".join(text.lower().split())
     plain = unicodedata.normalize("NFKD", text.casefold())
     return " ".join("".join(sign for sign in plain if not unicodedata.combining(sign)).split())
 

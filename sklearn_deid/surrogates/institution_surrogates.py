@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import cache
 
 from .folding import fold
 from .keyed_chance import KeyedChance
@@ -42,7 +43,7 @@ class InstitutionSurrogates:
         if _CODE.fullmatch(text) and " " not in text.strip():
             return random_of_form(text, self._chance.again("institution code", text))
         forms = self._words.block(block)
-        heads = [_heads(form) for form in forms]
+        heads = _all_heads(forms)
         spoken = frozenset(map(fold, _WORDS.findall(text)))
         own = " ".join(word for word in map(fold, _WORDS.findall(text)) if not any(word in head for head in heads))
         scores = [len(head & spoken) for head in heads]
@@ -69,7 +70,7 @@ class InstitutionSurrogates:
         listed = self._words.professions
         alike = [job for job in listed if len(job.split()) == len(text.split())]
         job = draw_other(chance, alike if len(alike) >= 10 else listed, self._avoided)
-        return job.upper() if text.isupper() else job[0].lower() + job[1:] if text[0].islower() else job
+        return job.upper() if text.isupper() else _lower(job) if text[0].islower() else job
 
     def _name(self, own: str, form: str) -> str:
         """Own part of a name: a town behind "of", a given name behind "Saint", else a town or a surname."""
@@ -90,10 +91,21 @@ class InstitutionSurrogates:
         return frozenset(fold(word) for ward in wards for word in _WORDS.findall(ward))
 
 
+@cache
+def _all_heads(forms: tuple[str, ...]) -> tuple[frozenset[str], ...]:
+    """`_heads` of public forms; no word of a note is kept."""
+    return tuple(map(_heads, forms))
+
+
 def _heads(form: str) -> frozenset[str]:
     """Folded words of a form that tell the kind of institution."""
     own = fold(form.replace("{}", " ")).replace("&", " ")
     return frozenset(word for word in _WORDS.findall(own) if len(word) >= _LEAST_HEAD or word in ("ch", "st", "ag", "bv"))
+
+
+def _lower(job: str) -> str:
+    """Profession with a small first letter, unless it begins with an abbreviation."""
+    return job[0].lower() + job[1:] if job[1:2].islower() else job
 
 
 def _digits_only(text: str, chance: KeyedChance) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable
 from functools import cache, cached_property
 from importlib import import_module
@@ -46,20 +47,34 @@ class LocaleWords:
     Examples
     --------
     >>> words = locale_words("es")
-    >>> words.sex_of("Carmen"), "Dra" in words.titles, words.month_number("setiembre")
+    >>> words.sex_of("María"), "Dra" in words.titles, words.month_number("setiembre")
     ('F', False, 9)
     """
 
     def __init__(self, locale: str) -> None:
         self.locale = locale
+        self._blocks: dict[str, tuple[str, ...]] = {}
+        self._folded: dict[str, dict[str, str]] = {}
+        self._bare: dict[str, frozenset[str]] = {}
 
     def block(self, name: str) -> tuple[str, ...]:
         """Words of a block in the file of the locale; empty if the file has no such block."""
-        return word_list(self.locale, name) if has_word_list(self.locale, name) else ()
+        if name not in self._blocks:
+            self._blocks[name] = word_list(self.locale, name) if has_word_list(self.locale, name) else ()
+        return self._blocks[name]
 
     def numbered(self, name: str) -> dict[str, str]:
-        """Entries ``word=value`` of a block, with folded words."""
-        return {fold(word): value for word, _, value in (entry.partition("=") for entry in self.block(name))}
+        """Entries ``word=value`` of a block by folded word; the value is empty for entries without one."""
+        if name not in self._folded:
+            entries = (entry.partition("=") for entry in self.block(name))
+            self._folded[name] = {fold(word): value for word, _, value in entries}
+        return self._folded[name]
+
+    def bare(self, name: str) -> frozenset[str]:
+        """Folded words of a block without a full stop at the end."""
+        if name not in self._bare:
+            self._bare[name] = frozenset(fold(word).rstrip(".") for word in self.block(name))
+        return self._bare[name]
 
     # ---- names
 
@@ -77,7 +92,11 @@ class LocaleWords:
     @cached_property
     def _sexes(self) -> dict[str, str]:
         female, male = ({fold(name) for name in self.given_names[sex]} for sex in "FM")
-        return {**dict.fromkeys(female - male, "F"), **dict.fromkeys(male - female, "M")}
+        table = {**dict.fromkeys(female - male, "F"), **dict.fromkeys(male - female, "M")}
+        if self.locale in ("es", "it", "pt"):
+            # Women are called María José, and men José María: the lists of single words have both names twice.
+            table |= {name: "F" if name[-1] == "a" else "M" for name in female & male if name[-1] in "aeo"}
+        return table
 
     @cached_property
     def _both_sexes(self) -> frozenset[str]:
@@ -149,6 +168,16 @@ class LocaleWords:
     def countries(self) -> tuple[str, ...]:
         """Countries in the language of the locale."""
         return self.block("countries") or tuple(self._provider("address").countries)
+
+    @cached_property
+    def folded_countries(self) -> frozenset[str]:
+        """Folded countries, to recognise them."""
+        return frozenset(map(fold, (*self.countries, self.home_country)))
+
+    @cached_property
+    def folded_towns(self) -> frozenset[str]:
+        """Folded towns, to recognise them."""
+        return frozenset(fold(town.name) for town in self.towns)
 
     @cached_property
     def home_country(self) -> str:
@@ -231,10 +260,9 @@ def guess_locale(text: str, default: str = "en") -> str:
     >>> guess_locale("Der Patient wurde am Montag in die Klinik aufgenommen.")
     'de'
     """
-    tokens = re.findall(r"[^\W\d_]+", text.casefold())
+    tokens = Counter(re.findall(r"[^\W\d_]+", text.casefold()))
     counts = {
-        locale: sum(map(frozenset(locale_words(locale).block("function words")).__contains__, tokens))
-        for locale in LOCALES
+        locale: sum(tokens[word] for word in locale_words(locale).block("function words")) for locale in LOCALES
     }
     best = max(counts, key=counts.__getitem__)
     return best if counts[best] else default

@@ -62,13 +62,15 @@ class NetSurrogates:
 
     def _word(self, word: str, names: dict[str, str]) -> str:
         chance = self._chance.of("word of an address", fold(word))
-        if word.isdigit() or len(word) <= _LONGEST_CODE:
-            return random_of_form(word, chance)
-        folded = fold(word)
-        own = max((name for name in names if name in folded), key=len, default=None)
+        return random_of_form(word, chance) if word.isdigit() else self._letters(fold(word), names, chance)
+
+    def _letters(self, word: str, names: dict[str, str], chance: KeyedChance) -> str:
+        own = max((name for name in names if name in word), key=len, default=None)
         if own is not None:
-            before, _, behind = folded.partition(own)
-            return random_of_form(before, chance) + _plain(names[own]) + random_of_form(behind, chance)
+            before, _, behind = word.partition(own)
+            return self._letters(before, names, chance) + _plain(names[own]) + self._letters(behind, names, chance)
+        if len(word) <= _LONGEST_CODE:
+            return random_of_form(word, chance)
         # Longer words are mostly an initial and a surname.
         letter = random_of_form("a", chance) if chance.happens(0.5) else ""
         return letter + _plain(chance.pick(self._words.surnames))

@@ -12,6 +12,7 @@ from .number_surrogates import random_of_form
 from .patient_chance import PatientChance
 
 _HOME_SHARE = 0.85
+_LONGEST_DOOR = 3
 _PIECES = re.compile(r"\d+|[^\W\d_]+\.?|[\W_]")
 _SUFFIXED = ("de", "nl", "nb")
 
@@ -34,18 +35,18 @@ class PlaceSurrogates:
 
     def __init__(self, chance: PatientChance, words: LocaleWords, avoided: frozenset[str]) -> None:
         self._chance, self._words, self._avoided = chance, words, avoided
-        self._types = frozenset(fold(word).rstrip(".") for word in words.block("street types"))
-        self._tail = frozenset(fold(word).rstrip(".") for word in words.block("street tail words"))
+        self._types = words.bare("street types")
+        self._tail = words.bare("street tail words")
 
     def kind_of(self, text: str) -> str:
         """``"postcode"``, ``"region"``, ``"country"`` or ``"town"`` for a place whose label does not tell."""
         folded = fold(text)
         if any(map(str.isdigit, text)):
             return "postcode"
-        if folded in map(fold, self._words.countries) or folded == fold(self._words.home_country):
+        if folded in self._words.folded_countries:
             return "country"
-        is_town = any(fold(town.name) == folded for town in self._words.towns)
-        return "region" if folded in self._words.region_names and not is_town else "town"
+        is_region = folded in self._words.region_names and folded not in self._words.folded_towns
+        return "region" if is_region else "town"
 
     def town(self, text: str) -> str:
         """Town for a town."""
@@ -78,7 +79,7 @@ class PlaceSurrogates:
 
     def street(self, text: str) -> str:
         """Street in the form of ``text``."""
-        pieces = [piece for piece in _PIECES.findall(text)]
+        pieces = _PIECES.findall(text)
         kept = [self._is_kept(pieces, i) for i in range(len(pieces))]
         chance = self._chance.again("street", fold(text))
         if self._words.locale in _SUFFIXED and (suffixed := self._suffixed(pieces, kept, chance)) is not None:
@@ -93,8 +94,9 @@ class PlaceSurrogates:
                 i += 1
                 continue
             name = pieces[i:stop]
-            # The first words are the name of the street; later words that no list knows are flats and doors.
-            out.append(random_of_form("".join(name), chance) if is_named else self._street_name("".join(name)))
+            # The first words are the name of the street; later short words that no list knows are flats and doors.
+            is_door = is_named and max(map(len, name)) <= _LONGEST_DOOR
+            out.append(random_of_form("".join(name), chance) if is_door else self._street_name("".join(name)))
             is_named, i = True, stop
         return "".join(out)
 
@@ -158,7 +160,7 @@ def with_case(name: str, text: str) -> str:
 def _end_of_name(pieces: list[str], kept: list[bool], start: int) -> int:
     """End of the run of words that starts here; ``start`` if no such run starts here."""
     stop = i = start
-    while i < len(pieces) and (not kept[i] or pieces[i] in (" ", "-", "'", "\u2019")):
+    while i < len(pieces) and (not kept[i] or pieces[i] in (" ", "-", "'", "\u2019", "\u00b4")):
         if not kept[i]:
             stop = i + 1
         elif i == start:

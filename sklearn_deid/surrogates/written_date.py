@@ -111,7 +111,7 @@ def weekday_number(word: str, words: LocaleWords) -> int | None:
     """Number of a weekday from its name or abbreviation, Monday being 0; None for other words."""
     folded = fold(word)
     for block in ("weekdays", "weekday abbreviations"):
-        names = [fold(name) for name in words.block(block)]
+        names = list(words.numbered(block))
         if folded in names:
             return names.index(folded)
     return None
@@ -125,7 +125,7 @@ def _weekday(word: str, words: LocaleWords) -> int:
 
 def _named(text: str, words: LocaleWords, unit: str, index: int) -> str:
     names = words.block(f"{unit}s")
-    is_name = fold(text) in map(fold, names)
+    is_name = fold(text) in words.numbered(f"{unit}s")
     name = (names if is_name else words.block(f"{unit} abbreviations"))[index]
     return name if fold(name)[:1] != name[:1].lower() and text.islower() else apply_casing(name, casing_pattern(text))
 
