@@ -1,11 +1,15 @@
-"""Invented names, places, dates and identifiers, drawn from one stream of random numbers."""
+"""Invented names, places, dates and identifiers: for generated notes, and as surrogates for the PHI of real notes."""
 
 from . import dates, identifiers, names, places
 from .chance import Chance
 from .data_file import Block, DataFile, Entry, read_data_file
 from .dates import DATE_FORMS, shift, years_between
+from .keyed_chance import KeyedChance, new_key
+from .label_kinds import label_kinds
 from .names import given_name, initials_of, misspell_name, surname
 from .placeholders import PlaceholderFiller, is_name_label
+from .surrogate_engine import Replacement, SurrogateEngine, document_of, rewritten
+from .surrogate_settings import SurrogateSettings
 from .word_list import word_list
 
 __all__ = [
@@ -14,16 +18,24 @@ __all__ = [
     "Chance",
     "DataFile",
     "Entry",
+    "KeyedChance",
     "PlaceholderFiller",
+    "Replacement",
+    "SurrogateEngine",
+    "SurrogateSettings",
     "dates",
+    "document_of",
     "given_name",
     "identifiers",
     "initials_of",
     "is_name_label",
+    "label_kinds",
     "misspell_name",
     "names",
+    "new_key",
     "places",
     "read_data_file",
+    "rewritten",
     "shift",
     "surname",
     "word_list",

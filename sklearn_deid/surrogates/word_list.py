@@ -66,3 +66,14 @@ def word_list(file: str, block: str) -> tuple[str, ...]:
     ('Christmas', 'Thanksgiving')
     """
     return _read_once(_FOLDER / f"{file}.txt")[block]
+
+
+def has_word_list(file: str, block: str) -> bool:
+    """Whether a file of this package has the block.
+
+    Examples
+    --------
+    >>> has_word_list("es", "months"), has_word_list("es", "planets")
+    (True, False)
+    """
+    return block in _read_once(_FOLDER / f"{file}.txt")

@@ -1,0 +1,207 @@
+"""Check digits of national numbers: right ones, or wrong ones on purpose."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+from .chance import Chance
+
+_DNI = "TRWAGMYFPDXBNJZSQVHLCKE"
+# Values of signs in odd places of a codice fiscale; digits have those of the first ten letters.
+_ODD_VALUES = (1, 0, 5, 7, 9, 13, 15, 17, 19, 21, 2, 4, 18, 20, 11, 3, 6, 8, 12, 14, 16, 10, 22, 25, 24, 23)
+_LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+_ODD = dict(zip(_LETTERS, _ODD_VALUES, strict=True)) | dict(zip("0123456789", _ODD_VALUES, strict=False))
+_TRIES = 200
+
+
+def _weighted(digits: str, weights: tuple[int, ...]) -> int:
+    return sum(int(digit) * weight for digit, weight in zip(digits, weights, strict=True))
+
+
+def dni(body: str) -> str | None:
+    """Letter of a Spanish DNI (8 digits) or NIE (X, Y or Z and 7 digits).
+
+    Examples
+    --------
+    >>> dni("12345678"), dni("X1234567")
+    ('Z', 'L')
+    """
+    return _DNI[int(body.replace("X", "0").replace("Y", "1").replace("Z", "2")) % 23]
+
+
+def nuss(body: str) -> str | None:
+    """Two check digits of a Spanish social security number: province and number modulo 97."""
+    province, number = int(body[:2]), int(body[2:])
+    whole = number + province * 10_000_000 if number < 10_000_000 else int(body)
+    return f"{whole % 97:02d}"
+
+
+def nir(body: str) -> str | None:
+    """Two check digits of a French NIR of 13 digits.
+
+    Examples
+    --------
+    >>> nir("1841276451089")
+    '46'
+    """
+    return f"{97 - int(body) % 97:02d}"
+
+
+def codice_fiscale(body: str) -> str | None:
+    """Last letter of an Italian codice fiscale.
+
+    Examples
+    --------
+    >>> codice_fiscale("RSSMRA85T10A562")
+    'S'
+    """
+    even = sum(int(sign) if sign.isdigit() else _LETTERS.index(sign) for sign in body[1::2])
+    return _LETTERS[(sum(_ODD[sign] for sign in body[::2]) + even) % 26]
+
+
+def bsn(body: str) -> str | None:
+    """Last digit of a Dutch BSN; None where no digit fits.
+
+    Examples
+    --------
+    >>> bsn("11122233")
+    '3'
+    """
+    digit = _weighted(body, (9, 8, 7, 6, 5, 4, 3, 2)) % 11
+    return None if digit == 10 else str(digit)
+
+
+def fodselsnummer(body: str) -> str | None:
+    """Two check digits of a Norwegian birth number; None where none fit.
+
+    Examples
+    --------
+    >>> fodselsnummer("010107501")
+    '60'
+    """
+    first = -_weighted(body, (3, 7, 6, 1, 8, 9, 4, 5, 2)) % 11
+    if first == 10:
+        return None
+    second = -_weighted(f"{body}{first}", (5, 4, 3, 2, 7, 6, 5, 4, 3, 2)) % 11
+    return None if second == 10 else f"{first}{second}"
+
+
+def nif(body: str) -> str | None:
+    """Last digit of a Portuguese NIF.
+
+    Examples
+    --------
+    >>> nif("12345678")
+    '9'
+    """
+    digit = -_weighted(body, (9, 8, 7, 6, 5, 4, 3, 2)) % 11
+    return str(digit if digit < 10 else 0)
+
+
+def steuer_id(body: str) -> str | None:
+    """Last digit of a German tax number of 11 digits (ISO 7064, MOD 11,10).
+
+    Examples
+    --------
+    >>> steuer_id("8609574271")
+    '9'
+    """
+    product = 10
+    for digit in body:
+        total = (int(digit) + product) % 10 or 10
+        product = 2 * total % 11
+    return str((11 - product) % 10)
+
+
+def luhn(body: str) -> str | None:
+    """Last digit of a card number.
+
+    Examples
+    --------
+    >>> luhn("7992739871")
+    '3'
+    """
+    doubled = [int(digit) * (2 - i % 2) for i, digit in enumerate(reversed(body))]
+    return str(-sum(number - 9 * (number > 9) for number in doubled) % 10)
+
+
+# Form of the letters and digits (the check digits in the second group), and the function of the first group.
+_FORMS: dict[str, tuple[tuple[re.Pattern[str], Callable[[str], str | None]], ...]] = {
+    "es": (
+        (re.compile(r"(\d{8}|[XYZ]\d{7})([A-Z])"), dni),
+        (re.compile(r"(\d{10})(\d{2})"), nuss),
+    ),
+    "fr": ((re.compile(r"(\d{13})(\d{2})"), nir),),
+    "it": ((re.compile(r"([A-Z]{6}\d{2}[A-Z]\d{2}[A-Z]\d{3})([A-Z])"), codice_fiscale),),
+    "nl": ((re.compile(r"(\d{8})(\d)"), bsn),),
+    "nb": ((re.compile(r"(\d{9})(\d{2})"), fodselsnummer),),
+    "pt": ((re.compile(r"(\d{8})(\d)"), nif),),
+    "de": ((re.compile(r"(\d{10})(\d)"), steuer_id),),
+    "en": (),
+}
+_CARD = ((re.compile(r"(\d{15})(\d)"), luhn),)
+
+
+def with_check_digits(text: str, locale: str, valid: bool, chance: Chance) -> str:
+    """Number with right check digits, or with wrong ones; unchanged if the form has no check digits.
+
+    Parameters
+    ----------
+    text : str
+        Number. Characters other than letters and digits stay.
+    locale : str
+        Locale, which tells the national numbers.
+    valid : bool
+        Whether the check digits are right.
+    chance : Chance
+        Random draws, for wrong check digits and for numbers that can have no right ones.
+
+    Examples
+    --------
+    >>> with_check_digits("12.345.678-A", "es", True, Chance(0))
+    '12.345.678-Z'
+    """
+    bare = "".join(sign for sign in text if sign.isalnum()).upper()
+    for form, check in (*_FORMS[locale], *_CARD):
+        found = form.fullmatch(bare)
+        if found is not None:
+            return _put(text, _checked(found[1], check, valid, chance))
+    return text
+
+
+def has_valid_check_digits(text: str, locale: str) -> bool | None:
+    """Whether the check digits are right; None if the form has no check digits."""
+    bare = "".join(sign for sign in text if sign.isalnum()).upper()
+    for form, check in (*_FORMS[locale], *_CARD):
+        if (found := form.fullmatch(bare)) is not None:
+            return check(found[1]) == found[2]
+    return None
+
+
+def _checked(body: str, check: Callable[[str], str | None], valid: bool, chance: Chance) -> str:
+    right = check(body)
+    for _ in range(_TRIES):
+        if right is not None:
+            break
+        body = body[:-1] + str(chance.number(0, 9)) if chance.happens(0.5) else str(chance.number(1, 9)) + body[1:]
+        right = check(body)
+    assert right is not None  # nine of ten bodies have check digits
+    if valid:
+        return body + right
+    last = right[-1]
+    others = [sign for sign in (_LETTERS if last.isalpha() else "0123456789") if sign != last]
+    return body + right[:-1] + chance.pick(others)
+
+
+def _put(text: str, new: str) -> str:
+    """Write the new letters and digits into the places of the old ones."""
+    signs = iter(new)
+    out = []
+    for sign in text:
+        if sign.isalnum():
+            drawn = next(signs)
+            out.append(drawn.lower() if sign.islower() else drawn)
+        else:
+            out.append(sign)
+    return "".join(out)

@@ -1,0 +1,285 @@
+"""Recognition of written dates in eight languages."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+
+from .folding import fold
+from .locale_words import LocaleWords
+from .written_date import (
+    DAY,
+    DECADE,
+    HOLIDAY,
+    LITERAL,
+    MONTH,
+    MONTH_NAME,
+    ORDINAL,
+    SEASON,
+    WEEKDAY,
+    YEAR,
+    WrittenDate,
+    weekday_number,
+)
+
+_PIECES = re.compile(r"\d+|[^\W\d_]+|[\W_]+")
+_CLOCK = r"(?<!\d)\d{1,2}[:.h]\d{2}(?::\d{2})?(?:\s?[aApP]\.?[mM]\b\.?)?(?:\s?(?:hrs?|h|Uhr|horas)\b\.?)?"
+_CLOCK_BEHIND = re.compile(rf"(?:T|\s*[,;(@]\s*|\s+(?:at|a las|um|à|alle|om|kl\.?|às)?\s*){_CLOCK}\)?\s*$")
+_CLOCK_ALONE = re.compile(rf"\s*{_CLOCK}\s*")
+# Separators of ranges; those that are also inside of dates come last.
+_RANGES = tuple(
+    re.compile(pattern)
+    for pattern in (
+        r"\s+(?:to|through|until|and|a|al|hasta|y|bis|und|au|et|tot|en|til|e|at\u00e9)\s+",
+        r"\s+[-\u2013/]\s+",
+        r"\s*[-\u2013]\s*",
+        r"/",
+    )
+)
+_ORDINALS = frozenset(("st", "nd", "rd", "th", "er", "\u00ba", "\u00aa", "o"))
+_PIVOT = 30
+
+
+def parse_dates(text: str, words: LocaleWords, day_first: bool) -> tuple[WrittenDate, ...] | None:
+    """Recognise a date, or a range of two dates.
+
+    Parameters
+    ----------
+    text : str
+        Date as it is written in the note.
+    words : LocaleWords
+        Names of months, days, seasons and holidays.
+    day_first : bool
+        Whether 3/4/2011 is the 3rd of April.
+
+    Returns
+    -------
+    tuple of WrittenDate, or None
+        Dates whose pieces make up the text. None if no rule knows the form.
+
+    Examples
+    --------
+    >>> from sklearn_deid.surrogates.locale_words import locale_words
+    >>> parse_dates("14 de marzo de 2011", locale_words("es"), day_first=True)
+    (WrittenDate(day, month_name, year),)
+    """
+    whole = _parse_one(text, words, day_first)
+    if whole is not None:
+        return (whole,)
+    for pattern in _RANGES:
+        for found in pattern.finditer(text):
+            left = _parse_one(text[: found.start()], words, day_first)
+            right = _parse_one(text[found.end() :], words, day_first)
+            if left is not None and right is not None and not (left.is_fixed or right.is_fixed):
+                return _filled(left, right), WrittenDate(((found[0], LITERAL),)), right
+    return None
+
+
+def _filled(left: WrittenDate, right: WrittenDate) -> WrittenDate:
+    """First date of a range with the month and the year of the second ("3-5 May 2011")."""
+    if left.day is None or right.day is None:
+        return left
+    month = right.month if left.month is None else left.month
+    return replace(left, month=month, year=right.year if left.year is None else left.year)
+
+
+def is_day_first(texts: list[str], default: bool) -> bool:
+    """Whether the dates of a note have the day before the month, judged by numbers above 12.
+
+    Examples
+    --------
+    >>> is_day_first(["3/4/2011", "25/4/2011"], default=False), is_day_first(["3/4/2011"], default=False)
+    (True, False)
+    """
+    votes = 0
+    for text in texts:
+        found = re.match(r"\s*(\d{1,2})\s*[/.|-]\s*(\d{1,2})\b", text)
+        if found is not None:
+            a, b = int(found[1]), int(found[2])
+            votes += (12 < a <= 31 and b <= 12) - (12 < b <= 31 and a <= 12)
+    return votes > 0 if votes else default
+
+
+def _parse_one(text: str, words: LocaleWords, day_first: bool) -> WrittenDate | None:
+    if not text.strip():
+        return None
+    if _CLOCK_ALONE.fullmatch(text) or fold(text) in words.numbered("relative days"):
+        return WrittenDate(((text, LITERAL),))
+    clock = _CLOCK_BEHIND.search(text)
+    if clock is not None and clock.start():
+        before = _parse_one(text[: clock.start()], words, day_first)
+        return None if before is None else _joined(before, clock[0])
+    return _holiday_date(text, words) or _by_pieces(text, words, day_first)
+
+
+def _joined(before: WrittenDate, literal: str) -> WrittenDate:
+    pieces = (*before.pieces, (literal, LITERAL))
+    return WrittenDate(pieces, before.year, before.month, before.day, before.season)
+
+
+def _holiday_date(text: str, words: LocaleWords) -> WrittenDate | None:
+    bare = re.sub(r"[\s,]+(?:of\s+|de\s+)?(\d{4})\s*$", "", text)
+    days = words.numbered("holidays")
+    if fold(bare) not in days:
+        return None
+    month, day = map(int, days[fold(bare)].split("-"))
+    pieces = [(bare, HOLIDAY)]
+    year = None
+    if len(bare) < len(text):
+        year = int(text.strip()[-4:])
+        rest = text[len(bare) :]
+        at = rest.index(str(year))
+        pieces += [(rest[:at], LITERAL), (str(year), YEAR), (rest[at + 4 :], LITERAL)]
+    return WrittenDate(tuple(piece for piece in pieces if piece[0]), year, month, day)
+
+
+def _by_pieces(text: str, words: LocaleWords, day_first: bool) -> WrittenDate | None:
+    raw = _PIECES.findall(text)
+    roles = list(_word_roles(raw, words))
+    if None in roles:
+        return None
+    numbers = [i for i, piece in enumerate(raw) if piece.isdigit()]
+    if len(numbers) == 1 and MONTH_NAME not in roles and _is_compact(raw[numbers[0]]):
+        i = numbers[0]
+        split = _compact(raw[i], day_first)
+        if split is None:
+            return None
+        pieces = [*zip(raw[:i], roles[:i], strict=True), *split, *zip(raw[i + 1 :], roles[i + 1 :], strict=True)]
+    else:
+        found = _number_roles([raw[i] for i in numbers], MONTH_NAME in roles, _with_apostrophe(raw, numbers), day_first)
+        if found is None or (not numbers and not set(roles) & {MONTH_NAME, WEEKDAY, SEASON}):
+            return None
+        for i, role in zip(numbers, found, strict=True):
+            is_decade = role == YEAR and raw[i + 1 : i + 2] == ["s"] and raw[i].endswith("0")
+            roles[i] = DECADE if is_decade else role
+        pieces = list(zip(raw, roles, strict=True))
+    return _valued(tuple((text, str(role)) for text, role in pieces), words)
+
+
+def _word_roles(raw: list[str], words: LocaleWords) -> Iterator[str | None]:
+    literal = words.numbered("date words")
+    seasons = words.numbered("seasons")
+    has_number = any(piece.isdigit() for piece in raw)
+    for i, piece in enumerate(raw):
+        if not piece[0].isalpha():
+            yield LITERAL
+            continue
+        after_number = i > 0 and raw[i - 1].isdigit()
+        is_month = words.month_number(piece) is not None
+        if after_number and piece.lower() in _ORDINALS:
+            yield ORDINAL
+        elif weekday_number(piece, words) is not None and not (is_month and has_number):
+            yield WEEKDAY
+        elif is_month:
+            yield MONTH_NAME
+        elif fold(piece) in seasons:
+            yield SEASON
+        elif fold(piece) in literal or (after_number and piece == "s") or piece == "T":
+            yield LITERAL
+        else:
+            yield None
+
+
+def _with_apostrophe(raw: list[str], numbers: list[int]) -> list[bool]:
+    return [i > 0 and raw[i - 1][-1] in "'\u2019" for i in numbers]
+
+
+def _number_roles(
+    numbers: list[str], has_month: bool, is_short_year: list[bool], day_first: bool
+) -> list[str] | None:
+    """Role of each number of a date; None if the numbers are no date."""
+    values = [int(number) for number in numbers]
+    is_year = [short or len(n) == 4 for n, short in zip(numbers, is_short_year, strict=True)]
+    if any(len(n) > 4 or len(n) == 3 for n in numbers) or len(numbers) > 3:
+        return None
+    if has_month:
+        if len(numbers) < 2:
+            return [YEAR if year or value > 31 else DAY for year, value in zip(is_year, values, strict=True)]
+        if len(numbers) == 2:
+            roles = [YEAR, DAY] if is_year[0] or values[0] > 31 else [DAY, YEAR]
+            return roles if 1 <= values[roles.index(DAY)] <= 31 else None
+        return None
+    if len(numbers) == 3:
+        return _three_numbers(values, is_year, day_first)
+    if len(numbers) == 2:
+        return _two_numbers(values, is_year, day_first)
+    if len(numbers) == 1:
+        return _one_number(numbers[0], values[0], is_year[0])
+    return []
+
+
+def _three_numbers(values: list[int], is_year: list[bool], day_first: bool) -> list[str] | None:
+    if is_year[0] or (values[0] > 31 and not is_year[2]):
+        rest = _day_and_month(values[1], values[2], False)
+        return None if rest is None else [YEAR, *rest]
+    rest = _day_and_month(values[0], values[1], day_first)
+    return None if rest is None else [*rest, YEAR]
+
+
+def _two_numbers(values: list[int], is_year: list[bool], day_first: bool) -> list[str] | None:
+    if is_year[0]:
+        return [YEAR, MONTH] if 1 <= values[1] <= 12 else [YEAR, YEAR] if is_year[1] else None
+    if not is_year[1]:
+        rest = _day_and_month(*values, day_first)
+        if rest is not None:
+            return rest
+    return [MONTH, YEAR] if 1 <= values[0] <= 12 else None
+
+
+def _one_number(number: str, value: int, is_year: bool) -> list[str] | None:
+    if is_year:
+        return [YEAR] if len(number) == 2 or 1800 <= value <= 2100 else None
+    return [DAY] if 1 <= value <= 31 else [YEAR] if len(number) == 2 else None
+
+
+def _day_and_month(a: int, b: int, day_first: bool) -> list[str] | None:
+    can_be_day_first, can_be_month_first = 1 <= a <= 31 and 1 <= b <= 12, 1 <= a <= 12 and 1 <= b <= 31
+    if can_be_day_first and (day_first or not can_be_month_first):
+        return [DAY, MONTH]
+    return [MONTH, DAY] if can_be_month_first else None
+
+
+def _is_compact(digits: str) -> bool:
+    """Whether digits hold a day and a month: 6 or 8 digits, or 4 digits that are no year."""
+    return len(digits) in (6, 8) or (len(digits) == 4 and not 1800 <= int(digits) <= 2100)
+
+
+def _compact(digits: str, day_first: bool) -> list[tuple[str, str]] | None:
+    """Pieces of a date without separators: 20110314, 14032011, 140311."""
+    if len(digits) == 8 and digits[:2] in ("18", "19", "20") and _day_and_month(int(digits[4:6]), int(digits[6:]), False):
+        cut, roles = (0, 4, 6, 8), [YEAR, MONTH, DAY]
+    else:
+        cut = (0, 2, 4, len(digits)) if len(digits) > 4 else (0, 2, 4)
+        rest = _day_and_month(int(digits[:2]), int(digits[2:4]), day_first)
+        if rest is None and len(digits) == 6 and _day_and_month(int(digits[2:4]), int(digits[4:]), False):
+            return [(digits[:2], YEAR), (digits[2:4], MONTH), (digits[4:], DAY)]
+        if rest is None or (len(digits) == 8 and not 1800 <= int(digits[4:]) <= 2100):
+            return None
+        roles = [*rest, YEAR][: len(cut) - 1]
+    return [(digits[a:b], role) for a, b, role in zip(cut[:-1], cut[1:], roles, strict=True)]
+
+
+def _valued(pieces: tuple[tuple[str, str], ...], words: LocaleWords) -> WrittenDate | None:
+    values: dict[str, int] = {}
+    for text, role in pieces:
+        if role in (YEAR, DECADE):
+            values.setdefault("year", _full_year(text))
+        elif role in (MONTH, DAY):
+            values.setdefault(role, int(text))
+        elif role == MONTH_NAME:
+            values.setdefault("month", words.month_number(text) or 0)
+        elif role == SEASON:
+            values.setdefault("season", int(words.numbered("seasons")[fold(text)]))
+    if not 1 <= values.get("day", 1) <= 31 or not 1 <= values.get("month", 1) <= 12:
+        return None
+    # Two years (2009-2011) or two months (May or June) of one date would be moved as one.
+    roles = [role for _, role in pieces]
+    if roles.count(YEAR) + roles.count(DECADE) > 1 or roles.count(MONTH_NAME) > 1:
+        return None
+    return WrittenDate(pieces, values.get("year"), values.get("month"), values.get("day"), values.get("season"))
+
+
+def _full_year(text: str) -> int:
+    year = int(text)
+    return year if len(text) == 4 else year + (2000 if year < _PIVOT else 1900)

@@ -1,0 +1,125 @@
+"""Surrogates for dates: all dates of a patient move by one secret number of days."""
+
+from __future__ import annotations
+
+import re
+from datetime import date, timedelta
+
+from .date_parsing import is_day_first, parse_dates
+from .dates import years_between
+from .locale_words import LocaleWords
+from .patient_chance import PatientChance
+from .written_date import WrittenDate
+
+_YEAR_DAYS = 365.2425
+_SPACED = re.compile(r"\s*\d(?: \d){7}\s*")
+_NO_REFERENCE = date(2010, 7, 1)
+LAST_AGE = 89
+
+
+def draw_shift(chance: PatientChance, most_days: int, whole_weeks: bool, keep_seasons: bool) -> int:
+    """Draw the secret shift of a patient in days.
+
+    Parameters
+    ----------
+    chance : PatientChance
+        Draws of the patient.
+    most_days : int
+        Largest shift. The smallest is a tenth of it, so that years alone change, too, where it is 3,650 days or more.
+    whole_weeks : bool
+        Whether weekdays stay.
+    keep_seasons : bool
+        Whether dates stay within two weeks of their place in the year.
+
+    Examples
+    --------
+    >>> shift = draw_shift(PatientChance(bytes(32), "p1"), 3650, whole_weeks=True, keep_seasons=False)
+    >>> shift % 7, 365 <= abs(shift) <= 3650
+    (0, True)
+    """
+    draws = chance.of("date shift")
+    if keep_seasons:
+        years = draws.number(1, max(1, int((most_days - 14) / _YEAR_DAYS)))
+        days = round(years * _YEAR_DAYS) + draws.number(-14, 14)
+    else:
+        days = draws.number(max(1, most_days // 10), most_days)
+    if whole_weeks:
+        # Up to the next week at the lower end, since a shift of 0 would leave all dates as they are.
+        days = max(7, days - days % 7)
+    return days if draws.happens(0.5) else -days
+
+
+class DateSurrogates:
+    """Moved dates for one patient, each written as the date in the note is written.
+
+    Intervals between full dates of the patient stay exact. Dates without a year take the year of the full dates of
+    their note. A birth date moves with all other dates, and by ``birth_years`` whole years more. The birth date of
+    those over 89 moves to the age of 90.
+
+    Parameters
+    ----------
+    days : int
+        Shift of the patient.
+    words : LocaleWords
+        Names of months and days.
+    birth_years : int, default=0
+        Years that are added to the patient's ages.
+
+    Examples
+    --------
+    >>> from sklearn_deid.surrogates.locale_words import locale_words
+    >>> dates = DateSurrogates(10, locale_words("en"))
+    >>> dates.surrogate("Feb 20th, 2012"), dates.surrogate("12/25/2011"), dates.surrogate("when the moon was full")
+    ('Mar 1st, 2012', '01/04/2012', None)
+    """
+
+    def __init__(self, days: int, words: LocaleWords, birth_years: int = 0) -> None:
+        self.days, self._words, self._birth_years = days, words, birth_years
+        self._day_first = words.locale != "en"
+        self._reference = _NO_REFERENCE
+        self._last: date | None = None
+
+    def learn(self, texts: list[str]) -> None:
+        """Read the dates of a note, birth dates excepted, for the order of day and month and for the year."""
+        self._day_first = is_day_first(texts, self._words.locale != "en")
+        full = [
+            one.resolved(_NO_REFERENCE)
+            for text in texts
+            for one in parse_dates(text, self._words, self._day_first) or ()
+            if one.is_full and one.year is not None and one.year > 0
+        ]
+        self._last = max(full, default=None)
+        # The median: one date of long ago would give all short dates of the note its year.
+        self._reference = sorted(full)[len(full) // 2] if full else _NO_REFERENCE
+
+    def surrogate(self, text: str, is_birth: bool = False) -> str | None:
+        """Moved date, or None if no rule knows the form or the new day is out of the calendar."""
+        if _SPACED.fullmatch(text):
+            moved = self.surrogate(text.replace(" ", ""), is_birth)
+            return None if moved is None else " ".join(moved)
+        found = parse_dates(text, self._words, self._day_first)
+        if found is None:
+            return None
+        written = [self._moved(one, is_birth) for one in found]
+        return None if None in written else "".join(map(str, written))
+
+    def _moved(self, one: WrittenDate, is_birth: bool) -> str | None:
+        if one.is_fixed:
+            return "".join(text for text, _ in one.pieces)
+        if one.year == 0:
+            return None
+        old = one.resolved(self._reference)
+        try:
+            new = old + timedelta(days=self.days)
+            if is_birth and one.year is not None:
+                new = self._birth(old, new)
+        except (OverflowError, ValueError):
+            return None
+        return one.written(new, old, self._words)
+
+    def _birth(self, old: date, new: date) -> date:
+        age = 0 if self._last is None else years_between(old, self._last)
+        years = age - LAST_AGE - 1 if age > LAST_AGE else -self._birth_years
+        # The 29th of February becomes the 28th where the other year has none.
+        is_leap_day = (new.month, new.day) == (2, 29)
+        return date(new.year + years, new.month, 28 if is_leap_day and years % 4 else new.day)

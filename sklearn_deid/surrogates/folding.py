@@ -1,0 +1,41 @@
+"""Folding of words for comparison: case, accents, and edits."""
+
+from __future__ import annotations
+
+import unicodedata
+
+
+def fold(text: str) -> str:
+    """Lower case without accents and with single spaces.
+
+    Examples
+    --------
+    >>> fold("  García\\u00a0LÓPEZ ")
+    'garcia lopez'
+    """
+    # No cache: a module must not keep words of notes.
+    if text.isascii():
+        return " ".join(text.lower().split())
+    plain = unicodedata.normalize("NFKD", text.casefold())
+    return " ".join("".join(sign for sign in plain if not unicodedata.combining(sign)).split())
+
+
+def within_one_slip(a: str, b: str) -> bool:
+    """Whether one inserted, missing or wrong letter, or two swapped neighbours, turn one word into the other.
+
+    Examples
+    --------
+    >>> within_one_slip("alder", "adler"), within_one_slip("alder", "aldert"), within_one_slip("alder", "elmer")
+    (True, True, False)
+    """
+    if abs(len(a) - len(b)) > 1:
+        return False
+    start = 0
+    while start < min(len(a), len(b)) and a[start] == b[start]:
+        start += 1
+    a, b = a[start:], b[start:]
+    end = 0
+    while end < min(len(a), len(b)) and a[len(a) - 1 - end] == b[len(b) - 1 - end]:
+        end += 1
+    a, b = a[: len(a) - end], b[: len(b) - end]
+    return max(len(a), len(b)) <= 1 or (len(a) == len(b) == 2 and a == b[::-1])

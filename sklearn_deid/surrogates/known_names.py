@@ -1,0 +1,101 @@
+"""Names of one patient's notes, and the rules by which two written names are one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from .folding import fold, within_one_slip
+from .locale_words import LocaleWords
+from .name_parsing import GIVEN, SURNAME, NamePart
+
+_LEAST_LETTERS = 5
+
+
+class KnownNames:
+    """Names that the notes of one patient hold, as folded words.
+
+    Two written words are the same name by these rules:
+
+    1. They are equal without case and accents (Alder, ALDER).
+    2. One slip of the pen turns one into the other (Adler, Aldder), both have at least five letters and the same first
+       letter, and not both are names of the locale (Marina and Martina are two names).
+    3. An initial is the given name of the same person, if a person with this surname and a given name with this initial
+       is known (J. Alder, John Alder).
+    4. Capitals without a name are the initials of a known person (JA).
+
+    Given names and surnames are compared apart. A word that the patient's notes use in one role only keeps this role
+    where it stands alone (Mr. Alder, John).
+
+    Parameters
+    ----------
+    words : LocaleWords
+        Names of the locale.
+
+    Examples
+    --------
+    >>> from sklearn_deid.surrogates.locale_words import locale_words
+    >>> from sklearn_deid.surrogates.name_parsing import parse_name
+    >>> names = KnownNames(locale_words("en"))
+    >>> names.learn([parse_name("John Quillwick", locale_words("en"))])
+    >>> names.canonical("surname", "QUILWICK"), names.given_of("J", "quillwick")
+    ('quillwick', 'john')
+    """
+
+    def __init__(self, words: LocaleWords) -> None:
+        self._words = words
+        self._known: dict[str, dict[str, str]] = {GIVEN: {}, SURNAME: {}}
+        # (given names, surnames) of each person, as canonical words
+        self.persons: dict[tuple[tuple[str, ...], tuple[str, ...]], None] = {}
+
+    def __repr__(self) -> str:  # counts only: the words are note text
+        return f"KnownNames({len(self.persons)} persons)"
+
+    def learn(self, names: Iterable[tuple[NamePart, ...]]) -> None:
+        """Take up the names of a note; those with the most words first."""
+        for parts in sorted(names, key=lambda parts: -sum(part.role in self._known for part in parts)):
+            given, family = (
+                tuple(self.canonical(role, part.text) for part in parts if part.role == role)
+                for role in (GIVEN, SURNAME)
+            )
+            if given and family:
+                self.persons[given, family] = None
+
+    def canonicals(self, role: str) -> tuple[str, ...]:
+        """Spellings that stand for the names with this role, in order of appearance."""
+        return tuple(dict.fromkeys(self._known[role].values()))
+
+    def role_of(self, folded: str) -> str | None:
+        """Role that the word has in the names of the patient, if it has one only."""
+        roles = [role for role, known in self._known.items() if folded in known]
+        return roles[0] if len(roles) == 1 else None
+
+    def canonical(self, role: str, word: str) -> str:
+        """Spelling that stands for all spellings of a name; the word is taken up if it is new."""
+        folded, known = fold(word), self._known[role]
+        if folded not in known:
+            known[folded] = next((known[other] for other in known if self._is_slip(folded, other)), folded)
+        return known[folded]
+
+    def given_of(self, initial: str, *surnames: str) -> str | None:
+        """Given name with this initial of a known person with one of these surnames; None if there is none."""
+        letter = fold(initial)
+        for given, family in self.persons:
+            if set(surnames) & set(family):
+                for name in given:
+                    if name.startswith(letter):
+                        return name
+        return None
+
+    def with_initials(self, letters: str) -> tuple[str, ...] | None:
+        """Names, given names first, of a known person with these initials; None if there is none."""
+        folded = fold(letters)
+        for given, family in self.persons:
+            for names in ((*given, *family), (given[0], family[-1]), (given[0], family[0])):
+                if "".join(name[0] for name in names) == folded:
+                    return names
+        return None
+
+    def _is_slip(self, word: str, other: str) -> bool:
+        if min(len(word), len(other)) < _LEAST_LETTERS or word[0] != other[0] or not within_one_slip(word, other):
+            return False
+        return not (self._words.is_name(word) and self._words.is_name(other))

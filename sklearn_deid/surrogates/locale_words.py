@@ -1,0 +1,284 @@
+"""Words of one locale: names, countries and professions of Faker, and the word lists of this package."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable
+from functools import cache, cached_property
+from importlib import import_module
+from typing import Any, NamedTuple
+
+from .chance import Chance
+from .folding import fold
+from .word_list import has_word_list, word_list
+
+#: Locale of Faker for each supported language.
+LOCALES = {
+    "en": "en_US",
+    "es": "es_ES",
+    "de": "de_DE",
+    "fr": "fr_FR",
+    "nb": "no_NO",
+    "it": "it_IT",
+    "nl": "nl_NL",
+    "pt": "pt_PT",
+}
+_ONE_WORD = re.compile(r"[^\W\d_]{3,14}")
+_SHORT_TITLE = re.compile(r"[^\W\d_]+(?: [^\W\d_]+){0,2}")
+
+
+class Town(NamedTuple):
+    """Town with the first digits of its postal codes and its region."""
+
+    name: str
+    prefix: str
+    region: str
+
+
+class LocaleWords:
+    """Words of one locale. Lists are read on first use, and Faker is imported on first use.
+
+    Parameters
+    ----------
+    locale : {"en", "es", "de", "fr", "nb", "it", "nl", "pt"}
+        Language of the notes.
+
+    Examples
+    --------
+    >>> words = locale_words("es")
+    >>> words.sex_of("María"), "Dra" in words.titles, words.month_number("setiembre")
+    ('F', False, 9)
+    """
+
+    def __init__(self, locale: str) -> None:
+        self.locale = locale
+        self._blocks: dict[str, tuple[str, ...]] = {}
+        self._folded: dict[str, dict[str, str]] = {}
+        self._bare: dict[str, frozenset[str]] = {}
+
+    def block(self, name: str) -> tuple[str, ...]:
+        """Words of a block in the file of the locale; empty if the file has no such block."""
+        if name not in self._blocks:
+            self._blocks[name] = word_list(self.locale, name) if has_word_list(self.locale, name) else ()
+        return self._blocks[name]
+
+    def numbered(self, name: str) -> dict[str, str]:
+        """Entries ``word=value`` of a block by folded word; the value is empty for entries without one."""
+        if name not in self._folded:
+            entries = (entry.partition("=") for entry in self.block(name))
+            self._folded[name] = {fold(word): value for word, _, value in entries}
+        return self._folded[name]
+
+    def bare(self, name: str) -> frozenset[str]:
+        """Folded words of a block without a full stop at the end."""
+        if name not in self._bare:
+            self._bare[name] = frozenset(fold(word).rstrip(".") for word in self.block(name))
+        return self._bare[name]
+
+    # ---- names
+
+    @cached_property
+    def given_names(self) -> dict[str, tuple[str, ...]]:
+        """Given names for ``"M"`` and ``"F"``, each a single word."""
+        person = self._provider("person")
+        return {sex: _single(getattr(person, f"first_names_{word}")) for sex, word in (("M", "male"), ("F", "female"))}
+
+    @cached_property
+    def surnames(self) -> tuple[str, ...]:
+        """Surnames, each a single word."""
+        return _single(self._provider("person").last_names)
+
+    @cached_property
+    def _sexes(self) -> dict[str, str]:
+        female, male = ({fold(name) for name in self.given_names[sex]} for sex in "FM")
+        table = {**dict.fromkeys(female - male, "F"), **dict.fromkeys(male - female, "M")}
+        if self.locale in ("es", "it", "pt"):
+            # Women are called María José, and men José María: the lists of single words have both names twice.
+            table |= {name: "F" if name[-1] == "a" else "M" for name in female & male if name[-1] in "aeo"}
+        return table
+
+    @cached_property
+    def _both_sexes(self) -> frozenset[str]:
+        return frozenset(fold(name) for names in self.given_names.values() for name in names)
+
+    @cached_property
+    def _folded_surnames(self) -> frozenset[str]:
+        return frozenset(map(fold, self.surnames))
+
+    def sex_of(self, name: str) -> str | None:
+        """``"M"`` or ``"F"`` for a given name of one sex; None for other words."""
+        return self._sexes.get(fold(name))
+
+    def is_given_name(self, word: str) -> bool:
+        """Whether the word is a given name of the locale and no surname of it."""
+        folded = fold(word)
+        return folded in self._both_sexes and folded not in self._folded_surnames
+
+    def may_be_given_name(self, word: str) -> bool:
+        """Whether the word is a given name of the locale."""
+        return fold(word) in self._both_sexes
+
+    def is_surname(self, word: str) -> bool:
+        """Whether the word is a surname of the locale."""
+        return fold(word) in self._folded_surnames
+
+    def is_name(self, word: str) -> bool:
+        """Whether the word is a given name or a surname of the locale."""
+        return self.may_be_given_name(word) or self.is_surname(word)
+
+    @cached_property
+    def titles(self) -> frozenset[str]:
+        """Titles of people, folded and without full stops."""
+        return frozenset(fold(title).replace(".", "") for title in self.block("titles"))
+
+    @cached_property
+    def particles(self) -> frozenset[str]:
+        """Folded nobiliary and family particles."""
+        return frozenset(map(fold, self.block("particles")))
+
+    # ---- places and professions
+
+    @cached_property
+    def towns(self) -> tuple[Town, ...]:
+        """Towns with postal codes and regions."""
+        return tuple(Town(*entry.split("=")) for entry in self.block("towns"))
+
+    @cached_property
+    def regions(self) -> tuple[str, ...]:
+        """Regions of the towns; for English, the abbreviations of the states."""
+        return tuple(dict.fromkeys(town.region for town in self.towns))
+
+    @cached_property
+    def state_names(self) -> dict[str, str]:
+        """Name of each state of the United States by its abbreviation; empty for other locales."""
+        if self.locale != "en":
+            return {}
+        return {short: name for name, _, short in (entry.partition("=") for entry in word_list("places", "states"))}
+
+    @cached_property
+    def region_names(self) -> frozenset[str]:
+        """Folded names and abbreviations of regions, to recognise them."""
+        address = self._provider("address")
+        of_faker = (*getattr(address, "states", ()), *getattr(address, "regions", ()))
+        given = [name for name in of_faker if isinstance(name, str)]
+        return frozenset(map(fold, (*given, *self.regions, *self.state_names.values())))
+
+    @cached_property
+    def countries(self) -> tuple[str, ...]:
+        """Countries in the language of the locale."""
+        return self.block("countries") or tuple(self._provider("address").countries)
+
+    @cached_property
+    def folded_countries(self) -> frozenset[str]:
+        """Folded countries, to recognise them."""
+        return frozenset(map(fold, (*self.countries, self.home_country)))
+
+    @cached_property
+    def folded_towns(self) -> frozenset[str]:
+        """Folded towns, to recognise them."""
+        return frozenset(fold(town.name) for town in self.towns)
+
+    @cached_property
+    def home_country(self) -> str:
+        """Country of the locale in its language."""
+        return _HOME[self.locale]
+
+    @cached_property
+    def professions(self) -> tuple[str, ...]:
+        """Professions of at most three words in the language of the locale."""
+        if own := self.block("professions"):
+            return own
+        jobs = dict.fromkeys(self._provider("job").jobs)
+        return tuple(job for job in jobs if _SHORT_TITLE.fullmatch(job) and len(job) < 30)
+
+    # ---- calendar
+
+    def month_number(self, word: str) -> int | None:
+        """Number of a month from its name or an abbreviation of at least three letters; None for other words."""
+        folded = fold(word).rstrip(".")
+        if len(folded) < 3:
+            return None
+        return self._months.get(folded) or self._months.get(folded.replace("setiembre", "septiembre"))
+
+    @cached_property
+    def _months(self) -> dict[str, int]:
+        table: dict[str, int] = {}
+        names = [fold(name) for name in self.block("months")]
+        for number, name in enumerate(names, 1):
+            for length in range(3, len(name) + 1):
+                if sum(other.startswith(name[:length]) for other in names) == 1:
+                    table[name[:length]] = number
+        for number, name in enumerate(self.block("month abbreviations"), 1):
+            table[fold(name)] = number
+        return table
+
+    def _provider(self, kind: str) -> Any:
+        # Faker's classes hold its lists; a Faker object would draw from the lists with a generator of its own.
+        locale = LOCALES[self.locale]
+        return import_module(f"faker.providers.{kind}.{locale}").Provider
+
+
+_HOME = {
+    "en": "United States",
+    "es": "España",
+    "de": "Deutschland",
+    "fr": "France",
+    "nb": "Norge",
+    "it": "Italia",
+    "nl": "Nederland",
+    "pt": "Portugal",
+}
+
+
+@cache
+def locale_words(locale: str) -> LocaleWords:
+    """Words of a locale; the same object at each call.
+
+    Raises
+    ------
+    ValueError
+        If the locale is not supported.
+    """
+    if locale not in LOCALES:
+        raise ValueError(f"The 'locale' parameter must be one of {sorted(LOCALES)} or 'auto'. Got {locale!r} instead.")
+    return LocaleWords(locale)
+
+
+def guess_locale(text: str, default: str = "en") -> str:
+    """Locale whose most frequent words make up most of the text.
+
+    Parameters
+    ----------
+    text : str
+        Note.
+    default : str, default="en"
+        Locale of a text without any of these words.
+
+    Examples
+    --------
+    >>> guess_locale("Der Patient wurde am Montag in die Klinik aufgenommen.")
+    'de'
+    """
+    tokens = Counter(re.findall(r"[^\W\d_]+", text.casefold()))
+    counts = {
+        locale: sum(tokens[word] for word in locale_words(locale).block("function words")) for locale in LOCALES
+    }
+    best = max(counts, key=counts.__getitem__)
+    return best if counts[best] else default
+
+
+def draw_other(chance: Chance, items: Iterable[str] | tuple[str, ...], avoided: frozenset[str]) -> str:
+    """Draw an item that is not among the avoided ones (folded); any item if 50 draws hit avoided ones only."""
+    listed = tuple(items)
+    drawn = chance.pick(listed)
+    for _ in range(50):
+        if fold(drawn) not in avoided:
+            break
+        drawn = chance.pick(listed)
+    return drawn
+
+
+def _single(names: Iterable[str]) -> tuple[str, ...]:
+    # Sorted: the order of some lists in Faker is that of a set.
+    return tuple(sorted({name for name in names if _ONE_WORD.fullmatch(name)}))

@@ -1,0 +1,153 @@
+"""Parts of a written name: titles, particles, initials, given names and surnames."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import NamedTuple
+
+from .folding import fold
+from .locale_words import LocaleWords
+
+KEPT, INITIAL, INITIALS, GIVEN, SURNAME, DIGITS = "kept", "initial", "initials", "given", "surname", "digits"
+_JOINERS = ("-", "\u2010", "\u2011", "'", "\u2019")
+_PIECES = re.compile(r"[^\W\d_]+|\d+|[\W_]+")
+
+
+class NamePart(NamedTuple):
+    """Piece of a written name. The repr shows the role only.
+
+    Parameters
+    ----------
+    text : str
+        Characters of the piece.
+    role : str
+        ``"kept"`` for titles, particles and the characters between words; else the kind of word.
+    """
+
+    text: str
+    role: str
+
+    def __repr__(self) -> str:
+        return f"NamePart({self.role})"
+
+
+def parse_name(
+    text: str, words: LocaleWords, kind: str = "person", role_of: Callable[[str], str | None] = lambda word: None
+) -> tuple[NamePart, ...]:
+    """Split a written name into parts whose texts make up the name.
+
+    Parameters
+    ----------
+    text : str
+        Name as it is written in the note.
+    words : LocaleWords
+        Titles, particles and given names of the locale.
+    kind : {"person", "given name", "surname"}, default="person"
+        Which parts the label promises.
+    role_of : callable, optional
+        Function from a folded word to the role that the word has in other names of the patient, or None.
+
+    Examples
+    --------
+    >>> from sklearn_deid.surrogates.locale_words import locale_words
+    >>> [part.role for part in parse_name("Dr. Ann M. van Dyke", locale_words("en")) if part.role != "kept"]
+    ['given', 'initial', 'surname']
+    """
+    pieces = _PIECES.findall(text)
+    roles = [_fixed_role(pieces, i, words) for i in range(len(pieces))]
+    free = [i for i, role in enumerate(roles) if role == ""]
+    units = _hyphenated(pieces, free)
+    comma = next((i for i, piece in enumerate(pieces) if "," in piece), len(pieces))
+    if kind in ("given name", "surname"):
+        found = [GIVEN if kind == "given name" else SURNAME] * len(units)
+    elif units and units[0][0] < comma < _last_name(roles):
+        found = [SURNAME if unit[0] < comma else GIVEN for unit in units]
+    else:
+        behind = _behind_particle(pieces, words)
+        names = [(pieces[unit[-1]], unit[0] > behind) for unit in units]
+        found = _by_position(names, words, role_of)
+    for unit, role in zip(units, found, strict=True):
+        for i in unit:
+            roles[i] = role
+    if not any(role == INITIAL for role in roles) and len(free) == 1 and found == [SURNAME]:
+        roles[free[0]] = _initials_or_name(pieces[free[0]], words, role_of)
+    return tuple(map(NamePart, pieces, roles))
+
+
+def _fixed_role(pieces: list[str], i: int, words: LocaleWords) -> str:
+    """Role of a piece that does not depend on the other words; empty for words that may be names."""
+    piece = pieces[i]
+    if piece.isdigit():
+        return DIGITS
+    if not piece[0].isalpha():
+        return KEPT
+    folded = fold(piece)
+    before_apostrophe = i + 1 < len(pieces) and pieces[i + 1][0] in "'\u2019" and len(piece) == 1
+    is_alone = len(pieces) == 1
+    if before_apostrophe or (piece.islower() and folded in words.particles and not is_alone):
+        return KEPT
+    if folded in words.titles and not is_alone and _may_be_title(pieces, i):
+        return KEPT
+    # Particles in capitals stand in names in capitals; capitalised particles are part of the surname.
+    if folded in words.particles and len(piece) > 1 and not is_alone and i > 0:
+        return KEPT
+    # "Ch." before a surname, too
+    is_short = len(piece) == 2 and pieces[i + 1 : i + 2] != [] and pieces[i + 1][0] == "." and not piece.isupper()
+    return INITIAL if len(piece) == 1 or is_short else ""
+
+
+def _may_be_title(pieces: list[str], i: int) -> bool:
+    """A title stands before the first or after the last name; "D" and "M" are titles only with a full stop."""
+    has_words_behind = any(piece[0].isalpha() for piece in pieces[i + 1 :])
+    return len(pieces[i]) > 1 or (i == 0 and has_words_behind and pieces[1:2] == [". "])
+
+
+def _hyphenated(pieces: list[str], free: list[int]) -> list[list[int]]:
+    """Units of words that hyphens or apostrophes join, since they have one role."""
+    units: list[list[int]] = []
+    for i in free:
+        if units and units[-1][-1] == i - 2 and pieces[i - 1] in _JOINERS:
+            units[-1].append(i)
+        else:
+            units.append([i])
+    return units
+
+
+def _last_name(roles: list[str]) -> int:
+    return max((i for i, role in enumerate(roles) if role in ("", INITIAL)), default=-1)
+
+
+def _behind_particle(pieces: list[str], words: LocaleWords) -> int:
+    """Position of the first particle in lower case; behind all pieces if there is none."""
+    found = (i for i, piece in enumerate(pieces) if piece.islower() and fold(piece) in words.particles)
+    return next(found, len(pieces))
+
+
+def _by_position(
+    names: list[tuple[str, bool]], words: LocaleWords, role_of: Callable[[str], str | None]
+) -> list[str]:
+    """Roles of words without a comma: given names first, surnames last. The flag tells words behind a particle."""
+    n = len(names)
+    if n == 0:
+        return []
+    if n == 1:
+        word, is_behind = names[0]
+        known = role_of(fold(word))
+        return [known or (GIVEN if words.is_given_name(word) and not is_behind else SURNAME)]
+    if words.locale not in ("es", "pt"):
+        n_given = next((i for i, (_, is_behind) in enumerate(names) if is_behind and i), n - 1)
+        return [GIVEN] * n_given + [SURNAME] * (n - n_given)
+    # Two surnames are usual. "Juan José" has none; "Rubio Fernández" has no given name.
+    may_be = [words.may_be_given_name(word) for word, _ in names]
+    if all(may_be) and words.is_given_name(names[-1][0]):
+        return [GIVEN] * n
+    leading = may_be.index(False) if False in may_be else n
+    n_given = min(leading, n - 1) if leading else max(n - 2, 0)
+    return [GIVEN] * n_given + [SURNAME] * (n - n_given)
+
+
+def _initials_or_name(piece: str, words: LocaleWords, role_of: Callable[[str], str | None]) -> str:
+    folded = fold(piece)
+    is_name = role_of(folded) is not None or words.may_be_given_name(piece) or words.is_surname(piece)
+    return INITIALS if piece.isupper() and 2 <= len(piece) <= 3 and not is_name else SURNAME

@@ -1,0 +1,97 @@
+"""Surrogates for mail and web addresses, at the domains that RFC 2606 reserves."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+from .folding import fold
+from .keyed_chance import KeyedChance
+from .locale_words import LocaleWords
+from .number_surrogates import random_of_form
+from .patient_chance import PatientChance
+
+_DOMAINS = ("example.org", "example.com", "example.net")
+_HOST = ("www", "my", "mail", "portal")
+_PATHS = ("portal", "patients", "results", "info", "news", "contact", "about", "home", "index", "services")
+_ADDRESS = re.compile(r"([^\s@<>]+)@([^\s@<>]+)")
+_URL = re.compile(r"((?:https?|ftp)://)?([^\s/?#]+)(\S*)", re.IGNORECASE)
+_LONGEST_CODE = 3
+
+
+class NetSurrogates:
+    """Invented addresses for one patient.
+
+    Names of the patient's notes in a mail address become the surrogates of these names. The number of words, the
+    digits and the signs between words stay. All domains are reserved, so that no mail reaches anybody.
+
+    Parameters
+    ----------
+    chance : PatientChance
+        Draws of the patient.
+    words : LocaleWords
+        Names of the locale.
+    names_in : callable
+        Function from a folded text to the names of the notes that it holds, with their surrogates.
+    """
+
+    def __init__(
+        self, chance: PatientChance, words: LocaleWords, names_in: Callable[[str], dict[str, str]]
+    ) -> None:
+        self._chance, self._words, self._names_in = chance, words, names_in
+
+    def email(self, text: str) -> str | None:
+        """Mail addresses for the mail addresses in ``text``; None without any, or with words between them."""
+        if not _ADDRESS.search(text) or re.search(r"\w", _ADDRESS.sub("", text)):
+            return None
+        return _ADDRESS.sub(self._address, text)
+
+    def url(self, text: str) -> str | None:
+        """Web address for a web address; None for other text."""
+        found = _URL.fullmatch(text.strip())
+        if found is None or "." not in found[2]:
+            return None
+        chance = self._chance.of("url path", fold(found[3]))
+        path = re.sub(r"[^\W_]+", lambda word: _path_word(word[0], chance), found[3])
+        return (found[1] or "") + _case(self._domain(found[2]), found[2]) + _case(path, found[3])
+
+    def _address(self, found: re.Match[str]) -> str:
+        names = self._names_in(fold(found[1]))
+        local = re.sub(r"[^\W\d_]+|\d+", lambda word: self._word(word[0], names), found[1])
+        return f"{_case(local, found[1])}@{_case(self._domain(found[2]), found[2])}"
+
+    def _word(self, word: str, names: dict[str, str]) -> str:
+        chance = self._chance.of("word of an address", fold(word))
+        return random_of_form(word, chance) if word.isdigit() else self._letters(fold(word), names, chance)
+
+    def _letters(self, word: str, names: dict[str, str], chance: KeyedChance) -> str:
+        own = max((name for name in names if name in word), key=len, default=None)
+        if own is not None:
+            before, _, behind = word.partition(own)
+            return self._letters(before, names, chance) + _plain(names[own]) + self._letters(behind, names, chance)
+        if len(word) <= _LONGEST_CODE:
+            return random_of_form(word, chance)
+        # Longer words are mostly an initial and a surname.
+        letter = random_of_form("a", chance) if chance.happens(0.5) else ""
+        return letter + _plain(chance.pick(self._words.surnames))
+
+    def _domain(self, domain: str) -> str:
+        """Reserved domain with as many labels as the original, and its public first label (www)."""
+        labels = domain.rstrip(".").split(".")
+        chance = self._chance.of("domain", fold(domain))
+        out = []
+        for label in labels[:-2]:
+            out.append(label.lower() if label.lower() in _HOST else _plain(chance.pick(self._words.surnames)))
+        return ".".join((*out, chance.pick(_DOMAINS)))
+
+
+def _path_word(word: str, chance: KeyedChance) -> str:
+    return random_of_form(word, chance) if any(map(str.isdigit, word)) else chance.pick(_PATHS)
+
+
+def _plain(name: str) -> str:
+    return re.sub(r"[^a-z]", "", fold(name)) or "name"
+
+
+def _case(new: str, old: str) -> str:
+    return new.upper() if old.isupper() else new

@@ -1,0 +1,147 @@
+"""Surrogates for identifiers, telephone numbers and IP addresses."""
+
+from __future__ import annotations
+
+import re
+
+from .chance import Chance
+from .check_digits import with_check_digits
+from .folding import fold
+from .patient_chance import PatientChance
+
+_CAPITALS = "ABCDEFGHJKLMNPRSTUVWXYZ"
+_SSN = re.compile(r"\d{3}(\D?)\d{2}\1\d{4}")
+_COUNTRY_CODES = {"en": "1", "es": "34", "de": "49", "fr": "33", "nb": "47", "it": "39", "nl": "31", "pt": "351"}
+_FIRST_DIGITS = {"es": "69", "de": "0", "fr": "0", "nb": "24679", "it": "03", "nl": "0", "pt": "29"}
+# Numbers that the regulators reserve for fiction: North America 555-01xx, France (Arcep), Germany (Bundesnetzagentur).
+_RESERVED = {
+    ("fr", 10): ("019900####", "026191####", "035301####", "046571####", "053649####", "063998####"),
+    ("de", 11): ("03023125###", "08999998###", "04066969###", "06990009###"),
+    ("en", 7): ("55501##",),
+    ("en", 10): ("2##55501##", "3##55501##", "4##55501##", "5##55501##", "6##55501##", "7##55501##", "8##55501##"),
+}
+
+
+class NumberSurrogates:
+    """Invented numbers for one patient, in the form of the originals: digits for digits, letters for letters.
+
+    Parameters
+    ----------
+    chance : PatientChance
+        Draws of the patient.
+    locale : str
+        Locale, for check digits and reserved ranges.
+    check_digits : {"invalid", "valid"}
+        Whether numbers of a national form with check digits get wrong check digits, so that nobody has the number, or
+        right ones, so that programs accept the number.
+    """
+
+    def __init__(self, chance: PatientChance, locale: str, check_digits: str) -> None:
+        self._chance, self._locale, self._valid = chance, locale, check_digits == "valid"
+
+    def identifier(self, text: str) -> str | None:
+        """Identifier in the form of ``text``; None without digits, since words are no identifiers."""
+        if not any(map(str.isdigit, text)):
+            return None
+        chance = self._chance.of("identifier", _bare(text))
+        drawn = random_of_form(text, chance)
+        if self._locale == "en" and _SSN.fullmatch(text):
+            # Areas that are never issued.
+            area = chance.pick(("000", "666", str(chance.number(900, 999))))
+            return area + drawn[3:]
+        return with_check_digits(drawn, self._locale, self._valid, chance)
+
+    def phone(self, text: str) -> str | None:
+        """Telephone number in the form of ``text``, from a reserved range where the country has one."""
+        digits = [i for i, sign in enumerate(text) if sign.isdigit()]
+        if len(digits) < 3:
+            return None
+        out = list(text)
+        n_code = self._code_length(text, [text[i] for i in digits])
+        new = self._subscriber([text[i] for i in digits[n_code:]])
+        for i, digit in zip(digits[n_code:], new, strict=True):
+            out[i] = digit
+        code = _COUNTRY_CODES[self._locale]
+        chance = self._chance.of("country code", "".join(text[i] for i in digits[:n_code]))
+        drawn = [str(chance.number(1, 9)) for _ in range(n_code)]
+        for i, digit in zip(digits[:n_code][-len(code) :], code.rjust(len(code)), strict=False):
+            drawn[digits.index(i)] = digit
+        if text.lstrip("( ").startswith("00"):
+            drawn[:2] = ["0", "0"]
+        for i, digit in zip(digits[:n_code], drawn, strict=True):
+            out[i] = digit
+        return random_of_form("".join(out), chance, digits=False)
+
+    def ip(self, text: str) -> str | None:
+        """IP address from a block that is reserved for documentation (RFC 5737, RFC 3849); None for other text."""
+        chance = self._chance.of("ip", fold(text))
+        if re.fullmatch(r"\d{1,3}(\.\d{1,3}){3}(:\d+)?", text):
+            block = chance.pick(("192.0.2", "198.51.100", "203.0.113"))
+            return f"{block}.{chance.number(1, 254)}"
+        if re.fullmatch(r"[0-9a-fA-F:]{2,45}", text) and text.count(":") > 1:
+            return "2001:db8:" + ":".join(f"{chance.number(1, 65535):x}" for _ in range(6))
+        return None
+
+    def username(self, text: str) -> str:
+        """Login in the form of ``text``."""
+        return random_of_form(text, self._chance.of("username", fold(text)))
+
+    def _code_length(self, text: str, digits: list[str]) -> int:
+        """Number of digits of the country code that the text begins with."""
+        code = _COUNTRY_CODES[self._locale]
+        if text.lstrip("( ").startswith("00") and len(digits) > 9:
+            return 2 + len(code)
+        if text.lstrip("( ").startswith("+") and len(digits) > 7:
+            return len(code)
+        return 1 if self._locale == "en" and len(digits) == 11 and digits[0] == "1" else 0
+
+    def _subscriber(self, digits: list[str]) -> str:
+        n = len(digits)
+        # The last seven digits are the entity: a number with and without its area code keeps them in common.
+        chance = self._chance.of("phone", "".join(digits[-7:]))
+        tail = "".join(str(chance.number(0, 9)) for _ in range(min(n, 7)))
+        forms = _RESERVED.get((self._locale, n))
+        if forms is not None:
+            form = self._chance.of("area code", "".join(digits)).pick(forms)
+            return _filled(form, tail, self._chance.of("area digits", "".join(digits)))
+        area = self._chance.of("area digits", "".join(digits))
+        new = "".join(str(area.number(0, 9)) for _ in range(n - len(tail))) + tail
+        if n > 6 and self._locale in _FIRST_DIGITS:
+            return area.pick(_FIRST_DIGITS[self._locale]) + str(area.number(1, 9)) + new[2:]
+        return str(area.number(1, 9)) + new[1:] if n > 4 else new
+
+
+def random_of_form(text: str, chance: Chance, digits: bool = True) -> str:
+    """Random digits for digits and random letters for letters; the first digit of a number is not 0.
+
+    Examples
+    --------
+    >>> drawn = random_of_form("Ab-12", Chance(0))
+    >>> drawn[0].isupper(), drawn[1].islower(), drawn[2], drawn[3:].isdigit()
+    (True, True, '-', True)
+    """
+    out = []
+    is_first = True
+    for sign in text:
+        if sign.isdigit() and digits:
+            out.append(str(chance.number(1 if is_first else 0, 9)))
+            is_first = False
+        elif sign.isalpha() and sign not in "\u00ba\u00aa":
+            letter = chance.pick(_CAPITALS)
+            out.append(letter.lower() if sign.islower() else letter)
+        else:
+            out.append(sign)
+    return "".join(out)
+
+
+def _filled(form: str, tail: str, chance: Chance) -> str:
+    """Form with its last places from the tail and the other places drawn."""
+    out = list(form)
+    for back in range(1, len(form) + 1):
+        if form[-back] == "#":
+            out[-back] = tail[-back] if back <= len(tail) else str(chance.number(0, 9))
+    return "".join(out)
+
+
+def _bare(text: str) -> str:
+    return "".join(sign for sign in fold(text) if sign.isalnum())

@@ -1,0 +1,41 @@
+"""Source of all draws for one patient."""
+
+from __future__ import annotations
+
+from .keyed_chance import KeyedChance
+
+
+class PatientChance:
+    """Draws that belong to one patient under one secret key.
+
+    Parameters
+    ----------
+    key : bytes
+        Secret key.
+    patient : str
+        Id of the patient.
+    copy : int, default=0
+        Number of the copy. Copies of the same notes have other surrogates.
+
+    Examples
+    --------
+    >>> chance = PatientChance(bytes(32), "p1")
+    >>> chance.of("town", "boston").number(0, 99) == chance.of("town", "boston").number(0, 99)
+    True
+    """
+
+    def __init__(self, key: bytes, patient: str, copy: int = 0) -> None:
+        self._key, self._patient, self._copy = key, patient, str(copy)
+        # Above 0, `of` has other draws for places and institutions: the earlier ones did not fit.
+        self.attempt = 0
+
+    def __repr__(self) -> str:  # neither the key nor the patient
+        return "PatientChance()"
+
+    def again(self, kind: str, *entity: str) -> KeyedChance:
+        """Draws for an entity as in `of`, other ones at each attempt."""
+        return self.of(kind, *entity, *((f"attempt {self.attempt}",) if self.attempt else ()))
+
+    def of(self, kind: str, *entity: str) -> KeyedChance:
+        """Draws for an entity of the patient, such as a town; equal entities have equal draws."""
+        return KeyedChance(self._key, self._patient, self._copy, kind, *entity)

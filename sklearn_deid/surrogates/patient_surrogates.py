@@ -1,0 +1,167 @@
+"""All surrogates of one patient: one rule for each kind of PHI."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+from .age_surrogates import AgeSurrogates
+from .date_surrogates import DateSurrogates, draw_shift
+from .folding import fold
+from .institution_surrogates import InstitutionSurrogates
+from .locale_words import LocaleWords
+from .net_surrogates import NetSurrogates
+from .number_surrogates import NumberSurrogates
+from .patient_chance import PatientChance
+from .person_surrogates import PersonSurrogates
+from .place_surrogates import PlaceSurrogates
+from .surrogate_settings import SurrogateSettings
+
+NAMES = ("person", "given name", "surname")
+_BIRTH_WINDOW = 30
+_OFFSETS = (-3, -2, -1, 1, 2, 3)
+
+
+class Mention(NamedTuple):
+    """A span as the rules see it. The repr shows the kind only.
+
+    Parameters
+    ----------
+    text : str
+        Text of the span.
+    kind : str
+        Kind of surrogate, of `label_kinds`.
+    before : str
+        Text of the same line between the last span and this one.
+    town : str or None
+        Text of the town that is next to a postal code or a region.
+    """
+
+    text: str
+    kind: str
+    before: str = ""
+    town: str | None = None
+
+    def __repr__(self) -> str:
+        return f"Mention({self.kind})"
+
+
+class PatientSurrogates:
+    """Surrogates for the PHI of one patient. Equal names, places and numbers have equal surrogates.
+
+    Parameters
+    ----------
+    chance : PatientChance
+        Draws of the patient.
+    words : LocaleWords
+        Words of the locale.
+    settings : SurrogateSettings
+        Choices of the user.
+
+    Examples
+    --------
+    >>> from sklearn_deid.surrogates.locale_words import locale_words
+    >>> patient = PatientSurrogates(PatientChance(bytes(32), "p1"), locale_words("en"), SurrogateSettings())
+    >>> patient.surrogate(Mention("95", "age")), patient.surrogate(Mention("a lot", "identifier"))
+    ('90+', None)
+    """
+
+    def __init__(self, chance: PatientChance, words: LocaleWords, settings: SurrogateSettings) -> None:
+        avoided = settings.avoided
+        self.chance = chance
+        self._words, self._settings = words, settings
+        self._people = PersonSurrogates(chance, words, settings.keep_gender, avoided)
+        self._places = PlaceSurrogates(chance, words, avoided)
+        self._institutions = InstitutionSurrogates(chance, words, avoided)
+        self._numbers = NumberSurrogates(chance, words.locale, settings.check_digits)
+        self._net = NetSurrogates(chance, words, self._people.names_in)
+        years = chance.of("years of age").pick(_OFFSETS) if settings.ages == "shift" else 0
+        self._ages = AgeSurrogates(words, settings.ages, years)
+        days = draw_shift(chance, settings.date_shift, settings.whole_weeks, settings.keep_seasons)
+        self._dates = DateSurrogates(days, words, years)
+        self._birth_words = tuple(words.numbered("birth words"))
+        self._titles = words.titles
+        self._rules: dict[str, Callable[[Mention], str | None]] = {
+            **dict.fromkeys(NAMES, lambda m: self._people.surrogate(m.text, m.kind)),
+            "title": self._title,
+            "username": lambda m: self._numbers.username(m.text),
+            "sex": self._sex,
+            "relative": self._relative,
+            "street": lambda m: self._places.street(m.text),
+            "place": self._place,
+            "region": lambda m: self._places.region(m.text, m.town),
+            "country": lambda m: self._places.country(m.text),
+            "postcode": lambda m: self._places.postcode(m.text, m.town),
+            "hospital": lambda m: self._institutions.institution(m.text, "hospitals"),
+            "institution": lambda m: self._institutions.institution(m.text, "institutions"),
+            "department": lambda m: self._institutions.department(m.text),
+            "profession": lambda m: self._institutions.profession(m.text),
+            "age": lambda m: self._ages.surrogate(m.text),
+            "date": lambda m: self._dates.surrogate(m.text, self._is_birth(m)),
+            "birth date": lambda m: self._dates.surrogate(m.text, is_birth=True),
+            "phone": lambda m: self._numbers.phone(m.text),
+            "email": lambda m: self._net.email(m.text),
+            "url": lambda m: self._net.url(m.text),
+            "ip": lambda m: self._numbers.ip(m.text),
+            "identifier": lambda m: self._numbers.identifier(m.text),
+        }
+
+    def __repr__(self) -> str:  # nothing of the notes
+        return f"PatientSurrogates({self._words.locale})"
+
+    def learn(self, mentions: list[Mention]) -> None:
+        """Read the names and the dates of a note before any of them is replaced."""
+        self._people.learn([(m.text, m.kind) for m in mentions if m.kind in NAMES])
+        self._dates.learn([m.text for m in mentions if m.kind == "date" and not self._is_birth(m)])
+
+    def surrogate(self, mention: Mention) -> str | None:
+        """Surrogate for a mention, or None if no rule knows its form."""
+        if not any(map(str.isalnum, mention.text)):
+            return None
+        return self._rules[mention.kind](mention)
+
+    def place_kind(self, text: str) -> str:
+        """Kind of a place whose label does not tell: postcode, region, country or town."""
+        return self._places.kind_of(text)
+
+    def _place(self, mention: Mention) -> str | None:
+        kind = self._places.kind_of(mention.text)
+        return self._places.town(mention.text) if kind == "town" else self._rules[kind](mention)
+
+    def _title(self, mention: Mention) -> str | None:
+        words = fold(mention.text).replace(".", " ").replace("-", " ").split()
+        return mention.text if all(word in self._titles for word in words) else None
+
+    def _sex(self, mention: Mention) -> str | None:
+        sexes = self._words.numbered("sexes")
+        folded = fold(mention.text)
+        if folded not in sexes:
+            return None
+        if self._settings.keep_gender:
+            return mention.text
+        alike = [word for word in sexes if (len(word) == 1) == (len(folded) == 1)]
+        drawn = self.chance.again("sex word", folded).pick(alike)
+        return drawn.upper() if mention.text.isupper() else drawn.title() if mention.text[0].isupper() else drawn
+
+    def _relative(self, mention: Mention) -> str | None:
+        words = mention.text.split()
+        relatives = {fold(word): word for word in self._words.block("relatives")}
+        modifiers = self._words.bare("relative words")
+        folded = [fold(word) for word in words]
+        if any(word in relatives for word in folded) and all(word in relatives or word in modifiers for word in folded):
+            return " ".join(self._drawn_relative(word, relatives) for word in words)
+        if any(map(str.isdigit, mention.text)):
+            return self._ages.surrogate(mention.text)
+        # A name of a relative; a capital at the start of any other relative is the start of a sentence.
+        is_name = all(word[0].isupper() for word in words) and any(map(self._words.is_name, words))
+        return self._people.surrogate(mention.text, "person") if is_name else None
+
+    def _drawn_relative(self, word: str, relatives: dict[str, str]) -> str:
+        if fold(word) not in relatives:
+            return word
+        drawn = self.chance.again("relative", fold(word)).pick(tuple(relatives.values()))
+        return drawn.capitalize() if word[0].isupper() else drawn
+
+    def _is_birth(self, mention: Mention) -> bool:
+        before = fold(mention.before[-_BIRTH_WINDOW:])
+        return any(word in before if len(word) > 2 else before.endswith(word) for word in self._birth_words)

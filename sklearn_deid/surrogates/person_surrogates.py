@@ -1,0 +1,125 @@
+"""Surrogates for names of people."""
+
+from __future__ import annotations
+
+from ..text import apply_casing, casing_pattern
+from .keyed_chance import KeyedChance
+from .known_names import KnownNames
+from .locale_words import LocaleWords, draw_other
+from .name_parsing import DIGITS, GIVEN, INITIAL, INITIALS, KEPT, SURNAME, NamePart, parse_name
+from .patient_chance import PatientChance
+
+_LETTERS = "ABCDEFGHIJKLMNOPRSTUVW"
+
+
+class PersonSurrogates:
+    """Invented names for the people in one patient's notes, written as the names of the notes are.
+
+    Each given name and each surname of the patient's notes has one surrogate. Titles, particles, commas and casing stay
+    as they are written, and so do the number and the order of the words. The sex of a given name stays with
+    ``keep_gender``; a given name that the locale does not know, or that both sexes have, gets a sex by chance.
+
+    Parameters
+    ----------
+    chance : PatientChance
+        Draws of the patient.
+    words : LocaleWords
+        Names of the locale.
+    keep_gender : bool
+        Whether a surrogate has the sex of the given name.
+    avoided : frozenset of str
+        Folded words that no surrogate may be.
+    """
+
+    def __init__(self, chance: PatientChance, words: LocaleWords, keep_gender: bool, avoided: frozenset[str]) -> None:
+        self._chance, self._words, self._keep_gender, self._avoided = chance, words, keep_gender, avoided
+        self.known = KnownNames(words)
+        # surrogate -> its name, so that two names of a patient do not share a surrogate
+        self._owners: dict[tuple[str, str], str] = {}
+        self._sexes: dict[str, str] = {}
+
+    def learn(self, texts: list[tuple[str, str]]) -> None:
+        """Take up the names of a note, as pairs of text and kind, before any of them is replaced."""
+        several = [parts for text, kind in texts if len(_names(parts := self._parse(text, kind))) > 1]
+        self.known.learn(several)
+        self.known.learn([parts for text, kind in texts if len(_names(parts := self._parse(text, kind))) == 1])
+
+    def surrogate(self, text: str, kind: str) -> str:
+        """Invented name in the form of ``text``."""
+        parts = self._parse(text, kind)
+        sex = self._sex(parts)
+        surnames = tuple(self.known.canonical(SURNAME, part.text) for part in parts if part.role == SURNAME)
+        return "".join(self._written(part, sex, surnames) for part in parts)
+
+    def names_in(self, text: str) -> dict[str, str]:
+        """Surrogate for each known name that ``text`` holds as a lower-case part, such as the names in a mail address."""
+        found = {}
+        for role in (GIVEN, SURNAME):
+            for canonical in self.known.canonicals(role):
+                if len(canonical) > 2 and canonical in text:
+                    found[canonical] = self._name(role, canonical, self._sexes.get(canonical))
+        return found
+
+    def _parse(self, text: str, kind: str) -> tuple[NamePart, ...]:
+        return parse_name(text, self._words, kind, self.known.role_of)
+
+    def _written(self, part: NamePart, sex: str, surnames: tuple[str, ...]) -> str:
+        if part.role == KEPT:
+            return part.text
+        if part.role == DIGITS:
+            chance = self._chance.of("digits of a name", part.text)
+            return "".join(str(chance.number(0, 9)) for _ in part.text)
+        if part.role == INITIAL:
+            return _like(part.text, self._initial(part.text, surnames))
+        if part.role == INITIALS:
+            return _like(part.text, self._initials(part.text))
+        canonical = self.known.canonical(part.role, part.text)
+        return apply_casing(self._name(part.role, canonical, sex), casing_pattern(part.text))
+
+    def _sex(self, parts: tuple[NamePart, ...]) -> str:
+        """Sex for all given names of a written name: that of the first one that tells."""
+        given = [self.known.canonical(GIVEN, part.text) for part in parts if part.role == GIVEN]
+        if not given:
+            return self._chance.of("sex", "").pick("MF")
+        told = next((sex for name in given if (sex := self._words.sex_of(name))), None)
+        sex = self._sexes.get(given[0]) or (told if self._keep_gender and told else None)
+        sex = sex or self._chance.of("sex", given[0]).pick("MF")
+        for name in given:
+            self._sexes.setdefault(name, sex)
+        return sex
+
+    def _name(self, role: str, canonical: str, sex: str | None) -> str:
+        if role == GIVEN:
+            sex = self._sexes.setdefault(canonical, sex or self._chance.of("sex", canonical).pick("MF"))
+        items = self._words.surnames if role == SURNAME else self._words.given_names[str(sex)]
+        chance: KeyedChance = self._chance.of(role, canonical)
+        drawn = draw_other(chance, items, self._avoided)
+        for _ in range(20):
+            if self._owners.setdefault((role, drawn), canonical) == canonical:
+                break
+            drawn = draw_other(chance, items, self._avoided)
+        return drawn
+
+    def _initial(self, letter: str, surnames: tuple[str, ...]) -> str:
+        given = self.known.given_of(letter, *surnames)
+        if given is not None:
+            return self._name(GIVEN, given, self._sexes.get(given))[0]
+        return self._chance.of("initial", letter.casefold(), *surnames).pick(_LETTERS)
+
+    def _initials(self, letters: str) -> str:
+        names = self.known.with_initials(letters)
+        if names is None:
+            chance = self._chance.of("initials", letters.casefold())
+            return "".join(chance.pick(_LETTERS) for _ in letters)
+        given = {name for person in self.known.persons for name in person[0]}
+        return "".join(
+            self._name(GIVEN if name in given else SURNAME, name, self._sexes.get(name))[0] for name in names
+        )
+
+
+def _names(parts: tuple[NamePart, ...]) -> list[NamePart]:
+    return [part for part in parts if part.role in (GIVEN, SURNAME)]
+
+
+def _like(text: str, letters: str) -> str:
+    return letters.lower() if text.islower() else letters.upper()

@@ -1,0 +1,174 @@
+"""Surrogates for streets, towns, postal codes, regions and countries."""
+
+from __future__ import annotations
+
+import re
+
+from .chance import Chance
+from .folding import fold
+from .keyed_chance import KeyedChance
+from .locale_words import LocaleWords, Town, draw_other
+from .number_surrogates import random_of_form
+from .patient_chance import PatientChance
+
+_HOME_SHARE = 0.85
+_LONGEST_DOOR = 3
+_PIECES = re.compile(r"\d+|[^\W\d_]+\.?|[\W_]")
+_SUFFIXED = ("de", "nl", "nb")
+
+
+class PlaceSurrogates:
+    """Invented addresses for one patient. A town, its postal code and its region fit together.
+
+    Towns are real towns of the locale, and streets have invented names. A street keeps its type (Calle, Ave, -straße),
+    the number of digits of its numbers, and words such as Apt. A country is that of the locale in 85 of 100 draws.
+
+    Parameters
+    ----------
+    chance : PatientChance
+        Draws of the patient.
+    words : LocaleWords
+        Places of the locale.
+    avoided : frozenset of str
+        Folded words that no surrogate may be.
+    """
+
+    def __init__(self, chance: PatientChance, words: LocaleWords, avoided: frozenset[str]) -> None:
+        self._chance, self._words, self._avoided = chance, words, avoided
+        self._types = words.bare("street types")
+        self._tail = words.bare("street tail words")
+
+    def kind_of(self, text: str) -> str:
+        """``"postcode"``, ``"region"``, ``"country"`` or ``"town"`` for a place whose label does not tell."""
+        folded = fold(text)
+        if any(map(str.isdigit, text)):
+            return "postcode"
+        if folded in self._words.folded_countries:
+            return "country"
+        is_region = folded in self._words.region_names and folded not in self._words.folded_towns
+        return "region" if is_region else "town"
+
+    def town(self, text: str) -> str:
+        """Town for a town."""
+        return with_case(self._town(text).name, text)
+
+    def region(self, text: str, town: str | None = None) -> str:
+        """Region for a region: that of the surrogate of ``town``, or a random one without a town."""
+        own = None if town is None else self._town(town).region
+        region = own or self._chance.again("region", fold(text)).pick(self._words.regions)
+        is_short = len(text) == 2 and text.isupper()
+        return region if is_short else with_case(self._words.state_names.get(region, region), text)
+
+    def postcode(self, text: str, town: str | None = None) -> str:
+        """Postal code in the form of ``text``, with the first digits of the surrogate of ``town``."""
+        chance = self._chance.again("postcode", fold(text))
+        prefix = (self._town(town) if town is not None else chance.pick(self._words.towns)).prefix
+        digits = [i for i, sign in enumerate(text) if sign.isdigit()]
+        out = list(random_of_form(text, chance))
+        if len(digits) > len(prefix):
+            for i, digit in zip(digits, prefix, strict=False):
+                out[i] = digit
+        return "".join(out)
+
+    def country(self, text: str) -> str:
+        """Country for a country."""
+        chance = self._chance.again("country", fold(text))
+        if chance.happens(_HOME_SHARE):
+            return with_case(self._words.home_country, text)
+        return with_case(draw_other(chance, self._words.countries, self._avoided), text)
+
+    def street(self, text: str) -> str:
+        """Street in the form of ``text``."""
+        pieces = _PIECES.findall(text)
+        kept = [self._is_kept(pieces, i) for i in range(len(pieces))]
+        chance = self._chance.again("street", fold(text))
+        if self._words.locale in _SUFFIXED and (suffixed := self._suffixed(pieces, kept, chance)) is not None:
+            return suffixed
+        out: list[str] = []
+        is_named = False
+        i = 0
+        while i < len(pieces):
+            stop = _end_of_name(pieces, kept, i)
+            if stop == i:
+                out.append(random_of_form(pieces[i], chance) if pieces[i][0].isdigit() else pieces[i])
+                i += 1
+                continue
+            name = pieces[i:stop]
+            # The first words are the name of the street; later short words that no list knows are flats and doors.
+            is_door = is_named and max(map(len, name)) <= _LONGEST_DOOR
+            out.append(random_of_form("".join(name), chance) if is_door else self._street_name("".join(name)))
+            is_named, i = True, stop
+        return "".join(out)
+
+    def _town(self, text: str) -> Town:
+        chance = self._chance.again("town", fold(text))
+        for _ in range(50):
+            town = chance.pick(self._words.towns)
+            if fold(town.name) not in self._avoided:
+                break
+        return town
+
+    def _is_kept(self, pieces: list[str], i: int) -> bool:
+        piece = fold(pieces[i]).rstrip(".")
+        joined = fold("".join(pieces[i : i + 3]))
+        if not piece or not piece[0].isalpha():
+            return True
+        if joined == "s/n" or fold("".join(pieces[max(i - 2, 0) : i + 1])) == "s/n":
+            return True
+        is_type = piece in self._types and (len(piece) > 1 or "".join(pieces[i + 1 : i + 2]) == "/")
+        return is_type or piece in self._tail
+
+    def _suffixed(self, pieces: list[str], kept: list[bool], chance: Chance) -> str | None:
+        """Street whose type is the end of its name (Gartenweg 3); None for streets of other forms."""
+        suffixes = sorted((s for s in self._types if s.islower() and len(s) > 2), key=len, reverse=True)
+        for i, piece in enumerate(pieces):
+            stem = fold(piece).rstrip(".")
+            suffix = next((s for s in suffixes if stem.endswith(s) and len(stem) > len(s)), None)
+            if kept[i] or suffix is None:
+                continue
+            length = len(suffix) + piece.endswith(".")
+            name = self._chance.again("street name", stem).pick(self._words.block("street names"))
+            # "ß" folds to "ss": the written end is cut by its own length.
+            written = piece[-_written_length(piece, suffix, length) :]
+            rest = [random_of_form(p, chance) if p[0].isdigit() else p for p in pieces[i + 1 :]]
+            flats = [
+                random_of_form(p, chance) if p.isalpha() and len(p) == 1 else p for p in rest
+            ]
+            return "".join((with_case(name, piece), written, *flats))
+        return None
+
+    def _street_name(self, text: str) -> str:
+        chance: KeyedChance = self._chance.again("street name", fold(text))
+        words = self._words
+        kind = chance.uniform()
+        if kind < 0.5:
+            name = chance.pick(words.block("street names"))
+        elif kind < 0.75 and words.locale != "en":
+            name = f"{chance.pick(words.given_names[chance.pick('MF')])} {draw_other(chance, words.surnames, self._avoided)}"
+        else:
+            name = draw_other(chance, words.surnames, self._avoided)
+        return with_case(name, text.strip())
+
+
+def with_case(name: str, text: str) -> str:
+    """Name in capitals or in lower case if the text is, else unchanged."""
+    if text.isupper() and len(text) > 1:
+        return name.upper()
+    return name.lower() if text.islower() else name
+
+
+def _end_of_name(pieces: list[str], kept: list[bool], start: int) -> int:
+    """End of the run of words that starts here; ``start`` if no such run starts here."""
+    stop = i = start
+    while i < len(pieces) and (not kept[i] or pieces[i] in (" ", "-", "'", "\u2019", "\u00b4")):
+        if not kept[i]:
+            stop = i + 1
+        elif i == start:
+            return start
+        i += 1
+    return stop
+
+
+def _written_length(piece: str, suffix: str, length: int) -> int:
+    """Number of characters at the end of ``piece`` that fold to the suffix."""
+    return next(n for n in range(1, length + 1) if fold(piece[-n:]).rstrip(".") == suffix)

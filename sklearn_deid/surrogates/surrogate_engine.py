@@ -1,0 +1,285 @@
+"""`SurrogateEngine` replaces the PHI of notes by invented PHI of the same kind and form."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import OrderedDict
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+from ..text import Document, Span, patient_of
+from .keyed_chance import KEY_BYTES, new_key
+from .locale_words import guess_locale, locale_words
+from .patient_chance import PatientChance
+from .patient_surrogates import Mention, PatientSurrogates
+from .surrogate_settings import SurrogateSettings
+
+_NEAR = 60
+_LEAST_KEY = 16
+_MOST_PATIENTS = 1000
+_MOST_ATTEMPTS = 40
+
+
+class Replacement(NamedTuple):
+    """A span and the text that replaces it. The repr shows offsets and the label only.
+
+    Parameters
+    ----------
+    span : Span
+        Span of the note.
+    surrogate : str
+        New text.
+    has_rule : bool
+        False if the new text is the label in brackets, since no rule knows the form of the span.
+    """
+
+    span: Span
+    surrogate: str
+    has_rule: bool
+
+    def __repr__(self) -> str:
+        return f"Replacement({self.span.start}-{self.span.end}, {self.span.label})"
+
+
+class SurrogateEngine:
+    """Replace annotated PHI by invented PHI that does not depend on the letters of the original.
+
+    A surrogate is a function of a secret key, the patient, the entity, the label and the written form, through
+    HMAC-SHA256. The written form is the number of words, casing, signs between words, number of digits, and words of
+    public lists, such as titles, street types and units. The same name, place or number of one patient has the same
+    surrogate in all notes. All dates of a patient move by one secret number of days. A span whose form no rule knows
+    becomes its label in brackets, never the original.
+
+    Parameters
+    ----------
+    key : bytes, optional
+        Secret key of at least 16 bytes. The same key gives the same surrogates in every run, with the same version of
+        this library and of Faker. None draws a new key of 256 bits, which is not stored: no other run repeats the
+        surrogates.
+    locale : {"auto", "en", "es", "de", "fr", "nb", "it", "nl", "pt"}, default="auto"
+        Language of names, places and months. "auto" takes the language whose most frequent words are most frequent in
+        the note.
+    date_shift : int, default=3650
+        Largest shift of dates in days. The smallest is a tenth of it.
+    whole_weeks : bool, default=False
+        Whether dates move by whole weeks, so that weekdays stay.
+    keep_seasons : bool, default=False
+        Whether dates move by whole years, give or take two weeks.
+    ages : {"keep", "shift", "band"}, default="keep"
+        Treatment of ages up to 89 years: unchanged, moved by one to three years for each patient, together with the
+        birth dates, or bands of five years. Ages over 89 always become ``90+``.
+    keep_gender : bool, default=True
+        Whether given names keep their sex.
+    check_digits : {"invalid", "valid"}, default="invalid"
+        Check digits of national numbers: wrong ones, so that nobody has the number, or right ones.
+    labels : mapping of str to str or None, optional
+        Kind of surrogate of further labels; see `label_kinds`. None as kind leaves the label in brackets.
+    avoid : collection of str, optional
+        Words that no surrogate may be, such as the names of the corpus. The surrogates then tell which words the
+        corpus does not hold.
+    copy : int, default=0
+        Number of the copy. Copies of the same notes under one key have different surrogates.
+
+    Notes
+    -----
+    **What it protects.** Spans with a rule. For those without the key, the surrogates are independent of the letters
+    of the originals, given the written forms.
+
+    **What it does not protect.** PHI that is not annotated stays in the text. The written form, the sex of given names,
+    who recurs where, intervals between dates, ages up to 89 (by default) and the rest of the story are told. A
+    surrogate equals its original by chance. Whoever holds the key can check a guess of an original and shift the dates
+    back.
+
+    Examples
+    --------
+    >>> note = Document("n1", "Ann Alder, 95, seen 3/5/2011.", (Span(0, 9, "PATIENT"), Span(11, 13, "AGE")))
+    >>> engine = SurrogateEngine(key=bytes(32), locale="en")
+    >>> new = engine.rewrite(note)
+    >>> new.text[new.spans[1].start :], new.text.startswith("Ann")
+    ('90+, seen 3/5/2011.', False)
+    """
+
+    def __init__(
+        self,
+        *,
+        key: bytes | None = None,
+        locale: str = "auto",
+        date_shift: int = 3650,
+        whole_weeks: bool = False,
+        keep_seasons: bool = False,
+        ages: str = "keep",
+        keep_gender: bool = True,
+        check_digits: str = "invalid",
+        labels: Mapping[str, str | None] | None = None,
+        avoid: Collection[str] | None = None,
+        copy: int = 0,
+    ) -> None:
+        if key is not None and (not isinstance(key, bytes) or len(key) < _LEAST_KEY):
+            raise ValueError(
+                f"The 'key' parameter of SurrogateEngine must be at least {_LEAST_KEY} bytes or None. Got "
+                f"{len(key) if isinstance(key, bytes) else type(key).__name__} instead. "
+                f"Draw a key with secrets.token_bytes({KEY_BYTES})."
+            )
+        self.settings = SurrogateSettings(
+            locale, date_shift, whole_weeks, keep_seasons, ages, keep_gender, check_digits, labels, avoid
+        )
+        self._key = new_key() if key is None else key
+        self._copy = copy
+        # The rules for misspelt names and initials need the names of the earlier notes of a patient. The number of
+        # patients is limited, so that the memory of a long run stays flat.
+        self._patients: OrderedDict[tuple[str, str], PatientSurrogates] = OrderedDict()
+
+    def __repr__(self) -> str:  # neither the key nor names
+        return f"SurrogateEngine(locale={self.settings.locale!r})"
+
+    def __getstate__(self) -> dict:
+        raise TypeError("A SurrogateEngine cannot be pickled or copied: it holds a secret key.")
+
+    def rewrite(self, document: Document) -> Document:
+        """Return the note with surrogates. The spans of the new note are exactly the surrogates.
+
+        Parameters
+        ----------
+        document : Document
+            Note with PHI spans. Overlapping spans are joined; touching spans are not.
+
+        Returns
+        -------
+        Document
+            Note with the same id, patient id and labels. ``meta`` is left out, since it may hold PHI.
+        """
+        return rewritten(document, self.replacements(document))
+
+    def rewrite_all(self, documents: Iterable[Document]) -> Iterator[Document]:
+        """Yield the notes with surrogates, one after the other."""
+        return map(self.rewrite, documents)
+
+    def replacements(
+        self, document: Document, fits: Callable[[str, Span], bool] | None = None
+    ) -> list[Replacement]:
+        """Surrogate of each span of a note, in order.
+
+        Parameters
+        ----------
+        document : Document
+            Note with PHI spans.
+        fits : callable, optional
+            Function from a surrogate and its span to whether the surrogate may be used. Places and institutions are
+            drawn again until one fits, at most 40 times; the last draw is returned if none does.
+
+        Returns
+        -------
+        list of Replacement
+            One for each joined span.
+        """
+        spans = joined_overlaps(document.spans)
+        patient = self._patient(document)
+        mentions = self._mentions(document, spans, patient)
+        patient.learn([mention for mention in mentions if mention is not None])
+        return [self._replacement(patient, s, m, fits) for s, m in zip(spans, mentions, strict=True)]
+
+    def _replacement(
+        self,
+        patient: PatientSurrogates,
+        span: Span,
+        mention: Mention | None,
+        fits: Callable[[str, Span], bool] | None,
+    ) -> Replacement:
+        if mention is None:
+            return Replacement(span, f"[{span.label}]", False)
+        for attempt in range(1 if fits is None else _MOST_ATTEMPTS):
+            patient.chance.attempt = attempt
+            surrogate = patient.surrogate(mention)
+            if surrogate is None or fits is None or fits(surrogate, span):
+                break
+        patient.chance.attempt = 0
+        return Replacement(span, f"[{span.label}]" if surrogate is None else surrogate, surrogate is not None)
+
+    def _patient(self, document: Document) -> PatientSurrogates:
+        locale = self.settings.locale if self.settings.locale != "auto" else guess_locale(document.text)
+        owner = patient_of(document)
+        if (owner, locale) in self._patients:
+            self._patients.move_to_end((owner, locale))
+        else:
+            chance = PatientChance(self._key, owner, self._copy)
+            self._patients[owner, locale] = PatientSurrogates(chance, locale_words(locale), self.settings)
+            if len(self._patients) > _MOST_PATIENTS:
+                self._patients.popitem(last=False)
+        return self._patients[owner, locale]
+
+    def _mentions(
+        self, document: Document, spans: Sequence[Span], patient: PatientSurrogates
+    ) -> list[Mention | None]:
+        text = document.text
+        kinds = [self.settings.kinds.get(span.label) for span in spans]
+        towns = [
+            i
+            for i, (span, kind) in enumerate(zip(spans, kinds, strict=True))
+            if kind == "place" and patient.place_kind(text[span.start : span.end]) == "town"
+        ]
+        mentions: list[Mention | None] = []
+        for i, (span, kind) in enumerate(zip(spans, kinds, strict=True)):
+            if kind is None:
+                mentions.append(None)
+                continue
+            start = max(spans[i - 1].end if i else 0, text.rfind("\n", 0, span.start) + 1)
+            town = _nearest(spans, i, towns) if kind in ("place", "region", "postcode") and i not in towns else None
+            near = None if town is None else text[spans[town].start : spans[town].end]
+            mentions.append(Mention(text[span.start : span.end], kind, text[start : span.start], near))
+        return mentions
+
+
+def rewritten(document: Document, replacements: Iterable[Replacement]) -> Document:
+    """Put the surrogates into the note; all other characters stay."""
+    parts: list[str] = []
+    spans: list[Span] = []
+    position = length = 0
+    for span, surrogate, _ in replacements:
+        before = document.text[position : span.start]
+        start = length + len(before)
+        parts += [before, surrogate]
+        spans.append(replace(span, start=start, end=start + len(surrogate)))
+        position, length = span.end, start + len(surrogate)
+    parts.append(document.text[position:])
+    return Document(document.doc_id, "".join(parts), tuple(spans), document.patient_id)
+
+
+def joined_overlaps(spans: Iterable[Span]) -> list[Span]:
+    """Join spans that share characters, with the label of the longest; spans that touch stay apart.
+
+    Examples
+    --------
+    >>> [(s.start, s.end) for s in joined_overlaps([Span(0, 3, "CITY"), Span(2, 9, "STREET"), Span(9, 12, "ZIP")])]
+    [(0, 9), (9, 12)]
+    """
+    joined: list[Span] = []
+    longest = 0
+    for span in sorted(spans, key=lambda s: (s.start, s.end)):
+        if not joined or span.start >= joined[-1].end:
+            joined.append(span)
+            longest = span.length
+            continue
+        last = joined[-1]
+        leading = span if span.length > longest else last
+        longest = max(longest, span.length)
+        joined[-1] = replace(leading, start=last.start, end=max(last.end, span.end))
+    return joined
+
+
+def document_of(note: str | Document, spans: Iterable[Span]) -> Document:
+    """Document of a raw note with its spans. A note without an id is a patient of its own, named by its digest."""
+    if isinstance(note, Document):
+        return Document(note.doc_id, note.text, tuple(spans), note.patient_id)
+    name = hashlib.sha256(note.encode("utf-8", "surrogatepass")).hexdigest()
+    return Document(name, note, tuple(spans))
+
+
+def _nearest(spans: Sequence[Span], i: int, towns: list[int]) -> int | None:
+    """Index of the town that is closest to a span, at most 60 characters away; None if there is none."""
+
+    def distance(j: int) -> int:
+        return max(spans[j].start - spans[i].end, spans[i].start - spans[j].end)
+
+    best = min(towns, key=distance, default=None)
+    return best if best is not None and distance(best) <= _NEAR else None

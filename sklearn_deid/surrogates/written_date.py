@@ -1,0 +1,162 @@
+"""A date as it is written in a note: its parts, the day that they name, and another day in the same form."""
+
+from __future__ import annotations
+
+import calendar
+from dataclasses import dataclass
+from datetime import date
+
+from ..text import apply_casing, casing_pattern
+from .folding import fold
+from .locale_words import LocaleWords
+
+# Roles of the pieces of a date. LITERAL pieces stay as they are written.
+LITERAL, YEAR, MONTH, DAY, MONTH_NAME, WEEKDAY, SEASON, HOLIDAY, ORDINAL, DECADE = (
+    "literal year month day month_name weekday season holiday ordinal decade".split()
+)
+_MIDDLE_OF_YEAR, _MIDDLE_OF_MONTH = (7, 1), 15
+
+
+@dataclass(frozen=True, repr=False)
+class WrittenDate:
+    """Pieces of a written date with their roles.
+
+    Parameters
+    ----------
+    pieces : tuple of (str, str)
+        Text and role of each piece. The texts make up the date.
+    year, month, day : int or None
+        Values of the parts; None for parts that are not written. A year of two digits is a year from 1930 to 2029.
+    season : int or None
+        0 (winter) to 3 (autumn).
+    """
+
+    pieces: tuple[tuple[str, str], ...]
+    year: int | None = None
+    month: int | None = None
+    day: int | None = None
+    season: int | None = None
+
+    def __repr__(self) -> str:  # roles only: the pieces are note text
+        return f"WrittenDate({', '.join(role for _, role in self.pieces if role != LITERAL)})"
+
+    @property
+    def is_full(self) -> bool:
+        """Whether day, month and year are written."""
+        return None not in (self.year, self.month, self.day)
+
+    @property
+    def is_fixed(self) -> bool:
+        """Whether the text names no day of the calendar, such as "yesterday" or a time of day."""
+        return all(role == LITERAL for _, role in self.pieces)
+
+    def resolved(self, reference: date) -> date:
+        """Day that the date names, with the parts that are not written taken from a reference day of the note.
+
+        A year alone means its middle, and a month alone its 15th. The 29th of February of an unknown year is in a leap
+        year. Days that do not exist become the last day of their month.
+        """
+        year = reference.year if self.year is None else self.year
+        if self.season is not None:
+            return date(year, 3 * self.season + 1, _MIDDLE_OF_MONTH)
+        if self.month is None:
+            month, day = _MIDDLE_OF_YEAR if self.day is None else (reference.month, self.day)
+        else:
+            month, day = self.month, self.day or _MIDDLE_OF_MONTH
+        if (month, day) == (2, 29) and self.year is None and not calendar.isleap(year):
+            year += 4 - year % 4
+        return date(year, month, min(day, calendar.monthrange(year, month)[1]))
+
+    def written(self, new: date, old: date, words: LocaleWords) -> str:
+        """Write the day ``new`` in this form.
+
+        Parameters
+        ----------
+        new, old : date
+            New day, and the day that this date names.
+        words : LocaleWords
+            Names of months and days.
+        """
+        padded = self._is_padded()
+        return "".join(self._piece(text, role, new, old, words, padded) for text, role in self.pieces)
+
+    def _is_padded(self) -> bool:
+        """Whether days and months below 10 have a leading zero."""
+        numbers = [text for text, role in self.pieces if role in (DAY, MONTH)]
+        if any(text[0] == "0" for text in numbers):
+            return True
+        has_name = any(role == MONTH_NAME for _, role in self.pieces)
+        return not has_name and all(len(text) == 2 for text in numbers)
+
+    def _piece(self, text: str, role: str, new: date, old: date, words: LocaleWords, padded: bool) -> str:
+        if role in (DAY, MONTH):
+            return f"{getattr(new, role):0{2 if padded else 1}d}"
+        if role == YEAR:
+            return f"{new.year:04d}" if len(text) == 4 else f"{new.year % 100:02d}"
+        if role == DECADE:
+            return f"{new.year // 10 * 10:04d}" if len(text) == 4 else f"{new.year % 100 // 10}0"
+        if role == ORDINAL:
+            return _ordinal(text, new.day)
+        if role == MONTH_NAME:
+            return _named(text, words, "month", new.month - 1)
+        if role == WEEKDAY:
+            shift = (new - old).days
+            return _named(text, words, "weekday", (_weekday(text, words) + shift) % 7)
+        if role == SEASON:
+            return _season(text, new.month % 12 // 3, words)
+        return _holiday(text, new, words) if role == HOLIDAY else text
+
+
+def weekday_number(word: str, words: LocaleWords) -> int | None:
+    """Number of a weekday from its name or abbreviation, Monday being 0; None for other words."""
+    folded = fold(word)
+    for block in ("weekdays", "weekday abbreviations"):
+        names = list(words.numbered(block))
+        if folded in names:
+            return names.index(folded)
+    return None
+
+
+def _weekday(word: str, words: LocaleWords) -> int:
+    number = weekday_number(word, words)
+    assert number is not None  # the parser gave the role
+    return number
+
+
+def _named(text: str, words: LocaleWords, unit: str, index: int) -> str:
+    names = words.block(f"{unit}s")
+    is_name = fold(text) in words.numbered(f"{unit}s")
+    name = (names if is_name else words.block(f"{unit} abbreviations"))[index]
+    return name if fold(name)[:1] != name[:1].lower() and text.islower() else apply_casing(name, casing_pattern(text))
+
+
+def _ordinal(text: str, day: int) -> str:
+    """Ending of an ordinal number: st, nd, rd, th in English, er or nothing in French, the same sign elsewhere."""
+    folded = text.lower()
+    if folded == "er":
+        return text if day == 1 else ""
+    if folded not in ("st", "nd", "rd", "th"):
+        return text
+    ending = "th" if 10 < day % 100 < 14 else {1: "st", 2: "nd", 3: "rd"}.get(day % 10, "th")
+    return ending.upper() if text.isupper() else ending
+
+
+def _season(text: str, season: int, words: LocaleWords) -> str:
+    table = words.numbered("seasons")
+    mine = [word for word, value in table.items() if value == table[fold(text)]]
+    raw = {fold(word): word for word in (entry.partition("=")[0] for entry in words.block("seasons"))}
+    others = [raw[word] for word, value in table.items() if value == str(season)]
+    name = others[min(mine.index(fold(text)), len(others) - 1)]
+    return apply_casing(name, casing_pattern(text)) if text[0].isupper() else name
+
+
+def _holiday(text: str, new: date, words: LocaleWords) -> str:
+    """Holiday next to the day."""
+
+    def distance(entry: str) -> int:
+        month, day = map(int, entry.partition("=")[2].split("-"))
+        apart = abs((date(2001, month, day) - date(2001, new.month, min(new.day, 28))).days)
+        return min(apart, 365 - apart)
+
+    name = min(words.block("holidays"), key=distance).partition("=")[0]
+    return name.upper() if text.isupper() else name.lower() if text.islower() else name
