@@ -55,8 +55,8 @@ class BoundedSettings:
         Learning rates of the networks and of the noise.
     gradient_clip : float, default=1.0
         Largest length of the gradient.
-    price : float, default=0.05
-        Initial value of lambda, the dual variable of each bound.
+    prices : tuple of two float, default=(0.05, 0.05)
+        Initial values of lambda, the dual variables of the mean and of the quantile.
     price_rate : float, default=0.4
         Adaptation rate of the dual variables. A distance that is e times too large multiplies its dual variable by e to
         this power in an epoch.
@@ -79,7 +79,7 @@ class BoundedSettings:
     lr: float = 2e-3
     noise_lr: float = 2e-2
     gradient_clip: float = 1.0
-    price: float = 0.05
+    prices: tuple[float, float] = (0.05, 0.05)
     price_rate: float = 0.4
     varied: float = 0.5
     span_swap: float = 0.5
@@ -100,12 +100,15 @@ class BoundedResult:
         Epoch whose weights were kept, counted from 1; the last epoch without held-out sentences.
     interrupted : bool
         Whether Ctrl-C ended the training.
+    prices : tuple of two float
+        Last dual variables of the mean and of the quantile.
     """
 
     bound: PrivacyBound | None
     noise_factor: float
     selected_epoch: int
     interrupted: bool
+    prices: tuple[float, float]
 
 
 class DualVariables:
@@ -122,7 +125,7 @@ class DualVariables:
     --------
     >>> import torch
     >>> from sklearn_deid.representations import DualVariables, BoundedSettings
-    >>> duals = DualVariables(BoundedSettings(price=1.0))
+    >>> duals = DualVariables(BoundedSettings(prices=(1.0, 1.0)))
     >>> duals.follow(torch.full((100,), 9.0))
     >>> duals.mean > 1.0 and duals.tail > 1.0
     True
@@ -133,7 +136,7 @@ class DualVariables:
         self.mean_allowed = distance_of_accuracy(settings.max_attack_accuracy)
         asked = settings.quantile_attack_accuracy
         self.tail_allowed = math.inf if asked is None else distance_of_accuracy(asked)
-        self.mean, self.tail = settings.price, 0.0 if asked is None else settings.price
+        self.mean, self.tail = settings.prices[0], 0.0 if asked is None else settings.prices[1]
 
     def cost(self, distance: Tensor) -> Tensor:
         """Compute the penalty of a batch: its mean distance, and its excess over the distance allowed at the quantile.
@@ -257,7 +260,7 @@ def train_bounded(
     if not interrupted:
         own = rng.spawn(1)[0]  # an own stream: later draws of ``rng`` do not depend on the length of the fine-tuning
         interrupted = fine_tune_tagger(model, notes or train, settings=settings, rng=own, generator=generator, log=log)
-    return BoundedResult(bound, factor, selected, interrupted)
+    return BoundedResult(bound, factor, selected, interrupted, (duals.mean, duals.tail))
 
 
 def calibrate_noise(

@@ -17,8 +17,10 @@ from ..pseudonyms.neighbor_pseudonymizer import NeighborPseudonymizer
 from ..pseudonyms.sentence_transformer import SentenceTransformer
 from ..sequences import TokenSequences, TokenVectors, check_groups, check_tags
 from ..tagging.encoders import BidirectionalRecurrent
+from ..tagging.initial_weights import copy_weights
 from ..tagging.network import TaggerModule
 from ..tagging.splits import hold_out_patients
+from ..tagging.tagger import DeidTagger
 from ..tagging.tagger_data import inner_tags
 from ..text import CASING_CLASSES
 from .bound import PrivacyBound, WorstCase, pair_distances, pair_slack, privacy_bound, worst_case
@@ -28,6 +30,8 @@ from .noise import GaussianNoise
 from .pair_batches import PairBatches
 from .pair_data import PairData, make_pair_data
 from .private_model import PrivateModel
+from .public_notes import PUBLIC_EPOCHS, public_sentences
+from .public_tagger import INPUT_DROPOUT, OUTPUT_DROPOUT, public_tagger
 from .saving import fingerprint_of, load_representer, origin_of, save_representer, settings_of
 from .strategies import (
     DANN,
@@ -238,6 +242,7 @@ class PrivateRepresenter(SentenceTransformer):
         encoder: str = "lstm",
         hidden_size: int = 128,
         training: Any = "bounded",
+        public: Any = None,
         labels: Any = None,
         exclude: Any = "en",
         digits: str = "near",
@@ -256,7 +261,7 @@ class PrivateRepresenter(SentenceTransformer):
     ) -> None:
         self.embeddings, self.n_components, self.n_neighbors = embeddings, n_components, n_neighbors
         self.noise, self.encoder, self.hidden_size, self.training = noise, encoder, hidden_size, training
-        self.labels, self.exclude, self.digits = labels, exclude, digits
+        self.public, self.labels, self.exclude, self.digits = public, labels, exclude, digits
         self.casing, self.unit_norm, self.tagger_hidden_size = casing, unit_norm, tagger_hidden_size
         self.max_epochs, self.lr, self.batch_size = max_epochs, lr, batch_size
         self.validation_fraction, self.memmap_dir, self.device = validation_fraction, memmap_dir, device
@@ -589,9 +594,11 @@ class PrivateRepresenter(SentenceTransformer):
         # it was.
         with torch.random.fork_rng(devices=[device] if device.type == "cuda" else []):
             torch.manual_seed(int(rng.integers(2**62)))
-            model = PrivateModel(self._new_network(self._vectors.dim), self._new_tagger()).to(device)
+            model = PrivateModel(self._new_network(self._vectors.dim), self._new_tagger(self.classes_)).to(device)
+            self._learn_public(model, run)
             result = self.training_.train(model, run)
-        self.network_, self.tagger_ = model.representer.eval(), model.tagger.eval()
+        self.network_ = model.representer.eval()
+        self.tagger_ = self._public_tagger(model.tagger)
         self.training_counts_ = {
             "n_sentences": len(X),
             "n_tokens": len(X.data),
@@ -637,11 +644,31 @@ class PrivateRepresenter(SentenceTransformer):
             unit_norm=self.unit_norm,
         )
 
-    def _new_tagger(self) -> TaggerModule:
+    def _learn_public(self, model: PrivateModel, run: TrainingRun) -> None:
+        """Train on public notes first, with a tagger of their own tags whose weights start the tagger of the model."""
+        found = public_sentences(self.public, self._vectors)
+        if found is None:
+            return
+        X, tags = found[0], inner_tags(found[1], "iob2")
+        classes = np.array(sorted({"O", *tags.data}, key=lambda tag: (tag != "O", tag)), dtype=object)
+        data = make_pair_data(X, tags, classes, self._neighbor_mechanism(), **self._pair_options())
+        public_run = run.of_public_notes(data, PUBLIC_EPOCHS)
+        own = PrivateModel(model.representer, self._new_tagger(classes)).to(run.device)
+        run.prices = self.training_.learn_public(own, public_run)
+        self._public_log = public_run.log.rows
+        copy_weights(model.tagger, self.classes_.tolist(), own.tagger, classes.tolist())
+
+    def _new_tagger(self, classes: np.ndarray) -> TaggerModule:
         """Make the tagger that is trained together with the network; it reads representation and casing."""
         width = self.n_components + len(CASING_CLASSES) * self.casing
         encoder = BidirectionalRecurrent(width, self.tagger_hidden_size)
-        return TaggerModule(len(self.classes_), None, encoder, input_dropout=0.1, output_dropout=0.5)
+        return TaggerModule(len(classes), None, encoder, input_dropout=INPUT_DROPOUT, output_dropout=OUTPUT_DROPOUT)
+
+    def _public_tagger(self, module: TaggerModule) -> DeidTagger:
+        width = self.n_components + len(CASING_CLASSES) * self.casing
+        return public_tagger(
+            module, self.classes_, width, hidden_size=self.tagger_hidden_size, device=self.device
+        )
 
     def _pair_options(self) -> dict[str, Any]:
         return {"labels": None if self.labels is None else set(self.labels), "casing": self.casing}
@@ -661,4 +688,5 @@ class PrivateRepresenter(SentenceTransformer):
         # Vectors without an origin cannot be saved for sharing: noise-free vectors, and those of an unprotected
         # network.
         origin = origin_of(self) if noise and self._is_protected else None
-        return TokenVectors(data, X.offsets, origin).with_documents(X.documents)
+        tagger = None if origin is None else self.tagger_
+        return TokenVectors(data, X.offsets, origin, tagger).with_documents(X.documents)

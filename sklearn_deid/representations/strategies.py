@@ -6,6 +6,7 @@ A strategy holds the parameters of one training or of one kind of noise. You pas
 
 from __future__ import annotations
 
+from dataclasses import replace
 from numbers import Integral, Real
 from typing import Any, NamedTuple
 from warnings import warn
@@ -74,6 +75,19 @@ class TrainingRun:
         self.schedule = schedule
         self.generator = torch.Generator(device).manual_seed(int(rng.integers(2**62)))
         self.log = TrainingLog(verbose)
+        self.prices: tuple[float, float] | None = None
+
+    def of_public_notes(self, data: PairData, max_epochs: int) -> TrainingRun:
+        """Return the run of a training on public notes before this run, with random streams of its own."""
+        return TrainingRun(
+            data,
+            (np.arange(len(data)), None),
+            self.rng.spawn(1)[0],
+            device=self.device,
+            batch_size=self._batch_size,
+            schedule=self.schedule._replace(max_epochs=max_epochs),
+            verbose=self.log.verbose,
+        )
 
     def streams(self) -> dict[str, Any]:
         """Return random streams and log as keyword arguments of the training functions."""
@@ -152,18 +166,34 @@ class Bounded(BaseEstimator):
         run : TrainingRun
             Data, random streams, schedule and log.
         """
-        lr = run.schedule.lr or 4e-3
-        settings = BoundedSettings(
+        settings = self._settings(run)
+        found = train_bounded(model, run.train, run.valid, settings=settings, notes=run.all_notes(), **run.streams())
+        return Outcome(found.bound, found.interrupted, None, None, found.selected_epoch)
+
+    def learn_public(self, model: PrivateModel, run: TrainingRun) -> tuple[float, float]:
+        """Train a model on public notes, in place; return the dual variables, from which the next training starts.
+
+        Parameters
+        ----------
+        model : PrivateModel
+            Model to train.
+        run : TrainingRun
+            Data, random streams, schedule and log.
+        """
+        settings = replace(self._settings(run), n_finish_epochs=0)
+        return train_bounded(model, run.train, None, settings=settings, **run.streams()).prices
+
+    def _settings(self, run: TrainingRun) -> BoundedSettings:
+        lr, price = run.schedule.lr or 4e-3, 0.05 * self.adversary_weight
+        return BoundedSettings(
             max_attack_accuracy=self.max_attack_accuracy,
             quantile_attack_accuracy=self.quantile_attack_accuracy,
             n_epochs=run.schedule.max_epochs,
             n_finish_epochs=(run.schedule.max_epochs + 1) // 2,
             lr=lr,
             noise_lr=run.schedule.noise_lr or 10 * lr,
-            price=0.05 * self.adversary_weight,
+            prices=run.prices or (price, price),
         )
-        found = train_bounded(model, run.train, run.valid, settings=settings, notes=run.all_notes(), **run.streams())
-        return Outcome(found.bound, found.interrupted, None, None, found.selected_epoch)
 
 
 class ThreePart(BaseEstimator):

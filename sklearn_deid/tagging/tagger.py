@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from numbers import Integral, Real
 from typing import Any
+from warnings import warn
 
 import numpy as np
 import torch
@@ -25,6 +26,7 @@ from ..sequences import (
 )
 from ..text import convert_tags, repair_tags, split_tag
 from .batching import ContextUnits, SentenceDataset
+from .initial_weights import copy_weights
 from .marginals import TokenTagger
 from .network import TaggerModule, build_tagger_module
 from .pretrained_encoder import PretrainedEncoder, PretrainedFiles, layer_rates
@@ -52,6 +54,8 @@ from .tagger_data import (
 from .training_loop import NoCriterion, SequenceNet
 
 _PREFIXES = {"iob2": "BI", "bioes": "BIES"}
+# Parameters that shape the network of a tagger of vectors.
+_SHAPES = ("encoder", "head", "hidden_size", "n_layers", "context")
 
 
 class DeidTagger(TokenTagger, SequenceNet):
@@ -229,6 +233,8 @@ class DeidTagger(TokenTagger, SequenceNet):
 
     # Configuration and tokenizer of the pretrained encoder, loaded in `fit`; None with the other encoders.
     _pretrained: PretrainedFiles | None = None
+    # Whether the training started from the public tagger of X.
+    _starts_from_tagger = False
 
     def __init__(
         self,
@@ -320,6 +326,7 @@ class DeidTagger(TokenTagger, SequenceNet):
             if not (self.warm_start and self.initialized_):
                 self._learn_inputs(self._fit_augmenter(X, tags, groups), tags, None)
                 self.initialize()
+                self._start_from(X)
             seed = int(self._rng.integers(2**31))
             train_rows, valid_rows = hold_out_patients(len(X), groups, self.validation_fraction, seed)
             train, valid = (
@@ -358,6 +365,7 @@ class DeidTagger(TokenTagger, SequenceNet):
             with self._own_random_stream():
                 self._learn_inputs(self._fit_augmenter(X, tags, groups), tags, classes)
                 self.initialize()
+                self._start_from(X)
         with self._own_random_stream():
             self._train(self._training_data(X, tags, groups), None, epochs=1)
         return self
@@ -454,6 +462,22 @@ class DeidTagger(TokenTagger, SequenceNet):
         elif isinstance(X, TokenSequences):
             self._vectors = tagger_vectors(self.embeddings, X, self._rng)
         self._tag_weights = tag_weights(self.class_weight, tags, self.classes_)
+
+    def _start_from(self, X: RaggedArray) -> None:
+        """Start from the public tagger of X, if X has one."""
+        public = getattr(X, "tagger", None)
+        self._starts_from_tagger = public is not None and copy_weights(
+            self.module_, self.classes_.tolist(), public.module_, public.classes_.tolist()
+        )
+        if public is None or self._starts_from_tagger:
+            return
+        differing = {k: v for k, v in public.get_params().items() if k in _SHAPES and v != getattr(self, k)}
+        warn(
+            f"X has a public tagger whose network differs from this one ({differing}): the training starts from random "
+            "weights. Set these parameters to start from the public tagger.",
+            UserWarning,
+            stacklevel=3,
+        )
 
     # ---- data in and out
 
