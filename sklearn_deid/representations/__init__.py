@@ -30,6 +30,7 @@ __all__, __getattr__, __dir__ = lazy_names(
             "BoundedResult BoundedSettings DualVariables calibrate_noise fine_tune_tagger rate_factor train_bounded"
         ),
         "card": "privacy_card",
+        "class_privacy": "ClassPrivacy",
         "three_part": "reverse_gradient train_dann train_three_part",
         "network": "Representer",
         "noise": "GaussianNoise",
@@ -41,6 +42,7 @@ __all__, __getattr__, __dir__ = lazy_names(
         "private_representer": "PrivateRepresenter",
         "strategies": "Bounded DANN ThreePart TrainableNoise",
         "probe": "CONTROL_BAR ProbeResult pair_accuracy positive_control train_probe",
+        "word_class_representer": "WordClassRepresenter",
         "sharing": "SharedRepresentation load_representation save_representation",
     },
 )

@@ -17,7 +17,6 @@ from ..pseudonyms.neighbor_pseudonymizer import NeighborPseudonymizer
 from ..pseudonyms.sentence_transformer import SentenceTransformer
 from ..sequences import TokenSequences, TokenVectors, check_groups, check_tags
 from ..tagging.encoders import BidirectionalRecurrent
-from ..tagging.initial_weights import copy_weights
 from ..tagging.network import TaggerModule
 from ..tagging.splits import hold_out_patients
 from ..tagging.tagger import DeidTagger
@@ -25,12 +24,13 @@ from ..tagging.tagger_data import inner_tags
 from ..text import CASING_CLASSES
 from .bound import PrivacyBound, WorstCase, pair_distances, pair_slack, privacy_bound, worst_case
 from .encoding import encode_sentences
+from .few_notes import warn_of_few_notes
 from .network import Representer
 from .noise import GaussianNoise
 from .pair_batches import PairBatches
 from .pair_data import PairData, make_pair_data
 from .private_model import PrivateModel
-from .public_notes import PUBLIC_EPOCHS, public_sentences
+from .public_start import start_from_public
 from .public_tagger import INPUT_DROPOUT, OUTPUT_DROPOUT, public_tagger
 from .saving import fingerprint_of, load_representer, origin_of, save_representer, settings_of
 from .strategies import (
@@ -44,6 +44,9 @@ from .strategies import (
     TrainingRun,
     as_strategy,
 )
+
+# Epochs of bounded training with max_epochs="auto": after a start from public notes, and without such a start.
+EPOCHS_FROM_START, EPOCHS_ALONE = 20, 60
 
 
 class PrivateRepresenter(SentenceTransformer):
@@ -81,6 +84,14 @@ class PrivateRepresenter(SentenceTransformer):
         the training of the paper, against an adversary. "dann" trains the representer and the adversary at once by
         gradient reversal; the paper found that DANN fails. An object sets the parameters of the training, such as
         ``Bounded(max_attack_accuracy=0.52)``.
+    public : "auto", "generated", public notes, fitted PrivateRepresenter or None, default="auto"
+        Public notes from which bounded training learns first. Learning from public notes costs no privacy: the bound
+        is a statement about the vectors, for any weights. "auto" takes the weights that the library has for the word
+        vectors "glove-6b-50d" and the default network; they were learned from generated notes. For other vectors or
+        networks, "auto" is the same as None. "generated" learns from generated notes in `fit`, which takes minutes.
+        Public notes are a `Corpus`, a list of `Document` or a tuple (X, y). Their tags may differ from those of y; tags
+        with equal names are the same. A fitted representer with equal vectors and networks starts the training with its
+        own weights. None learns from X alone.
     labels : collection of str, optional
         PHI categories to protect; all by default.
     exclude : str, collection of str or None, default="en"
@@ -93,11 +104,13 @@ class PrivateRepresenter(SentenceTransformer):
         bound covers it.
     unit_norm : bool, default=True
         Whether each noisy vector is scaled to length 1.
-    tagger_hidden_size : int, default=96
-        Units of each direction of the tagger that is trained together with the network.
-    max_epochs : int, default=60
+    tagger_hidden_size : int, default=128
+        Units of each direction of the tagger that is trained together with the network. With the default, a
+        ``DeidTagger()`` with default parameters can start from this tagger.
+    max_epochs : int or "auto", default="auto"
         Bounded training: number of epochs; then the tagger alone is fine-tuned for half as many epochs. Other
-        trainings: largest number of rounds of the last phase.
+        trainings: largest number of rounds of the last phase. "auto" is 20 if the training starts from public notes,
+        and 60 otherwise.
     lr : float or None, default=None
         Learning rate of the networks. None means 4e-3 for bounded training and 2e-3 (the paper's rate) for the others.
     batch_size : int or None, default=None
@@ -113,7 +126,8 @@ class PrivateRepresenter(SentenceTransformer):
     n_jobs : int, optional
         Threads of the neighbour search.
     verbose : int, default=0
-        1 prints a line for each epoch of each phase.
+        1 prints a line for each epoch of each phase. 0 prints the remaining time to standard error, about every 10
+        seconds, if `fit` takes more than a minute. -1 prints nothing.
     random_state : int, RandomState or None, default=None
         Random seed of the training, and of the noise of `transform` in this process. **An attacker who knows the seed
         can remove the noise.** Therefore seeded representations are for experiments and cannot be saved for sharing.
@@ -142,8 +156,10 @@ class PrivateRepresenter(SentenceTransformer):
         Network that makes the vectors.
     selected_round_ : int
         Number of the epoch (bounded training) or round (other trainings) whose weights were kept, counted from 1.
-    tagger_ : TaggerModule
-        Tagger that was trained together with the network. `save` does not write the tagger.
+    tagger_ : DeidTagger or None
+        Tagger of the vectors, trained together with the network. The tagger is published with the representer: `save`
+        writes it, the vectors of `transform` carry it, and a `DeidTagger` that is fitted on these vectors starts from
+        it. None in a representer that version 0.1.0 saved.
     training_ : Bounded, ThreePart or DANN
         Training that was used, with its parameters.
     n_features_out_ : int
@@ -223,12 +239,12 @@ class PrivateRepresenter(SentenceTransformer):
         "casing": ["boolean"],
         "unit_norm": ["boolean"],
         "tagger_hidden_size": [Interval(Integral, 1, None, closed="left")],
-        "max_epochs": [Interval(Integral, 1, None, closed="left")],
+        "max_epochs": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],
         "lr": [Interval(Real, 0, None, closed="neither"), None],
         "batch_size": [Interval(Integral, 1, None, closed="left"), None],
         "validation_fraction": [Interval(Real, 0, 1, closed="neither"), None],
         "n_jobs": [Integral, None],
-        "verbose": ["verbose"],
+        "verbose": [Interval(Integral, -1, None, closed="left"), "boolean"],
         "random_state": ["random_state"],
     }
 
@@ -242,14 +258,14 @@ class PrivateRepresenter(SentenceTransformer):
         encoder: str = "lstm",
         hidden_size: int = 128,
         training: Any = "bounded",
-        public: Any = None,
+        public: Any = "auto",
         labels: Any = None,
         exclude: Any = "en",
         digits: str = "near",
         casing: bool = True,
         unit_norm: bool = True,
-        tagger_hidden_size: int = 96,
-        max_epochs: int = 60,
+        tagger_hidden_size: int = 128,
+        max_epochs: Any = "auto",
         lr: float | None = None,
         batch_size: int | None = None,
         validation_fraction: float | None = 0.1,
@@ -289,6 +305,11 @@ class PrivateRepresenter(SentenceTransformer):
             are to be held out and there are fewer than two.
         ValueError
             If a parameter does not fit the word vectors or the training.
+
+        Warns
+        -----
+        FewNotesWarning
+            If X has few PHI tokens for the bound asked; the warning names the loss of F1 to expect.
         """
         self._check_parameters()
         X = self._words(X)
@@ -451,7 +472,7 @@ class PrivateRepresenter(SentenceTransformer):
         check_is_fitted(self)
         X = self._words(X)
         tags = inner_tags(check_tags(y, X), "iob2")
-        return make_pair_data(X, tags, self.classes_, self._neighbor_mechanism(), **self._pair_options())
+        return self._as_pair_data(X, tags, self.classes_)
 
     def pair_batches(self, X: Any, y: Any, batch_size: int = 32) -> PairBatches:
         """Return batches of the sentences of X and their moved twins, to train attackers on; for audits.
@@ -577,7 +598,7 @@ class PrivateRepresenter(SentenceTransformer):
     def _fit_networks(
         self, X: TokenSequences, tags: TokenSequences, groups: np.ndarray | None, rng: np.random.Generator
     ) -> None:
-        data = make_pair_data(X, tags, self.classes_, self._neighbor_mechanism(), **self._pair_options())
+        data = self._as_pair_data(X, tags, self.classes_)
         rows = hold_out_patients(len(X), groups, self.validation_fraction, int(rng.integers(2**31)))
         device = resolve_device(self.device)
         noise = as_strategy("noise", self.noise)
@@ -595,7 +616,12 @@ class PrivateRepresenter(SentenceTransformer):
         with torch.random.fork_rng(devices=[device] if device.type == "cuda" else []):
             torch.manual_seed(int(rng.integers(2**62)))
             model = PrivateModel(self._new_network(self._vectors.dim), self._new_tagger(self.classes_)).to(device)
-            self._learn_public(model, run)
+            self._starts_from_public = start_from_public(self, model, run)
+            if isinstance(self.training_, Bounded):
+                warn_of_few_notes(len(data.eligible), self.training_, self._starts_from_public)
+            if self.max_epochs == "auto":
+                n_epochs = EPOCHS_FROM_START if self._starts_from_public else EPOCHS_ALONE
+                run.schedule = run.schedule._replace(max_epochs=n_epochs)
             result = self.training_.train(model, run)
         self.network_ = model.representer.eval()
         self.tagger_ = self._public_tagger(model.tagger)
@@ -617,11 +643,14 @@ class PrivateRepresenter(SentenceTransformer):
             exclude=self.exclude,
             digits=self.digits,
             n_jobs=self.n_jobs,
-            verbose=self.verbose,
+            verbose=max(0, self.verbose),
             random_state=0,
         )
         # An empty fit suffices: the mechanism depends on the word vectors and the parameters, not on notes.
         return pseudonymizer.fit([], []).mechanism_
+
+    def _as_pair_data(self, X: TokenSequences, tags: TokenSequences, classes: np.ndarray) -> PairData:
+        return make_pair_data(X, tags, classes, self._neighbor_mechanism(), **self._pair_options())
 
     def _new_network(self, input_size: int) -> Representer:
         """Make the network from embeddings to the representation, with the noise that the parameters set."""
@@ -644,20 +673,6 @@ class PrivateRepresenter(SentenceTransformer):
             unit_norm=self.unit_norm,
         )
 
-    def _learn_public(self, model: PrivateModel, run: TrainingRun) -> None:
-        """Train on public notes first, with a tagger of their own tags whose weights start the tagger of the model."""
-        found = public_sentences(self.public, self._vectors)
-        if found is None:
-            return
-        X, tags = found[0], inner_tags(found[1], "iob2")
-        classes = np.array(sorted({"O", *tags.data}, key=lambda tag: (tag != "O", tag)), dtype=object)
-        data = make_pair_data(X, tags, classes, self._neighbor_mechanism(), **self._pair_options())
-        public_run = run.of_public_notes(data, PUBLIC_EPOCHS)
-        own = PrivateModel(model.representer, self._new_tagger(classes)).to(run.device)
-        run.prices = self.training_.learn_public(own, public_run)
-        self._public_log = public_run.log.rows
-        copy_weights(model.tagger, self.classes_.tolist(), own.tagger, classes.tolist())
-
     def _new_tagger(self, classes: np.ndarray) -> TaggerModule:
         """Make the tagger that is trained together with the network; it reads representation and casing."""
         width = self.n_components + len(CASING_CLASSES) * self.casing
@@ -666,9 +681,7 @@ class PrivateRepresenter(SentenceTransformer):
 
     def _public_tagger(self, module: TaggerModule) -> DeidTagger:
         width = self.n_components + len(CASING_CLASSES) * self.casing
-        return public_tagger(
-            module, self.classes_, width, hidden_size=self.tagger_hidden_size, device=self.device
-        )
+        return public_tagger(module, self.classes_, width, hidden_size=self.tagger_hidden_size, device=self.device)
 
     def _pair_options(self) -> dict[str, Any]:
         return {"labels": None if self.labels is None else set(self.labels), "casing": self.casing}

@@ -53,7 +53,7 @@ class TrainingRun:
     schedule : Schedule
         Number of epochs and learning rates.
     verbose : int
-        1 prints a line for each epoch.
+        As for `TrainingLog`.
     """
 
     def __init__(
@@ -167,6 +167,7 @@ class Bounded(BaseEstimator):
             Data, random streams, schedule and log.
         """
         settings = self._settings(run)
+        run.log.n_epochs = settings.n_epochs + settings.n_finish_epochs
         found = train_bounded(model, run.train, run.valid, settings=settings, notes=run.all_notes(), **run.streams())
         return Outcome(found.bound, found.interrupted, None, None, found.selected_epoch)
 
@@ -181,6 +182,7 @@ class Bounded(BaseEstimator):
             Data, random streams, schedule and log.
         """
         settings = replace(self._settings(run), n_finish_epochs=0)
+        run.log.n_epochs = settings.n_epochs
         return train_bounded(model, run.train, None, settings=settings, **run.streams()).prices
 
     def _settings(self, run: TrainingRun) -> BoundedSettings:
@@ -268,7 +270,9 @@ class ThreePart(BaseEstimator):
         UnsafeToShareWarning
             If the training was interrupted before anything was hidden.
         """
-        found = self._trained(model, run, self._settings(run))
+        settings = self._settings(run)
+        run.log.n_epochs = settings.n_epochs_tagger + settings.n_epochs_adversary + 2 * settings.n_rounds
+        found = self._trained(model, run, settings)
         if not found.selected_round:
             warn(
                 "The training was interrupted before anything was hidden. This representer must not be shared, and "

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from numbers import Integral, Real
 from typing import Any
-from warnings import warn
 
 import numpy as np
 import torch
@@ -54,8 +53,6 @@ from .tagger_data import (
 from .training_loop import NoCriterion, SequenceNet
 
 _PREFIXES = {"iob2": "BI", "bioes": "BIES"}
-# Parameters that shape the network of a tagger of vectors.
-_SHAPES = ("encoder", "head", "hidden_size", "n_layers", "context")
 
 
 class DeidTagger(TokenTagger, SequenceNet):
@@ -63,7 +60,10 @@ class DeidTagger(TokenTagger, SequenceNet):
 
     The features of a word are its characters, its shape, its casing and, unless ``embeddings`` is None, a word vector.
     A bidirectional recurrent network reads the sentence, and a conditional random field (CRF) chooses the tag sequence.
-    If X is a `TokenVectors`, the network reads the vectors of X instead of words.
+    If X is a `TokenVectors`, the network reads the vectors of X instead of words. If X has a public tagger of its
+    provider (``X.tagger``), and the network of that tagger has the same shape, then `fit` starts from its weights, with
+    a tenth of the learning rate. Tags that the provider did not have start from random weights.
+    ``X.with_tagger(None)`` starts from random weights only.
 
     By default the fitted tagger stores no word of the training notes: the network reads words as characters and hashed
     character n-grams.
@@ -120,7 +120,7 @@ class DeidTagger(TokenTagger, SequenceNet):
         values from 2 to 10 in the paper. A float w means ``RecallWeight(w)``. None is the unweighted loss.
     max_epochs : int or "auto", default="auto"
         Number of passes over the data. "auto" is 20 epochs, and up to 100 epochs if 20 epochs have fewer than 2,000
-        batches.
+        batches. "auto" is 5 epochs if the training starts from the public tagger of X.
     lr : float, default=3e-3
         Highest learning rate. `fit` raises the rate over the first batches and then lowers the rate linearly to zero.
     batch_size : int, default=900
@@ -163,6 +163,8 @@ class DeidTagger(TokenTagger, SequenceNet):
         Metrics of each epoch.
     module_ : TaggerModule
         Fitted network.
+    starts_from_tagger_ : bool
+        Whether the training started from the public tagger of X.
 
     Notes
     -----
@@ -233,8 +235,8 @@ class DeidTagger(TokenTagger, SequenceNet):
 
     # Configuration and tokenizer of the pretrained encoder, loaded in `fit`; None with the other encoders.
     _pretrained: PretrainedFiles | None = None
-    # Whether the training started from the public tagger of X.
-    _starts_from_tagger = False
+    # As an attribute of the class: taggers of earlier versions have no such attribute.
+    starts_from_tagger_ = False
 
     def __init__(
         self,
@@ -464,19 +466,10 @@ class DeidTagger(TokenTagger, SequenceNet):
         self._tag_weights = tag_weights(self.class_weight, tags, self.classes_)
 
     def _start_from(self, X: RaggedArray) -> None:
-        """Start from the public tagger of X, if X has one."""
+        """Start from the public tagger of X, if X has one whose network has the same shape."""
         public = getattr(X, "tagger", None)
-        self._starts_from_tagger = public is not None and copy_weights(
+        self.starts_from_tagger_ = public is not None and copy_weights(
             self.module_, self.classes_.tolist(), public.module_, public.classes_.tolist()
-        )
-        if public is None or self._starts_from_tagger:
-            return
-        differing = {k: v for k, v in public.get_params().items() if k in _SHAPES and v != getattr(self, k)}
-        warn(
-            f"X has a public tagger whose network differs from this one ({differing}): the training starts from random "
-            "weights. Set these parameters to start from the public tagger.",
-            UserWarning,
-            stacklevel=3,
         )
 
     # ---- data in and out

@@ -121,7 +121,7 @@ class SequenceNet(SkorchEstimator):
         # None if the user has switched the callback off.
         decay = dict(self.callbacks_).get("lr_decay")
         if decay is not None:
-            decay.share = _RATE_FROM_TAGGER if self._starts_from_tagger else 1.0
+            decay.share = _RATE_FROM_TAGGER if self.starts_from_tagger_ else 1.0
             decay.n_epochs = None if epochs else self._planned_epochs(train)
         epochs = epochs or self._planned_epochs(train)
         self.notify("on_train_begin", X=train, y=None)
@@ -135,7 +135,7 @@ class SequenceNet(SkorchEstimator):
         """Number of epochs of a whole training."""
         if self.max_epochs != "auto":
             return self.max_epochs
-        if self._starts_from_tagger:
+        if self.starts_from_tagger_:
             return _EPOCHS_FROM_TAGGER
         n_batches = len(LengthBucketSampler(train.unit_lengths, self.batch_size, max_rows=self.batch_size))
         # -(-a // b) is the quotient, rounded up.
