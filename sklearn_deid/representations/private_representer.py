@@ -30,7 +30,7 @@ from .noise import GaussianNoise
 from .pair_batches import PairBatches
 from .pair_data import PairData, make_pair_data
 from .private_model import PrivateModel
-from .public_start import start_from_public
+from .public_start import check_public, start_from_public
 from .public_tagger import INPUT_DROPOUT, OUTPUT_DROPOUT, public_tagger
 from .saving import fingerprint_of, load_representer, origin_of, save_representer, settings_of
 from .strategies import (
@@ -91,7 +91,8 @@ class PrivateRepresenter(SentenceTransformer):
         networks, "auto" is the same as None. "generated" learns from generated notes in `fit`, which takes minutes.
         Public notes are a `Corpus`, a list of `Document` or a tuple (X, y). Their tags may differ from those of y; tags
         with equal names are the same. A fitted representer with equal vectors and networks starts the training with its
-        own weights. None learns from X alone.
+        own weights; in a search, put it into scikit-learn's FrozenEstimator, since a search clones its parameters. None
+        learns from X alone.
     labels : collection of str, optional
         PHI categories to protect; all by default.
     exclude : str, collection of str or None, default="en"
@@ -584,6 +585,7 @@ class PrivateRepresenter(SentenceTransformer):
 
     def _check_parameters(self) -> None:
         check_constraints(self)
+        check_public(self.public)
         training, noise = (as_strategy(name, getattr(self, name)) for name in ("training", "noise"))
         for strategy in (training, noise):
             if hasattr(strategy, "get_params"):

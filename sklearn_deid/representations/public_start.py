@@ -179,5 +179,25 @@ def _start(representer: Any, model: PrivateModel, run: Any) -> PublicStart | Non
     return PublicStart(dict(own.representer.state_dict()), own.tagger, tuple(classes.tolist()), prices)
 
 
+def check_public(public: Any) -> None:
+    """Raise ValueError if a value is no ``public`` parameter of `PrivateRepresenter`.
+
+    Examples
+    --------
+    >>> check_public("auto"), check_public([])
+    (None, None)
+    """
+    if isinstance(public, str):
+        known = public in ("auto", "generated")
+    else:
+        known = public is None or isinstance(public, (Corpus, SentenceData, list, tuple)) or hasattr(public, "network_")
+    if not known:
+        given = repr(public) if isinstance(public, (str, int, float)) else f"a {type(public).__name__}"
+        raise ValueError(
+            "The 'public' parameter of PrivateRepresenter must be 'auto', 'generated', public notes, a fitted "
+            f"PrivateRepresenter or None. Got {given} instead. In a search, put a fitted one into a FrozenEstimator."
+        )
+
+
 def _is_auto(public: Any) -> bool:
     return isinstance(public, str) and public == "auto"
