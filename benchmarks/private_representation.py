@@ -6,11 +6,15 @@
     python -m benchmarks.private_representation --unit patient --arms raw bounded-100 --runs patients.jsonl
 
 For each arm and seed (the seed draws notes, noise and weights) a representer is trained, sentences of other patients
-are tagged, and networks that were not there in training attack it. Two taggers are scored: the one that was trained
-along ("joint") and a `DeidTagger` trained on one release of the training sentences, as a receiver would ("shared").
+are tagged, and networks that were not there in training attack it. Three taggers are scored: the provider's own
+("provider"; "joint" is its F1 of "this token is PHI"), a `DeidTagger` that is trained on one release of the training
+sentences and starts from the provider's tagger ("recipient"), and one that starts from random weights ("shared").
 Every arm reads the same word vectors and the casing; "raw" reads them as they are, and "unbounded" is the same
-representer without a bound. Finished runs are kept in the file of ``--runs``, from which an interrupted benchmark goes
-on. Prints one JSON object.
+representer without a bound. "bounded-N" learns from the training notes alone, "public-N" starts from the weights that
+the library ships, "generated-N" learns from generated notes first, and "classes-k" releases classes of k words.
+With ``--other-kinds`` the training and test notes are of other kinds than those of "other-kinds-N", which
+learns from public notes of the remaining kinds first. Finished runs are kept in the file of ``--runs``, from which an
+interrupted benchmark goes on. Prints one JSON object.
 """
 
 from __future__ import annotations
@@ -27,6 +31,7 @@ from sklearn.base import clone
 
 from sklearn_deid import (
     AdversarialPrivacyAuditor,
+    Corpus,
     DeidTagger,
     GaussianNoisePerturber,
     NeighborPseudonymizer,
@@ -42,6 +47,7 @@ from sklearn_deid.representations import (
     Bounded,
     PrivateModel,
     ThreePart,
+    WordClassRepresenter,
     deid_scores,
     pair_accuracy,
     positive_control,
@@ -55,6 +61,7 @@ from .official_scores import official_scores
 from .perturbations import binary_token_f1
 from .resumable import by_arm, finish_runs, interval
 
+PRIVATE_KINDS = ("admission", "discharge", "nursing")  # of --other-kinds
 NEIGHBORS = (10, 20, 50, 100, 200, 500, 1000)
 FAITHFUL = {"training": ThreePart(adversary="paper", stopping="paper"), "max_epochs": 40}
 # name -> what is trained
@@ -62,6 +69,10 @@ ARMS: dict[str, dict[str, Any]] = {
     "raw": {},
     "unbounded": {"training": Bounded(max_attack_accuracy=1.0 - 1e-9, quantile_attack_accuracy=None)},
     **{f"pseudonyms-{n}": {"n_neighbors": n} for n in NEIGHBORS},
+    **{f"classes-{k}": {"class_size": k} for k in (10, 30, 100, 300, 1000)},
+    **{f"public-{n}": {"n_neighbors": n, "public": "auto", "max_epochs": "auto"} for n in (100, 1000)},
+    "generated-100": {"public": "generated", "max_epochs": "auto"},
+    "other-kinds-100": {"public": "other-kinds", "max_epochs": "auto"},
     **{f"bounded-{n}": {"n_neighbors": n} for n in NEIGHBORS},
     **{f"bounded-100-d{d}": {"n_components": d} for d in (100, 300)},
     **{
@@ -76,6 +87,10 @@ ARMS: dict[str, dict[str, Any]] = {
 }
 # A trained network is no match for who looks candidates up with the noise switched off; and what can be read back?
 LOOKUPS = ("lookup", "lookup_releases", "inversion_sequence")
+MEASURES = (
+    *("recipient_strict_f1", "provider_strict_f1", "shared_strict_f1"),
+    *("recipient_token_f1", "shared_token_f1", "joint_token_f1", "fit_seconds"),
+)
 DEFAULT_ARMS = ["raw", "unbounded", "pseudonyms-100", "bounded-10", "bounded-100", "bounded-500", "bounded-1000"]
 
 
@@ -94,10 +109,12 @@ def parse_arguments(argv: list[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--rounds", type=int, help="of the other trainings and of each pre-training, for quick looks")
     parser.add_argument("--probe-epochs", type=int, default=50, help="of the attackers")
     parser.add_argument("--probe-pairs", type=int, default=1_000, help="sentences an attacker sees in an epoch")
+    parser.add_argument("--no-attacks", action="store_true", help="measure usefulness and the bound alone")
     parser.add_argument("--no-lookup", action="store_true", help="leave out candidate lookup and inversion")
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--runs", default="private_representation.jsonl", help="file of finished runs")
     parser.add_argument("--figures", help="folder for the figures")
+    parser.add_argument("--other-kinds", action="store_true", help="generated notes of three kinds alone")
     arguments = parser.parse_args(argv)
     if arguments.i2b2:
         arguments.corpus = "i2b2"
@@ -107,17 +124,28 @@ def parse_arguments(argv: list[str] | None = None) -> argparse.Namespace:
 def settings_of(arguments: argparse.Namespace) -> dict[str, Any]:
     """What all runs of a file have in common."""
     names = ("corpus", "notes", "test_notes", "epochs", "unit", "rounds", "probe_epochs", "probe_pairs")
+    names += ("other_kinds", "no_attacks")
     return {name: getattr(arguments, name) for name in names}
 
 
 def load(arguments: argparse.Namespace, seed: int) -> tuple[SentenceData, SentenceData, SentenceData]:
     """Sentences to train on, for attackers to choose by, and to score; of different patients."""
+    if arguments.other_kinds:
+        n_test = arguments.test_notes or 150
+        numbers = ((arguments.notes, 100), (50, 500), (n_test, 900))
+        return tuple(sentences(notes_of_kinds(n, base + seed, PRIVATE_KINDS)) for n, base in numbers)
     train, test = read_or_make(arguments.corpus, arguments, seed)
     if arguments.corpus == "generated":
         return sentences(train), sentences(make_clinical_notes(50, random_state=500 + seed)), sentences(test)
     half = len(test) // 2
     held_out = (train[: arguments.notes], test[:half], test[half:][: arguments.test_notes])
     return tuple(sentences(corpus) for corpus in held_out)
+
+
+def notes_of_kinds(n_notes: int, random_state: int, kinds: tuple[str, ...], among: bool = True) -> Corpus:
+    """Generated notes of some kinds, or of all other kinds."""
+    notes = make_clinical_notes(6 * n_notes, random_state=random_state)
+    return Corpus([note for note in notes if (note.meta["kind"] in kinds) == among][:n_notes])
 
 
 def vectors_of(arguments: argparse.Namespace, train: SentenceData) -> WordVectors:
@@ -133,11 +161,13 @@ def run(arguments: argparse.Namespace, arm: str, seed: int) -> dict:
     language = "es" if arguments.corpus == "meddocan" else "en"
     common = {"embeddings": vectors_of(arguments, train), "exclude": language, "random_state": seed}
     row: dict[str, Any] = {"arm": arm, "seed": seed}
-    if arm == "raw" or arm.startswith("pseudonyms"):
+    if arm == "raw" or arm.startswith(("pseudonyms", "classes")):
         row |= plain_arm(arm, train, test, common)
     else:
-        parameters = {"max_epochs": arguments.epochs, **ARMS[arm], **common}
-        if arguments.unit == "patient" and arm.startswith(("bounded", "dense")):
+        parameters = {"max_epochs": arguments.epochs, "public": None, **ARMS[arm], **common}
+        if parameters["public"] == "other-kinds":
+            parameters["public"] = notes_of_kinds(400, 77, PRIVATE_KINDS, among=False)
+        if arguments.unit == "patient" and arm.startswith(("bounded", "dense", "public")):
             training = parameters.get("training", Bounded(max_attack_accuracy=0.6, quantile_attack_accuracy=None))
             parameters["training"] = clone(training).set_params(unit="patient")
         if arguments.rounds is not None and isinstance(parameters.get("training"), ThreePart):
@@ -148,12 +178,21 @@ def run(arguments: argparse.Namespace, arm: str, seed: int) -> dict:
         representer.fit(train.X, train.y, train.groups)
         row["fit_seconds"] = round(time.perf_counter() - fit_start, 1)
         row |= {"history": representer.history_, "selected_round": representer.selected_round_}
-        row |= usefulness(representer, train, test, seed) | privacy(arguments, representer, train, choice, test, seed)
+        row |= usefulness(representer, train, test, seed)
+        if arguments.no_attacks:
+            row["bound"] = representer.certify(test.X, test.y, random_state=seed).to_dict()
+        else:
+            row |= privacy(arguments, representer, train, choice, test, seed)
     return {**row, "cpu_seconds": round(time.process_time() - start, 1)}
 
 
 def plain_arm(arm: str, train: SentenceData, test: SentenceData, common: dict[str, Any]) -> dict[str, Any]:
-    """A tagger on word vectors and casing, of the words as they are or of pseudonyms."""
+    """A tagger on word vectors and casing, of the words as they are or of pseudonyms, or on word classes."""
+    if arm.startswith("classes"):
+        classes = WordClassRepresenter(embeddings=common["embeddings"], **ARMS[arm]).fit(train.X)
+        tagger = DeidTagger(random_state=common["random_state"]).fit(classes.transform(train.X), train.y)
+        exact = classes.certify(test.X, test.y).to_dict()
+        return {**scores("shared", test, tagger.predict(classes.transform(test.X))), "classes": exact}
     X = train.X if arm == "raw" else NeighborPseudonymizer(**common, **ARMS[arm]).fit_transform(train.X, train.y)
     plain = GaussianNoisePerturber(scale=0.0, **common).fit(train.X, train.y)
     tagger = DeidTagger(random_state=common["random_state"]).fit(plain.transform(X), train.y)
@@ -169,10 +208,15 @@ def scores(name: str, test: SentenceData, predicted: Any) -> dict[str, Any]:
 
 
 def usefulness(representer: PrivateRepresenter, train: SentenceData, test: SentenceData, seed: int) -> dict[str, Any]:
-    """F1 of both taggers on sentences released once."""
-    tagger = DeidTagger(random_state=seed).fit(representer.transform(train.X), train.y)
-    found = scores("shared", test, tagger.predict(representer.transform(test.X)))
-    model = PrivateModel(representer.network_, representer.tagger_)
+    """F1 of three taggers on sentences released once."""
+    R, T = representer.transform(train.X), representer.transform(test.X)
+    found: dict[str, Any] = {}
+    start = time.process_time()
+    for name, X in (("recipient", R), ("shared", R.with_tagger(None))):
+        found |= scores(name, test, DeidTagger(random_state=seed).fit(X, train.y).predict(T))
+        found[f"{name}_cpu_seconds"], start = round(time.process_time() - start, 1), time.process_time()
+    found |= scores("provider", test, representer.tagger_.predict(T))
+    model = PrivateModel(representer.network_, representer.tagger_.module_)
     batches = representer.pair_batches(test.X, test.y)
     joint = deid_scores(model, batches, torch.Generator().manual_seed(seed))
     return {**found, "joint_token_f1": joint["token_f1"]}
@@ -242,7 +286,7 @@ def summarise(arguments: argparse.Namespace, runs: list[dict]) -> list[dict]:
     for arm in (a for a in arguments.arms if a in found):
         rows = found[arm]
         result: dict[str, Any] = {"arm": arm, "n_seeds": len(rows)}
-        for measure in ("shared_token_f1", "shared_strict_f1", "joint_token_f1", "fit_seconds"):
+        for measure in MEASURES:
             values = [row[measure] for row in rows.values() if measure in row]
             result[measure] = interval(values) if values else None
         for reference, measure in (
@@ -253,6 +297,14 @@ def summarise(arguments: argparse.Namespace, runs: list[dict]) -> list[dict]:
             base = found.get(reference, {})
             lost = [100 * (base[s][measure] - rows[s][measure]) for s in rows if s in base and measure in rows[s]]
             result[f"{measure}_points_lost_to_{reference}"] = interval(lost) if lost else None
+        base = found.get("raw", {})
+        for who in ("recipient", "provider"):
+            lost = [
+                100 * (base[s]["shared_strict_f1"] - row[f"{who}_strict_f1"])
+                for s, row in rows.items()
+                if s in base and f"{who}_strict_f1" in row
+            ]
+            result[f"{who}_strict_f1_points_lost_to_raw"] = interval(lost) if lost else None
         result |= privacy_summary(list(rows.values()))
         out.append(result)
     return out
@@ -277,6 +329,9 @@ def privacy_summary(rows: list[dict]) -> dict[str, Any]:
     for key in audits[0] if audits else ():
         out[key] = interval([audit[key]["attack"]["value"] for audit in audits])
         out[f"{key}_baseline"] = interval([audit[key]["baseline"]["value"] for audit in audits])
+    exact = [row["classes"] for row in rows if "classes" in row]
+    for key in ("top_accuracy", "pair_accuracy", "share_without_vector") if exact else ():
+        out[f"classes_{key}"] = interval([found[key] for found in exact])
     worst = [row["worst_case"]["gdp_mu"] for row in rows if "worst_case" in row]
     return out | ({"worst_case_gdp_mu": interval(worst)} if worst else {})
 

@@ -14,6 +14,7 @@ __all__ = [
     "DeidError",
     "EmbeddingsFormatError",
     "ExchangeError",
+    "FewNotesWarning",
     "InsecureReleaseWarning",
     "MissingDependencyError",
     "SequenceError",
@@ -134,6 +135,10 @@ class UnsafeToShareWarning(UserWarning):
 
 class InsecureReleaseWarning(UserWarning):
     """An attacker can remove the noise of a release. The release protects no better than vectors without noise."""
+
+
+class FewNotesWarning(UserWarning):
+    """The notes are few for the bound asked: taggers of the vectors will find much less PHI than taggers of words."""
 
 
 class WithheldWarning(UserWarning):

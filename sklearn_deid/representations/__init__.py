@@ -33,6 +33,7 @@ __all__, __getattr__, __dir__ = lazy_names(
         "certificate": "Certificate disclosure_of",
         "dual_variables": "DualVariables",
         "patient_dual_variables": "PatientDualVariables",
+        "class_privacy": "ClassPrivacy",
         "three_part": "reverse_gradient train_dann train_three_part",
         "network": "Representer",
         "noise": "GaussianNoise",
@@ -49,6 +50,7 @@ __all__, __getattr__, __dir__ = lazy_names(
         "twin_distances": "TwinDistances",
         "worst_neighbor": "WorstNeighbors worst_neighbors",
         "probe": "CONTROL_BAR ProbeResult pair_accuracy positive_control train_probe",
+        "word_class_representer": "WordClassRepresenter",
         "sharing": "SharedRepresentation load_representation save_representation",
     },
 )

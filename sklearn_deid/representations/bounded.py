@@ -44,12 +44,15 @@ class BoundedResult:
         Epoch whose weights were kept, counted from 1; the last epoch without held-out sentences.
     interrupted : bool
         Whether Ctrl-C ended the training.
+    prices : tuple of two float
+        Last dual variables of the mean and of the quantile.
     """
 
     bound: PrivacyBound | None
     noise_factor: float
     selected_epoch: int
     interrupted: bool
+    prices: tuple[float, float]
 
 
 def train_bounded(
@@ -135,7 +138,7 @@ def train_bounded(
     if not interrupted:
         own = rng.spawn(1)[0]  # an own stream: later draws of ``rng`` do not depend on the length of the fine-tuning
         interrupted = fine_tune_tagger(model, notes or train, settings=settings, rng=own, generator=generator, log=log)
-    return BoundedResult(bound, factor, selected, interrupted)
+    return BoundedResult(bound, factor, selected, interrupted, (duals.mean, duals.tail))
 
 
 def calibrate_noise(

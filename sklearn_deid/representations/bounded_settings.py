@@ -29,8 +29,8 @@ class BoundedSettings:
         Learning rates of the networks and of the noise.
     gradient_clip : float, default=1.0
         Largest length of the gradient.
-    price : float, default=0.05
-        Initial value of lambda, the dual variable of each bound.
+    prices : tuple of two float, default=(0.05, 0.05)
+        Initial values of lambda, the dual variables of the mean and of the quantile.
     price_rate : float, default=0.4
         Adaptation rate of the dual variables. A distance that is e times too large multiplies its dual variable by e to
         this power in an epoch.
@@ -53,7 +53,7 @@ class BoundedSettings:
     lr: float = 2e-3
     noise_lr: float = 2e-2
     gradient_clip: float = 1.0
-    price: float = 0.05
+    prices: tuple[float, float] = (0.05, 0.05)
     price_rate: float = 0.4
     varied: float = 0.5
     span_swap: float = 0.5

@@ -34,7 +34,7 @@ class DualVariables:
     --------
     >>> import torch
     >>> from sklearn_deid.representations import DualVariables, BoundedSettings
-    >>> duals = DualVariables(BoundedSettings(price=1.0))
+    >>> duals = DualVariables(BoundedSettings(prices=(1.0, 1.0)))
     >>> duals.follow(torch.full((100,), 9.0))
     >>> duals.mean > 1.0 and duals.tail > 1.0
     True
@@ -47,7 +47,7 @@ class DualVariables:
         self.mean_allowed = distance_of_accuracy(settings.max_attack_accuracy)
         asked = settings.quantile_attack_accuracy
         self.tail_allowed = math.inf if asked is None else distance_of_accuracy(asked)
-        self.mean, self.tail = settings.price, 0.0 if asked is None else settings.price
+        self.mean, self.tail = settings.prices[0], 0.0 if asked is None else settings.prices[1]
 
     def measured(
         self, representer: Representer, valid: PairBatches | None, generator: torch.Generator, seen: Tensor

@@ -10,6 +10,8 @@ import numpy as np
 
 from ..exceptions import BundleError
 from ..sequences import Provenance, TokenSequences, TokenVectors
+from .public_tagger import common_tagger
+from .released_classes import holds_classes
 from .sharing import (
     SharedRepresentation,
     has_keyed_noise,
@@ -41,7 +43,8 @@ def pool_representations(
     Returns
     -------
     SharedRepresentation
-        ``groups`` is None if no file has any. ``manifest["files"]`` holds counts and audit of each file.
+        ``groups`` is None if no file has any. ``manifest["files"]`` holds counts and audit of each file. X has the
+        public tagger of the files if all files have the same one.
 
     Raises
     ------
@@ -79,11 +82,13 @@ def pool_representations(
     files = [one if isinstance(one, SharedRepresentation) else load_representation(one) for one in given]
     names = [_name(number, one) for number, one in enumerate(given, start=1)]
     origin = _common_origin(files, names)
-    if any(isinstance(one, SharedRepresentation) and not has_keyed_noise(one.origin) for one in given):
+    classes = holds_classes(origin)
+    if not classes and any(isinstance(one, SharedRepresentation) and not has_keyed_noise(one.origin) for one in given):
         warn_of_old_noise()  # for paths, `load_representation` has already warned
-    _check_releases_differ(files, names)
+    if not classes:  # equal sentences of two hospitals have equal classes
+        _check_releases_differ(files, names)
     X = files[0].X if len(files) == 1 else TokenVectors.concatenate([file.X for file in files])
-    X = TokenVectors(X.data, X.offsets, origin)
+    X = TokenVectors(X.data, X.offsets, origin, common_tagger([file.X.tagger for file in files]))
     y = TokenSequences(np.concatenate([file.y.data for file in files]), X.offsets)
     groups = _joined_groups(files)
     return SharedRepresentation(X, y, groups, _manifest(X, y, groups, files))

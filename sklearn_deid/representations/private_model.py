@@ -21,6 +21,8 @@ from .network import Representer
 from .pair_batches import PairBatch, PairBatches
 
 _SENTENCES = 256
+# Progress is shown for trainings that take longer than the first number of seconds, a line after the second number.
+_SHORT_TRAINING, _SECONDS_BETWEEN_LINES = 60.0, 10.0
 
 
 class PrivateModel(nn.Module):
@@ -145,7 +147,10 @@ class TrainingLog:
     Parameters
     ----------
     verbose : int, default=0
-        1 prints a line for each epoch to standard output.
+        1 prints a line for each epoch to standard output. 0 prints a line about every 10 seconds to standard error if
+        the training will take more than a minute. -1 prints nothing.
+    n_epochs : int, optional
+        Largest number of epochs of all phases. Without this number, the log cannot tell how long the training takes.
 
     Attributes
     ----------
@@ -153,10 +158,10 @@ class TrainingLog:
         Rows with "phase", "epoch" (counted from 1 in each phase), "seconds", and the numbers of the epoch.
     """
 
-    def __init__(self, verbose: int = 0) -> None:
-        self.verbose = verbose
+    def __init__(self, verbose: int = 0, n_epochs: int | None = None) -> None:
+        self.verbose, self.n_epochs = verbose, n_epochs
         self.rows: list[dict[str, Any]] = []
-        self._since = time.perf_counter()
+        self._since = self._began = self._shown = time.perf_counter()
 
     def record(self, phase: str, **numbers: float) -> None:
         """Add the row of an epoch."""
@@ -164,9 +169,22 @@ class TrainingLog:
         epoch = 1 + sum(row["phase"] == phase for row in self.rows)
         self.rows.append({"phase": phase, "epoch": epoch, "seconds": now - self._since, **numbers})
         self._since = now
-        if self.verbose:
+        if self.verbose == 0:
+            self._show_progress(now)
+        if self.verbose > 0:
             shown = "  ".join(f"{k} {v:.4g}" for k, v in numbers.items())
             print(f"{phase:>10} {epoch:>4}  {shown}  ({self.rows[-1]['seconds']:.1f} s)", file=sys.stdout, flush=True)
+
+    def _show_progress(self, now: float) -> None:
+        if self.n_epochs is None or now - self._shown < _SECONDS_BETWEEN_LINES:
+            return
+        passed = now - self._began
+        expected = passed / len(self.rows) * self.n_epochs
+        if expected > _SHORT_TRAINING:
+            self._shown = now
+            left = max(0.0, expected - passed) / 60
+            text = f"training: epoch {len(self.rows)} of at most {self.n_epochs}, about {left:.1f} minutes left"
+            print(text, file=sys.stderr, flush=True)
 
     def of_phase(self, phase: str) -> Iterator[dict[str, Any]]:
         """Return the rows of a phase."""

@@ -19,17 +19,21 @@ from ..sequences import TokenSequences, TokenVectors, check_groups, check_tags
 from ..tagging.encoders import BidirectionalRecurrent
 from ..tagging.network import TaggerModule
 from ..tagging.splits import hold_out_patients
+from ..tagging.tagger import DeidTagger
 from ..tagging.tagger_data import inner_tags
 from ..text import CASING_CLASSES
 from .bound import PrivacyBound, WorstCase, pair_distances, pair_slack, privacy_bound, worst_case
 from .certificate import Certificate, disclosure_of
 from .encoding import encode_sentences
+from .few_notes import warn_of_few_notes
 from .network import Representer
 from .noise import GaussianNoise
 from .pair_batches import PairBatches
 from .pair_data import PairData, make_pair_data
 from .phi_coverage import phi_coverage
 from .private_model import PrivateModel
+from .public_start import check_public, start_from_public
+from .public_tagger import INPUT_DROPOUT, OUTPUT_DROPOUT, public_tagger
 from .randomized_casing import RandomizedCasing
 from .saving import fingerprint_of, load_representer, origin_of, save_representer, settings_of
 from .strategies import (
@@ -43,6 +47,9 @@ from .strategies import (
     TrainingRun,
     as_strategy,
 )
+
+# Epochs of bounded training with max_epochs="auto": after a start from public notes, and without such a start.
+EPOCHS_FROM_START, EPOCHS_ALONE = 20, 60
 
 
 class PrivateRepresenter(SentenceTransformer):
@@ -80,6 +87,15 @@ class PrivateRepresenter(SentenceTransformer):
         the training of the paper, against an adversary. "dann" trains the representer and the adversary at once by
         gradient reversal; the paper found that DANN fails. An object sets the parameters of the training, such as
         ``Bounded(max_attack_accuracy=0.52)``.
+    public : "auto", "generated", public notes, fitted PrivateRepresenter or None, default="auto"
+        Public notes from which bounded training learns first. Learning from public notes costs no privacy: the bound
+        is a statement about the vectors, for any weights. "auto" takes the weights that the library has for the word
+        vectors "glove-6b-50d" and the default network; they were learned from generated notes. For other vectors or
+        networks, "auto" is the same as None. "generated" learns from generated notes in `fit`, which takes minutes.
+        Public notes are a `Corpus`, a list of `Document` or a tuple (X, y). Their tags may differ from those of y; tags
+        with equal names are the same. A fitted representer with equal vectors and networks starts the training with its
+        own weights; in a search, put it into scikit-learn's FrozenEstimator, since a search clones its parameters. None
+        learns from X alone.
     labels : collection of str, optional
         PHI categories to protect; all by default.
     exclude : str, collection of str or None, default="en"
@@ -93,11 +109,13 @@ class PrivateRepresenter(SentenceTransformer):
         loss of a token. False releases no casing. ``bound_`` states what the casing adds.
     unit_norm : bool, default=True
         Whether each noisy vector is scaled to length 1.
-    tagger_hidden_size : int, default=96
-        Units of each direction of the tagger that is trained together with the network.
-    max_epochs : int, default=60
+    tagger_hidden_size : int, default=128
+        Units of each direction of the tagger that is trained together with the network. With the default, a
+        ``DeidTagger()`` with default parameters can start from this tagger.
+    max_epochs : int or "auto", default="auto"
         Bounded training: number of epochs; then the tagger alone is fine-tuned for half as many epochs. Other
-        trainings: largest number of rounds of the last phase.
+        trainings: largest number of rounds of the last phase. "auto" is 20 if the training starts from public notes,
+        and 60 otherwise.
     lr : float or None, default=None
         Learning rate of the networks. None means 4e-3 for bounded training and 2e-3 (the paper's rate) for the others.
     batch_size : int or None, default=None
@@ -113,7 +131,8 @@ class PrivateRepresenter(SentenceTransformer):
     n_jobs : int, optional
         Threads of the neighbour search.
     verbose : int, default=0
-        1 prints a line for each epoch of each phase.
+        1 prints a line for each epoch of each phase. 0 prints the remaining time to standard error, about every 10
+        seconds, if `fit` takes more than a minute. -1 prints nothing.
     random_state : int, RandomState or None, default=None
         Random seed of the training, and of the noise of `transform` in this process. **An attacker who knows the seed
         can remove the noise.** Therefore seeded representations are for experiments and cannot be saved for sharing.
@@ -143,8 +162,10 @@ class PrivateRepresenter(SentenceTransformer):
         Network that makes the vectors.
     selected_round_ : int
         Number of the epoch (bounded training) or round (other trainings) whose weights were kept, counted from 1.
-    tagger_ : TaggerModule
-        Tagger that was trained together with the network. `save` does not write the tagger.
+    tagger_ : DeidTagger or None
+        Tagger of the vectors, trained together with the network. The tagger is published with the representer: `save`
+        writes it, the vectors of `transform` carry it, and a `DeidTagger` that is fitted on these vectors starts from
+        it. None in a representer that version 0.1.0 saved.
     training_ : Bounded, ThreePart or DANN
         Training that was used, with its parameters.
     n_features_out_ : int
@@ -227,12 +248,12 @@ class PrivateRepresenter(SentenceTransformer):
         "casing": ["boolean", StrOptions(set(STRATEGIES["casing"])), RandomizedCasing],
         "unit_norm": ["boolean"],
         "tagger_hidden_size": [Interval(Integral, 1, None, closed="left")],
-        "max_epochs": [Interval(Integral, 1, None, closed="left")],
+        "max_epochs": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],
         "lr": [Interval(Real, 0, None, closed="neither"), None],
         "batch_size": [Interval(Integral, 1, None, closed="left"), None],
         "validation_fraction": [Interval(Real, 0, 1, closed="neither"), None],
         "n_jobs": [Integral, None],
-        "verbose": ["verbose"],
+        "verbose": [Interval(Integral, -1, None, closed="left"), "boolean"],
         "random_state": ["random_state"],
     }
 
@@ -246,13 +267,14 @@ class PrivateRepresenter(SentenceTransformer):
         encoder: str = "lstm",
         hidden_size: int = 128,
         training: Any = "bounded",
+        public: Any = "auto",
         labels: Any = None,
         exclude: Any = "en",
         digits: str = "near",
         casing: Any = True,
         unit_norm: bool = True,
-        tagger_hidden_size: int = 96,
-        max_epochs: int = 60,
+        tagger_hidden_size: int = 128,
+        max_epochs: Any = "auto",
         lr: float | None = None,
         batch_size: int | None = None,
         validation_fraction: float | None = 0.1,
@@ -264,7 +286,7 @@ class PrivateRepresenter(SentenceTransformer):
     ) -> None:
         self.embeddings, self.n_components, self.n_neighbors = embeddings, n_components, n_neighbors
         self.noise, self.encoder, self.hidden_size, self.training = noise, encoder, hidden_size, training
-        self.labels, self.exclude, self.digits = labels, exclude, digits
+        self.public, self.labels, self.exclude, self.digits = public, labels, exclude, digits
         self.casing, self.unit_norm, self.tagger_hidden_size = casing, unit_norm, tagger_hidden_size
         self.max_epochs, self.lr, self.batch_size = max_epochs, lr, batch_size
         self.validation_fraction, self.memmap_dir, self.device = validation_fraction, memmap_dir, device
@@ -292,6 +314,11 @@ class PrivateRepresenter(SentenceTransformer):
             are to be held out and there are fewer than two.
         ValueError
             If a parameter does not fit the word vectors or the training.
+
+        Warns
+        -----
+        FewNotesWarning
+            If X has few PHI tokens for the bound asked; the warning names the loss of F1 to expect.
         """
         self._check_parameters()
         X = self._words(X)
@@ -585,6 +612,7 @@ class PrivateRepresenter(SentenceTransformer):
 
     def _check_parameters(self) -> None:
         check_constraints(self)
+        check_public(self.public)
         training, noise, casing = (as_strategy(name, getattr(self, name)) for name in ("training", "noise", "casing"))
         for strategy in (training, noise, casing):
             if hasattr(strategy, "get_params"):
@@ -616,9 +644,16 @@ class PrivateRepresenter(SentenceTransformer):
         # it was.
         with torch.random.fork_rng(devices=[device] if device.type == "cuda" else []):
             torch.manual_seed(int(rng.integers(2**62)))
-            model = PrivateModel(self._new_network(self._vectors.dim), self._new_tagger()).to(device)
+            model = PrivateModel(self._new_network(self._vectors.dim), self._new_tagger(self.classes_)).to(device)
+            self._starts_from_public = start_from_public(self, model, run)
+            if isinstance(self.training_, Bounded):
+                warn_of_few_notes(len(data.eligible), self.training_, self._starts_from_public)
+            if self.max_epochs == "auto":
+                n_epochs = EPOCHS_FROM_START if self._starts_from_public else EPOCHS_ALONE
+                run.schedule = run.schedule._replace(max_epochs=n_epochs)
             result = self.training_.train(model, run)
-        self.network_, self.tagger_ = model.representer.eval(), model.tagger.eval()
+        self.network_ = model.representer.eval()
+        self.tagger_ = self._public_tagger(model.tagger)
         self.training_counts_ = {
             "n_sentences": len(X),
             "n_tokens": len(X.data),
@@ -648,11 +683,17 @@ class PrivateRepresenter(SentenceTransformer):
         labels = None if self.labels is None else set(self.labels)
         return certificate.complete(bound, phi_coverage(*annotated, self._neighbor_mechanism(), labels))
 
-    def _pair_data(self, X: TokenSequences, tags: TokenSequences, groups: np.ndarray | None) -> PairData:
+    def _pair_data(
+        self,
+        X: TokenSequences,
+        tags: TokenSequences,
+        groups: np.ndarray | None,
+        classes: np.ndarray | None = None,
+    ) -> PairData:
         return make_pair_data(
             X,
             tags,
-            self.classes_,
+            self.classes_ if classes is None else classes,
             self._neighbor_mechanism(),
             labels=None if self.labels is None else set(self.labels),
             casing=self._n_casing > 0,
@@ -673,7 +714,7 @@ class PrivateRepresenter(SentenceTransformer):
             exclude=self.exclude,
             digits=self.digits,
             n_jobs=self.n_jobs,
-            verbose=self.verbose,
+            verbose=max(0, self.verbose),
             random_state=0,
         )
         # An empty fit suffices: the mechanism depends on the word vectors and the parameters, not on notes.
@@ -700,10 +741,14 @@ class PrivateRepresenter(SentenceTransformer):
             unit_norm=self.unit_norm,
         )
 
-    def _new_tagger(self) -> TaggerModule:
+    def _new_tagger(self, classes: np.ndarray) -> TaggerModule:
         """Make the tagger that is trained together with the network; it reads representation and casing."""
         encoder = BidirectionalRecurrent(self.n_components + self._n_casing, self.tagger_hidden_size)
-        return TaggerModule(len(self.classes_), None, encoder, input_dropout=0.1, output_dropout=0.5)
+        return TaggerModule(len(classes), None, encoder, input_dropout=INPUT_DROPOUT, output_dropout=OUTPUT_DROPOUT)
+
+    def _public_tagger(self, module: TaggerModule) -> DeidTagger:
+        width = self.n_components + self._n_casing
+        return public_tagger(module, self.classes_, width, hidden_size=self.tagger_hidden_size, device=self.device)
 
     def _released(self, X: TokenSequences, noise: bool) -> TokenVectors:
         device = resolve_device(self.device)
@@ -720,4 +765,5 @@ class PrivateRepresenter(SentenceTransformer):
         # Vectors without an origin cannot be saved for sharing: noise-free vectors, and those of an unprotected
         # network.
         origin = origin_of(self) if noise and self._is_protected else None
-        return TokenVectors(data, X.offsets, origin).with_documents(X.documents)
+        tagger = None if origin is None else self.tagger_
+        return TokenVectors(data, X.offsets, origin, tagger).with_documents(X.documents)

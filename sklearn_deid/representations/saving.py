@@ -20,6 +20,7 @@ from ..exceptions import BundleError
 from ..sequences import NOISE_LAW, Provenance
 from .bound import PrivacyBound
 from .card import privacy_card
+from .public_tagger import TAGGER, public_tagger_from_state, public_tagger_to_state
 from .release_noise import noise_grid, released_grid
 from .strategies import STRATEGIES, as_strategy
 
@@ -39,7 +40,7 @@ _OLD_NAMES = {
     "pretrain_epochs": "training__pretrain_epochs",
     "patience": "training__patience",
 }
-_PRIVATE = ("embeddings", "labels", "exclude", "random_state", "n_jobs", "verbose", "device", "memmap_dir")
+_PRIVATE = ("public", "embeddings", "labels", "exclude", "random_state", "n_jobs", "verbose", "device", "memmap_dir")
 
 
 def settings_of(representer: Any) -> dict[str, Any]:
@@ -149,6 +150,9 @@ def representer_to_state(representer: Any) -> tuple[dict[str, Any], dict[str, np
         "fingerprint": representer.fingerprint_,
     }
     arrays = {f"network.{k}": v.detach().cpu().numpy() for k, v in representer.network_.state_dict().items()}
+    if representer.tagger_ is not None:
+        state["tagger"], weights = public_tagger_to_state(representer.tagger_, representer.n_features_out_)
+        arrays |= weights
     return state, arrays
 
 
@@ -171,13 +175,17 @@ def representer_from_state(
         representer.classes_ = np.array(state["classes"], dtype=object)
         representer.network_ = representer._new_network(int(state["embeddings_dim"]))
         # Copies, since arrays of a file may be read-only, which PyTorch does not support.
-        weights = {k.removeprefix("network."): torch.from_numpy(v.copy()) for k, v in arrays.items()}
+        network = {k: v for k, v in arrays.items() if not k.startswith(TAGGER)}
+        weights = {k.removeprefix("network."): torch.from_numpy(v.copy()) for k, v in network.items()}
         representer.network_.load_state_dict(weights)
         representer.network_.eval()
         representer.bound_ = None if state["bound"] is None else PrivacyBound.from_dict(state["bound"])
         representer.history_, representer.interrupted_ = list(state["history"]), False
         representer.training_counts_ = dict(state["training_counts"])
         representer.n_features_out_ = representer.n_components + representer._n_casing
+        # Version 0.1.0 saved no tagger.
+        width, saved = representer.n_features_out_, state.get("tagger")
+        representer.tagger_ = None if saved is None else public_tagger_from_state(saved, arrays, width)
         representer.control_accuracy_, representer.adversaries_ = state["control_accuracy"], None
         representer.selected_round_ = int(state["selected_round"])
         representer._noise_seeds, representer._is_protected = None, True

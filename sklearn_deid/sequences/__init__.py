@@ -6,12 +6,13 @@ splitters, caches and joblib of scikit-learn, a container is a 1-D array of ``n`
 """
 
 from .checks import check_groups, check_sequences, check_tags
-from .provenance import NOISE_LAW, Provenance
+from .provenance import CLASS_LAW, NOISE_LAW, Provenance
 from .ragged_array import RaggedArray, object_rows
 from .token_sequences import TokenSequences
 from .token_vectors import TokenVectors
 
 __all__ = [
+    "CLASS_LAW",
     "NOISE_LAW",
     "RaggedArray",
     "TokenVectors",

@@ -13,6 +13,7 @@ from .._storage import plain_json
 from ..exceptions import BundleError
 
 NOISE_LAW = "Gaussian, rounded to the grid"  # of `PrivateRepresenter`, in manifests
+CLASS_LAW = "none, k-anonymous classes"  # of `WordClassRepresenter`, in manifests
 
 
 @dataclass(frozen=True)
@@ -28,10 +29,11 @@ class Provenance:
     n_components : int
         Dimension d of the private vectors, without the one-hot encoding of the casing.
     n_neighbors : int
-        Number N of neighbours among which a PHI token is hidden.
+        Number N of neighbours among which a PHI token is hidden. For word classes, smallest size of a class.
     noise : mapping of plain JSON values
         Kind and size of the noise, its random generator, its distribution, and the steps of two grids. ``grid`` is the
-        step of the noisy vectors. ``released_grid`` is the step of all released numbers.
+        step of the noisy vectors. ``released_grid`` is the step of all released numbers. Word classes have no noise;
+        ``class_size`` is then the size of the smallest class, and ``centroids`` holds digests of the class vectors.
     casing : bool
         Whether a one-hot encoding of the token's casing follows each vector. The encoding has no noise,
         unless ``settings`` name randomised casing.

@@ -28,19 +28,42 @@ class TokenVectors(RaggedArray):
         Provenance of the vectors: the representer that produced them. Indexing, copying and pickling keep the origin,
         and comparisons include the origin. None means that the origin is unknown, or that data of different origins
         were joined.
+    tagger : fitted DeidTagger, default=None
+        Public tagger of such vectors. A `DeidTagger` that is fitted on the vectors starts from the weights of this
+        tagger (see `with_tagger`). Indexing, copying and pickling keep the tagger. Comparisons ignore the tagger.
     """
 
-    __slots__ = ("origin",)
+    __slots__ = ("origin", "tagger")
 
-    def __init__(self, data: np.ndarray, offsets: np.ndarray, origin: Provenance | None = None) -> None:
+    def __init__(
+        self, data: np.ndarray, offsets: np.ndarray, origin: Provenance | None = None, tagger: Any = None
+    ) -> None:
         super().__init__(data, offsets)
         if origin is not None and not isinstance(origin, Provenance):
             raise SequenceError(f"'origin' must be a Provenance or None. Got {type(origin).__name__}.")
-        self.origin = origin
+        self.origin, self.tagger = origin, tagger
+
+    def with_tagger(self, tagger: Any) -> Self:
+        """Copy of the container with another public tagger. The vectors are shared, not copied.
+
+        Parameters
+        ----------
+        tagger : fitted DeidTagger or None
+            Tagger from whose weights a `DeidTagger` starts in `fit`. With None, the training starts from random
+            weights.
+
+        Examples
+        --------
+        >>> X = TokenVectors.from_rows([[[1.0, 2.0]]])
+        >>> X.with_tagger(None) == X
+        True
+        """
+        return type(self)(self.data, self.offsets, self.origin, tagger).with_documents(self.documents)
 
     @classmethod
     def concatenate(cls, parts: Sequence[TokenVectors]) -> TokenVectors:
-        """Join the sentences of several containers with the same d. A common origin of all containers is kept.
+        """Join the sentences of several containers with the same d. A common origin of all containers is kept, and
+        so is a common tagger (the same object).
 
         Examples
         --------
@@ -53,12 +76,17 @@ class TokenVectors(RaggedArray):
         # shape: offsets (n_rows + 1,), data of the result (n_items, d)
         offsets = np.concatenate(([0], np.cumsum(np.concatenate([part.lengths for part in parts]))))
         same = all(part.origin == parts[0].origin for part in parts)
-        return cls(np.concatenate([part.data for part in parts]), offsets, parts[0].origin if same else None)
+        tagger = parts[0].tagger if all(part.tagger is parts[0].tagger for part in parts) else None
+        data = np.concatenate([part.data for part in parts])
+        return cls(data, offsets, parts[0].origin if same else None, tagger)
 
     def _with(self, data: np.ndarray, offsets: np.ndarray) -> Self:
-        return type(self)(data, offsets, self.origin)
+        return type(self)(data, offsets, self.origin, self.tagger)
 
     def _arguments(self) -> tuple:
+        # Attributes without a value are left out, so that the hashes and caches of joblib stay valid.
+        if self.tagger is not None:
+            return (self.data, self.offsets, self.origin, self.tagger)
         return super()._arguments() if self.origin is None else (self.data, self.offsets, self.origin)
 
     def __eq__(self, other: object) -> bool:

@@ -124,9 +124,7 @@ def _behind_particle(pieces: list[str], words: LocaleWords) -> int:
     return next(found, len(pieces))
 
 
-def _by_position(
-    names: list[tuple[str, bool]], words: LocaleWords, role_of: Callable[[str], str | None]
-) -> list[str]:
+def _by_position(names: list[tuple[str, bool]], words: LocaleWords, role_of: Callable[[str], str | None]) -> list[str]:
     """Roles of words without a comma: given names first, surnames last. The flag tells words behind a particle."""
     n = len(names)
     if n == 0:

@@ -131,9 +131,7 @@ class PlaceSurrogates:
             # "ß" folds to "ss": the written end is cut by its own length.
             written = piece[-_written_length(piece, suffix, length) :]
             rest = [random_of_form(p, chance) if p[0].isdigit() else p for p in pieces[i + 1 :]]
-            flats = [
-                random_of_form(p, chance) if p.isalpha() and len(p) == 1 else p for p in rest
-            ]
+            flats = [random_of_form(p, chance) if p.isalpha() and len(p) == 1 else p for p in rest]
             return "".join((with_case(name, piece), written, *flats))
         return None
 

@@ -155,9 +155,7 @@ class SurrogateEngine:
         """Yield the notes with surrogates, one after the other."""
         return map(self.rewrite, documents)
 
-    def replacements(
-        self, document: Document, fits: Callable[[str, Span], bool] | None = None
-    ) -> list[Replacement]:
+    def replacements(self, document: Document, fits: Callable[[str, Span], bool] | None = None) -> list[Replacement]:
         """Surrogate of each span of a note, in order.
 
         Parameters
@@ -208,9 +206,7 @@ class SurrogateEngine:
                 self._patients.popitem(last=False)
         return self._patients[owner, locale]
 
-    def _mentions(
-        self, document: Document, spans: Sequence[Span], patient: PatientSurrogates
-    ) -> list[Mention | None]:
+    def _mentions(self, document: Document, spans: Sequence[Span], patient: PatientSurrogates) -> list[Mention | None]:
         text = document.text
         kinds = [self.settings.kinds.get(span.label) for span in spans]
         towns = [

@@ -98,10 +98,12 @@ class LearningRateDecay(Callback):
         Number of epochs of the decay, counted from the start of this training. None keeps the rate constant.
     warmup_steps : int, default=200
         Number of batches until the full rate, limited to a tenth of the whole training.
+    share : float, default=1.0
+        Factor of all rates, for a training that starts from trained weights.
     """
 
-    def __init__(self, n_epochs: int | None, warmup_steps: int = 200) -> None:
-        self.n_epochs, self.warmup_steps = n_epochs, warmup_steps
+    def __init__(self, n_epochs: int | None, warmup_steps: int = 200, share: float = 1.0) -> None:
+        self.n_epochs, self.warmup_steps, self.share = n_epochs, warmup_steps, share
 
     def on_train_begin(self, net: NeuralNet, X: Any = None, y: Any = None, **kwargs: Any) -> None:
         self.base_, self.step_, self.total_ = [g["lr"] for g in net.optimizer_.param_groups], 0, 0
@@ -114,7 +116,7 @@ class LearningRateDecay(Callback):
             self.total_ = self.n_epochs * net.n_training_batches_
         warmup = min(self.warmup_steps, self.total_ // 10) or 1
         # The factor rises to 1 during the warm-up and falls to 0 at the end. The smaller of the two lines counts.
-        factor = min((self.step_ + 1) / warmup, max(0.0, 1.0 - self.step_ / self.total_))
+        factor = self.share * min((self.step_ + 1) / warmup, max(0.0, 1.0 - self.step_ / self.total_))
         for group, base in zip(net.optimizer_.param_groups, self.base_, strict=True):
             group["lr"] = base * factor
         self.step_ += 1

@@ -25,6 +25,7 @@ from ..sequences import (
 )
 from ..text import convert_tags, repair_tags, split_tag
 from .batching import ContextUnits, SentenceDataset
+from .initial_weights import copy_weights
 from .marginals import TokenTagger
 from .network import TaggerModule, build_tagger_module
 from .pretrained_encoder import PretrainedEncoder, PretrainedFiles, layer_rates
@@ -60,7 +61,10 @@ class DeidTagger(TokenTagger, SequenceNet):
 
     The features of a word are its characters, its shape, its casing and, unless ``embeddings`` is None, a word vector.
     A bidirectional recurrent network reads the sentence, and a conditional random field (CRF) chooses the tag sequence.
-    If X is a `TokenVectors`, the network reads the vectors of X instead of words.
+    If X is a `TokenVectors`, the network reads the vectors of X instead of words. If X has a public tagger of its
+    provider (``X.tagger``), and the network of that tagger has the same shape, then `fit` starts from its weights, with
+    a tenth of the learning rate. Tags that the provider did not have start from random weights.
+    ``X.with_tagger(None)`` starts from random weights only.
 
     By default the fitted tagger stores no word of the training notes: the network reads words as characters and hashed
     character n-grams.
@@ -117,7 +121,7 @@ class DeidTagger(TokenTagger, SequenceNet):
         values from 2 to 10 in the paper. A float w means ``RecallWeight(w)``. None is the unweighted loss.
     max_epochs : int or "auto", default="auto"
         Number of passes over the data. "auto" is 20 epochs, and up to 100 epochs if 20 epochs have fewer than 2,000
-        batches.
+        batches. "auto" is 5 epochs if the training starts from the public tagger of X.
     lr : float, default=3e-3
         Highest learning rate. `fit` raises the rate over the first batches and then lowers the rate linearly to zero.
     batch_size : int, default=900
@@ -160,6 +164,8 @@ class DeidTagger(TokenTagger, SequenceNet):
         Metrics of each epoch.
     module_ : TaggerModule
         Fitted network.
+    starts_from_tagger_ : bool
+        Whether the training started from the public tagger of X.
 
     Notes
     -----
@@ -230,6 +236,8 @@ class DeidTagger(TokenTagger, SequenceNet):
 
     # Configuration and tokenizer of the pretrained encoder, loaded in `fit`; None with the other encoders.
     _pretrained: PretrainedFiles | None = None
+    # As an attribute of the class: taggers of earlier versions have no such attribute.
+    starts_from_tagger_ = False
 
     def __init__(
         self,
@@ -325,6 +333,7 @@ class DeidTagger(TokenTagger, SequenceNet):
             if not (self.warm_start and self.initialized_):
                 self._learn_inputs(self._fit_augmenter(X, tags, groups), tags, None)
                 self.initialize()
+                self._start_from(X)
             # The seed is drawn in any case, so that validation_fraction does not change the later random numbers.
             seed = int(self._rng.integers(2**31))
             train_rows, valid_rows = hold_out_patients(len(X), groups, self.validation_fraction, seed)
@@ -367,6 +376,7 @@ class DeidTagger(TokenTagger, SequenceNet):
             with self._own_random_stream():
                 self._learn_inputs(self._fit_augmenter(X, tags, groups), tags, classes)
                 self.initialize()
+                self._start_from(X)
         with self._own_random_stream():
             self._train(self._training_data(X, tags, groups), None, epochs=1)
         return self
@@ -470,6 +480,13 @@ class DeidTagger(TokenTagger, SequenceNet):
         elif isinstance(X, TokenSequences):
             self._vectors = tagger_vectors(self.embeddings, X, self._rng)
         self._tag_weights = tag_weights(self.class_weight, tags, self.classes_)
+
+    def _start_from(self, X: RaggedArray) -> None:
+        """Start from the public tagger of X, if X has one whose network has the same shape."""
+        public = getattr(X, "tagger", None)
+        self.starts_from_tagger_ = public is not None and copy_weights(
+            self.module_, self.classes_.tolist(), public.module_, public.classes_.tolist()
+        )
 
     # ---- data in and out
 

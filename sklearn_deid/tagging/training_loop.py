@@ -25,6 +25,8 @@ from .weight_checks import weight_problem
 _TAGGING_CELLS = 4096
 # max_epochs="auto": at least _EPOCHS epochs. Small data sets need more epochs to reach _FEWEST_BATCHES batches.
 _EPOCHS, _MOST_EPOCHS, _FEWEST_BATCHES = 20, 100, 2000
+# A training that starts from a public tagger: fewer epochs, and a share of the learning rate.
+_EPOCHS_FROM_TAGGER, _RATE_FROM_TAGGER = 5, 0.1
 
 
 class NoCriterion(nn.Module):
@@ -130,6 +132,7 @@ class SequenceNet(SkorchEstimator):
         # None if the user has switched the callback off.
         decay = dict(self.callbacks_).get("lr_decay")
         if decay is not None:
+            decay.share = _RATE_FROM_TAGGER if self.starts_from_tagger_ else 1.0
             decay.n_epochs = None if epochs else self._planned_epochs(train)
         epochs = epochs or self._planned_epochs(train)
         self.notify("on_train_begin", X=train, y=None)
@@ -156,6 +159,8 @@ class SequenceNet(SkorchEstimator):
         """Number of epochs of a whole training."""
         if self.max_epochs != "auto":
             return self.max_epochs
+        if self.starts_from_tagger_:
+            return _EPOCHS_FROM_TAGGER
         n_batches = len(LengthBucketSampler(train.unit_lengths, self.batch_size, max_rows=self.batch_size))
         # -(-a // b) is the quotient, rounded up.
         return max(_EPOCHS, min(_MOST_EPOCHS, -(-_FEWEST_BATCHES // n_batches)))

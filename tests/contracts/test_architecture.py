@@ -35,7 +35,7 @@ MAY_IMPORT = {
     "datasets": ["io", "surrogates", "text"],
     "tagging": ["embeddings", "metrics", "text"],
     "pseudonyms": ["embeddings", "surrogates", "text"],
-    "representations": ["embeddings", "metrics", "pseudonyms", "tagging", "text"],
+    "representations": ["datasets", "embeddings", "metrics", "pseudonyms", "tagging", "text"],
     "federated": ["embeddings", "io", "metrics", "tagging", "text"],
     "audit": ["embeddings", "federated", "metrics", "pseudonyms", "representations", "tagging", "text"],
     "plotting": ["audit", "embeddings", "metrics"],

@@ -445,7 +445,7 @@ def represented(training, **parameters):
     bound = None if model.bound_ is None else numbers(of_random_pairs(model.bound_))
     certified = numbers(of_random_pairs(model.certify(NEW, NEW_TAGS, n_releases=2, random_state=0)))
     figures = numbers(model.history_), model.selected_round_, numbers(model.training_counts_)
-    return weights(model.network_, model.tagger_), bound, certified, figures, list(model.noise_free(NEW))
+    return weights(model.network_, model.tagger_.module_), bound, certified, figures, list(model.noise_free(NEW))
 
 
 _REPRESENTERS = {

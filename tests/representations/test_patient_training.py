@@ -25,7 +25,7 @@ from .test_private_representer import TINY
 from .test_twins import patient_pairs
 from .toy_models import chance, small_model
 
-SETTINGS = BoundedSettings(max_attack_accuracy=0.6, quantile_attack_accuracy=None, unit="patient", price=1.0)
+SETTINGS = BoundedSettings(max_attack_accuracy=0.6, quantile_attack_accuracy=None, unit="patient", prices=(1.0, 1.0))
 
 
 def duals_of(data, **changes):
@@ -91,7 +91,7 @@ def test_scaled_noise_keeps_both_bounds(quantile):
 
 
 def test_training_keeps_the_bound_on_patients_and_learns_the_tags():
-    model, settings = small_model(noise=0.5), dataclasses.replace(SETTINGS, n_epochs=30, lr=1e-2, price=0.05)
+    model, settings = small_model(noise=0.5), dataclasses.replace(SETTINGS, n_epochs=30, lr=1e-2, prices=(0.05, 0.05))
     train, valid = (PairBatches(patient_pairs(n, seed, n_patients=20), 32) for n, seed in ((300, 0), (100, 1)))
     result = train_bounded(model, train, valid, settings=settings, **chance())
     generator = torch.Generator().manual_seed(1)

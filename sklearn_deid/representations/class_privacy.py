@@ -1,0 +1,51 @@
+"""What an attacker learns from public word classes: exact probabilities, without noise and without a bound."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+
+@dataclass(frozen=True)
+class ClassPrivacy:
+    """Exact privacy of the PHI tokens of some notes that were released as word classes.
+
+    Attributes
+    ----------
+    class_size : int
+        k, number of words of the smallest class. The release of a sentence is the same for each word of the class, so
+        no attacker can tell these words apart, for any number of tokens, releases and attackers.
+    n_tokens : int
+        Number of PHI tokens.
+    share_without_vector : float
+        Share of the PHI tokens without a vector. All words without a vector are one class, which has no smallest size.
+    mean_class_size : float
+        Mean size of the class of a PHI token with a vector.
+    top_accuracy : float
+        Probability that the best attacker names the word of a PHI token with a vector, if all words of a class are
+        equally likely beforehand: the mean of 1 / size. An attacker who knows more about the patients is right more
+        often, with their probability of the likeliest word among those of the class.
+    n_neighbors : int
+        N of the pairs.
+    pair_accuracy : float
+        Accuracy of the best attacker on pairs of a PHI token and one of its N nearest words: 1/2 if both words are in
+        one class, 1 otherwise. The mean over all such pairs; compare `PrivateRepresenter.certify`.
+
+    Examples
+    --------
+    >>> from sklearn_deid.representations import ClassPrivacy
+    >>> ClassPrivacy(100, 40, 0.1, 140.0, 0.008, 100, 0.9).to_dict()["class_size"]
+    100
+    """
+
+    class_size: int
+    n_tokens: int
+    share_without_vector: float
+    mean_class_size: float
+    top_accuracy: float
+    n_neighbors: int
+    pair_accuracy: float
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the figures as plain values."""
+        return asdict(self)

@@ -1,0 +1,107 @@
+"""The provider's tagger as an estimator that is published with the representer."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from hashlib import blake2b
+from typing import Any
+
+import numpy as np
+
+from .._compat import resolve_device
+from .._randomness import own_torch_stream
+from ..exceptions import BundleError
+from ..tagging.network import TaggerModule
+from ..tagging.saving import tagger_from_state, tagger_to_state
+from ..tagging.strategies import Dropout
+from ..tagging.tagger import DeidTagger
+
+#: Prefix of the arrays of the tagger in a file.
+TAGGER = "tagger."
+#: Dropout of the tagger that is trained together with the network: the noise of the vectors is a regulariser already.
+INPUT_DROPOUT, OUTPUT_DROPOUT = 0.1, 0.5
+
+
+def public_tagger(module: TaggerModule, classes: np.ndarray, width: int, **parameters: Any) -> DeidTagger:
+    """Make a fitted `DeidTagger` of token vectors from a trained network.
+
+    The tagger decodes legal tag sequences only, although the network was trained without this constraint.
+
+    Parameters
+    ----------
+    module : TaggerModule
+        Trained network with a bidirectional LSTM of one layer and a CRF. The tagger has a copy of its weights.
+    classes : ndarray of shape (n_classes,)
+        Tags of the network; the first is "O".
+    width : int
+        Width of the token vectors.
+    **parameters
+        Parameters of `DeidTagger`, such as ``hidden_size`` and ``device``.
+    """
+    tagger = DeidTagger(embeddings=None, dropout=Dropout(input=INPUT_DROPOUT, output=OUTPUT_DROPOUT), **parameters)
+    tagger.classes_, tagger.n_features_in_, tagger._reads_words = classes, width, False
+    tagger._vectors = tagger._tag_weights = tagger.augmenter_ = None
+    tagger._rng = np.random.default_rng(0)
+    with own_torch_stream(tagger._rng, resolve_device(tagger.device)):
+        tagger.initialize()
+    tagger.module_.load_state_dict(module.state_dict())
+    tagger.module_.eval()
+    return tagger
+
+
+def public_tagger_to_state(tagger: DeidTagger, width: int) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+    """Return JSON values and arrays of a public tagger; the names of the arrays begin with "tagger.".
+
+    Raises
+    ------
+    BundleError
+        If the tagger does not read vectors of this width.
+    """
+    _check_reads_vectors(tagger, width)
+    state, arrays = tagger_to_state(tagger)
+    return state, {f"{TAGGER}{name}": array for name, array in arrays.items()}
+
+
+def public_tagger_from_state(state: Any, arrays: dict[str, np.ndarray], width: int) -> DeidTagger:
+    """Make the public tagger from the result of `public_tagger_to_state`; other arrays are ignored.
+
+    Raises
+    ------
+    BundleError
+        If the state does not fit the arrays, or the tagger does not read vectors of this width.
+    """
+    if not isinstance(state, dict) or not isinstance(state.get("parameters"), dict):
+        raise BundleError("The manifest has no state of a tagger.")
+    # Copies, since arrays of a mapped file are read-only, which PyTorch does not support.
+    own = {name.removeprefix(TAGGER): np.array(array) for name, array in arrays.items() if name.startswith(TAGGER)}
+    with own_torch_stream(np.random.default_rng(0), resolve_device("auto")):
+        tagger = tagger_from_state({**state, "parameters": {**state["parameters"], "device": "auto"}}, own)
+    _check_reads_vectors(tagger, width)
+    tagger.module_.eval()
+    return tagger
+
+
+def _check_reads_vectors(tagger: DeidTagger, width: int) -> None:
+    if not isinstance(tagger, DeidTagger) or tagger._reads_words or tagger.n_features_in_ != width:
+        raise BundleError(f"The public tagger of these vectors must be a DeidTagger of vectors of {width} columns.")
+
+
+def common_tagger(taggers: Sequence[DeidTagger | None]) -> DeidTagger | None:
+    """Return the first tagger if all taggers have the same tags and weights, and None otherwise.
+
+    Examples
+    --------
+    >>> common_tagger([None, None]) is None
+    True
+    """
+    first = taggers[0]
+    if first is None or any(tagger is None for tagger in taggers):
+        return None
+    return first if len({_digest(tagger) for tagger in taggers if tagger is not None}) == 1 else None
+
+
+def _digest(tagger: DeidTagger) -> bytes:
+    digest = blake2b("\n".join(tagger.classes_).encode(), digest_size=16)
+    for name, value in sorted(tagger.module_.state_dict().items()):
+        digest.update(name.encode() + value.detach().cpu().numpy().tobytes())
+    return digest.digest()

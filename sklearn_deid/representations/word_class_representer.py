@@ -1,0 +1,259 @@
+"""`WordClassRepresenter` releases the class of each word: k words that nobody can tell apart, without noise."""
+
+from __future__ import annotations
+
+import json
+from hashlib import blake2b
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from .. import __version__
+from .._compat import Interval, check_constraints
+from .._randomness import own_generator
+from ..embeddings import WordVectors, resolve_embeddings
+from ..exceptions import SequenceError
+from ..pseudonyms.neighbor_pseudonymizer import NeighborPseudonymizer
+from ..pseudonyms.phi_tokens import find_phi_tokens
+from ..pseudonyms.sentence_transformer import SentenceTransformer
+from ..sequences import CLASS_LAW, Provenance, TokenVectors, check_tags
+from ..tagging.tagger_data import distinct_words, inner_tags
+from ..text import CASING_CLASSES, casing_ids
+from .class_privacy import ClassPrivacy
+from .released_classes import centroid_digests
+from .word_classes import balanced_classes, class_means
+
+
+class WordClassRepresenter(SentenceTransformer):
+    """Replace each word by the mean vector of a public class of at least k similar words.
+
+    The classes depend on public word vectors and a seed alone. Nothing is trained on notes, and nothing is random in
+    the release. All words of a class have the same vector. Nobody can tell them apart, over any number of tokens and
+    releases, with any computing power. The class itself is known to everybody: a release says "one of these k words".
+
+    Parameters
+    ----------
+    embeddings : "auto", "corpus", "glove-6b-50d", path, WordVectors or KeyedVectors, default="auto"
+        Public word vectors, as for `PrivateRepresenter`.
+    class_size : int, default=100
+        k, number of words of the smallest class. The largest class has fewer than 2 k words.
+    casing : bool, default=True
+        Whether the casing class of each token is appended (7 columns, one-hot), as it is written in the note. Every
+        word of a class can be written in every casing.
+    random_state : int, RandomState or None, default=0
+        Random seed of the clustering. The seed is no secret. Vectors of different hospitals can be pooled only if the
+        word vectors, ``class_size`` and ``random_state`` are equal.
+
+    Attributes
+    ----------
+    centroids_ : ndarray of shape (n_classes + 1, d), dtype float32
+        Vector of each class. The last row is zero; it belongs to words without a vector.
+    classes_of_words_ : ndarray of shape (n_words,), dtype int32
+        Class of each word of the word vectors.
+    class_sizes_ : ndarray of shape (n_classes,)
+        Number of words of each class.
+    fingerprint_ : str
+        Hash of the centroids, the word vectors and the settings. Vectors with equal fingerprints may be pooled.
+    n_features_out_ : int
+        Width of the vectors that `transform` returns.
+
+    Notes
+    -----
+    **Rules.** A token is looked up as `WordVectors` looks it up (as written, then in lower case, then with other digits
+    replaced), so "SMITH" and "Smith" have the class of "smith". Numbers that are words of the word vectors, such as
+    "2019", have classes like other words. Tokens without a vector are one further class, with the zero vector.
+
+    **What this does not hide.** The class of a word, the casing, the tags and the number of tokens. A class often has a
+    meaning (surnames, towns, drugs). An attacker who knows that one of two patients is meant tells them apart as soon
+    as one token of theirs differs in its class. `certify` computes how often.
+
+    **k-anonymity** here is about words, not about patients.
+
+    See Also
+    --------
+    PrivateRepresenter : Noisy vectors with a bound; hides the class of a word as well, and needs training.
+    save_representation : Writes vectors and tags for others.
+
+    References
+    ----------
+    Sweeney (2002), k-anonymity: a model for protecting privacy, IJUFKS 10(5).
+
+    Examples
+    --------
+    >>> from sklearn_deid import WordVectors
+    >>> from sklearn_deid.representations import WordClassRepresenter
+    >>> vectors = WordVectors(["alder", "birch", "pain", "ache"], [[1, 0.1], [1, 0], [0, 1], [0.1, 1]], is_public=True)
+    >>> representer = WordClassRepresenter(embeddings=vectors, class_size=2, casing=False).fit([])
+    >>> R = representer.transform([["alder", "pain"], ["Birch", "ache"]])
+    >>> bool((R[0] == R[1]).all())
+    True
+    """
+
+    _vectors: WordVectors
+    _parameter_constraints: dict[str, list] = {
+        "class_size": [Interval(Integral, 2, None, closed="left")],
+        "casing": ["boolean"],
+        "random_state": ["random_state"],
+    }
+
+    def __init__(
+        self, *, embeddings: Any = "auto", class_size: int = 100, casing: bool = True, random_state: Any = 0
+    ) -> None:
+        self.embeddings, self.class_size = embeddings, class_size
+        self.casing, self.random_state = casing, random_state
+
+    def fit(self, X: Any, y: Any = None, groups: Any = None) -> WordClassRepresenter:
+        """Divide the words of the word vectors into classes; X is only read if ``embeddings`` is "corpus".
+
+        Parameters
+        ----------
+        X : sequence of n sentences, each a sequence of tokens
+        y, groups : ignored
+            The parameters are part of the scikit-learn interface.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError
+            If a parameter is out of range, or if fewer than ``class_size`` words have a vector.
+        """
+        check_constraints(self)
+        X, rng = self._words(X), own_generator(self.random_state)
+        vectors = resolve_embeddings(self.embeddings, X, random_state=rng.integers(2**31))
+        if not isinstance(vectors, WordVectors):
+            raise ValueError("The 'embeddings' parameter of WordClassRepresenter must not be None.")
+        self._vectors = vectors
+        # Numbers of about size 1, as PrivateRepresenter reads them; shape: (n_words, d)
+        table = vectors.vectors_at(np.arange(len(vectors))) * np.float32(np.sqrt(vectors.dim))
+        known = np.flatnonzero(table.any(axis=1))
+        classes = balanced_classes(table[known], self.class_size, rng)
+        means = class_means(table[known], classes)
+        self.centroids_ = np.concatenate([means, np.zeros((1, vectors.dim), np.float32)])
+        self.classes_of_words_ = np.full(len(vectors), len(means), dtype=np.int32)
+        self.classes_of_words_[known] = classes
+        self.class_sizes_ = np.bincount(classes)
+        self.n_features_out_ = vectors.dim + len(CASING_CLASSES) * self.casing
+        self.fingerprint_ = self._fingerprint()
+        return self
+
+    def transform(self, X: Any) -> TokenVectors:
+        """Return the vector of the class of each token.
+
+        Parameters
+        ----------
+        X : sequence of n sentences, each a sequence of tokens
+
+        Returns
+        -------
+        TokenVectors of n sentences
+            Arrays of shape (n_tokens, d), with 7 more columns if ``casing`` is True.
+
+        Raises
+        ------
+        SequenceError
+            If X holds vectors or is not a sequence of sentences.
+        """
+        check_is_fitted(self)
+        X = self._words(X)
+        words, distinct = distinct_words(X)
+        data = self.centroids_[self._classes(distinct)[words]]
+        if self.casing:
+            one_hot = np.zeros((len(data), len(CASING_CLASSES)), dtype=np.float32)
+            one_hot[np.arange(len(data)), casing_ids(X.data.tolist())] = 1.0
+            data = np.concatenate([data, one_hot], axis=1)
+        return TokenVectors(data, X.offsets, self._origin()).with_documents(X.documents)
+
+    def certify(self, X: Any, y: Any, *, n_neighbors: int = 100) -> ClassPrivacy:
+        """Compute exactly what an attacker learns about the PHI tokens of X.
+
+        Parameters
+        ----------
+        X, y
+            Sentences and IOB2 tags.
+        n_neighbors : int, default=100
+            N of the pairs of a PHI token and one of its nearest words.
+
+        Raises
+        ------
+        SequenceError
+            If X has no PHI token with a vector.
+        """
+        check_is_fitted(self)
+        X = self._words(X)
+        phi = find_phi_tokens(X, inner_tags(check_tags(y, X), "iob2"), None)
+        rows = self._vectors.indices(phi.words)
+        classes = self._classes(phi.words)
+        able = classes < len(self.class_sizes_)
+        if not able.any():
+            raise SequenceError("No PHI token of X has a word vector.")
+        counts = np.bincount(phi.word_ids, minlength=len(phi.words))  # tokens of each distinct word
+        sizes = self.class_sizes_[classes[able]]
+        moves = NeighborPseudonymizer(embeddings=self._vectors, n_neighbors=n_neighbors, exclude=None)
+        near, _ = moves.fit([], []).mechanism_.moves.support(rows[able])
+        other = (near >= 0) & (near != rows[able][:, None])  # shape: (n_words, N)
+        same = other & (self.classes_of_words_[near] == classes[able][:, None])
+        n_other = np.maximum(other.sum(axis=1), 1)
+        return ClassPrivacy(
+            class_size=int(self.class_sizes_.min()),
+            n_tokens=int(counts.sum()),
+            share_without_vector=float(counts[~able].sum() / counts.sum()),
+            mean_class_size=float(np.average(sizes, weights=counts[able])),
+            top_accuracy=float(np.average(1.0 / sizes, weights=counts[able])),
+            n_neighbors=n_neighbors,
+            pair_accuracy=float(np.average(1.0 - 0.5 * same.sum(axis=1) / n_other, weights=counts[able])),
+        )
+
+    def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
+        """Return the names of the columns of a token's vector.
+
+        Parameters
+        ----------
+        input_features : None
+            Not used; the parameter is part of the scikit-learn interface.
+
+        Returns
+        -------
+        ndarray of shape (n_columns,), dtype object
+        """
+        check_is_fitted(self)
+        names = [f"wordclassrepresenter{i}" for i in range(self._vectors.dim)]
+        return np.array(names + [f"casing_{name}" for name in CASING_CLASSES] * self.casing, dtype=object)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = False
+        return tags
+
+    def _classes(self, words: list[str]) -> np.ndarray:
+        """Return the class of each word; words without a vector have the last class."""
+        rows = self._vectors.indices(words)
+        return np.where(rows >= 0, self.classes_of_words_[rows], len(self.class_sizes_))
+
+    def _fingerprint(self) -> str:
+        settings = {"class_size": self.class_size, "casing": bool(self.casing), "vectors": self._vectors.checksum}
+        digest = blake2b(json.dumps(settings, sort_keys=True).encode(), digest_size=16)
+        digest.update(self.centroids_.tobytes())
+        return digest.hexdigest()
+
+    def _origin(self) -> Provenance:
+        return Provenance(
+            fingerprint=self.fingerprint_,
+            n_components=self._vectors.dim,
+            n_neighbors=self.class_size,
+            noise={
+                "kind": "classes",
+                "law": CLASS_LAW,
+                "seeded": False,
+                "class_size": int(self.class_sizes_.min()),
+                "centroids": centroid_digests(self.centroids_),
+            },
+            casing=bool(self.casing),
+            public_embeddings=self._vectors.is_public,
+            library_version=__version__,
+            settings={"class_size": self.class_size},
+        )

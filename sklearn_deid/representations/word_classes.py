@@ -1,0 +1,83 @@
+"""Classes of similar words with at least k words each: balanced bisecting k-means of word vectors."""
+
+from __future__ import annotations
+
+import numpy as np
+from sklearn.cluster import KMeans
+
+_ITERATIONS = 20  # of each 2-means; more iterations move the border of two halves hardly any more
+
+
+def balanced_classes(vectors: np.ndarray, k: int, rng: np.random.Generator) -> np.ndarray:
+    """Divide vectors into classes of at least k and fewer than 2 k similar vectors.
+
+    A set of 2 k or more vectors is divided by 2-means. If one side has fewer than k vectors, the side takes those
+    vectors of the other side that are nearest to it.
+
+    Parameters
+    ----------
+    vectors : ndarray of shape (n, d)
+        Vectors, at least k.
+    k : int
+        Size of the smallest class.
+    rng : numpy.random.Generator
+        Random stream of the initial centres.
+
+    Returns
+    -------
+    ndarray of shape (n,), dtype int32
+        Class of each vector, from 0 upwards.
+
+    Raises
+    ------
+    ValueError
+        If there are fewer than k vectors.
+
+    Notes
+    -----
+    Plain k-means of word vectors leaves many classes of one or two rare words and a few very large ones. Joining the
+    small classes afterwards would mix words that have nothing in common.
+
+    Examples
+    --------
+    >>> points = np.array([[0.0, 1.0], [0.1, 1.0], [5.0, 0.0], [5.1, 0.0]])
+    >>> classes = balanced_classes(points, 2, np.random.default_rng(0))
+    >>> bool(classes[0] == classes[1] != classes[2] == classes[3])
+    True
+    """
+    if len(vectors) < k:
+        raise ValueError(f"A class needs {k} words, and there are {len(vectors)} words with a vector.")
+    classes, n_classes = np.empty(len(vectors), dtype=np.int32), 0
+    left = [np.arange(len(vectors))]
+    while left:
+        rows = left.pop()
+        if len(rows) < 2 * k:
+            classes[rows] = n_classes
+            n_classes += 1
+        else:
+            left += _halves(vectors, rows, k, rng)
+    return classes
+
+
+def _halves(vectors: np.ndarray, rows: np.ndarray, k: int, rng: np.random.Generator) -> list[np.ndarray]:
+    points = vectors[rows]
+    means = KMeans(2, n_init=1, max_iter=_ITERATIONS, random_state=int(rng.integers(2**31))).fit(points)
+    distances = means.transform(points)  # shape: (n, 2)
+    nearness = distances[:, 0] - distances[:, 1]
+    # Sorted from those nearest to the first centre to those nearest to the second; ties stay in their order.
+    order = np.argsort(nearness, kind="stable")
+    cut = min(max(int((nearness < 0).sum()), k), len(rows) - k)
+    return [np.sort(rows[order[:cut]]), np.sort(rows[order[cut:]])]
+
+
+def class_means(vectors: np.ndarray, classes: np.ndarray) -> np.ndarray:
+    """Return the mean of the vectors of each class, shape (n_classes, d), float32.
+
+    Examples
+    --------
+    >>> class_means(np.array([[1.0], [3.0], [5.0]]), np.array([0, 0, 1])).tolist()
+    [[2.0], [5.0]]
+    """
+    sums = np.zeros((int(classes.max()) + 1, vectors.shape[1]))
+    np.add.at(sums, classes, vectors)
+    return (sums / np.bincount(classes)[:, None]).astype(np.float32)

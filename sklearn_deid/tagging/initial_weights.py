@@ -1,0 +1,72 @@
+"""Initial weights of a network of a tagger, taken from a fitted tagger that may know other tags."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import product
+
+import torch
+
+from .network import TaggerModule
+
+# Weights with one row for each tag, and those with a row and a column for each tag.
+_BY_TAG = ("emit.weight", "emit.bias", "crf.start_transitions", "crf.end_transitions")
+_BY_PAIR = ("crf.transitions",)
+
+
+@torch.no_grad()
+def copy_weights(
+    target: TaggerModule, target_tags: Sequence[str], source: TaggerModule, source_tags: Sequence[str]
+) -> bool:
+    """Copy the weights of one network to another; tags are matched by name.
+
+    A tag that the source does not know keeps its new weights, and so does each transition from or to such a tag. A tag
+    that the target does not know is dropped.
+
+    Parameters
+    ----------
+    target, source : TaggerModule
+        Networks. The weights of the target are overwritten in place.
+    target_tags, source_tags : sequence of str
+        Tags of the networks, in the order of their outputs.
+
+    Returns
+    -------
+    bool
+        False if the networks differ in anything but their tags. The target is then unchanged.
+
+    Examples
+    --------
+    >>> from sklearn_deid.tagging import BidirectionalRecurrent, TaggerModule
+    >>> old = TaggerModule(2, None, BidirectionalRecurrent(3, 4))
+    >>> new = TaggerModule(3, None, BidirectionalRecurrent(3, 4))
+    >>> copy_weights(new, ["O", "B-AGE", "B-DATE"], old, ["O", "B-DATE"])
+    True
+    >>> bool((new.emit.weight[[0, 2]] == old.emit.weight).all())
+    True
+    """
+    new, old = target.state_dict(), source.state_dict()
+    by_name = (*_BY_TAG, *_BY_PAIR)
+    # Each row and column of ``by_name`` counts tags; all other sizes must agree.
+    if {k: _width(k, v) for k, v in new.items()} != {k: _width(k, v) for k, v in old.items()}:
+        return False
+    number = {tag: i for i, tag in enumerate(source_tags)}
+    pairs = [(i, number[tag]) for i, tag in enumerate(target_tags) if tag in number]
+    for name, value in new.items():
+        there = old[name].to(value)
+        if name not in by_name:
+            value.copy_(there)
+        elif name in _BY_PAIR:
+            for (i, k), (j, m) in product(pairs, pairs):
+                value[i, j] = there[k, m]
+        else:
+            for i, k in pairs:
+                value[i] = there[k]
+    return True
+
+
+def _width(name: str, value: torch.Tensor) -> tuple[int, ...]:
+    """Shape of a weight without the dimensions that count tags."""
+    if name in _BY_PAIR:
+        return ()
+    return tuple(value.shape[1:] if name in _BY_TAG else value.shape)

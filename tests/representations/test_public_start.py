@@ -1,0 +1,123 @@
+"""Learning from public notes first: what it changes, what it never changes, and what it refuses."""
+
+import numpy as np
+import pytest
+import torch
+
+from sklearn_deid import Corpus, PrivateRepresenter, make_clinical_notes
+from sklearn_deid.exceptions import SequenceError
+from sklearn_deid.representations import Bounded, ThreePart, public_start
+from sklearn_deid.representations.public_start import PublicStart, public_sentences, shipped_start
+
+from ..tagging.conftest import make_sentences
+from .test_private_representer import TINY
+
+
+@pytest.fixture(scope="module")
+def data():
+    X, y, groups = make_sentences(60)
+    return X, y, np.array(groups)
+
+
+@pytest.fixture(scope="module")
+def public():
+    X, y, _ = make_sentences(60, seed=7)
+    renamed = [[tag.replace("AGE", "OTHER") for tag in row] for row in y]
+    return X, renamed
+
+
+@pytest.fixture(autouse=True)
+def short(monkeypatch):
+    monkeypatch.setattr(public_start, "PUBLIC_EPOCHS", 2)
+
+
+def network(representer):
+    return torch.cat([value.flatten() for value in representer.network_.state_dict().values()])
+
+
+def fitted(data, **parameters):
+    return PrivateRepresenter(**{**TINY, **parameters}).fit(*data)
+
+
+def test_same_seed_same_weights(data, public):
+    one, two, alone = fitted(data, public=public), fitted(data, public=public), fitted(data, public=None)
+    assert torch.equal(network(one), network(two))
+    assert not torch.equal(network(one), network(alone))
+
+
+def test_auto_without_shipped_weights_is_none(data):
+    """The vectors of the tests are not GloVe, so nothing changes."""
+    assert torch.equal(network(fitted(data, public="auto")), network(fitted(data, public=None)))
+
+
+def test_bound_is_measured_on_the_private_notes(data, public):
+    representer = fitted(data, public=public, max_epochs=30)
+    assert representer.bound_.mean_accuracy.value < 0.6
+    assert set(representer.classes_) == {"O", *(tag for row in data[1] for tag in row)}, "no tag of the public notes"
+
+
+def test_training_on_public_notes_teaches_the_tagger(data, public):
+    """One epoch on private notes finds more after public notes than without them."""
+    found = {
+        kind: fitted(data, public=given, max_epochs=1, training=Bounded(max_attack_accuracy=0.999999), lr=0.02)
+        for kind, given in (("public", public), ("alone", None))
+    }
+    losses = {kind: representer.history_[0]["valid_deid_loss"] for kind, representer in found.items()}
+    assert losses["public"] < losses["alone"]
+
+
+def test_start_from_a_representer_is_its_weights(data):
+    first = fitted(data, public=None)
+    second = fitted(data, public=first, max_epochs=1, lr=1e-12, validation_fraction=None)
+    change = (network(second) - network(first)).abs()
+    names = [k for k, v in first.network_.state_dict().items() for _ in range(v.numel())]
+    assert max(float(c) for c, k in zip(change, names, strict=True) if "noise" not in k) < 1e-5
+
+
+def test_dual_variables_go_on(data):
+    first = fitted(data, public=None)
+    start = PublicStart.of(first)
+    assert start.prices == (first.history_[2]["price_mean"], first.history_[2]["price_tail"])
+    second = fitted(data, public=first, max_epochs=1)
+    assert second.history_[0]["price_mean"] == start.prices[0]
+
+
+def test_networks_that_differ_are_refused(data):
+    first = fitted(data, public=None, max_epochs=1)
+    with pytest.raises(ValueError, match="The 'public' parameter .* networks of the same shape"):
+        fitted(data, public=first, n_components=5)
+
+
+def test_other_trainings_have_no_public_notes(data, public):
+    with pytest.raises(ValueError, match="must be None or 'auto' unless training is bounded. Got a tuple instead"):
+        fitted(data, public=public, training=ThreePart())
+
+
+def test_public_notes_in_all_forms():
+    corpus = make_clinical_notes(2, random_state=0)
+    expected = corpus.to_sentences()
+    for given in (corpus, list(corpus), expected, (expected.X, expected.y)):
+        X, y = public_sentences(given)
+        assert X == expected.X and y.tolist() == [list(row) for row in expected.y]
+    assert isinstance(corpus, Corpus)
+    with pytest.raises(SequenceError, match="Public notes must be a Corpus"):
+        public_sentences([["Mr", "Alder"]])
+
+
+@pytest.mark.parametrize("value", ["spanish", 3])
+def test_other_values_are_refused(data, value):
+    with pytest.raises(ValueError, match="The 'public' parameter of PrivateRepresenter must be"):
+        fitted(data, public=value)
+
+
+def test_shipped_start_fits_the_default_networks():
+    from sklearn_deid.embeddings import load_glove
+
+    vectors = load_glove()
+    start = shipped_start(vectors.checksum)
+    default = PrivateRepresenter()
+    default.training_ = Bounded()
+    own = default._new_network(vectors.dim).state_dict()
+    assert {k: v.shape for k, v in own.items()} == {k: v.shape for k, v in start.network.items()}
+    assert shipped_start("another") is None
+    assert "B-PATIENT" in start.classes and start.prices[0] > 0

@@ -1,0 +1,133 @@
+"""Word classes: k words that nobody can tell apart, and releases that hold nothing else."""
+
+import warnings
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.pipeline import Pipeline
+
+from sklearn_deid import DeidTagger, WordVectors, load_representation, pool_representations, save_representation
+from sklearn_deid.exceptions import BundleError, SequenceError
+from sklearn_deid.representations import WordClassRepresenter
+from sklearn_deid.representations.word_classes import balanced_classes, class_means
+from sklearn_deid.sequences import TokenVectors
+
+WORDS = [f"word{i}" for i in range(60)]
+VECTORS = WordVectors(WORDS, np.random.default_rng(0).standard_normal((60, 4)), is_public=True)
+X = [["word1", "Word2", "unknown"], ["word3"], [], ["WORD59", "word1"]]
+Y = [["O", "B-PATIENT", "B-PATIENT"], ["B-AGE"], [], ["O", "B-CITY"]]
+
+
+@pytest.fixture(scope="module")
+def fitted():
+    return WordClassRepresenter(embeddings=VECTORS, class_size=7).fit(X)
+
+
+@given(st.integers(2, 12), st.integers(1, 80), st.integers(0, 3))
+@settings(max_examples=40, deadline=None)
+def test_every_class_has_at_least_k_words(k, n, seed):
+    vectors = np.random.default_rng(seed).standard_normal((n, 3)).round(1)
+    if n < k:
+        with pytest.raises(ValueError, match=f"A class needs {k} words"):
+            balanced_classes(vectors, k, np.random.default_rng(seed))
+        return
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # equal points, which scikit-learn's KMeans warns of
+        classes = balanced_classes(vectors, k, np.random.default_rng(seed))
+    sizes = np.bincount(classes)
+    assert sizes.min() >= k and sizes.max() < 2 * k and sizes.sum() == n
+
+
+def test_separated_groups_are_classes():
+    """An oracle: points around four far corners, ten each."""
+    corners = np.repeat(np.array([[0, 0], [0, 100], [100, 0], [100, 100]]), 10, axis=0)
+    points = corners + np.random.default_rng(0).standard_normal((40, 2))
+    classes = balanced_classes(points, 10, np.random.default_rng(0))
+    assert [len(set(classes[i : i + 10])) for i in range(0, 40, 10)] == [1] * 4 and len(set(classes)) == 4
+    means = class_means(points, classes)
+    np.testing.assert_allclose(means[classes[0]], points[:10].mean(axis=0), rtol=1e-5)
+
+
+def test_words_of_a_class_have_equal_releases(fitted):
+    """The whole claim: replace any word by another of its class, and the bytes of the release stay the same."""
+    for members in (np.flatnonzero(fitted.classes_of_words_ == c) for c in range(len(fitted.class_sizes_))):
+        assert len(members) >= 7
+        releases = {fitted.transform([["pain", WORDS[i], "word1"]]).data.tobytes() for i in members}
+        assert len(releases) == 1
+    assert len({row.tobytes() for row in fitted.centroids_}) == len(fitted.class_sizes_) + 1
+
+
+def test_rules_of_lookup_and_casing(fitted):
+    R = fitted.transform(X)
+    assert R.d == fitted.n_features_out_ == 4 + 7 and R.lengths.tolist() == [3, 1, 0, 2]
+    lower, upper = fitted.transform([["word2"], ["WORD2"]])
+    assert (lower[0, :4] == upper[0, :4]).all() and (lower[0, 4:] != upper[0, 4:]).any()
+    assert not R[0][2, :4].any() and (R[0][:, 4:].sum(1) == 1).all()
+    plain = WordClassRepresenter(embeddings=VECTORS, class_size=7, casing=False).fit(X)
+    assert (plain.transform([["word2"]])[0] == plain.transform([["WORD2"]])[0]).all()
+
+
+def test_nothing_depends_on_the_notes_and_little_on_the_seed(fitted):
+    other = WordClassRepresenter(embeddings=VECTORS, class_size=7).fit([["quite", "other", "notes"]])
+    assert other.fingerprint_ == fitted.fingerprint_ and other.transform(X) == fitted.transform(X)
+    assert WordClassRepresenter(embeddings=VECTORS, class_size=8).fit(X).fingerprint_ != fitted.fingerprint_
+
+
+def test_certify_counts_by_hand(fitted):
+    found = fitted.certify(X, Y, n_neighbors=10)
+    sizes = [fitted.class_sizes_[fitted.classes_of_words_[i]] for i in (2, 3, 1)]
+    assert found.class_size == fitted.class_sizes_.min() and found.n_tokens == 4
+    assert found.share_without_vector == 0.25
+    assert found.mean_class_size == pytest.approx(np.mean(sizes))
+    assert found.top_accuracy == pytest.approx(np.mean([1 / size for size in sizes]))
+    everyone = fitted.certify(X, Y, n_neighbors=60)
+    by_hand = [1 - 0.5 * (size - 1) / 59 for size in sizes]
+    assert everyone.pair_accuracy == pytest.approx(np.mean(by_hand))
+    assert 0.5 <= found.pair_accuracy < everyone.pair_accuracy
+    with pytest.raises(SequenceError, match="No PHI token of X has a word vector"):
+        fitted.certify([["unknown"]], [["B-AGE"]])
+
+
+def test_release_is_saved_loaded_and_pooled(tmp_path, fitted):
+    for name in "ab":
+        save_representation(tmp_path / name, fitted.transform(X), Y, shuffle=False)
+    loaded = load_representation(tmp_path / "a")
+    assert loaded.X == fitted.transform(X) and loaded.origin.noise["law"] == "none, k-anonymous classes"
+    pool = pool_representations([tmp_path / "a", loaded])
+    assert len(pool) == 2 * len(X)
+
+
+def changed(R, **noise):
+    origin = replace(R.origin, noise={**R.origin.noise, **noise})
+    return TokenVectors(R.data, R.offsets, origin)
+
+
+def test_what_is_no_class_is_refused(tmp_path, fitted):
+    R = fitted.transform(X)
+    for bad, text in (
+        (TokenVectors(R.data + np.float32(0.001), R.offsets, R.origin), "not the mean vector"),
+        (changed(R, class_size=1), "no class size"),
+        (changed(R, kind="none"), "no class size"),
+        (changed(R, centroids="all"), "does not name its classes"),
+        (changed(R, centroids=R.origin.noise["centroids"][:-1]), "not the mean vector"),
+    ):
+        with pytest.raises(BundleError, match=text):
+            save_representation(tmp_path / "a", bad, Y)
+    private = WordVectors(WORDS, VECTORS.vectors_for(WORDS), is_public=False)
+    own = WordClassRepresenter(embeddings=private, class_size=7).fit(X).transform(X)
+    with pytest.raises(BundleError, match="trained on private notes"):
+        save_representation(tmp_path / "a", own, Y)
+
+
+def test_taggers_learn_from_classes(fitted):
+    pipe = Pipeline(
+        [
+            ("rep", WordClassRepresenter(embeddings=VECTORS, class_size=2)),
+            ("tag", DeidTagger(hidden_size=8, max_epochs=60, lr=0.05, random_state=0, device="cpu")),
+        ]
+    )
+    many, tags = [["word1", "word9"], ["word3", "word9"]] * 10, [["B-AGE", "O"], ["O", "O"]] * 10
+    assert pipe.fit(many, tags).predict(many).tolist() == tags
