@@ -161,6 +161,7 @@ class Estimate:
             z = float(student.ppf(0.5 + confidence / 2, len(n) - 1))
         else:
             trials, z = min(total, float(len(n))), normal_quantile(confidence)
+        # The effective number of trials replaces the number of items in Wilson's formula.
         low, high = wilson_interval(share, trials, z)
         return cls(share, float(low), float(high), int(total), confidence, len(n))
 

@@ -229,6 +229,7 @@ class TradeOffDisplay:
                 values = [float(column[place]) for column in table if place < len(column)]
                 if np.isnan(values).any():
                     raise ValueError(f"The history of {name!r} has no {metric!r}: set 'validation_fraction'.")
+                # The band shows the range over the workers.
                 low, high = min(values), max(values)
                 mean = min(max(float(np.mean(values)), low), high)  # equal values may round beyond themselves
                 points.append(TradeOffPoint(name, mean, place + 1, low, high))
@@ -301,6 +302,7 @@ class TradeOffDisplay:
 
     def _draw_references(self) -> None:
         for number, point in enumerate(point for point in self.points if point.x is None):
+            # A reference has no x, so that its line crosses the whole figure.
             dash = _DASHES[number % len(_DASHES)]
             self.ax_.axhline(point.y, color=GRAY, linestyle=dash, linewidth=1.3, label=point.name, zorder=1)
             if point.y_low is not None and point.y_high is not None:

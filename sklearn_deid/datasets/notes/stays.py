@@ -69,6 +69,7 @@ def make_stay(
     fitting = [case for case in cases if case.fits(patient.person.sex, age)]
     case = chance.pick(fitting)
     side = chance.pick(("left", "right"))
+    # Six different doctors of the hospital have the roles of a stay.
     doctors = chance.shuffled(hospital.doctors)
     return Stay(
         case=case,
