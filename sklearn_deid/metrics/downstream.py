@@ -70,7 +70,7 @@ def check_labels(labels: Sequence[Any], groups: np.ndarray, n_splits: int) -> tu
     """
     listed = list(labels)
     if len(listed) != len(groups):
-        raise SequenceError(f"'labels' must hold one class for each of {len(groups)} notes. Got {len(listed)}.")
+        raise SequenceError(f"'labels' must hold one class for each of {len(groups)} notes. Got {len(listed)} instead.")
     # shape: (n_labelled,), numbers of the labelled notes
     rows = np.array([i for i, label in enumerate(listed) if label is not None], dtype=np.intp)
     y = np.array([listed[i] for i in rows])

@@ -67,7 +67,9 @@ class TradeOffPoint:
             given = [number for number in (low, value, high) if number is not None]
             numbers = all(isinstance(number, Real) and math.isfinite(number) for number in given)
             if not numbers or value is None or given != sorted(given):
-                raise ValueError(f"{axis!r} must be a number in its interval. Got {value!r}, from {low!r} to {high!r}.")
+                raise ValueError(
+                    f"{axis!r} must be a number in its interval. Got {value!r}, from {low!r} to {high!r} instead."
+                )
 
 
 class TradeOffDisplay:

@@ -35,7 +35,7 @@ class TokenVectors(RaggedArray):
     def __init__(self, data: np.ndarray, offsets: np.ndarray, origin: Provenance | None = None) -> None:
         super().__init__(data, offsets)
         if origin is not None and not isinstance(origin, Provenance):
-            raise SequenceError(f"'origin' must be a Provenance or None. Got {type(origin).__name__}.")
+            raise SequenceError(f"'origin' must be a Provenance or None. Got {type(origin).__name__} instead.")
         self.origin = origin
 
     @classmethod

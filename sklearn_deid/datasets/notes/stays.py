@@ -100,7 +100,7 @@ def other_side(side: str) -> str:
 
 def _side(slot: Slot, side: str) -> str:
     if slot.name not in ("side", "other.side"):
-        raise ValueError(f"A fact of a stay holds no PHI, only sides. Got the slot {slot.name!r}.")
+        raise ValueError(f"A fact of a stay holds no PHI, only sides. Got the slot {slot.name!r} instead.")
     word = side if slot.name == "side" else other_side(side)
     return word.capitalize() if slot.case == "capital" else word
 
