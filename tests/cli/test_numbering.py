@@ -66,7 +66,7 @@ def test_foreign_key_is_refused_and_left_alone(tmp_path):
     for content in ("a,b\n1,2\n", "output,note\nnote-1,x\n", "output,note\nnote-000001\n", twice, "\xff\n"):
         path = tmp_path / "key.csv"
         path.write_text(content, encoding="latin-1")
-        with pytest.raises(DeidError, match="no key file"):
+        with pytest.raises(DeidError, match="not a key file"):
             OutputNumbers(path).open(keep=True)
         assert path.read_text(encoding="latin-1") == content
 
