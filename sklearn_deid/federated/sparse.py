@@ -81,7 +81,7 @@ class SparseUpdate:
         if len(indices) and not (0 <= indices[0] and indices[-1] < self.size and (indices[1:] > indices[:-1]).all()):
             raise ExchangeError(f"'indices' must increase strictly from 0 to at most {self.size - 1}.")
         if not np.isfinite(values).all():
-            raise ExchangeError("'values' must be finite.")
+            raise ExchangeError("Values that are not finite cannot be exchanged.")
         for name, array in (("indices", indices.astype(np.intp, copy=False)), ("values", values)):
             # Views share the memory of the caller. The flag concerns this view only.
             view = array.view()
