@@ -70,9 +70,7 @@ def add_command(commands: Any) -> None:
         help="notes of GOLD that PREDICTED lacks, such as withheld ones: stop (raise), or count all their PHI as "
         "missed (count) (default: raise)",
     )
-    parser.add_argument(
-        "--output", choices=("table", "json"), default="table", help="form of the output (default: table)"
-    )
+    parser.add_argument("--output", choices=("table", "json"), default="table", help="output form (default: table)")
     parser.add_argument("--leaks", action="store_true", help="also list the PHI that redaction would leave readable")
     parser.add_argument(
         "--robustness", action="store_true", help="tag altered copies of GOLD with --model instead of reading PREDICTED"

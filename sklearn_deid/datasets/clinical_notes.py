@@ -121,6 +121,7 @@ def _check_count(name: str, value: int, highest: int) -> int:
 def _entropy(random_state: int | np.random.Generator | None) -> int:
     # All kinds of seeds become one integer, so that the notes depend on a single number.
     if random_state is None:
+        # Without a seed, the entropy comes from the operating system.
         entropy = np.random.SeedSequence().entropy
         assert isinstance(entropy, int)
         return entropy

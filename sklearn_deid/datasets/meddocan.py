@@ -84,6 +84,7 @@ def fetch_meddocan(
         raise ValueError(
             f"The 'subset' parameter of fetch_meddocan must be 'train', 'dev' or 'test'. Got {subset!r} instead."
         )
+    # A copy on the disk is used without any connection to the network.
     home = _find_home(data_home)
     folder = home / "meddocan" / subset / "brat"
     if not folder.is_dir():

@@ -133,6 +133,7 @@ def _read_archive(release: Release, path: Path) -> dict[Part, dict[str, bytes]]:
                 part = by_source.get(folder.partition("/")[2])
                 if part is None or not _FILE_NAME.fullmatch(name):
                     continue
+                # A repeated name could replace a checked file.
                 if name in contents[part]:
                     raise CorpusFormatError(f"The archive holds {member.filename!r} twice.", path=release.url)
                 contents[part][name] = _read_member(archive, member, release.url)

@@ -135,6 +135,7 @@ def _read_dictionary(file: VectorFile, buffer: _Buffer) -> _Dictionary:
     if magic != FASTTEXT_MAGIC or version > _FASTTEXT_VERSION:
         raise file.error("The file is not a fastText model of a known version.")
     settings = buffer.unpack("12id", "the settings")
+    # The other settings concern the training.
     dim, bucket, min_n, max_n = settings[0], settings[8], settings[9], settings[10]
     size, n_words, n_labels, _, n_pruned = buffer.unpack("3i2q", "the dictionary")
     if n_labels or n_pruned > 0 or size != n_words:

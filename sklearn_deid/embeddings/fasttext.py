@@ -141,6 +141,7 @@ def _training_rows(sentences: Iterable[Sequence[str]], *, lower: bool) -> list[l
     rows: list[list[str]] = []
     for sentence in sentences:
         words = [word for word in normalise_words(sentence, lower=lower) if word]
+        # Long sentences become several sentences, so that no token is lost.
         rows.extend(words[start : start + _LONGEST_SENTENCE] for start in range(0, len(words), _LONGEST_SENTENCE))
     if not rows:
         raise ValueError("There is no token to train word vectors on.")

@@ -97,6 +97,7 @@ class RecentTables:
     def add(self, key: str, table: NeighborTable) -> None:
         """Add a table. Tables that the new table covers are removed, and old tables beyond ``max_bytes``."""
         with self._lock:
+            # A table is covered if the new table has all of its rows and at least as many neighbours.
             covered = [
                 place
                 for place, old in self._tables.items()
@@ -197,6 +198,7 @@ class NeighborFolder:
             return None
         if neighbors.ndim != 2 or neighbors.dtype != np.dtype("<i4") or not neighbors.size:
             return None
+        # A word is its own nearest neighbour, so that column 0 holds the rows of the query.
         rows = np.array(neighbors[:, 0], dtype=np.int64)
         in_table = neighbors.min() >= 0 and neighbors.max() < self.n_words
         return NeighborTable(rows, neighbors) if in_table and (np.diff(rows) > 0).all() else None

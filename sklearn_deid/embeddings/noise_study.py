@@ -99,7 +99,7 @@ def noise_study(
 
     asked, levels = distinct_rows(rows, vectors), _check_scales(scales)
     if not len(asked) or n_draws < 1:
-        raise ValueError(f"The study needs at least one row and one draw. Got {len(asked)} and {n_draws}.")
+        raise ValueError(f"The study needs at least one row and one draw. Got {len(asked)} and {n_draws} instead.")
     rng = check_random_state(random_state)
     # A vector of zeros has no direction, so that no noisy vector is near to it.
     ids = np.flatnonzero(np.concatenate([block.any(axis=1) for block in vectors.blocks()]))

@@ -214,6 +214,7 @@ class SubwordTable:
         for start in range(0, len(words), _WORDS_AT_ONCE):
             ids, offsets = self.ngram_ids(words[start : start + _WORDS_AT_ONCE])
             ones = np.ones(len(ids), dtype=np.float32)
+            # shape: (n_some, dim)
             sums = csr_array((ones, ids, offsets), shape=(len(offsets) - 1, self.bucket)) @ self.table
             out[start : start + len(sums)] = sums / np.maximum(np.diff(offsets), 1)[:, None]
         if unit:

@@ -76,6 +76,7 @@ def _read_start(file: VectorFile, stream: BinaryIO) -> _Start:
         if header[1] < 1:
             raise file.error("The header announces vectors without numbers.")
         return _Start([], 2, *header)
+    # Without a header, the dimension is the number of numbers at the end of line 1.
     fields = first.rstrip(b" \r\n").split(b" ")
     n_numbers = next((i for i, field in enumerate(reversed(fields)) if not _is_number(field)), len(fields) - 1)
     # The first field is always the word, even if the word is a number.

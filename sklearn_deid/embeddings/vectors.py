@@ -271,6 +271,7 @@ def _number_words(words: Iterable[str], shape: tuple[int, ...]) -> dict[str, int
 
 def _row_norms(vectors: np.ndarray) -> np.ndarray | None:
     """Length of each row (1 for rows of zeros), or None if all rows have unit length."""
+    # shape: (n_words,)
     norms = np.empty(len(vectors), dtype=np.float32)
     for start in range(0, len(vectors), _ROWS_AT_ONCE):
         block = vectors[start : start + _ROWS_AT_ONCE].astype(np.float64)
@@ -287,6 +288,7 @@ def _distinct(tokens: Iterable[str]) -> tuple[list[str], np.ndarray]:
     if isinstance(tokens, str):
         raise TypeError("Tokens must come as a sequence of strings. Got one string; wrap it: [token].")
     listed = list(tokens)
+    # Notes repeat most words. Each distinct token is looked up once.
     position = {token: i for i, token in enumerate(dict.fromkeys(listed))}
     return list(position), np.fromiter(map(position.__getitem__, listed), dtype=np.int64, count=len(listed))
 

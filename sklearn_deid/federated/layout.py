@@ -57,7 +57,7 @@ class ParameterLayout:
             if not isinstance(name, str):
                 raise ExchangeError("Names of parameters must be text.")
             if np.asarray(array).dtype.kind != "f":
-                raise ExchangeError(f"Parameter {name} must hold floats. Got {np.asarray(array).dtype}.")
+                raise ExchangeError(f"Parameter {name} must hold floats. Got {np.asarray(array).dtype} instead.")
         # Sorted names give the same order at all sites, in whatever order a network lists its parameters.
         names = tuple(sorted(parameters))
         return cls(names, tuple(tuple(int(n) for n in np.shape(parameters[name])) for name in names), tag)
@@ -92,7 +92,7 @@ class ParameterLayout:
         for name, shape in zip(self.names, self.shapes, strict=True):
             array = np.asarray(parameters[name])
             if array.shape != shape:
-                raise ExchangeError(f"Parameter {name} must have shape {shape}. Got {array.shape}.")
+                raise ExchangeError(f"Parameter {name} must have shape {shape}. Got {array.shape} instead.")
             # row by row (C order): shape -> (array.size,)
             vector[start : start + array.size] = array.reshape(-1)
             start += array.size
@@ -108,7 +108,7 @@ class ParameterLayout:
         """
         vector = np.asarray(vector)
         if vector.shape != (self.size,):
-            raise ExchangeError(f"The vector must have shape ({self.size},). Got {vector.shape}.")
+            raise ExchangeError(f"The vector must have shape ({self.size},). Got {vector.shape} instead.")
         parameters, start = {}, 0
         for name, shape in zip(self.names, self.shapes, strict=True):
             stop = start + math.prod(shape)

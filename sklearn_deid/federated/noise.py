@@ -70,7 +70,7 @@ class GaussianUpload:
         if threshold != 0.0 or selection != "random":
             raise ValueError(
                 "With Gaussian noise, the choice of sent parameters must not depend on the data: set threshold=0.0 and "
-                f"selection='random'. Got threshold={threshold!r} and selection={selection!r}."
+                f"selection='random'. Got threshold={threshold!r} and selection={selection!r} instead."
             )
 
     def grid(self) -> float:
@@ -154,7 +154,7 @@ class SparseVectorUpload:
         if selection != "random" or not clip < math.inf:
             raise ValueError(
                 "The sparse vector technique needs selection='random' and a finite clip. "
-                f"Got selection={selection!r} and clip={clip!r}."
+                f"Got selection={selection!r} and clip={clip!r} instead."
             )
 
     def scales(self, n_most: int, clip: float) -> tuple[float, float]:

@@ -77,11 +77,11 @@ class SparseUpdate:
                 "'indices' and 'values' must be one-dimensional and equally long, and 'indices' integers."
             )
         if values.dtype != np.float32:
-            raise ExchangeError(f"'values' must be float32. Got {values.dtype}.")
+            raise ExchangeError(f"'values' must be float32. Got {values.dtype} instead.")
         if len(indices) and not (0 <= indices[0] and indices[-1] < self.size and (indices[1:] > indices[:-1]).all()):
             raise ExchangeError(f"'indices' must increase strictly from 0 to at most {self.size - 1}.")
         if not np.isfinite(values).all():
-            raise ExchangeError("'values' must be finite.")
+            raise ExchangeError("Values that are not finite cannot be exchanged.")
         for name, array in (("indices", indices.astype(np.intp, copy=False)), ("values", values)):
             # Views share the memory of the caller. The flag concerns this view only.
             view = array.view()
@@ -211,7 +211,7 @@ class SparseUpdate:
         for name, value in expected.items():
             if value is not None and known[name] != value:
                 raise ExchangeError(
-                    f"The message belongs to another {name}: {value!r} is expected. Got {known[name]!r}."
+                    f"The message belongs to another {name}: {value!r} is expected. Got {known[name]!r} instead."
                 )
         n_positions = {_BITMAP: _bitmap_bytes(known["size"]), _INDICES: 4 * count, _DENSE: 0}[form]
         # Lengths first: a short message with a large count must not make this process allocate memory for it.
@@ -238,7 +238,7 @@ def _bitmap_bytes(size: int) -> int:
 
 def _as_bytes(data: Any) -> memoryview:
     if not isinstance(data, (bytes, bytearray, memoryview)):
-        raise ExchangeError(f"A message must be bytes. Got {type(data).__name__}.")
+        raise ExchangeError(f"A message must be bytes. Got {type(data).__name__} instead.")
     view = memoryview(data)
     if not view.c_contiguous:
         raise ExchangeError("A message must lie in one piece of memory.")

@@ -85,7 +85,7 @@ class StrategyPlan:
                 f"Got {self.aggregation!r} instead."
             )
         if self.privacy is not None and self.strategy != "dssgd":
-            raise ValueError(f"Randomised uploads belong to strategy='dssgd'. Got strategy={self.strategy!r}.")
+            raise ValueError(f"Randomised uploads belong to strategy='dssgd'. Got strategy={self.strategy!r} instead.")
 
 
 @dataclass
@@ -165,7 +165,7 @@ def run_strategy(
     [1.0, 1.0]
     """
     if plan.strategy == "centralized" and len(learners) != 1:
-        raise ValueError(f"strategy='centralized' trains a single learner on all data. Got {len(learners)}.")
+        raise ValueError(f"strategy='centralized' trains a single learner on all data. Got {len(learners)} instead.")
     rng = np.random.default_rng(random_state)
     if parameters is None and plan.strategy != "local":
         raise ValueError(f"strategy={plan.strategy!r} needs the first parameters of all workers.")

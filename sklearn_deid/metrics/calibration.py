@@ -67,6 +67,7 @@ def reliability_curve(
         raise ValueError("'confidence' must hold probabilities.")
     if n_bins < 1:
         raise ValueError(f"The 'n_bins' parameter must be at least 1. Got {n_bins!r} instead.")
+    # shape: (n_bins + 1,)
     edges = np.linspace(0, 1, n_bins + 1)
     if strategy == "quantile":
         edges = np.quantile(confidence, edges)
@@ -76,6 +77,7 @@ def reliability_curve(
     # shape: (n,)
     place = np.searchsorted(edges[1:-1], confidence, side="left")
     count = np.bincount(place, minlength=n_bins)
+    # Empty bins have no mean and are left out of the curve.
     held = count > 0
     # shape of each: (n_non_empty_bins,)
     means = [np.bincount(place, weights=values, minlength=n_bins)[held] / count[held] for values in (confidence, right)]

@@ -62,6 +62,7 @@ def recall_threshold(scores: np.ndarray, patients: np.ndarray, target: float, co
         # With k = allowed misses, the k lowest scores may lie below the threshold.
         return float(ordered[_allowed(1 - target, n)])
     low = _lower_bounds(ordered, patient, target, float(norm.ppf(confidence)))
+    # The bound never rises with the number of misses, so that the last position is the highest threshold.
     reached = np.flatnonzero(low >= target)
     if not len(reached):
         raise ValueError(
@@ -109,6 +110,7 @@ def missed_patient_threshold(scores: np.ndarray, max_share: float) -> float:
     0.5
     """
     n = len(scores)
+    # Exchangeable patients: the new patient is any of n + 1, so that one miss is reserved for this patient.
     allowed = _allowed(max_share, n + 1) - 1
     if allowed < 0:
         raise ValueError(
@@ -151,6 +153,7 @@ def bootstrap_ratio(
     # A patient without items changes no sum and must not count as a patient.
     hits, totals = hits[totals > 0], totals[totals > 0]
     n = len(totals)
+    # The ratio of sums weighs patients by their items, as the official scores do.
     value, total = float(hits.sum() / totals.sum()) if n else math.nan, int(totals.sum())
     if n < 2:
         return Estimate(value, n=total, confidence=confidence, n_groups=n)

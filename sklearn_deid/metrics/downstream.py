@@ -70,7 +70,8 @@ def check_labels(labels: Sequence[Any], groups: np.ndarray, n_splits: int) -> tu
     """
     listed = list(labels)
     if len(listed) != len(groups):
-        raise SequenceError(f"'labels' must hold one class for each of {len(groups)} notes. Got {len(listed)}.")
+        raise SequenceError(f"'labels' must hold one class for each of {len(groups)} notes. Got {len(listed)} instead.")
+    # shape: (n_labelled,), numbers of the labelled notes
     rows = np.array([i for i, label in enumerate(listed) if label is not None], dtype=np.intp)
     y = np.array([listed[i] for i in rows])
     if y.ndim != 1 or len(np.unique(y)) < 2:
@@ -151,6 +152,7 @@ def downstream_accuracy(
 
 def _right(estimator: Any, texts: list[str], y: np.ndarray, splits: list) -> np.ndarray:
     """1 for each note with a correctly predicted class, else 0; each note is predicted while its fold is held out."""
+    # shape: (n_labelled,), 1 for a correct prediction
     right = np.zeros(len(y))
     for train, test in splits:
         # A new clone for each fold: the test notes of a fold influence no vocabulary and no weight.

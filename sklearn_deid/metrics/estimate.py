@@ -58,7 +58,9 @@ class Estimate:
         if not (self.low is self.high is math.nan or self.low <= self.value <= self.high):
             raise ValueError(f"An estimate lies within its interval. Got {self.value} in [{self.low}, {self.high}].")
         if not 0.0 < self.confidence < 1.0 or self.n < 0:
-            raise ValueError(f"'confidence' must be in (0, 1), 'n' not negative. Got {self.confidence}, {self.n}.")
+            raise ValueError(
+                f"'confidence' must be in (0, 1), and 'n' at least 0. Got {self.confidence}, {self.n} instead."
+            )
 
     @classmethod
     def exact(cls, value: float) -> Estimate:
@@ -69,7 +71,10 @@ class Estimate:
     def from_counts(cls, n_right: float, n: int, confidence: float = 0.95) -> Estimate:
         """Proportion of successes among ``n`` independent trials, with Wilson's interval; a tie may be a fraction."""
         if not 0 <= n_right <= n or n < 1:
-            raise ValueError(f"Successes must be from 0 to the number of trials, at least 1. Got {n_right} of {n}.")
+            raise ValueError(
+                f"There must be at least one trial, and at most as many successes as trials. Got {n_right} of {n} "
+                "instead."
+            )
         share = n_right / n
         low, high = wilson_interval(share, n, normal_quantile(confidence))
         return cls(share, float(low), float(high), int(n), confidence)
@@ -161,6 +166,7 @@ class Estimate:
             z = float(student.ppf(0.5 + confidence / 2, len(n) - 1))
         else:
             trials, z = min(total, float(len(n))), normal_quantile(confidence)
+        # The effective number of trials replaces the number of items in Wilson's formula.
         low, high = wilson_interval(share, trials, z)
         return cls(share, float(low), float(high), int(total), confidence, len(n))
 

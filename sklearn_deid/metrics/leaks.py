@@ -164,6 +164,7 @@ def leak_list(
     >>> leaks.patients, leaks.share_of_patients, leaks.leaks[0].uncovered
     (('p',), 1.0, 3)
     """
+    # A gold document without prediction leaks all of its spans.
     pairs, without = pair_documents(gold, predicted, missing)
     known = infer_label_scheme(label_scheme, [document for document, _ in pairs])
     leaks = [leak for document, other in pairs for leak in _leaks_of(document, other.spans, known)]

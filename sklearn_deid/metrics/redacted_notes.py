@@ -179,6 +179,7 @@ def _in_order(original: OriginalNotes, notes: list, name: str) -> list:
         )
     if not (original.has_ids and notes and all(isinstance(note, Document) for note in notes)):
         return notes
+    # With ids on both sides the order of the notes does not matter.
     by_id = {note.doc_id: note for note in notes}
     for doc_id in original.names:
         if doc_id not in by_id:
@@ -231,6 +232,7 @@ def _by_spans(original: OriginalNotes, number: int, note: Document, name: str) -
 
 
 def _by_alignment(original: OriginalNotes, number: int, text: str) -> tuple[str, list[str], np.ndarray]:
+    # Notes of other tools have no spans. The longest common runs of tokens show what is left.
     before, after = original.tokens[number], _tokens(text, original.placeholder)
     kept = np.zeros(len(before.texts), dtype=bool)
     found = np.zeros(len(after.texts), dtype=bool)

@@ -67,6 +67,7 @@ def find_terms(original: OriginalNotes, terms: Iterable[str]) -> list[TermPlaces
     longest = max(len(key) for key in known)
     found = []
     for tokens in original.tokens:
+        # Terms are found in any casing.
         words = [token.casefold() for token in tokens.texts]
         places, position = [], 0
         while position < len(words):
@@ -117,6 +118,7 @@ def removed_terms(
     by_term : dict of str to (int, int)
         The same two counts over all notes, for each term with an occurrence outside of gold PHI.
     """
+    # shape of both: (n_notes,)
     n_terms, n_removed = np.zeros(len(places), dtype=np.int64), np.zeros(len(places), dtype=np.int64)
     by_term: dict[str, tuple[int, int]] = {}
     for i, (note, right, left) in enumerate(zip(places, gold_kept, kept, strict=True)):

@@ -121,6 +121,7 @@ def _as_dict(pairing: Pairing, label_scheme: LabelScheme | None, sentences: dict
         )
     report["merged"] = _summary([merged_counts(*side) for side in everything])
     report["by_document"] = {side[0].doc_id: compare("strict", *side).as_dict() for side in everything}
+    # The next line reads the strict scores and adds the leak of each document.
     report["leak"] = _leak(report, sentences)
     report |= {key: report["strict"][key] for key in ("by_category", "by_label")}
     return report
@@ -272,6 +273,7 @@ def as_frame(report: dict[str, Any]) -> Any:
         for part, name, scores in _parts(report, rule):
             keys.append((rule, part, name))
             rows.append(scores)
+    # Counts have a nullable type, because macro rows have no counts.
     index = pandas.MultiIndex.from_tuples(keys, names=["rule", "part", "name"])
     measures, counts = ["precision", "recall", "f1"], ["support", "tp", "fp", "fn"]
     frame = pandas.DataFrame(rows, index=index, columns=measures + counts)

@@ -158,6 +158,7 @@ def _check_tags(y: Any, name: str) -> TokenSequences:
 def _check_same_shape(gold: TokenSequences, predicted: TokenSequences) -> None:
     if len(gold) != len(predicted):
         raise SequenceError(f"y_true has {len(gold)} sentences, y_pred has {len(predicted)}.")
+    # The rows are compared by their lengths, which needs no loop over sentences.
     wrong = np.flatnonzero(gold.lengths != predicted.lengths)
     if wrong.size:
         i = int(wrong[0])

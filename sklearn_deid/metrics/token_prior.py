@@ -98,6 +98,7 @@ def normalised_prior(prior: Any) -> dict[str, tuple[list[str], np.ndarray, float
     total = sum((values / largest).sum() for _, values in weights.values())
     out = {}
     for name, (tokens, values) in weights.items():
+        # Probabilities within the category, and the proportion of the category among all tokens.
         own = values / values.max()
         out[name] = (tokens, own / own.sum(), float((values / largest).sum() / total))
     return out

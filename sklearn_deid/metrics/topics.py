@@ -107,6 +107,7 @@ def topic_matches(topics: np.ndarray, others: np.ndarray) -> np.ndarray:
     """
     # shape: (n_topics, n_topics)
     # Topics have no fixed order, so that each original topic is matched with one other topic (assignment problem).
+    # Number of common words of each pair of topics.
     overlap = np.array([[len(set(a) & set(b)) for b in others.tolist()] for a in topics.tolist()])
     rows, columns = linear_sum_assignment(-overlap)
     return overlap[rows, columns] / topics.shape[1]
@@ -141,6 +142,7 @@ def topic_agreement(
     """
     original, *others = counts
     found = {name: [top_words(counts[name], n_topics, n_words, seed) for seed in seeds] for name in counts}
+    # The same notes with another seed: the agreement that chance alone allows.
     again = [top_words(counts[original], n_topics, n_words, seed + 1) for seed in seeds]
     rows = {f"{original}, another seed": again, **{name: found[name] for name in others}}
     agreement = {}

@@ -190,6 +190,7 @@ def utility_report(
     # other parts: the first seed belongs to the folds, the others to the topic models.
     rng = check_random_state(random_state)
     seeds = [int(rng.randint(2**31 - 1)) for _ in range(chosen.n_repeats + 1)]
+    # The original notes come first, because all comparisons refer to the first version.
     versions = {"original": notes.texts, **{name: side.texts for name, side in systems.items()}}
     figures = list(_bleu(notes, systems, chosen.n_grams))
     n_topics, topic_figures = _topics(versions, chosen, seeds[1:])

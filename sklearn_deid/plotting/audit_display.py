@@ -78,6 +78,7 @@ class AuditDisplay:
         self.rows = tuple(row for row in rows if not math.isnan(row["attack"]))
         if not self.rows:
             raise ValueError("There is nothing to draw: no attack was carried out.")
+        # Threats in the order of their first attack.
         self.threats = tuple(dict.fromkeys(row["threat"] for row in self.rows))
 
     @classmethod
@@ -125,6 +126,7 @@ class AuditDisplay:
         self.axes_, self.figure_ = np.array(drawn, dtype=object), figure
         for ax, threat, rows in zip(drawn, self.threats, own, strict=True):
             self._draw_panel(ax, threat, rows)
+        # The panels share the axis, so that only the last one has a name for it.
         drawn[-1].set_xlabel("Share that is right (0 to 1)")
         self._draw_legend(drawn, axes is None)
         return self

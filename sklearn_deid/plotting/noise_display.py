@@ -78,6 +78,7 @@ class NoiseStudyDisplay:
         study = self.study
         self.lines_ = []
         for i, rank in enumerate(study.ranks):
+            # The band and its line have one colour.
             style = line_style(i)
             # study.low, study.high, study.found: shape (n_scales, n_ranks)
             drawn.fill_between(

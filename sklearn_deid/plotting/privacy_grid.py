@@ -144,6 +144,7 @@ class PrivacyUtilityGridDisplay:
         lacking = [name for name in ("params", *columns) if name not in cv_results]
         if lacking:
             raise ValueError(f"The 'cv_results' parameter lacks {', '.join(lacking)}.")
+        # Only parameters that differ between candidates are written beside the points.
         candidates = list(cv_results["params"])
         varying = _varying(candidates)
         name = None if parameter is None else _full_name(parameter, candidates)
@@ -183,6 +184,7 @@ class PrivacyUtilityGridDisplay:
         self.lines_ = {name: self._draw_line(name, look) for name, look in looks.items()}
         drawn.set_xlabel("Privacy score of the audit (0 to 1; right: more private)")
         drawn.set_ylabel("F1 (0 to 1; up: more useful)")
+        # Labels need space beside the outer points.
         drawn.margins(0.1)
         title = [f"Beside the points: {self.parameter}"] if self.parameter else []
         title += [f"candidates without a score: {self.n_left_out}"] if self.n_left_out else []

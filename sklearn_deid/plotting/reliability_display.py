@@ -140,6 +140,7 @@ class ReliabilityDisplay:
         if level == "token":
             cases = phi_confidences(y, estimator.predict_proba(X), estimator.classes_)
         else:
+            # Confidences of predicted spans. Tokens have probabilities instead.
             cases = span_confidences(y, *estimator.predict(X, return_confidence=True))
         return cls.from_confidences(*cases, n_bins=n_bins, strategy=strategy, name=type(estimator).__name__, ax=ax)
 

@@ -67,7 +67,9 @@ class TradeOffPoint:
             given = [number for number in (low, value, high) if number is not None]
             numbers = all(isinstance(number, Real) and math.isfinite(number) for number in given)
             if not numbers or value is None or given != sorted(given):
-                raise ValueError(f"{axis!r} must be a number in its interval. Got {value!r}, from {low!r} to {high!r}.")
+                raise ValueError(
+                    f"{axis!r} must be a number in its interval. Got {value!r}, from {low!r} to {high!r} instead."
+                )
 
 
 class TradeOffDisplay:
@@ -229,6 +231,7 @@ class TradeOffDisplay:
                 values = [float(column[place]) for column in table if place < len(column)]
                 if np.isnan(values).any():
                     raise ValueError(f"The history of {name!r} has no {metric!r}: set 'validation_fraction'.")
+                # The band shows the range over the workers.
                 low, high = min(values), max(values)
                 mean = min(max(float(np.mean(values)), low), high)  # equal values may round beyond themselves
                 points.append(TradeOffPoint(name, mean, place + 1, low, high))
@@ -301,6 +304,7 @@ class TradeOffDisplay:
 
     def _draw_references(self) -> None:
         for number, point in enumerate(point for point in self.points if point.x is None):
+            # A reference has no x, so that its line crosses the whole figure.
             dash = _DASHES[number % len(_DASHES)]
             self.ax_.axhline(point.y, color=GRAY, linestyle=dash, linewidth=1.3, label=point.name, zorder=1)
             if point.y_low is not None and point.y_high is not None:

@@ -215,6 +215,7 @@ class TrainingCurvesDisplay:
             self.axes_["f1"].set_ylabel("Token F1, PHI or not\n(0 to 1)")
         if "accuracy" in self.axes_:
             self._draw_accuracies()
+        # The selected round is marked in every panel.
         self.selected_ = [line for ax in drawn for line in self._mark_selected(ax)]
         rounds = any(row["phase"] == "P3b" for row in self.history.epochs)
         several = "Epoch over all phases" if len(self.history.stretches) > 1 else "Epoch"
@@ -249,6 +250,7 @@ class TrainingCurvesDisplay:
 
     def _draw_accuracies(self) -> None:
         ax = self.axes_["accuracy"]
+        # An attacker who guesses between two sentences is right in half of the pairs.
         ax.axhline(0.5, color=GRAY, linestyle=":", linewidth=1.2, label="chance")
         bounds = {"mean": self.max_attack_accuracy, "quantile": self.quantile_attack_accuracy}
         for style, (name, asked) in enumerate(bounds.items(), 1):

@@ -117,4 +117,6 @@ def _check_row(number: int, row: Mapping[str, Any]) -> None:
     for key, value in row.items():
         # None stands for what could not be computed, as NaN does.
         if key != "phase" and value is not None and not isinstance(value, Real):
-            raise ValueError(f"Row {number} of the history must hold numbers. Got {type(value).__name__} for {key!r}.")
+            raise ValueError(
+                f"Row {number} of the history must hold numbers. Got {type(value).__name__} for {key!r} instead."
+            )

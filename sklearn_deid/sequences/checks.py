@@ -73,5 +73,7 @@ def check_groups(groups: Any, n: int) -> np.ndarray | None:
         return None
     array = np.asarray(groups)
     if array.shape != (n,):
-        raise SequenceError(f"'groups' must hold one patient id for each of {n} sentences. Got shape {array.shape}.")
+        raise SequenceError(
+            f"'groups' must hold one patient id for each of {n} sentences. Got shape {array.shape} instead."
+        )
     return array

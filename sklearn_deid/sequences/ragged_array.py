@@ -125,7 +125,9 @@ class RaggedArray:
         if documents is not None:
             ids = np.asarray(documents)
             if ids.shape != self.shape:
-                raise SequenceError(f"'documents' must hold one id for each of {len(self)} rows. Got {ids.shape}.")
+                raise SequenceError(
+                    f"'documents' must hold one id for each of {len(self)} rows. Got {ids.shape} instead."
+                )
             # Ids become small integers, so that no id of a document remains in the container.
             new.documents = np.unique(ids, return_inverse=True)[1].astype(np.int64)
         return new
@@ -180,7 +182,7 @@ def _as_index(key: Any, n: int) -> np.ndarray:
     index = np.asarray(key)
     # shape: (n_chosen,), or (n,) for a boolean index
     if index.ndim != 1:
-        raise IndexError(f"An index needs one dimension. Got {index.ndim}.")
+        raise IndexError(f"An index needs one dimension. Got {index.ndim} instead.")
     if index.dtype == bool and index.shape != (n,):
-        raise IndexError(f"A boolean index needs shape ({n},). Got {index.shape}.")
+        raise IndexError(f"A boolean index needs shape ({n},). Got {index.shape} instead.")
     return index if index.size else index.astype(np.intp)

@@ -40,7 +40,7 @@ class TokenVectors(RaggedArray):
     ) -> None:
         super().__init__(data, offsets)
         if origin is not None and not isinstance(origin, Provenance):
-            raise SequenceError(f"'origin' must be a Provenance or None. Got {type(origin).__name__}.")
+            raise SequenceError(f"'origin' must be a Provenance or None. Got {type(origin).__name__} instead.")
         self.origin, self.tagger = origin, tagger
 
     def with_tagger(self, tagger: Any) -> Self:

@@ -339,11 +339,13 @@ class LinearChainCRF(CRF):
 
     def _checked_mask(self, emissions: Tensor, mask: Tensor | None) -> Tensor:
         if emissions.dim() != 3 or emissions.shape[2] != self.num_tags:
-            raise ValueError(f"emissions must have shape (batch, time, {self.num_tags}). Got {tuple(emissions.shape)}.")
+            raise ValueError(
+                f"emissions must have shape (batch, time, {self.num_tags}). Got {tuple(emissions.shape)} instead."
+            )
         if mask is None:
             return torch.ones(emissions.shape[:2], dtype=torch.bool, device=emissions.device)
         if mask.shape != emissions.shape[:2]:
-            raise ValueError(f"mask must have shape {tuple(emissions.shape[:2])}. Got {tuple(mask.shape)}.")
+            raise ValueError(f"mask must have shape {tuple(emissions.shape[:2])}. Got {tuple(mask.shape)} instead.")
         mask = mask.bool()
         # Reading the values of the mask would make the GPU wait, so that the check below runs on CPU only.
         if mask.is_cuda:

@@ -96,7 +96,7 @@ class Corpus(Sequence[Document]):
             return Corpus(self._documents[key])
         index = np.asarray(key)
         if index.ndim != 1:
-            raise IndexError(f"An index needs one dimension. Got {index.ndim}.")
+            raise IndexError(f"An index needs one dimension. Got {index.ndim} instead.")
         # numpy makes a float64 array of an empty list, and float64 is no valid index.
         rows = np.arange(len(self))[index if index.size else index.astype(np.intp)]
         return Corpus(self._documents[i] for i in rows)
@@ -268,7 +268,7 @@ class SentenceData:
         expected = self.X.lengths.tolist()
         if len(lengths) != len(expected):
             raise SequenceError(
-                f"'{name}' must have one row for each of {len(expected)} sentences. Got {len(lengths)}."
+                f"'{name}' must have one row for each of {len(expected)} sentences. Got {len(lengths)} instead."
             )
         for row, (given, wanted) in enumerate(zip(lengths, expected, strict=True)):
             if given != wanted:

@@ -291,8 +291,8 @@ def test_origin_holds_plain_values_of_its_own():
 @pytest.mark.parametrize(
     ("name", "value", "message"),
     [
-        ("fingerprint", "", "'fingerprint' of an origin must be a string"),
-        ("library_version", None, "'library_version' of an origin must be a string"),
+        ("fingerprint", "", "'fingerprint' of an origin must be a non-empty string"),
+        ("library_version", None, "'library_version' of an origin must be a non-empty string"),
         ("n_components", 0, "'n_components' of an origin must be a whole number of at least 1"),
         ("n_components", True, "'n_components' of an origin must be a whole number"),
         ("n_neighbors", 2.0, "'n_neighbors' of an origin must be a whole number"),

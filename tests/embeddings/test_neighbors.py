@@ -174,7 +174,7 @@ def test_sizes_of_blocks_do_not_matter(vectors, monkeypatch, queries, table_rows
 @pytest.mark.parametrize(
     ("rows", "n_neighbors", "message"),
     [
-        ([10], 599, r"number of words that may be neighbours, 598\. Got 599 instead"),
+        ([10], 599, r"number of possible neighbours, 598\. Got 599 instead"),
         ([10], 0, "Got 0 instead"),
         ([7, 10, 300, 7], 2, "2 of 3 'rows' have a vector of zeros"),
         ([-1, 10, 600], 2, "from 0 to 599. 2 of them are not"),

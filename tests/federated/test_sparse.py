@@ -161,7 +161,7 @@ def test_what_is_no_bytes_is_refused(data):
 @pytest.mark.parametrize(
     ("fields", "match"),
     [
-        ({"indices": (1,)}, "of one length"),
+        ({"indices": (1,)}, "equally long"),
         ({"indices": (4, 1)}, "increase strictly"),
         ({"indices": (1, 6)}, "at most 5"),
         ({"values": (np.nan, 1)}, "not finite"),

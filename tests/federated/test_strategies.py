@@ -176,7 +176,7 @@ def test_figures_are_those_after_each_local_epoch(strategy):
 @pytest.mark.parametrize(
     ("fields", "match"),
     [
-        ({"strategy": "all"}, "'strategy' parameter must be one of centralized, .*Got 'all'"),
+        ({"strategy": "all"}, "'strategy' parameter of StrategyPlan must be one of centralized, .*Got 'all'"),
         ({"strategy": "fedavg", "aggregation": "mode"}, "'aggregation' parameter of StrategyPlan must be one of"),
         ({"strategy": "fedavg", "privacy": GaussianUpload(1.0, 1.0)}, "belong to strategy='dssgd'"),
     ],

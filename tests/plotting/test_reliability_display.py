@@ -58,7 +58,7 @@ def test_two_in_one_figure_share_the_diagonal(cases):
 
 def test_mistakes(cases):
     X, y = cases
-    with pytest.raises(ValueError, match="'level' parameter must be"):
+    with pytest.raises(ValueError, match="'level' parameter of ReliabilityDisplay.from_estimator must be"):
         ReliabilityDisplay.from_estimator(Given(), X, y, level="character")
     with pytest.raises(ValueError, match="at least one case"):
         ReliabilityDisplay.from_confidences([], [])

@@ -102,7 +102,7 @@ def test_parameters_of_the_base_are_checked_in_its_name(data, cls):
     X, y, _ = data
     with pytest.raises(ValueError, match=f"'unknown' parameter of {cls.__name__} must be .*Got 'drop' instead"):
         make(cls, unknown="drop").fit(X, y)
-    with pytest.raises(SequenceError, match=f"{cls.__name__} reads words; X holds vectors"):
+    with pytest.raises(SequenceError, match=f"{cls.__name__} reads words. X holds vectors"):
         make(cls).fit([[[1.0, 2.0]]], [["O"]])
 
 

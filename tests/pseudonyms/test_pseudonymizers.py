@@ -286,7 +286,7 @@ def test_vectors_are_no_words():
 @pytest.mark.parametrize("cls", [NeighborPseudonymizer, CusTextPseudonymizer])
 def test_more_neighbours_than_words(data, cls):
     X, y, _ = data
-    with pytest.raises(ValueError, match=f"can be a surrogate, {len(VECTORS)}. Got {len(VECTORS) + 1} instead"):
+    with pytest.raises(ValueError, match=f"possible surrogates, {len(VECTORS)}. Got {len(VECTORS) + 1} instead"):
         make(cls, n_neighbors=len(VECTORS) + 1).fit(X, y)
 
 

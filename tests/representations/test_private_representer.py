@@ -249,13 +249,13 @@ def test_errors(data, fitted):
     X, y, groups = data
     with pytest.raises(SequenceError, match="y is required"):
         PrivateRepresenter(**TINY).fit(X)
-    with pytest.raises(SequenceError, match="reads words; X holds vectors"):
+    with pytest.raises(SequenceError, match="reads words. X holds vectors"):
         fitted.transform(fitted.transform(X))
     with pytest.raises(SequenceError, match="at least two patients"):
         PrivateRepresenter(**TINY).fit(X, y, np.zeros(len(X)))
     with pytest.raises(SequenceError, match="No PHI token of X can move"):
         PrivateRepresenter(**TINY).fit(X, [["O"] * len(row) for row in X])
-    with pytest.raises(ValueError, match="at most the number of words"):
+    with pytest.raises(ValueError, match="at most the number of possible surrogates"):
         PrivateRepresenter(**{**TINY, "n_neighbors": 1000}).fit(X, y)
     with pytest.raises(NotFittedError):
         PrivateRepresenter(**TINY).transform(X)

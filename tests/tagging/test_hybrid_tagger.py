@@ -176,7 +176,7 @@ def test_errors():
         HybridTagger(on_conflict="both").fit([["a"]], [["O"]])
     with pytest.raises(ValueError, match="'tagger' parameter of HybridTagger must be"):
         HybridTagger(tagger="lstm").fit([["a"]], [["O"]])
-    with pytest.raises(SequenceError, match="HybridTagger reads tokens; X holds vectors"):
+    with pytest.raises(SequenceError, match="HybridTagger reads tokens. X holds vectors"):
         HybridTagger().fit([[[1.0]]], [["O"]])
     with pytest.raises(ValueError, match="does not take sample weights"):
         HybridTagger().score([], [], sample_weight=[1])

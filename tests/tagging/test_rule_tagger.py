@@ -94,7 +94,7 @@ class TestErrors:
             RuleTagger().fit([["a"]], [["B-MINE"]])
 
     def test_vectors(self):
-        with pytest.raises(SequenceError, match="reads tokens; X holds vectors"):
+        with pytest.raises(SequenceError, match="reads tokens. X holds vectors"):
             RuleTagger().fit(X).predict([[[1.0, 2.0]]])
 
     def test_rows_of_other_lengths(self):

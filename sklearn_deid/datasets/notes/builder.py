@@ -45,6 +45,7 @@ class NoteBuilder:
 
     def change_text(self, change: Callable[[str], str]) -> None:
         """Rewrite the plain pieces, for example with misspellings. PHI is not changed."""
+        # PHI stays unchanged, because a misspelt identifier would be another identifier.
         self.pieces = [(value if label else change(value), label) for value, label in self.pieces]
 
     def change_all(self, change: Callable[[str], str]) -> None:

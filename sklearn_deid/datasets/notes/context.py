@@ -128,6 +128,7 @@ class NoteContext:
 
     def _write_several(self, slot: Slot) -> None:
         unused = len(self._left.get(slot.name) or self._phrase(slot.name))  # rather fewer than twice the same
+        # The number of alternatives is limited, so that a note rarely repeats a sentence.
         number = min(self.chance.number(slot.low, slot.high), unused)
         for i in range(number):
             self._append(self._joint(slot.joiner, i, number), None)

@@ -122,6 +122,7 @@ def _parse_slot(body: str) -> Slot | Number:
     slot = _SLOT.match(body)
     if not slot:
         raise ValueError(f"{body!r} is not a slot of a template.")
+    # The casing of the name in the slot is the casing of the text.
     name = slot[1]
     if len(name) > 1 and name == name.upper():
         case = "upper"

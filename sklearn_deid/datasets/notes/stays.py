@@ -69,6 +69,7 @@ def make_stay(
     fitting = [case for case in cases if case.fits(patient.person.sex, age)]
     case = chance.pick(fitting)
     side = chance.pick(("left", "right"))
+    # Six different doctors of the hospital have the roles of a stay.
     doctors = chance.shuffled(hospital.doctors)
     return Stay(
         case=case,
@@ -99,7 +100,7 @@ def other_side(side: str) -> str:
 
 def _side(slot: Slot, side: str) -> str:
     if slot.name not in ("side", "other.side"):
-        raise ValueError(f"A fact of a stay holds no PHI, only sides. Got the slot {slot.name!r}.")
+        raise ValueError(f"A fact of a stay holds no PHI, only sides. Got the slot {slot.name!r} instead.")
     word = side if slot.name == "side" else other_side(side)
     return word.capitalize() if slot.case == "capital" else word
 

@@ -22,6 +22,7 @@ _ONES = "zero one two three four five six seven eight nine".split()
 
 
 def phone_number(context: NoteContext, number: str) -> str:
+    # Mostly the form of the writer, sometimes another form, as in copied text.
     forms = identifiers.phone_forms(number)
     return forms[context.style.phone_form] if context.chance.happens(0.8) else context.chance.pick(forms)
 
@@ -94,6 +95,7 @@ def age_in_words(context: NoteContext) -> str:
     age = age_of(context)
     if age < 20 or age > 99:
         return str(age)
+    # Ages such as thirty have no second part.
     ones = f"-{_ONES[age % 10]}" if age % 10 else ""
     return _TENS[age // 10] + ones
 

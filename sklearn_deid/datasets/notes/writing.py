@@ -57,6 +57,7 @@ def _chances(entropy: int, key: int, number: int) -> list[Chance]:
 
 def _spread(n_notes: int, n_patients: int, entropy: int) -> list[int]:
     """Draw the number of notes of each patient. Every patient has at least one note."""
+    # Key 0 belongs to the hospitals, key 1 to the numbers of notes, key 2 to the patients.
     chance = Chance(np.random.SeedSequence(entropy, spawn_key=(1,)))
     counts = [1] * n_patients
     for _ in range(n_notes - n_patients):
@@ -76,6 +77,7 @@ def _notes_of_patient(
     for i, (number, kind) in enumerate(plan_notes(chance, n_notes)):
         if number == len(stays):
             stays.append(make_stay(chance, patient, hospital, other, earliest, library.cases))
+            # Stays of a patient never overlap.
             earliest = shift(stays[-1].discharged, chance.number(45, 700))
         stay = stays[number]
         context = NoteContext(chance, patient, stay, stay.day_of(kind, chance), WORDS, library)

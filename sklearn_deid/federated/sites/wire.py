@@ -44,7 +44,7 @@ def unpack(data: Any) -> tuple[dict[str, Any], bytes]:
         If `pack` could not have produced the data.
     """
     if not isinstance(data, (bytes, bytearray, memoryview)):
-        raise ExchangeError(f"A request must be bytes. Got {type(data).__name__}.")
+        raise ExchangeError(f"A request must be bytes. Got {type(data).__name__} instead.")
     raw = bytes(data)
     # A message without a length counts as too long.
     length = _LENGTH.unpack_from(raw)[0] if len(raw) >= _LENGTH.size else LARGEST_FIELDS + 1

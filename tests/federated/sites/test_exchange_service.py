@@ -56,7 +56,7 @@ def test_download_is_what_the_server_gives(desk):
 @pytest.mark.parametrize(
     ("site", "fields", "body", "reason"),
     [
-        (None, {"ask": "ping"}, b"", "does not say who"),
+        (None, {"ask": "ping"}, b"", "not verified"),
         ("d", {"ask": "ping"}, b"", "not a member of the federation"),
         ("a", {"ask": "everything"}, b"", "request is unknown"),
         ("a", {}, b"", "request is unknown"),

@@ -135,9 +135,9 @@ def test_federation_and_session_are_plain_files(tmp_path):
         ({"project": "a b"}, "letters"),
         ({"sites": ["a.b"]}, "letters"),
         ({"sites": []}, "needs at least one site"),
-        ({"sites": ["a", "a"]}, "name of its own"),
-        ({"labels": []}, "label set"),
-        ({"labels": ["A", "A"]}, "label set"),
+        ({"sites": ["a", "a"]}, "must be distinct"),
+        ({"labels": []}, "At least one label"),
+        ({"labels": ["A", "A"]}, "labels must be distinct"),
         ({"labels": ["A B"]}, "without blanks"),
         ({"tagger": {"callbacks": None}}, "cannot be a shared setting"),
         ({"tagger": {"embeddings": "/a/file"}}, "must be public"),
@@ -177,7 +177,7 @@ def test_noise_of_the_settings():
 @pytest.mark.parametrize(
     ("content", "reason"),
     [
-        ("{", "no JSON"),
+        ("{", "not valid JSON"),
         ("[]", "JSON object"),
         ('{"corpus": "/n", "random_state": 0}', "need a field 'state'"),
         ('{"corpus": "/n", "state": "/s", "random_state": 0, "gamma": 1}', "no field 'gamma'"),

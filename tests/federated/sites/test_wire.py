@@ -40,10 +40,10 @@ def test_any_other_bytes_are_refused_or_plain(data):
         (b"", "truncated"),
         (b"\xff\xff\xff\xff{}", "truncated"),
         (b"\x05\x00\x00\x00{}", "truncated"),
-        (b"\x02\x00\x00\x00{]", "no JSON"),
+        (b"\x02\x00\x00\x00{]", "not valid JSON"),
         (b"\x02\x00\x00\x00[]", "plain values"),
         (b'\x09\x00\x00\x00{"a":[1]}', "plain values"),
-        (b'\x09\x00\x00\x00{"a":NaN}', "no JSON"),
+        (b'\x09\x00\x00\x00{"a":NaN}', "not valid JSON"),
     ],
 )
 def test_what_is_refused(data, reason):

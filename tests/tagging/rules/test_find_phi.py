@@ -162,7 +162,7 @@ class TestChoice:
     def test_errors(self):
         with pytest.raises(ValueError, match="Got 'name' instead"):
             find_phi("", recognizers=["name"])
-        with pytest.raises(ValueError, match=r"Write \('date',\) for one"):
+        with pytest.raises(ValueError, match=r"Pass \('date',\) for a single family"):
             find_phi("", recognizers="date")
         with pytest.raises(ValueError, match="'language' parameter must be one of"):
             find_phi("", language="de")

@@ -22,7 +22,7 @@ def test_inferred_from_labels():
 
 
 def test_errors():
-    with pytest.raises(ValueError, match="Rules find no 'NAME'"):
+    with pytest.raises(ValueError, match="do not find the kind 'NAME'"):
         rule_label_map({"NAME": "X"})
     with pytest.raises(ValueError, match="must be one of"):
         rule_label_map("i2b2")
