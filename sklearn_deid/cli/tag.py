@@ -50,7 +50,7 @@ def add_command(commands: Any) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Tag all notes."""
-    source = NoteSource(arguments.notes, arguments.format, arguments.encoding)
+    source = NoteSource(arguments.notes, arguments.format, arguments.encoding, arguments.transfer_encoding)
     path = Path(arguments.output)
     check_apart(source.path, [path])
     by_ending = {".jsonl": "jsonl", ".conll": "conll", ".spacy": "docbin"}.get(path.suffix.lower(), "brat")
