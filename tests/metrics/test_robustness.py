@@ -78,7 +78,7 @@ def test_tokens_are_counted_as_by_hand():
     assert (found.recall, found.name_recall) == (1 / 4, 1 / 2), "Alder is not covered wholly"
     assert (found.precision, found.false_alarms, found.withheld) == (1 / 2, 1 / 5, 0)
     assert row(Finds("John Alder", "555-0142")).recall == 1
-    assert row(Finds("John Al-", "der"), name="hyphenated over lines").name_recall in (1 / 2, 1)
+    assert row(Finds("John"), name="hyphenated over lines").name_recall == 1 / 2
     nothing = row(Finds())
     assert nothing.recall == 0 and math.isnan(nothing.precision)
 
