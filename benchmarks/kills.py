@@ -75,9 +75,10 @@ def main(argv: list[str] | None = None) -> int:
     parser.add_argument("--kills", type=int, default=30)
     parser.add_argument("--notes", type=int, default=3_000)
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--outputs", nargs="+", default=["out", "out.jsonl"], help="a folder, a .jsonl file")
     arguments = parser.parse_args(argv)
     os.environ.setdefault("OMP_NUM_THREADS", "1")
-    rows = [run(arguments.kills, output, arguments.notes, arguments.seed) for output in ("out", "out.jsonl")]
+    rows = [run(arguments.kills, output, arguments.notes, arguments.seed) for output in arguments.outputs]
     print(json.dumps({"benchmark": "kills", "notes": arguments.notes, "runs": rows, **describe()}, indent=1))
     return 0 if all(row["identical"] and row["exit_code"] == 0 for row in rows) else 1
 

@@ -14,7 +14,7 @@ from .. import __version__
 from .._storage import bundle_digest
 from ..exceptions import CorpusFormatError, WithheldWarning
 from ..io import FORMATS
-from ..text import Document, Span
+from ..text import TRANSFER_ENCODINGS, Document, Span
 from .failures import DONE, SOME_WITHHELD, one_line
 from .note_output import NoteOutput, NoteState
 from .note_source import NoteSource
@@ -50,6 +50,12 @@ def add_note_options(parser: ArgumentParser) -> None:
         "file the format of its ending)",
     )
     add_encoding(parser)
+    parser.add_argument(
+        "--transfer-encoding",
+        choices=TRANSFER_ENCODINGS,
+        help="encoding of mails in which the texts are written: they are decoded first, and outputs are plain text "
+        "(default: none; such notes are withheld)",
+    )
     before = parser.add_mutually_exclusive_group()
     before.add_argument(
         "--resume",
@@ -65,7 +71,8 @@ def add_note_options(parser: ArgumentParser) -> None:
 def run_stamp(arguments: Namespace, **options: Any) -> dict[str, Any]:
     """Everything that the outputs depend on, besides the notes. ``--resume`` goes on only with the same stamp."""
     model = bundle_digest(arguments.model)
-    given = {"input_format": arguments.format, "encoding": arguments.encoding}
+    names = {"input_format": "format", "encoding": "encoding", "transfer_encoding": "transfer_encoding"}
+    given = {name: getattr(arguments, option) for name, option in names.items()}
     return {"version": __version__, "model": model, **given, **options}
 
 

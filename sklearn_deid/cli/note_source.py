@@ -7,7 +7,7 @@ from pathlib import Path
 
 from ..exceptions import CorpusFormatError, DeidError
 from ..io import FORMATS, iter_documents
-from ..text import Document
+from ..text import Document, decode_body
 
 _STANDARD_INPUT = Path("/dev/stdin")
 
@@ -24,6 +24,8 @@ class NoteSource:
         ending for other files.
     encoding : str or None
         Encoding of the files. None means UTF-8, or the encoding that an XML file declares.
+    transfer_encoding : {"quoted-printable", "base64"} or None
+        Encoding of mails in which the texts are written. ``encoding`` is then the encoding of the bytes inside.
 
     Raises
     ------
@@ -32,7 +34,13 @@ class NoteSource:
         a folder are withheld.
     """
 
-    def __init__(self, written: str, format: str | None = None, encoding: str | None = None) -> None:
+    def __init__(
+        self,
+        written: str,
+        format: str | None = None,
+        encoding: str | None = None,
+        transfer_encoding: str | None = None,
+    ) -> None:
         self.path = _STANDARD_INPUT if written == "-" else Path(written)
         if not self.path.exists():
             raise DeidError("There is no such file or folder.", path=written)
@@ -41,11 +49,26 @@ class NoteSource:
         # Raw text needs no guess. A folder could otherwise be taken for brat if it holds .ann files, too.
         raw = written == "-" or self.path.is_dir() or self.path.suffix.lower() == ".txt"
         self.format = format or ("text" if raw else None)
-        self.encoding = encoding
+        self.encoding, self.transfer_encoding = encoding, transfer_encoding
 
     def read(self, on_error: Callable[[CorpusFormatError], object]) -> Iterator[Document]:
         """Yield the notes. ``on_error`` is called with an error for each note that cannot be read."""
-        return iter_documents(self.path, self.format, on_error=on_error, encoding=self.encoding, follow_links=False)
+        encoded = self.transfer_encoding is not None
+        encoding = "ascii" if encoded else self.encoding
+        documents = iter_documents(self.path, self.format, on_error=on_error, encoding=encoding, follow_links=False)
+        return self._decoded(documents, on_error) if encoded else documents
+
+    def _decoded(
+        self, documents: Iterator[Document], on_error: Callable[[CorpusFormatError], object]
+    ) -> Iterator[Document]:
+        assert self.transfer_encoding is not None
+        for document in documents:
+            text = decode_body(document.text, self.transfer_encoding, self.encoding or "utf-8")
+            if text is None:
+                message = f"The note is not {self.transfer_encoding} text of the encoding {self.encoding or 'utf-8'}."
+                on_error(CorpusFormatError(message, doc_id=document.doc_id))
+            else:
+                yield Document(document.doc_id, text, (), document.patient_id, document.meta)
 
     def size(self) -> int | None:
         """Number of notes, or None if the notes must be read to count them."""

@@ -62,7 +62,7 @@ def add_command(commands: Any) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Redact all notes."""
-    source = NoteSource(arguments.notes, arguments.format, arguments.encoding)
+    source = NoteSource(arguments.notes, arguments.format, arguments.encoding, arguments.transfer_encoding)
     path = Path(arguments.output)
     format = "jsonl" if path.suffix.lower() == ".jsonl" else "text"
     key = None if arguments.number_outputs is None else Path(arguments.number_outputs)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import sys
 import warnings
+from copy import copy
 from dataclasses import replace
 from typing import Any
 
@@ -85,9 +86,10 @@ def fit_deidentifier(corpus: Corpus, *, quiet: bool = False, verbose: bool = Fal
 
 
 def predict_corpus(deidentifier: Any, corpus: Corpus) -> Corpus:
-    """Return the documents with the predicted spans."""
-    found = deidentifier.iter_annotate(corpus)
-    return Corpus(replace(document, spans=spans) for document, spans in found)
+    """Return the documents with the predicted spans. A note that is withheld has none, and a warning names it."""
+    # A single note that cannot be read must not throw a finished training away.
+    careful = copy(deidentifier).set_params(on_error="withhold")
+    return Corpus(replace(document, spans=spans or ()) for document, spans in careful.iter_annotate(corpus))
 
 
 class EpochProgress(Callback):

@@ -50,7 +50,7 @@ def add_command(commands: Any) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Tag all notes."""
-    source = NoteSource(arguments.notes, arguments.format, arguments.encoding)
+    source = NoteSource(arguments.notes, arguments.format, arguments.encoding, arguments.transfer_encoding)
     path = Path(arguments.output)
     # An output in the folder of the notes could be read as notes by the next run.
     check_apart(source.path, [path])

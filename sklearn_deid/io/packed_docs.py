@@ -18,6 +18,7 @@ from .checking import SourceLocation
 
 # Compression makes notes 2 to 30 times smaller. A decompression bomb is 1,000 times smaller than its content.
 _LARGEST_RATIO, _ALWAYS_ALLOWED = 250, 64 * 2**20
+_MOST_VALUES = 2**22
 _SPAN = struct.Struct(">QQQllll")  # id, knowledge base id, label, first token, token past the last, two offsets
 _ARRAYS = {"tokens": np.dtype("<u8"), "spaces": np.dtype("?"), "lengths": np.dtype("<i4")}
 
@@ -159,8 +160,26 @@ def _unpack(place: SourceLocation, data: bytes) -> Any:
     """Read a msgpack value of plain types without spaCy's decoders of arrays and extensions."""
     from srsly import msgpack
 
+    n_values = 0
+
+    def counted(values: list[Any]) -> list[Any]:
+        # A few compressed bytes can stand for millions of empty lists, which take gigabytes as objects.
+        nonlocal n_values
+        n_values += 1 + len(values)
+        if n_values > _MOST_VALUES:
+            raise ValueError("too many values")
+        return values
+
     try:
-        return msgpack.unpackb(data, raw=False, object_pairs_hook=_each_key_once, ext_hook=_no_extension)
+        return msgpack.unpackb(
+            data,
+            raw=False,
+            list_hook=counted,
+            object_pairs_hook=lambda pairs: _each_key_once(counted(pairs)),
+            ext_hook=_no_extension,
+            max_array_len=_MOST_VALUES,
+            max_map_len=_MOST_VALUES,
+        )
     except (ValueError, TypeError, OverflowError, RecursionError, MemoryError, msgpack.UnpackException):
         # The original error could contain strings of the notes, so a new error is raised below.
         pass

@@ -102,7 +102,7 @@ def _inside(text: str, spans: Iterable[Span]) -> set[int]:
 
 def _title_case(document: Document, rng: np.random.Generator) -> list[str]:
     text = document.text
-    return [c.upper() if not text[i - 1 : i].isalpha() else c.lower() for i, c in enumerate(text)]
+    return [c.upper() if not text[i - 1 : i].isalnum() else c.lower() for i, c in enumerate(text)]
 
 
 def _hyphenated(document: Document, rng: np.random.Generator) -> list[str]:

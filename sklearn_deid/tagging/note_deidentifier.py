@@ -307,7 +307,7 @@ class NoteDeidentifier(BaseEstimator):
         """Tag the sentences of all notes at once and return the spans of each note."""
         # The tagger reads the normalised text; its spans are mapped back to the unchanged note.
         readings = [normalize(text) for text in texts]
-        segmented: list[Segmentation] = [segment(reading.text) for reading in readings]
+        segmented = [_without_endless_sentences(segment(reading.text)) for reading in readings]
         X = TokenSequences.from_rows(row for cut in segmented for row in cut.rows())
         counts = np.array([len(cut.sentences) for cut in segmented], dtype=np.int64)
         # Each sentence carries the number of its note, for taggers that read a sentence in its context.
@@ -347,6 +347,23 @@ def group_parameters(estimator: Any, groups: np.ndarray) -> dict[str, np.ndarray
         return {f"{name}__{key}": value for key, value in group_parameters(last, groups).items()}
     searches = isinstance(estimator, (GridSearchCV, RandomizedSearchCV))
     return {"groups": groups} if searches or has_fit_parameter(estimator, "groups") else {}
+
+
+# Tokens of the longest sentence that is tagged as a whole. Text without the end of a sentence, such as a table without
+# line breaks, would otherwise take a time and memory that grow faster than its length.
+_LONGEST_SENTENCE = 2000
+
+
+def _without_endless_sentences(cut: Segmentation) -> Segmentation:
+    """Cut sentences that are far longer than any written one."""
+    if all(end - start <= _LONGEST_SENTENCE for start, end in cut.sentences):
+        return cut
+    parts = [
+        (first, min(first + _LONGEST_SENTENCE, end))
+        for start, end in cut.sentences
+        for first in range(start, end, _LONGEST_SENTENCE)
+    ]
+    return cut._replace(sentences=parts)
 
 
 def _text_of(item: Any) -> Any:

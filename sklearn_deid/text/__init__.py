@@ -14,6 +14,7 @@ from .sentences import split_sentences
 from .spacy_bridge import make_spacy_tokenizer
 from .tags import SCHEMES, check_tag_scheme, convert_tags, is_allowed, labels_of, repair_tags, split_tag
 from .tokens import Tokens, tokenize
+from .transfer_encodings import TRANSFER_ENCODINGS, decode_body
 from .unreadable import unreadable_reason
 
 __all__ = [
@@ -26,6 +27,7 @@ __all__ = [
     "N_SHAPE_CLASSES",
     "REDACTION_MODES",
     "SCHEMES",
+    "TRANSFER_ENCODINGS",
     "AlignmentReport",
     "Corpus",
     "Document",
@@ -44,6 +46,7 @@ __all__ = [
     "character_ids",
     "check_tag_scheme",
     "convert_tags",
+    "decode_body",
     "get_label_scheme",
     "is_allowed",
     "label_map",

@@ -41,7 +41,10 @@ _HYPHENATED = re.compile(
 )
 _NUMBER_BREAK = re.compile(rf"(?<=[0-9][-/\u2010\u2011\u2013])[ \t]{{0,4}}{_BREAK}[ \t]{{0,8}}(?=[0-9])")
 _SPACED_SIGN = rf"[{_LETTERS}0-9@./:,'_-]"
-_SPACED = re.compile(rf"(?<!\S)(?:{_SPACED_SIGN} ){{3,}}{_SPACED_SIGN}(?!\S)")
+# Words are one space wide inside and up to three between. A run of digits has no wider gap: it might be a table.
+_SPACED = re.compile(rf"(?<!\S)(?:{_SPACED_SIGN} {{1,3}}){{3,}}{_SPACED_SIGN}(?!\S)")
+_SPACED_DIGITS = re.compile(rf"(?<!\S)(?:{_SPACED_SIGN} ){{6,}}{_SPACED_SIGN}(?!\S)")
+_ONE_SPACE = re.compile(r"(?<=\S) (?=\S)")
 _FEWEST_LETTERS, _FEWEST_DIGITS = 4, 7
 _WIDE_SIGNS = "\uff20\uff0e\uff0d\uff0f\uff0b\uff3f\uff03\uff06\uff07"
 _WIDE_SIGN = re.compile(rf"(?<=[A-Za-z0-9])[{_WIDE_SIGNS}]|[{_WIDE_SIGNS}](?=[A-Za-z0-9])")
@@ -146,11 +149,15 @@ def _unmarked(marked: str) -> str:
 def _spaces_between_letters(text: str) -> list[Edit]:
     edits = []
     for run in _SPACED.finditer(text):
-        signs = run[0][::2]
-        letters, digits = sum(map(str.isalpha, signs)), sum(map(str.isdigit, signs))
+        signs = run[0].replace(" ", "")
+        letters = sum(map(str.isalpha, signs))
         # Lists such as "A B C" and scores such as "1 2 0 1" are shorter.
-        if (letters >= _FEWEST_LETTERS and 2 * letters >= len(signs)) or digits >= _FEWEST_DIGITS:
-            edits += [Edit(place, place + 1) for place in range(run.start() + 1, run.end(), 2)]
+        if letters >= _FEWEST_LETTERS and 2 * letters >= len(signs):
+            parts = [run.span()]
+        else:
+            found = _SPACED_DIGITS.finditer(text, *run.span())
+            parts = [part.span() for part in found if sum(map(str.isdigit, part[0])) >= _FEWEST_DIGITS]
+        edits += [Edit(*space.span()) for start, end in parts for space in _ONE_SPACE.finditer(text, start, end)]
     return edits
 
 

@@ -16,6 +16,7 @@ import unicodedata
 
 _ENCODING = "Pass encoding='{0}' when you read the file."
 _CONVERT = "Convert the note to plain text first."
+_DECODE = "Decode the note first (decode_body, or --transfer-encoding on the command line)."
 # Controls (category Cc) that are no white space. Form feeds and the separators of HL7 messages are white space. Notes
 # that were once converted wrongly hold controls that are signs in Windows-1252; `normalize` reads the sign.
 _CONTROL = re.compile("[\x01-\x08\x0e-\x1b\x7f\x81\x8d\x8f\x90\x9d]")
@@ -99,9 +100,9 @@ def _transfer_encoding(text: str) -> str | None:
     if "=" in text:
         breaks, letters = len(_QP_SOFT_BREAK.findall(text)), len(_QP_LETTER.findall(text))
         if letters or breaks >= _FEW or _QP_HEADER.search(text):
-            return f"The note is quoted-printable text that was not decoded. {_CONVERT}"
+            return f"The note is quoted-printable text that was not decoded. {_DECODE}"
     if _BASE64_HEADER.search(text) or any(_is_base64(run[0]) for run in _BASE64_RUN.finditer(text)):
-        return f"The note holds a base64 body. {_CONVERT}"
+        return f"The note holds a base64 body. {_DECODE}"
     if "+" in text and sum(_is_utf_7(found[0]) for found in _UTF_7.finditer(text)) >= _FEW:
         return f"The note is UTF-7 that was not decoded. {_ways('utf-7')}"
     return None

@@ -1,7 +1,9 @@
 """No run takes anything for its output that it has not made from this note, with this model and these options."""
 
+import base64
 import json
 import os
+import quopri
 import shutil
 import stat
 import subprocess
@@ -223,6 +225,28 @@ def test_undecoded_notes_are_withheld_with_the_reason(run, model, tmp_path):
     base = ["redact", tmp_path / "wide", "--model", model, "--quiet", "--encoding", "utf-16-le"]
     assert run(*base, "--output", tmp_path / "decoded")[0] == 0
     assert contents(tmp_path / "decoded") == contents(tmp_path / "out")
+
+
+def test_bodies_of_mails_are_decoded_where_the_format_is_named(run, model, tmp_path):
+    folder, text = tmp_path / "notes", NOTE + " Mu\u00f1oz is well."
+    folder.mkdir()
+    for form, content in {
+        "quoted-printable": quopri.encodestring(text.encode()),
+        "base64": base64.encodebytes(text.encode()),
+    }.items():
+        (folder / "a.txt").write_bytes(content)
+        base = ["redact", folder, "--model", model, "--quiet", "--output", tmp_path / form]
+        code, _, err = run(*base)
+        assert (code, "--transfer-encoding on the command line" in err) == (1, True)
+        assert run(*base, "--overwrite", "--transfer-encoding", form)[0] == 0
+        assert contents(tmp_path / form) == {"a.txt": load(model).redact([text])[0]}
+        (folder / "a.txt").write_text(text, encoding="utf-8")
+        code, _, err = run(*base, "--overwrite", "--transfer-encoding", form)
+        assert (code, contents(tmp_path / form)) == (1, {})
+        assert "Mu" not in err and "not in the encoding ascii" in err
+    (folder / "a.txt").write_text("plain words!", encoding="utf-8")
+    code, _, err = run(*base, "--overwrite", "--transfer-encoding", "base64")
+    assert (code, "The note is not base64 text of the encoding utf-8. [document a]" in err) == (1, True)
 
 
 # ---- kills

@@ -148,6 +148,20 @@ def test_long_texts(deidentifier, text):
     assert len(deidentifier.redact([text], "remove")[0]) == len(text) - sum(span.length for span in spans)
 
 
+def test_text_without_the_end_of_a_sentence_is_cut():
+    seen = []
+
+    class Sees(CapitalTagger):
+        def predict(self, X):
+            seen.extend(map(len, X))
+            return super().predict(X)
+
+    text = "pain Ann " * 3_000 + "fever."
+    (spans,) = NoteDeidentifier(Sees().fit(None)).annotate([text])
+    assert max(seen) == 2000 and sum(seen) == 6_002
+    assert [(s.start, s.end) for s in spans] == [(9 * i + 5, 9 * i + 8) for i in range(3_000)]
+
+
 def _inside(i, spans):
     return any(span.start <= i < span.end for span in spans)
 

@@ -26,6 +26,8 @@ from ..files import decode, read_bytes, read_lines
 from ..format import Format, Item
 from ..strict_json import dump_line, dump_meta, parse_meta, parse_patient
 
+# Far more than any note has.
+_MOST_LINES = 200_000
 _SPAN_ID = re.compile(r"T[0-9]{1,9}[A-Za-z]?")
 
 
@@ -82,6 +84,8 @@ def _parse(place: SourceLocation, text: str, path: Path, encoding: str) -> Docum
     for number, line in read_lines(path, encoding):
         if isinstance(line, CorpusFormatError):
             raise line
+        if number > _MOST_LINES:
+            raise place.error(f"The annotations have more than {_MOST_LINES} lines. Split the file into notes.")
         # Other lines (relations, events, notes) carry no span and are skipped.
         if line.startswith("T"):
             annotation_id, span = _parse_span(place, text, line, number)

@@ -36,6 +36,8 @@ _BEFORE_DOCTOR = re.compile(
 )
 _AFTER_DOCTOR = re.compile(r",?\s*(m\.?d\b|r\.?n\b|n\.?p\b|d\.?o\b|p\.?a\b|ph\.?d\b)", re.IGNORECASE)
 _LARGEST_CELL = 2**24
+# Far more than any note has. Each one costs a draw of invented text.
+_MOST_PLACEHOLDERS = 20_000
 
 
 def read(path: Path, encoding: str | None = None, seed: int = 0) -> Iterator[Item]:
@@ -93,12 +95,15 @@ def _note(place: SourceLocation, text: str, patient_id: str | None, seed: int) -
     Raises
     ------
     CorpusFormatError
-        If a placeholder has no known kind or no end; with its offsets in the file's text.
+        If a placeholder has no known kind or no end, with its offsets in the file's text, or if there are more than
+        20,000 placeholders.
     """
     assert place.doc_id is not None
     check_text(place, text)
     # The random numbers depend on the id of the note, so that a note has the same surrogates in every file and order.
     digest = int.from_bytes(sha256(place.doc_id.encode()).digest()[:8], "big")
+    if text.count("[**") > _MOST_PLACEHOLDERS:
+        raise place.error(f"The note has more than {_MOST_PLACEHOLDERS} placeholders. Split the file into notes.")
     filler = PlaceholderFiller(Chance(np.random.SeedSequence([seed, digest])))
     pieces: list[str] = []
     spans: list[Span] = []

@@ -1,0 +1,52 @@
+"""`decode_body`: the text of a note that was written in an encoding of mails."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import quopri
+
+TRANSFER_ENCODINGS = ("quoted-printable", "base64")
+
+
+def decode_body(text: str, transfer_encoding: str, encoding: str = "utf-8") -> str | None:
+    """Decode a whole note from an encoding of mails.
+
+    Use the function for notes that `unreadable_reason` refuses because they were exported as bodies of mails. Headers
+    of mails must be removed before.
+
+    Parameters
+    ----------
+    text : str
+        Encoded note.
+    transfer_encoding : {"quoted-printable", "base64"}
+        Encoding of the note.
+    encoding : str, default="utf-8"
+        Encoding of the bytes inside.
+
+    Returns
+    -------
+    str or None
+        Decoded text. None if the note is not in these encodings.
+
+    Raises
+    ------
+    ValueError
+        If ``transfer_encoding`` is unknown.
+
+    Examples
+    --------
+    >>> decode_body("Mu=C3=B1oz =", "quoted-printable"), decode_body("TXXDsW96", "base64"), decode_body("?", "base64")
+    ('Muñoz ', 'Muñoz', None)
+    """
+    if transfer_encoding not in TRANSFER_ENCODINGS:
+        raise ValueError(
+            f"The 'transfer_encoding' parameter must be one of {TRANSFER_ENCODINGS}. Got {transfer_encoding!r} instead."
+        )
+    try:
+        data = text.encode("ascii")
+        if transfer_encoding == "base64":
+            return base64.b64decode(b"".join(data.split()), validate=True).decode(encoding)
+        return quopri.decodestring(data).decode(encoding)
+    except (UnicodeError, binascii.Error):
+        return None

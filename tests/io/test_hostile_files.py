@@ -1,0 +1,105 @@
+"""Files that would hang, fill the memory, or act elsewhere are refused: soon, and with a sentence."""
+
+import os
+import resource
+import time
+import zlib
+from pathlib import Path
+
+import pytest
+
+from sklearn_deid.exceptions import CorpusFormatError
+from sklearn_deid.io import iter_documents, read_corpus
+from sklearn_deid.io.files import file_name
+
+SUFFIXES = {"i2b2": ".xml", "brat": ".txt", "jsonl": ".jsonl", "conll": ".conll", "text": ".txt", "mimic": ".csv"}
+SUFFIXES |= {"docbin": ".spacy", "meddocan-xml": ".xml"}
+
+pipes = pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no named pipes")
+
+
+@pipes
+@pytest.mark.parametrize("form", SUFFIXES)
+@pytest.mark.parametrize("named", [True, False])
+def test_a_pipe_is_refused_and_does_not_hang(tmp_path, form, named):
+    path = tmp_path / f"a{SUFFIXES[form]}"
+    os.mkfifo(path)
+    start = time.monotonic()
+    with pytest.raises(CorpusFormatError, match="no regular file, but a pipe, a device or a folder"):
+        read_corpus(path if named else tmp_path, form if named or form != "brat" else "text")
+    with pytest.raises(CorpusFormatError, match="no regular file|cannot be told"):
+        read_corpus(path if named else tmp_path)
+    assert time.monotonic() - start < 2
+
+
+@pipes
+def test_half_of_a_pair_that_is_a_pipe(tmp_path):
+    (tmp_path / "a.txt").write_text("Fine.", encoding="utf-8")
+    os.mkfifo(tmp_path / "a.ann")
+    with pytest.raises(CorpusFormatError, match="no regular file"):
+        read_corpus(tmp_path, "brat")
+
+
+@pytest.mark.skipif(not Path("/dev/zero").exists(), reason="there are no devices")
+@pytest.mark.parametrize("form", ["text", "jsonl", "docbin", "i2b2"])
+def test_links_to_devices_are_refused(tmp_path, form):
+    (tmp_path / f"a{SUFFIXES[form]}").symlink_to("/dev/zero")
+    with pytest.raises(CorpusFormatError, match="no regular file"):
+        read_corpus(tmp_path, form)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="links need rights on Windows")
+def test_links_to_files_are_followed_unless_told_not_to(tmp_path):
+    (tmp_path / "in").mkdir()
+    (tmp_path / "b.txt").write_text("Fine.", encoding="utf-8")
+    (tmp_path / "in" / "a.txt").symlink_to(tmp_path / "b.txt")
+    assert read_corpus(tmp_path / "in", "text")[0].text == "Fine."
+    errors = []
+    assert list(iter_documents(tmp_path / "in", "text", on_error=errors.append, follow_links=False)) == []
+    assert "is a symbolic link" in errors[0].message and errors[0].doc_id == "a"
+    with pytest.raises(CorpusFormatError, match="is a symbolic link"):
+        iter_documents(tmp_path / "in" / "a.txt", "text", follow_links=False)
+
+
+def hostile(folder, form):
+    """A small file that stands for far more than a note."""
+    path = folder / "a.txt"
+    if form == "mimic":
+        path.write_text("[**Hospital 1**] " * 200_000, encoding="utf-8")
+    elif form == "brat":
+        path.write_text("Alder", encoding="utf-8")
+        (folder / "a.ann").write_text("T1\tNAME 0 5\tAlder\n" + "#\n" * 1_000_000, encoding="utf-8")
+    else:
+        lists = b"\xdd" + (50_000_000).to_bytes(4, "big") + b"\x90" * 50_000_000
+        flat = b"\xdd" + (50_000_000).to_bytes(4, "big") + b"\x01" * 50_000_000
+        path = folder / "a.spacy"
+        path.write_bytes(zlib.compress(b"\x81\xa5attrs" + {"lists": lists, "flat": flat}[form]))
+    return path
+
+
+@pytest.mark.parametrize(
+    ("form", "message"),
+    [
+        ("mimic", "more than 20000 placeholders"),
+        ("brat", "more than 200000 lines"),
+        ("lists", "msgpack content cannot be read"),
+        ("flat", "msgpack content cannot be read"),
+    ],
+)
+def test_far_too_much_is_refused_soon_and_in_little_memory(tmp_path, form, message):
+    path = hostile(tmp_path, form)
+    before, start = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, time.process_time()
+    with pytest.raises(CorpusFormatError, match=message):
+        read_corpus(path, form if form in ("mimic", "brat") else "docbin")
+    assert time.process_time() - start < 10
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 500 * 1024
+
+
+@pytest.mark.parametrize(("n", "fits"), [(246, True), (247, False)])
+def test_the_longest_file_name(n, fits):
+    """With the temporary ending, a name takes 255 bytes at most."""
+    if fits:
+        assert file_name("a" * n, ".txt") == "a" * n + ".txt"
+    for doc_id in ("a" * 247, "\u00e9" * 124):
+        with pytest.raises(CorpusFormatError, match="too long for a file name"):
+            file_name(doc_id, ".txt")
