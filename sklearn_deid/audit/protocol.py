@@ -65,6 +65,11 @@ class AttackResult:
         Reason why the attack was skipped.
     errors : tuple of str
         Reasons, other than the controls, why the result is invalid (see `with_error`).
+    faults : tuple of str
+        Findings of a check: in what the release is not what was stated, one sentence each. A fault makes the result
+        invalid.
+    blocks : bool
+        Whether the audit cannot be passed because the attack was skipped: the release calls for the attack.
     key, family : str
         Key of the attack, and the family whose attacks share one score. Both are empty if the attack declares none.
     phrase : str
@@ -99,6 +104,8 @@ class AttackResult:
     best: float = 1.0
     reason: str = ""
     errors: tuple[str, ...] = ()
+    faults: tuple[str, ...] = ()
+    blocks: bool = False
     key: str = ""
     family: str = ""
     phrase: str = ""
@@ -130,7 +137,7 @@ class AttackResult:
 
     @property
     def failures(self) -> tuple[str, ...]:
-        """Reasons why the result is invalid: one sentence for each failed control and each error."""
+        """Reasons why the result is invalid: one sentence for each fault, each failed control and each error."""
         found = []
         if self.positive_control is not None and self.min_positive_control is not None:
             if self.positive_control.value < self.min_positive_control:
@@ -143,7 +150,7 @@ class AttackResult:
                 f"The negative control found {self.negative_control.value:.3f} where nothing can be learnt; chance is "
                 f"{self._chance:.3f}."
             )
-        return (*found, *self.errors)
+        return (*self.faults, *found, *self.errors)
 
     @property
     def advantage(self) -> float:

@@ -171,10 +171,10 @@ class CasingLengthsAttack(AuditAttack):
             "by the number of tokens alone": float(lengths.mean()),
             "guessing among all candidates": 1.0 / candidates.shape[1],
         }
-        furthest, limit = _furthest(beside) if beside else (None, None)
+        furthest, limit = _furthest(beside) if beside else (0.0, 0.0)
         if beside:
             details |= {"furthest casing class, standard errors": furthest, "limit": limit}
-        result = AttackResult(
+        return AttackResult(
             self.name,
             self.threat,
             self.attacker,
@@ -185,13 +185,11 @@ class CasingLengthsAttack(AuditAttack):
             Estimate.from_hits(_picked(rows, candidates, words, words)),
             _POSITIVE_BAR,
             seconds=perf_counter() - started,
+            faults=() if furthest <= limit else (_LEAK.format(furthest, limit),),
             **self.declared,
             settings={"open_by_declaration": True, "casing_left": released.casing is not None},
             details=details,
         )
-        if furthest is None or limit is None or furthest <= limit:
-            return result
-        return result.with_error(_LEAK.format(furthest, limit))
 
     def _candidates(self, X: TokenSequences) -> tuple[np.ndarray, np.ndarray]:
         """Measured rows, and their candidates of distinct words, shape (n, C); the first candidate is the row."""

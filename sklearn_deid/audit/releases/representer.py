@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import copy
 import json
+import random
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import cached_property
 from hashlib import blake2b
@@ -15,6 +17,7 @@ import numpy as np
 import torch
 from sklearn.base import clone
 
+from ..._randomness import on_grid, release_generator
 from ...exceptions import BundleError, UnsafeToShareWarning
 from ...representations.bound import pair_distance
 from ...representations.encoding import encode_sentences
@@ -23,19 +26,22 @@ from ...representations.pair_batches import PairBatches
 from ...representations.pair_data import PairData
 from ...representations.private_representer import PrivateRepresenter
 from ...representations.release_noise import noise_grid, released_grid
-from ...representations.saving import parameters_of
+from ...representations.saving import fingerprint_of, parameters_of
 from ...representations.strategies import as_strategy
 from ...sequences import TokenSequences, TokenVectors
 from ...text import CASING_CLASSES
 from ..attacks.casing_lengths import VectorsBesideOwn
 from ..attacks.membership import MembershipKnowledge, ReleasedTagger
 from ..attacks.model_training import LossFunction, TrainingProcedure
+from ..attacks.noise import NoisyVectors
 from ..attacks.noise_template import NoiseTemplate
 from ..attacks.pairs import PairKnowledge, PairRelease
+from ..attacks.replay import RepeatedReleases
+from ..attacks.seed_search import SeedTarget
 from ..audit_data import AuditData
 from ..protocol import AttackResult
 from ..released_step import REPRESENTATION
-from .vector_release import VectorRelease
+from .vector_release import VectorRelease, items_of
 
 # In no vocabulary: the character replaces PHI words if only their surroundings are represented.
 _BLOTTED = "\u2588"
@@ -186,6 +192,75 @@ class ReleasedRepresenter(VectorRelease):
         own = encode_sentences(self.network, self.representer._vectors, X, casing=False, generator=rng)
         return VectorsBesideOwn(X, self.vectors(part), own, self.templates(part).vectors, released_grid(self.network))
 
+    @cached_property
+    def noise_template(self) -> NoiseTemplate:
+        """Templates of the tokens in ``noisy_vectors``."""
+        templates = [self.templates(part) for part in _PARTS]
+        mean = np.concatenate([one.mean[items] for one, items in zip(templates, self._once.values(), strict=True)])
+        return replace(templates[0], mean=mean)
+
+    @cached_property
+    def noisy_vectors(self) -> NoisyVectors:
+        """Released vectors of all parts, equal sentences of a part once, with the words behind them."""
+        vectors = [self.vectors(part)[items] for part, items in self._once.items()]
+        lengths = [self.data.X.lengths[self.data.parts[part]][rows] for part, rows in self._first.items()]
+        words = [self.words[items_of(self.data.X, self.data.parts[part])][items] for part, items in self._once.items()]
+        return NoisyVectors(
+            np.concatenate(vectors),
+            np.concatenate([[0], np.cumsum(np.concatenate(lengths))]),
+            {"word": np.concatenate(words)},
+            self._simulated(),
+            tuple(self.wrong_statements()),
+        )
+
+    @property
+    def seed_target(self) -> SeedTarget:
+        """Measured sentences in the order in which they were encoded, equal sentences once."""
+        network, lengths = self.network, self.data.X.lengths[self.data.test][self._first["test"]]
+        width = network.input_noise.size if network.input_noise.kind != "none" else 0
+        return SeedTarget(self.vectors("test")[self._once["test"]], lengths, width)
+
+    def repeated_releases(self, part: str) -> RepeatedReleases:
+        """Releases of a part, the distinct sentences, that must not share noise."""
+        X = self.data.X[self.data.parts[part]][self._first[part]]
+        draw: Callable[[Any], np.ndarray] = lambda one: self._checked(one.transform(X), X).data[:, : self._d]  # noqa: E731
+        caller = self._drawing(_REPEATED + len(_PARTS))
+        copies = [copy.deepcopy(self.representer) for _ in range(2)]
+        found = {"call": draw(caller), "second call": draw(caller)}
+        found["sample"], found["second sample"] = (self._checked(r, X).data[:, : self._d] for r in caller.sample(X, 2))
+        found["copy"], found["second copy"] = (draw(one) for one in copies)
+        with same_global_state() as again:
+            found["process"] = draw(self.representer)
+            again()
+            found["second process"] = draw(self.representer)
+        pairs = (
+            ("call", "second call", "Two calls of transform share noise."),
+            ("sample", "second sample", "Two releases of one call of sample share noise."),
+            ("call", "sample", "Calls of transform and of sample share noise."),
+            ("copy", "second copy", "Two copies of the estimator share noise: so do processes that receive it."),
+            ("process", "second process", "Noise depends on global random generators: forked processes share it."),
+        )
+        return RepeatedReleases(found, pairs)
+
+    def wrong_statements(self) -> list[str]:
+        """Statements of the release about itself that are wrong without any test, one sentence each."""
+        origin, found = self._released["test"].origin, []
+        if fingerprint_of(self.representer) != self.representer.fingerprint_:
+            found.append(
+                "The weights of the network are not those of the fingerprint: they changed after the training."
+            )
+        if origin is None:
+            return [*found, "The released vectors do not say who made them, so that nobody can check their noise."]
+        std, noise = self.network.output_std().detach().cpu().double(), origin.noise
+        for name, value in (("mean_std", float(std.mean())), ("smallest_std", float(std.min()))):
+            if not np.isclose(noise.get(name, np.nan), value, rtol=1e-4):
+                found.append(f"The release states another size of the noise ({name}) than the published network has.")
+        if not all(on_grid(self.vectors(part), released_grid(self.network)) for part in _PARTS):
+            found.append("The released vectors do not lie on the grid of the noise.")
+        if bool(noise.get("seeded")) != self.is_seeded:
+            found.append("The release does not say rightly whether its noise comes from a random seed.")
+        return found
+
     def digest(self) -> str | None:
         """Hash the content of the release: what left, and what is published; None if it differs in every audit.
 
@@ -206,6 +281,30 @@ class ReleasedRepresenter(VectorRelease):
         for array in (pairs.table.numpy(), pairs.words, pairs.eligible, pairs.alternatives, pairs.choices_):
             digest.update(np.ascontiguousarray(array).tobytes())
         return digest.hexdigest()
+
+    @cached_property
+    def _first(self) -> dict[str, np.ndarray]:
+        """For each part, its distinct sentences: equal sentences of one call share their noise on purpose."""
+        return {part: first_of_each(self.data.X[rows]) for part, rows in self.data.parts.items()}
+
+    @property
+    def _once(self) -> dict[str, np.ndarray]:
+        """For each part, the positions of the tokens of its distinct sentences."""
+        return {part: items_of(self.data.X[self.data.parts[part]], rows) for part, rows in self._first.items()}
+
+    def _simulated(self) -> np.ndarray | None:
+        """Release of the distinct sentences that an attacker makes; only where noise at the input needs it."""
+        if self.network.input_noise.kind == "none":
+            return None
+        sentences = [self.data.X[self.data.parts[part]][rows] for part, rows in self._first.items()]
+        return np.concatenate(
+            [
+                encode_sentences(
+                    self.network, self.representer._vectors, X, casing=False, generator=release_generator()
+                )
+                for X in sentences
+            ]
+        )
 
     @property
     def _d(self) -> int:
@@ -230,6 +329,30 @@ class ReleasedRepresenter(VectorRelease):
         if released.d != width:
             raise ValueError(f"The representer under attack released {released.d} columns and declares {width}.")
         return released
+
+
+def first_of_each(X: TokenSequences) -> np.ndarray:
+    """Row of the first occurrence of each distinct sentence."""
+    first: dict[tuple[str, ...], int] = {}
+    for row, tokens in enumerate(X):
+        first.setdefault(tuple(tokens), row)
+    return np.fromiter(first.values(), dtype=np.int64, count=len(first))
+
+
+@contextmanager
+def same_global_state() -> Iterator[Callable[[], None]]:
+    """Give a function that resets the global random generators to their state at the start; restore it in the end."""
+    states = random.getstate(), np.random.get_state(), torch.get_rng_state()
+
+    def reset() -> None:
+        random.setstate(states[0])
+        np.random.set_state(states[1])
+        torch.set_rng_state(states[2])
+
+    try:
+        yield reset
+    finally:
+        reset()
 
 
 def _copied(representer: Any) -> Any:

@@ -1,0 +1,243 @@
+"""Noise test: is the noise of released vectors the noise that the published network states?"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from scipy.stats import ttest_1samp
+
+from ...metrics import Estimate
+from ..protocol import AttackResult
+from ..released_step import REPRESENTATION
+from .check_results import NOISE_LEVEL, check_result
+from .declaration import AttackPreset, AttackSettings, AuditAttack
+from .noise_checks import Check, alarms, noise_checks
+from .noise_residuals import noise_size, released_with, standardised
+from .noise_template import NoiseTemplate
+
+_CONTROL_TOKENS = 2000
+_NO_NOISE, _MOST_NAMED = 0.1, 6
+# Noise that the controls plant: (size, shared by all tokens).
+_PLANTED = {"no noise": (0.0, False), "noise shared over tokens": (1.0, True), "half the noise": (0.5, False)}
+_MUST_BE_FOUND = ("no noise", "noise shared over tokens")
+
+
+@dataclass(frozen=True, repr=False)
+class NoisyVectors:
+    """Released vectors of distinct sentences, with what is known about each token.
+
+    Attributes
+    ----------
+    vectors : ndarray of shape (n_tokens, d)
+        Released vectors without casing columns, each sentence once: equal sentences of a release share their noise.
+    offsets : ndarray of shape (n_sentences + 1,)
+        Position of the first token of each sentence, and the number of tokens at the end.
+    groups : mapping of str to ndarray of shape (n_tokens,)
+        Further properties of the tokens on which noise must not depend, such as the number of the word.
+    simulated : ndarray of shape (n_tokens, d) or None
+        Another release of the same sentences, which the attacker made with the published network. Only needed if the
+        network also has noise at its input.
+    statements : tuple of str
+        Statements of the release that are wrong without any test, one sentence each.
+    """
+
+    vectors: np.ndarray
+    offsets: np.ndarray
+    groups: Mapping[str, np.ndarray] = field(default_factory=dict)
+    simulated: np.ndarray | None = None
+    statements: tuple[str, ...] = ()
+
+    @property
+    def groupings(self) -> dict[str, np.ndarray]:
+        """Positions of the tokens in their sentences, the sentences, and the further properties."""
+        lengths = np.diff(self.offsets)
+        position = np.arange(len(self.vectors)) - np.repeat(self.offsets[:-1], lengths)
+        sentence = np.repeat(np.arange(len(lengths)), lengths)
+        return {
+            "position in the sentence": position,
+            "distance to the end of the sentence": np.repeat(lengths, lengths) - position,
+            "sentence": sentence,
+            **self.groups,
+        }
+
+
+class NoiseAttack(AuditAttack):
+    """Subtract the noise-free template from released vectors, and test whether the rest is the stated noise.
+
+    The attacker owns the published network and knows the sentences. The rest must have the stated standard deviation
+    in each dimension, must be Gaussian, and must be independent over tokens, sentences and dimensions. Each test has a
+    known law if it is. All tests together raise a false alarm with probability .001. Vectors of length 1 are completed
+    by a random length from its exact law (see ``noise_residuals``).
+
+    For networks with noise at the input the law has no closed form. The attacker then makes a second release with the
+    published network, and compares sizes and neighbouring tokens of both releases sentence by sentence (t-tests).
+
+    A finding is a fault of the release and not a success rate: the result is invalid, and the audit cannot be passed.
+
+    Parameters
+    ----------
+    controls : bool, default=True
+        Whether to plant faults into simulated releases. The tests must find missing noise and noise that all tokens
+        share. Whether they find half the noise is reported; nobody can find it where directions are uniform.
+    random_state : int, Generator, RandomState or None, default=None
+        Random seed of the drawn lengths and of the controls.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn_deid.audit.attacks import NoiseAttack, NoiseTemplate, NoisyVectors
+    >>> rng, offsets = np.random.default_rng(0), np.arange(0, 601, 6)
+    >>> template = NoiseTemplate(rng.normal(size=(600, 4)), np.full(4, 0.5), False, 2.0**-6, False)
+    >>> attack, noise = NoiseAttack(random_state=0).fit(template), 0.5 * rng.normal(size=(600, 4))
+    >>> attack.attack(NoisyVectors(template.mean + noise, offsets)).status
+    'ok'
+    >>> attack.attack(NoisyVectors(template.mean + noise / 2, offsets)).faults
+    ('The noise has another size than stated: about 0.50 times the stated standard deviation.',)
+    """
+
+    key = "noise"
+    family = "noise"
+    title = "Noise test"
+    order = 11
+    releases = (REPRESENTATION,)
+    presets = (AttackPreset("noise", "Noise test", 50.0, 3.0, quick=True),)
+    name = "noise test"
+    threat = "representation"
+    attacker = "A recipient who holds the published representer and the released vectors, and knows the sentences."
+    measure = "share of tests in which the noise of the release is not the stated noise"
+    phrase = "An attacker who subtracts the noise-free vectors finds a deviation from the stated noise in {} of tests"
+
+    def __init__(self, *, controls: bool = True, random_state: Any = None) -> None:
+        self.controls, self.random_state = controls, random_state
+        self._template: NoiseTemplate | None = None
+
+    @classmethod
+    def make(cls, preset: AttackPreset, settings: AttackSettings, release: Any) -> NoiseAttack:
+        """Build the test. Its level is fixed and does not depend on the audit's confidence."""
+        return cls(random_state=settings.seed)
+
+    def requires(self, release: Any) -> str | None:
+        """Return why there is nothing to test: the release states that it carries no noise."""
+        return None if release.is_bounded else "The release states no noise."
+
+    def run(self, release: Any) -> list[AttackResult]:
+        """Test the noise of all sentences of the audit."""
+        return [self.fit(release.noise_template).attack(release.noisy_vectors)]
+
+    def fit(self, knowledge: NoiseTemplate) -> NoiseAttack:
+        """Store the template of the sentences."""
+        self._template = knowledge
+        return self
+
+    def attack(self, released: NoisyVectors) -> AttackResult:
+        """Test the noise of a release.
+
+        Raises
+        ------
+        ValueError
+            If `fit` was not called, or the template has other tokens.
+        """
+        template, since = self._template, time.perf_counter()
+        if template is None or len(template) != len(released.vectors) or not len(template):
+            raise ValueError("The noise test needs the template of the released tokens.")
+        silent = int((template.std <= 0.0).sum())
+        if silent:
+            faults = [f"The published network adds no noise to {silent} of {len(template.std)} dimensions."]
+            return check_result(self, [*released.statements, *faults], 1, seconds=time.perf_counter() - since)
+        rng = np.random.default_rng(self.random_state)
+        faults, n_checks = self._faults(released, template, rng)
+        found = self._control(released, template, rng) if self.controls else {}
+        sure = [found[name] for name in _MUST_BE_FOUND if name in found]
+        return check_result(
+            self,
+            [*released.statements, *faults],
+            n_checks,
+            positive_control=Estimate.exact(float(np.mean(sure))) if sure else None,
+            min_positive_control=1.0 if sure else None,
+            seconds=time.perf_counter() - since,
+            settings={"level": NOISE_LEVEL},
+            details={
+                "tokens": len(template),
+                "tests": n_checks,
+                "size of the noise, relative to the stated": noise_size(released.vectors, template),
+                **{f"control finds {name}": hit for name, hit in found.items()},
+            },
+        )
+
+    def _faults(
+        self, released: NoisyVectors, template: NoiseTemplate, rng: np.random.Generator
+    ) -> tuple[list[str], int]:
+        """Return the faults in words, and the number of tests."""
+        failed, n_checks = alarms(self._checks(released, template, rng), NOISE_LEVEL)
+        if not failed:
+            return [], n_checks
+        size = noise_size(released.vectors, template)
+        if size < _NO_NOISE:
+            return [
+                "The released vectors carry no noise, or hardly any: they are the noise-free vectors of the published "
+                "network."
+            ], n_checks
+        if failed[0].name != "size" or template.input_noise:
+            return _named(failed), n_checks
+        # Another size lets other tests fail, too: only what remains at the size that was found is named besides.
+        told = f"The noise has another size than stated: about {size:.2f} times the stated standard deviation."
+        resized = replace(template, std=template.std * size)
+        rest, _ = alarms(self._checks(released, resized, rng), NOISE_LEVEL)
+        return [told, *_named([check for check in rest if check.name not in ("size", "shape")])], n_checks
+
+    def _checks(self, released: NoisyVectors, template: NoiseTemplate, rng: np.random.Generator) -> list[Check]:
+        z = standardised(released.vectors, template, rng)
+        if not template.input_noise:
+            return list(noise_checks(z, released.groupings))
+        if released.simulated is None:
+            raise ValueError("Noise at the input needs a second release by the attacker, to compare with.")
+        return _compared(z, standardised(released.simulated, template, rng), released.groupings["sentence"])
+
+    def _control(self, released: NoisyVectors, template: NoiseTemplate, rng: np.random.Generator) -> dict[str, bool]:
+        """Whether the same tests find planted faults, on the first tokens of the release."""
+        n = int(released.offsets[max(1, np.searchsorted(released.offsets, _CONTROL_TOKENS, side="right") - 1)])
+        offsets = released.offsets[released.offsets <= n]
+        some = replace(template, mean=template.mean[:n], input_noise=False)
+        groups = {name: group[:n] for name, group in released.groups.items()}
+        found = {}
+        for name, (size, shared) in _PLANTED.items():
+            eps = size * rng.standard_normal((1 if shared else n, len(some.std)))
+            planted = NoisyVectors(released_with(some, np.broadcast_to(eps, some.mean.shape)), offsets, groups)
+            found[name] = bool(alarms(self._checks(planted, some, rng), NOISE_LEVEL)[0])
+        return found
+
+
+def _named(failed: list[Check]) -> list[str]:
+    """Faults of failed tests in words, the most significant first."""
+    told = list(dict.fromkeys(check.fault for check in sorted(failed, key=lambda check: check.p)))
+    return told[:_MOST_NAMED]
+
+
+def _compared(z: np.ndarray, simulated: np.ndarray, sentence: np.ndarray) -> list[Check]:
+    """Compare residuals of the release with those of a simulated release, sentence by sentence."""
+    n = np.bincount(sentence).astype(np.float64)
+    same = sentence[1:] == sentence[:-1]
+
+    def of_sentences(values: np.ndarray, where: np.ndarray) -> np.ndarray:
+        # shape: (n_sentences,)
+        return np.bincount(where, weights=values, minlength=len(n)) / n
+
+    out = []
+    fault = "The size of the noise is not that of the published network."
+    sizes = [(np.square(one), one) for one in (z, simulated)]
+    for j in (None, *range(z.shape[1])):
+        pair = [of_sentences(square.mean(axis=1) if j is None else square[:, j], sentence) for square, _ in sizes]
+        out.append(Check("size", _p_of_difference(pair[0] - pair[1]), fault))
+    pair = [of_sentences((one[1:] * one[:-1]).sum(axis=1)[same], sentence[1:][same]) for _, one in sizes]
+    out.append(Check("neighbours", _p_of_difference(pair[0] - pair[1]), "The noise of neighbouring tokens is alike."))
+    return out
+
+
+def _p_of_difference(differences: np.ndarray) -> float:
+    if len(differences) < 2 or not differences.std():
+        return 1.0
+    return float(ttest_1samp(differences, 0.0).pvalue)

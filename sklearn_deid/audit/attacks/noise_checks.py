@@ -1,0 +1,151 @@
+"""Tests of standard normal residuals: size, independence over tokens and dimensions, and shape of the noise.
+
+Each test has a known law if the noise is as stated, so that a Bonferroni correction bounds the probability of any false
+alarm. All tests read residuals of shape (n_tokens, d) from `noise_residuals.standardised`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import NamedTuple
+
+import numpy as np
+from scipy.stats import beta, chi2, kstest, norm
+
+_LAGS = 32
+_MOST_PAIRED, _MOST_RANKED = 4096, 50_000
+
+
+class Check(NamedTuple):
+    """One test of the noise: the probability of a statistic as extreme as this one, and what an alarm means."""
+
+    name: str
+    p: float
+    fault: str
+
+
+def noise_checks(z: np.ndarray, groupings: Mapping[str, np.ndarray]) -> Iterator[Check]:
+    """Yield all tests of the residuals.
+
+    Parameters
+    ----------
+    z : ndarray of shape (n_tokens, d)
+        Residuals in the order of the release.
+    groupings : mapping of str to ndarray of shape (n_tokens,)
+        Names of properties, such as "position in the sentence", and the number of each token's group. The sum of the
+        residuals of a group is Gaussian, so that noise which depends on the property makes the sums too large.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> z = np.random.default_rng(0).standard_normal((400, 5))
+    >>> worst = min(noise_checks(z, {}), key=lambda check: check.p)
+    >>> found = min(noise_checks(z / 2, {}), key=lambda check: check.p)
+    >>> worst.p > 1e-4, found.name
+    (True, 'size')
+    """
+    yield from _sizes(z)
+    yield _by_group("over all tokens", np.zeros(len(z), dtype=np.int64), z, "The noise has a mean other than 0.")
+    for name, groups in groupings.items():
+        yield _by_group(name, groups, z, f"The noise is not independent: it is shared over tokens by {name}.")
+    yield from _dimensions(z)
+    yield from _lags(z)
+    yield _pairs(z)
+    yield _shape(z)
+
+
+def alarms(checks: Iterable[Check], level: float) -> tuple[list[Check], int]:
+    """Return the tests that fail at a level for all tests together (Bonferroni), and the number of tests."""
+    found = list(checks)
+    return [check for check in found if check.p < level / len(found)], len(found)
+
+
+def best_pairs(z: np.ndarray, other: np.ndarray | None = None) -> tuple[float, int]:
+    """Return the largest absolute cosine of two residuals, and the number of pairs; of z alone without ``other``."""
+    unit = z / np.maximum(np.linalg.norm(z, axis=1, keepdims=True), 1e-300)
+    if other is None:
+        cosine = np.abs(unit @ unit.T)[np.triu_indices(len(z), 1)]
+    else:
+        cosine = np.abs(unit @ (other / np.maximum(np.linalg.norm(other, axis=1, keepdims=True), 1e-300)).T).ravel()
+    return float(min(cosine.max(initial=0.0), 1.0)), len(cosine)
+
+
+def p_of_cosine(cosine: float, n_pairs: int, d: int) -> float:
+    """Probability that the largest of n absolute cosines of independent directions is this large, at most.
+
+    The square of the cosine of two independent directions in d dimensions has the Beta(1/2, (d-1)/2) distribution.
+
+    Examples
+    --------
+    >>> p_of_cosine(0.99, 1000, 50) < 1e-30, p_of_cosine(0.3, 1000, 50)
+    (True, 1.0)
+    """
+    if d < 2:
+        return 1.0  # directions in one dimension always agree up to the sign
+    return float(min(1.0, n_pairs * beta.sf(cosine**2, 0.5, (d - 1) / 2.0)))
+
+
+def _sizes(z: np.ndarray) -> Iterator[Check]:
+    """Standard deviation: pooled, and of each dimension; sums of squares have chi-squared distributions."""
+    n, d = z.shape
+    fault = "The size of the noise is not the stated standard deviation."
+    yield Check("size", _two_sided(float(np.square(z).sum()), n * d), fault)
+    for j, total in enumerate(np.square(z).sum(axis=0).tolist()):
+        fault = f"The size of the noise in dimension {j} is not the stated standard deviation."
+        yield Check("size of a dimension", _two_sided(total, n), fault)
+
+
+def _by_group(name: str, groups: np.ndarray, z: np.ndarray, fault: str) -> Check:
+    """Sums over groups: the sum over a group of n residuals is Gaussian with variance n in each dimension."""
+    number, sizes = np.unique(groups, return_inverse=True, return_counts=True)[1:]
+    total = np.zeros((len(sizes), z.shape[1]))
+    np.add.at(total, number.reshape(-1), z)
+    return Check(name, _two_sided(float((np.square(total).sum(axis=1) / sizes).sum()), total.size), fault)
+
+
+def _dimensions(z: np.ndarray) -> Iterator[Check]:
+    """Correlations between dimensions: of all together with equal signs, the largest, and their sum of squares."""
+    n, d = z.shape
+    if d < 2 or n < 4:
+        return
+    fault = "The noise of different dimensions is not independent."
+    yield Check("equal dimensions", _two_sided(float(np.square(z.sum(axis=1)).sum() / d), n), fault)
+    r = np.corrcoef(z.T)[np.triu_indices(d, 1)] if z.std(axis=0).all() else np.ones(d * (d - 1) // 2)
+    # Independent Gaussian columns have a correlation whose square is Beta(1/2, (n-2)/2).
+    largest = float(min(np.square(r).max(), 1.0))
+    yield Check("pairs of dimensions", float(min(1.0, len(r) * beta.sf(largest, 0.5, (n - 2) / 2.0))), fault)
+    # (n-1) r^2 has mean 1 and variance just below 2; pairs of columns are uncorrelated.
+    excess = float((((n - 1) * np.square(r)).sum() - len(r)) / np.sqrt(2.0 * len(r)))
+    if len(r) >= 100:  # below, the sum is too skewed for a normal tail, and the largest correlation suffices
+        yield Check("all pairs of dimensions", float(chi2.sf(len(r) + excess * np.sqrt(2.0 * len(r)), len(r))), fault)
+
+
+def _lags(z: np.ndarray) -> Iterator[Check]:
+    """Correlation of tokens at a distance; under independence Gaussian with a variance of the number of products."""
+    for lag in range(1, min(_LAGS, len(z) - 1) + 1):
+        first, second = z[:-lag], z[lag:]
+        # Given one factor, the sum of products is exactly Gaussian with the sum of squares as its variance, up to
+        # residuals that occur on both sides.
+        total = float((first * second).sum() / np.sqrt(np.square(first).sum() + 1e-300))
+        yield Check("tokens at a distance", float(2.0 * norm.sf(abs(total))), _repeated(lag))
+
+
+def _repeated(lag: int) -> str:
+    return f"The noise of tokens {lag} apart is not independent."
+
+
+def _pairs(z: np.ndarray) -> Check:
+    some = z[:_MOST_PAIRED]
+    p = p_of_cosine(*best_pairs(some), z.shape[1]) if len(some) > 1 else 1.0
+    return Check("pairs of tokens", p, "Two different tokens carry the same noise.")
+
+
+def _shape(z: np.ndarray) -> Check:
+    """Kolmogorov-Smirnov test of all residuals against the normal distribution."""
+    flat = z.reshape(-1)
+    some = flat[:: max(1, len(flat) // _MOST_RANKED)]
+    return Check("shape", float(kstest(some, "norm").pvalue), "The noise is not Gaussian, or has another size.")
+
+
+def _two_sided(statistic: float, df: int) -> float:
+    return float(min(1.0, 2.0 * min(chi2.cdf(statistic, df), chi2.sf(statistic, df))))

@@ -1,0 +1,124 @@
+"""Residuals of released vectors against their noise-free template: standard normal if the noise is as stated.
+
+Without scaling, the residual is ``z = (r - mu) / sigma``. Scaling to length 1 hides the length of a noisy vector, and
+no residual can be computed directly. Divide by the standard deviations first: ``y = (mu + sigma eps) / sigma`` is
+Gaussian with mean ``m = mu / sigma`` and unit covariance, and its direction v is known, because ``r / sigma`` has the
+same direction as y. Given v, the length R of y has the density
+
+    p(R | v)  proportional to  R^(d-1) exp(-(R - v'm)^2 / 2),   R > 0,
+
+since ``|R v - m|^2 = (R - v'm)^2 + |m|^2 - (v'm)^2``. A length drawn from this law therefore completes the direction
+to a vector ``R v`` with exactly the law of y, and ``z = R v - m`` is standard normal in all d dimensions, independently
+for each token. If the noise is not as stated, z is not standard normal: one dimension of d is drawn by the audit, and
+the other d - 1 are those of the release.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .noise_template import NoiseTemplate
+
+_STEPS, _REACH, _CHUNK = 240, 9.0, 4096
+# Sizes of the noise, relative to the stated size, among which the most likely size is searched.
+_SIZES = np.geomspace(0.02, 4.0, 64)
+
+
+def standardised(vectors: np.ndarray, template: NoiseTemplate, rng: np.random.Generator) -> np.ndarray:
+    """Residuals of shape (n_tokens, d), standard normal if the noise is as stated.
+
+    Parameters
+    ----------
+    vectors : ndarray of shape (n_tokens, d)
+        Released vectors without casing columns.
+    template : NoiseTemplate
+        Noise-free vectors and stated noise of the same tokens; all standard deviations positive.
+    rng : numpy Generator
+        Source of the lengths that the scaling to length 1 hid.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> template = NoiseTemplate(np.zeros((1, 2)), np.array([1.0, 2.0]), False, 2.0**-5, False)
+    >>> standardised(np.array([[1.0, 1.0]]), template, np.random.default_rng(0)).tolist()
+    [[1.0, 0.5]]
+    """
+    m, r = template.mean / template.std, np.asarray(vectors, dtype=np.float64) / template.std
+    if not template.unit_norm:
+        return r - m
+    v = r / np.maximum(np.linalg.norm(r, axis=1, keepdims=True), 1e-300)
+    along = np.einsum("ij,ij->i", v, m)
+    return v * _drawn_lengths(along, m.shape[1], rng)[:, None] - m
+
+
+def released_with(template: NoiseTemplate, eps: np.ndarray) -> np.ndarray:
+    """Vectors as they would be released with given standard normal noise of shape (n_tokens, d)."""
+    noisy = np.rint((template.mean + template.std * eps) / template.grid) * template.grid
+    if not template.unit_norm:
+        return noisy
+    length = np.linalg.norm(noisy, axis=1, keepdims=True)
+    return noisy / np.where(length > 0.0, length, 1.0)
+
+
+def noise_size(vectors: np.ndarray, template: NoiseTemplate) -> float:
+    """Most likely size of the noise relative to the stated size; near 0 if the vectors are the template.
+
+    Parameters
+    ----------
+    vectors : ndarray of shape (n_tokens, d)
+        Released vectors without casing columns.
+    template : NoiseTemplate
+        Noise-free vectors and stated noise of the same tokens.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> template = NoiseTemplate(rng.normal(size=(500, 8)) * 3, np.ones(8), True, 2.0**-5, False)
+    >>> 0.45 < noise_size(released_with(template, 0.5 * rng.normal(size=(500, 8))), template) < 0.55
+    True
+    """
+    m, r = template.mean / template.std, np.asarray(vectors, dtype=np.float64) / template.std
+    if not template.unit_norm:
+        return float(np.sqrt(np.mean((r - m) ** 2)))
+    some = slice(None, None, max(1, len(m) // 512))
+    m, r = m[some], r[some]
+    v = r / np.maximum(np.linalg.norm(r, axis=1, keepdims=True), 1e-300)
+    along, square, d = np.einsum("ij,ij->i", v, m), np.square(m).sum(axis=1), m.shape[1]
+    # Noise of size c is noise of the stated size around a mean that is smaller by c.
+    likelihood = [
+        float(np.sum(_log_lengths(along / c, d)[2] + ((along / c) ** 2 - square / c**2) / 2.0)) for c in _SIZES
+    ]
+    return float(_SIZES[int(np.argmax(likelihood))])
+
+
+def _log_lengths(along: np.ndarray, d: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Grid of lengths around the mode for each token, log densities, and the logarithm of their integral."""
+    mode = (along + np.sqrt(along**2 + 4.0 * (d - 1))) / 2.0
+    mode = np.maximum(mode, 1e-6)
+    # The curvature of the log density at the mode; it is at least 1, so that 9 widths hold all but 1e-18.
+    width = 1.0 / np.sqrt(1.0 + (d - 1) / mode**2)
+    # shape: (n_tokens, n_steps), cell by cell
+    at = mode[:, None] + width[:, None] * np.linspace(-_REACH, _REACH, _STEPS)
+    inside = at > 0.0
+    at = np.where(inside, at, 1.0)
+    log = np.where(inside, (d - 1) * np.log(at) - (at - along[:, None]) ** 2 / 2.0, -np.inf)
+    top = log.max(axis=1, keepdims=True)
+    step = width * 2.0 * _REACH / (_STEPS - 1)
+    total = top[:, 0] + np.log(np.exp(log - top).sum(axis=1) * step)
+    return at, log - top, total
+
+
+def _drawn_lengths(along: np.ndarray, d: int, rng: np.random.Generator) -> np.ndarray:
+    """Draw each hidden length from its law, by the inverse of the distribution function on the grid."""
+    out = np.empty(len(along))
+    for start in range(0, len(along), _CHUNK):
+        rows = slice(start, start + _CHUNK)
+        at, log, _ = _log_lengths(along[rows], d)
+        total = np.cumsum(np.exp(log), axis=1)
+        target = rng.random(len(at)) * total[:, -1]
+        cell = np.minimum((total < target[:, None]).sum(axis=1), _STEPS - 1)
+        step = at[:, -1] - at[:, -2]
+        # Uniform within the cell, whose middle is the grid point.
+        out[rows] = at[np.arange(len(at)), cell] + (rng.random(len(at)) - 0.5) * step
+    return np.maximum(out, 0.0)

@@ -1,0 +1,189 @@
+"""Replay: does noise return in another call, in a copy of the estimator, or in another sentence?"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from scipy.stats import norm
+
+from ...metrics import Estimate
+from ..protocol import AttackResult
+from ..released_step import REPRESENTATION
+from .check_results import REPLAY_LEVEL, check_result
+from .declaration import AttackPreset, AttackSettings, AuditAttack
+from .noise_checks import best_pairs, p_of_cosine
+from .noise_residuals import noise_size, released_with, standardised
+from .noise_template import NoiseTemplate
+
+_SHIFTS = range(-8, 9)
+_MOST_PAIRED = 2048
+_SMALLEST = 1e-3
+
+
+@dataclass(frozen=True, repr=False)
+class RepeatedReleases:
+    """Several releases of the same sentences, in pairs whose noise must be independent.
+
+    Attributes
+    ----------
+    releases : mapping of str to ndarray of shape (n_tokens, d)
+        Vectors without casing columns, by the way in which each release was made, such as "second call".
+    pairs : tuple of (str, str, str)
+        Names of two releases, and the fault if their noise is shared.
+    """
+
+    releases: Mapping[str, np.ndarray]
+    pairs: tuple[tuple[str, str, str], ...] = field(default=())
+
+
+class ReplayAttack(AuditAttack):
+    """Compare the noise of releases that must not share any.
+
+    The audit releases the same sentences in two calls, by two copies of the estimator, and twice with the random
+    generators of Python, NumPy and PyTorch in the same state. Copies are made as pickling makes them: they stand for
+    processes that received the estimator. Equal states stand for forked processes, which begin with equal memories. If
+    noise returns, the difference of two releases reveals it, and whoever can make a second release removes it.
+
+    Each comparison tests the correlation of the residuals, at shifts of up to 8 tokens, and searches the most similar
+    two residuals among all pairs of tokens. All comparisons together raise a false alarm with probability .0005.
+
+    Parameters
+    ----------
+    random_state : int, Generator, RandomState or None, default=None
+        Random seed of the drawn lengths of vectors of length 1, and of the control.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn_deid.audit.attacks import NoiseTemplate, RepeatedReleases, ReplayAttack
+    >>> rng, std = np.random.default_rng(0), np.full(4, 0.5)
+    >>> template = NoiseTemplate(np.zeros((300, 4)), std, False, 2.0**-6, False)
+    >>> one, two = 0.5 * rng.normal(size=(2, 300, 4))
+    >>> attack = ReplayAttack(random_state=0).fit(template)
+    >>> attack.attack(RepeatedReleases({"a": one, "b": two}, (("a", "b", "Shared."),))).faults
+    ()
+    >>> attack.attack(RepeatedReleases({"a": one, "b": one}, (("a", "b", "Shared."),))).faults
+    ('Shared.',)
+    """
+
+    key = "replay"
+    family = "replay"
+    title = "Replayed noise"
+    order = 12
+    releases = (REPRESENTATION,)
+    presets = (AttackPreset("replay", "Replayed noise", 50.0, 6.0, quick=True),)
+    name = "replayed noise"
+    threat = "representation"
+    attacker = "A recipient of two releases of the same sentences, or of a copy of the estimator in the same state."
+    measure = "share of comparisons in which two releases share noise"
+    phrase = "An attacker who compares two releases of the same sentences finds shared noise in {} of comparisons"
+
+    def __init__(self, *, random_state: Any = None) -> None:
+        self.random_state = random_state
+        self._template: NoiseTemplate | None = None
+
+    @classmethod
+    def make(cls, preset: AttackPreset, settings: AttackSettings, release: Any) -> ReplayAttack:
+        """Build the comparison. Its level is fixed and does not depend on the audit's confidence."""
+        return cls(random_state=settings.seed)
+
+    def requires(self, release: Any) -> str | None:
+        """Return why there is nothing to compare: no noise is stated, or the release cannot be repeated."""
+        if not release.is_bounded:
+            return "The release states no noise."
+        return None if hasattr(release, "repeated_releases") else "A saved release cannot be made again."
+
+    def run(self, release: Any) -> list[AttackResult]:
+        """Release the measured sentences several times, and compare."""
+        template, releases = release.templates("test"), release.repeated_releases("test")
+        return [self.fit(template).attack(releases)]
+
+    def fit(self, knowledge: NoiseTemplate) -> ReplayAttack:
+        """Store the template of the sentences."""
+        self._template = knowledge
+        return self
+
+    def attack(self, released: RepeatedReleases) -> AttackResult:
+        """Compare the releases of each pair.
+
+        Raises
+        ------
+        ValueError
+            If `fit` was not called, or a release has other tokens than the template.
+        """
+        template, since = self._template, time.perf_counter()
+        if template is None or any(len(one) != len(template) for one in released.releases.values()):
+            raise ValueError("The comparison needs the template of the released tokens.")
+        rng = np.random.default_rng(self.random_state)
+        level = REPLAY_LEVEL / max(1, len(released.pairs))
+        # Without any stated noise, only equal vectors can be found.
+        known = bool((template.std > 0.0).all()) and not template.input_noise
+        if known:
+            template = _resized(template, next(iter(released.releases.values())))
+        rest = {k: standardised(v, template, rng) if known else v for k, v in released.releases.items()}
+        faults = [
+            fault
+            for one, other, fault in released.pairs
+            if _equal_rows(released.releases[one], released.releases[other], template)
+            or (known and p_of_shared(rest[one], rest[other]) < level)
+        ]
+        control = None
+        if known:
+            eps = rng.standard_normal(template.mean.shape)
+            first, second = (standardised(released_with(template, eps), template, rng) for _ in range(2))
+            control = Estimate.exact(float(p_of_shared(first, second) < level))
+        return check_result(
+            self,
+            faults,
+            len(released.pairs),
+            positive_control=control,
+            min_positive_control=None if control is None else 1.0,
+            seconds=time.perf_counter() - since,
+            settings={"level": REPLAY_LEVEL},
+            details={"releases": len(released.releases), "tokens": len(template)},
+        )
+
+
+def _resized(template: NoiseTemplate, vectors: np.ndarray) -> NoiseTemplate:
+    """Template with the size that the noise has: noise of another size than stated is no replay by itself."""
+    size = noise_size(vectors, template)
+    return template if 0.8 < size < 1.25 else replace(template, std=template.std * max(size, _SMALLEST))
+
+
+def p_of_shared(one: np.ndarray, other: np.ndarray) -> float:
+    """Probability of residuals as similar as these if both releases have independent noise, at most.
+
+    Parameters
+    ----------
+    one, other : ndarray of shape (n_tokens, d)
+        Standard normal residuals of two releases.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> one, other = np.random.default_rng(0).standard_normal((2, 500, 6))
+    >>> p_of_shared(one, other) > 0.01, p_of_shared(one, np.roll(-one, 3, axis=0)) < 1e-12
+    (True, True)
+    """
+    n, found = len(one), []
+    for shift in (k for k in _SHIFTS if abs(k) < n):
+        first, second = one[max(0, -shift) : n - max(0, shift)], other[max(0, shift) : n - max(0, -shift)]
+        # Given the first factor, the sum of products is Gaussian with the sum of squares as its variance.
+        total = float((first * second).sum() / np.sqrt(np.square(first).sum() + 1e-300))
+        found.append(float(2.0 * norm.sf(abs(total))))
+    some = slice(None, None, max(1, -(-n // _MOST_PAIRED)))
+    cosine, n_pairs = best_pairs(one[some], other[some])
+    found.append(p_of_cosine(cosine, n_pairs, one.shape[1]))
+    return min(1.0, len(found) * min(found))
+
+
+def _equal_rows(one: np.ndarray, other: np.ndarray, template: NoiseTemplate) -> bool:
+    """Whether tokens have equal vectors in both releases, more often than rounding to the grid explains."""
+    # Independent noise hits the same cell of the grid with probability grid / (2 sqrt(pi) std) in each dimension.
+    rare = np.minimum(1.0, template.grid / np.maximum(3.5 * template.std, 1e-300)).prod()
+    equal = int((one == other).all(axis=1).sum())
+    return equal > 0 and len(one) * rare < 1e-6

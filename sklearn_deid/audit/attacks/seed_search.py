@@ -1,0 +1,252 @@
+"""Seed search: was the noise drawn from a generator whose seeds can be tried one by one?"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+from scipy.stats import norm
+
+from ...metrics import Estimate
+from ...tagging.batching import LengthBucketSampler
+from ..protocol import AttackResult
+from ..released_step import RELEASE_FILE, REPRESENTATION
+from .check_results import SEED_LEVEL, check_result
+from .declaration import AttackPreset, AttackSettings, AuditAttack
+
+_CELLS = 4096  # padded tokens of a batch, as `PrivateRepresenter` encodes
+_MOST_NUMBERS, _FEWEST_NUMBERS = 16_384, 48
+_BLOCK = 256
+# Generators of version 0.1.0, and of anyone who seeds NumPy.
+GENERATORS = ("torch", "numpy")
+
+
+@dataclass(frozen=True, repr=False)
+class SeedTarget:
+    """Released vectors, and what the layout of their noise depends on.
+
+    Attributes
+    ----------
+    vectors : ndarray of shape (n_tokens, d)
+        Released vectors without casing columns, each distinct sentence once.
+    lengths : ndarray of shape (n_sentences,)
+        Number of tokens of each sentence.
+    input_width : int, default=0
+        Width of the noise at the input of the network, which is drawn first; 0 without such noise.
+    in_order : bool, default=True
+        Whether the sentences are in the order in which they were encoded. If not, sentences of equal length are added
+        up, since the sum does not depend on their order.
+    """
+
+    vectors: np.ndarray
+    lengths: np.ndarray
+    input_width: int = 0
+    in_order: bool = True
+
+
+class SeedSearch(AuditAttack):
+    """Draw the noise of many seeds, and compare it with the released vectors.
+
+    Version 0.1.0 drew the noise of a whole release from PyTorch's generator on the CPU, which keeps 32 bits of a seed.
+    The layout of the noise follows from the lengths of the sentences, which are in every release. The search needs no
+    word of the notes: the mean and the strongest direction of the vectors are projected out, and what remains is
+    mostly noise. The search covers the old generator, and NumPy's default generator, from seed ``first`` on.
+
+    For a wrong seed the score is standard normal. All scores together raise a false alarm with probability .0003. In
+    the positive control, noise of a seed of the window is planted and must be found.
+
+    Parameters
+    ----------
+    first : int, default=0
+        First seed of the window.
+    n_seeds : int, default=4096
+        Number of seeds to try for each generator. The search tries a window: a release whose seed lies elsewhere is not
+        found, and the search of all 2^32 seeds takes processor hours with this program and minutes in C.
+    random_state : int, Generator, RandomState or None, default=None
+        Random seed of the control.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn_deid.audit.attacks import SeedSearch, SeedTarget
+    >>> lengths = np.full(40, 5)
+    >>> noise = np.random.default_rng(7).standard_normal((200, 4))
+    >>> found = SeedSearch(n_seeds=16, random_state=0).attack(SeedTarget(noise + 1.0, lengths))
+    >>> found.faults
+    ("The noise is that of NumPy's default generator with seed 7: anyone who tries the seeds removes it.",)
+    """
+
+    key = "seeds"
+    family = "seeds"
+    title = "Seed search"
+    order = 13
+    releases = (REPRESENTATION, RELEASE_FILE)
+    presets = (AttackPreset("seeds", "Seed search", 50.0, 4.0, quick=True),)
+    name = "seed search"
+    threat = "representation"
+    attacker = "A recipient of the released vectors who owns this library and tries the seeds of its generators."
+    measure = "share of generators of whose seeds one makes the noise of the release"
+    phrase = "An attacker who tries seeds one by one finds the noise of the release for {} of the generators"
+
+    def __init__(self, *, first: int = 0, n_seeds: int = 4096, random_state: Any = None) -> None:
+        if n_seeds < 1 or first < 0:
+            raise ValueError(f"'n_seeds' must be at least 1 and 'first' not negative. Got {n_seeds} and {first}.")
+        self.first, self.n_seeds, self.random_state = first, n_seeds, random_state
+
+    @classmethod
+    def make(cls, preset: AttackPreset, settings: AttackSettings, release: Any) -> SeedSearch:
+        """Build the search. Its level is fixed and does not depend on the audit's confidence."""
+        return cls(**preset.options, random_state=settings.seed)
+
+    def requires(self, release: Any) -> str | None:
+        """Return why there is nothing to search: the release states that it carries no noise."""
+        return None if release.is_bounded else "The release states no noise."
+
+    def run(self, release: Any) -> list[AttackResult]:
+        """Search the seed of the measured sentences, or of the saved sentences."""
+        return [self.fit().attack(release.seed_target)]
+
+    def fit(self, knowledge: None = None) -> SeedSearch:
+        """Nothing to learn: the attacker knows the generators."""
+        return self
+
+    def attack(self, released: SeedTarget) -> AttackResult:
+        """Try the seeds of the window for each generator.
+
+        Raises
+        ------
+        ValueError
+            If there are too few tokens to recognise any noise.
+        """
+        since = time.perf_counter()
+        layout = NoiseLayout(released)
+        seeds = range(self.first, self.first + self.n_seeds)
+        planted_seed = int(np.random.default_rng(self.random_state).integers(seeds.start, seeds.stop))
+        limit = float(norm.isf(SEED_LEVEL / (2 * len(GENERATORS) * self.n_seeds)))
+        faults, controls, best = [], [], 0.0
+        for generator in GENERATORS:
+            planted = layout.direction(layout.planted(generator, planted_seed))
+            targets = np.stack([layout.direction(released.vectors), planted])
+            scores = layout.scores(targets, generator, seeds)
+            highest = int(np.abs(scores[0]).argmax())
+            best = max(best, float(np.abs(scores[0, highest])))
+            if abs(scores[0, highest]) > limit:
+                faults.append(_fault(generator, seeds[highest]))
+            at = int(np.abs(scores[1]).argmax())
+            controls.append(seeds[at] == planted_seed and abs(scores[1, at]) > limit)
+        return check_result(
+            self,
+            faults,
+            len(GENERATORS),
+            positive_control=Estimate.exact(float(np.mean(controls))),
+            min_positive_control=1.0,
+            seconds=time.perf_counter() - since,
+            settings={"first": self.first, "n_seeds": self.n_seeds, "level": SEED_LEVEL},
+            details={"highest score": best, "score of an alarm": limit, "numbers compared": layout.n_numbers},
+        )
+
+
+class NoiseLayout:
+    """Places in the stream of a generator from which the noise of the released tokens was drawn.
+
+    Parameters
+    ----------
+    target : SeedTarget
+        Released vectors and the lengths of their sentences.
+
+    Raises
+    ------
+    ValueError
+        If too few numbers can be compared.
+    """
+
+    def __init__(self, target: SeedTarget) -> None:
+        self._target, self._d = target, target.vectors.shape[1]
+        batches = iter(LengthBucketSampler(target.lengths, _CELLS, max_rows=_CELLS))
+        batch = np.asarray(next(batches, []), dtype=np.int64)  # sorted by length
+        longest, n_before = int(target.lengths[batch].max(initial=1)), np.arange(len(batch))
+        self._n_cells, self._n_tokens = len(batch) * longest, int(target.lengths[batch].sum())
+        if not target.in_order and len(batch):
+            # Sentences of equal length are taken together or not at all. A length that goes on in the next batch is
+            # left out: which of its sentences are in this batch is unknown.
+            inside = target.lengths[batch]
+            n_before = np.searchsorted(inside, inside)  # of the first sentence of this length
+            whole = np.bincount(inside, minlength=len(np.bincount(target.lengths)))[inside]
+            n_before[whole != np.bincount(target.lengths)[inside]] = _MOST_NUMBERS
+        rows = batch[n_before * longest * self._d < _MOST_NUMBERS]
+        lengths = target.lengths[rows]
+        position = np.arange(int(lengths.sum())) - np.repeat(np.cumsum(lengths) - lengths, lengths)
+        # Token of the release, and padded cell of the batch, for each compared token.
+        self._items = np.repeat((np.cumsum(target.lengths) - target.lengths)[rows], lengths) + position
+        self._cells = np.repeat(np.arange(len(rows)) * longest, lengths) + position
+        group = np.repeat(np.arange(len(rows)) if target.in_order else lengths, lengths) * (longest + 1) + position
+        self._order = np.argsort(group, kind="stable")
+        sizes = np.unique(group, return_counts=True)[1]
+        self._starts, self._root_sizes = np.cumsum(sizes) - sizes, np.sqrt(sizes)[:, None]
+        self.n_numbers = len(sizes) * self._d
+        if self.n_numbers < _FEWEST_NUMBERS:
+            raise ValueError(f"Only {self.n_numbers} numbers can be compared with those of a seed: too few sentences.")
+
+    def direction(self, vectors: np.ndarray) -> np.ndarray:
+        """Unit vector of the compared numbers without their mean and strongest direction, shape (n_numbers,)."""
+        part = np.asarray(vectors, dtype=np.float64)[self._items]
+        part = self._summed(part - part.mean(axis=0))
+        left, size, right = np.linalg.svd(part, full_matrices=False)
+        if min(part.shape) > 2:
+            part = part - size[0] * np.outer(left[:, 0], right[0])
+        return part.reshape(-1) / max(float(np.linalg.norm(part)), 1e-300)
+
+    def scores(self, directions: np.ndarray, generator: str, seeds: Iterable[int]) -> np.ndarray:
+        """Scores of each direction and seed, shape (n_directions, n_seeds); standard normal for wrong seeds."""
+        seeds, out = list(seeds), []
+        for start in range(0, len(seeds), _BLOCK):
+            block = seeds[start : start + _BLOCK]
+            drawn = np.stack([self._summed(self._drawn(generator, seed)).reshape(-1) for seed in block])
+            out.append(directions @ drawn.T)
+        return np.concatenate(out, axis=1)
+
+    def planted(self, generator: str, seed: int) -> np.ndarray:
+        """Vectors like the released ones, with noise of a seed in place of the compared tokens' own residuals.
+
+        What remains of a release without its mean and its strongest direction has about the size of the noise. The
+        control replaces it by noise of this size.
+        """
+        vectors = np.array(self._target.vectors, dtype=np.float64)
+        part = vectors[self._items]
+        centred = part - part.mean(axis=0)
+        left, size, right = np.linalg.svd(centred, full_matrices=False)
+        strong = size[0] * np.outer(left[:, 0], right[0])
+        std = (centred - strong).std(axis=0)
+        vectors[self._items] = part.mean(axis=0) + strong + self._drawn(generator, seed) * std
+        return vectors
+
+    def _drawn(self, generator: str, seed: int) -> np.ndarray:
+        """Noise of the compared tokens under a seed, shape (n_compared, d)."""
+        width = self._target.input_width
+        if generator == "torch":
+            stream = torch.Generator().manual_seed(seed)
+            if width:
+                torch.randn(self._n_cells * width, generator=stream)
+            total, wanted = self._n_cells * self._d, (int(self._cells.max()) + 1) * self._d
+            # PyTorch fills blocks of 16 numbers: a shorter draw begins with the same numbers, up to its last block.
+            n = min(total, -(-wanted // 16) * 16 + 16)
+            n = total if n + 16 > total else n
+            flat = torch.randn(n, generator=stream).numpy()
+            return flat[:wanted].reshape(-1, self._d)[self._cells]
+        rng = np.random.default_rng(seed)
+        if width:
+            rng.standard_normal((self._n_tokens, width))
+        return rng.standard_normal((len(self._items), self._d))
+
+    def _summed(self, values: np.ndarray) -> np.ndarray:
+        """Sum values of shape (n_compared, d) over exchangeable tokens; unit noise keeps unit variance."""
+        return np.add.reduceat(values[self._order], self._starts, axis=0) / self._root_sizes
+
+
+def _fault(generator: str, seed: int) -> str:
+    named = {"torch": "the old generator of PyTorch", "numpy": "NumPy's default generator"}[generator]
+    return f"The noise is that of {named} with seed {seed}: anyone who tries the seeds removes it."
