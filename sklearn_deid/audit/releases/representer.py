@@ -185,10 +185,12 @@ class ReleasedRepresenter(VectorRelease):
         return NoiseTemplate(mean.astype(np.float64), std, network.unit_norm, noise_grid(network), has_input_noise)
 
     def beside_own(self, part: str) -> VectorsBesideOwn:
-        """Vectors of a part that left, beside vectors that the audit makes with the published network."""
-        X, rng = self.data.X[self.data.parts[part]], np.random.default_rng([self.data.seed, _PARTS.index(part)])
+        """Vectors of the distinct sentences of a part that left, beside vectors that the audit makes of them."""
+        X, once = self.data.X[self.data.parts[part]][self._first[part]], self._once[part]
+        rng = np.random.default_rng([self.data.seed, _PARTS.index(part)])
         own = encode_sentences(self.network, self.representer._vectors, X, casing=False, generator=rng)
-        return VectorsBesideOwn(X, self.vectors(part), own, self.templates(part).vectors, released_grid(self.network))
+        template = self.templates(part).vectors[once]
+        return VectorsBesideOwn(X, self.vectors(part)[once], own, template, released_grid(self.network))
 
     @cached_property
     def noise_template(self) -> NoiseTemplate:
