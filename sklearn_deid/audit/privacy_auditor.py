@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import time
+import warnings
 from collections.abc import Mapping
 from importlib.metadata import PackageNotFoundError, version
 from numbers import Integral, Real
@@ -18,14 +20,19 @@ from sklearn.utils.validation import check_is_fitted
 from .. import __version__
 from .._compat import Interval, StrOptions, check_constraints
 from .._randomness import own_generator
-from ..sequences import TokenSequences, TokenVectors
+from ..exceptions import InsecureReleaseWarning
+from ..representations.private_representer import PrivateRepresenter
+from ..representations.sharing import load_representation
+from ..sequences import TokenSequences, TokenVectors, check_sequences, check_tags
 from .attacks.declaration import AttackSettings
 from .audit_data import AuditData, audit_data, digest_of, whole_data
-from .registry import ATTACKS, PRESETS, plan_attacks, release_of_data, release_of_step
+from .registry import ATTACKS, PRESETS, plan_attacks, release_of_data, release_of_step, releases_of_folder
 from .released_step import MODEL, UPDATES, AuditedStep, final_tagger, find_released_step
+from .releases.file import check_same_representer
+from .releases.matched_file import matched_rows
 from .releases.model import ReleasedModel
 from .report import AuditReport
-from .report_score import is_bound
+from .report_score import is_bound, is_check
 from .schedule import recent_reports, run_attacks
 
 
@@ -91,10 +98,11 @@ class AdversarialPrivacyAuditor(BaseEstimator):
     equal audits, so that a grid over the tagger's parameters costs one audit per split. Without a seed every release
     has new noise and is attacked anew.
 
-    **Failed and skipped attacks.** If a control is invalid, the score is 0. Skipped attacks do not lower the score, so
-    read in the report which attacks were skipped. A score describes the attacks that were run, on similar pairs,
-    candidates and patients; a score is no proof. `PrivateRepresenter.certify` proves a bound for the attacks that the
-    certificate covers.
+    **Failed and skipped attacks.** The score is 0 if a control failed, if a check found that the release is not what
+    was stated, or if an attack was skipped that was named or that belongs to "quick". Other skipped attacks do not
+    lower the score, so read in the report which attacks were skipped. A score describes the attacks that were run, on
+    similar pairs, candidates and patients; a score is no proof. `PrivateRepresenter.certify` proves a bound for the
+    attacks that the certificate covers.
 
     See Also
     --------
@@ -190,7 +198,8 @@ class AdversarialPrivacyAuditor(BaseEstimator):
         ``GridSearchCV(pipe, grid, scoring=auditor.scores, refit="privacy")``. The key ``"privacy"`` holds the score of
         all attacks. The key of a family is ``"privacy_"`` followed by the ``family`` of the attack, such as
         ``"privacy_lookup"`` or ``"privacy_updates"``. A family scores 0 if all its attacks were skipped, because its
-        privacy is unknown. Certified bounds are not attacks and have no score.
+        privacy is unknown. A family of checks scores 1 if no check found a fault, and otherwise 0. Certified bounds are
+        not attacks and have no score.
 
         Parameters
         ----------
@@ -201,24 +210,34 @@ class AdversarialPrivacyAuditor(BaseEstimator):
         out = {"privacy": report.score}
         attacks = [result for result in report.results if result.family and not is_bound(result)]
         for family in dict.fromkeys(result.family for result in attacks):
-            out[f"privacy_{family}"] = AuditReport(tuple(r for r in attacks if r.family == family)).score
+            own = tuple(r for r in attacks if r.family == family)
+            passed = float(all(r.status == "ok" for r in own))
+            out[f"privacy_{family}"] = passed if all(map(is_check, own)) else AuditReport(own).score
         return out
 
-    def audit(self, released: Any, X: Any, y: Any, groups: Any = None) -> AuditReport:
+    def audit(
+        self, released: Any, X: Any = None, y: Any = None, groups: Any = None, *, representer: Any = None
+    ) -> AuditReport:
         """Run the attacks and return a report.
 
         Parameters
         ----------
-        released : fitted estimator, or sequence of n sentences
-            Either an estimator or released data. An estimator must contain a step whose output you share, or, for
-            attacks on models, a tagger. Released data are the release of X: vectors (a `TokenVectors`) or words. The
-            mechanism behind released data is unknown, so that fewer attacks are possible.
+        released : fitted estimator, path, or sequence of n sentences
+            An estimator, a saved release, or released data. An estimator must contain a step whose output you share,
+            or, for attacks on models, a tagger. A path names a folder that `save_representation` wrote; the auditor
+            attacks the bytes of the folder and needs no estimator in memory. Released data are the release of X:
+            vectors (a `TokenVectors`) or words. The mechanism behind released data is unknown, so that fewer attacks
+            are possible.
         X : sequence of n sentences
-            Original words behind the release.
+            Original words behind the release. Optional for a folder: without X the auditor checks what the folder
+            alone shows, and lists the other attacks as not run, so that the audit cannot be passed. With X the
+            sentences of the folder are matched to X by length, tags, casing and likelihood.
         y : sequence of n tag sequences
             Tags of the words in X.
         groups : array-like of shape (n,), optional
             Patient of each sentence.
+        representer : PrivateRepresenter or path, optional
+            Published representer behind a folder. Pass the loaded representer if its word vectors are not GloVe.
 
         Returns
         -------
@@ -231,9 +250,15 @@ class AdversarialPrivacyAuditor(BaseEstimator):
         ValueError
             If there is nothing to attack, several steps are possible, or an attack does not accept the release.
         SequenceError
-            If there are fewer than three patients, or y does not match.
+            If there are fewer than three patients, y does not match, or X is not what is behind a folder.
+        BundleError
+            If a folder is damaged, or is no folder of `save_representation`, or was made by another representer.
         """
         check_constraints(self)
+        if isinstance(released, (str, os.PathLike)):
+            return self._audit_folder(released, X, y, groups, representer)
+        if representer is not None:
+            raise ValueError("The 'representer' parameter belongs to a saved folder. Here an estimator was given.")
         if _is_data(released):
             return self._run(lambda data: dict([release_of_data(released, data)]), "", X, y, groups)
         step, tagger = find_released_step(released, self.representation_step), None
@@ -255,6 +280,21 @@ class AdversarialPrivacyAuditor(BaseEstimator):
         whole = step is not None and step.kind == UPDATES
         return self._run(lambda data: _releases(step, tagger, released, data), _path(step), X, y, groups, whole=whole)
 
+    def _audit_folder(self, path: Any, X: Any, y: Any, groups: Any, representer: Any) -> AuditReport:
+        """Attack the bytes of a saved folder, with the notes behind it if these are given."""
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", InsecureReleaseWarning)  # becomes a fault in the report
+            shared = load_representation(path)
+        if isinstance(representer, (str, os.PathLike)):
+            representer = PrivateRepresenter.load(representer)
+        if X is None:
+            since = time.perf_counter()
+            return self._attacked(releases_of_folder(shared, representer, None, None), "", 0, since)
+        X = check_sequences(X)
+        check_same_representer(shared, representer)
+        rows = matched_rows(shared, representer, X, check_tags(y, X))
+        return self._run(lambda data: releases_of_folder(shared, representer, data, rows), "", X, y, groups)
+
     def _run(self, releases_of: Any, path: str, X: Any, y: Any, groups: Any, *, whole: bool = False) -> AuditReport:
         """Split the data, make the releases, and attack them unless this process has attacked equal releases."""
         since, rng = time.perf_counter(), own_generator(self.random_state)
@@ -267,7 +307,7 @@ class AdversarialPrivacyAuditor(BaseEstimator):
     def _attacked(self, releases: Mapping[str, Any], path: str, seed: int, since: float) -> AuditReport:
         """Plan and run the attacks, and build the report."""
         # A release may replace the data: a recorded exchange drops groups that are names of workers.
-        data = next(iter(releases.values())).data
+        data = list(releases.values())[-1].data
         settings = AttackSettings(
             self.n_epochs,
             self.n_candidates,

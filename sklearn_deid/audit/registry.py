@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import copy
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -18,7 +19,9 @@ from .attacks import attack_classes
 from .attacks.declaration import AttackPreset, AttackSettings, AuditAttack
 from .audit_data import AuditData
 from .protocol import AttackResult
-from .released_step import MODEL, REPRESENTATION, UPDATES, VECTORS, WORDS, AuditedStep
+from .released_step import MODEL, RELEASE_FILE, REPRESENTATION, UPDATES, VECTORS, WORDS, AuditedStep
+from .releases.file import ReleasedFile
+from .releases.matched_file import MatchedFile
 from .releases.representer import ReleasedRepresenter
 from .releases.text import ReleasedText
 from .releases.updates import ReleasedExchange
@@ -28,6 +31,7 @@ from .schedule import PlannedAttack
 PRESETS = ("default", "quick", "all")
 # The seconds of the presets hold for this number of sentences.
 _SENTENCES = 2000
+_NO_ORIGINALS = "It needs the notes behind the folder and the published representer."
 
 
 class NamedAttack(NamedTuple):
@@ -108,6 +112,31 @@ def release_of_step(step: AuditedStep, data: AuditData) -> Any:
     return ReleasedVectors(np.asarray(released.data)[:, : public.dim], public, data)
 
 
+def releases_of_folder(shared: Any, representer: Any, data: AuditData | None, original: Any) -> dict[str, Any]:
+    """Return the releases of a saved folder, by kind: its bytes, and its vectors with the notes if these are known.
+
+    Parameters
+    ----------
+    shared : SharedRepresentation
+        Opened folder.
+    representer : PrivateRepresenter or None
+        Published representer.
+    data : AuditData or None
+        Sentences of the notes; None if they are not known.
+    original : (ndarray, ndarray) or None
+        Rows of the folder for each sentence of the notes, and whether each is sure.
+    """
+    if data is None or original is None:
+        return {RELEASE_FILE: ReleasedFile(shared, representer)}
+    rows, sure = original
+    position = np.full(len(shared), -1, dtype=np.int64)
+    position[rows[sure][::-1]] = np.flatnonzero(sure)[::-1]  # the first of equal sentences counts
+    releases: dict[str, Any] = {RELEASE_FILE: ReleasedFile(shared, representer, position)}
+    if representer is not None:
+        releases[REPRESENTATION] = MatchedFile(shared, representer, data, rows, sure)
+    return releases
+
+
 def release_of_data(released: Any, data: AuditData) -> tuple[str, Any]:
     """Return the kind of the given released sentences, and the release together with the attackers' knowledge.
 
@@ -158,8 +187,27 @@ def plan_attacks(attacks: Any, releases: Mapping[str, Any], settings: AttackSett
         if isinstance(attacks, str) and attacks != name and attack.requires(release) is not None:
             continue
         seconds = named.preset.seconds * attack.n_rounds * len(release.data.X) / _SENTENCES
-        planned.append(PlannedAttack(name, attack, partial(_run, release), named.preset.strength, seconds))
-    return planned
+        called_for = named.preset.quick or not (isinstance(attacks, str) and attacks in PRESETS)
+        run = partial(_run, release)
+        planned.append(PlannedAttack(name, attack, run, named.preset.strength, seconds, called_for))
+    return [*planned, *_without_originals(attacks, releases, settings)]
+
+
+def _without_originals(attacks: Any, releases: Mapping[str, Any], settings: AttackSettings) -> Iterator[PlannedAttack]:
+    """Plan the attacks that a folder calls for and that its missing notes prevent: they are skipped and block."""
+    if RELEASE_FILE not in releases or REPRESENTATION in releases or attacks not in list(PRESETS):
+        return
+    file = releases[RELEASE_FILE]
+    for name, named in ATTACKS.items():
+        if REPRESENTATION in named.kinds and RELEASE_FILE not in named.kinds and named.preset.quick:
+            attack = named.attack.make(named.preset, settings, file)
+            if name == "replay":  # of estimators alone
+                continue
+            yield PlannedAttack(name, attack, _left_out, seconds=1e-3)
+
+
+def _left_out(attack: Any) -> list[AttackResult]:
+    return [replace(attack.skip(_NO_ORIGINALS), blocks=True)]
 
 
 def _release_for(attack: Any, releases: Mapping[str, Any]) -> Any:

@@ -45,13 +45,15 @@ class AuditReport:
 
     The score is 0 (and not NaN, which ``np.argmax`` takes for the largest value) if
 
+    - a check found a fault: the release is not what was stated;
+    - an attack that the release calls for was not run: one that was named, or one of the "quick" attacks;
     - a result is invalid: a control failed, or the attack exceeds a certified bound that covers it. Only where the
       paper's own adversary fails for lack of strength (its positive control), is that a finding and not an error;
     - no attack was carried out with valid controls;
     - only the paper's own adversary attacked a representation.
 
-    Attacks that were skipped do not change the score. They are named, and `passed` can ask for them by their threat.
-    Certified bounds are no attacks: they are shown beside them.
+    Other attacks that were skipped do not change the score. They are named, and `passed` can ask for them by their
+    threat. Certified bounds and checks are no attacks: they are shown beside them.
 
     Parameters
     ----------

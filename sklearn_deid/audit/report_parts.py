@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from ..metrics import Estimate
 from .protocol import THREATS, AttackResult
-from .report_score import exposure, is_bound, is_weak
+from .report_score import exposure, is_bound, is_check, is_weak
 from .report_verdicts import percent
 
 _RANKED = {"top1": "ranked first", "top5": "among the first five", "pairwise": "the right one of two"}
@@ -142,7 +142,9 @@ def status_of(result: AttackResult) -> str:
     if is_weak(result):
         return "too weak to prove anything"
     if result.status == "ok":
-        return "bound" if is_bound(result) else "valid"
+        return "bound" if is_bound(result) else "no fault found" if is_check(result) else "valid"
+    if result.faults:
+        return "FAULT"
     return {"invalid": "INVALID", "skipped": "skipped"}[result.status]
 
 
@@ -183,6 +185,11 @@ def _attacks(report: Any) -> Iterator[Block]:
     if weak:
         yield Heading("Adversaries too weak to prove anything")
         yield Items(weak)
+    faulty = tuple((row_label(r), " ".join(r.faults)) for r in report.results if r.faults)
+    if faulty:
+        yield Heading("Faults of the release")
+        yield Alert("The release is not what was stated. Do not share it:")
+        yield Items(faulty)
     invalid = tuple((row_label(r), " ".join(r.failures)) for r in report.results if status_of(r) == "INVALID")
     if invalid:
         yield Heading("Errors of the audit")

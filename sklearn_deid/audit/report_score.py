@@ -58,6 +58,11 @@ def is_bound(result: AttackResult) -> bool:
     return bool(result.settings.get("bound"))
 
 
+def is_check(result: AttackResult) -> bool:
+    """Whether a row says if the release is what was stated, and not how much an attacker learns."""
+    return bool(result.settings.get("check"))
+
+
 def is_paper(result: AttackResult) -> bool:
     """Whether the attacker is the paper's own adversary."""
     return result.settings.get("adversary") == "paper"
@@ -75,13 +80,14 @@ def is_weak(result: AttackResult) -> bool:
 
 
 def counted(results: Iterable[AttackResult]) -> list[AttackResult]:
-    """Attacks on which the score rests: the valid ones, without bounds; and weak ones, which can only lower it."""
-    return [r for r in results if not is_bound(r) and (r.status == "ok" or is_weak(r))]
+    """Attacks on which the score rests: the valid ones, without bounds and checks; weak ones can only lower it."""
+    return [r for r in results if not (is_bound(r) or is_check(r)) and (r.status == "ok" or is_weak(r))]
 
 
 def blocking_issues(results: Sequence[AttackResult]) -> list[str]:
     """Why no pass is possible, whatever the figures; empty if there is no reason."""
     found = [f"{r.name}: {' '.join(r.failures)}" for r in results if r.status == "invalid" and not is_weak(r)]
+    found += [f"{r.name} was not run: {r.reason}" for r in results if r.status == "skipped" and r.blocks]
     valid = counted(results)
     on_vectors = [r for r in valid if r.threat == "representation"]
     if not valid:

@@ -66,7 +66,7 @@ def against_the_paper(results: Iterable[AttackResult]) -> str | None:
 
 def _verdict(results: Sequence[AttackResult]) -> str:
     valid = counted(results)
-    parts = []
+    parts = [f"The release is not what was stated ({r.name}): {' '.join(r.faults)}" for r in results if r.faults]
     if valid:
         worst, *others = sorted(valid, key=lambda r: (-exposure(r).high, -exposure(r).value))
         parts += [_sentence(worst), _judged(worst, exposure(worst)), *_besides(worst, others)]
@@ -128,9 +128,11 @@ def _judged(result: AttackResult, found: Exposure) -> str:
 
 
 def _left_open(results: Sequence[AttackResult]) -> list[str]:
-    n_invalid = sum(r.status == "invalid" and not is_weak(r) for r in results)
+    n_invalid = sum(r.status == "invalid" and not is_weak(r) and not r.faults for r in results)
     n_skipped = sum(r.status == "skipped" for r in results)
-    parts = [f"{_attacks(n_invalid)} invalid, which is an error of the audit and never a pass."] if n_invalid else []
+    missing = " and ".join(f"{r.name} ({r.reason.rstrip('.')})" for r in results if r.blocks)
+    parts = [f"No pass, because the release calls for {missing}, which was not run."] if missing else []
+    parts += [f"{_attacks(n_invalid)} invalid, which is an error of the audit and never a pass."] if n_invalid else []
     return [*parts, f"{_attacks(n_skipped)} skipped."] if n_skipped else parts
 
 

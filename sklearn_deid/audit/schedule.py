@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from threading import Lock
 from typing import Any
 
@@ -32,6 +32,8 @@ class PlannedAttack:
         Expected success relative to the other attacks.
     seconds : float
         Expected duration on one core in seconds, controls included.
+    called_for : bool
+        Whether an audit cannot be passed without the attack: the user named it, or it is one of the "quick" attacks.
     """
 
     name: str
@@ -39,6 +41,12 @@ class PlannedAttack:
     run: Callable[[Any], list[AttackResult]]
     strength: float = 1.0
     seconds: float = 1.0
+    called_for: bool = True
+
+    def left_out(self, reason: str) -> AttackResult:
+        """Result of the attack if it cannot be run; blocks a pass if the audit calls for the attack."""
+        skipped = self.attack.skip(reason)
+        return replace(skipped, blocks=self.called_for) if isinstance(skipped, AttackResult) else skipped
 
 
 def run_attacks(
@@ -81,7 +89,7 @@ def run_attacks(
         while waiting and len(some) < n:
             i = waiting.pop(0)
             if left is not None and planned[i].seconds * pace > left:
-                results[i] = [planned[i].attack.skip(f"It would not have ended within max_seconds={max_seconds:g}.")]
+                results[i] = [planned[i].left_out(f"It would not have ended within max_seconds={max_seconds:g}.")]
                 say(f"{planned[i].attack.name}: skipped, no time")
             else:
                 some.append(i)
@@ -111,7 +119,7 @@ def _outcome(one: PlannedAttack) -> Sequence[AttackResult]:
         return one.run(one.attack)
     except (SequenceError, ValueError) as reason:
         # The message may enter a report: messages of attacks contain counts and parameters, never words.
-        return [one.attack.skip(str(reason))]
+        return [one.left_out(str(reason))]
 
 
 class ReportMemory:

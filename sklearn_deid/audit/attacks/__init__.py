@@ -36,6 +36,7 @@ __all__, _listed, __dir__ = lazy_names(
         "noise_template": "NoiseTemplate",
         "pairs": "PairAttack PairKnowledge PairRelease",
         "pseudonymised_text": "PseudonymKnowledge PseudonymisedText",
+        "release_file": "FileCheck SavedSentences",
         "replay": "RepeatedReleases ReplayAttack",
         "reidentification": "ReidentificationAttack",
         "released_tokens": "InversionKnowledge ReleasedTokens",

@@ -51,7 +51,7 @@ class VectorsBesideOwn:
     Attributes
     ----------
     X : TokenSequences of n sentences
-        Original words.
+        Original words, each sentence once: equal sentences of a release share their noise.
     left, own : ndarray of shape (n_tokens, d)
         Vectors that left, and vectors with noise that the audit drew.
     template : ndarray of shape (n_tokens, d)
@@ -171,10 +171,10 @@ class CasingLengthsAttack(AuditAttack):
             "by the number of tokens alone": float(lengths.mean()),
             "guessing among all candidates": 1.0 / candidates.shape[1],
         }
-        furthest, limit = _furthest(beside) if beside else (None, None)
+        furthest, limit = _furthest(beside) if beside else (0.0, 0.0)
         if beside:
             details |= {"furthest casing class, standard errors": furthest, "limit": limit}
-        result = AttackResult(
+        return AttackResult(
             self.name,
             self.threat,
             self.attacker,
@@ -185,13 +185,11 @@ class CasingLengthsAttack(AuditAttack):
             Estimate.from_hits(_picked(rows, candidates, words, words)),
             _POSITIVE_BAR,
             seconds=perf_counter() - started,
+            faults=() if furthest <= limit else (_LEAK.format(furthest, limit),),
             **self.declared,
             settings={"open_by_declaration": True, "casing_left": released.casing is not None},
             details=details,
         )
-        if furthest is None or limit is None or furthest <= limit:
-            return result
-        return result.with_error(_LEAK.format(furthest, limit))
 
     def _candidates(self, X: TokenSequences) -> tuple[np.ndarray, np.ndarray]:
         """Measured rows, and their candidates of distinct words, shape (n, C); the first candidate is the row."""
@@ -229,9 +227,8 @@ def _furthest(beside: list[VectorsBesideOwn]) -> tuple[float, float]:
     """Largest standardised sum over the classes, features and dimensions, and its limit in an intact release."""
     sums, squares, tests = 0.0, 0.0, 0
     for part in beside:
-        kept = _distinct(part.X)
         # shape: (n_sentences, n_classes, n_features)
-        by_sentence = _by_sentence(part)[kept]
+        by_sentence = _by_sentence(part)
         sums = sums + by_sentence.sum(axis=0)
         squares = squares + (by_sentence**2).sum(axis=0)
     tests = int(np.count_nonzero(squares))
@@ -256,11 +253,3 @@ def _features(part: VectorsBesideOwn, vectors: np.ndarray) -> np.ndarray:
     """Numbers, squared distances from the template, and parities of the grid steps, shape (n_tokens, 3 d)."""
     values = vectors.astype(np.float64)
     return np.hstack([values, (values - part.template) ** 2, np.rint(values / part.grid) % 2.0])
-
-
-def _distinct(X: TokenSequences) -> np.ndarray:
-    """First row of each distinct sentence: equal sentences of a release share their noise."""
-    first: dict[tuple[str, ...], int] = {}
-    for row, sentence in enumerate(X):
-        first.setdefault(tuple(sentence), row)
-    return np.array(sorted(first.values()), dtype=np.int64)

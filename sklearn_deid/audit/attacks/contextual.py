@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...metrics import Estimate
+from ...metrics import Estimate, normalised_prior
 from ...pseudonyms.phi_tokens import find_phi_tokens
 from ...pseudonyms.policy import EXCLUDED
 from ...tagging.tagger_data import distinct_words
@@ -74,9 +74,10 @@ class ContextualAttack(AuditAttack):
     """Name PHI words from the release together with the sentence around them.
 
     The attacker learns trigrams from public notes of the same kind, and combines the probability of a sentence with the
-    likelihood of the release. For pseudonymised text the likelihood is the exact probability of each surrogate, and a
-    beam search decodes all PHI words of a sentence together. For private vectors the likelihood is Gaussian around the
-    noise-free encoding of each candidate; one PHI word of a sentence is unknown, and the candidates are its neighbours.
+    likelihood of the release. They also know how frequent each word of a label is, as in `ReidentificationAttack`. For
+    pseudonymised text the likelihood is the exact probability of each surrogate, and a beam search decodes all PHI
+    words of a sentence together. For private vectors the likelihood is Gaussian around the noise-free encoding of each
+    candidate; one PHI word of a sentence is unknown, and the candidates are its neighbours.
 
     The finding is the gain over the prior alone, which guesses from the sentence without the release. The details show
     the prior alone, the release alone and both. The positive control decodes a release that hides next to nothing.
@@ -175,7 +176,7 @@ class ContextualAttack(AuditAttack):
         self._knowledge = knowledge
         words = knowledge.words or ()
         if knowledge.mechanism is not None:
-            words = [word for of_label in self._by_label().values() for word in of_label]
+            words = [word for of_label in normalised_prior(knowledge.mechanism.prior).values() for word in of_label[0]]
         self._prior = SentencePrior(knowledge.sentences, words)
         return self
 
@@ -228,18 +229,11 @@ class ContextualAttack(AuditAttack):
 
     # ---- pseudonymised text
 
-    def _by_label(self) -> dict[str, list[str]]:
-        """Possible words of each label; "all" if the attacker knows no labels."""
-        assert self._knowledge.mechanism is not None
-        prior = self._knowledge.mechanism.prior
-        labelled = all(isinstance(value, dict) for value in prior.values())
-        return {k: list(v) for k, v in prior.items()} if labelled else {"all": list(prior)}
-
     def _of_text(self, text: PseudonymisedText, openly: bool) -> Iterator[Lattice]:
         """Sentences with surrogates. In the control every word is released unchanged."""
         known = self._knowledge.mechanism
         assert known is not None
-        mechanism, pool = getattr(known.mechanism, "mechanism_", known.mechanism), self._by_label()
+        mechanism, pool = getattr(known.mechanism, "mechanism_", known.mechanism), normalised_prior(known.prior)
         phi = find_phi_tokens(text.original, text.tags)
         moved = (mechanism.policy.actions(phi.words)[0] < EXCLUDED)[phi.word_ids]
         label_of = np.array(["all" if "all" in pool else label for label in phi.labels], dtype=object)[phi.label_ids]
@@ -248,11 +242,14 @@ class ContextualAttack(AuditAttack):
         wanted = np.flatnonzero(moved & np.isin(phi.sentences, rows[: self.n_sentences]))
         original, shown = (x.data[phi.positions[wanted]].tolist() for x in (text.original, text.released))
         if openly:
-            mechanism = Unmoved([word for words in pool.values() for word in words])
+            mechanism = Unmoved([word for words, _, _ in pool.values() for word in words])
             numbers = mechanism.sample(original, np.random.default_rng(0))
         else:
             numbers = release_numbers(mechanism, original, shown)
-        evidence = {label: _Evidence(mechanism, words, numbers, self._prior) for label, words in pool.items()}
+        evidence = {
+            label: _Evidence(mechanism, list(words), weights, numbers, self._prior)
+            for label, (words, weights, _) in pool.items()
+        }
         for row in np.unique(phi.sentences[wanted]).tolist():
             here = np.flatnonzero(phi.sentences[wanted] == row)
             places = (phi.positions[wanted[here]] - text.original.offsets[row]).tolist()
@@ -286,8 +283,10 @@ class ContextualAttack(AuditAttack):
 class _Evidence:
     """Log-probability of releases for the possible words of a label."""
 
-    def __init__(self, mechanism: Any, words: list[str], numbers: np.ndarray, prior: SentencePrior) -> None:
-        self._numbers, self._seen = prior.numbers(words), np.unique(numbers)
+    def __init__(
+        self, mechanism: Any, words: list[str], weights: np.ndarray, numbers: np.ndarray, prior: SentencePrior
+    ) -> None:
+        self._numbers, self._seen, self._base = prior.numbers(words), np.unique(numbers), weights
         self._table = known_table(mechanism, words, self._seen).tocsc()
 
     def of(self, number: int) -> Choices:
@@ -295,8 +294,10 @@ class _Evidence:
         column = self._table[:, [int(np.searchsorted(self._seen, number))]].tocoo()
         fitting = column.coords[0][column.data > 0]
         if not len(fitting):
-            return Choices(self._numbers, np.zeros(len(self._numbers)))
-        return Choices(self._numbers, _filled(len(self._numbers), fitting, np.log(column.data[column.data > 0])))
+            return Choices(self._numbers, np.zeros(len(self._numbers)), self._base)
+        evidence = np.full(len(self._numbers), -np.inf)
+        evidence[fitting] = np.log(column.data[column.data > 0])
+        return Choices(self._numbers, evidence, self._base)
 
 
 def _words_of_table(release: Any) -> list[str]:
@@ -305,15 +306,9 @@ def _words_of_table(release: Any) -> list[str]:
     return [*own, *(stored[row] for row in release.pairs.vector_rows[len(own) :].tolist())]
 
 
-def _filled(n: int, at: np.ndarray, values: np.ndarray) -> np.ndarray:
-    out = np.full(n, -np.inf)
-    out[at] = values
-    return out
-
-
 def _without_evidence(one: Lattice) -> Lattice:
     """The same sentence for an attacker who does not see the release."""
-    blank = {p: Choices(c.words, np.zeros(len(c.words))) for p, c in one.choices.items()}
+    blank = {p: c._replace(log_evidence=np.zeros(len(c.words))) for p, c in one.choices.items()}
     return one._replace(choices=blank)
 
 
@@ -321,7 +316,7 @@ def _hits_of_evidence(one: Lattice) -> np.ndarray:
     """Expected hits of an attacker who does not read the sentence, with ties in random order."""
     hits = []
     for position, truth in one.truths.items():
-        words, evidence = one.choices[position]
+        words, evidence, _ = one.choices[position]
         best = words[evidence == evidence.max()]
         hits.append(float(np.mean(best == truth)))
     return np.array(hits)

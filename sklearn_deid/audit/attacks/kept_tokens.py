@@ -118,7 +118,13 @@ class KeptTokensAttack(AuditAttack):
         chances = self._chances(released)
         threshold = FALSE_ALARM / (len(np.unique(released.label_ids)) + 1)
         counts = _counts(released, chances)
-        result = AttackResult(
+        alarms = [
+            f"{name}: {of['unchanged']} of {of['words']}, {of['expected']:.1f} expected"
+            for name, of in counts.items()
+            if of["tail"] < threshold
+        ]
+        fault = f"The text shows more words unchanged than the stated mechanism explains ({'; '.join(alarms)})."
+        return AttackResult(
             self.name,
             self.threat,
             self.attacker,
@@ -129,19 +135,10 @@ class KeptTokensAttack(AuditAttack):
             Estimate.exact(float(_tail(len(released), chances) < threshold or chances.mean() >= _NOTHING_MOVES)),
             _POSITIVE_BAR,
             seconds=perf_counter() - started,
+            faults=(fault,) if alarms else (),
             **self.declared,
             settings={"false_alarm": FALSE_ALARM},
             details={"by label": counts, "share of restored words that is noticed": _noticed(chances, threshold)},
-        )
-        alarms = [
-            f"{name}: {of['unchanged']} of {of['words']}, {of['expected']:.1f} expected"
-            for name, of in counts.items()
-            if of["tail"] < threshold
-        ]
-        if not alarms:
-            return result
-        return result.with_error(
-            f"The text shows more words unchanged than the stated mechanism explains ({'; '.join(alarms)})."
         )
 
     def _chances(self, released: WordDraws) -> np.ndarray:

@@ -95,7 +95,7 @@ class ReplayAttack(AuditAttack):
         """Return why there is nothing to compare: no noise is stated, or the release cannot be repeated."""
         if not release.is_bounded:
             return "The release states no noise."
-        return None if hasattr(release, "repeated_releases") else "A saved release cannot be made again."
+        return None if release.can_repeat else "A saved release cannot be made again."
 
     def run(self, release: Any) -> list[AttackResult]:
         """Release the measured sentences several times, and compare."""

@@ -21,10 +21,14 @@ class Choices(NamedTuple):
         Numbers of the words in the vocabulary of the prior.
     log_evidence : ndarray of float, shape (C,)
         Log-likelihood of the released token or vector for each word, up to a constant.
+    base : ndarray of float, shape (C,), or None
+        Probability of each word at such a position without its context, such as the frequency of a name. None means
+        equal probabilities.
     """
 
     words: np.ndarray
     log_evidence: np.ndarray
+    base: np.ndarray | None = None
 
 
 class SentencePrior:
@@ -102,6 +106,10 @@ class SentencePrior:
     def decode(self, sentence: np.ndarray, choices: dict[int, Choices]) -> dict[int, int]:
         """Find the most probable words of a sentence by a beam search over trigrams.
 
+        At an unknown position, the prior is half the language model among the choices and half their ``base``. The
+        language model is overconfident about words that its sentences do not contain. The mixture is never more than a
+        factor of 2 below the better of both.
+
         Parameters
         ----------
         sentence : ndarray of int, shape (time,)
@@ -123,9 +131,10 @@ class SentencePrior:
         for position in range(first, min(last + 3, len(sentence))):
             here = choices.get(position)
             words = sentence[position : position + 1] if here is None else here.words
-            table = scores[:, None] + self._log_table(states, words)
-            if here is not None:
-                table = table + here.log_evidence
+            if here is None:
+                table = scores[:, None] + self._log_of_word(states, int(words[0]))
+            else:
+                table = scores[:, None] + self._log_of_choices(states, here) + here.log_evidence
             origin, chosen = _best_states(table, states[:, 1])
             trail.append((origin, chosen))
             states, scores = np.stack([states[origin, 1], words[chosen]], axis=1), table[origin, chosen]
@@ -136,12 +145,15 @@ class SentencePrior:
             best = int(origin[best])
         return found
 
-    def _log_table(self, states: np.ndarray, words: np.ndarray) -> np.ndarray:
-        """Log-probability of each word after each state, shape (n_states, n_words)."""
-        pairs = [(int(u), int(v)) for u, v in states]
-        if len(words) == 1:
-            return np.log([[self.probability(pair, int(words[0]))] for pair in pairs])
-        return np.log(np.stack([self.probabilities(pair, words) for pair in pairs]))
+    def _log_of_word(self, states: np.ndarray, word: int) -> np.ndarray:
+        """Log-probability of a known word after each state, shape (n_states, 1)."""
+        return np.log([[self.probability((int(u), int(v)), word)] for u, v in states])
+
+    def _log_of_choices(self, states: np.ndarray, choices: Choices) -> np.ndarray:
+        """Log-probability of each choice after each state, shape (n_states, C)."""
+        base = np.full(len(choices.words), 1.0 / len(choices.words)) if choices.base is None else choices.base
+        after = np.stack([self.probabilities((int(u), int(v)), choices.words) for u, v in states])
+        return np.log(0.5 * after / after.sum(axis=1, keepdims=True) + 0.5 * base)
 
 
 def _as_arrays(counts: Counter[int]) -> tuple[np.ndarray, np.ndarray, int]:

@@ -278,10 +278,18 @@ class UpdateLeakageAttack(AuditAttack):
         known = " and the public word vectors" if self.kind == "span" else ""
         return f"A curious server that sees each update of a site, knows the model{known}, and follows the protocol."
 
+    def requires(self, release: Any) -> str | None:
+        """Return why the attack cannot run: the tagger of the exchange does not read such features."""
+        return None if release.reads(self.parameter) else "The network of this exchange has no parameter of that kind."
+
     def run(self, release: Any) -> list[AttackResult]:
-        """Find the rows that occurred in the sentences behind the uploads of an exchange."""
-        if self.kind != "span" and not release.has_parameter(self.parameter):
-            return [self.skip("The network of this exchange has no parameter of that kind.")]
+        """Find the rows that occurred in the sentences behind the uploads of an exchange.
+
+        Raises
+        ------
+        ValueError
+            If the tagger has the features, but its network has no parameter of the name that the attack knows.
+        """
         found = self.fit(release.knowledge_of(self.parameter)).attack(release.updates_of(self.parameter))
         details = {"sites": release.n_sites, **found.details}
         name = found.name.replace("which word vectors", f"which vectors of {_ROWS_OF.get(self.parameter, 'words')}")

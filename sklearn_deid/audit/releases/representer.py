@@ -70,13 +70,14 @@ class ReleasedRepresenter(VectorRelease):
     """
 
     kind = REPRESENTATION
+    can_repeat = True
 
     def __init__(self, representer: Any, data: AuditData) -> None:
         super().__init__(data, representer.device)
         # A copy never keeps the seed of the noise. A seeded representer draws from the audit's seed instead.
         self.is_seeded = getattr(representer, "_noise_seeds", None) is not None
         self.representer = _copied(representer)
-        self._released = {part: self._drawn(self.data.X[data.parts[part]], i) for i, part in enumerate(_PARTS)}
+        self._released = self._releases()
 
     @property
     def is_bounded(self) -> bool:
@@ -177,20 +178,19 @@ class ReleasedRepresenter(VectorRelease):
 
         The method computes them with the library's own code: an estimator whose `noise_free` is broken cannot hide.
         """
-        network = self.network
-        plain = copy.copy(network)  # shares the weights
-        plain.unit_norm = False
-        X = self.data.X[self.data.parts[part]]
-        mean = encode_sentences(plain, self.representer._vectors, X, casing=False, generator=None)
+        network, X = self.network, self.data.X[self.data.parts[part]]
+        mean = encode_sentences(unscaled(network), self.representer._vectors, X, casing=False, generator=None)
         std = network.output_std().detach().cpu().numpy().astype(np.float64)
         has_input_noise = network.input_noise.kind != "none"
         return NoiseTemplate(mean.astype(np.float64), std, network.unit_norm, noise_grid(network), has_input_noise)
 
     def beside_own(self, part: str) -> VectorsBesideOwn:
-        """Vectors of a part that left, beside vectors that the audit makes with the published network."""
-        X, rng = self.data.X[self.data.parts[part]], np.random.default_rng([self.data.seed, _PARTS.index(part)])
+        """Vectors of the distinct sentences of a part that left, beside vectors that the audit makes of them."""
+        X, once = self.data.X[self.data.parts[part]][self._first[part]], self._once[part]
+        rng = np.random.default_rng([self.data.seed, _PARTS.index(part)])
         own = encode_sentences(self.network, self.representer._vectors, X, casing=False, generator=rng)
-        return VectorsBesideOwn(X, self.vectors(part), own, self.templates(part).vectors, released_grid(self.network))
+        template = self.templates(part).vectors[once]
+        return VectorsBesideOwn(X, self.vectors(part)[once], own, template, released_grid(self.network))
 
     @cached_property
     def noise_template(self) -> NoiseTemplate:
@@ -282,10 +282,17 @@ class ReleasedRepresenter(VectorRelease):
             digest.update(np.ascontiguousarray(array).tobytes())
         return digest.hexdigest()
 
-    @cached_property
-    def _first(self) -> dict[str, np.ndarray]:
+    def _releases(self) -> dict[str, TokenVectors]:
+        """Release of each part, by the public `transform`."""
+        return {part: self._drawn(self.data.X[self.data.parts[part]], i) for i, part in enumerate(_PARTS)}
+
+    def _distinct(self) -> dict[str, np.ndarray]:
         """For each part, its distinct sentences: equal sentences of one call share their noise on purpose."""
         return {part: first_of_each(self.data.X[rows]) for part, rows in self.data.parts.items()}
+
+    @cached_property
+    def _first(self) -> dict[str, np.ndarray]:
+        return self._distinct()
 
     @property
     def _once(self) -> dict[str, np.ndarray]:
@@ -329,6 +336,13 @@ class ReleasedRepresenter(VectorRelease):
         if released.d != width:
             raise ValueError(f"The representer under attack released {released.d} columns and declares {width}.")
         return released
+
+
+def unscaled(network: Representer) -> Representer:
+    """Return the same network without the scaling to length 1; both share their weights."""
+    plain = copy.copy(network)
+    plain.unit_norm = False
+    return plain
 
 
 def first_of_each(X: TokenSequences) -> np.ndarray:

@@ -12,6 +12,8 @@ import numpy as np
 from ...federated.layout import ParameterLayout
 from ...federated.sparse import SparseUpdate
 from ...federated.tagger_learner import tagger_layout
+from ...tagging.pretrained_encoder import PretrainedEncoder
+from ...tagging.strategies import SelfAttention
 from ...tagging.tagger_data import distinct_words, encode_tags, inner_tags
 from ...text import CASING_CLASSES, character_ids, shape_ids
 from ..attacks.updates import CHARACTERS, LABELS, SHAPES, WORD_VECTORS, ReleasedUpdates, UpdateKnowledge
@@ -73,9 +75,18 @@ class ReleasedExchange:
         """Number of workers that sent updates."""
         return len(np.unique(self._owner))
 
-    def has_parameter(self, parameter: str) -> bool:
-        """Whether the network has a parameter."""
-        return parameter in self._layout.names
+    def reads(self, parameter: str) -> bool:
+        """Whether the settings of the tagger say that its network has a parameter.
+
+        The settings decide and not the names in the network: a renamed parameter must not end the attack silently.
+        """
+        tagger = self._tagger
+        own_features = not isinstance(tagger.encoder, PretrainedEncoder)
+        if parameter in (CHARACTERS, SHAPES):
+            return own_features and tagger.characters is not None
+        if parameter == WORD_VECTORS:
+            return own_features and tagger._vectors is not None and not isinstance(tagger.encoder, SelfAttention)
+        return parameter == LABELS or parameter in self._layout.names
 
     def knowledge_of(self, parameter: str) -> UpdateKnowledge:
         """Knowledge of an attacker who reads one parameter.
@@ -83,8 +94,14 @@ class ReleasedExchange:
         Raises
         ------
         ValueError
-            If the rows of the parameter that a sentence touches are not known.
+            If the network has no parameter of this name, or the rows that a sentence touches are not known.
         """
+        own = _FIRST_LAYER if parameter == WORD_VECTORS else parameter
+        if own not in self._layout.names:
+            raise ValueError(
+                f"The network of this exchange has no parameter {own!r}, although its settings say so: it was renamed, "
+                "and what its updates tell is not known."
+            )
         if parameter == WORD_VECTORS:
             return UpdateKnowledge(self._first_layer[0], None, self._readable[1])
         # The general frequencies of labels are public; for the other parameters the attacker knows no frequencies.

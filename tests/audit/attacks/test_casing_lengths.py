@@ -78,13 +78,6 @@ def test_standard_errors_are_those_of_one_class_by_hand():
     assert furthest == pytest.approx(max(1 / 3, 5 / 9))
 
 
-def test_equal_sentences_count_once():
-    part = vectors(60)
-    twice = TokenSequences.from_rows([*part.X, *part.X])
-    both = [np.concatenate([v, v]) for v in (part.left, part.own, part.template)]
-    assert _furthest([VectorsBesideOwn(twice, *both, part.grid)]) == _furthest([part])
-
-
 @pytest.mark.parametrize("how", ["shift", "louder", "last bit"])
 def test_hidden_casing_is_found(how):
     part = vectors(600)

@@ -51,14 +51,21 @@ def test_decoding_is_that_of_an_enumeration(prior, seed):
     sentence = rng.integers(1, prior.n_words, size=time)
     unknown = np.sort(rng.permutation(time)[: int(rng.integers(1, min(time, 3) + 1))]).tolist()
     words = {p: rng.permutation(np.arange(1, prior.n_words))[: int(rng.integers(2, 5))] for p in unknown}
-    choices = {p: Choices(w, np.log(rng.random(len(w)))) for p, w in words.items()}
+    bases = {p: rng.dirichlet(np.ones(len(w))) if seed % 2 else None for p, w in words.items()}
+    choices = {p: Choices(w, np.log(rng.random(len(w))), bases[p]) for p, w in words.items()}
 
     def total(chosen):
         whole, score = sentence.copy(), 0.0
         for p, i in zip(unknown, chosen, strict=True):
             whole[p], score = words[p][i], score + choices[p].log_evidence[i]
         padded = [0, 0, *whole.tolist()]
-        return score + sum(np.log(prior.probability(tuple(padded[i : i + 2]), padded[i + 2])) for i in range(time))
+        for i in range(time):
+            context, p = tuple(padded[i : i + 2]), prior.probability(tuple(padded[i : i + 2]), padded[i + 2])
+            if i in unknown:  # half the language model among the choices, half the base
+                base = 1 / len(words[i]) if bases[i] is None else bases[i][chosen[unknown.index(i)]]
+                p = 0.5 * p / prior.probabilities(context, words[i]).sum() + 0.5 * base
+            score += np.log(p)
+        return score
 
     best = max(itertools.product(*(range(len(words[p])) for p in unknown)), key=total)
     assert prior.decode(sentence, choices) == dict(zip(unknown, best, strict=True))

@@ -1,0 +1,112 @@
+"""Release of a saved folder of vectors, of which a stranger knows the bytes and perhaps the published representer."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...exceptions import BundleError
+from ...representations.sharing import SharedRepresentation, has_keyed_noise
+from ...text import CASING_CLASSES
+from ..attacks.release_file import SavedSentences
+from ..attacks.seed_search import SeedTarget
+from ..audit_data import AuditData
+from ..released_step import RELEASE_FILE
+
+
+class ReleasedFile:
+    """Vectors and tags of a saved folder.
+
+    Parameters
+    ----------
+    shared : SharedRepresentation
+        Opened folder.
+    representer : PrivateRepresenter, optional
+        Published representer behind the vectors.
+    original : ndarray of shape (n_sentences,), optional
+        Row of each sentence in the notes, -1 where the row is not known for sure.
+
+    Raises
+    ------
+    BundleError
+        If the vectors were made by another representer.
+    """
+
+    kind = RELEASE_FILE
+    is_bounded = True  # a folder that states no noise cannot be opened
+
+    def __init__(self, shared: SharedRepresentation, representer: Any = None, original: np.ndarray | None = None):
+        if shared.origin is None:
+            raise BundleError("The folder does not say who made its vectors.")
+        self.shared, self.origin, self.representer, self._original = shared, shared.origin, representer, original
+        check_same_representer(shared, representer)
+        rows = np.arange(len(shared))
+        # The words are not known. No attack of a folder reads them, and the tags have the same sentences.
+        none = np.zeros(0, dtype=np.int64)
+        self.data = AuditData(shared.y, shared.y, shared.groups, none, none, rows, rows, 0)
+
+    def digest(self) -> None:
+        """Return None: checks of a folder are quick, and a folder may change."""
+
+    @property
+    def vectors(self) -> np.ndarray:
+        """Vectors of all tokens, without casing columns."""
+        return np.asarray(self.shared.X.data[:, : self.origin.n_components])
+
+    @property
+    def saved_sentences(self) -> SavedSentences:
+        """Content of the folder in its order."""
+        shared, noise = self.shared, self.origin.noise
+        return SavedSentences(
+            self.vectors,
+            shared.X.offsets,
+            np.array([tag != "O" for tag in shared.y.data], dtype=bool),
+            shared.groups,
+            bool(shared.manifest["shuffled"]),
+            float(noise.get("smallest_std", 0.0)),
+            float(noise.get("grid", 1.0)),
+            self._original,
+            tuple(self._wrong_statements()),
+        )
+
+    @property
+    def seed_target(self) -> SeedTarget:
+        """Sentences whose order in the transform is not known."""
+        in_order = not self.shared.manifest["shuffled"]
+        return SeedTarget(self.vectors, self.shared.X.lengths, self._input_width, in_order)
+
+    @property
+    def _input_width(self) -> int:
+        if self.representer is None:
+            return 0  # bounded training, the default, has no noise at the input
+        noise = self.representer.network_.input_noise
+        return noise.size if noise.kind != "none" else 0
+
+    def _wrong_statements(self) -> list[str]:
+        """Statements of the manifest that are wrong without any test."""
+        found, vectors, noise = [], self.vectors.astype(np.float64), self.origin.noise
+        if not has_keyed_noise(self.origin):
+            found.append(
+                "The folder has format 1: its noise comes from a generator with 2^32 seeds, and anyone removes it."
+            )
+        if not noise.get("smallest_std", 0.0) > 0.0:
+            found.append("The manifest states a dimension without noise.")
+        if self.origin.settings.get("unit_norm"):
+            length = np.linalg.norm(vectors, axis=1)
+            # Rounding of d numbers to the grid moves the length by at most sqrt(d) / 2 steps.
+            if (np.abs(length - 1.0) > np.sqrt(vectors.shape[1]) * 2.0**-19).any():
+                found.append("The settings say that vectors have length 1; some have another length.")
+        if self.origin.casing:
+            columns = np.asarray(self.shared.X.data[:, self.origin.n_components :])
+            one_hot = np.isin(columns, (0.0, 1.0)).all() and (columns.sum(axis=1) == 1.0).all()
+            if columns.shape[1] != len(CASING_CLASSES) or not one_hot:
+                found.append("The casing columns hold something else than one casing class for each token.")
+        return found
+
+
+def check_same_representer(shared: SharedRepresentation, representer: Any) -> None:
+    """Raise BundleError if a folder was not made by a representer."""
+    origin = shared.origin
+    if representer is not None and origin is not None and origin.fingerprint != representer.fingerprint_:
+        raise BundleError("The release was made by another representer than the given one.")

@@ -1,0 +1,152 @@
+"""Release of a saved folder whose sentences were matched to the notes behind it."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import Any
+
+import numpy as np
+import torch
+from scipy.optimize import linear_sum_assignment
+
+from ...exceptions import SequenceError
+from ...representations.encoding import encode_sentences
+from ...representations.sharing import SharedRepresentation
+from ...sequences import TokenSequences, TokenVectors
+from ...text import casing_ids
+from ..attacks.lookup import log_likelihood_of_directions, log_likelihood_of_vectors
+from ..audit_data import AuditData
+from .representer import ReleasedRepresenter, first_of_each, published_network, unscaled
+
+
+class MatchedFile(ReleasedRepresenter):
+    """Vectors of a saved folder, in the order of the notes, and the published network behind them.
+
+    Parameters
+    ----------
+    shared : SharedRepresentation
+        Opened folder.
+    representer : fitted PrivateRepresenter
+        Published representer that made the vectors.
+    data : AuditData
+        Sentences of the audit.
+    rows : ndarray of shape (n,)
+        Row in the folder of each sentence of the notes, see `matched_rows`.
+    sure : ndarray of bool, shape (n,)
+        Whether length, tags and casing alone tell the row.
+    """
+
+    can_repeat = False
+
+    def __init__(
+        self, shared: SharedRepresentation, representer: Any, data: AuditData, rows: np.ndarray, sure: np.ndarray
+    ) -> None:
+        self._shared, self._file_rows, self._sure = shared, rows[data.rows], sure[data.rows]
+        super().__init__(representer, data)
+
+    def _releases(self) -> dict[str, TokenVectors]:
+        """Vectors of the folder instead of new ones: nothing is released by this audit."""
+        X = self._shared.X
+        found = {part: X[self._file_rows[rows]] for part, rows in self.data.parts.items()}
+        return {part: TokenVectors(np.asarray(one.data), one.offsets, X.origin) for part, one in found.items()}
+
+    def _distinct(self) -> dict[str, np.ndarray]:
+        """Sentences of each part whose row is sure: a row chosen by likelihood would have too little noise."""
+        first = {part: first_of_each(self.data.X[rows]) for part, rows in self.data.parts.items()}
+        return {part: rows[self._sure[self.data.parts[part]][rows]] for part, rows in first.items()}
+
+
+def matched_rows(
+    shared: SharedRepresentation, representer: Any, X: TokenSequences, y: TokenSequences
+) -> tuple[np.ndarray, np.ndarray]:
+    """Find the sentence of a folder that was made of each sentence of the notes.
+
+    Sentences of equal length, tags and casing (if the casing is released) are candidates for each other. Among several
+    candidates the assignment of the largest likelihood decides, if the representer is given.
+
+    Parameters
+    ----------
+    shared : SharedRepresentation
+        Opened folder.
+    representer : fitted PrivateRepresenter or None
+        Published representer that made the vectors. Without it only sure rows are found.
+    X, y : TokenSequences of n sentences
+        Words and tags of the notes behind the folder.
+
+    Returns
+    -------
+    rows : ndarray of shape (n,)
+        Row in the folder for each sentence; -1 if unknown.
+    sure : ndarray of bool, shape (n,)
+        Whether length, tags and casing alone tell the row.
+
+    Raises
+    ------
+    SequenceError
+        If the notes are not those behind the folder.
+    """
+    own, there = _keys(shared, X, y)
+    if set(own) != set(there):
+        n = len(set(own) ^ set(there))
+        raise SequenceError(
+            f"The notes are not those behind the release: {n} kinds of sentences (length, tags, casing) are only in "
+            "one of both."
+        )
+    rows, sure = np.full(len(X), -1, dtype=np.int64), np.zeros(len(X), dtype=bool)
+    for key, members in own.items():
+        found = np.array(there[key])
+        number = _numbers_of(X, members)
+        n_distinct = int(number.max()) + 1
+        if n_distinct == len(found) == 1:
+            rows[members], sure[members] = found[0], True
+            continue
+        if len(found) == len(members):  # every copy of a sentence was released, with noise of its own
+            number, n_distinct = np.arange(len(members)), len(members)
+        if len(found) != n_distinct:
+            raise SequenceError(
+                "The notes are not those behind the release: some sentences are missing in one of both."
+            )
+        if representer is not None:
+            first = np.array([members[int(np.argmax(number == k))] for k in range(n_distinct)])
+            rows[members] = found[_assigned(shared, representer, X[first], found)][number]
+    return rows, sure
+
+
+def _keys(
+    shared: SharedRepresentation, X: TokenSequences, y: TokenSequences
+) -> tuple[dict[Any, list[int]], dict[Any, list[int]]]:
+    """Rows of the notes, and of the folder, by length, tags and casing."""
+    assert shared.origin is not None
+    d, casing = shared.origin.n_components, shared.origin.casing
+    classes = [casing_ids(X.data.tolist()), np.asarray(shared.X.data[:, d:]).argmax(axis=1) if casing else None]
+    out = []
+    for tags, offsets, shown in ((y, X.offsets, classes[0]), (shared.y, shared.X.offsets, classes[1])):
+        rows = defaultdict(list)
+        for i, row in enumerate(tags):
+            seen = tuple(shown[offsets[i] : offsets[i + 1]].tolist()) if casing and shown is not None else ()
+            rows[(tuple(row), seen)].append(i)
+        out.append(dict(rows))
+    return out[0], out[1]
+
+
+def _numbers_of(X: TokenSequences, members: list[int]) -> np.ndarray:
+    """Number of the distinct sentence of each member."""
+    number: dict[tuple[str, ...], int] = {}
+    return np.array([number.setdefault(tuple(X[i]), len(number)) for i in members])
+
+
+@torch.no_grad()
+def _assigned(shared: SharedRepresentation, representer: Any, X: TokenSequences, found: np.ndarray) -> np.ndarray:
+    """For each sentence, the position among the rows of the folder in the most likely assignment."""
+    network = published_network(representer)
+    mean = encode_sentences(unscaled(network), representer._vectors, X, casing=False, generator=None)
+    length = int(X.lengths[0])
+    mu = torch.from_numpy(mean.reshape(len(X), length, -1))  # shape: (n, time, d)
+    score = log_likelihood_of_directions if network.unit_norm else log_likelihood_of_vectors
+    d, cost = mu.shape[2], np.zeros((len(X), len(found)))
+    if not length:
+        return np.arange(len(found))
+    for j, row in enumerate(found.tolist()):
+        released = torch.from_numpy(np.array(shared.X[row][:, :d], dtype=np.float32))[None]
+        cost[:, j] = -score(released, mu, network.output_std()).numpy()
+    return linear_sum_assignment(cost)[1]
