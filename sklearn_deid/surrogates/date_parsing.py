@@ -185,9 +185,7 @@ def _with_apostrophe(raw: list[str], numbers: list[int]) -> list[bool]:
     return [i > 0 and raw[i - 1][-1] in "'\u2019" for i in numbers]
 
 
-def _number_roles(
-    numbers: list[str], has_month: bool, is_short_year: list[bool], day_first: bool
-) -> list[str] | None:
+def _number_roles(numbers: list[str], has_month: bool, is_short_year: list[bool], day_first: bool) -> list[str] | None:
     """Role of each number of a date; None if the numbers are no date."""
     values = [int(number) for number in numbers]
     is_year = [short or len(n) == 4 for n, short in zip(numbers, is_short_year, strict=True)]
@@ -247,7 +245,11 @@ def _is_compact(digits: str) -> bool:
 
 def _compact(digits: str, day_first: bool) -> list[tuple[str, str]] | None:
     """Pieces of a date without separators: 20110314, 14032011, 140311."""
-    if len(digits) == 8 and digits[:2] in ("18", "19", "20") and _day_and_month(int(digits[4:6]), int(digits[6:]), False):
+    if (
+        len(digits) == 8
+        and digits[:2] in ("18", "19", "20")
+        and _day_and_month(int(digits[4:6]), int(digits[6:]), False)
+    ):
         cut, roles = (0, 4, 6, 8), [YEAR, MONTH, DAY]
     else:
         cut = (0, 2, 4, len(digits)) if len(digits) > 4 else (0, 2, 4)

@@ -100,7 +100,9 @@ def _all_heads(forms: tuple[str, ...]) -> tuple[frozenset[str], ...]:
 def _heads(form: str) -> frozenset[str]:
     """Folded words of a form that tell the kind of institution."""
     own = fold(form.replace("{}", " ")).replace("&", " ")
-    return frozenset(word for word in _WORDS.findall(own) if len(word) >= _LEAST_HEAD or word in ("ch", "st", "ag", "bv"))
+    return frozenset(
+        word for word in _WORDS.findall(own) if len(word) >= _LEAST_HEAD or word in ("ch", "st", "ag", "bv")
+    )
 
 
 def _lower(job: str) -> str:

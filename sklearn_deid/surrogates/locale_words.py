@@ -261,9 +261,7 @@ def guess_locale(text: str, default: str = "en") -> str:
     'de'
     """
     tokens = Counter(re.findall(r"[^\W\d_]+", text.casefold()))
-    counts = {
-        locale: sum(tokens[word] for word in locale_words(locale).block("function words")) for locale in LOCALES
-    }
+    counts = {locale: sum(tokens[word] for word in locale_words(locale).block("function words")) for locale in LOCALES}
     best = max(counts, key=counts.__getitem__)
     return best if counts[best] else default
 

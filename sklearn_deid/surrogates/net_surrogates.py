@@ -35,9 +35,7 @@ class NetSurrogates:
         Function from a folded text to the names of the notes that it holds, with their surrogates.
     """
 
-    def __init__(
-        self, chance: PatientChance, words: LocaleWords, names_in: Callable[[str], dict[str, str]]
-    ) -> None:
+    def __init__(self, chance: PatientChance, words: LocaleWords, names_in: Callable[[str], dict[str, str]]) -> None:
         self._chance, self._words, self._names_in = chance, words, names_in
 
     def email(self, text: str) -> str | None:

@@ -131,9 +131,7 @@ class PlaceSurrogates:
             # "ß" folds to "ss": the written end is cut by its own length.
             written = piece[-_written_length(piece, suffix, length) :]
             rest = [random_of_form(p, chance) if p[0].isdigit() else p for p in pieces[i + 1 :]]
-            flats = [
-                random_of_form(p, chance) if p.isalpha() and len(p) == 1 else p for p in rest
-            ]
+            flats = [random_of_form(p, chance) if p.isalpha() and len(p) == 1 else p for p in rest]
             return "".join((with_case(name, piece), written, *flats))
         return None
 
@@ -144,7 +142,8 @@ class PlaceSurrogates:
         if kind < 0.5:
             name = chance.pick(words.block("street names"))
         elif kind < 0.75 and words.locale != "en":
-            name = f"{chance.pick(words.given_names[chance.pick('MF')])} {draw_other(chance, words.surnames, self._avoided)}"
+            given = chance.pick(words.given_names[chance.pick("MF")])
+            name = f"{given} {draw_other(chance, words.surnames, self._avoided)}"
         else:
             name = draw_other(chance, words.surnames, self._avoided)
         return with_case(name, text.strip())

@@ -22,7 +22,8 @@ from .._compat import Interval, StrOptions, check_constraints
 from ..exceptions import DeidError, WithheldWarning
 from ..metrics import Counts, compare
 from ..sequences import TokenSequences, check_tags
-from ..text import REDACTION_MODES, Corpus, Document, Segmentation, Span, redact, segment, tags_to_spans
+from ..surrogates import SurrogateEngine, document_of, note_rewriter
+from ..text import Corpus, Document, Segmentation, Span, segment, tags_to_spans
 
 # Errors that a tagger may raise for one note and not for another (out of memory is a RuntimeError). Any other error is
 # a bug and stops the run.
@@ -141,29 +142,54 @@ class NoteDeidentifier(BaseEstimator):
             for (_, item), spans in zip(batch, self._annotate_batch(estimator, batch), strict=True):
                 yield item, spans
 
-    def redact(self, texts: Iterable[str | Document], mode: str = "label") -> list[str | None]:
+    def redact(
+        self, texts: Iterable[str | Document], mode: str | SurrogateEngine = "label", **settings: Any
+    ) -> list[str | Document | None]:
         """Redact the PHI of each note.
 
         Parameters
         ----------
         texts : iterable of str or Document
-            Raw notes.
-        mode : {"label", "mask", "remove"}, default="label"
-            Replacement of a span: the label in brackets, asterisks, or nothing.
+            Raw notes. A string is a patient of its own; a Document tells its patient.
+        mode : {"label", "mask", "remove", "surrogate"} or SurrogateEngine, default="label"
+            Replacement of a span: the label in brackets, asterisks, nothing, or invented PHI of the same kind and form.
+            A `SurrogateEngine` is the mode "surrogate" with choices of your own; use one engine for all notes of a
+            patient.
+        **settings
+            ``return_documents`` : bool, default=False
+                Whether to return each note as a Document with the spans of the new text. Labels and surrogates are
+                spans; masks and removed text are not. ``meta`` is left out.
+            ``locale`` : {"auto", "en", "es", "de", "fr", "nb", "it", "nl", "pt"}, default="auto"
+                Language of the surrogates; for mode="surrogate" only.
+            ``key`` : bytes, optional
+                Secret key of the surrogates; for mode="surrogate" only. None draws a new key at each call.
+            ``date_shift`` : int, default=3650
+                Largest shift of dates in days; for mode="surrogate" only.
 
         Returns
         -------
-        list of str or None
+        list of str, Document or None
             Redacted notes. The entry of a withheld note is None.
-        """
-        return list(self.iter_redact(texts, mode))
 
-    def iter_redact(self, texts: Iterable[str | Document], mode: str = "label") -> Iterator[str | None]:
+        Notes
+        -----
+        PHI that the tagger does not find stays in the text in every mode. Among surrogates, a reader sees less easily
+        which names were missed; whoever knows the patient sees it as before.
+        """
+        return list(self.iter_redact(texts, mode, **settings))
+
+    def iter_redact(
+        self, texts: Iterable[str | Document], mode: str | SurrogateEngine = "label", **settings: Any
+    ) -> Iterator[str | Document | None]:
         """Yield the redacted notes of `redact`; only one batch of notes is in memory at a time."""
-        if mode not in REDACTION_MODES:
-            raise ValueError(f"The 'mode' parameter must be one of {REDACTION_MODES}. Got {mode!r} instead.")
+        return_documents = settings.pop("return_documents", False)
+        rewrite = note_rewriter(mode, **settings)
         for item, spans in self.iter_annotate(texts):
-            yield None if spans is None else redact(_text_of(item), spans, mode)
+            if spans is None:
+                yield None
+                continue
+            new = rewrite(document_of(item, spans))
+            yield new if return_documents else new.text
 
     def score(self, corpus: Corpus | Sequence[Document], y: None = None, sample_weight: None = None) -> float:
         """Micro F1 of typed spans, called "strict" in `deid_report`.

@@ -6,7 +6,7 @@ from .characters import N_CHARACTER_CLASSES, N_SHAPE_CLASSES, character_ids, sha
 from .corpus import Corpus, SentenceData, patient_of
 from .documents import Document, Span
 from .labels import BINARY, I2B2_2014, MEDDOCAN, LabelScheme, get_label_scheme, label_map, relabel
-from .rewriting import REDACTION_MODES, Rewriting, merge_spans, redact, rewrite
+from .rewriting import REDACTION_MODES, Rewriting, merge_spans, redact, redact_document, rewrite
 from .segmentation import Segmentation, segment
 from .sentences import split_sentences
 from .spacy_bridge import make_spacy_tokenizer
@@ -47,6 +47,7 @@ __all__ = [
     "merge_spans",
     "patient_of",
     "redact",
+    "redact_document",
     "relabel",
     "repair_tags",
     "rewrite",
