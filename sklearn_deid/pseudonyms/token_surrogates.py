@@ -11,7 +11,8 @@ from ..sequences import TokenSequences
 from ..surrogates import Replacement, SurrogateEngine, random_of_form
 from ..text import Document, Span, tokenize
 
-_GLUED = frozenset("@._-/:'\u2019&+\u00ba\u00aa")
+_GLUED = frozenset("@._-/:'\u2019&+")
+_GLUED_BEFORE = _GLUED | frozenset("\u00ba\u00aa")
 _ORDINALS = frozenset(("st", "nd", "rd", "th"))
 
 
@@ -145,7 +146,7 @@ def joined(tokens: list[str]) -> str:
         last = tokens[i - 1] if i else ""
         is_glued = (
             last[-1:] in _GLUED
-            or token[:1] in _GLUED
+            or token[:1] in _GLUED_BEFORE
             or last == "("
             or token in (",", ")")
             or (last.isdigit() and token.lower() in _ORDINALS)

@@ -13,7 +13,7 @@ from .patient_chance import PatientChance
 
 _HOME_SHARE = 0.85
 _LONGEST_DOOR = 3
-_PIECES = re.compile(r"\d+|[^\W\d_]+\.?|[\W_]")
+_PIECES = re.compile(r"\d+|[^\W\d_\u00ba\u00aa]+\.?|[\W_\u00ba\u00aa]")
 _SUFFIXED = ("de", "nl", "nb")
 
 
@@ -111,7 +111,7 @@ class PlaceSurrogates:
     def _is_kept(self, pieces: list[str], i: int) -> bool:
         piece = fold(pieces[i]).rstrip(".")
         joined = fold("".join(pieces[i : i + 3]))
-        if not piece or not piece[0].isalpha():
+        if not piece or not piece[0].isalpha() or pieces[i] in "\u00ba\u00aa":
             return True
         if joined == "s/n" or fold("".join(pieces[max(i - 2, 0) : i + 1])) == "s/n":
             return True
