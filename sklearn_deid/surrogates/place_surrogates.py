@@ -102,11 +102,8 @@ class PlaceSurrogates:
 
     def _town(self, text: str) -> Town:
         chance = self._chance.again("town", fold(text))
-        for _ in range(50):
-            town = chance.pick(self._words.towns)
-            if fold(town.name) not in self._avoided:
-                break
-        return town
+        name = draw_other(chance, [town.name for town in self._words.towns], self._avoided)
+        return next(town for town in self._words.towns if town.name == name)
 
     def _is_kept(self, pieces: list[str], i: int) -> bool:
         piece = fold(pieces[i]).rstrip(".")
