@@ -143,7 +143,7 @@ def redact(text: str, spans: Iterable[Span], mode: str = "label") -> str:
     >>> redact("Seen by Who.", [Span(8, 11, "DOCTOR")])
     'Seen by [DOCTOR].'
     """
-    return redact_document(Document("text", text, tuple(spans)), mode).text
+    return rewrite(text, spans, _replacement(mode)).text
 
 
 def redact_document(document: Document, mode: str = "label") -> Document:
@@ -171,8 +171,11 @@ def redact_document(document: Document, mode: str = "label") -> Document:
     >>> redact_document(Document("n1", "Seen by Who.", (Span(8, 11, "DOCTOR"),))).spans[0].end
     16
     """
+    done = rewrite(document.text, document.spans, _replacement(mode))
+    return Document(document.doc_id, done.text, done.spans if mode == "label" else (), document.patient_id)
+
+
+def _replacement(mode: str) -> Callable[[Span], str]:
     if mode not in REDACTION_MODES:
         raise ValueError(f"The 'mode' parameter must be one of {REDACTION_MODES}. Got {mode!r} instead.")
-    put = {"label": lambda span: f"[{span.label}]", "mask": lambda span: _MASK, "remove": lambda span: ""}[mode]
-    done = rewrite(document.text, document.spans, put)
-    return Document(document.doc_id, done.text, done.spans if mode == "label" else (), document.patient_id)
+    return {"label": lambda span: f"[{span.label}]", "mask": lambda span: _MASK, "remove": lambda span: ""}[mode]
