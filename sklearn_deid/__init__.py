@@ -25,7 +25,7 @@ __all__, __getattr__, __dir__ = lazy_names(
         "federated": "DSSGDEnsemble",
         "pseudonyms": (
             "CusTextPseudonymizer GaussianNoisePerturber MadlibPseudonymizer NeighborPseudonymizer "
-            "RandomVectorPerturber SanTextPseudonymizer ZeroVectorPerturber"
+            "RandomVectorPerturber SanTextPseudonymizer SurrogatePseudonymizer ZeroVectorPerturber"
         ),
         "representations": "PrivateRepresenter load_representation pool_representations save_representation",
         "audit": "AdversarialPrivacyAuditor",

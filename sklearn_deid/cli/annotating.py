@@ -14,6 +14,7 @@ from .. import __version__
 from .._storage import bundle_digest
 from ..exceptions import CorpusFormatError, WithheldWarning
 from ..io import FORMATS
+from ..tagging.tagger_failure import TaggerFailure
 from ..text import TRANSFER_ENCODINGS, Document, Span
 from .failures import DONE, SOME_WITHHELD, one_line
 from .note_output import NoteOutput, NoteState
@@ -146,8 +147,15 @@ def _results(
             if spans is None:
                 reason = reasons.pop(document.doc_id, "The note cannot be processed.")
                 withhold(CorpusFormatError(reason, doc_id=document.doc_id))
-            else:
-                yield result(document, spans), document
+                continue
+            with TaggerFailure() as failure:
+                rewritten = result(document, spans)
+            if failure.error is not None:
+                # Surrogates are made from the note, so that an error of theirs could hold its text.
+                reason = f"The note cannot be rewritten: {type(failure.error).__name__}."
+                withhold(CorpusFormatError(reason, doc_id=document.doc_id))
+                continue
+            yield rewritten, document
 
 
 @contextmanager

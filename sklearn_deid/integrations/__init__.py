@@ -15,5 +15,6 @@ __all__, __getattr__, __dir__ = lazy_names(
         "annotation_view": "AnnotationView displacy_input",
         "hf_datasets": "corpus_from_dataset corpus_to_dataset",
         "spacy_component": "DeidComponent",
+        "surrogate_texts": "surrogate_doc surrogate_text",
     },
 )

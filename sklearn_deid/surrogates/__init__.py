@@ -4,9 +4,14 @@ from . import dates, identifiers, names, places
 from .chance import Chance
 from .data_file import Block, DataFile, Entry, read_data_file
 from .dates import DATE_FORMS, shift, years_between
+from .key_file import read_or_make_key
 from .keyed_chance import KeyedChance, new_key
 from .label_kinds import label_kinds
+from .locale_words import LOCALES
+from .mapping_file import MappingFile, read_mapping
 from .names import given_name, initials_of, misspell_name, surname
+from .note_rewriter import MODES, SURROGATE, note_rewriter
+from .number_surrogates import random_of_form
 from .placeholders import PlaceholderFiller, is_name_label
 from .surrogate_engine import Replacement, SurrogateEngine, document_of, rewritten
 from .surrogate_settings import SurrogateSettings
@@ -19,7 +24,11 @@ __all__ = [
     "DataFile",
     "Entry",
     "KeyedChance",
+    "LOCALES",
+    "MODES",
+    "MappingFile",
     "PlaceholderFiller",
+    "SURROGATE",
     "Replacement",
     "SurrogateEngine",
     "SurrogateSettings",
@@ -33,8 +42,12 @@ __all__ = [
     "misspell_name",
     "names",
     "new_key",
+    "note_rewriter",
     "places",
+    "random_of_form",
     "read_data_file",
+    "read_mapping",
+    "read_or_make_key",
     "rewritten",
     "shift",
     "surname",

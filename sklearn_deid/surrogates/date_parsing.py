@@ -81,7 +81,9 @@ def _filled(left: WrittenDate, right: WrittenDate) -> WrittenDate:
     if left.day is None or right.day is None:
         return left
     month = right.month if left.month is None else left.month
-    return replace(left, month=month, year=right.year if left.year is None else left.year)
+    year = right.year if left.year is None else left.year
+    padded = right.is_padded() if left.month is None else None
+    return replace(left, month=month, year=year, padded=padded)
 
 
 def is_day_first(texts: list[str], default: bool) -> bool:
@@ -219,7 +221,7 @@ def _two_numbers(values: list[int], is_year: list[bool], day_first: bool) -> lis
     if is_year[0]:
         return [YEAR, MONTH] if 1 <= values[1] <= 12 else [YEAR, YEAR] if is_year[1] else None
     if not is_year[1]:
-        rest = _day_and_month(*values, day_first)
+        rest = _day_and_month(values[0], values[1], day_first)
         if rest is not None:
             return rest
     return [MONTH, YEAR] if 1 <= values[0] <= 12 else None
@@ -250,9 +252,9 @@ def _compact(digits: str, day_first: bool) -> list[tuple[str, str]] | None:
         and digits[:2] in ("18", "19", "20")
         and _day_and_month(int(digits[4:6]), int(digits[6:]), False)
     ):
-        cut, roles = (0, 4, 6, 8), [YEAR, MONTH, DAY]
+        cut, roles = [0, 4, 6, 8], [YEAR, MONTH, DAY]
     else:
-        cut = (0, 2, 4, len(digits)) if len(digits) > 4 else (0, 2, 4)
+        cut = [0, 2, 4, len(digits)] if len(digits) > 4 else [0, 2, 4]
         rest = _day_and_month(int(digits[:2]), int(digits[2:4]), day_first)
         if rest is None and len(digits) == 6 and _day_and_month(int(digits[2:4]), int(digits[4:]), False):
             return [(digits[:2], YEAR), (digits[2:4], MONTH), (digits[4:], DAY)]

@@ -73,7 +73,9 @@ class KnownNames:
         """Spelling that stands for all spellings of a name; the word is taken up if it is new."""
         folded, known = fold(word), self._known[role]
         if folded not in known:
-            known[folded] = next((known[other] for other in known if self._is_slip(folded, other)), folded)
+            # Compared with the first spellings only: slips of slips would lead from one name to any other.
+            firsts = dict.fromkeys(known.values())
+            known[folded] = next((other for other in firsts if self._is_slip(folded, other)), folded)
         return known[folded]
 
     def given_of(self, initial: str, *surnames: str) -> str | None:

@@ -57,7 +57,7 @@ def label_kinds(mapping: Mapping[str, str | None] | None = None) -> dict[str, st
     wrong = sorted({str(kind) for kind in table.values() if kind is not None and kind not in kinds()})
     if wrong:
         raise ValueError(
-            f"The 'labels' parameter must map labels to kinds of surrogates or None. Got the kind {wrong[0]!r} "
+            f"The 'kinds' parameter must map labels to kinds of surrogates or None. Got the kind {wrong[0]!r} "
             f"instead; the kinds are {sorted(kinds())}."
         )
     return {label: kind for label, kind in table.items() if kind is not None}

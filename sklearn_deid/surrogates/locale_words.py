@@ -24,6 +24,7 @@ LOCALES = {
     "nl": "nl_NL",
     "pt": "pt_PT",
 }
+_DRAWS = 10
 _ONE_WORD = re.compile(r"[^\W\d_]{3,14}")
 _SHORT_TITLE = re.compile(r"[^\W\d_]+(?: [^\W\d_]+){0,2}")
 
@@ -266,15 +267,22 @@ def guess_locale(text: str, default: str = "en") -> str:
     return best if counts[best] else default
 
 
-def draw_other(chance: Chance, items: Iterable[str] | tuple[str, ...], avoided: frozenset[str]) -> str:
-    """Draw an item that is not among the avoided ones (folded); any item if 50 draws hit avoided ones only."""
+def draw_other(chance: Chance, items: Iterable[str], avoided: frozenset[str]) -> str:
+    """Draw an item that is not among the avoided ones (folded).
+
+    Raises
+    ------
+    ValueError
+        If all items are avoided.
+    """
     listed = tuple(items)
-    drawn = chance.pick(listed)
-    for _ in range(50):
-        if fold(drawn) not in avoided:
-            break
-        drawn = chance.pick(listed)
-    return drawn
+    for _ in range(_DRAWS):
+        if fold(drawn := chance.pick(listed)) not in avoided:
+            return drawn
+    left = [item for item in listed if fold(item) not in avoided]
+    if not left:
+        raise ValueError(f"The 'avoid' parameter must leave some of {len(listed)} names or places of the locale.")
+    return chance.pick(left)
 
 
 def _single(names: Iterable[str]) -> tuple[str, ...]:

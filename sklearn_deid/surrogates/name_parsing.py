@@ -100,7 +100,7 @@ def _fixed_role(pieces: list[str], i: int, words: LocaleWords) -> str:
 def _may_be_title(pieces: list[str], i: int) -> bool:
     """A title stands before the first or after the last name; "D" and "M" are titles only with a full stop."""
     has_words_behind = any(piece[0].isalpha() for piece in pieces[i + 1 :])
-    return len(pieces[i]) > 1 or (i == 0 and has_words_behind and pieces[1:2] == [". "])
+    return len(pieces[i]) > 1 or (i == 0 and has_words_behind and pieces[1][0] == ".")
 
 
 def _hyphenated(pieces: list[str], free: list[int]) -> list[list[int]]:

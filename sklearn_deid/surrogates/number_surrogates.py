@@ -11,6 +11,7 @@ from .patient_chance import PatientChance
 
 _CAPITALS = "ABCDEFGHJKLMNPRSTUVWXYZ"
 _SSN = re.compile(r"\d{3}(\D?)\d{2}\1\d{4}")
+_NIE = re.compile(r"[XYZ]\W?\d{7}\W?[A-Z]", re.IGNORECASE)
 _COUNTRY_CODES = {"en": "1", "es": "34", "de": "49", "fr": "33", "nb": "47", "it": "39", "nl": "31", "pt": "351"}
 _FIRST_DIGITS = {"es": "69", "de": "0", "fr": "0", "nb": "24679", "it": "03", "nl": "0", "pt": "29"}
 # Numbers that the regulators reserve for fiction: North America 555-01xx, France (Arcep), Germany (Bundesnetzagentur).
@@ -49,6 +50,10 @@ class NumberSurrogates:
             # Areas that are never issued.
             area = chance.pick(("000", "666", str(chance.number(900, 999))))
             return area + drawn[3:]
+        if self._locale == "es" and _NIE.fullmatch(text):
+            # The first letter of the number of a foreigner is a part of its form.
+            letter = chance.pick("XYZ")
+            drawn = (letter if text[0].isupper() else letter.lower()) + drawn[1:]
         return with_check_digits(drawn, self._locale, self._valid, chance)
 
     def phone(self, text: str) -> str | None:

@@ -52,7 +52,7 @@ class PersonSurrogates:
         return "".join(self._written(part, sex, surnames) for part in parts)
 
     def names_in(self, text: str) -> dict[str, str]:
-        """Surrogate for each known name that ``text`` holds as a lower-case part, such as the names in a mail address."""
+        """Surrogate for each known name that a folded text holds, such as the names in a mail address."""
         found = {}
         for role in (GIVEN, SURNAME):
             for canonical in self.known.canonicals(role):

@@ -13,7 +13,7 @@ from .patient_chance import PatientChance
 
 _HOME_SHARE = 0.85
 _LONGEST_DOOR = 3
-_PIECES = re.compile(r"\d+|[^\W\d_]+\.?|[\W_]")
+_PIECES = re.compile(r"\d+|[^\W\d_\u00ba\u00aa]+\.?|[\W_\u00ba\u00aa]")
 _SUFFIXED = ("de", "nl", "nb")
 
 
@@ -102,16 +102,13 @@ class PlaceSurrogates:
 
     def _town(self, text: str) -> Town:
         chance = self._chance.again("town", fold(text))
-        for _ in range(50):
-            town = chance.pick(self._words.towns)
-            if fold(town.name) not in self._avoided:
-                break
-        return town
+        name = draw_other(chance, [town.name for town in self._words.towns], self._avoided)
+        return next(town for town in self._words.towns if town.name == name)
 
     def _is_kept(self, pieces: list[str], i: int) -> bool:
         piece = fold(pieces[i]).rstrip(".")
         joined = fold("".join(pieces[i : i + 3]))
-        if not piece or not piece[0].isalpha():
+        if not piece or not piece[0].isalpha() or pieces[i] in "\u00ba\u00aa":
             return True
         if joined == "s/n" or fold("".join(pieces[max(i - 2, 0) : i + 1])) == "s/n":
             return True
@@ -142,7 +139,8 @@ class PlaceSurrogates:
         if kind < 0.5:
             name = chance.pick(words.block("street names"))
         elif kind < 0.75 and words.locale != "en":
-            name = f"{chance.pick(words.given_names[chance.pick('MF')])} {draw_other(chance, words.surnames, self._avoided)}"
+            given = chance.pick(words.given_names[chance.pick("MF")])
+            name = f"{given} {draw_other(chance, words.surnames, self._avoided)}"
         else:
             name = draw_other(chance, words.surnames, self._avoided)
         return with_case(name, text.strip())

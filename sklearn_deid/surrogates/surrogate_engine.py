@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from ..text import Document, Span, patient_of
-from .keyed_chance import KEY_BYTES, new_key
+from .keyed_chance import KEY_BYTES, KeyedChance, new_key
 from .locale_words import guess_locale, locale_words
 from .patient_chance import PatientChance
 from .patient_surrogates import Mention, PatientSurrogates
@@ -73,7 +73,7 @@ class SurrogateEngine:
         Whether given names keep their sex.
     check_digits : {"invalid", "valid"}, default="invalid"
         Check digits of national numbers: wrong ones, so that nobody has the number, or right ones.
-    labels : mapping of str to str or None, optional
+    kinds : mapping of str to str or None, optional
         Kind of surrogate of further labels; see `label_kinds`. None as kind leaves the label in brackets.
     avoid : collection of str, optional
         Words that no surrogate may be, such as the names of the corpus. The surrogates then tell which words the
@@ -111,7 +111,7 @@ class SurrogateEngine:
         ages: str = "keep",
         keep_gender: bool = True,
         check_digits: str = "invalid",
-        labels: Mapping[str, str | None] | None = None,
+        kinds: Mapping[str, str | None] | None = None,
         avoid: Collection[str] | None = None,
         copy: int = 0,
     ) -> None:
@@ -122,7 +122,7 @@ class SurrogateEngine:
                 f"Draw a key with secrets.token_bytes({KEY_BYTES})."
             )
         self.settings = SurrogateSettings(
-            locale, date_shift, whole_weeks, keep_seasons, ages, keep_gender, check_digits, labels, avoid
+            locale, date_shift, whole_weeks, keep_seasons, ages, keep_gender, check_digits, kinds, avoid
         )
         self._key = new_key() if key is None else key
         self._copy = copy
@@ -177,6 +177,10 @@ class SurrogateEngine:
         patient.learn([mention for mention in mentions if mention is not None])
         return [self._replacement(patient, s, m, fits) for s, m in zip(spans, mentions, strict=True)]
 
+    def chance(self, owner: str, kind: str, *entity: str) -> KeyedChance:
+        """Draws of a patient for an entity that no rule knows; see `PatientChance`."""
+        return PatientChance(self._key, owner, self._copy).of(kind, *entity)
+
     def _replacement(
         self,
         patient: PatientSurrogates,
@@ -208,7 +212,7 @@ class SurrogateEngine:
 
     def _mentions(self, document: Document, spans: Sequence[Span], patient: PatientSurrogates) -> list[Mention | None]:
         text = document.text
-        kinds = [self.settings.kinds.get(span.label) for span in spans]
+        kinds = [self.settings.kind_of.get(span.label) for span in spans]
         towns = [
             i
             for i, (span, kind) in enumerate(zip(spans, kinds, strict=True))

@@ -26,7 +26,7 @@ class SurrogateSettings:
 
     Examples
     --------
-    >>> SurrogateSettings(ages="band").kinds["DATE"]
+    >>> SurrogateSettings(ages="band").kind_of["DATE"]
     'date'
     """
 
@@ -37,7 +37,7 @@ class SurrogateSettings:
     ages: str = "keep"
     keep_gender: bool = True
     check_digits: str = "invalid"
-    labels: Mapping[str, str | None] | None = None
+    kinds: Mapping[str, str | None] | None = None
     avoid: Collection[str] | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
@@ -56,10 +56,10 @@ class SurrogateSettings:
             _check(name, getattr(self, name), isinstance(getattr(self, name), bool), "True or False")
         if isinstance(self.avoid, str):
             raise TypeError("The 'avoid' parameter must be a collection of words, not one string.")
-        object.__setattr__(self, "kinds", label_kinds(self.labels))
+        object.__setattr__(self, "kind_of", label_kinds(self.kinds))
         object.__setattr__(self, "avoided", frozenset(map(fold, self.avoid or ())))
 
-    kinds: dict[str, str] = field(init=False, repr=False)
+    kind_of: dict[str, str] = field(init=False, repr=False)
     avoided: frozenset[str] = field(init=False, repr=False)
 
 

@@ -29,6 +29,8 @@ class WrittenDate:
         Values of the parts; None for parts that are not written. A year of two digits is a year from 1930 to 2029.
     season : int or None
         0 (winter) to 3 (autumn).
+    padded : bool or None
+        Whether days and months below 10 have a leading zero; None if this date itself tells.
     """
 
     pieces: tuple[tuple[str, str], ...]
@@ -36,6 +38,7 @@ class WrittenDate:
     month: int | None = None
     day: int | None = None
     season: int | None = None
+    padded: bool | None = None
 
     def __repr__(self) -> str:  # roles only: the pieces are note text
         return f"WrittenDate({', '.join(role for _, role in self.pieces if role != LITERAL)})"
@@ -77,11 +80,13 @@ class WrittenDate:
         words : LocaleWords
             Names of months and days.
         """
-        padded = self._is_padded()
+        padded = self.is_padded()
         return "".join(self._piece(text, role, new, old, words, padded) for text, role in self.pieces)
 
-    def _is_padded(self) -> bool:
+    def is_padded(self) -> bool:
         """Whether days and months below 10 have a leading zero."""
+        if self.padded is not None:
+            return self.padded
         numbers = [text for text, role in self.pieces if role in (DAY, MONTH)]
         if any(text[0] == "0" for text in numbers):
             return True
@@ -98,7 +103,9 @@ class WrittenDate:
         if role == ORDINAL:
             return _ordinal(text, new.day)
         if role == MONTH_NAME:
-            return _named(text, words, "month", new.month - 1)
+            # "May" is a name and an abbreviation: an abbreviation where nothing is written apart (14May2011).
+            is_tight = not any(" " in piece for piece, _ in self.pieces)
+            return _named(text, words, "month", new.month - 1, is_tight)
         if role == WEEKDAY:
             shift = (new - old).days
             return _named(text, words, "weekday", (_weekday(text, words) + shift) % 7)
@@ -123,9 +130,11 @@ def _weekday(word: str, words: LocaleWords) -> int:
     return number
 
 
-def _named(text: str, words: LocaleWords, unit: str, index: int) -> str:
+def _named(text: str, words: LocaleWords, unit: str, index: int, prefers_short: bool = False) -> str:
     names = words.block(f"{unit}s")
-    is_name = fold(text) in words.numbered(f"{unit}s")
+    folded = fold(text)
+    is_short = folded in words.numbered(f"{unit} abbreviations")
+    is_name = folded in words.numbered(f"{unit}s") and not (is_short and prefers_short)
     name = (names if is_name else words.block(f"{unit} abbreviations"))[index]
     return name if fold(name)[:1] != name[:1].lower() and text.islower() else apply_casing(name, casing_pattern(text))
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from inspect import signature
 from itertools import islice
 from numbers import Integral
@@ -22,18 +22,8 @@ from .._compat import Interval, StrOptions, check_constraints
 from ..exceptions import DeidError, WithheldWarning
 from ..metrics import Counts, compare
 from ..sequences import TokenSequences, check_tags
-from ..text import (
-    REDACTION_MODES,
-    Corpus,
-    Document,
-    Segmentation,
-    Span,
-    normalize,
-    redact,
-    segment,
-    tags_to_spans,
-    unreadable_reason,
-)
+from ..surrogates import SurrogateEngine, document_of, note_rewriter
+from ..text import Corpus, Document, Segmentation, Span, normalize, segment, tags_to_spans, unreadable_reason
 from .note_input import checked_notes
 from .tagger_failure import TaggerFailure
 
@@ -153,19 +143,33 @@ class NoteDeidentifier(BaseEstimator):
         """Yield the pairs (note, spans) of `annotate`; only one batch of notes is in memory at a time."""
         return self._annotated(checked_notes(texts, "iter_annotate"))
 
-    def redact(self, texts: Iterable[str | Document], mode: str = "label") -> list[str | None]:
+    def redact(
+        self, texts: Iterable[str | Document], mode: str | SurrogateEngine = "label", **settings: Any
+    ) -> list[str | Document | None]:
         """Redact the PHI of each note.
 
         Parameters
         ----------
         texts : iterable of str or Document, or Document
-            Raw notes, as for `annotate`.
-        mode : {"label", "mask", "remove"}, default="label"
-            Replacement of a span: the label in brackets, asterisks, or nothing.
+            Raw notes, as for `annotate`. A string is a patient of its own; a Document tells its patient.
+        mode : {"label", "mask", "remove", "surrogate"} or SurrogateEngine, default="label"
+            Replacement of a span: the label in brackets, asterisks, nothing, or invented PHI of the same kind and form.
+            A `SurrogateEngine` is the mode "surrogate" with choices of your own; use one engine for all notes of a
+            patient.
+        **settings
+            ``return_documents`` : bool, default=False
+                Whether to return each note as a Document with the spans of the new text. Labels and surrogates are
+                spans; masks and removed text are not. ``meta`` is left out.
+            ``locale`` : {"auto", "en", "es", "de", "fr", "nb", "it", "nl", "pt"}, default="auto"
+                Language of the surrogates; for mode="surrogate" only.
+            ``key`` : bytes, optional
+                Secret key of the surrogates; for mode="surrogate" only. None draws a new key at each call.
+            ``date_shift`` : int, default=3650
+                Largest shift of dates in days; for mode="surrogate" only.
 
         Returns
         -------
-        list of str or None
+        list of str, Document or None
             Redacted notes. The entry of a withheld note is None.
 
         Raises
@@ -173,13 +177,20 @@ class NoteDeidentifier(BaseEstimator):
         SequenceError, DeidError
             In the same cases as `annotate`.
         ValueError
-            If ``mode`` is unknown.
-        """
-        return list(self._redacted(checked_notes(texts, "redact"), mode))
+            If ``mode`` is unknown, or if a setting does not fit the mode.
 
-    def iter_redact(self, texts: Iterable[str | Document], mode: str = "label") -> Iterator[str | None]:
+        Notes
+        -----
+        PHI that the tagger does not find stays in the text in every mode. Among surrogates, a reader sees less easily
+        which names were missed; whoever knows the patient sees it as before.
+        """
+        return list(self._redacted(checked_notes(texts, "redact"), mode, **settings))
+
+    def iter_redact(
+        self, texts: Iterable[str | Document], mode: str | SurrogateEngine = "label", **settings: Any
+    ) -> Iterator[str | Document | None]:
         """Yield the redacted notes of `redact`; only one batch of notes is in memory at a time."""
-        return self._redacted(checked_notes(texts, "iter_redact"), mode)
+        return self._redacted(checked_notes(texts, "iter_redact"), mode, **settings)
 
     def score(self, corpus: Corpus | Sequence[Document], y: None = None, sample_weight: None = None) -> float:
         """Micro F1 of typed spans, called "strict" in `deid_report`.
@@ -242,11 +253,24 @@ class NoteDeidentifier(BaseEstimator):
         check_is_fitted(self.estimator)
         return self.estimator
 
-    def _redacted(self, notes: Iterable[Any], mode: str) -> Iterator[str | None]:
-        if mode not in REDACTION_MODES:
-            raise ValueError(f"The 'mode' parameter must be one of {REDACTION_MODES}. Got {mode!r} instead.")
-        pairs = self._annotated(notes)
-        return (None if spans is None else redact(_text_of(item), spans, mode) for item, spans in pairs)
+    def _redacted(
+        self, notes: Iterable[Any], mode: str | SurrogateEngine, return_documents: bool = False, **settings: Any
+    ) -> Iterator[str | Document | None]:
+        rewrite = note_rewriter(mode, **settings)
+        rewritten = (
+            None if spans is None else self._rewritten(number, item, spans, rewrite)
+            for number, (item, spans) in enumerate(self._annotated(notes))
+        )
+        return (note if note is None or return_documents else note.text for note in rewritten)
+
+    def _rewritten(
+        self, number: int, item: Any, spans: tuple[Span, ...], rewrite: Callable[[Document], Document]
+    ) -> Document | None:
+        with TaggerFailure() as failure:
+            return rewrite(document_of(item, spans))
+        # Surrogates are made from the note, so that an error of theirs could hold its text.
+        self._give_up(number, item, f"The note cannot be rewritten: {type(failure.error).__name__}.", failure.error)
+        return None
 
     def _annotated(self, notes: Iterable[Any]) -> Iterator[tuple[Any, tuple[Span, ...] | None]]:
         # A generator would report a wrong parameter only when its first item is asked for.

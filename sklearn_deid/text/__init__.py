@@ -8,7 +8,7 @@ from .documents import Document, Span
 from .labels import BINARY, I2B2_2014, MEDDOCAN, LabelScheme, get_label_scheme, label_map, relabel
 from .normalization import normalize
 from .normalized_text import Edit, NormalizedText
-from .rewriting import REDACTION_MODES, Rewriting, merge_spans, redact, rewrite
+from .rewriting import REDACTION_MODES, Rewriting, merge_spans, redact, redact_document, rewrite
 from .segmentation import Segmentation, segment
 from .sentences import split_sentences
 from .spacy_bridge import make_spacy_tokenizer
@@ -56,6 +56,7 @@ __all__ = [
     "normalize",
     "patient_of",
     "redact",
+    "redact_document",
     "relabel",
     "repair_tags",
     "rewrite",

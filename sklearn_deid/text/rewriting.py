@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from ..exceptions import SpanError
-from .documents import Span
+from .documents import Document, Span
 
 REDACTION_MODES = ("label", "mask", "remove")
 _MASK = "***"
@@ -146,7 +146,39 @@ def redact(text: str, spans: Iterable[Span], mode: str = "label") -> str:
     >>> redact("Seen by Who.", [Span(8, 11, "DOCTOR")])
     'Seen by [DOCTOR].'
     """
+    return rewrite(text, spans, _replacement(mode)).text
+
+
+def redact_document(document: Document, mode: str = "label") -> Document:
+    """Redact the spans of a note, and return the note with the spans of its new text.
+
+    Parameters
+    ----------
+    document : Document
+        Note with the spans to redact.
+    mode : {"label", "mask", "remove"}, default="label"
+        Replacement of a span, as in `redact`. The new note has the spans of labels; asterisks are no spans.
+
+    Returns
+    -------
+    Document
+        Redacted note with the same id and patient id. ``meta`` is left out, since it may hold PHI.
+
+    Raises
+    ------
+    ValueError
+        If the mode is unknown.
+
+    Examples
+    --------
+    >>> redact_document(Document("n1", "Seen by Who.", (Span(8, 11, "DOCTOR"),))).spans[0].end
+    16
+    """
+    done = rewrite(document.text, document.spans, _replacement(mode))
+    return Document(document.doc_id, done.text, done.spans if mode == "label" else (), document.patient_id)
+
+
+def _replacement(mode: str) -> Callable[[Span], str]:
     if mode not in REDACTION_MODES:
         raise ValueError(f"The 'mode' parameter of redact must be one of {REDACTION_MODES}. Got {mode!r} instead.")
-    put = {"label": lambda span: f"[{span.label}]", "mask": lambda span: _MASK, "remove": lambda span: ""}[mode]
-    return rewrite(text, spans, put).text
+    return {"label": lambda span: f"[{span.label}]", "mask": lambda span: _MASK, "remove": lambda span: ""}[mode]

@@ -25,6 +25,7 @@ from sklearn_deid import (
     RuleTagger,
     SanTextPseudonymizer,
     Span,
+    SurrogatePseudonymizer,
     TemperatureScaledTagger,
     VotingTagger,
     WordVectors,
@@ -159,6 +160,13 @@ CASES = {
     "GaussianNoisePerturber": mover(GaussianNoisePerturber, ("scale", -1.0)),
     "RandomVectorPerturber": mover(RandomVectorPerturber, ("unknown", "x")),
     "ZeroVectorPerturber": mover(ZeroVectorPerturber, ("unknown", "x")),
+    "SurrogatePseudonymizer": Case(
+        lambda: SurrogatePseudonymizer(locale="en", random_state=0),
+        ("ages", "x"),
+        output=lambda estimator, X: estimator.transform(X),
+        grid={"keep_gender": [True, False]},
+        is_saved=False,
+    ),
     "PrivateRepresenter": Case(
         lambda: PrivateRepresenter(
             embeddings=VECTORS,

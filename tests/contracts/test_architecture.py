@@ -28,19 +28,19 @@ FOUNDATION = {
 }
 MAY_IMPORT = {
     "text": [],
-    "surrogates": [],
+    "surrogates": ["text"],
     "io": ["surrogates", "text"],
     "embeddings": ["metrics", "text"],
     "metrics": ["text"],
     "datasets": ["io", "surrogates", "text"],
-    "tagging": ["embeddings", "metrics", "text"],
+    "tagging": ["embeddings", "metrics", "surrogates", "text"],
     "pseudonyms": ["embeddings", "surrogates", "text"],
     "representations": ["datasets", "embeddings", "metrics", "pseudonyms", "tagging", "text"],
     "federated": ["embeddings", "io", "metrics", "tagging", "text"],
     "audit": ["embeddings", "federated", "metrics", "pseudonyms", "representations", "tagging", "text"],
     "plotting": ["audit", "embeddings", "metrics"],
-    "integrations": ["tagging", "text"],
-    "cli": ["audit", "datasets", "federated", "io", "metrics", "representations", "tagging", "text"],
+    "integrations": ["surrogates", "tagging", "text"],
+    "cli": ["audit", "datasets", "federated", "io", "metrics", "representations", "surrogates", "tagging", "text"],
 }
 MOST_FLOORS = 10
 HEAVY = {"torch", "skorch", "spacy", "gensim", "pandas", "pyarrow", "matplotlib"}

@@ -37,6 +37,7 @@ PACKAGES = {
     "federated": "nvflare",
     "presidio": "presidio_analyzer",
     "datasets": "datasets",
+    "mapping": "cryptography",
 }
 # No part of the package asks for these.
 FOR_DEVELOPERS = {"benchmarks", "docs", "lint", "test"}
@@ -93,6 +94,12 @@ def data_sets():
     corpus_to_dataset(make_clinical_notes(2, random_state=0))
 
 
+def mapping():
+    from sklearn_deid.surrogates import MappingFile
+
+    MappingFile(Path("mapping"), bytes(32))
+
+
 ASKS_FOR = {
     "glove": pseudonyms_of_glove,
     "frames": table_as_frame,
@@ -102,6 +109,7 @@ ASKS_FOR = {
     "privacy": spent,
     "datasets": data_sets,
     "presidio": recogniser,
+    "mapping": mapping,
 }
 
 

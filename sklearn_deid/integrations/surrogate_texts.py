@@ -1,0 +1,126 @@
+"""Surrogates for what spaCy pipelines and Presidio's analyzer find."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from ..surrogates import SurrogateEngine, document_of
+from ..text import Document, Span
+from .token_spans import expand_to_tokens
+
+
+def surrogate_text(
+    text: str, results: Iterable[Any], engine: SurrogateEngine, *, patient_id: str | None = None
+) -> Document:
+    """Replace what Presidio's analyzer found by surrogates.
+
+    Presidio's anonymizer shows an operator one entity at a time. Surrogates need the whole note: the order of day and
+    month, the town next to a postal code, and the other names of the patient. This function therefore takes the place
+    of the anonymizer.
+
+    Parameters
+    ----------
+    text : str
+        Text that was analyzed.
+    results : iterable of RecognizerResult
+        Results of the analyzer. The ``label`` in their metadata, which `DeidRecognizer` writes, has priority over
+        their entity, since Presidio's entities are coarser.
+    engine : SurrogateEngine
+        Source of the surrogates.
+    patient_id : str, optional
+        Patient of the text. None makes the text a patient of its own.
+
+    Returns
+    -------
+    Document
+        New text with the spans of the surrogates.
+
+    Examples
+    --------
+    >>> from types import SimpleNamespace
+    >>> found = [SimpleNamespace(entity_type="AGE", start=0, end=3, recognition_metadata=None)]
+    >>> surrogate_text("101 years", found, SurrogateEngine(locale="en")).text
+    '90+ years'
+    """
+    spans = [Span(found.start, found.end, _label(found)) for found in results]
+    document = document_of(text, spans)
+    owner = document.doc_id if patient_id is None else patient_id
+    return engine.rewrite(Document(document.doc_id, text, document.spans, owner))
+
+
+def surrogate_doc(doc: Any, engine: SurrogateEngine, *, spans_key: str = "phi", patient_id: str | None = None) -> Any:
+    """Make a new spaCy doc with surrogates for the spans of a doc.
+
+    Parameters
+    ----------
+    doc : spacy.tokens.Doc
+        Doc with the spans of the component ``sklearn_deid``.
+    engine : SurrogateEngine
+        Source of the surrogates.
+    spans_key : str, default="phi"
+        Key of the spans in ``doc.spans``.
+    patient_id : str, optional
+        Patient of the doc. None makes the doc a patient of its own.
+
+    Returns
+    -------
+    spacy.tokens.Doc
+        New doc with the vocabulary of the old one, split at white space, with the surrogates in ``doc.spans``. Nothing
+        else of the old doc is kept: run your pipeline on the new doc.
+
+    Raises
+    ------
+    ValueError
+        If the doc has no spans with the key. A doc that no component marked must not pass as clean.
+
+    Examples
+    --------
+    >>> import spacy
+    >>> from spacy.tokens import Span as SpacySpan
+    >>> doc = spacy.blank("en")("101 years")
+    >>> doc.spans["phi"] = [SpacySpan(doc, 0, 1, label="AGE")]
+    >>> surrogate_doc(doc, SurrogateEngine(locale="en")).text
+    '90+ years'
+    """
+    from spacy.tokens import Doc
+    from spacy.tokens import Span as SpacySpan
+
+    if spans_key not in doc.spans:
+        raise ValueError(f"The 'spans_key' parameter must be a key of doc.spans. Got {spans_key!r} instead.")
+    marked = [Span(span.start_char, span.end_char, span.label_) for span in doc.spans[spans_key]]
+    document = document_of(doc.text, marked)
+    owner = document.doc_id if patient_id is None else patient_id
+    new = engine.rewrite(Document(document.doc_id, doc.text, document.spans, owner))
+    words, spaces = _words(new.text)
+    made = Doc(doc.vocab, words=words, spaces=spaces)
+    starts = [token.idx for token in made]
+    ends = [token.idx + len(token) for token in made]
+    found = expand_to_tokens(new.spans, starts, ends, doc_id=document.doc_id)
+    made.spans[spans_key] = [SpacySpan(made, span.first, span.stop, label=span.label) for span in found]
+    return made
+
+
+def _label(found: Any) -> str:
+    return (found.recognition_metadata or {}).get("label") or found.entity_type
+
+
+def _words(text: str) -> tuple[list[str], list[bool]]:
+    """Words and white space of a text as spaCy stores them: a single space belongs to the word before it."""
+    words: list[str] = []
+    spaces: list[bool] = []
+    run = ""
+    for i, sign in enumerate(text):
+        is_edge = bool(run) and sign.isspace() != run[-1].isspace()
+        if is_edge:
+            words.append(run)
+            spaces.append(False)
+            run = ""
+        if sign == " " and not run and words and not words[-1].isspace() and text[i + 1 : i + 2].strip():
+            spaces[-1] = True
+            continue
+        run += sign
+    if run:
+        words.append(run)
+        spaces.append(False)
+    return words, spaces

@@ -1,0 +1,309 @@
+"""`SurrogatePseudonymizer` replaces the PHI of annotated sentences by invented PHI."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+from numbers import Integral
+from typing import Any, NamedTuple
+from warnings import warn
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from .._compat import Interval, StrOptions, check_constraints
+from .._randomness import release_generator
+from ..sequences import TokenSequences, check_groups, check_tags, object_rows
+from ..surrogates import LOCALES, SurrogateEngine
+from ..text import labels_of, split_tag
+from .sentence_transformer import SentenceTransformer
+from .token_surrogates import SpanTokens, TokenSurrogates
+
+
+class Annotated(NamedTuple):
+    """Checked sentences with their tags and groups. The repr shows counts only."""
+
+    X: TokenSequences
+    tags: TokenSequences
+    groups: np.ndarray | None
+
+    def __repr__(self) -> str:
+        return f"Annotated({len(self.X)} sentences)"
+
+
+class SurrogatePseudonymizer(SentenceTransformer):
+    """Replace PHI by invented names, places, dates and numbers that do not depend on the letters of the originals.
+
+    ``fit_transform(X, y)`` replaces, and ``transform(X)`` does not. In a Pipeline, a tagger is therefore trained on
+    surrogates, and then tags untouched sentences. Each span keeps its number of tokens, so the tags of X are the tags
+    of the result. No word vectors and no training notes are needed.
+
+    Each call draws a new secret key. Within one call, the same name, place or number of one patient has the same
+    surrogate, and all dates of a patient move by the same number of days.
+
+    Parameters
+    ----------
+    locale : {"auto", "en", "es", "de", "fr", "nb", "it", "nl", "pt"}, default="auto"
+        Language of the surrogates. "auto" takes the language of the sentences of each patient.
+    labels : collection of str or None, default=None
+        Labels of the spans that are replaced. None means all labels.
+    kinds : mapping of str to str or None, default=None
+        Kind of surrogate of labels outside of the known schemes; see `sklearn_deid.surrogates.label_kinds`.
+    date_shift : int, default=3650
+        Largest shift of the dates of a patient in days. The smallest is a tenth of it.
+    whole_weeks : bool, default=False
+        Whether dates move by whole weeks.
+    keep_seasons : bool, default=False
+        Whether dates move by whole years, give or take two weeks.
+    ages : {"keep", "shift"}, default="keep"
+        Treatment of ages up to 89 years: unchanged, or moved by one to three years for each patient.
+    keep_gender : bool, default=True
+        Whether given names keep their sex.
+    check_digits : {"invalid", "valid"}, default="invalid"
+        Check digits of national numbers.
+    avoid_originals : bool, default=False
+        Whether no surrogate is a word of a span of X. The surrogates then tell which words are not in X.
+    random_state : int, RandomState or None, default=None
+        Random seed. None draws a key of 256 bits from the operating system at each call. An integer gives the same
+        surrogates at each call; whoever knows it can repeat the draws and check guesses.
+
+    Attributes
+    ----------
+    statistics_ : dict
+        Counts for each label: ``spans``, ``tokens``, ``no_rule`` (spans that became their label, since no rule knows
+        their form), ``no_fit`` (spans whose tokens were drawn one by one, since no surrogate has as many tokens) and
+        ``drew_itself`` (spans whose surrogate is the original, by chance or because ages and sexes stay).
+
+    Notes
+    -----
+    **What it protects.** Spans with a label. Without the key, the surrogates are independent of the letters of the
+    originals, given label and written form; see `sklearn_deid.surrogates.SurrogateEngine`.
+
+    **What it does not protect.** PHI without a label stays in the sentences. The written form, the sex of given names,
+    recurrence, intervals between dates and, by default, ages up to 89 are told, and so is all other text.
+
+    See Also
+    --------
+    NeighborPseudonymizer : Words from the neighbourhood of the original, for a trade-off that you set.
+    sklearn_deid.surrogates.SurrogateEngine : The same surrogates for whole notes, repeatable with a key.
+
+    Examples
+    --------
+    >>> from sklearn_deid import SurrogatePseudonymizer
+    >>> X, y = [["Dr", "Alder", "asked"], ["pain"]], [["O", "B-DOCTOR", "O"], ["O"]]
+    >>> pseudonymizer = SurrogatePseudonymizer(locale="en", random_state=0)
+    >>> moved = pseudonymizer.fit_transform(X, y)
+    >>> len(moved[0]), moved[0][1] != "Alder", pseudonymizer.statistics_["DOCTOR"]["spans"]
+    (3, True, 1)
+    """
+
+    _releases = "words"  # for audits: the result of `fit_transform` is shared
+    _parameter_constraints: dict[str, list] = {
+        "locale": [StrOptions({"auto", *LOCALES})],
+        "labels": ["array-like", set, frozenset, None],
+        "kinds": [dict, None],
+        "date_shift": [Interval(Integral, 1, 36_500, closed="both")],
+        "whole_weeks": ["boolean"],
+        "keep_seasons": ["boolean"],
+        "ages": [StrOptions({"keep", "shift"})],
+        "keep_gender": ["boolean"],
+        "check_digits": [StrOptions({"invalid", "valid"})],
+        "avoid_originals": ["boolean"],
+        "random_state": ["random_state"],
+    }
+
+    def __init__(
+        self,
+        *,
+        locale: str = "auto",
+        labels: Any = None,
+        kinds: Any = None,
+        date_shift: int = 3650,
+        whole_weeks: bool = False,
+        keep_seasons: bool = False,
+        ages: str = "keep",
+        keep_gender: bool = True,
+        check_digits: str = "invalid",
+        avoid_originals: bool = False,
+        random_state: Any = None,
+    ) -> None:
+        self.locale, self.labels, self.kinds = locale, labels, kinds
+        self.date_shift, self.whole_weeks, self.keep_seasons = date_shift, whole_weeks, keep_seasons
+        self.ages, self.keep_gender, self.check_digits = ages, keep_gender, check_digits
+        self.avoid_originals, self.random_state = avoid_originals, random_state
+
+    def fit(self, X: Any, y: Any = None, groups: Any = None) -> SurrogatePseudonymizer:
+        """Count the spans and their rules; nothing else is learned.
+
+        Parameters
+        ----------
+        X : sequence of n sentences, each a sequence of tokens
+        y : sequence of n tag sequences
+            IOB2 or BIOES.
+        groups : array-like of shape (n,), optional
+            Patient of each sentence. Without groups, each document of X is a patient of its own, and without documents
+            each sentence.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        SequenceError
+            If y is missing or does not match X, or if X holds vectors.
+        """
+        self.fit_transform(X, y, groups)
+        return self
+
+    def fit_transform(self, X: Any, y: Any = None, groups: Any = None) -> TokenSequences:
+        """Fit, and return X with surrogates; ``transform`` does not replace.
+
+        Parameters
+        ----------
+        X, y, groups
+            Sentences, tags and groups as for `fit`.
+        """
+        check_constraints(self)
+        data = self._checked(X, y, groups)
+        self._check_labels(data.tags)
+        surrogates, self.statistics_ = self._draw(data, 0)
+        return surrogates
+
+    def transform(self, X: Any) -> TokenSequences:
+        """Check X and return it unchanged, since a tagger must read the original sentences.
+
+        Parameters
+        ----------
+        X : sequence of n sentences, each a sequence of tokens
+        """
+        check_is_fitted(self)
+        return self._words(X)
+
+    def sample(self, X: Any, y: Any = None, groups: Any = None) -> TokenSequences:
+        """Draw again, and return X with surrogates. With an integer ``random_state``, every call is the same draw.
+
+        Parameters
+        ----------
+        X, y, groups
+            Sentences, tags and groups as for `fit`. The sentences need not be those of `fit`.
+        """
+        check_is_fitted(self)
+        check_constraints(self)
+        return self._draw(self._checked(X, y, groups), 0)[0]
+
+    def fit_resample(self, X: Any, y: Any = None, groups: Any = None, *, n_copies: int = 1) -> tuple:
+        """Fit, and return copies of X with different surrogates, in random order. No sentence of X is among them.
+
+        Parameters
+        ----------
+        X, y, groups
+            Sentences, tags and groups as for `fit`.
+        n_copies : int, default=1
+            Number of copies.
+
+        Returns
+        -------
+        X, y
+            ``n_copies`` times n sentences and their tags. With ``groups``, the groups of these sentences follow.
+
+        Raises
+        ------
+        ValueError
+            If ``n_copies`` is no whole number of at least 1.
+        """
+        check_constraints(self)
+        if not isinstance(n_copies, Integral) or isinstance(n_copies, bool) or n_copies < 1:
+            raise ValueError(f"The 'n_copies' parameter must be a whole number above 0. Got {n_copies!r} instead.")
+        data = self._checked(X, y, groups)
+        self._check_labels(data.tags)
+        key = self._key()
+        copies = []
+        for copy in range(int(n_copies)):
+            surrogates, self.statistics_ = self._draw(data, copy, key)
+            copies.append(surrogates)
+        rows = [row for copy in copies for row in copy]
+        order = release_generator(self.random_state).permutation(len(rows))
+        tags = object_rows(data.tags[order % len(data.X)])
+        result = (TokenSequences.from_rows([rows[i] for i in order.tolist()]), tags)
+        return result if data.groups is None else (*result, data.groups[order % len(data.X)])
+
+    def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
+        """Return the name of the only feature of a token, its word.
+
+        Parameters
+        ----------
+        input_features : None
+            Not used; the parameter is part of the scikit-learn interface.
+
+        Returns
+        -------
+        ndarray of shape (1,), dtype object
+        """
+        return np.array(["token"], dtype=object)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.non_deterministic = self.random_state is None
+        return tags
+
+    # ---- data in
+
+    def _checked(self, X: Any, y: Any, groups: Any) -> Annotated:
+        X = self._words(X)
+        return Annotated(X, check_tags(y, X), check_groups(groups, len(X)))
+
+    def _check_labels(self, tags: TokenSequences) -> None:
+        if self.labels is None:
+            return
+        occurring = {split_tag(tag)[1] for tag in set(tags.data)} - {None}
+        absent = sorted(set(self.labels) - occurring)
+        if absent:
+            warn(f"No token has one of these labels: {absent}. y has {sorted(map(str, occurring))}.", stacklevel=3)
+
+    # ---- the draw
+
+    def _key(self) -> bytes:
+        return release_generator(self.random_state).bytes(32)
+
+    def _draw(self, data: Annotated, copy: int, key: bytes | None = None) -> tuple[TokenSequences, dict]:
+        spans = list(self._spans(data))
+        engine = SurrogateEngine(
+            key=self._key() if key is None else key,
+            locale=self.locale,
+            date_shift=self.date_shift,
+            whole_weeks=self.whole_weeks,
+            keep_seasons=self.keep_seasons,
+            ages=self.ages,
+            keep_gender=self.keep_gender,
+            check_digits=self.check_digits,
+            kinds=self.kinds,
+            avoid={word for span in spans for word in data.X[span.row][span.first : span.stop]}
+            if self.avoid_originals
+            else None,
+            copy=copy,
+        )
+        notes: dict[tuple[str, str], list[int]] = defaultdict(list)
+        for row, name in enumerate(self._notes(data)):
+            notes[name].append(row)
+        by_row: dict[int, list[SpanTokens]] = defaultdict(list)
+        for span in spans:
+            by_row[span.row].append(span)
+        made = TokenSurrogates(engine, data.X)
+        for (owner, note), rows in notes.items():
+            made.replace(owner, note, rows, by_row)
+        return TokenSequences(made.data, data.X.offsets).with_documents(data.X.documents), made.statistics
+
+    def _spans(self, data: Annotated) -> Iterator[SpanTokens]:
+        wanted = None if self.labels is None else set(self.labels)
+        for row in range(len(data.tags)):
+            for first, stop, label in labels_of(list(data.tags[row])):
+                if wanted is None or label in wanted:
+                    yield SpanTokens(row, first, stop, label)
+
+    def _notes(self, data: Annotated) -> Iterator[tuple[str, str]]:
+        """Patient and note of each sentence."""
+        documents = data.X.documents
+        for row in range(len(data.X)):
+            note = f"sentence {row}" if documents is None else f"document {documents[row]}"
+            yield (note if data.groups is None else str(data.groups[row])), note

@@ -1,0 +1,45 @@
+"""Files with the secret key of surrogates."""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+
+from ..exceptions import DeidError
+from .keyed_chance import KEY_BYTES, new_key
+
+_KEY = re.compile(rf"[0-9a-f]{{{2 * KEY_BYTES}}}")
+
+
+def read_or_make_key(path: Path) -> bytes:
+    """Read a key file, or make one with a new key if there is none.
+
+    Parameters
+    ----------
+    path : Path
+        File with 64 hexadecimal digits (256 bits). A new file is readable for its owner only.
+
+    Raises
+    ------
+    DeidError
+        If the file holds something else.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> path = Path(tempfile.mkdtemp(), "key")
+    >>> read_or_make_key(path) == read_or_make_key(path)
+    True
+    """
+    try:
+        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    except FileExistsError:
+        written = path.read_bytes().strip()
+        if not _KEY.fullmatch(written.decode("ascii", "replace")):
+            raise DeidError("A key file holds 64 hexadecimal digits and nothing else.", path=str(path)) from None
+        return bytes.fromhex(written.decode("ascii"))
+    key = new_key()
+    with os.fdopen(descriptor, "w", encoding="ascii") as stream:
+        stream.write(key.hex() + "\n")
+    return key

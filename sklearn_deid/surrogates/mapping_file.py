@@ -1,0 +1,146 @@
+"""Encrypted files that tell which original each surrogate replaced, for those who must go back."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import hashlib
+import hmac
+import json
+import os
+import secrets
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+from .._optional import import_optional
+from ..exceptions import CorpusFormatError
+from ..text import Document
+from .surrogate_engine import Replacement
+
+_HEADER = b"sklearn-deid mapping 1, AES-256-GCM\n"
+_NONCE_BYTES = 12
+
+
+class MappingFile:
+    """File with the originals of all surrogates, one encrypted line for each note (AES-256-GCM).
+
+    The file is as sensitive as the notes. Its encryption key is derived from the key of the surrogates. A line that was
+    changed, moved or left out before another one is noticed when the file is read; lines cut off at the end are not.
+
+    Parameters
+    ----------
+    path : Path
+        File to write, readable for its owner only.
+    key : bytes
+        Key of the surrogates.
+
+    Raises
+    ------
+    MissingDependencyError
+        If ``cryptography`` is not installed (extra ``mapping``).
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from sklearn_deid import Span
+    >>> path = Path(tempfile.mkdtemp(), "mapping")
+    >>> with MappingFile(path, bytes(32)) as file:
+    ...     note = Document("n1", "Ann left.", (Span(0, 3, "PATIENT"),))
+    ...     file.write(note, [Replacement(note.spans[0], "Eva", True)])
+    >>> [(row["doc_id"], row["replacements"][0]["original"]) for row in read_mapping(path, bytes(32))]
+    [('n1', 'Ann')]
+    """
+
+    def __init__(self, path: Path, key: bytes) -> None:
+        self.path = path
+        self._cipher = _cipher(key)
+        self._number = 0
+        self._descriptor: int | None = None
+
+    def __repr__(self) -> str:
+        return f"MappingFile({str(self.path)!r})"
+
+    def __enter__(self) -> MappingFile:
+        exists = self.path.exists()
+        if exists:
+            # An interrupted run may have left part of a line.
+            data = self.path.read_bytes()
+            complete = data[: data.rfind(b"\n") + 1]
+            if not complete.startswith(_HEADER):
+                raise CorpusFormatError("This is no mapping file.", path=str(self.path))
+            os.truncate(self.path, len(complete))
+            self._number = complete.count(b"\n") - 1
+        self._descriptor = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+        if not exists:
+            os.write(self._descriptor, _HEADER)
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        if self._descriptor is not None:
+            os.close(self._descriptor)
+            self._descriptor = None
+
+    def write(self, document: Document, replacements: Iterable[Replacement]) -> None:
+        """Append a note. The line is in the file when the method returns."""
+        assert self._descriptor is not None  # inside of the block of ``with``
+        rows = [
+            {
+                "start": span.start,
+                "end": span.end,
+                "label": span.label,
+                "original": document.text[span.start : span.end],
+                "surrogate": surrogate,
+            }
+            for span, surrogate, _ in replacements
+        ]
+        plain = json.dumps({"doc_id": document.doc_id, "replacements": rows}).encode()
+        nonce = secrets.token_bytes(_NONCE_BYTES)
+        sealed = nonce + self._cipher.encrypt(nonce, plain, str(self._number).encode())
+        os.write(self._descriptor, base64.b64encode(sealed) + b"\n")
+        self._number += 1
+
+
+def read_mapping(path: str | Path, key: bytes) -> Iterator[dict[str, Any]]:
+    """Decrypt a mapping file.
+
+    Parameters
+    ----------
+    path : path
+        File that `MappingFile` wrote.
+    key : bytes
+        Key of the surrogates.
+
+    Yields
+    ------
+    dict
+        ``doc_id`` of a note and its ``replacements``: ``start``, ``end``, ``label``, ``original``, ``surrogate``.
+
+    Raises
+    ------
+    CorpusFormatError
+        If the file is no mapping file, is damaged, or has another key. The message holds no text of a note.
+    """
+    from cryptography.exceptions import InvalidTag
+
+    cipher = _cipher(key)
+    lines = Path(path).read_bytes().splitlines(keepends=True)
+    if lines[:1] != [_HEADER]:
+        raise CorpusFormatError("This is no mapping file.", path=str(path))
+    for number, line in enumerate(lines[1:]):
+        try:
+            sealed = base64.b64decode(line.strip(), validate=True)
+            plain = cipher.decrypt(sealed[:_NONCE_BYTES], sealed[_NONCE_BYTES:], str(number).encode())
+        except (InvalidTag, binascii.Error, ValueError):
+            raise CorpusFormatError(
+                f"Line {number + 2} cannot be decrypted: the file is damaged or has another key.", path=str(path)
+            ) from None
+        yield json.loads(plain)
+
+
+def _cipher(key: bytes) -> Any:
+    aead = import_optional(
+        "cryptography.hazmat.primitives.ciphers.aead", extra="mapping", purpose="encrypted mapping files"
+    )
+    # One key for one purpose: the mapping does not use the key of the surrogates itself.
+    return aead.AESGCM(hmac.digest(key, b"sklearn-deid mapping file", hashlib.sha256))

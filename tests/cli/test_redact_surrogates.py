@@ -1,0 +1,72 @@
+"""``redact --mode surrogate``: keys, mappings and what must not lie beside the output."""
+
+import json
+
+import pytest
+
+from sklearn_deid import NoteDeidentifier, load, write_corpus
+from sklearn_deid.surrogates import SurrogateEngine, read_mapping, read_or_make_key
+
+from .conftest import assert_no_note_text, contents
+
+
+def test_key_file_repeats_a_run(run, raw, model, tmp_path, notes):
+    command = ("redact", raw, "--model", model, "--mode", "surrogate", "--key-file", tmp_path / "key")
+    code, out, err = run(*command, "--output", tmp_path / "one")
+    assert (code, out) == (0, "")
+    assert_no_note_text(err, notes)
+    assert run(*command, "--output", tmp_path / "two")[0] == 0
+    assert contents(tmp_path / "one") == contents(tmp_path / "two")
+    assert run(*command[:-2], "--output", tmp_path / "three")[0] == 0
+    assert contents(tmp_path / "one") != contents(tmp_path / "three")
+
+
+def test_texts_are_those_of_the_library(run, notes, model, tmp_path):
+    write_corpus(notes, tmp_path / "notes.jsonl")
+    options = ("--mode", "surrogate", "--key-file", tmp_path / "key", "--locale", "en", "--date-shift", 100)
+    assert run("redact", tmp_path / "notes.jsonl", "--model", model, "--output", tmp_path / "o.jsonl", *options)[0] == 0
+    engine = SurrogateEngine(key=read_or_make_key(tmp_path / "key"), locale="en", date_shift=100)
+    expected = NoteDeidentifier(load(model)).redact(notes, mode=engine) if not hasattr(load(model), "redact") else None
+    expected = expected or load(model).redact(notes, mode=engine)
+    lines = (tmp_path / "o.jsonl").read_text(encoding="utf-8").splitlines()
+    assert [json.loads(line)["text"] for line in lines] == expected
+    assert not any(document.patient_id in "".join(lines) for document in notes)
+
+
+def test_mapping_leads_back(run, raw, model, tmp_path, notes):
+    pytest.importorskip("cryptography")
+    secret = tmp_path / "secret"
+    secret.mkdir()
+    options = ("--mode", "surrogate", "--key-file", secret / "key", "--mapping", secret / "mapping")
+    assert run("redact", raw, "--model", model, "--output", tmp_path / "out", *options)[0] == 0
+    texts = contents(tmp_path / "out")
+    originals = {document.doc_id: document.text for document in notes}
+    rows = list(read_mapping(secret / "mapping", read_or_make_key(secret / "key")))
+    assert len(rows) == len(notes)
+    for row in rows:
+        for one in row["replacements"]:
+            assert originals[row["doc_id"]][one["start"] : one["end"]] == one["original"]
+            assert one["surrogate"] in texts[f"{row['doc_id']}.txt"]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--key-file", "key"), "--key-file needs --mode surrogate"),
+        (("--locale", "en"), "--locale needs --mode surrogate"),
+        (("--mode", "surrogate", "--mapping", "m"), "--mapping needs --key-file"),
+        (("--mode", "surrogate", "--resume"), "--resume needs --key-file"),
+        (("--mode", "surrogate", "--key-file", "out/key"), "The key and the mapping must not be in the output"),
+    ],
+)
+def test_wrong_options(run, raw, model, tmp_path, monkeypatch, options, message):
+    monkeypatch.chdir(tmp_path)
+    code, _, err = run("redact", raw, "--model", model, "--output", "out", *options)
+    assert code == 2 and message in err
+    assert not (tmp_path / "out").exists()
+
+
+def test_key_among_the_notes_is_refused(run, raw, model, tmp_path):
+    options = ("--mode", "surrogate", "--key-file", raw / "key")
+    code, _, err = run("redact", raw, "--model", model, "--output", tmp_path / "out", *options)
+    assert code == 2 and "must not lie in the folder of the notes" in err

@@ -1,0 +1,1 @@
+"""Surrogates of PHI."""

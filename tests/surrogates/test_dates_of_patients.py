@@ -1,0 +1,190 @@
+"""Dates move by one number of days, in the form in which they are written."""
+
+from datetime import date, datetime, timedelta
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from sklearn_deid.surrogates.age_surrogates import AgeSurrogates
+from sklearn_deid.surrogates.date_parsing import is_day_first, parse_dates
+from sklearn_deid.surrogates.date_surrogates import DateSurrogates, draw_shift
+from sklearn_deid.surrogates.dates import years_between
+from sklearn_deid.surrogates.locale_words import LOCALES, locale_words
+from sklearn_deid.surrogates.patient_chance import PatientChance
+from sklearn_deid.surrogates.written_date import weekday_number
+
+KEY = bytes(range(32))
+EN = locale_words("en")
+# written form -> format of `strptime`, which is the oracle
+FORMS = {
+    "%m/%d/%Y": "%m/%d/%Y",
+    "%m/%d/%y": "%m/%d/%y",
+    "%Y-%m-%d": "%Y-%m-%d",
+    "%d%b%Y": "%d%b%Y",
+    "%B %d, %Y": "%B %d, %Y",
+    "%d-%b-%Y": "%d-%b-%Y",
+    "%Y%m%d": "%Y%m%d",
+    "%A, %B %d, %Y": "%A, %B %d, %Y",
+}
+
+
+def read(text, form, near):
+    """Day that a text names; the century of two digits is the one next to ``near``."""
+    day = datetime.strptime(text, form).date()
+    if "%y" not in form:
+        return day
+    centuries = [date(day.year + 100 * k, day.month, day.day) for k in (-1, 0, 1) if 0 < day.year + 100 * k]
+    return min(centuries, key=lambda one: abs((one - near).days))
+
+
+def test_intervals_of_ten_thousand_patients_are_exact():
+    rng = np.random.default_rng(0)
+    forms = list(FORMS)
+    for patient in range(10_000):
+        shift = draw_shift(PatientChance(KEY, str(patient)), 3650, False, False)
+        first = date(1936, 1, 1) + timedelta(days=int(rng.integers(0, 29_000)))
+        second = first + timedelta(days=int(rng.integers(0, 4_000)))
+        # every eighth patient has a leap day
+        days = [date(1940 + 4 * int(rng.integers(0, 20)), 2, 29) if patient % 8 == 0 else first, second]
+        written = [forms[int(i)] for i in rng.integers(0, len(forms), 2)]
+        dates = DateSurrogates(shift, EN)
+        new = []
+        for day, form in zip(days, written, strict=True):
+            text = dates.surrogate(day.strftime(form))
+            assert text is not None
+            new.append(read(text, FORMS[form], day))
+            assert text != day.strftime(form)
+        assert new[1] - new[0] == days[1] - days[0]
+        assert (new[0] - days[0]).days == shift != 0
+
+
+@given(
+    st.dates(date(1935, 1, 1), date(2028, 12, 31)),
+    st.integers(-4000, 4000).filter(bool),
+    st.sampled_from(sorted(LOCALES)),
+)
+@settings(deadline=None)
+def test_month_names_of_all_locales(day, shift, locale):
+    words = locale_words(locale)
+    text = f"{day.day} {words.block('months')[day.month - 1]} {day.year}"
+    new = day + timedelta(days=shift)
+    expected = f"{new.day} {words.block('months')[new.month - 1]} {new.year}"
+    assert DateSurrogates(shift, words).surrogate(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("locale", "text", "expected"),
+    [
+        ("en", "3/14", "4/23"),
+        ("en", "3/14/11 at 14:30", "4/23/11 at 14:30"),
+        ("en", "2011-03-14T08:00", "2011-04-23T08:00"),
+        ("en", "Mar 14th", "Apr 23rd"),
+        ("en", "MARCH 14, 2011", "APRIL 23, 2011"),
+        ("en", "3/14-3/18/2011", "4/23-4/27/2011"),
+        ("en", "28-30 March 2011", "7-9 May 2011"),
+        ("en", "Monday, March 14th, 2011", "Saturday, April 23rd, 2011"),
+        ("en", "fall 2010", "fall 2010"),
+        ("en", "yesterday", "yesterday"),
+        ("en", "14:30", "14:30"),
+        ("en", "2/29/2012", "4/9/2012"),
+        ("es", "14 de marzo de 2011", "23 de abril de 2011"),
+        ("es", "marzo del 2011", "abril del 2011"),
+        ("fr", "1er mars 2020", "10 avril 2020"),
+        ("fr", "0 1 0 3 2 0 2 0", "1 0 0 4 2 0 2 0"),
+        ("fr", "22|8|1923", "1|10|1923"),
+        ("de", "14. März 2011", "23. April 2011"),
+        ("de", "19.3.", "28.4."),
+    ],
+)
+def test_forms(locale, text, expected):
+    dates = DateSurrogates(40, locale_words(locale))
+    dates.learn([text])
+    assert dates.surrogate(text) == expected
+
+
+@pytest.mark.parametrize(
+    "text", ["when the moon was full", "31 Novembruary", "May or June", "12345678901", "13/13/2011"]
+)
+def test_unknown_forms_have_no_surrogate(text):
+    assert DateSurrogates(40, EN).surrogate(text) is None
+
+
+def test_days_out_of_the_calendar_have_no_surrogate():
+    assert DateSurrogates(-700_000, EN).surrogate("3/14/1811") is None
+
+
+def test_numbers_above_twelve_tell_the_order_of_day_and_month():
+    assert is_day_first(["03/04/2011", "25/04/2011"], default=False)
+    assert not is_day_first(["03/04/2011", "04/25/2011"], default=True)
+    dates = DateSurrogates(1, EN)
+    dates.learn(["03/04/2011", "25/04/2011"])
+    assert dates.surrogate("30/04/2011") == "01/05/2011"
+
+
+def test_short_dates_take_the_year_of_their_note():
+    dates = DateSurrogates(1, EN)
+    dates.learn(["2/1/2012", "2/28"])
+    assert dates.surrogate("2/28") == "2/29"  # 2012 is a leap year
+    dates.learn(["2/1/2011", "2/28"])
+    assert dates.surrogate("2/28") == "3/1"
+
+
+@pytest.mark.parametrize("whole_weeks", [False, True])
+@pytest.mark.parametrize("keep_seasons", [False, True])
+def test_shifts_are_in_their_range(whole_weeks, keep_seasons):
+    shifts = [draw_shift(PatientChance(KEY, str(i)), 1500, whole_weeks, keep_seasons) for i in range(2000)]
+    assert all(0 < abs(shift) <= 1500 for shift in shifts)
+    assert min(shifts) < 0 < max(shifts)
+    if whole_weeks:
+        assert not any(shift % 7 for shift in shifts)
+    if keep_seasons:
+        in_year = [abs(shift) % 365.2425 for shift in shifts]
+        assert all(min(days, 365.2425 - days) <= 14 + 7 * whole_weeks + 1 for days in in_year)
+    else:
+        assert len(set(shifts)) > (300 if whole_weeks else 1000)
+
+
+def test_birth_dates_of_the_old_move_to_ninety():
+    dates = DateSurrogates(0, EN)
+    dates.learn(["03/14/2011"])
+    assert dates.surrogate("02/29/1908", is_birth=True) == "02/28/1921"
+    new = datetime.strptime(dates.surrogate("05/20/1915", is_birth=True), "%m/%d/%Y").date()
+    assert years_between(new, date(2011, 3, 14)) == 90
+
+
+def test_birth_dates_follow_moved_ages():
+    shift, years = 500, 3
+    dates = DateSurrogates(shift, EN, years)
+    dates.learn(["03/14/2011"])
+    seen = datetime.strptime(dates.surrogate("03/14/2011"), "%m/%d/%Y").date()
+    born = datetime.strptime(dates.surrogate("05/20/1950", is_birth=True), "%m/%d/%Y").date()
+    assert years_between(born, seen) == years_between(date(1950, 5, 20), date(2011, 3, 14)) + years
+
+
+def test_weekdays_of_all_locales_are_known():
+    for locale in LOCALES:
+        words = locale_words(locale)
+        assert [weekday_number(day, words) for day in words.block("weekdays")] == list(range(7))
+        assert parse_dates(words.block("weekdays")[2], words, True) is not None
+
+
+@pytest.mark.parametrize(
+    ("locale", "mode", "text", "expected"),
+    [
+        ("en", "keep", "79", "79"),
+        ("en", "keep", "90", "90+"),
+        ("en", "keep", "ninety-two", "90+"),
+        ("en", "keep", "twenty-three", "twenty-three"),
+        ("en", "band", "63-year-old", "60-64-year-old"),
+        ("en", "shift", "63", "65"),
+        ("en", "shift", "89", "89"),
+        ("es", "keep", "93 años", "90+ años"),
+        ("es", "keep", "8 meses", "8 meses"),
+        ("es", "keep", "lactante", None),
+        ("en", "keep", "very old", None),
+    ],
+)
+def test_ages(locale, mode, text, expected):
+    assert AgeSurrogates(locale_words(locale), mode, 2).surrogate(text) == expected

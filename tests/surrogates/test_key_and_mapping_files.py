@@ -1,0 +1,79 @@
+"""Key files and encrypted mappings: made once, readable for their owner, and refused if damaged."""
+
+import os
+import stat
+
+import pytest
+
+from sklearn_deid import Document, Span
+from sklearn_deid.exceptions import CorpusFormatError, DeidError
+from sklearn_deid.surrogates import MappingFile, SurrogateEngine, read_mapping, read_or_make_key, rewritten
+
+pytest.importorskip("cryptography")
+KEY = bytes(range(32))
+NOTE = Document("n1", "Zyxwvutski left on 3/5/2011.", (Span(0, 10, "PATIENT"), Span(19, 27, "DATE")))
+
+
+@pytest.fixture
+def mapping(tmp_path):
+    path = tmp_path / "mapping"
+    with MappingFile(path, KEY) as file:
+        for i in range(3):
+            note = Document(f"n{i}", NOTE.text, NOTE.spans)
+            file.write(note, SurrogateEngine(key=KEY).replacements(note))
+    return path
+
+
+def test_originals_come_back(mapping):
+    rows = list(read_mapping(mapping, KEY))
+    assert [row["doc_id"] for row in rows] == ["n0", "n1", "n2"]
+    new = rewritten(NOTE, SurrogateEngine(key=KEY).replacements(NOTE))
+    back, position = [], 0
+    for span, replaced in zip(new.spans, rows[1]["replacements"], strict=True):
+        assert new.text[span.start : span.end] == replaced["surrogate"]
+        back += [new.text[position : span.start], replaced["original"]]
+        position = span.end
+    assert "".join([*back, new.text[position:]]) == NOTE.text
+
+
+def test_the_file_holds_nothing_that_can_be_read(mapping):
+    data = mapping.read_bytes()
+    assert b"yxwv" not in data and b"PATIENT" not in data and b"n1" not in data.partition(b"\n")[2][:4]
+    if os.name == "posix":
+        assert stat.S_IMODE(mapping.stat().st_mode) == 0o600
+
+
+def test_other_keys_and_changed_lines_are_refused(mapping):
+    with pytest.raises(CorpusFormatError, match="Line 2 cannot be decrypted"):
+        list(read_mapping(mapping, bytes(32)))
+    header, first, second, third = mapping.read_bytes().splitlines(keepends=True)
+    for lines in ([first, third], [second, first], [first[:-3] + b"AA\n"], [b"!\n"]):
+        mapping.write_bytes(header + b"".join(lines))
+        with pytest.raises(CorpusFormatError, match="cannot be decrypted"):
+            list(read_mapping(mapping, KEY))
+    mapping.write_bytes(first)
+    with pytest.raises(CorpusFormatError, match="This is no mapping file"):
+        list(read_mapping(mapping, KEY))
+
+
+def test_a_run_goes_on_behind_complete_lines(mapping):
+    mapping.write_bytes(mapping.read_bytes() + b"half a line")
+    with MappingFile(mapping, KEY) as file:
+        file.write(NOTE, SurrogateEngine(key=KEY).replacements(NOTE))
+    assert len(list(read_mapping(mapping, KEY))) == 4
+    other = mapping.with_name("other")
+    other.write_text("notes")
+    with pytest.raises(CorpusFormatError, match="This is no mapping file"), MappingFile(other, KEY):
+        pass
+
+
+def test_key_files(tmp_path):
+    path = tmp_path / "key"
+    key = read_or_make_key(path)
+    assert read_or_make_key(path) == key and len(key) == 32
+    if os.name == "posix":
+        assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    for wrong in ("", "xyz", key.hex()[:-1], key.hex() + "00"):
+        path.write_text(wrong)
+        with pytest.raises(DeidError, match="64 hexadecimal digits"):
+            read_or_make_key(path)

@@ -1,0 +1,121 @@
+"""Which written names are one person, and how their surrogates are written."""
+
+import pytest
+
+from sklearn_deid.surrogates.folding import fold, within_one_slip
+from sklearn_deid.surrogates.known_names import KnownNames
+from sklearn_deid.surrogates.locale_words import LOCALES, locale_words
+from sklearn_deid.surrogates.name_parsing import parse_name
+from sklearn_deid.surrogates.patient_chance import PatientChance
+from sklearn_deid.surrogates.person_surrogates import PersonSurrogates
+
+KEY = bytes(range(32))
+
+
+def people(locale="en", names=(), keep_gender=True, avoided=(), patient="p1"):
+    made = PersonSurrogates(PatientChance(KEY, patient), locale_words(locale), keep_gender, frozenset(avoided))
+    made.learn([(name, "person") for name in names])
+    return made
+
+
+def roles(name, locale="en", kind="person"):
+    return [part.role for part in parse_name(name, locale_words(locale), kind) if part.role != "kept"]
+
+
+@pytest.mark.parametrize(
+    ("locale", "name", "expected"),
+    [
+        ("en", "John Alder", ["given", "surname"]),
+        ("en", "Alder, John M", ["surname", "given", "initial"]),
+        ("en", "Dr. Alder", ["surname"]),
+        ("en", "John M. Alder, MD", ["given", "initial", "surname"]),
+        ("en", "Mary O'Brien-Smith", ["given", "surname", "surname"]),
+        ("en", "JQX", ["initials"]),
+        ("en", "LEE", ["surname"]),
+        ("es", "Juan José Rubio Fernández", ["given", "given", "surname", "surname"]),
+        ("es", "Rubio Fernández", ["surname", "surname"]),
+        ("nl", "Mw. J. van der Berg", ["initial", "surname"]),
+        ("nl", "Karel van der Berg Visser", ["given", "surname", "surname"]),
+        ("de", "Ch. Janssen", ["initial", "surname"]),
+        ("fr", "Mme Claire de la Tour", ["given", "surname"]),
+    ],
+)
+def test_parts_of_names(locale, name, expected):
+    assert roles(name, locale) == expected
+    assert "".join(part.text for part in parse_name(name, locale_words(locale))) == name
+
+
+def test_labels_of_one_part_win_over_position():
+    assert roles("Jean Marc", "fr", "given name") == ["given", "given"]
+    assert roles("Jean Marc", "fr", "surname") == ["surname", "surname"]
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "is_slip"),
+    [
+        ("alder", "adler", True),
+        ("alder", "allder", True),
+        ("alder", "aldr", True),
+        ("alder", "aldes", True),
+        ("alder", "ladre", False),
+        ("alder", "aldente", False),
+        ("alder", "alder", True),
+    ],
+)
+def test_slips(a, b, is_slip):
+    assert within_one_slip(a, b) is is_slip
+    assert within_one_slip(b, a) is is_slip
+
+
+def test_forms_of_one_person_have_one_surrogate():
+    names = ["Zebediah Quillwick", "Mr. Quillwick", "Z. Quillwick", "QUILLWICK", "Quilwick", "ZQ"]
+    made = people(names=[*names, "Quillwick, Zebediah"])
+    full = made.surrogate("Zebediah Quillwick", "person")
+    given, family = full.split()
+    assert made.surrogate("Mr. Quillwick", "person") == f"Mr. {family}"
+    assert made.surrogate("Z. Quillwick", "person") == f"{given[0]}. {family}"
+    assert made.surrogate("QUILLWICK", "person") == family.upper()
+    assert made.surrogate("Quilwick", "person") == family
+    assert made.surrogate("Quillwick, Zebediah", "person") == f"{family}, {given}"
+    assert made.surrogate("ZQ", "person") == given[0] + family[0]
+    assert made.surrogate("Zebediah", "person") == given
+
+
+def test_two_names_of_the_locale_are_no_slips():
+    known = KnownNames(locale_words("es"))
+    assert known.canonical("given", "Marina") != known.canonical("given", "Martina")
+
+
+def test_two_names_of_a_patient_do_not_share_a_surrogate():
+    names = [f"Z{a * 3}{b * 4}" for a in "abcdefghij" for b in "klmnopqr"]
+    made = people("nb", names)
+    surrogates = [made.surrogate(name, "surname") for name in names[:60]]
+    assert len(set(surrogates)) >= 59  # of 101 surnames; redrawn at most 20 times
+
+
+@pytest.mark.parametrize("locale", LOCALES)
+def test_sex_of_given_names_stays_if_asked(locale):
+    words = locale_words(locale)
+    for sex in "MF":
+        for i, name in enumerate([n for n in words.given_names[sex] if words.sex_of(n) == sex][:40]):
+            drawn = people(locale, patient=str(i)).surrogate(name, "given name")
+            assert drawn in words.given_names[sex]
+    drawn = [people("en", keep_gender=False, patient=str(i)).surrogate("Mary", "given name") for i in range(60)]
+    assert {words.sex_of(name) for name in drawn} >= {"M", "F"} or locale != "en"
+
+
+def test_avoided_words_are_not_drawn():
+    words = locale_words("nb")
+    avoided = {fold(name) for name in words.surnames[:90]}
+    drawn = {people("nb", avoided=avoided, patient=str(i)).surrogate("Kvernmo", "surname") for i in range(200)}
+    assert not {fold(name) for name in drawn} & avoided
+
+
+def test_patients_have_other_surrogates():
+    drawn = {people(patient=str(i)).surrogate("Quillwick", "surname") for i in range(50)}
+    assert len(drawn) > 40
+
+
+def test_nothing_shows_a_name():
+    made = people(names=["John Quillwick"])
+    assert "uillwick" not in repr(made.known) + repr(parse_name("John Quillwick", locale_words("en"))) + repr(made)

@@ -1,0 +1,189 @@
+"""Numbers, addresses and institutions keep their form and nothing of their letters."""
+
+import re
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from sklearn_deid.surrogates.check_digits import has_valid_check_digits, with_check_digits
+from sklearn_deid.surrogates.folding import fold
+from sklearn_deid.surrogates.institution_surrogates import InstitutionSurrogates
+from sklearn_deid.surrogates.keyed_chance import KeyedChance
+from sklearn_deid.surrogates.locale_words import LOCALES, guess_locale, locale_words
+from sklearn_deid.surrogates.net_surrogates import NetSurrogates
+from sklearn_deid.surrogates.number_surrogates import NumberSurrogates, random_of_form
+from sklearn_deid.surrogates.patient_chance import PatientChance
+from sklearn_deid.surrogates.place_surrogates import PlaceSurrogates
+
+KEY = bytes(range(32))
+NATIONAL = {
+    "es": ["12345678Z", "X1234567L", "28 12345678 40"],
+    "fr": ["1 84 12 76 451 089 46"],
+    "it": ["RSSMRA85T10A562S"],
+    "nl": ["111222333"],
+    "nb": ["010107 50160"],
+    "pt": ["123456789"],
+    "de": ["86095742719"],
+    "en": ["4539 1488 0343 6467"],
+}
+
+
+def shape(text):
+    return re.sub(r"[^\W\d_]", "a", re.sub(r"\d", "9", text))
+
+
+def chance(patient="p1"):
+    return PatientChance(KEY, patient)
+
+
+@pytest.mark.parametrize("locale", NATIONAL)
+@pytest.mark.parametrize("choice", ["valid", "invalid"])
+def test_check_digits_are_all_right_or_all_wrong(locale, choice):
+    for number in NATIONAL[locale]:
+        for i in range(200):
+            drawn = NumberSurrogates(chance(str(i)), locale, choice).identifier(number)
+            assert shape(drawn) == shape(number)
+            assert has_valid_check_digits(drawn, locale) is (choice == "valid")
+
+
+def test_known_numbers_have_right_check_digits():
+    for locale, numbers in NATIONAL.items():
+        assert [has_valid_check_digits(n, locale) for n in numbers if n != "28 12345678 40"].count(False) == 0
+
+
+@given(st.text("0123456789ABCxyz-/. ", min_size=1, max_size=15))
+@settings(deadline=None)
+def test_numbers_keep_their_form(text):
+    assert shape(random_of_form(text, KeyedChance(KEY, text))) == shape(text)
+    drawn = NumberSurrogates(chance(), "nb", "invalid").identifier(text)
+    assert (drawn is None) is not any(map(str.isdigit, text))
+    assert drawn is None or shape(drawn) == shape(text)
+
+
+def test_social_security_numbers_are_never_issued_ones():
+    areas = {NumberSurrogates(chance(str(i)), "en", "invalid").identifier("123-45-6789")[:3] for i in range(300)}
+    assert all(area in ("000", "666") or area[0] == "9" for area in areas)
+    assert len(areas) > 50
+
+
+@pytest.mark.parametrize(
+    ("locale", "phone", "pattern"),
+    [
+        ("en", "(617) 234-5678", r"\([2-8]\d\d\) 555-01\d\d"),
+        ("en", "234-5678", r"555-01\d\d"),
+        ("en", "1-617-234-5678", r"1-[2-8]\d\d-555-01\d\d"),
+        ("en", "+1 617 234 5678", r"\+1 [2-8]\d\d 555 01\d\d"),
+        ("en", "4711", r"\d{4}"),
+        ("es", "+34 91 416 97 00", r"\+34 [69][1-9] \d{3} \d\d \d\d"),
+        ("fr", "01.42.21.10.15", r"0[1-6]\.\d\d\.\d\d\.\d\d\.\d\d"),
+        ("de", "0049 461 708223", r"0049 0\d\d \d{6}"),
+    ],
+)
+def test_phones(locale, phone, pattern):
+    for i in range(50):
+        assert re.fullmatch(pattern, NumberSurrogates(chance(str(i)), locale, "invalid").phone(phone))
+
+
+def test_a_number_is_one_with_and_without_its_area_code():
+    numbers = NumberSurrogates(chance(), "en", "invalid")
+    assert numbers.phone("617-234-5678")[-4:] == numbers.phone("234-5678")[-4:]
+    assert numbers.phone("617.234.5678").replace(".", "-") == numbers.phone("617-234-5678")
+    assert numbers.identifier("12-34-56").replace("-", "") == numbers.identifier("123456")
+
+
+def test_addresses_of_the_net_are_reserved_ones():
+    net = NetSurrogates(chance(), locale_words("es"), lambda text: {"perez": "Soto"} if "perez" in text else {})
+    assert re.fullmatch(r"[a-z]+\.soto\d\d@[a-z]+\.example\.(org|com|net)", net.email("maria.perez12@salud.madrid.org"))
+    assert net.email("a.b@x.es c_d@y.es").count("@example.") == 2
+    assert net.email("write to a@b.es") is None
+    assert re.fullmatch(r"https://www\.example\.(org|com|net)/\w+", net.url("https://www.clinic.es/patients"))
+    assert net.url("nowhere") is None
+    numbers = NumberSurrogates(chance(), "es", "invalid")
+    assert numbers.ip("10.1.2.3").rpartition(".")[0] in ("192.0.2", "198.51.100", "203.0.113")
+    assert numbers.ip("fe80::1:2").startswith("2001:db8:")
+    assert numbers.ip("here") is None
+
+
+@pytest.mark.parametrize("locale", LOCALES)
+def test_towns_codes_and_regions_fit(locale):
+    words = locale_words(locale)
+    by_name = {fold(town.name): town for town in words.towns}
+    for i in range(60):
+        places = PlaceSurrogates(chance(str(i)), words, frozenset())
+        town = by_name[fold(places.town("Nowhere"))]
+        assert places.postcode("987654", "Nowhere").startswith(town.prefix)
+        assert fold(places.region("Somewhere", "Nowhere")) in {
+            fold(town.region),
+            fold(words.state_names.get(town.region, "")),
+        }
+
+
+@pytest.mark.parametrize(
+    ("locale", "street", "pattern"),
+    [
+        ("es", "C/ Ríos Rosas, 5, 6 A", r"C/ \w[\w ]+, \d, \d [A-Z]"),
+        ("es", "Avda. Manuel Siurot s/n", r"Avda\. \w[\w ]+ s/n"),
+        ("es", "calle Galaxia 6, esc. 2, 2ºb", r"calle [\w ]+ \d, esc\. \d, \dº[a-z]"),
+        ("en", "2959 Lakeview Pkwy, Apt 20", r"\d{4} \w+ Pkwy, Apt \d\d"),
+        ("en", "PO Box 1234", r"PO Box \d{4}"),
+        ("de", "Kantstraße 21 a", r"\w+straße \d\d [a-z]"),
+        ("fr", "37 bis, RUE de la République", r"\d\d bis, RUE .+"),
+    ],
+)
+def test_streets(locale, street, pattern):
+    for i in range(40):
+        drawn = PlaceSurrogates(chance(str(i)), locale_words(locale), frozenset()).street(street)
+        assert re.fullmatch(pattern, drawn)
+        assert not {"Ríos", "Siurot", "Galaxia", "Lakeview", "Kant"} & set(re.findall(r"[^\W\d]+", drawn))
+
+
+def test_kinds_of_places():
+    places = PlaceSurrogates(chance(), locale_words("es"), frozenset())
+    kinds = [places.kind_of(text) for text in ("28045", "Vizcaya", "España", "Madrid", "Villarriba")]
+    assert kinds == ["postcode", "region", "country", "town", "town"]
+
+
+def test_institutions_keep_public_words_only():
+    made = InstitutionSurrogates(chance(), locale_words("en"), frozenset())
+    assert re.fullmatch(r"[\w .]+ Community Hospital", made.institution("Quillwick Community Hospital", "hospitals"))
+    bare = made.institution("Quillwick", "hospitals")
+    assert made.institution("Quillwick Community Hospital", "hospitals").startswith(bare)
+    assert re.fullmatch(r"[A-Z]{3}", made.institution("QZX", "hospitals"))
+    assert made.institution("QUILLWICK COMMUNITY HOSPITAL", "hospitals").isupper()
+    assert re.fullmatch(r"Ward [1-9]", made.department("Ward 7"))
+    assert made.profession("beekeeper").islower() or made.profession("beekeeper")[:2].isupper()
+
+
+@pytest.mark.parametrize(
+    ("text", "locale"),
+    [
+        ("The patient was seen in the clinic with pain.", "en"),
+        ("La paciente fue vista en el servicio de urgencias.", "es"),
+        ("Der Patient wurde in die Klinik aufgenommen.", "de"),
+        ("La patiente est suivie dans le service pour une douleur.", "fr"),
+        ("Pasienten ble innlagt på sykehuset og det er ikke feber.", "nb"),
+        ("Il paziente è stato visto nella clinica con dolore al torace.", "it"),
+        ("De patiënt werd gezien op de poli en is niet ziek.", "nl"),
+        ("O doente foi visto na consulta e não tem uma queixa.", "pt"),
+        ("12345", "en"),
+    ],
+)
+def test_languages(text, locale):
+    assert guess_locale(text) == locale
+
+
+def test_unknown_locale_is_refused():
+    with pytest.raises(ValueError, match="The 'locale' parameter must be one of .* Got 'xx' instead"):
+        locale_words("xx")
+
+
+def test_all_names_avoided_is_refused():
+    words = locale_words("nb")
+    places = PlaceSurrogates(chance(), words, frozenset(fold(town.name) for town in words.towns))
+    with pytest.raises(ValueError, match="The 'avoid' parameter must leave some of 46"):
+        places.town("Oslo")
+
+
+def test_card_numbers_of_every_locale():
+    assert all(with_check_digits("4539148803436460", locale, True, KeyedChance(KEY)) for locale in LOCALES)

@@ -1,0 +1,315 @@
+"""Whole notes: exact spans, one surrogate for one thing, independence of the letters, and labels without rules."""
+
+import copy
+import hashlib
+import pickle
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from sklearn_deid import Corpus, Document, Span, make_clinical_notes, read_corpus, write_corpus
+from sklearn_deid.io import FORMATS
+from sklearn_deid.surrogates import SurrogateEngine, SurrogateSettings, document_of, label_kinds, note_rewriter
+from sklearn_deid.surrogates.label_kinds import kinds, known_labels
+from sklearn_deid.surrogates.patient_surrogates import Mention
+from sklearn_deid.text import I2B2_2014, MEDDOCAN
+
+KEY = bytes(range(32))
+
+
+@pytest.fixture(scope="module")
+def notes():
+    return make_clinical_notes(60, n_patients=20, random_state=3)
+
+
+def engine(**parameters):
+    return SurrogateEngine(**{"key": KEY, **parameters})
+
+
+def outside(document):
+    """Text before, between and behind the spans."""
+    parts, position = [], 0
+    for span in document.spans:
+        parts.append(document.text[position : span.start])
+        position = span.end
+    return [*parts, document.text[position:]]
+
+
+def test_spans_of_the_new_note_are_the_surrogates(notes):
+    made = engine()
+    again = engine()
+    for note in notes:
+        new = made.rewrite(note)
+        assert outside(new) == outside(note)
+        texts = [one.surrogate for one in again.replacements(note)]
+        assert [new.text[span.start : span.end] for span in new.spans] == texts
+        assert [span.label for span in new.spans] == [span.label for span in note.spans]
+        assert (new.doc_id, new.patient_id) == (note.doc_id, note.patient_id)
+
+
+@given(
+    st.text("aB1 .,-/\n\u00e9@", max_size=60),
+    st.lists(st.tuples(st.integers(0, 60), st.integers(1, 12), st.sampled_from(sorted(known_labels()))), max_size=6),
+)
+@settings(deadline=None, max_examples=300)
+def test_nothing_outside_of_spans_changes_in_any_text(text, drawn):
+    spans = tuple(Span(start, start + length, label) for start, length, label in drawn if start + length <= len(text))
+    note = Document("n", text, spans)
+    for locale in ("en", "es", "nl"):
+        new = engine(locale=locale).rewrite(note)
+        covered = np.zeros(len(text), dtype=bool)
+        for span in spans:
+            covered[span.start : span.end] = True
+        kept = "".join(sign for sign, inside in zip(text, covered, strict=True) if not inside)
+        assert "".join(outside(new)) == kept
+
+
+def test_same_key_same_surrogates_in_another_process(notes):
+    code = (
+        "from sklearn_deid import make_clinical_notes\n"
+        "from sklearn_deid.surrogates import SurrogateEngine\n"
+        "notes = make_clinical_notes(60, n_patients=20, random_state=3)\n"
+        "import hashlib\n"
+        "texts = [new.text for new in SurrogateEngine(key=bytes(range(32))).rewrite_all(notes)]\n"
+        "print(hashlib.sha256('\\0'.join(texts).encode()).hexdigest())"
+    )
+    out = [
+        subprocess.run(
+            [sys.executable, "-c", code], capture_output=True, text=True, check=True, env={"PYTHONHASHSEED": seed}
+        ).stdout
+        for seed in ("1", "2")
+    ]
+    here = hashlib.sha256("\0".join(new.text for new in engine().rewrite_all(notes)).encode()).hexdigest()
+    assert [line.strip() for line in out] == [here, here]
+
+
+def test_each_run_without_a_key_and_each_copy_is_another(notes):
+    texts = {SurrogateEngine().rewrite(notes[0]).text for _ in range(3)}
+    texts |= {engine(copy=copy).rewrite(notes[0]).text for copy in range(3)}
+    assert len(texts) == 6
+
+
+def test_a_person_has_one_surrogate_in_all_notes(notes):
+    made = engine()
+    surnames, wrong, total = {}, 0, 0
+    for note in notes:
+        for one in made.replacements(note):
+            original = note.text[one.span.start : one.span.end]
+            if one.span.label == "PATIENT" and original.isalpha():
+                total += 1
+                known = surnames.setdefault((note.patient_id, original.casefold()), one.surrogate.casefold())
+                wrong += known != one.surrogate.casefold()
+    assert total > 40 and wrong / total < 0.02
+
+
+def test_touching_spans_stay_apart_and_overlapping_ones_are_joined():
+    note = Document("n", "ab12cd", (Span(0, 2, "PATIENT"), Span(2, 4, "AGE"), Span(3, 6, "DOCTOR")))
+    made = engine(locale="en").replacements(note)
+    assert [(one.span.start, one.span.end, one.span.label) for one in made] == [(0, 2, "PATIENT"), (2, 6, "DOCTOR")]
+
+
+# ---- what has no rule
+
+
+@pytest.mark.parametrize(
+    ("text", "label"),
+    [
+        ("no number here", "MEDICALRECORD"),
+        ("when the moon was full", "DATE"),
+        ("very old", "AGE"),
+        ("...", "PATIENT"),
+        ("not an address", "EMAIL"),
+        ("Zyxwvutski", "OTHER"),
+        ("Zyxwvutski", "LABEL-OF-MINE"),
+    ],
+)
+def test_what_has_no_rule_becomes_its_label(text, label):
+    new = engine(locale="en").rewrite(Document("n", f"x {text} y", (Span(2, 2 + len(text), label),)))
+    assert new.text == f"x [{label}] y"
+
+
+def test_every_label_of_the_schemes_has_a_rule_but_the_open_ones():
+    table = label_kinds()
+    assert {label for label in (*I2B2_2014.labels, *MEDDOCAN.labels) if label not in table} == {
+        "OTHER",
+        "OTROS_SUJETO_ASISTENCIA",
+    }
+    assert set(table.values()) == set(kinds())
+
+
+def test_kinds_can_be_given_and_taken_away():
+    assert label_kinds({"MINE": "date", "DATE": None}).get("DATE") is None
+    note = Document("n", "seen 3/5/2011", (Span(5, 13, "MINE"),))
+    assert engine(locale="en", kinds={"MINE": "date"}).rewrite(note).text != note.text
+    assert engine(locale="en").rewrite(note).text == "seen [MINE]"
+    with pytest.raises(ValueError, match="The 'kinds' parameter must map labels to kinds.* Got the kind 'dat' instead"):
+        engine(kinds={"MINE": "dat"})
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"locale": "xx"}, "The 'locale' parameter of SurrogateEngine must be .* Got 'xx' instead"),
+        ({"date_shift": 0}, "The 'date_shift' parameter of SurrogateEngine must be .* from 1 .* Got 0 instead"),
+        ({"date_shift": 3, "whole_weeks": True}, "from 7 "),
+        ({"date_shift": 300, "keep_seasons": True}, "from 380 "),
+        ({"ages": "x"}, "The 'ages' parameter"),
+        ({"check_digits": "x"}, "The 'check_digits' parameter"),
+        ({"keep_gender": 1}, "The 'keep_gender' parameter"),
+        ({"key": b"short"}, "The 'key' parameter of SurrogateEngine must be at least 16 bytes or None. Got 5 instead"),
+        ({"key": "text"}, "The 'key' parameter of SurrogateEngine must be .* Got str instead"),
+    ],
+)
+def test_wrong_parameters(parameters, message):
+    with pytest.raises(ValueError, match=message):
+        SurrogateEngine(**parameters)
+
+
+def test_words_to_avoid_are_a_collection():
+    with pytest.raises(TypeError, match="The 'avoid' parameter must be a collection of words"):
+        SurrogateSettings(avoid="Alder")
+
+
+def test_a_key_is_neither_shown_nor_copied():
+    made = engine()
+    assert KEY.hex() not in repr(made) and repr(KEY) not in repr(made)
+    for leak in (pickle.dumps, copy.copy, copy.deepcopy):
+        with pytest.raises(TypeError, match="cannot be pickled or copied: it holds a secret key"):
+            leak(made)
+
+
+def test_reprs_hold_no_text():
+    note = Document("n", "Zyxwvutski left", (Span(0, 10, "PATIENT"),))
+    made = engine()
+    assert "yxwv" not in repr(made.replacements(note)) + repr(made) + repr(Mention("Zyxwvutski", "person"))
+
+
+def test_a_string_is_a_patient_of_its_own():
+    one, same, other = (document_of(text, ()) for text in ("a", "a", "b"))
+    assert one.doc_id == same.doc_id != other.doc_id
+
+
+def test_memory_of_a_stream_is_limited():
+    made = engine(locale="en")
+    for i in range(1100):
+        made.rewrite(Document(str(i), "Ann", (Span(0, 3, "PATIENT"),)))
+    assert len(made._patients) == 1000
+
+
+@pytest.mark.parametrize("mode", ["label", "mask", "remove", "surrogate"])
+def test_modes(mode):
+    note = Document("n", "Seen by Who.", (Span(8, 11, "DOCTOR"),), "p", {"name": "Who"})
+    new = note_rewriter(mode)(note)
+    assert new.text.startswith("Seen by ") and new.meta == {} and new.patient_id == "p"
+    assert len(new.spans) == (mode in ("label", "surrogate"))
+
+
+def test_settings_of_other_modes_are_refused():
+    with pytest.raises(ValueError, match="The 'mode' parameter must be one of"):
+        note_rewriter("x")
+    with pytest.raises(ValueError, match="need mode='surrogate'"):
+        note_rewriter("label", key=KEY)
+    with pytest.raises(ValueError, match="has its own settings"):
+        note_rewriter(engine(), key=KEY)
+
+
+@pytest.mark.parametrize("name", [name for name, known in FORMATS.items() if known.annotated and name != "mimic"])
+def test_formats_round_trip(name, notes, tmp_path):
+    new = Corpus(engine().rewrite_all(notes[:6]))
+    path = tmp_path / ("out" + ("" if FORMATS[name].one_document else FORMATS[name].suffixes[0]))
+    write_corpus(new, path, format=name, lossy=True)
+    back = read_corpus(path, format=name)
+    assert sorted(n.text.split() for n in back) == sorted(n.text.split() for n in new)
+
+
+# ---- independence
+
+ALPHABET = "ABCDEFGH"
+# label -> an original of one written form, from one letter and a number; the letter is the secret
+ORIGINALS = {
+    "PATIENT": lambda a, n: f"{a}quwick",
+    "DOCTOR": lambda a, n: f"{a}. Quwick",
+    "USERNAME": lambda a, n: f"{a.lower()}qz12",
+    "PROFESSION": lambda a, n: f"{a}qwerter",
+    "HOSPITAL": lambda a, n: f"{a}quwick Hospital",
+    "ORGANIZATION": lambda a, n: f"{a}quwick",
+    "DEPARTMENT": lambda a, n: f"{a}quology",
+    "STREET": lambda a, n: f"12 {a}quwick Street",
+    "CITY": lambda a, n: f"{a}quwick",
+    "STATE": lambda a, n: f"{a}quana",
+    "COUNTRY": lambda a, n: f"{a}quistan",
+    "ZIP": lambda a, n: f"{n}2345",
+    "PHONE": lambda a, n: f"617-23{n}-5678",
+    "EMAIL": lambda a, n: f"{a.lower()}quwick@clinic.edu",
+    "URL": lambda a, n: f"www.{a.lower()}quwick.edu",
+    "IPADDR": lambda a, n: f"10.0.0.{n}",
+    "SSN": lambda a, n: f"{n}23-45-6789",
+    "MEDICALRECORD": lambda a, n: f"{n}234567",
+    "LICENSE": lambda a, n: f"{a}123456",
+    "VEHICLE": lambda a, n: f"{a}QX-1234",
+}
+
+
+def information(secret, seen):
+    """Mutual information of two arrays of classes in nats."""
+    table = np.zeros((secret.max() + 1, seen.max() + 1))
+    np.add.at(table, (secret, seen), 1)
+    joint = table / table.sum()
+    independent = joint.sum(axis=1, keepdims=True) * joint.sum(axis=0, keepdims=True)
+    positive = joint > 0
+    return float((joint[positive] * np.log(joint[positive] / independent[positive])).sum())
+
+
+def first_class(text):
+    """What an attacker looks at: the first letter or digit that differs between originals."""
+    return next((ord(sign) % 16 for sign in text[::-1] if sign.isalnum()), 0)
+
+
+def drawn_pairs(label, size=1500):
+    rng = np.random.default_rng(len(label))
+    secret = rng.integers(0, 8, size)
+    made = engine(locale="en")
+    seen = []
+    for i, s in enumerate(secret.tolist()):
+        text = ORIGINALS[label](ALPHABET[s], s + 1)
+        (one,) = made.replacements(Document(f"{label}{i}", text, (Span(0, len(text), label),)))
+        assert one.has_rule
+        seen.append(one.surrogate)
+    return secret, seen
+
+
+@pytest.mark.parametrize("label", ORIGINALS)
+def test_letters_and_surrogates_share_no_information(label):
+    secret, texts = drawn_pairs(label)
+    rng = np.random.default_rng(1)
+    for look in (lambda t: ord(t[0]) % 16, first_class, lambda t: sum(map(ord, t)) % 8, len):
+        seen = np.array([look(text) for text in texts])
+        observed = information(secret, seen)
+        permuted = [information(rng.permutation(secret), seen) for _ in range(199)]
+        assert observed <= max(permuted)
+
+
+def test_the_test_of_information_finds_originals():
+    secret = np.random.default_rng(0).integers(0, 8, 1500)
+    seen = np.array([ord(ALPHABET[s]) % 16 for s in secret])
+    permuted = [information(np.random.default_rng(i).permutation(secret), seen) for i in range(199)]
+    assert information(secret, seen) > max(permuted)
+
+
+@pytest.mark.parametrize("label", ["PATIENT", "CITY", "MEDICALRECORD", "HOSPITAL", "EMAIL"])
+def test_exact_attacker_is_at_chance(label):
+    """They know the map of other keys, and name the most likely original of each surrogate."""
+    secret, texts = drawn_pairs(label, 2400)
+    half = len(texts) // 2
+    table = {}
+    for s, text in zip(secret[:half].tolist(), texts[:half], strict=True):
+        table.setdefault(text, np.zeros(8))[s] += 1
+    prior = np.bincount(secret[:half], minlength=8)
+    guesses = np.array([int(np.argmax(table.get(text, prior))) for text in texts[half:]])
+    right = (guesses == secret[half:]).mean()
+    chance, n = 1 / 8, half
+    assert abs(right - chance) < 4 * np.sqrt(chance * (1 - chance) / n)
