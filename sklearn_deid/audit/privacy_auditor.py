@@ -32,8 +32,9 @@ from .schedule import recent_reports, run_attacks
 class AdversarialPrivacyAuditor(BaseEstimator):
     """Attack the release of an estimator, and return a score from 0 to 1 or a report.
 
-    The auditor is a scorer for ``scoring=``. A score of 1 means that none of the attacks is better than a guess. The attack
-    whose confidence interval has the highest upper end determines the score. Use `audit` to obtain the whole report.
+    The auditor is a scorer for ``scoring=``. A score of 1 means that none of the attacks is better than a guess. The
+    attack whose confidence interval has the highest upper end determines the score. Use `audit` to obtain the whole
+    report.
 
     The auditor attacks the output of the pipeline step whose output you share: a `PrivateRepresenter`, a pseudonymizer
     or a vector perturber. The auditor finds this step in pipelines (also nested pipelines), frozen estimators, finished

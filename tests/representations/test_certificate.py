@@ -215,6 +215,19 @@ def test_kinds_of_casing():
     ]
 
 
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        (("secret",), "'kind' of casing must be open, randomized or left out. Got 'secret'"),
+        (("open", 2.0), "'epsilon' belongs to randomized casing. Got 2.0 for open casing"),
+        (("randomized",), "'epsilon' belongs to randomized casing. Got None for randomized"),
+    ],
+)
+def test_casing_of_no_kind(values, message):
+    with pytest.raises(ValueError, match=message):
+        CasingDisclosure(*values)
+
+
 # ---- the estimator
 
 
