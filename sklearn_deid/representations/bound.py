@@ -396,7 +396,7 @@ def privacy_bound(
     (0.5, 0.5, 100)
     """
     accuracies = attack_accuracy(released_r_times(distances.double(), n_releases))  # shape: (n,)
-    part = PartBound.of(accuracies, n_releases=n_releases, quantile=quantile, slack=n_releases * slack)
+    part = PartBound.of(accuracies, n_releases=n_releases, quantile=quantile, slack=n_releases * slack, few_cases=False)
     return PrivacyBound(
         n_pairs=part.n_cases,
         n_releases=n_releases,

@@ -192,9 +192,12 @@ def _coverage_part(coverage: Mapping[str, Any] | None) -> list[str]:
     """Table of the PHI tokens that no bound covers, by reason."""
     if not coverage:
         return []
-    every, covered = coverage["n_phi_tokens"], coverage["n_covered"]
-    counts = {"not covered by the bound": every - covered}
-    counts |= {f"of these: {_words(n)}": v for n, v in coverage.items() if n not in ("n_phi_tokens", "n_covered")}
+    counts = {name: _whole(n, name) for name, n in coverage.items()}
+    every, covered = counts.pop("n_phi_tokens"), counts.pop("n_covered")
+    counts = {
+        "not covered by the bound": every - covered,
+        **{f"of these: {_words(n.removeprefix('n_'))}": v for n, v in counts.items()},
+    }
     shown = ((name, _number(n, name), f"{100 * n / max(1, every):.1f} %") for name, n in counts.items() if n)
     return [markdown_table(("PHI tokens", "number", "share"), [("all", _number(every, "all"), "100.0 %"), *shown])]
 
@@ -270,6 +273,14 @@ def _share_or_number(name: str, value: Any) -> str:
     if is_share and isinstance(value, Real) and not isinstance(value, (bool, Integral)) and 0 <= float(value) <= 1:
         return f"{100 * float(value):.1f} %"
     return _number(value, name)
+
+
+def _whole(value: Any, name: Any) -> int:
+    if isinstance(value, bool) or not isinstance(value, Integral):
+        raise ValueError(
+            f"The figure {_words(name)!r} of a privacy card must be a number. Got a {type(value).__name__}."
+        )
+    return int(value)
 
 
 def _number(value: Any, name: Any) -> str:

@@ -14,6 +14,8 @@ from ..metrics import Estimate
 from .part_bound import mean_accuracy, plain_numbers, with_estimates
 from .randomized_casing import accuracy_with_casing
 
+CASING_KINDS = ("open", "randomized", "left out")
+
 
 @dataclass(frozen=True)
 class CasingDisclosure:
@@ -32,6 +34,11 @@ class CasingDisclosure:
         Accuracy of an attacker who has the casing of one release alone, and tells its sentence from another sentence
         with the same number of tokens; 0.5 is chance. None if the data have no two such sentences.
 
+    Raises
+    ------
+    ValueError
+        If the kind is unknown, or if there is an epsilon for another kind than "randomized".
+
     Examples
     --------
     >>> from sklearn_deid.representations import CasingDisclosure
@@ -43,6 +50,14 @@ class CasingDisclosure:
     epsilon: float | None = None
     share_changed: float | None = None
     sentence_accuracy: Estimate | None = None
+
+    def __post_init__(self) -> None:
+        if self.kind not in CASING_KINDS:
+            raise ValueError(f"The 'kind' of casing must be open, randomized or left out. Got {self.kind!r}.")
+        if (self.epsilon is not None) != (self.kind == "randomized"):
+            raise ValueError(
+                f"The 'epsilon' belongs to randomized casing. Got {self.epsilon!r} for {self.kind} casing."
+            )
 
     @property
     def pair_epsilon(self) -> float:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 from scipy.stats import binom
+from scipy.stats import t as student
 from torch import Tensor
 
 from ..metrics import Estimate
@@ -67,6 +68,7 @@ class PartBound:
         quantile: float = 0.95,
         slack: float = 0.0,
         with_casing: Tensor | None = None,
+        few_cases: bool = True,
     ) -> PartBound:
         """Summarise the accuracies of cases.
 
@@ -82,6 +84,9 @@ class PartBound:
             Accuracy that is added to each case.
         with_casing : Tensor of shape (n,), optional
             Accuracies of an attacker who also sees the casing.
+        few_cases : bool, default=True
+            Whether the intervals of means are those of Student's t, as a few patients need them. False takes the
+            normal distribution.
 
         Raises
         ------
@@ -99,12 +104,12 @@ class PartBound:
         return cls(
             n_cases=n,
             n_releases=n_releases,
-            mean_accuracy=mean_accuracy(float(ordered.mean()), ordered),
+            mean_accuracy=mean_accuracy(float(ordered.mean()), ordered, few_cases=few_cases),
             quantile=quantile,
             quantile_accuracy=Estimate(value, least, most, n),
             largest_accuracy=float(ordered[-1]),
             slack=slack,
-            mean_with_casing=None if both is None else mean_accuracy(float(both.mean()), both),
+            mean_with_casing=None if both is None else mean_accuracy(float(both.mean()), both, few_cases=few_cases),
         )
 
     def to_dict(self) -> dict[str, Any]:
@@ -126,8 +131,8 @@ class PartBound:
         )
 
 
-def mean_accuracy(mean: float, accuracies: Tensor) -> Estimate:
-    """Put a 95 % interval of the normal distribution around a mean accuracy, clipped to 0.5 to 1.
+def mean_accuracy(mean: float, accuracies: Tensor, *, few_cases: bool = False) -> Estimate:
+    """Put a 95 % interval around a mean accuracy, clipped to 0.5 to 1.
 
     Parameters
     ----------
@@ -135,10 +140,13 @@ def mean_accuracy(mean: float, accuracies: Tensor) -> Estimate:
         Mean accuracy.
     accuracies : Tensor of shape (n,)
         Accuracy of each case. The spread of the accuracies gives the width of the interval.
+    few_cases : bool, default=False
+        Whether the interval is that of Student's t. Otherwise it is that of the normal distribution.
     """
     n = len(accuracies)
+    width = float(student.ppf(0.975, n - 1)) if few_cases and n > 1 else 1.96
     # Central limit theorem: cases belong to different sentences or patients, so they are nearly independent.
-    half = 1.96 * float(accuracies.std()) / math.sqrt(n) if n > 1 else math.inf
+    half = width * float(accuracies.std()) / math.sqrt(n) if n > 1 else math.inf
     return Estimate(mean, max(0.5, mean - half), min(1.0, mean + half), n)
 
 

@@ -31,8 +31,9 @@ BOUND = privacy_bound(DISTANCES).to_dict()
 AUDIT = {"T2": {"accuracy": 0.513, "low": 0.49, "n_pairs": 2000}, "lookup": 0.25}
 
 
-def card(bound=BOUND, audit=AUDIT, training=TRAINING, **values):
-    return privacy_card(Provenance(**{**VALUES, **values}), training=training, bound=bound, audit=audit)
+def card(bound=BOUND, audit=AUDIT, training=TRAINING, utility=None, **values):
+    origin = Provenance(**{**VALUES, **values})
+    return privacy_card(origin, training=training, bound=bound, audit=audit, utility=utility)
 
 
 def rows(text):
@@ -147,3 +148,80 @@ def test_it_is_one_page_of_markdown():
         "## Known limits",
     ]
     assert "No counts are given." in card(training={})
+
+
+# ---- parts of the bound
+
+PART = {"n_cases": 20, "n_releases": 1, "quantile_accuracy": 0.94, "largest_accuracy": 0.97}
+PARTS = {
+    **BOUND,
+    "patients": {**PART, "mean_accuracy": 0.87, "mean_accuracy_low": 0.85, "mean_accuracy_high": 0.89},
+    "patients_repeated": {**PART, "n_releases": 10, "mean_accuracy": 0.99},
+    "worst_neighbor": {**PART, "mean_accuracy": 0.64, "mean_with_casing": 0.81},
+    "unknown_word": {**PART, "mean_accuracy": 0.65},
+    "pairs_with_casing": 0.56,
+    "coverage": {"n_phi_tokens": 200, "n_covered": 132, "n_punctuation": 46, "n_words_without_vector": 22},
+    "casing": {"kind": "open", "share_changed": 0.07, "sentence_accuracy": 0.98},
+    "has_patients": True,
+}
+
+
+def test_patients_and_recipients_stand_before_the_mean_over_pairs():
+    text = card(PARTS | {"pairs_with_casing": 0.56}, utility={"provider_token_f1": 0.97, "recipient_strict_f1": 0.776})
+    lines = text.splitlines()
+    names = (
+        "recipient trains on one release",
+        "provider's own",
+        "all PHI of a patient",
+        "attacker picks",
+        "one random",
+    )
+    places = [next(i for i, line in enumerate(lines) if name in line) for name in names]
+    assert places == sorted(places)
+    found = rows(text)
+    mean = f"{100 * BOUND['mean_accuracy']:.1f} %"
+    for row in (
+        ("recipient trains on one release: strict F1 with types", "77.6 %"),
+        ("all PHI of a patient from moved PHI, releases: 1", "87.0 % (95 % interval 85.0 % to 89.0 %)")
+        + ("94.0 %", "97.0 %", ""),
+        ("all PHI of a patient from moved PHI, releases: 10", "99.0 %", "94.0 %", "97.0 %", ""),
+        ("all", "200", "100.0 %"),
+        ("not covered by the bound", "68", "34.0 %"),
+        ("of these: punctuation", "46", "23.0 %"),
+        ("casing alone tells a sentence from another one with as many tokens", "98.0 %"),
+    ):
+        assert row in found, row
+    pairs = next(row for row in found if row[0].startswith("two sentences that differ in one random token"))
+    assert pairs[1].startswith(mean) and pairs[4] == "56.0 %"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "warning"),
+    [
+        ({"bound": BOUND}, "**No figure for a patient.**"),
+        ({"bound": {**PARTS, "has_patients": False}}, "**The patients were not known.**"),
+        ({"bound": PARTS, "utility": None}, "**Not measured.**"),
+    ],
+)
+def test_warnings_about_parts(arguments, warning):
+    assert warning in card(**arguments)
+    assert warning not in card(PARTS, utility={"recipient_strict_f1": 0.776})
+
+
+def test_kinds_of_casing_say_what_they_promise():
+    random = {**PARTS, "casing": {"kind": "randomized", "epsilon": 2.0}}
+    assert "with epsilon 2 a token. The epsilons add up" in card(random)
+    assert "the casing of each word, the tags" in card(PARTS) and "the casing of each word, the tags" not in card(
+        random
+    )
+    assert "No casing is released." in card({**PARTS, "casing": {"kind": "left out"}}, casing=False)
+    with pytest.raises(ValueError, match="casing of a privacy card must be open, randomized or left out"):
+        card({**PARTS, "casing": {"kind": "Ada"}})
+
+
+@pytest.mark.parametrize("name", ["patients", "coverage", "casing"])
+def test_text_is_no_figure_in_a_part(name):
+    part = {**PARTS[name], **dict.fromkeys(("mean_accuracy", "n_punctuation", "share_changed"), "Ada")}
+    with pytest.raises(ValueError, match="of a privacy card must be") as caught:
+        card({**PARTS, name: part})
+    assert "Ada" not in str(caught.value)

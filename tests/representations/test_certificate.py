@@ -206,6 +206,17 @@ def test_cases_are_summarised_as_numpy_does():
         PartBound.of(torch.zeros(0), n_releases=1)
 
 
+def test_intervals_of_few_patients_cover_the_truth():
+    """Five patients: an interval of the normal distribution would cover the mean in 88 % of the draws only."""
+    rng, covered = np.random.default_rng(0), {True: 0, False: 0}
+    for _ in range(1000):
+        accuracies = torch.from_numpy(rng.normal(0.75, 0.02, size=5))
+        for few in covered:
+            found = PartBound.of(accuracies, n_releases=1, few_cases=few).mean_accuracy
+            covered[few] += found.low <= 0.75 <= found.high
+    assert 930 <= covered[True] <= 970 and covered[False] < 910
+
+
 def test_kinds_of_casing():
     assert [disclosure_of(value).kind for value in (True, False)] == ["open", "left out"]
     assert [CasingDisclosure(*c).pair_epsilon for c in (("open",), ("left out",), ("randomized", 3.0))] == [
@@ -213,6 +224,19 @@ def test_kinds_of_casing():
         0.0,
         3.0,
     ]
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        (("secret",), "'kind' of casing must be open, randomized or left out. Got 'secret'"),
+        (("open", 2.0), "'epsilon' belongs to randomized casing. Got 2.0 for open casing"),
+        (("randomized",), "'epsilon' belongs to randomized casing. Got None for randomized"),
+    ],
+)
+def test_casing_of_no_kind(values, message):
+    with pytest.raises(ValueError, match=message):
+        CasingDisclosure(*values)
 
 
 # ---- the estimator
