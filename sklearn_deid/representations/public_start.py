@@ -152,16 +152,16 @@ def start_from_public(representer: Any, model: PrivateModel, run: Any) -> bool:
             f"{type(public).__name__} instead. Take training='bounded'."
         )
     start = _start(representer, model, run)
-    fits = start is not None and start.apply(model, representer.classes_.tolist())
-    if not fits and hasattr(public, "network_"):
+    if start is not None and start.apply(model, representer.classes_.tolist()):
+        run.prices = start.prices
+        return True
+    if hasattr(public, "network_"):
         raise ValueError(
             "The 'public' parameter of PrivateRepresenter must be a representer of the same word vectors, with "
             "networks of the same shape. Got a representer with other ones instead. Take its embeddings, "
             "n_components, encoder, hidden_size, casing and tagger_hidden_size."
         )
-    if fits:
-        run.prices = start.prices
-    return fits
+    return False
 
 
 def _start(representer: Any, model: PrivateModel, run: Any) -> PublicStart | None:
