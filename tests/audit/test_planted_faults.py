@@ -5,9 +5,10 @@ import copy
 import pytest
 
 from benchmarks.planted_faults import FAULTS, Audited, Scene, audit, is_named
-from sklearn_deid import DeidTagger, DSSGDEnsemble, PrivateRepresenter, save, save_representation
+from sklearn_deid import DeidTagger, DSSGDEnsemble, PrivateRepresenter, load_representation, save, save_representation
 from sklearn_deid._storage import read_bundle, write_bundle
 from sklearn_deid.audit.registry import named_attacks
+from sklearn_deid.audit.releases.matched_file import matched_notes
 from sklearn_deid.exceptions import BundleError, SequenceError
 from sklearn_deid.representations import Bounded, ThreePart
 
@@ -113,9 +114,6 @@ def test_the_report_of_a_folder_needs_no_estimator_in_memory(representer, data, 
 
 def test_rows_are_matched_to_the_notes(folder, representer, data):
     """Of sentences of one key the likelihood tells most; vectors of matched rows fit the template."""
-    from sklearn_deid import load_representation
-    from sklearn_deid.audit.releases.matched_file import matched_notes
-
     X, y, _ = data
     shared = load_representation(folder)
     notes = matched_notes(shared, representer, X, y)

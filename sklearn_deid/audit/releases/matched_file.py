@@ -60,6 +60,7 @@ class MatchedFile(ReleasedRepresenter):
     def __init__(self, shared: SharedRepresentation, representer: Any, data: AuditData, notes: MatchedNotes) -> None:
         self._shared, self._notes = shared, notes
         super().__init__(representer, data)
+        self.is_seeded = False  # a seeded release cannot be saved
 
     @property
     def seed_target(self) -> SeedTarget:
