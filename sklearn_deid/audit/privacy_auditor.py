@@ -29,7 +29,7 @@ from .audit_data import AuditData, audit_data, digest_of, whole_data
 from .registry import ATTACKS, PRESETS, plan_attacks, release_of_data, release_of_step, releases_of_folder
 from .released_step import MODEL, UPDATES, AuditedStep, final_tagger, find_released_step
 from .releases.file import check_same_representer
-from .releases.matched_file import matched_rows
+from .releases.matched_file import matched_notes
 from .releases.model import ReleasedModel
 from .report import AuditReport
 from .report_score import is_bound, is_check
@@ -291,8 +291,8 @@ class AdversarialPrivacyAuditor(BaseEstimator):
             return self._attacked(releases_of_folder(shared, representer, None, None), "", 0, since)
         X = check_sequences(X)
         check_same_representer(shared, representer)
-        rows = matched_rows(shared, representer, X, check_tags(y, X))
-        return self._run(lambda data: releases_of_folder(shared, representer, data, rows), "", X, y, groups)
+        notes = matched_notes(shared, representer, X, check_tags(y, X))
+        return self._run(lambda data: releases_of_folder(shared, representer, data, notes), "", X, y, groups)
 
     def _run(self, releases_of: Any, path: str, X: Any, y: Any, groups: Any, *, whole: bool = False) -> AuditReport:
         """Split the data, make the releases, and attack them unless this process has attacked equal releases."""
@@ -306,7 +306,7 @@ class AdversarialPrivacyAuditor(BaseEstimator):
     def _attacked(self, releases: Mapping[str, Any], path: str, seed: int, since: float) -> AuditReport:
         """Plan and run the attacks, and build the report."""
         # A release may replace the data: a recorded exchange drops groups that are names of workers.
-        data = list(releases.values())[-1].data
+        data = next(iter(releases.values())).data
         settings = AttackSettings(
             self.n_epochs,
             self.n_candidates,

@@ -112,7 +112,7 @@ def release_of_step(step: AuditedStep, data: AuditData) -> Any:
     return ReleasedVectors(np.asarray(released.data)[:, : public.dim], public, data)
 
 
-def releases_of_folder(shared: Any, representer: Any, data: AuditData | None, original: Any) -> dict[str, Any]:
+def releases_of_folder(shared: Any, representer: Any, data: AuditData | None, notes: Any) -> dict[str, Any]:
     """Return the releases of a saved folder, by kind: its bytes, and its vectors with the notes if these are known.
 
     Parameters
@@ -123,18 +123,18 @@ def releases_of_folder(shared: Any, representer: Any, data: AuditData | None, or
         Published representer.
     data : AuditData or None
         Sentences of the notes; None if they are not known.
-    original : (ndarray, ndarray) or None
-        Rows of the folder for each sentence of the notes, and whether each is sure.
+    notes : MatchedNotes or None
+        Notes behind the folder, with their rows.
     """
-    if data is None or original is None:
+    if data is None or notes is None:
         return {RELEASE_FILE: ReleasedFile(shared, representer)}
-    rows, sure = original
     position = np.full(len(shared), -1, dtype=np.int64)
-    position[rows[sure][::-1]] = np.flatnonzero(sure)[::-1]  # the first of equal sentences counts
-    releases: dict[str, Any] = {RELEASE_FILE: ReleasedFile(shared, representer, position)}
-    if representer is not None:
-        releases[REPRESENTATION] = MatchedFile(shared, representer, data, rows, sure)
-    return releases
+    position[notes.rows[notes.sure][::-1]] = np.flatnonzero(notes.sure)[::-1]  # the first of equal sentences counts
+    file = ReleasedFile(shared, representer, position)
+    if representer is None:
+        return {RELEASE_FILE: file}
+    # Attacks that accept both kinds attack the first one, of which more is known.
+    return {REPRESENTATION: MatchedFile(shared, representer, data, notes), RELEASE_FILE: file}
 
 
 def release_of_data(released: Any, data: AuditData) -> tuple[str, Any]:

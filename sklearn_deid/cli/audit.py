@@ -1,4 +1,4 @@
-"""``sklearn-deid audit``: attack a saved representer before it is shared."""
+"""``sklearn-deid audit``: attack a saved representer, or a saved release, before it is shared."""
 
 from __future__ import annotations
 
@@ -17,9 +17,12 @@ if TYPE_CHECKING:
 
 _SUFFIXES = (".html", ".md", ".json")
 _DESCRIPTION = """\
-Attack the private vectors of a saved representer, and report how much attackers learn from them.
+Attack the private vectors of a saved representer or of a saved release, and report how much attackers learn.
 
-CORPUS is a file or folder of annotated notes of patients that the representer was not trained on. The
+With --representer alone, CORPUS is a file or folder of annotated notes of patients that the representer was
+not trained on, and the audit makes releases of them. With --release, the audit attacks the bytes of the
+folder. CORPUS is then the notes behind the release, in their order. Without CORPUS and --representer the
+audit checks what the folder alone shows, and fails, since the other attacks cannot be run. The
 attackers train on half of these patients and choose their settings on a fifth. The other patients measure
 how often the attackers are right.
 
@@ -34,6 +37,7 @@ _EPILOG = """\
 example: attack the vectors before you share them
   sklearn-deid audit held-out-notes/ --representer my-representer --attacks quick --output report.html
   sklearn-deid audit held-out-notes/ --representer my-representer --fail-under 0.9
+  sklearn-deid audit held-out-notes/ --representer my-representer --release my-vectors --attacks quick
 
 exit codes: 0 audited, 1 audited but the audit failed, the score is below --fail-under, or broken notes were
 left out (--skip-broken), 2 failed, 130 interrupted"""
@@ -49,13 +53,14 @@ def add_command(commands: Any) -> None:
         description=_DESCRIPTION,
         epilog=_EPILOG,
     )
-    parser.add_argument("--representer", required=True, metavar="FOLDER", help="folder of a saved PrivateRepresenter")
+    parser.add_argument("--representer", metavar="FOLDER", help="folder of a saved PrivateRepresenter")
+    parser.add_argument("--release", metavar="FOLDER", help="folder of vectors that save_representation wrote")
     parser.add_argument(
         "--embeddings",
         metavar="FILE",
         help="public word vectors that the representer was trained with (default: the installed GloVe vectors)",
     )
-    add_corpus_options(parser)
+    add_corpus_options(parser, optional=True)
     parser.add_argument(
         "--attacks",
         type=_attacks,
@@ -91,13 +96,18 @@ def run(arguments: argparse.Namespace) -> int:
     for path in arguments.output:
         if path.exists() and not arguments.overwrite:
             raise DeidError("There is a report already; pass overwrite=True or name another file.", path=str(path))
+    if arguments.release is None and (arguments.representer is None or arguments.corpus is None):
+        raise DeidError("Say what to attack: CORPUS with --representer FOLDER, or --release FOLDER.")
     device = set_machine(arguments)
     from ..audit.privacy_auditor import AdversarialPrivacyAuditor
     from ..representations.private_representer import PrivateRepresenter
 
-    representer = PrivateRepresenter.load(arguments.representer, embeddings=arguments.embeddings, device=device)
-    result = read_annotated(arguments)
-    data = result.corpus.to_sentences()
+    representer = None
+    if arguments.representer is not None:
+        representer = PrivateRepresenter.load(arguments.representer, embeddings=arguments.embeddings, device=device)
+    result = None if arguments.corpus is None else read_annotated(arguments)
+    data = None if result is None else result.corpus.to_sentences()
+    notes = (None, None, None) if data is None else (data.X, data.y, data.groups)
     auditor = AdversarialPrivacyAuditor(
         arguments.attacks,
         n_epochs=arguments.epochs,
@@ -106,15 +116,19 @@ def run(arguments: argparse.Namespace) -> int:
         verbose=0 if arguments.quiet else 1,
         random_state=arguments.seed,
     )
-    report = auditor.audit(representer, data.X, data.y, data.groups)
+    if arguments.release is None:
+        report = auditor.audit(representer, *notes)
+    else:
+        report = auditor.audit(arguments.release, *notes, representer=representer)
     for path in arguments.output:
         report.save(path)
     _show(report)
     for path in arguments.output:
         print(f"Report saved in {path}")
-    show_left_out(result.errors)
+    errors = [] if result is None else result.errors
+    show_left_out(errors)
     failed = bool(report.blocking_issues) or (arguments.fail_under is not None and report.score < arguments.fail_under)
-    return SOME_WITHHELD if failed or result.errors else DONE
+    return SOME_WITHHELD if failed or errors else DONE
 
 
 def _show(report: AuditReport) -> None:

@@ -12,9 +12,10 @@ from .failures import one_line
 from .options import ANNOTATED, add_encoding, add_label_scheme
 
 
-def add_corpus_options(parser: argparse.ArgumentParser) -> None:
-    """Add CORPUS and the options that `read_annotated` needs."""
-    parser.add_argument("corpus", metavar="CORPUS", help="file or folder with annotated notes")
+def add_corpus_options(parser: argparse.ArgumentParser, *, optional: bool = False) -> None:
+    """Add CORPUS and the options that `read_annotated` needs; with ``optional``, CORPUS may be left out."""
+    how_many = "?" if optional else None
+    parser.add_argument("corpus", nargs=how_many, metavar="CORPUS", help="file or folder with annotated notes")
     parser.add_argument(
         "--format", choices=ANNOTATED, help="format of CORPUS (default: the format of its file endings)"
     )

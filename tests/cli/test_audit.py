@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from sklearn_deid import PrivateRepresenter, WordVectors, make_clinical_notes, write_corpus
+from sklearn_deid import PrivateRepresenter, WordVectors, make_clinical_notes, save_representation, write_corpus
 from sklearn_deid.embeddings import read_word_vectors
 
 from .conftest import assert_no_note_text
@@ -88,3 +88,31 @@ def test_wrong_options_stop(run, folder, tmp_path):
 def test_what_a_saved_representer_remembers_is_attacked_by_name(run, folder):
     code, out, _ = run(*command(folder, "--attacks", "membership_representer", "--quiet"))
     assert code == 0 and "model: A user of the model" in out and "Caution: Attacks on the model" in out
+
+
+@pytest.fixture(scope="module")
+def release(folder, corpus):
+    """A release of the notes by the saved representer."""
+    read = read_word_vectors(folder / "vectors.txt")
+    vectors = WordVectors(read.words, read.vectors_at(np.arange(len(read))), is_public=True)
+    representer = PrivateRepresenter.load(folder / "representer", embeddings=vectors, device="cpu")
+    data = corpus.to_sentences()
+    save_representation(folder / "release", representer.transform(data.X), data.y)
+    return folder / "release"
+
+
+def test_a_saved_release_is_attacked_as_bytes(run, release, corpus):
+    checks = ("--attacks", "file,seeds", "--quiet")
+    code, out, _ = run("audit", "--release", release, *checks)
+    assert code == 1 and "not what was stated" not in out and "No attack was carried out" in out
+    code, out, err = run("audit", "--release", release, "--attacks", "quick", "--quiet")
+    assert code == 1 and "needs the notes behind the folder" in out
+    assert_no_note_text(out + err, corpus)
+
+
+def test_what_is_attacked_must_be_said(run, folder, tmp_path):
+    for arguments in (("audit",), ("audit", folder / "notes"), ("audit", "--representer", folder / "representer")):
+        code, _, err = run(*arguments)
+        assert code == 2 and "--release FOLDER" in err
+    code, _, err = run("audit", "--release", tmp_path)
+    assert code == 2 and "error" in err

@@ -12,6 +12,8 @@ import pytest
 import torch
 
 from sklearn_deid import PrivateRepresenter, WordVectors
+from sklearn_deid.audit.attacks import SeedTarget
+from sklearn_deid.audit.attacks.seed_search import NoiseLayout
 from sklearn_deid.federated import GaussianUpload, Worker, WorkerSettings
 from sklearn_deid.federated.state_file import read_state
 from sklearn_deid.pseudonyms import GaussianNoisePerturber
@@ -73,29 +75,11 @@ class OldNoise:
             out[item[mask]] = r[torch.from_numpy(mask)].numpy()
         return out
 
-    def candidates(self, seeds):
-        """Output noise of each seed, standardised, shape (n_seeds, n_tokens * 8), with the items it belongs to."""
-        (mask, item) = next(self._masks())
-        on, found = torch.from_numpy(mask), np.empty((len(seeds), int(mask.sum()) * 8), dtype=np.float32)
-        for row, seed in enumerate(seeds):
-            generator = torch.Generator().manual_seed(seed)
-            if self.network.input_noise.kind != "none":
-                torch.randn((*mask.shape, 6), generator=generator)  # of the embeddings
-            found[row] = torch.randn((*mask.shape, 8), generator=generator)[on].reshape(-1).numpy()
-        return found, item[mask]
 
-
-def scores(released, candidates, items):
-    """Correlation of a release with the noise of each candidate, in standard errors.
-
-    Tokens have a mean, and a strong direction in which they differ: both are projected out, no word is known.
-    """
-    part = released[items].astype(np.float64)
-    part -= part.mean(axis=0)
-    left, size, right = np.linalg.svd(part, full_matrices=False)
-    part -= size[0] * np.outer(left[:, 0], right[0])
-    flat = part.ravel() / np.linalg.norm(part)
-    return candidates @ flat.astype(np.float32)  # normal numbers times a unit vector
+def scores(released, lengths, seeds):
+    """Scores of the seeds of the old generator, in standard errors; no word is known."""
+    layout = NoiseLayout(SeedTarget(released, lengths))
+    return layout.scores(layout.direction(released)[None], "torch", seeds)[0]
 
 
 def test_a_seed_is_found_in_old_releases_and_none_in_new_ones(representer):
@@ -103,15 +87,14 @@ def test_a_seed_is_found_in_old_releases_and_none_in_new_ones(representer):
     old = OldNoise(representer.network_, notes)
     for start in (0, 2**31 + 12_345):
         seeds = range(start, start + WINDOW)
-        candidates, items = old.candidates(seeds)
         planted = start + 9_876
-        found = scores(old.release(planted), candidates, items)
+        found = scores(old.release(planted), notes.lengths, seeds)
         assert seeds[int(np.abs(found).argmax())] == planted and np.abs(found).max() > 2 * SIGMAS
         assert np.sort(np.abs(found))[-2] < SIGMAS
         # only 32 bits of a seed count, so that a window of all of them could be searched
         np.testing.assert_array_equal(old.release(planted + 2**32), old.release(planted))
         for release in representer.sample(notes, 10):
-            assert np.abs(scores(release.data, candidates, items)).max() < SIGMAS
+            assert np.abs(scores(release.data, notes.lengths, seeds)).max() < SIGMAS
 
 
 # ---- nothing is shared

@@ -20,7 +20,7 @@ from .declaration import AttackPreset, AttackSettings, AuditAttack
 
 _CELLS = 4096  # padded tokens of a batch, as `PrivateRepresenter` encodes
 _MOST_NUMBERS, _FEWEST_NUMBERS = 16_384, 48
-_BLOCK = 256
+_BLOCK, _STRONG = 256, 2
 # Generators of version 0.1.0, and of anyone who seeds NumPy.
 GENERATORS = ("torch", "numpy")
 
@@ -192,13 +192,13 @@ class NoiseLayout:
             raise ValueError(f"Only {self.n_numbers} numbers can be compared with those of a seed: too few sentences.")
 
     def direction(self, vectors: np.ndarray) -> np.ndarray:
-        """Unit vector of the compared numbers without their mean and strongest direction, shape (n_numbers,)."""
+        """Unit vector of the compared numbers without their mean and strong directions, shape (n_numbers,)."""
         part = np.asarray(vectors, dtype=np.float64)[self._items]
-        part = self._summed(part - part.mean(axis=0))
-        left, size, right = np.linalg.svd(part, full_matrices=False)
-        if min(part.shape) > 2:
-            part = part - size[0] * np.outer(left[:, 0], right[0])
-        return part.reshape(-1) / max(float(np.linalg.norm(part)), 1e-300)
+        part -= part.mean(axis=0)
+        # In the strongest directions tokens differ by their words, in the others by their noise.
+        strong = np.linalg.svd(part, full_matrices=False)[2][: max(0, min(_STRONG, self._d - 2))]
+        part = self._summed(part - part @ strong.T @ strong).reshape(-1)
+        return part / max(float(np.linalg.norm(part)), 1e-300)
 
     def scores(self, directions: np.ndarray, generator: str, seeds: Iterable[int]) -> np.ndarray:
         """Scores of each direction and seed, shape (n_directions, n_seeds); standard normal for wrong seeds."""
@@ -210,18 +210,12 @@ class NoiseLayout:
         return np.concatenate(out, axis=1)
 
     def planted(self, generator: str, seed: int) -> np.ndarray:
-        """Vectors like the released ones, with noise of a seed in place of the compared tokens' own residuals.
+        """Released vectors with the noise of a seed on top, as large as the deviations in each dimension.
 
-        What remains of a release without its mean and its strongest direction has about the size of the noise. The
-        control replaces it by noise of this size.
+        The release keeps its own noise, so that the control is harder than a search in a seeded release.
         """
         vectors = np.array(self._target.vectors, dtype=np.float64)
-        part = vectors[self._items]
-        centred = part - part.mean(axis=0)
-        left, size, right = np.linalg.svd(centred, full_matrices=False)
-        strong = size[0] * np.outer(left[:, 0], right[0])
-        std = (centred - strong).std(axis=0)
-        vectors[self._items] = part.mean(axis=0) + strong + self._drawn(generator, seed) * std
+        vectors[self._items] += self._drawn(generator, seed) * vectors[self._items].std(axis=0)
         return vectors
 
     def _drawn(self, generator: str, seed: int) -> np.ndarray:

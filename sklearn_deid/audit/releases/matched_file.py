@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -15,8 +16,28 @@ from ...representations.sharing import SharedRepresentation
 from ...sequences import TokenSequences, TokenVectors
 from ...text import casing_ids
 from ..attacks.lookup import log_likelihood_of_directions, log_likelihood_of_vectors
+from ..attacks.seed_search import SeedTarget
 from ..audit_data import AuditData
 from .representer import ReleasedRepresenter, first_of_each, published_network, unscaled
+
+
+@dataclass(frozen=True, repr=False)
+class MatchedNotes:
+    """Notes behind a folder, and the sentence of the folder that was made of each of their sentences.
+
+    Attributes
+    ----------
+    X : TokenSequences of n sentences
+        Words of the notes, in the order in which they were released.
+    rows : ndarray of shape (n,)
+        Row in the folder; -1 if unknown.
+    sure : ndarray of bool, shape (n,)
+        Whether length, tags and casing alone tell the row.
+    """
+
+    X: TokenSequences
+    rows: np.ndarray
+    sure: np.ndarray
 
 
 class MatchedFile(ReleasedRepresenter):
@@ -30,35 +51,38 @@ class MatchedFile(ReleasedRepresenter):
         Published representer that made the vectors.
     data : AuditData
         Sentences of the audit.
-    rows : ndarray of shape (n,)
-        Row in the folder of each sentence of the notes, see `matched_rows`.
-    sure : ndarray of bool, shape (n,)
-        Whether length, tags and casing alone tell the row.
+    notes : MatchedNotes
+        Notes behind the folder, see `matched_notes`.
     """
 
     can_repeat = False
 
-    def __init__(
-        self, shared: SharedRepresentation, representer: Any, data: AuditData, rows: np.ndarray, sure: np.ndarray
-    ) -> None:
-        self._shared, self._file_rows, self._sure = shared, rows[data.rows], sure[data.rows]
+    def __init__(self, shared: SharedRepresentation, representer: Any, data: AuditData, notes: MatchedNotes) -> None:
+        self._shared, self._notes = shared, notes
         super().__init__(representer, data)
+        self.is_seeded = False  # a seeded release cannot be saved
+
+    @property
+    def seed_target(self) -> SeedTarget:
+        """All distinct sentences of the folder, in the order in which the notes were encoded."""
+        first, width = first_of_each(self._notes.X), super().seed_target.input_width
+        X = self._shared.X[self._notes.rows[first]]
+        return SeedTarget(np.asarray(X.data)[:, : self._d], X.lengths, width)
 
     def _releases(self) -> dict[str, TokenVectors]:
         """Vectors of the folder instead of new ones: nothing is released by this audit."""
         X = self._shared.X
-        found = {part: X[self._file_rows[rows]] for part, rows in self.data.parts.items()}
+        found = {part: X[self._notes.rows[self.data.rows[rows]]] for part, rows in self.data.parts.items()}
         return {part: TokenVectors(np.asarray(one.data), one.offsets, X.origin) for part, one in found.items()}
 
     def _distinct(self) -> dict[str, np.ndarray]:
         """Sentences of each part whose row is sure: a row chosen by likelihood would have too little noise."""
-        first = {part: first_of_each(self.data.X[rows]) for part, rows in self.data.parts.items()}
-        return {part: rows[self._sure[self.data.parts[part]][rows]] for part, rows in first.items()}
+        sure = self._notes.sure[self.data.rows]
+        found = super()._distinct()
+        return {part: rows[sure[self.data.parts[part]][rows]] for part, rows in found.items()}
 
 
-def matched_rows(
-    shared: SharedRepresentation, representer: Any, X: TokenSequences, y: TokenSequences
-) -> tuple[np.ndarray, np.ndarray]:
+def matched_notes(shared: SharedRepresentation, representer: Any, X: TokenSequences, y: TokenSequences) -> MatchedNotes:
     """Find the sentence of a folder that was made of each sentence of the notes.
 
     Sentences of equal length, tags and casing (if the casing is released) are candidates for each other. Among several
@@ -75,10 +99,7 @@ def matched_rows(
 
     Returns
     -------
-    rows : ndarray of shape (n,)
-        Row in the folder for each sentence; -1 if unknown.
-    sure : ndarray of bool, shape (n,)
-        Whether length, tags and casing alone tell the row.
+    MatchedNotes
 
     Raises
     ------
@@ -109,7 +130,7 @@ def matched_rows(
         if representer is not None:
             first = np.array([members[int(np.argmax(number == k))] for k in range(n_distinct)])
             rows[members] = found[_assigned(shared, representer, X[first], found)][number]
-    return rows, sure
+    return MatchedNotes(X, rows, sure)
 
 
 def _keys(

@@ -1,0 +1,156 @@
+"""Checks of the noise against simulations of their law: no false alarms, and every planted deviation is named."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from sklearn_deid.audit.attacks import NoiseAttack, NoiseTemplate, NoisyVectors, RepeatedReleases, ReplayAttack
+from sklearn_deid.audit.attacks.noise_checks import alarms, noise_checks
+from sklearn_deid.audit.attacks.noise_residuals import released_with, standardised
+
+
+def made(unit_norm=True, n_sentences=80, d=6, seed=0, size=2.0):
+    """A template with unequal standard deviations, and the borders of its sentences."""
+    rng = np.random.default_rng(seed)
+    offsets = np.concatenate([[0], np.cumsum(rng.integers(2, 12, n_sentences))])
+    std = rng.uniform(0.3, 1.2, d)
+    mean = rng.normal(size=(offsets[-1], d)) * size * std
+    return NoiseTemplate(mean, std, unit_norm, 2.0**-7, False), offsets, rng
+
+
+def tested(template, offsets, eps, **more):
+    released = NoisyVectors(released_with(template, eps), offsets, **more)
+    return NoiseAttack(random_state=0).fit(template).attack(released)
+
+
+@pytest.mark.parametrize("unit_norm", [True, False])
+def test_drawn_lengths_complete_directions_to_the_gaussian_law(unit_norm):
+    """First four moments in each dimension, against those of standard normal numbers."""
+    template, _, rng = made(unit_norm, n_sentences=3000, d=5)
+    z = standardised(released_with(template, rng.standard_normal(template.mean.shape)), template, rng)
+    n = len(z)
+    for power, moment, variance in ((1, 0, 1), (2, 1, 2), (3, 0, 15), (4, 3, 96)):
+        assert np.abs((z**power).mean(axis=0) - moment).max() < 4.5 * np.sqrt(variance / n)
+    assert np.abs(np.corrcoef(z.T) - np.eye(5)).max() < 4.5 / np.sqrt(n)
+    # The mean of the residual does not depend on the direction of the template either.
+    along = np.einsum("ij,ij->i", z, template.mean / np.linalg.norm(template.mean, axis=1, keepdims=True))
+    assert abs(np.corrcoef(along, np.linalg.norm(template.mean / template.std, axis=1))[0, 1]) < 4.5 / np.sqrt(n)
+
+
+def test_no_alarm_more_often_than_the_level():
+    """At a level of .2 for all tests together, at most .2 of 150 intact releases alarm, up to 3.5 standard errors."""
+    hits = 0
+    for seed in range(150):
+        template, offsets, rng = made(bool(seed % 2), n_sentences=25, d=3 + seed % 4, seed=seed)
+        z = standardised(released_with(template, rng.standard_normal(template.mean.shape)), template, rng)
+        groups = NoisyVectors(z, offsets, {"word": rng.integers(0, 20, len(z))}).groupings
+        hits += bool(alarms(noise_checks(z, groups), 0.2)[0])
+    assert hits < 150 * 0.2 + 3.5 * np.sqrt(150 * 0.2 * 0.8)
+
+
+@pytest.mark.parametrize("unit_norm", [True, False])
+def test_intact_noise_has_no_fault(unit_norm):
+    template, offsets, rng = made(unit_norm)
+    found = tested(template, offsets, rng.standard_normal(template.mean.shape))
+    assert found.status == "ok" and found.faults == () and found.positive_control.value == 1.0
+    assert found.details["size of the noise, relative to the stated"] == pytest.approx(1.0, abs=0.1)
+    assert found.details["control finds half the noise"] and found.settings["level"] == 0.001
+
+
+def by_sentence(rng, offsets, d):
+    return np.repeat(rng.standard_normal((len(offsets) - 1, d)), np.diff(offsets), axis=0)
+
+
+def by_position(rng, offsets, d):
+    position = np.arange(offsets[-1]) - np.repeat(offsets[:-1], np.diff(offsets))
+    return rng.standard_normal((20, d))[position]
+
+
+def every_seventh(rng, offsets, d):
+    return np.resize(rng.standard_normal((7, d)), (offsets[-1], d))
+
+
+def of_one_dimension(rng, offsets, d):
+    return np.repeat(rng.standard_normal((offsets[-1], 1)), d, axis=1)
+
+
+def uniform(rng, offsets, d):
+    return rng.uniform(-np.sqrt(3), np.sqrt(3), (offsets[-1], d))
+
+
+@pytest.mark.parametrize("unit_norm", [True, False])
+@pytest.mark.parametrize(
+    ("drawn", "words"),
+    [
+        (lambda rng, offsets, d: np.zeros((offsets[-1], d)), "no noise"),
+        (lambda rng, offsets, d: 0.5 * rng.standard_normal((offsets[-1], d)), "about 0.5"),
+        (lambda rng, offsets, d: 0.85 * rng.standard_normal((offsets[-1], d)), "another size"),
+        (by_sentence, "by sentence"),
+        (by_position, "by position in the sentence"),
+        (every_seventh, "7 apart"),
+        (of_one_dimension, "different dimensions"),
+    ],
+)
+def test_planted_deviations_are_named(unit_norm, drawn, words):
+    template, offsets, rng = made(unit_norm, n_sentences=200)
+    found = tested(template, offsets, drawn(rng, offsets, 6))
+    assert found.status == "invalid" and words in " ".join(found.faults)
+
+
+def test_noise_of_another_shape_and_of_a_word_is_named():
+    template, offsets, rng = made(False, n_sentences=200)
+    assert tested(template, offsets, uniform(rng, offsets, 6)).faults == (
+        "The noise is not Gaussian, or has another size.",
+    )
+    words = rng.integers(0, 150, len(template))
+    eps = 0.6 * rng.standard_normal((150, 6))[words] + 0.8 * rng.standard_normal((len(template), 6))
+    assert "shared over tokens by word" in " ".join(tested(template, offsets, eps, groups={"word": words}).faults)
+
+
+def test_a_single_silent_dimension_is_named():
+    template, offsets, rng = made(False)
+    eps = rng.standard_normal(template.mean.shape)
+    eps[:, 3] *= 0.5
+    assert "in dimension 3" in " ".join(tested(template, offsets, eps).faults)
+    silent = replace(template, std=np.where(np.arange(6) == 3, 0.0, template.std))
+    assert "adds no noise to 1 of 6 dimensions" in tested(silent, offsets, eps).faults[0]
+
+
+def test_noise_at_the_input_is_compared_with_a_release_of_the_attacker():
+    template, offsets, rng = made(False, n_sentences=200)
+    template = replace(template, input_noise=True)
+
+    def drawn(size):
+        return released_with(template, size * rng.standard_normal(template.mean.shape) * 1.3)
+
+    for size, faults in ((1.0, 0), (0.5, 1)):
+        released = NoisyVectors(drawn(size), offsets, simulated=drawn(1.0))
+        assert len(NoiseAttack(random_state=0).fit(template).attack(released).faults) == faults
+    with pytest.raises(ValueError, match="needs a second release"):
+        NoiseAttack(random_state=0).fit(template).attack(NoisyVectors(drawn(1.0), offsets))
+
+
+@pytest.mark.parametrize("unit_norm", [True, False])
+def test_shared_noise_of_two_releases_is_found_however_it_is_moved(unit_norm):
+    template, _, rng = made(unit_norm)
+    eps = rng.standard_normal((2, *template.mean.shape))
+    attack = ReplayAttack(random_state=0).fit(template)
+
+    def compared(other):
+        releases = {"a": released_with(template, eps[0]), "b": released_with(template, other)}
+        return attack.attack(RepeatedReleases(releases, (("a", "b", "Shared."),)))
+
+    assert compared(eps[1]).status == "ok"
+    for moved in (eps[0], -eps[0], np.roll(eps[0], 5, axis=0), 0.5 * eps[0] + 0.8 * eps[1]):
+        assert compared(moved).faults == ("Shared.",)
+
+
+def test_wrong_data_are_refused():
+    template, offsets, _ = made()
+    with pytest.raises(ValueError, match="needs the template"):
+        NoiseAttack().attack(NoisyVectors(template.mean, offsets))
+    with pytest.raises(ValueError, match="needs the template"):
+        ReplayAttack().fit(template).attack(RepeatedReleases({"a": template.mean[1:]}))
+    with pytest.raises(ValueError, match="one standard deviation for each column"):
+        NoiseTemplate(template.mean, template.std[1:], True, 0.5, False)

@@ -1,0 +1,193 @@
+"""Faults planted into estimators, saved folders and exchanges are named; intact releases are not."""
+
+import copy
+
+import pytest
+
+from benchmarks.planted_faults import FAULTS, Audited, Scene, audit, is_named
+from sklearn_deid import DeidTagger, DSSGDEnsemble, PrivateRepresenter, load_representation, save, save_representation
+from sklearn_deid._storage import read_bundle, write_bundle
+from sklearn_deid.audit.registry import named_attacks
+from sklearn_deid.audit.releases.matched_file import matched_notes
+from sklearn_deid.exceptions import BundleError, SequenceError
+from sklearn_deid.representations import Bounded, ThreePart
+
+from ..representations.test_private_representer import TINY
+from .audited_toys import TAGGER, audited_sentences, auditor
+
+# Attacks that name the faults, without the slow ones of "quick".
+CHECKS = {"estimator": ["noise", "replay", "seeds"], "folder": ["file", "noise", "seeds"], "exchange": "quick"}
+
+
+@pytest.fixture(scope="module")
+def data():
+    return audited_sentences()
+
+
+def private(data, **more):
+    """A representer without a seed, whose noise is about as large as its means."""
+    unbounded = Bounded(max_attack_accuracy=1.0 - 1e-9, quantile_attack_accuracy=None)
+    options = {"n_components": 8, "max_epochs": 3, "lr": 1e-2, "noise": 0.5, "training": unbounded, **more}
+    return copy.deepcopy(PrivateRepresenter(**{**TINY, **options}).fit(*data))  # a copy has no seed
+
+
+@pytest.fixture(scope="module")
+def representer(data):
+    return private(data)
+
+
+@pytest.fixture(scope="module")
+def scene(representer, data):
+    X, y, groups = data
+    tagger = DeidTagger(**TAGGER)
+    ensemble = DSSGDEnsemble(tagger, n_workers=3, n_epochs=2, keep_exchange=True).fit(X, y, groups=groups)
+    return Scene(representer, X, y, groups, ensemble)
+
+
+def checks_of(audited):
+    if isinstance(audited.released, DSSGDEnsemble):
+        return CHECKS["exchange"]
+    return CHECKS["estimator" if isinstance(audited.released, PrivateRepresenter) else "folder"]
+
+
+def test_the_checks_are_quick():
+    for kinds, names in ((["representation"], CHECKS["estimator"]), (["representation", "file"], CHECKS["folder"])):
+        assert set(names) <= {name for name, _ in named_attacks("quick", kinds)}
+
+
+@pytest.mark.parametrize("name", FAULTS)
+def test_planted_faults_are_named(name, scene, tmp_path):
+    planted = FAULTS[name](scene, tmp_path / "release")
+    report, _ = audit(planted, attacks=checks_of(planted))
+    assert is_named(planted, report.blocking_issues), report.blocking_issues
+    assert report.score == 0.0 and not report.passed(0.01)
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        {},
+        {"unit_norm": False},
+        {"casing": False, "encoder": "dense"},
+        {"noise": "trainable"},
+        {"training": ThreePart(), "noise": "trainable", "max_epochs": 1},
+    ],
+)
+def test_intact_estimators_have_no_fault(data, more):
+    report, _ = audit(Audited(private(data, **more), data), attacks=CHECKS["estimator"])
+    assert [r.faults for r in report.results] == [()] * 3
+    assert [r.status for r in report.results] == ["ok"] * 3, [r.failures for r in report.results]
+
+
+# ---- saved folders
+
+
+@pytest.fixture(scope="module")
+def folder(representer, data, tmp_path_factory):
+    path = tmp_path_factory.mktemp("release") / "folder"
+    X, y, groups = data
+    save_representation(path, representer.transform(X), y, groups)
+    return path
+
+
+def test_an_intact_folder_with_its_notes_has_no_fault(folder, representer, data):
+    report = auditor([*CHECKS["folder"], "lookup", "inversion_token", "linkage"]).audit(
+        folder, *data, representer=representer
+    )
+    assert report.blocking_issues == () and report.score > 0.0
+    assert [r.faults for r in report.results if r.settings.get("check")] == [()] * 3
+    assert report.settings["released"] == ("representation", "file")
+
+
+def test_the_report_of_a_folder_needs_no_estimator_in_memory(representer, data, tmp_path, monkeypatch):
+    """What is read are the two folders; embeddings of a file are given by their path in the command."""
+    X, y, _ = data
+    save(representer, tmp_path / "representer")
+    save_representation(tmp_path / "release", representer.transform(X), y)
+    read = PrivateRepresenter.load
+    monkeypatch.setattr(
+        PrivateRepresenter, "load", lambda path: read(path, embeddings=TINY["embeddings"], device="cpu")
+    )
+    report = auditor(CHECKS["folder"]).audit(tmp_path / "release", *data, representer=str(tmp_path / "representer"))
+    assert [r.status for r in report.results] == ["ok"] * 3
+
+
+def test_rows_are_matched_to_the_notes(folder, representer, data):
+    """Of sentences of one key the likelihood tells most; vectors of matched rows fit the template."""
+    X, y, _ = data
+    shared = load_representation(folder)
+    notes = matched_notes(shared, representer, X, y)
+    assert (notes.rows >= 0).all() and 0 < notes.sure.sum() < len(X)
+    assert [shared.y[row].tolist() for row in notes.rows.tolist()] == [tags.tolist() for tags in y]
+    assert set(notes.rows.tolist()) == set(range(len(shared)))
+
+
+def test_without_notes_the_folder_is_checked_and_cannot_pass(folder):
+    report = auditor("quick").audit(folder)
+    by_name = {r.name: r for r in report.results}
+    assert by_name["statements of the file"].faults == () and by_name["seed search"].faults == ()
+    assert report.score == 0.0
+    missing = [issue for issue in report.blocking_issues if "needs the notes behind the folder" in issue]
+    assert len(missing) == len([r for r in report.results if r.status == "skipped"]) > 3
+    assert "noise test was not run" in " ".join(missing)
+    assert "the release calls for" in report.verdicts["representation"]
+
+
+def test_repeated_vectors_and_kept_order_show_without_notes(representer, data, tmp_path):
+    X, y, groups = data
+    order = sorted(range(len(X)), key=lambda i: len(X[i]))
+    R = representer.transform(X[order])
+    save_representation(tmp_path / "sorted", R, y[order], groups[order], shuffle=False)
+    manifest, arrays = read_bundle(tmp_path / "sorted")
+    manifest["representation"]["shuffled"] = True
+    arrays["vectors"] = arrays["vectors"].copy()
+    arrays["vectors"][100] = arrays["vectors"][10]
+    plain = {key: manifest[key] for key in ("format", "class", "library_version", "representation")}
+    write_bundle(tmp_path / "sorted", plain, arrays, overwrite=True)
+    faults = " ".join(auditor("file").audit(tmp_path / "sorted").results[0].faults)
+    assert "neighbours have like lengths" in faults and "1 tokens have exactly the vector" in faults
+
+
+def test_foreign_and_damaged_folders_are_refused(folder, representer, data, tmp_path):
+    with pytest.raises(BundleError):
+        auditor("quick").audit(tmp_path)
+    save(representer, tmp_path / "representer")
+    with pytest.raises(BundleError, match="something else than a representation"):
+        auditor("quick").audit(tmp_path / "representer")
+    other = copy.deepcopy(representer)
+    other.fingerprint_ = "0" * 32
+    with pytest.raises(BundleError, match="made by another representer"):
+        auditor("quick").audit(folder, *data, representer=other)
+    X, y, groups = data
+    with pytest.raises(SequenceError, match="not those behind the release"):
+        auditor("quick").audit(folder, X[:300], y[:300], groups[:300], representer=representer)
+    with pytest.raises(ValueError, match="belongs to a saved folder"):
+        auditor("quick").audit(representer, *data, representer=representer)
+
+
+# ---- what was not run
+
+
+def test_an_attack_that_was_not_run_blocks(representer, data):
+    report = auditor(["lookup_unrelated", "noise"], max_seconds=0).audit(representer, *data)
+    assert all("was not run: It would not have ended" in issue for issue in report.blocking_issues[:2])
+    assert "No pass, because the release calls for" in report.verdicts["representation"]
+    report = auditor("default", max_seconds=0).audit(representer, *data)
+    blocking = {r.name for r in report.results if r.blocks}
+    assert "noise test" in blocking and "inversion, sequence decoder" not in blocking
+
+
+def test_scores_have_the_families_of_checks(representer, data, scene):
+    scores = auditor(["noise", "replay"]).scores(representer, *data)
+    assert scores == {"privacy": 0.0, "privacy_noise": 1.0, "privacy_replay": 1.0}  # no attack was carried out
+    planted = FAULTS["half_noise"](scene, None).released
+    assert auditor(["noise"]).scores(planted, *data)["privacy_noise"] == 0.0
+
+
+def test_weights_that_nobody_can_load_block(representer, data):
+    broken = copy.deepcopy(representer)
+    broken.network_.projection, broken.network_.project = broken.network_.project, broken.network_.project
+    del broken.network_._modules["project"]
+    object.__setattr__(broken.network_, "project", broken.network_.projection)
+    report = auditor(["noise", "lookup_unrelated"]).audit(broken, *data)
+    assert all("nobody can load" in issue for issue in report.blocking_issues[:2])
