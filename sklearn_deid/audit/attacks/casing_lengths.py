@@ -225,14 +225,14 @@ def _picked(
 
 def _furthest(beside: list[VectorsBesideOwn]) -> tuple[float, float]:
     """Largest standardised sum over the classes, features and dimensions, and its limit in an intact release."""
-    sums, squares, tests = 0.0, 0.0, 0
+    sums = squares = np.zeros(1)
     for part in beside:
         # shape: (n_sentences, n_classes, n_features)
         by_sentence = _by_sentence(part)
         sums = sums + by_sentence.sum(axis=0)
         squares = squares + (by_sentence**2).sum(axis=0)
     tests = int(np.count_nonzero(squares))
-    z = np.abs(sums) / np.sqrt(np.where(np.asarray(squares) > 0.0, squares, 1.0))
+    z = np.abs(sums) / np.sqrt(np.where(squares > 0.0, squares, 1.0))
     return float(z.max(initial=0.0)), math.sqrt(2.0 * math.log(2.0 * max(tests, 1) / FALSE_ALARM))
 
 
