@@ -31,7 +31,7 @@ SHORT = BoundedSettings(n_epochs=4, n_finish_epochs=2, lr=1e-2)
 
 
 def test_cost_is_a_price_times_the_distance_in_units_of_what_is_allowed():
-    duals = DualVariables(BoundedSettings(max_attack_accuracy=0.6, quantile_attack_accuracy=0.7, price=2.0))
+    duals = DualVariables(BoundedSettings(max_attack_accuracy=0.6, quantile_attack_accuracy=0.7, prices=(2.0, 2.0)))
     a, q = duals.mean_allowed, duals.tail_allowed
     assert 0.5 * (1 + math.erf(a / 2 / math.sqrt(2))) == pytest.approx(0.6)
     distance = torch.tensor([0.0, q, 3 * q])
@@ -40,7 +40,7 @@ def test_cost_is_a_price_times_the_distance_in_units_of_what_is_allowed():
 
 def test_prices_rise_while_a_bound_is_missed_and_fall_where_there_is_room():
     for distances, rises in ((torch.full((100,), 5.0), True), (torch.zeros(100), False)):
-        duals = DualVariables(BoundedSettings(price=1.0))
+        duals = DualVariables(BoundedSettings(prices=(1.0, 1.0)))
         duals.follow(distances)
         assert (duals.mean > 1.0) is rises and (duals.tail > 1.0) is rises
         # One epoch moves a price by at most its rate.
@@ -48,7 +48,7 @@ def test_prices_rise_while_a_bound_is_missed_and_fall_where_there_is_room():
 
 
 def test_without_a_quantile_the_tail_costs_nothing():
-    duals = DualVariables(BoundedSettings(quantile_attack_accuracy=None, price=1.0))
+    duals = DualVariables(BoundedSettings(quantile_attack_accuracy=None, prices=(1.0, 1.0)))
     tail = torch.tensor([100.0] + [0.0] * 99)
     duals.follow(tail)
     assert duals.tail == 0.0 and float(duals.cost(tail)) == pytest.approx(duals.mean / duals.mean_allowed, rel=1e-5)
