@@ -9,12 +9,13 @@ For each arm and seed (the seed draws notes, noise and weights) a representer is
 are tagged, and networks that were not there in training attack it. Three taggers are scored: the provider's own
 ("provider"; "joint" is its F1 of "this token is PHI"), a `DeidTagger` that is trained on one release of the training
 sentences and starts from the provider's tagger ("recipient"), and one that starts from random weights ("shared").
-Every arm reads the same word vectors and the casing; "raw" reads them as they are, and "unbounded" is the same
-representer without a bound. "bounded-N" learns from the training notes alone, "public-N" starts from the weights that
-the library ships, "generated-N" learns from generated notes first, and "classes-k" releases classes of k words.
-With ``--other-kinds`` the training and test notes are of other kinds than those of "other-kinds-N", which
-learns from public notes of the remaining kinds first. Finished runs are kept in the file of ``--runs``, from which an
-interrupted benchmark goes on. Prints one JSON object.
+Every arm reads the same word vectors and the casing; "raw" reads them as they are, "words" reads words with all
+features of a `DeidTagger`, and "unbounded" is the same representer without a bound. "bounded-N" learns from the
+training notes alone, "public-N" starts from the weights that the library ships, "generated-N" learns from generated
+notes first, and "classes-k" releases classes of k words. With ``--other-kinds`` the training and test notes are of
+other kinds than those of "other-kinds-N", which learns from public notes of the remaining kinds first.
+
+Finished runs are kept in the file of ``--runs``, from which an interrupted benchmark goes on. Prints one JSON object.
 """
 
 from __future__ import annotations
@@ -66,6 +67,7 @@ NEIGHBORS = (10, 20, 50, 100, 200, 500, 1000)
 FAITHFUL = {"training": ThreePart(adversary="paper", stopping="paper"), "max_epochs": 40}
 # name -> what is trained
 ARMS: dict[str, dict[str, Any]] = {
+    "words": {},
     "raw": {},
     "unbounded": {"training": Bounded(max_attack_accuracy=1.0 - 1e-9, quantile_attack_accuracy=None)},
     **{f"pseudonyms-{n}": {"n_neighbors": n} for n in NEIGHBORS},
@@ -109,6 +111,7 @@ def parse_arguments(argv: list[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--rounds", type=int, help="of the other trainings and of each pre-training, for quick looks")
     parser.add_argument("--probe-epochs", type=int, default=50, help="of the attackers")
     parser.add_argument("--probe-pairs", type=int, default=1_000, help="sentences an attacker sees in an epoch")
+    parser.add_argument("--no-anew", action="store_true", help="leave out recipients that start from random weights")
     parser.add_argument("--no-attacks", action="store_true", help="measure usefulness and the bound alone")
     parser.add_argument("--no-lookup", action="store_true", help="leave out candidate lookup and inversion")
     parser.add_argument("--jobs", type=int, default=2)
@@ -161,7 +164,7 @@ def run(arguments: argparse.Namespace, arm: str, seed: int) -> dict:
     language = "es" if arguments.corpus == "meddocan" else "en"
     common = {"embeddings": vectors_of(arguments, train), "exclude": language, "random_state": seed}
     row: dict[str, Any] = {"arm": arm, "seed": seed}
-    if arm == "raw" or arm.startswith(("pseudonyms", "classes")):
+    if arm in ("raw", "words") or arm.startswith(("pseudonyms", "classes")):
         row |= plain_arm(arm, train, test, common)
     else:
         parameters = {"max_epochs": arguments.epochs, "public": None, **ARMS[arm], **common}
@@ -174,11 +177,12 @@ def run(arguments: argparse.Namespace, arm: str, seed: int) -> dict:
             training = clone(parameters["training"]).set_params(pretrain_epochs=arguments.rounds)
             parameters |= {"max_epochs": arguments.rounds, "training": training}
         representer = PrivateRepresenter(**parameters)
-        fit_start = time.perf_counter()
+        fit_start, fit_cpu_start = time.perf_counter(), time.process_time()
         representer.fit(train.X, train.y, train.groups)
         row["fit_seconds"] = round(time.perf_counter() - fit_start, 1)
+        row["fit_cpu_seconds"] = round(time.process_time() - fit_cpu_start, 1)
         row |= {"history": representer.history_, "selected_round": representer.selected_round_}
-        row |= usefulness(representer, train, test, seed)
+        row |= usefulness(representer, train, test, seed, anew=not arguments.no_anew)
         if arguments.no_attacks:
             row["bound"] = representer.certify(test.X, test.y, random_state=seed).to_dict()
         else:
@@ -193,6 +197,10 @@ def plain_arm(arm: str, train: SentenceData, test: SentenceData, common: dict[st
         tagger = DeidTagger(random_state=common["random_state"]).fit(classes.transform(train.X), train.y)
         exact = classes.certify(test.X, test.y).to_dict()
         return {**scores("shared", test, tagger.predict(classes.transform(test.X))), "classes": exact}
+    if arm == "words":  # what a hospital has without sharing anything: all features of the tagger
+        return scores(
+            "shared", test, DeidTagger(random_state=common["random_state"]).fit(train.X, train.y).predict(test.X)
+        )
     X = train.X if arm == "raw" else NeighborPseudonymizer(**common, **ARMS[arm]).fit_transform(train.X, train.y)
     plain = GaussianNoisePerturber(scale=0.0, **common).fit(train.X, train.y)
     tagger = DeidTagger(random_state=common["random_state"]).fit(plain.transform(X), train.y)
@@ -207,12 +215,14 @@ def scores(name: str, test: SentenceData, predicted: Any) -> dict[str, Any]:
     }
 
 
-def usefulness(representer: PrivateRepresenter, train: SentenceData, test: SentenceData, seed: int) -> dict[str, Any]:
+def usefulness(
+    representer: PrivateRepresenter, train: SentenceData, test: SentenceData, seed: int, *, anew: bool = True
+) -> dict[str, Any]:
     """F1 of three taggers on sentences released once."""
     R, T = representer.transform(train.X), representer.transform(test.X)
     found: dict[str, Any] = {}
     start = time.process_time()
-    for name, X in (("recipient", R), ("shared", R.with_tagger(None))):
+    for name, X in (("recipient", R), ("shared", R.with_tagger(None)))[: 1 + anew]:
         found |= scores(name, test, DeidTagger(random_state=seed).fit(X, train.y).predict(T))
         found[f"{name}_cpu_seconds"], start = round(time.process_time() - start, 1), time.process_time()
     found |= scores("provider", test, representer.tagger_.predict(T))

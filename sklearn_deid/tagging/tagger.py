@@ -63,7 +63,7 @@ class DeidTagger(TokenTagger, SequenceNet):
     A bidirectional recurrent network reads the sentence, and a conditional random field (CRF) chooses the tag sequence.
     If X is a `TokenVectors`, the network reads the vectors of X instead of words. If X has a public tagger of its
     provider (``X.tagger``), and the network of that tagger has the same shape, then `fit` starts from its weights, with
-    a tenth of the learning rate. Tags that the provider did not have start from random weights.
+    30 % of the learning rate. Tags that the provider did not have start from random weights.
     ``X.with_tagger(None)`` starts from random weights only.
 
     By default the fitted tagger stores no word of the training notes: the network reads words as characters and hashed
@@ -121,7 +121,7 @@ class DeidTagger(TokenTagger, SequenceNet):
         values from 2 to 10 in the paper. A float w means ``RecallWeight(w)``. None is the unweighted loss.
     max_epochs : int or "auto", default="auto"
         Number of passes over the data. "auto" is 20 epochs, and up to 100 epochs if 20 epochs have fewer than 2,000
-        batches. "auto" is 5 epochs if the training starts from the public tagger of X.
+        batches. "auto" is 20 epochs if the training starts from the public tagger of X.
     lr : float, default=3e-3
         Highest learning rate. `fit` raises the rate over the first batches and then lowers the rate linearly to zero.
     batch_size : int, default=900

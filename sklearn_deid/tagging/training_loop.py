@@ -26,7 +26,7 @@ _TAGGING_CELLS = 4096
 # max_epochs="auto": at least _EPOCHS epochs. Small data sets need more epochs to reach _FEWEST_BATCHES batches.
 _EPOCHS, _MOST_EPOCHS, _FEWEST_BATCHES = 20, 100, 2000
 # A training that starts from a public tagger: fewer epochs, and a share of the learning rate.
-_EPOCHS_FROM_TAGGER, _RATE_FROM_TAGGER = 5, 0.1
+_EPOCHS_FROM_TAGGER, _RATE_FROM_TAGGER = 20, 0.3
 
 
 class NoCriterion(nn.Module):
