@@ -21,6 +21,7 @@ import numpy as np
 from sklearn_deid import Corpus, DeidTagger, NoteDeidentifier, load, read_corpus
 from sklearn_deid.exceptions import AlignmentWarning, WithheldWarning
 from sklearn_deid.metrics import ALTERATIONS, robustness_table
+from sklearn_deid.tagging import NoteAugmenter
 
 from . import corpora
 from .environment import describe
@@ -39,19 +40,19 @@ def tables(arguments: argparse.Namespace) -> list[dict]:
             )
         else:
             train, test = corpora.load(arguments, seed)
-            deidentifier = trained(train, seed, arguments.epochs)
+            deidentifier = trained(train, seed, arguments.epochs, NoteAugmenter() if arguments.augment else None)
         table = robustness_table(deidentifier.set_params(on_error="withhold"), test, random_state=seed)
         out.append({"seed": seed, **table.to_dict()})
         print(f"seed {seed} done", file=sys.stderr)
     return out
 
 
-def trained(train: Corpus, seed: int, epochs: str) -> NoteDeidentifier:
-    """De-identifier with default parameters."""
+def trained(train: Corpus, seed: int, epochs: str, augmenter: NoteAugmenter | None) -> NoteDeidentifier:
+    """De-identifier with default parameters, apart from the augmenter."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", AlignmentWarning)
         max_epochs = epochs if epochs == "auto" else int(epochs)
-        return NoteDeidentifier(DeidTagger(random_state=seed, max_epochs=max_epochs)).fit(train)
+        return NoteDeidentifier(DeidTagger(random_state=seed, max_epochs=max_epochs, augmenter=augmenter)).fit(train)
 
 
 def means(found: list[dict]) -> list[dict]:
@@ -89,6 +90,7 @@ def main(argv: list[str] | None = None) -> None:
     corpora.add_corpus_options(parser, notes=500, test_notes=200)
     parser.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2])
     parser.add_argument("--epochs", default="auto", help="epochs of training")
+    parser.add_argument("--augment", action="store_true", help="train with a NoteAugmenter")
     parser.add_argument("--model", help="saved model to measure instead of training one; needs --gold")
     parser.add_argument("--gold", help="annotated notes for --model")
     parser.add_argument("--format", help="format of --gold")
@@ -101,7 +103,7 @@ def main(argv: list[str] | None = None) -> None:
     rows = means(found)
     if arguments.figure:
         draw(rows, arguments.figure)
-    settings = {k: getattr(arguments, k) for k in ("corpus", "notes", "test_notes", "epochs", "model")}
+    settings = {k: getattr(arguments, k) for k in ("corpus", "notes", "test_notes", "epochs", "augment", "model")}
     print(json.dumps({"benchmark": "robustness", **settings, "mean": rows, "seeds": found, **describe()}, indent=1))
 
 

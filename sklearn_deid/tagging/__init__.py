@@ -19,6 +19,7 @@ __all__, __getattr__, __dir__ = lazy_names(
         "hybrid_tagger": "HybridTagger",
         "strategies": "CRFHead ContextWindow Dropout SelfAttention SoftmaxHead",
         "network": "TaggerModule",
+        "note_augmenter": "NoteAugmenter",
         "note_deidentifier": "NoteDeidentifier",
         "pretrained_encoder": "PretrainedEncoder",
         "pretrained_network": "PretrainedTokenEncoder SpecialPieces piece_windows",

@@ -465,9 +465,6 @@ class DeidTagger(TokenTagger, SequenceNet):
             known |= {f"{prefix}-{label}" for label in labels for prefix in _PREFIXES[self.tag_scheme]}
         # "O" is always class 0: the recall weight counts PHI as tags above 0.
         self.classes_ = np.array(sorted(known, key=lambda tag: (tag != "O", tag)), dtype=object)
-        problem = class_problem(self.classes_)
-        if problem is not None:
-            raise SequenceError(f"{problem} Pass y with annotated PHI, or name all tags in 'classes' of partial_fit.")
         self._reads_words = isinstance(X, TokenSequences)
         self._vectors = None
         self._pretrained = None
@@ -479,6 +476,9 @@ class DeidTagger(TokenTagger, SequenceNet):
             self._pretrained = self.encoder.load_files()
         elif isinstance(X, TokenSequences):
             self._vectors = tagger_vectors(self.embeddings, X, self._rng)
+        problem = class_problem(self.classes_)
+        if problem is not None:
+            raise SequenceError(f"{problem} Pass y with annotated PHI, or name all tags in 'classes' of partial_fit.")
         self._tag_weights = tag_weights(self.class_weight, tags, self.classes_)
 
     def _start_from(self, X: RaggedArray) -> None:

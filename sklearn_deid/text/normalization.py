@@ -44,6 +44,10 @@ _SPACED_SIGN = rf"[{_LETTERS}0-9@./:,'_-]"
 # Words are one space wide inside and up to three between. A run of digits has no wider gap: it might be a table.
 _SPACED = re.compile(rf"(?<!\S)(?:{_SPACED_SIGN} {{1,3}}){{3,}}{_SPACED_SIGN}(?!\S)")
 _SPACED_DIGITS = re.compile(rf"(?<!\S)(?:{_SPACED_SIGN} ){{6,}}{_SPACED_SIGN}(?!\S)")
+# A whole note with a space after each character: then all of its words are joined, however short.
+_SINGLE = re.compile(rf"(?<!\S)[!-~{_LETTERS}](?!\S)")
+_BETWEEN_SINGLES = re.compile(rf"(?<=(?<!\S)[!-~{_LETTERS}]) (?=[!-~{_LETTERS}](?!\S))")
+_FEWEST_SINGLES, _SHARE_OF_SINGLES = 40, 0.6
 _ONE_SPACE = re.compile(r"(?<=\S) (?=\S)")
 _FEWEST_LETTERS, _FEWEST_DIGITS = 4, 7
 _WIDE_SIGNS = "\uff20\uff0e\uff0d\uff0f\uff0b\uff3f\uff03\uff06\uff07"
@@ -147,8 +151,12 @@ def _unmarked(marked: str) -> str:
 
 
 def _spaces_between_letters(text: str) -> list[Edit]:
+    runs = list(_SPACED.finditer(text))
+    if runs and (n := len(_SINGLE.findall(text))) >= _FEWEST_SINGLES:
+        if n >= _SHARE_OF_SINGLES * sum(map(len, text.split())):
+            return [Edit(*space.span()) for space in _BETWEEN_SINGLES.finditer(text)]
     edits = []
-    for run in _SPACED.finditer(text):
+    for run in runs:
         signs = run[0].replace(" ", "")
         letters = sum(map(str.isalpha, signs))
         # Lists such as "A B C" and scores such as "1 2 0 1" are shorter.

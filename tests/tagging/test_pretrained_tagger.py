@@ -190,7 +190,7 @@ class TestOtherTokenizers:
         assert files.longest == 40  # 42, less those up to the padding
         X = in_notes([["Mr", "Alder", "was", "seen"] * 30], 1)
         settings = PretrainedEncoder(tmp_path, overlap=8)
-        tagger = DeidTagger(**{**SETTINGS, "max_epochs": 1}, encoder=settings).fit(X, [["O"] * 120])
+        tagger = DeidTagger(**{**SETTINGS, "max_epochs": 1}, encoder=settings).fit(X, [["B-AGE"] + ["O"] * 119])
         assert len(tagger.predict(X)[0]) == 120
 
 
@@ -209,7 +209,7 @@ class TestRefusals:
     )
     def test_settings(self, tiny, settings, message):
         with pytest.raises(ValueError, match=message):
-            DeidTagger(encoder=PretrainedEncoder(tiny, **settings)).fit([["a"]], [["O"]])
+            DeidTagger(encoder=PretrainedEncoder(tiny, **settings)).fit([["a"]], [["B-AGE"]])
 
     def test_parameters_are_nested(self, tiny):
         from sklearn.base import clone

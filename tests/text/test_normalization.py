@@ -79,6 +79,13 @@ def test_letters_with_spaces_between():
     assert reading.original(start, start + 5) == (written.index("A l d"), written.index(" ,"))
 
 
+def test_a_whole_note_with_spaces_between_its_letters():
+    text = f"{PLAIN}\n\nMs. Birch (985) 555-0117\nNo pain."
+    reading = normalize(" ".join(text))
+    assert [line.split() for line in reading.text.split("\n")] == [line.split() for line in text.split("\n")]
+    assert [reading.original(i, i + 1) for i in range(3)] == [(0, 1), (2, 3), (4, 5)]
+
+
 @pytest.mark.parametrize(
     "text",
     [

@@ -1,0 +1,167 @@
+"""`NoteAugmenter`: training sentences in other casings, with typing errors and errors of scanners."""
+
+from __future__ import annotations
+
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.utils import Tags
+
+from .._compat import Interval, check_constraints
+from .._randomness import own_generator
+from ..exceptions import SequenceError
+from ..sequences import TokenSequences, check_sequences
+
+_CASINGS = (str.lower, str.upper, str.title)
+_CONFUSIONS = str.maketrans("oO0lI15SB8ceg", "00O1llS58Becq")
+_SHORTEST = 3  # letters of a word that may have an error
+
+
+class NoteAugmenter(TransformerMixin, BaseEstimator):
+    """Show a tagger its training sentences in capitals, in lower case, and with errors of writing.
+
+    Use the object as ``augmenter`` of a `DeidTagger` if the notes to redact are in capitals or lower case, typed in
+    haste, or scanned, and the training notes are not. Each epoch draws anew. Sentences to tag are never changed.
+
+    Parameters
+    ----------
+    lower_case, capitals, title_case : float in [0, 1], default=0.1, 0.1, 0.05
+        Probability that a sentence is written in lower case, in capitals, or with a capital at the start of each word.
+        Their sum is at most 1. The sentences of a document are drawn separately.
+    typing_errors : float in [0, 1], default=0.01
+        Probability that a word of at least three letters loses, doubles or swaps a letter.
+    ocr_errors : float in [0, 1], default=0.01
+        Probability that the characters of a word that scanners confuse, such as 0 and O, are confused.
+    random_state : int, RandomState or None, default=None
+        Random seed. A `DeidTagger` sets the seed of its augmenter.
+
+    Attributes
+    ----------
+    fitted_ : bool
+        True after `fit`.
+
+    See Also
+    --------
+    NeighborPseudonymizer : Augmenter that replaces words by neighbours.
+
+    Examples
+    --------
+    >>> from sklearn_deid.tagging import NoteAugmenter
+    >>> augmenter = NoteAugmenter(lower_case=0, capitals=1, title_case=0, typing_errors=0, ocr_errors=0)
+    >>> augmenter.fit([["Mr", "Alder"]]).sample([["Mr", "Alder"]]).tolist()
+    [['MR', 'ALDER']]
+    """
+
+    _parameter_constraints: dict[str, list] = {
+        **dict.fromkeys(
+            ("lower_case", "capitals", "title_case", "typing_errors", "ocr_errors"),
+            [Interval(Real, 0, 1, closed="both")],
+        ),
+        "random_state": ["random_state", Interval(Integral, 0, None, closed="left")],
+    }
+
+    def __init__(
+        self,
+        *,
+        lower_case: float = 0.1,
+        capitals: float = 0.1,
+        title_case: float = 0.05,
+        typing_errors: float = 0.01,
+        ocr_errors: float = 0.01,
+        random_state: Any = None,
+    ) -> None:
+        self.lower_case, self.capitals, self.title_case = lower_case, capitals, title_case
+        self.typing_errors, self.ocr_errors = typing_errors, ocr_errors
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any = None, groups: Any = None) -> NoteAugmenter:
+        """Check the parameters; nothing is learned from the sentences.
+
+        Raises
+        ------
+        ValueError
+            If the shares of the casings add up to more than 1.
+        """
+        check_constraints(self)
+        if sum(self._shares()) > 1:
+            raise ValueError(
+                "The 'lower_case', 'capitals' and 'title_case' parameters of NoteAugmenter must add up to at most 1. "
+                f"Got {sum(self._shares()):g} instead."
+            )
+        self.fitted_ = True
+        return self
+
+    def fit_transform(self, X: Any, y: Any = None, groups: Any = None) -> TokenSequences:
+        """Return the sentences unchanged, so that word vectors are trained on the notes as they are."""
+        return self.fit(X, y, groups).transform(X)
+
+    def transform(self, X: Any) -> TokenSequences:
+        """Return the sentences unchanged. Only training sentences are augmented, by `sample`."""
+        return _tokens(X)
+
+    def sample(self, X: Any, y: Any = None, groups: Any = None) -> TokenSequences:
+        """Draw an augmented copy of sentences.
+
+        Parameters
+        ----------
+        X : sequence of n sentences
+            Sentences as lists of tokens.
+        y, groups : None
+            Ignored.
+
+        Returns
+        -------
+        TokenSequences
+            As many tokens in each sentence as in X.
+
+        Raises
+        ------
+        SequenceError
+            If X holds vectors.
+        """
+        tokens = _tokens(X)
+        rng = own_generator(self.random_state)
+        changed = tokens.data.copy()
+        borders = np.cumsum(self._shares())
+        for row, drawn in enumerate(np.searchsorted(borders, rng.random(len(tokens)), side="right").tolist()):
+            if drawn < len(_CASINGS):
+                part = slice(int(tokens.offsets[row]), int(tokens.offsets[row + 1]))
+                changed[part] = [_CASINGS[drawn](token) for token in changed[part]]
+        for share, change in ((self.typing_errors, _typing_error), (self.ocr_errors, _scanning_error)):
+            for i in np.flatnonzero(rng.random(len(changed)) < share).tolist():
+                changed[i] = change(changed[i], rng)
+        return TokenSequences(changed, tokens.offsets).with_documents(tokens.documents)
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.two_d_array, tags.input_tags.string = False, True
+        return tags
+
+    def _shares(self) -> tuple[float, float, float]:
+        return self.lower_case, self.capitals, self.title_case
+
+
+def _tokens(X: Any) -> TokenSequences:
+    checked = check_sequences(X)
+    if not isinstance(checked, TokenSequences):
+        if not len(checked.data):
+            return TokenSequences.from_rows([[] for _ in range(len(checked))])
+        raise SequenceError("NoteAugmenter changes tokens; X holds vectors.")
+    return checked
+
+
+def _typing_error(word: str, rng: np.random.Generator) -> str:
+    """A word that has lost, doubled or swapped a letter after the first one."""
+    if len(word) < _SHORTEST or not word.isalpha():
+        return word
+    i = int(rng.integers(1, len(word)))
+    kind = int(rng.integers(3))
+    if kind == 2:
+        return word[: i - 1] + word[i] + word[i - 1] + word[i + 1 :]
+    return word[:i] + word[i + 1 :] if kind else word[:i] + word[i] + word[i:]
+
+
+def _scanning_error(word: str, rng: np.random.Generator) -> str:
+    return word.translate(_CONFUSIONS)

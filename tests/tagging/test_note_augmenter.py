@@ -1,0 +1,88 @@
+"""An augmenter changes how words are written, and nothing else; the tagger is shown a new draw in every epoch."""
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+
+from sklearn_deid import DeidTagger, TokenSequences, load, save
+from sklearn_deid.exceptions import SequenceError
+from sklearn_deid.sequences import TokenVectors
+from sklearn_deid.tagging import NoteAugmenter
+
+from .conftest import SMALL, make_sentences
+
+OFF = {"lower_case": 0, "capitals": 0, "title_case": 0, "typing_errors": 0, "ocr_errors": 0}
+X = TokenSequences.from_rows([["Mr", "Alder", "was", "SEEN", "3"]] * 2000).with_documents(np.arange(2000) // 5)
+
+
+def drawn(**parameters):
+    return NoteAugmenter(**{**OFF, "random_state": 0, **parameters}).fit(X).sample(X)
+
+
+def test_nothing_changes_with_shares_of_zero():
+    assert drawn() == X
+    assert NoteAugmenter().fit_transform(X) == X == NoteAugmenter().fit(X).transform(X)
+
+
+@pytest.mark.parametrize(
+    ("name", "row"),
+    [
+        ("lower_case", ["mr", "alder", "was", "seen", "3"]),
+        ("capitals", ["MR", "ALDER", "WAS", "SEEN", "3"]),
+        ("title_case", ["Mr", "Alder", "Was", "Seen", "3"]),
+    ],
+)
+def test_casings_of_whole_sentences_with_the_given_share(name, row):
+    changed = drawn(**{name: 0.25})
+    rows = changed.tolist()
+    assert {tuple(r) for r in rows} == {tuple(row), tuple(X[0])}
+    assert 0.22 < rows.count(row) / len(rows) < 0.28
+    assert changed.offsets.tolist() == X.offsets.tolist() and changed.documents.tolist() == X.documents.tolist()
+
+
+def test_all_casings_together():
+    first = [row[1] for row in drawn(lower_case=0.2, capitals=0.3, title_case=0.5)]
+    assert [round(first.count(word) / len(first), 1) for word in ("alder", "ALDER", "Alder")] == [0.2, 0.3, 0.5]
+
+
+def test_typing_errors_keep_the_first_letter_and_leave_numbers_alone():
+    changed = drawn(typing_errors=1)
+    for row in changed.tolist():
+        assert row[0] == "Mr" and row[4] == "3", "short words and numbers stay"
+        assert all(new != old or len(set(old)) < len(old) for new, old in zip(row[1:4], X[0][1:4], strict=True))
+        assert all(abs(len(new) - len(old)) <= 1 for new, old in zip(row, X[0], strict=True))
+
+
+def test_confusions_of_scanners():
+    assert drawn(ocr_errors=1)[0] == ["Mr", "A1dcr", "was", "5EEN", "3"]
+
+
+def test_the_same_seed_gives_the_same_draw():
+    settings = {"lower_case": 0.3, "typing_errors": 0.2, "ocr_errors": 0.2}
+    assert drawn(**settings) == drawn(**settings) != drawn(**settings, random_state=1)
+
+
+def test_wrong_parameters_and_vectors():
+    with pytest.raises(ValueError, match="must add up to at most 1. Got 1.2 instead"):
+        NoteAugmenter(lower_case=0.6, capitals=0.6, title_case=0).fit(X)
+    with pytest.raises(ValueError, match="'typing_errors' parameter of NoteAugmenter"):
+        NoteAugmenter(typing_errors=2).fit(X)
+    with pytest.raises(SequenceError, match="NoteAugmenter changes tokens; X holds vectors"):
+        NoteAugmenter().fit(X).sample(TokenVectors.from_rows([np.ones((2, 3), np.float32)]))
+
+
+def test_a_tagger_learns_names_in_lower_case(tmp_path):
+    rows, tags, groups = make_sentences(150)
+    lower = [[token.lower() for token in row] for row in rows]
+    gold = [tag for row in tags for tag in row]
+
+    def found(tagger):
+        predicted = [tag for row in tagger.predict(lower) for tag in row]
+        return sum(a == b != "O" for a, b in zip(predicted, gold, strict=True))
+
+    plain = DeidTagger(**SMALL).fit(rows, tags, groups=groups)
+    tagger = DeidTagger(**SMALL, augmenter=NoteAugmenter(lower_case=0.4)).fit(rows, tags, groups=groups)
+    assert found(tagger) > found(plain)
+    assert clone(tagger).augmenter.lower_case == 0.4
+    save(tagger, tmp_path / "m")
+    assert load(tmp_path / "m").predict(lower).tolist() == tagger.predict(lower).tolist()
