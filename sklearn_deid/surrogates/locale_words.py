@@ -247,7 +247,7 @@ def locale_words(locale: str) -> LocaleWords:
 
 
 def guess_locale(text: str, default: str = "en") -> str:
-    """Locale whose most frequent words make up most of the text.
+    """Locale most of whose frequent words are in the text. Words that several locales share do not count.
 
     Parameters
     ----------
@@ -262,9 +262,16 @@ def guess_locale(text: str, default: str = "en") -> str:
     'de'
     """
     tokens = Counter(re.findall(r"[^\W\d_]+", text.casefold()))
-    counts = {locale: sum(tokens[word] for word in locale_words(locale).block("function words")) for locale in LOCALES}
+    counts = {locale: sum(tokens[word] for word in words) for locale, words in _own_function_words().items()}
     best = max(counts, key=counts.__getitem__)
     return best if counts[best] else default
+
+
+@cache
+def _own_function_words() -> dict[str, tuple[str, ...]]:
+    listed = {locale: locale_words(locale).block("function words") for locale in LOCALES}
+    n_locales = Counter(word for words in listed.values() for word in words)
+    return {locale: tuple(word for word in words if n_locales[word] == 1) for locale, words in listed.items()}
 
 
 def draw_other(chance: Chance, items: Iterable[str], avoided: frozenset[str]) -> str:

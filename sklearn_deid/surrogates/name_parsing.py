@@ -10,6 +10,8 @@ from .folding import fold
 from .locale_words import LocaleWords
 
 KEPT, INITIAL, INITIALS, GIVEN, SURNAME, DIGITS = "kept", "initial", "initials", "given", "surname", "digits"
+# Particles that also begin a name: De Luca. "Al" and "El" there are given names.
+_FIRST_PARTICLES = ("de", "van", "von", "di", "del", "della", "der", "la", "le", "du", "des", "dos", "da", "do", "ter")
 _JOINERS = ("-", "\u2010", "\u2011", "'", "\u2019")
 _PIECES = re.compile(r"[^\W\d_]+|\d+|[\W_]+")
 
@@ -90,7 +92,8 @@ def _fixed_role(pieces: list[str], i: int, words: LocaleWords) -> str:
     if folded in words.titles and not is_alone and _may_be_title(pieces, i):
         return KEPT
     # Particles in capitals stand in names in capitals; capitalised particles are part of the surname.
-    if folded in words.particles and len(piece) > 1 and not is_alone and i > 0:
+    may_begin = folded in _FIRST_PARTICLES and "".join(pieces[i + 1 : i + 2]) == " "
+    if folded in words.particles and len(piece) > 1 and not is_alone and (i > 0 or may_begin):
         return KEPT
     # "Ch." before a surname, too
     is_short = len(piece) == 2 and pieces[i + 1 : i + 2] != [] and pieces[i + 1][0] == "." and not piece.isupper()
@@ -107,7 +110,8 @@ def _hyphenated(pieces: list[str], free: list[int]) -> list[list[int]]:
     """Units of words that hyphens or apostrophes join, since they have one role."""
     units: list[list[int]] = []
     for i in free:
-        if units and units[-1][-1] == i - 2 and pieces[i - 1] in _JOINERS:
+        between = "".join(pieces[units[-1][-1] + 1 : i]) if units else " "
+        if any(sign in between for sign in _JOINERS) and not re.search(r"[\s,]", between):
             units[-1].append(i)
         else:
             units.append([i])

@@ -40,9 +40,11 @@ class PersonSurrogates:
 
     def learn(self, texts: list[tuple[str, str]]) -> None:
         """Take up the names of a note, as pairs of text and kind, before any of them is replaced."""
-        several = [parts for text, kind in texts if len(_names(parts := self._parse(text, kind))) > 1]
-        self.known.learn(several)
-        self.known.learn([parts for text, kind in texts if len(_names(parts := self._parse(text, kind))) == 1])
+        parsed = [(text, kind, self._parse(text, kind)) for text, kind in texts]
+        self.known.learn([parts for _, _, parts in parsed if len(_names(parts)) > 1])
+        # Parsed again: the longer names may tell the role of a word that stands alone.
+        alone = [(text, kind) for text, kind, parts in parsed if len(_names(parts)) == 1]
+        self.known.learn([self._parse(text, kind) for text, kind in alone])
 
     def surrogate(self, text: str, kind: str) -> str:
         """Invented name in the form of ``text``."""

@@ -59,7 +59,7 @@ class SurrogateEngine:
         surrogates.
     locale : {"auto", "en", "es", "de", "fr", "nb", "it", "nl", "pt"}, default="auto"
         Language of names, places and months. "auto" takes the language whose most frequent words are most frequent in
-        the note.
+        the first note of each patient.
     date_shift : int, default=3650
         Largest shift of dates in days. The smallest is a tenth of it.
     whole_weeks : bool, default=False
@@ -128,7 +128,7 @@ class SurrogateEngine:
         self._copy = copy
         # The rules for misspelt names and initials need the names of the earlier notes of a patient. The number of
         # patients is limited, so that the memory of a long run stays flat.
-        self._patients: OrderedDict[tuple[str, str], PatientSurrogates] = OrderedDict()
+        self._patients: OrderedDict[str, PatientSurrogates] = OrderedDict()
 
     def __repr__(self) -> str:  # neither the key nor names
         return f"SurrogateEngine(locale={self.settings.locale!r})"
@@ -199,16 +199,18 @@ class SurrogateEngine:
         return Replacement(span, f"[{span.label}]" if surrogate is None else surrogate, surrogate is not None)
 
     def _patient(self, document: Document) -> PatientSurrogates:
-        locale = self.settings.locale if self.settings.locale != "auto" else guess_locale(document.text)
         owner = patient_of(document)
-        if (owner, locale) in self._patients:
-            self._patients.move_to_end((owner, locale))
-        else:
-            chance = PatientChance(self._key, owner, self._copy)
-            self._patients[owner, locale] = PatientSurrogates(chance, locale_words(locale), self.settings)
-            if len(self._patients) > _MOST_PATIENTS:
-                self._patients.popitem(last=False)
-        return self._patients[owner, locale]
+        if owner in self._patients:
+            self._patients.move_to_end(owner)
+            return self._patients[owner]
+        # The first note tells the language of a patient: a short later note could be taken for another language, and
+        # the patient would have other names there.
+        locale = self.settings.locale if self.settings.locale != "auto" else guess_locale(document.text)
+        chance = PatientChance(self._key, owner, self._copy)
+        self._patients[owner] = PatientSurrogates(chance, locale_words(locale), self.settings)
+        if len(self._patients) > _MOST_PATIENTS:
+            self._patients.popitem(last=False)
+        return self._patients[owner]
 
     def _mentions(self, document: Document, spans: Sequence[Span], patient: PatientSurrogates) -> list[Mention | None]:
         text = document.text

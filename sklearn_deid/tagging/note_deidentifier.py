@@ -144,7 +144,14 @@ class NoteDeidentifier(BaseEstimator):
         return self._annotated(checked_notes(texts, "iter_annotate"))
 
     def redact(
-        self, texts: Iterable[str | Document], mode: str | SurrogateEngine = "label", **settings: Any
+        self,
+        texts: Iterable[str | Document],
+        mode: str | SurrogateEngine = "label",
+        *,
+        return_documents: bool = False,
+        locale: str | None = None,
+        key: bytes | None = None,
+        date_shift: int | None = None,
     ) -> list[str | Document | None]:
         """Redact the PHI of each note.
 
@@ -156,16 +163,15 @@ class NoteDeidentifier(BaseEstimator):
             Replacement of a span: the label in brackets, asterisks, nothing, or invented PHI of the same kind and form.
             A `SurrogateEngine` is the mode "surrogate" with choices of your own; use one engine for all notes of a
             patient.
-        **settings
-            ``return_documents`` : bool, default=False
-                Whether to return each note as a Document with the spans of the new text. Labels and surrogates are
-                spans; masks and removed text are not. ``meta`` is left out.
-            ``locale`` : {"auto", "en", "es", "de", "fr", "nb", "it", "nl", "pt"}, default="auto"
-                Language of the surrogates; for mode="surrogate" only.
-            ``key`` : bytes, optional
-                Secret key of the surrogates; for mode="surrogate" only. None draws a new key at each call.
-            ``date_shift`` : int, default=3650
-                Largest shift of dates in days; for mode="surrogate" only.
+        return_documents : bool, default=False
+            Whether to return each note as a Document with the spans of the new text. Labels and surrogates are spans;
+            asterisks are not. ``meta`` is left out.
+        locale : {"auto", "en", "es", "de", "fr", "nb", "it", "nl", "pt"}, optional
+            Language of the surrogates. None means "auto". This parameter and the next two need mode="surrogate".
+        key : bytes, optional
+            Secret key of the surrogates, of at least 16 bytes. None draws a new key at each call.
+        date_shift : int, optional
+            Largest shift of dates in days. None means 3650.
 
         Returns
         -------
@@ -184,13 +190,22 @@ class NoteDeidentifier(BaseEstimator):
         PHI that the tagger does not find stays in the text in every mode. Among surrogates, a reader sees less easily
         which names were missed; whoever knows the patient sees it as before.
         """
-        return list(self._redacted(checked_notes(texts, "redact"), mode, **settings))
+        given = {"locale": locale, "key": key, "date_shift": date_shift}
+        return list(self._redacted(checked_notes(texts, "redact"), mode, return_documents, given))
 
     def iter_redact(
-        self, texts: Iterable[str | Document], mode: str | SurrogateEngine = "label", **settings: Any
+        self,
+        texts: Iterable[str | Document],
+        mode: str | SurrogateEngine = "label",
+        *,
+        return_documents: bool = False,
+        locale: str | None = None,
+        key: bytes | None = None,
+        date_shift: int | None = None,
     ) -> Iterator[str | Document | None]:
         """Yield the redacted notes of `redact`; only one batch of notes is in memory at a time."""
-        return self._redacted(checked_notes(texts, "iter_redact"), mode, **settings)
+        given = {"locale": locale, "key": key, "date_shift": date_shift}
+        return self._redacted(checked_notes(texts, "iter_redact"), mode, return_documents, given)
 
     def score(self, corpus: Corpus | Sequence[Document], y: None = None, sample_weight: None = None) -> float:
         """Micro F1 of typed spans, called "strict" in `deid_report`.
@@ -254,9 +269,9 @@ class NoteDeidentifier(BaseEstimator):
         return self.estimator
 
     def _redacted(
-        self, notes: Iterable[Any], mode: str | SurrogateEngine, return_documents: bool = False, **settings: Any
+        self, notes: Iterable[Any], mode: str | SurrogateEngine, return_documents: bool, settings: dict[str, Any]
     ) -> Iterator[str | Document | None]:
-        rewrite = note_rewriter(mode, **settings)
+        rewrite = note_rewriter(mode, **{name: value for name, value in settings.items() if value is not None})
         rewritten = (
             None if spans is None else self._rewritten(number, item, spans, rewrite)
             for number, (item, spans) in enumerate(self._annotated(notes))
