@@ -150,8 +150,8 @@ def _norms(z: np.ndarray) -> Iterator[Check]:
         "smallest": "Some tokens carry less noise than stated, or none.",
         "largest": "Some tokens carry more noise.",
     }
-    yield Check("smallest residual", float(min(1.0, n * chi2.cdf(squares.min(), d))), told["smallest"])
-    yield Check("largest residual", float(min(1.0, n * chi2.sf(squares.max(), d))), told["largest"])
+    yield Check("smallest residual", float(min(1.0, n * chi2.cdf(squares.min(), d))), less)
+    yield Check("largest residual", float(min(1.0, n * chi2.sf(squares.max(), d))), more)
     fault = "The noise has another size at some tokens than at others."
     yield Check("sizes of tokens", float(kstest(squares, chi2(d).cdf).pvalue), fault)
 
