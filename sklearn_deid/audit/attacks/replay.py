@@ -99,7 +99,7 @@ class ReplayAttack(AuditAttack):
 
     def run(self, release: Any) -> list[AttackResult]:
         """Release the measured sentences several times, and compare."""
-        template, releases = release.templates("test"), release.repeated_releases("test")
+        template, releases = release.template_of_repeated("test"), release.repeated_releases("test")
         return [self.fit(template).attack(releases)]
 
     def fit(self, knowledge: NoiseTemplate) -> ReplayAttack:

@@ -220,6 +220,11 @@ class ReleasedRepresenter(VectorRelease):
         width = network.input_noise.size if network.input_noise.kind != "none" else 0
         return SeedTarget(self.vectors("test")[self._once["test"]], lengths, width)
 
+    def template_of_repeated(self, part: str) -> NoiseTemplate:
+        """Templates of the tokens in `repeated_releases`, which releases each distinct sentence once."""
+        template = self.templates(part)
+        return replace(template, mean=template.mean[self._once[part]])
+
     def repeated_releases(self, part: str) -> RepeatedReleases:
         """Releases of a part, the distinct sentences, that must not share noise."""
         X = self.data.X[self.data.parts[part]][self._first[part]]
