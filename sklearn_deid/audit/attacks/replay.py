@@ -99,8 +99,7 @@ class ReplayAttack(AuditAttack):
 
     def run(self, release: Any) -> list[AttackResult]:
         """Release the measured sentences several times, and compare."""
-        template, releases = release.templates("test"), release.repeated_releases("test")
-        return [self.fit(template).attack(releases)]
+        return [self.fit(release.distinct_template("test")).attack(release.repeated_releases("test"))]
 
     def fit(self, knowledge: NoiseTemplate) -> ReplayAttack:
         """Store the template of the sentences."""
