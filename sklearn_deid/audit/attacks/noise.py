@@ -21,6 +21,8 @@ from .noise_template import NoiseTemplate
 
 _CONTROL_TOKENS = 2000
 _NO_NOISE, _MOST_NAMED = 0.1, 6
+# Tests that a slightly wrong estimate of another size fails, too.
+_OF_THE_SIZE = ("size", "shape", "tails", "sizes of tokens", "along the template")
 # Noise that the controls plant: (size, shared by all tokens).
 _PLANTED = {"no noise": (0.0, False), "noise shared over tokens": (1.0, True), "half the noise": (0.5, False)}
 _MUST_BE_FOUND = ("no noise", "noise shared over tokens")
@@ -187,12 +189,12 @@ class NoiseAttack(AuditAttack):
         told = f"The noise has another size than stated: about {size:.2f} times the stated standard deviation."
         resized = replace(template, std=template.std * size)
         rest, _ = alarms(self._checks(released, resized, rng), NOISE_LEVEL)
-        return [told, *_named([check for check in rest if check.name not in ("size", "shape")])], n_checks
+        return [told, *_named([check for check in rest if check.name not in _OF_THE_SIZE])], n_checks
 
     def _checks(self, released: NoisyVectors, template: NoiseTemplate, rng: np.random.Generator) -> list[Check]:
         z = standardised(released.vectors, template, rng)
         if not template.input_noise:
-            return list(noise_checks(z, released.groupings))
+            return list(noise_checks(z, released.groupings, template.mean / template.std))
         if released.simulated is None:
             raise ValueError("Noise at the input needs a second release by the attacker, to compare with.")
         return _compared(z, standardised(released.simulated, template, rng), released.groupings["sentence"])

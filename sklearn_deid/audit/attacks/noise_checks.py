@@ -10,10 +10,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 import numpy as np
-from scipy.stats import beta, chi2, kstest, norm
+from scipy.stats import beta, binomtest, chi2, kstest, norm
 
 _LAGS = 32
 _MOST_PAIRED, _MOST_RANKED = 4096, 50_000
+_TAILS = (3.0, 4.0)
 
 
 class Check(NamedTuple):
@@ -24,7 +25,9 @@ class Check(NamedTuple):
     fault: str
 
 
-def noise_checks(z: np.ndarray, groupings: Mapping[str, np.ndarray]) -> Iterator[Check]:
+def noise_checks(
+    z: np.ndarray, groupings: Mapping[str, np.ndarray], means: np.ndarray | None = None
+) -> Iterator[Check]:
     """Yield all tests of the residuals.
 
     Parameters
@@ -34,6 +37,8 @@ def noise_checks(z: np.ndarray, groupings: Mapping[str, np.ndarray]) -> Iterator
     groupings : mapping of str to ndarray of shape (n_tokens,)
         Names of properties, such as "position in the sentence", and the number of each token's group. The sum of the
         residuals of a group is Gaussian, so that noise which depends on the property makes the sums too large.
+    means : ndarray of shape (n_tokens, d), optional
+        Noise-free vectors, divided by the standard deviations. The part of a residual along its mean is Gaussian too.
 
     Examples
     --------
@@ -50,8 +55,11 @@ def noise_checks(z: np.ndarray, groupings: Mapping[str, np.ndarray]) -> Iterator
         yield _by_group(name, groups, z, f"The noise is not independent: it is shared over tokens by {name}.")
     yield from _dimensions(z)
     yield from _lags(z)
+    yield from _norms(z)
+    if means is not None:
+        yield from _along(z, means)
     yield _pairs(z)
-    yield _shape(z)
+    yield from _shape(z)
 
 
 def alarms(checks: Iterable[Check], level: float) -> tuple[list[Check], int]:
@@ -134,17 +142,47 @@ def _repeated(lag: int) -> str:
     return f"The noise of tokens {lag} apart is not independent."
 
 
+def _norms(z: np.ndarray) -> Iterator[Check]:
+    """Squared lengths of the residuals of single tokens: smallest, largest, and their chi-squared distribution."""
+    n, d = z.shape
+    squares = np.square(z).sum(axis=1)
+    told = {
+        "smallest": "Some tokens carry less noise than stated, or none.",
+        "largest": "Some tokens carry more noise.",
+    }
+    yield Check("smallest residual", float(min(1.0, n * chi2.cdf(squares.min(), d))), less)
+    yield Check("largest residual", float(min(1.0, n * chi2.sf(squares.max(), d))), more)
+    fault = "The noise has another size at some tokens than at others."
+    yield Check("sizes of tokens", float(kstest(squares, chi2(d).cdf).pvalue), fault)
+
+
+def _along(z: np.ndarray, means: np.ndarray) -> Iterator[Check]:
+    """Parts of the residuals along the noise-free vectors of their tokens, which are standard normal."""
+    unit = means / np.maximum(np.linalg.norm(means, axis=1, keepdims=True), 1e-300)
+    along = np.einsum("ij,ij->i", z, unit)[means.any(axis=1)]
+    if len(along):
+        fault = "The noise depends on the noise-free vector of its token."
+        yield Check("along the template", _two_sided(float(np.square(along).sum()), len(along)), fault)
+        mean = float(abs(along.sum()) / np.sqrt(len(along)))
+        yield Check("mean along the template", float(2.0 * norm.sf(mean)), fault)
+
+
 def _pairs(z: np.ndarray) -> Check:
-    some = z[:_MOST_PAIRED]
+    some = z[:: max(1, -(-len(z) // _MOST_PAIRED))]
     p = p_of_cosine(*best_pairs(some), z.shape[1]) if len(some) > 1 else 1.0
     return Check("pairs of tokens", p, "Two different tokens carry the same noise.")
 
 
-def _shape(z: np.ndarray) -> Check:
-    """Kolmogorov-Smirnov test of all residuals against the normal distribution."""
+def _shape(z: np.ndarray) -> Iterator[Check]:
+    """Kolmogorov-Smirnov test of all residuals against the normal distribution, and exact tests of its tails."""
     flat = z.reshape(-1)
     some = flat[:: max(1, len(flat) // _MOST_RANKED)]
-    return Check("shape", float(kstest(some, "norm").pvalue), "The noise is not Gaussian, or has another size.")
+    fault = "The noise is not Gaussian, or has another size."
+    yield Check("shape", float(kstest(some, "norm").pvalue), fault)
+    for limit in _TAILS:
+        beyond = int((np.abs(flat) > limit).sum())
+        p = float(binomtest(beyond, len(flat), float(2.0 * norm.sf(limit))).pvalue)
+        yield Check("tails", p, "The noise has other tails than Gaussian noise.")
 
 
 def _two_sided(statistic: float, df: int) -> float:

@@ -99,7 +99,8 @@ class ReplayAttack(AuditAttack):
 
     def run(self, release: Any) -> list[AttackResult]:
         """Release the measured sentences several times, and compare."""
-        return [self.fit(release.distinct_template("test")).attack(release.repeated_releases("test"))]
+        template, releases = release.template_of_repeated("test"), release.repeated_releases("test")
+        return [self.fit(template).attack(releases)]
 
     def fit(self, knowledge: NoiseTemplate) -> ReplayAttack:
         """Store the template of the sentences."""

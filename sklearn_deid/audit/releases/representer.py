@@ -189,18 +189,13 @@ class ReleasedRepresenter(VectorRelease):
         X, once = self.data.X[self.data.parts[part]][self._first[part]], self._once[part]
         rng = np.random.default_rng([self.data.seed, _PARTS.index(part)])
         own = encode_sentences(self.network, self.representer._vectors, X, casing=False, generator=rng)
-        template, grid = self.distinct_template(part).vectors, released_grid(self.network)
+        template, grid = self.template_of_repeated(part).vectors, released_grid(self.network)
         return VectorsBesideOwn(X, self.vectors(part)[once], own, template, grid)
-
-    def distinct_template(self, part: str) -> NoiseTemplate:
-        """Templates of the distinct sentences of a part."""
-        template = self.templates(part)
-        return replace(template, mean=template.mean[self._once[part]])
 
     @cached_property
     def noise_template(self) -> NoiseTemplate:
         """Templates of the tokens in ``noisy_vectors``."""
-        templates = [self.distinct_template(part) for part in _PARTS]
+        templates = [self.template_of_repeated(part) for part in _PARTS]
         return replace(templates[0], mean=np.concatenate([one.mean for one in templates]))
 
     @cached_property
@@ -223,6 +218,11 @@ class ReleasedRepresenter(VectorRelease):
         network, lengths = self.network, self.data.X.lengths[self.data.test][self._first["test"]]
         width = network.input_noise.size if network.input_noise.kind != "none" else 0
         return SeedTarget(self.vectors("test")[self._once["test"]], lengths, width)
+
+    def template_of_repeated(self, part: str) -> NoiseTemplate:
+        """Templates of the tokens in `repeated_releases`, which releases each distinct sentence once."""
+        template = self.templates(part)
+        return replace(template, mean=template.mean[self._once[part]])
 
     def repeated_releases(self, part: str) -> RepeatedReleases:
         """Releases of a part, the distinct sentences, that must not share noise."""
