@@ -232,9 +232,21 @@ def casing(scene: Scene, folder: Path) -> Audited:
     return Audited(with_transform(scene.bare, shifted), scene.notes, ("encode the casing",))
 
 
-@torch.no_grad()
 def old_release(one: PrivateRepresenter, X: TokenSequences, seed: int) -> np.ndarray:
-    """Release with the noise of version 0.1.0 under a seed, on the grid of the present version; without casing."""
+    """Release with the noise of version 0.1.0 under a seed, on the grid of the present version; without casing.
+
+    Equal sentences are encoded once, as version 0.1.0 did.
+    """
+    number: dict[tuple[str, ...], int] = {}
+    same = [number.setdefault(tuple(row), len(number)) for row in X]
+    distinct = TokenSequences.from_rows([list(row) for row in number])
+    vectors = np.split(old_vectors(one, distinct, seed), distinct.offsets[1:-1])
+    return np.concatenate([vectors[i] for i in same])
+
+
+@torch.no_grad()
+def old_vectors(one: PrivateRepresenter, X: TokenSequences, seed: int) -> np.ndarray:
+    """Vectors of distinct sentences, batch after batch."""
     network, generator = one.network_, torch.Generator().manual_seed(seed)
     words, distinct = distinct_words(X)
     table = torch.from_numpy(embedding_table(one._vectors, distinct))

@@ -146,10 +146,7 @@ def _norms(z: np.ndarray) -> Iterator[Check]:
     """Squared lengths of the residuals of single tokens: smallest, largest, and their chi-squared distribution."""
     n, d = z.shape
     squares = np.square(z).sum(axis=1)
-    told = {
-        "smallest": "Some tokens carry less noise than stated, or none.",
-        "largest": "Some tokens carry more noise.",
-    }
+    less, more = "Some tokens carry less noise than stated, or none.", "Some tokens carry more noise than stated."
     yield Check("smallest residual", float(min(1.0, n * chi2.cdf(squares.min(), d))), less)
     yield Check("largest residual", float(min(1.0, n * chi2.sf(squares.max(), d))), more)
     fault = "The noise has another size at some tokens than at others."

@@ -76,10 +76,22 @@ class MatchedFile(ReleasedRepresenter):
         return {part: TokenVectors(np.asarray(one.data), one.offsets, X.origin) for part, one in found.items()}
 
     def _distinct(self) -> dict[str, np.ndarray]:
-        """Sentences of each part whose row is sure: a row chosen by likelihood would have too little noise."""
-        sure = self._notes.sure[self.data.rows]
-        found = super()._distinct()
-        return {part: rows[sure[self.data.parts[part]][rows]] for part, rows in found.items()}
+        """Sentences whose row is sure, each once: a row chosen by likelihood would have too little noise.
+
+        All parts are of one release, in which equal sentences share their noise, also over the parts.
+        """
+        taken: set[int] = set()
+        found = {}
+        for part, own in self.data.parts.items():
+            sentences = self.data.rows[own]
+            rows = self._notes.rows[sentences].tolist()
+            first: dict[int, int] = {}
+            for i, row in enumerate(rows):
+                if self._notes.sure[sentences[i]] and row not in taken:
+                    first.setdefault(row, i)
+            taken |= set(first)
+            found[part] = np.array(list(first.values()), dtype=np.int64)
+        return found
 
 
 def matched_notes(shared: SharedRepresentation, representer: Any, X: TokenSequences, y: TokenSequences) -> MatchedNotes:

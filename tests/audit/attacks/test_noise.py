@@ -19,7 +19,7 @@ def made(unit_norm=True, n_sentences=80, d=6, seed=0, size=2.0):
     return NoiseTemplate(mean, std, unit_norm, 2.0**-7, False), offsets, rng
 
 
-def tested(template, offsets, eps, **more):
+def checked(template, offsets, eps, **more):
     released = NoisyVectors(released_with(template, eps), offsets, **more)
     return NoiseAttack(random_state=0).fit(template).attack(released)
 
@@ -52,7 +52,7 @@ def test_no_alarm_more_often_than_the_level():
 @pytest.mark.parametrize("unit_norm", [True, False])
 def test_intact_noise_has_no_fault(unit_norm):
     template, offsets, rng = made(unit_norm)
-    found = tested(template, offsets, rng.standard_normal(template.mean.shape))
+    found = checked(template, offsets, rng.standard_normal(template.mean.shape))
     assert found.status == "ok" and found.faults == () and found.positive_control.value == 1.0
     assert found.details["size of the noise, relative to the stated"] == pytest.approx(1.0, abs=0.1)
     assert found.details["control finds half the noise"] and found.settings["level"] == 0.001
@@ -96,7 +96,7 @@ def uniform(rng, offsets, d):
     ("drawn", "words"),
     [
         (lambda rng, offsets, d: np.zeros((offsets[-1], d)), "no noise"),
-        (lambda rng, offsets, d: 0.5 * rng.standard_normal((offsets[-1], d)), "about 0.5"),
+        (lambda rng, offsets, d: 0.5 * rng.standard_normal((offsets[-1], d)), "another size"),
         (lambda rng, offsets, d: 0.85 * rng.standard_normal((offsets[-1], d)), "another size"),
         (by_sentence, "by sentence"),
         (by_position, "by position in the sentence"),
@@ -108,33 +108,33 @@ def uniform(rng, offsets, d):
 )
 def test_planted_deviations_are_named(unit_norm, drawn, words):
     template, offsets, rng = made(unit_norm, n_sentences=200)
-    found = tested(template, offsets, drawn(rng, offsets, 6))
+    found = checked(template, offsets, drawn(rng, offsets, 6))
     assert found.status == "invalid" and words in " ".join(found.faults)
 
 
 def test_noise_of_another_shape_and_of_a_word_is_named():
     template, offsets, rng = made(False, n_sentences=200)
-    assert "The noise is not Gaussian" in " ".join(tested(template, offsets, uniform(rng, offsets, 6)).faults)
+    assert "The noise is not Gaussian" in " ".join(checked(template, offsets, uniform(rng, offsets, 6)).faults)
     many, borders, _ = made(False, n_sentences=2000)
     clipped = np.clip(rng.standard_normal(many.mean.shape), -3, 3)
-    assert "other tails" in " ".join(tested(many, borders, clipped).faults)
+    assert "other tails" in " ".join(checked(many, borders, clipped).faults)
     m = many.mean / many.std
     unit = m / np.linalg.norm(m, axis=1, keepdims=True)
     eps = rng.standard_normal(m.shape)
     beside = eps - np.einsum("ij,ij->i", eps, unit)[:, None] * unit
-    assert "depends on the noise-free vector" in " ".join(tested(many, borders, beside * np.sqrt(6 / 5)).faults)
+    assert "depends on the noise-free vector" in " ".join(checked(many, borders, beside * np.sqrt(6 / 5)).faults)
     words = rng.integers(0, 150, len(template))
     eps = 0.6 * rng.standard_normal((150, 6))[words] + 0.8 * rng.standard_normal((len(template), 6))
-    assert "shared over tokens by word" in " ".join(tested(template, offsets, eps, groups={"word": words}).faults)
+    assert "shared over tokens by word" in " ".join(checked(template, offsets, eps, groups={"word": words}).faults)
 
 
 def test_a_single_silent_dimension_is_named():
     template, offsets, rng = made(False)
     eps = rng.standard_normal(template.mean.shape)
     eps[:, 3] *= 0.5
-    assert "in dimension 3" in " ".join(tested(template, offsets, eps).faults)
+    assert "in dimension 3" in " ".join(checked(template, offsets, eps).faults)
     silent = replace(template, std=np.where(np.arange(6) == 3, 0.0, template.std))
-    assert "adds no noise to 1 of 6 dimensions" in tested(silent, offsets, eps).faults[0]
+    assert "adds no noise to 1 of 6 dimensions" in checked(silent, offsets, eps).faults[0]
 
 
 def test_noise_at_the_input_is_compared_with_a_release_of_the_attacker():

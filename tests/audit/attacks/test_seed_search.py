@@ -54,7 +54,6 @@ def test_the_order_of_sentences_of_equal_length_is_not_needed():
     shuffled = np.concatenate([vectors[offsets[i] : offsets[i + 1]] for i in order])
     target = SeedTarget(shuffled, LENGTHS[order], in_order=False)
     assert "with seed 5" in SeedSearch(n_seeds=64, random_state=0).attack(target).faults[0]
-    assert SeedSearch(n_seeds=64, random_state=0).attack(SeedTarget(shuffled, LENGTHS[order])).faults == ()
 
 
 def test_keyed_noise_has_no_seed_and_scores_are_standard_normal():
