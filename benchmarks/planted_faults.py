@@ -32,6 +32,7 @@ from sklearn_deid import (
     AdversarialPrivacyAuditor,
     DeidTagger,
     DSSGDEnsemble,
+    NeighborPseudonymizer,
     PrivateRepresenter,
     make_clinical_notes,
     save_representation,
@@ -46,6 +47,7 @@ from sklearn_deid.representations.saving import origin_of
 from sklearn_deid.sequences import TokenSequences, TokenVectors
 from sklearn_deid.tagging.batching import LengthBucketSampler
 from sklearn_deid.tagging.tagger_data import distinct_words
+from sklearn_deid.text import casing_ids
 
 from .environment import describe
 
@@ -54,13 +56,16 @@ LIMIT_SECONDS = 180.0
 
 @dataclass(frozen=True)
 class Scene:
-    """A representer without a seed, notes that it has not seen, and an ensemble with its recorded exchange."""
+    """A representer without a seed, notes that it has not seen, an ensemble with its recorded exchange, and a
+    representer that keeps the casing.
+    """
 
     representer: PrivateRepresenter
     X: TokenSequences
     y: TokenSequences
     groups: Any
     ensemble: Any = None
+    bare: PrivateRepresenter | None = None
 
     @property
     def notes(self) -> tuple[Any, Any, Any]:
@@ -193,6 +198,40 @@ def renamed_attribute(scene: Scene, folder: Path) -> Audited:
     return Audited(scene.ensemble, scene.notes, ("it was renamed",), patch=patch)
 
 
+class Forgetful(NeighborPseudonymizer):
+    """Pseudonymizer that puts every twentieth moved word back."""
+
+    def sample(self, X: Any, y: Any = None, groups: Any = None) -> TokenSequences:
+        """Release, and put words back."""
+        released = super().sample(X, y, groups)
+        words, own = released.data.copy(), self._words(X).data
+        moved = np.flatnonzero(words != own)
+        back = np.random.default_rng(0).choice(moved, len(moved) // 20, replace=False)
+        words[back] = own[back]
+        return TokenSequences(words, released.offsets)
+
+
+@fault
+def tokens_put_back(scene: Scene, folder: Path) -> Audited:
+    """Five per cent of the pseudonymised words are the original words."""
+    one = scene.representer
+    planted = Forgetful(embeddings=one.embeddings, n_neighbors=max(20, one.n_neighbors)).fit(scene.X, scene.y)
+    return Audited(planted, scene.notes, ("more words unchanged",))
+
+
+@fault
+def casing(scene: Scene, folder: Path) -> Audited:
+    """The release says that the casing stays; capitalised words move by half a standard deviation in one dimension."""
+
+    def shifted(one: Any, X: TokenSequences) -> np.ndarray:
+        vectors, grid = encoded(one, X, release_generator()), released_grid(one.network_)
+        size = float(np.std(vectors[:, 0])) / 2.0
+        vectors[:, 0] += np.rint(size / grid) * grid * np.isin(casing_ids(X.data.tolist()), (4, 5))
+        return vectors
+
+    return Audited(with_transform(scene.bare, shifted), scene.notes, ("encode the casing",))
+
+
 def old_release(one: PrivateRepresenter, X: TokenSequences, seed: int) -> np.ndarray:
     """Release with the noise of version 0.1.0 under a seed, on the grid of the present version; without casing.
 
@@ -279,7 +318,8 @@ def main(argv: list[str] | None = None) -> None:
     representer = PrivateRepresenter(**options).fit(*train)
     ensemble = DSSGDEnsemble(DeidTagger(hidden_size=8), n_workers=3, n_epochs=2, keep_exchange=True)
     ensemble.fit(notes.X, notes.y, groups=notes.groups)
-    scene = Scene(representer, notes.X, notes.y, notes.groups, ensemble)
+    bare = PrivateRepresenter(**options, casing=False).fit(*train)
+    scene = Scene(representer, notes.X, notes.y, notes.groups, ensemble, bare)
     with tempfile.TemporaryDirectory() as name:
         for key in arguments.faults:
             planted = FAULTS[key](scene, Path(name) / "planted")

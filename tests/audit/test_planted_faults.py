@@ -6,7 +6,15 @@ import warnings
 import pytest
 
 from benchmarks.planted_faults import FAULTS, Audited, Scene, audit, is_named
-from sklearn_deid import DeidTagger, DSSGDEnsemble, PrivateRepresenter, load_representation, save, save_representation
+from sklearn_deid import (
+    DeidTagger,
+    DSSGDEnsemble,
+    NeighborPseudonymizer,
+    PrivateRepresenter,
+    load_representation,
+    save,
+    save_representation,
+)
 from sklearn_deid._storage import read_bundle, write_bundle
 from sklearn_deid.audit.registry import named_attacks
 from sklearn_deid.audit.releases.matched_file import matched_notes
@@ -17,7 +25,12 @@ from ..representations.test_private_representer import TINY
 from .audited_toys import TAGGER, audited_sentences, auditor
 
 # Attacks that name the faults, without the slow ones of "quick".
-CHECKS = {"estimator": ["noise", "replay", "seeds"], "folder": ["file", "noise", "seeds"], "exchange": "quick"}
+CHECKS = {
+    "estimator": ["noise", "replay", "seeds"],
+    "folder": ["file", "noise", "seeds"],
+    "text": ["kept_tokens"],
+    "exchange": "quick",
+}
 
 
 @pytest.fixture(scope="module")
@@ -42,12 +55,16 @@ def scene(representer, data):
     X, y, groups = data
     tagger = DeidTagger(**TAGGER)
     ensemble = DSSGDEnsemble(tagger, n_workers=3, n_epochs=2, keep_exchange=True).fit(X, y, groups=groups)
-    return Scene(representer, X, y, groups, ensemble)
+    return Scene(representer, X, y, groups, ensemble, private(data, casing=False))
 
 
 def checks_of(audited):
     if isinstance(audited.released, DSSGDEnsemble):
         return CHECKS["exchange"]
+    if isinstance(audited.released, NeighborPseudonymizer):
+        return CHECKS["text"]
+    if audited.named == ("encode the casing",):
+        return ["casing_lengths"]
     return CHECKS["estimator" if isinstance(audited.released, PrivateRepresenter) else "folder"]
 
 

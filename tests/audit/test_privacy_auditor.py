@@ -115,10 +115,10 @@ def test_presets_hold_what_can_be_carried_out(leaky, data, monkeypatch):
     monkeypatch.setattr("sklearn_deid.audit.schedule._outcome", lambda one: [one.attack.skip("a test")])
     run = {preset: len(auditor(preset).audit(leaky, X, y, groups).results) for preset in ("default", "quick", "all")}
     # No tagger, no adversaries to continue; "all" trains representers anew.
-    assert run == {"default": 19, "quick": 11, "all": 20}
-    assert len(auditor("quick").audit(leaky, X, y).results) == 10  # nothing to link
+    assert run == {"default": 22, "quick": 13, "all": 23}
+    assert len(auditor("quick").audit(leaky, X, y).results) == 12  # nothing to link
     tagged = Pipeline([("rep", leaky), ("tag", DeidTagger(**TAGGER).fit(leaky.transform(X), y))])
-    assert len(auditor("all").audit(tagged, X, y, groups).results) == 23
+    assert len(auditor("all").audit(tagged, X, y, groups).results) == 26
     report = auditor("default").audit(leaky, X, y, groups)
     assert {r.threat for r in report.results} == {"representation"}  # also of skipped links between sentences
     assert [r.name for r in report.results if "linkage" in r.name] == [

@@ -189,15 +189,14 @@ class ReleasedRepresenter(VectorRelease):
         X, once = self.data.X[self.data.parts[part]][self._first[part]], self._once[part]
         rng = np.random.default_rng([self.data.seed, _PARTS.index(part)])
         own = encode_sentences(self.network, self.representer._vectors, X, casing=False, generator=rng)
-        template = self.templates(part).vectors[once]
-        return VectorsBesideOwn(X, self.vectors(part)[once], own, template, released_grid(self.network))
+        template, grid = self.template_of_repeated(part).vectors, released_grid(self.network)
+        return VectorsBesideOwn(X, self.vectors(part)[once], own, template, grid)
 
     @cached_property
     def noise_template(self) -> NoiseTemplate:
         """Templates of the tokens in ``noisy_vectors``."""
-        templates = [self.templates(part) for part in _PARTS]
-        mean = np.concatenate([one.mean[items] for one, items in zip(templates, self._once.values(), strict=True)])
-        return replace(templates[0], mean=mean)
+        templates = [self.template_of_repeated(part) for part in _PARTS]
+        return replace(templates[0], mean=np.concatenate([one.mean for one in templates]))
 
     @cached_property
     def noisy_vectors(self) -> NoisyVectors:
