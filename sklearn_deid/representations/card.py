@@ -269,7 +269,9 @@ def _plain(value: Any) -> str:
 
 
 def _share_or_number(name: str, value: Any) -> str:
-    is_share = re.search("accuracy|quantile|probability|share|^low|^high|figure", str(name)) is not None
+    is_share = (
+        re.search("accuracy|quantile|probability|share|with_casing|_f1$|^low|^high|figure", str(name)) is not None
+    )
     if is_share and isinstance(value, Real) and not isinstance(value, (bool, Integral)) and 0 <= float(value) <= 1:
         return f"{100 * float(value):.1f} %"
     return _number(value, name)

@@ -125,7 +125,7 @@ def accuracy_with_casing(distance: Any, n_changed: Any, epsilon: float, n_classe
     >>> accuracy_with_casing([0.0, 0.0, 0.0], [0, 1, 1], float("inf")).tolist()
     [0.5, 1.0, 1.0]
     >>> accuracy_with_casing([0.0, 0.5], [1, 1], 2.0).round(3).tolist()
-    [0.739, 0.748]
+    [0.739, 0.775]
     """
     distance, n_changed = np.asarray(distance, dtype=np.float64), np.asarray(n_changed, dtype=np.int64)
     out = ndtr(distance / 2.0)
