@@ -159,9 +159,10 @@ def start_from_public(representer: Any, model: PrivateModel, run: Any) -> bool:
             "networks of the same shape. Got a representer with other ones instead. Take its embeddings, "
             "n_components, encoder, hidden_size, casing and tagger_hidden_size."
         )
-    if fits:
-        run.prices = start.prices
-    return fits
+    if start is None or not fits:
+        return False
+    run.prices = start.prices
+    return True
 
 
 def _start(representer: Any, model: PrivateModel, run: Any) -> PublicStart | None:
