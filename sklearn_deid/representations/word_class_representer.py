@@ -193,8 +193,9 @@ class WordClassRepresenter(SentenceTransformer):
             raise SequenceError("No PHI token of X has a word vector.")
         counts = np.bincount(phi.word_ids, minlength=len(phi.words))  # tokens of each distinct word
         sizes = self.class_sizes_[classes[able]]
-        moves = NeighborPseudonymizer(embeddings=self._vectors, n_neighbors=n_neighbors, exclude=None)
-        near, _ = moves.fit([], []).mechanism_.moves.support(rows[able])
+        # An empty fit suffices: neighbours depend on the word vectors alone.
+        mover: Any = NeighborPseudonymizer(embeddings=self._vectors, n_neighbors=n_neighbors, exclude=None).fit([], [])
+        near, _ = mover.mechanism_.moves.support(rows[able])
         other = (near >= 0) & (near != rows[able][:, None])  # shape: (n_words, N)
         same = other & (self.classes_of_words_[near] == classes[able][:, None])
         n_other = np.maximum(other.sum(axis=1), 1)

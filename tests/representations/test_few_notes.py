@@ -15,21 +15,24 @@ from ..tagging.conftest import make_sentences
 from .test_private_representer import TINY
 
 
-def test_loss_is_the_measured_one_and_falls_with_the_notes():
+def test_loss_is_the_measured_one_or_between_two_measured_ones():
     for tokens, alone, public in MEASURED:
         assert expected_loss(tokens, False) == pytest.approx(alone)
         assert expected_loss(tokens, True) == pytest.approx(public)
-    numbers = [1, 100, 2_000, 10_000, 50_000, 10**7]
-    for public in (False, True):
-        losses = [expected_loss(n, public) for n in numbers]
-        assert losses == sorted(losses, reverse=True)
-        assert all(expected_loss(n, True) <= expected_loss(n, False) for n in numbers)
+    for n in (1, 100, 2_000, 10_000, 50_000, 10**7):
+        low, high = (np.clip(np.searchsorted([row[0] for row in MEASURED], n) + i, 0, 3) for i in (-1, 0))
+        for column, public in ((1, False), (2, True)):
+            ends = sorted((MEASURED[low][column], MEASURED[high][column]))
+            assert ends[0] - 1e-9 <= expected_loss(n, public) <= ends[1] + 1e-9
+        assert expected_loss(n, True) <= expected_loss(n, False)
 
 
 def test_warning_names_tokens_and_loss():
     with pytest.warns(FewNotesWarning, match=r"X has 1,500 PHI tokens that can move.*points below") as caught:
         warn_of_few_notes(1_500, Bounded(), False)
     assert f"about {expected_loss(1_500, False):.0f} points" in str(caught[0].message)
+    with pytest.warns(FewNotesWarning, match=r"F1 6 points \(notes like the public ones\) to 12 points below"):
+        warn_of_few_notes(3_800, Bounded(), True)
 
 
 @pytest.mark.parametrize(("n", "training"), [(10**8, Bounded()), (10, Bounded(max_attack_accuracy=0.7))])
