@@ -140,6 +140,8 @@ def _joined_lines(reading: NormalizedText) -> NormalizedText:
     for found in _HYPHENATED.finditer(reading.text):
         if found[0][0].isupper():
             goes_on = reading.text[found.end()].islower()
+            if found["hyphen"] == "\u00ad" and not goes_on:
+                continue  # an invisible hyphen before a new line, not a double name
             edits.append(Edit(found.start("hyphen") if goes_on else found.start("gap"), found.end()))
     reading = reading.edited(edits)
     return reading.edited([Edit(*found.span()) for found in _NUMBER_BREAK.finditer(reading.text)])

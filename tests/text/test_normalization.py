@@ -65,10 +65,25 @@ def test_words_that_go_on_in_the_next_line():
 
 @pytest.mark.parametrize(
     "text",
-    ["to follow-\nup", "BP 120/80.\n2. Home", "1-2\n3", "- a\n- b", "Plan:-\nHome", "A-\n1", "12 -\nx", "well-known"],
+    [
+        "to follow-\nup",
+        "A\n\u4e2d",
+        "BP 120/80.\n2. Home",
+        "1-2\n3",
+        "- a\n- b",
+        "Plan:-\nHome",
+        "A-\n1",
+        "12 -\nx",
+        "well-known",
+    ],
 )
 def test_other_line_breaks_stay(text):
     assert normalize(text).text == text
+
+
+def test_a_soft_hyphen_at_the_end_of_a_line_joins_no_two_lines():
+    reading = normalize("Mr. Al\u00adder\u00ad\nMRN 7")
+    assert reading.text == "Mr. Alder\nMRN 7"
 
 
 def test_letters_with_spaces_between():
