@@ -22,7 +22,7 @@ from .._compat import Interval, StrOptions, check_constraints
 from ..exceptions import DeidError, WithheldWarning
 from ..metrics import Counts, compare
 from ..sequences import TokenSequences, check_tags
-from ..surrogates import SurrogateEngine, document_of, note_rewriter
+from ..surrogates import SurrogateEngine, note_rewriter, rewrite_note
 from ..text import Corpus, Document, Segmentation, Span, segment, tags_to_spans
 
 # Errors that a tagger may raise for one note and not for another (out of memory is a RuntimeError). Any other error is
@@ -164,7 +164,7 @@ class NoteDeidentifier(BaseEstimator):
             patient.
         return_documents : bool, default=False
             Whether to return each note as a Document with the spans of the new text. Labels and surrogates are spans;
-            asterisks are not. ``meta`` is left out.
+            asterisks are not. ``meta`` is left out. Strings get the ids ``note-0``, ``note-1`` and so on.
         locale : {"auto", "en", "es", "de", "fr", "nb", "it", "nl", "pt"}, optional
             Language of the surrogates. None means "auto". This parameter and the next two need mode="surrogate".
         key : bytes, optional
@@ -200,11 +200,11 @@ class NoteDeidentifier(BaseEstimator):
         """Yield the redacted notes of `redact`; only one batch of notes is in memory at a time."""
         given = {"locale": locale, "key": key, "date_shift": date_shift}
         rewrite = note_rewriter(mode, **{name: value for name, value in given.items() if value is not None})
-        for item, spans in self.iter_annotate(texts):
+        for number, (item, spans) in enumerate(self.iter_annotate(texts)):
             if spans is None:
                 yield None
                 continue
-            new = rewrite(document_of(item, spans))
+            new = rewrite_note(item, spans, rewrite, name=f"note-{number}")
             yield new if return_documents else new.text
 
     def score(self, corpus: Corpus | Sequence[Document], y: None = None, sample_weight: None = None) -> float:
