@@ -179,8 +179,8 @@ class NoteDeidentifier(BaseEstimator):
 
         Notes
         -----
-        PHI that the tagger does not find stays in the text in every mode. Among surrogates, a reader sees less easily
-        which names were missed; whoever knows the patient sees it as before.
+        PHI that the tagger does not find stays in the text in every mode. Among surrogates, a reader may see less
+        easily which names were missed; whoever knows the patient sees it as before.
         """
         stream = self.iter_redact(
             texts, mode, return_documents=return_documents, locale=locale, key=key, date_shift=date_shift
