@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from ..surrogates import SurrogateEngine, document_of
+from ..surrogates import SurrogateEngine, rewrite_note
 from ..text import Document, Span
 from .token_spans import expand_to_tokens
 
@@ -44,9 +44,7 @@ def surrogate_text(
     '90+ years'
     """
     spans = [Span(found.start, found.end, _label(found)) for found in results]
-    document = document_of(text, spans)
-    owner = document.doc_id if patient_id is None else patient_id
-    return engine.rewrite(Document(document.doc_id, text, document.spans, owner))
+    return rewrite_note(text, spans, engine.rewrite, patient_id=patient_id)
 
 
 def surrogate_doc(doc: Any, engine: SurrogateEngine, *, spans_key: str = "phi", patient_id: str | None = None) -> Any:
@@ -89,14 +87,12 @@ def surrogate_doc(doc: Any, engine: SurrogateEngine, *, spans_key: str = "phi", 
     if spans_key not in doc.spans:
         raise ValueError(f"The 'spans_key' parameter must be a key of doc.spans. Got {spans_key!r} instead.")
     marked = [Span(span.start_char, span.end_char, span.label_) for span in doc.spans[spans_key]]
-    document = document_of(doc.text, marked)
-    owner = document.doc_id if patient_id is None else patient_id
-    new = engine.rewrite(Document(document.doc_id, doc.text, document.spans, owner))
+    new = rewrite_note(doc.text, marked, engine.rewrite, patient_id=patient_id)
     words, spaces = _words(new.text)
     made = Doc(doc.vocab, words=words, spaces=spaces)
     starts = [token.idx for token in made]
     ends = [token.idx + len(token) for token in made]
-    found = expand_to_tokens(new.spans, starts, ends, doc_id=document.doc_id)
+    found = expand_to_tokens(new.spans, starts, ends, doc_id=new.doc_id)
     made.spans[spans_key] = [SpacySpan(made, span.first, span.stop, label=span.label) for span in found]
     return made
 

@@ -97,7 +97,7 @@ class SurrogatePseudonymizer(SentenceTransformer):
     (3, True, 1)
     """
 
-    _releases = "words"  # for audits: the result of `fit_transform` is shared
+    # No marker of a release: the auditor asks marked steps for a mechanism over word vectors. It attacks the sentences.
     _parameter_constraints: dict[str, list] = {
         "locale": [StrOptions({"auto", *LOCALES})],
         "labels": ["array-like", set, frozenset, None],

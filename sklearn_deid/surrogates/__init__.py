@@ -13,7 +13,7 @@ from .names import given_name, initials_of, misspell_name, surname
 from .note_rewriter import MODES, SURROGATE, note_rewriter
 from .number_surrogates import random_of_form
 from .placeholders import PlaceholderFiller, is_name_label
-from .surrogate_engine import Replacement, SurrogateEngine, document_of, rewritten
+from .surrogate_engine import Replacement, SurrogateEngine, rewrite_note, rewritten
 from .surrogate_settings import SurrogateSettings
 from .word_list import word_list
 
@@ -33,7 +33,6 @@ __all__ = [
     "SurrogateEngine",
     "SurrogateSettings",
     "dates",
-    "document_of",
     "given_name",
     "identifiers",
     "initials_of",
@@ -48,6 +47,7 @@ __all__ = [
     "read_data_file",
     "read_mapping",
     "read_or_make_key",
+    "rewrite_note",
     "rewritten",
     "shift",
     "surname",

@@ -57,7 +57,7 @@ class AgeSurrogates:
         return joined
 
     def _value(self, piece: str) -> int | None:
-        if piece.isdigit():
+        if piece.isdecimal():
             return int(piece)
         parts = [self._numbers.get(fold(part)) for part in re.split(r"[- ]", piece) if part]
         return None if not parts or None in parts else sum(int(part) for part in parts if part is not None)

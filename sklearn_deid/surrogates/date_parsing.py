@@ -141,7 +141,7 @@ def _by_pieces(text: str, words: LocaleWords, day_first: bool) -> WrittenDate | 
     roles = list(_word_roles(raw, words))
     if None in roles:
         return None
-    numbers = [i for i, piece in enumerate(raw) if piece.isdigit()]
+    numbers = [i for i, piece in enumerate(raw) if piece.isdecimal()]
     if len(numbers) == 1 and MONTH_NAME not in roles and _is_compact(raw[numbers[0]]):
         i = numbers[0]
         split = _compact(raw[i], day_first)
@@ -162,12 +162,12 @@ def _by_pieces(text: str, words: LocaleWords, day_first: bool) -> WrittenDate | 
 def _word_roles(raw: list[str], words: LocaleWords) -> Iterator[str | None]:
     literal = words.numbered("date words")
     seasons = words.numbered("seasons")
-    has_number = any(piece.isdigit() for piece in raw)
+    has_number = any(piece.isdecimal() for piece in raw)
     for i, piece in enumerate(raw):
         if not piece[0].isalpha():
             yield LITERAL
             continue
-        after_number = i > 0 and raw[i - 1].isdigit()
+        after_number = i > 0 and raw[i - 1].isdecimal()
         is_month = words.month_number(piece) is not None
         if after_number and piece.lower() in _ORDINALS:
             yield ORDINAL

@@ -59,7 +59,7 @@ class InstitutionSurrogates:
         """Ward for a ward; a code such as 7B for a code."""
         chance = self._chance.again("department", fold(text))
         if any(map(str.isdigit, text)):
-            words = [fold(word) for word in _WORDS.findall(text) if len(word) > _LEAST_HEAD]
+            words = [fold(word) for word in _WORDS.findall(text)]
             is_public = all(word in self._ward_words() for word in words)
             return _digits_only(text, chance) if words and is_public else random_of_form(text, chance)
         return with_case(chance.pick(self._words.block("departments")), text)

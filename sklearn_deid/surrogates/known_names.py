@@ -24,7 +24,7 @@ class KnownNames:
     4. Capitals without a name are the initials of a known person (JA).
 
     Given names and surnames are compared apart. A word that the patient's notes use in one role only keeps this role
-    where it stands alone (Mr. Alder, John).
+    where no other name is next to it (Mr. Alder, John).
 
     Parameters
     ----------
@@ -51,7 +51,7 @@ class KnownNames:
         return f"KnownNames({len(self.persons)} persons)"
 
     def learn(self, names: Iterable[tuple[NamePart, ...]]) -> None:
-        """Take up the names of a note; those with the most words first."""
+        """Learn the names of a note; those with the most words first."""
         for parts in sorted(names, key=lambda parts: -sum(part.role in self._known for part in parts)):
             given, family = (
                 tuple(self.canonical(role, part.text) for part in parts if part.role == role)
@@ -61,7 +61,7 @@ class KnownNames:
                 self.persons[given, family] = None
 
     def canonicals(self, role: str) -> tuple[str, ...]:
-        """Spellings that stand for the names with this role, in order of appearance."""
+        """First spellings of the names with this role, in order of appearance."""
         return tuple(dict.fromkeys(self._known[role].values()))
 
     def role_of(self, folded: str) -> str | None:
@@ -70,7 +70,7 @@ class KnownNames:
         return roles[0] if len(roles) == 1 else None
 
     def canonical(self, role: str, word: str) -> str:
-        """Spelling that stands for all spellings of a name; the word is taken up if it is new."""
+        """First spelling of a name, for any spelling of it. A new word is learned."""
         folded, known = fold(word), self._known[role]
         if folded not in known:
             # Compared with the first spellings only: slips of slips would lead from one name to any other.

@@ -91,7 +91,7 @@ def _fixed_role(pieces: list[str], i: int, words: LocaleWords) -> str:
         return KEPT
     if folded in words.titles and not is_alone and _may_be_title(pieces, i):
         return KEPT
-    # Particles in capitals stand in names in capitals; capitalised particles are part of the surname.
+    # Capitalised particles, and particles of names in capitals.
     may_begin = folded in _FIRST_PARTICLES and "".join(pieces[i + 1 : i + 2]) == " "
     if folded in words.particles and len(piece) > 1 and not is_alone and (i > 0 or may_begin):
         return KEPT
@@ -101,7 +101,7 @@ def _fixed_role(pieces: list[str], i: int, words: LocaleWords) -> str:
 
 
 def _may_be_title(pieces: list[str], i: int) -> bool:
-    """A title stands before the first or after the last name; "D" and "M" are titles only with a full stop."""
+    """Whether a word of the list of titles is a title here; "D" and "M" are titles only with a full stop."""
     has_words_behind = any(piece[0].isalpha() for piece in pieces[i + 1 :])
     return len(pieces[i]) > 1 or (i == 0 and has_words_behind and pieces[1][0] == ".")
 

@@ -39,10 +39,10 @@ class PersonSurrogates:
         self._sexes: dict[str, str] = {}
 
     def learn(self, texts: list[tuple[str, str]]) -> None:
-        """Take up the names of a note, as pairs of text and kind, before any of them is replaced."""
+        """Learn the names of a note, as pairs of text and kind, before any of them is replaced."""
         parsed = [(text, kind, self._parse(text, kind)) for text, kind in texts]
         self.known.learn([parts for _, _, parts in parsed if len(_names(parts)) > 1])
-        # Parsed again: the longer names may tell the role of a word that stands alone.
+        # Parsed again: the longer names may tell the role of a single word.
         alone = [(text, kind) for text, kind, parts in parsed if len(_names(parts)) == 1]
         self.known.learn([self._parse(text, kind) for text, kind in alone])
 

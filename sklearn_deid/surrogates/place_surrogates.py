@@ -123,14 +123,22 @@ class PlaceSurrogates:
             suffix = next((s for s in suffixes if stem.endswith(s) and len(stem) > len(s)), None)
             if kept[i] or suffix is None:
                 continue
-            length = len(suffix) + piece.endswith(".")
-            name = self._chance.again("street name", stem).pick(self._words.block("street names"))
             # "ß" folds to "ss": the written end is cut by its own length.
-            written = piece[-_written_length(piece, suffix, length) :]
-            rest = [random_of_form(p, chance) if p[0].isdigit() else p for p in pieces[i + 1 :]]
-            flats = [random_of_form(p, chance) if p.isalpha() and len(p) == 1 else p for p in rest]
-            return "".join((with_case(name, piece), written, *flats))
+            length = _written_length(piece, suffix, len(suffix) + piece.endswith("."))
+            if length is None:
+                continue
+            name = self._chance.again("street name", stem).pick(self._words.block("street names"))
+            written = piece[-length:]
+            rest = [self._behind_name(pieces, kept, k, chance) for k in range(i + 1, len(pieces))]
+            return "".join((with_case(name, piece), written, *rest))
         return None
+
+    def _behind_name(self, pieces: list[str], kept: list[bool], i: int, chance: Chance) -> str:
+        """Number, flat or public word behind the name of a street; another name for any other long word."""
+        piece = pieces[i]
+        if kept[i] and not piece[0].isdigit():
+            return piece
+        return random_of_form(piece, chance) if len(piece) <= _LONGEST_DOOR else self._street_name(piece)
 
     def _street_name(self, text: str) -> str:
         chance: KeyedChance = self._chance.again("street name", fold(text))
@@ -165,6 +173,6 @@ def _end_of_name(pieces: list[str], kept: list[bool], start: int) -> int:
     return stop
 
 
-def _written_length(piece: str, suffix: str, length: int) -> int:
-    """Number of characters at the end of ``piece`` that fold to the suffix."""
-    return next(n for n in range(1, length + 1) if fold(piece[-n:]).rstrip(".") == suffix)
+def _written_length(piece: str, suffix: str, length: int) -> int | None:
+    """Number of characters at the end of ``piece`` that fold to the suffix; None if it begins inside of one."""
+    return next((n for n in range(1, length + 1) if fold(piece[-n:]).rstrip(".") == suffix), None)

@@ -233,7 +233,26 @@ class SurrogateEngine:
 
 
 def rewritten(document: Document, replacements: Iterable[Replacement]) -> Document:
-    """Put the surrogates into the note; all other characters stay."""
+    """Put the surrogates into the note; all other characters stay.
+
+    Parameters
+    ----------
+    document : Document
+        Note with the spans of the replacements.
+    replacements : iterable of Replacement
+        Result of `SurrogateEngine.replacements`, in order.
+
+    Returns
+    -------
+    Document
+        New note whose spans are the surrogates, without ``meta``.
+
+    Examples
+    --------
+    >>> note = Document("n1", "Ann left.", (Span(0, 3, "PATIENT"),))
+    >>> rewritten(note, [Replacement(note.spans[0], "Zelda", True)]).text
+    'Zelda left.'
+    """
     parts: list[str] = []
     spans: list[Span] = []
     position = length = 0
@@ -269,12 +288,48 @@ def joined_overlaps(spans: Iterable[Span]) -> list[Span]:
     return joined
 
 
-def document_of(note: str | Document, spans: Iterable[Span]) -> Document:
-    """Document of a raw note with its spans. A note without an id is a patient of its own, named by its digest."""
+def rewrite_note(
+    note: str | Document,
+    spans: Iterable[Span],
+    rewrite: Callable[[Document], Document],
+    *,
+    name: str = "note",
+    patient_id: str | None = None,
+) -> Document:
+    """Rewrite a raw note with the spans that were found in it.
+
+    A string without a patient is a patient of its own: its digest takes the place of the patient id, so that the same
+    key gives the same surrogates. The digest is not in the result, since it would let readers check guesses of the
+    note.
+
+    Parameters
+    ----------
+    note : str or Document
+        Raw note. A Document keeps its id and its patient id.
+    spans : iterable of Span
+        PHI spans.
+    rewrite : callable
+        Function from a note with spans to the new note.
+    name : str, default="note"
+        Id of the new note, for a string.
+    patient_id : str, optional
+        Patient of a string.
+
+    Returns
+    -------
+    Document
+        New note.
+
+    Examples
+    --------
+    >>> rewrite_note("95 years", [Span(0, 2, "AGE")], SurrogateEngine(locale="en").rewrite).text
+    '90+ years'
+    """
     if isinstance(note, Document):
-        return Document(note.doc_id, note.text, tuple(spans), note.patient_id)
-    name = hashlib.sha256(note.encode("utf-8", "surrogatepass")).hexdigest()
-    return Document(name, note, tuple(spans))
+        return rewrite(Document(note.doc_id, note.text, tuple(spans), note.patient_id))
+    digest = hashlib.sha256(note.encode("utf-8", "surrogatepass")).hexdigest()
+    owner = digest if patient_id is None else patient_id
+    return replace(rewrite(Document(name, note, tuple(spans), owner)), patient_id=patient_id)
 
 
 def _nearest(spans: Sequence[Span], i: int, towns: list[int]) -> int | None:

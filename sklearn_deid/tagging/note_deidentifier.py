@@ -22,7 +22,7 @@ from .._compat import Interval, StrOptions, check_constraints
 from ..exceptions import DeidError, WithheldWarning
 from ..metrics import Counts, compare
 from ..sequences import TokenSequences, TokenVectors, check_tags
-from ..surrogates import SurrogateEngine, document_of, note_rewriter
+from ..surrogates import SurrogateEngine, note_rewriter, rewrite_note
 from ..text import Corpus, Document, Segmentation, Span, normalize, segment, tags_to_spans, unreadable_reason
 from .note_input import checked_notes
 from .tagger_failure import TaggerFailure
@@ -165,7 +165,7 @@ class NoteDeidentifier(BaseEstimator):
             patient.
         return_documents : bool, default=False
             Whether to return each note as a Document with the spans of the new text. Labels and surrogates are spans;
-            asterisks are not. ``meta`` is left out.
+            asterisks are not. ``meta`` is left out. Strings get the ids ``note-0``, ``note-1`` and so on.
         locale : {"auto", "en", "es", "de", "fr", "nb", "it", "nl", "pt"}, optional
             Language of the surrogates. None means "auto". This parameter and the next two need mode="surrogate".
         key : bytes, optional
@@ -187,8 +187,8 @@ class NoteDeidentifier(BaseEstimator):
 
         Notes
         -----
-        PHI that the tagger does not find stays in the text in every mode. Among surrogates, a reader sees less easily
-        which names were missed; whoever knows the patient sees it as before.
+        PHI that the tagger does not find stays in the text in every mode. Among surrogates, a reader may see less
+        easily which names were missed; whoever knows the patient sees it as before.
         """
         given = {"locale": locale, "key": key, "date_shift": date_shift}
         return list(self._redacted(checked_notes(texts, "redact"), mode, return_documents, given))
@@ -282,7 +282,7 @@ class NoteDeidentifier(BaseEstimator):
         self, number: int, item: Any, spans: tuple[Span, ...], rewrite: Callable[[Document], Document]
     ) -> Document | None:
         with TaggerFailure() as failure:
-            return rewrite(document_of(item, spans))
+            return rewrite_note(item, spans, rewrite, name=f"note-{number}")
         # Surrogates are made from the note, so that an error of theirs could hold its text.
         self._give_up(number, item, f"The note cannot be rewritten: {type(failure.error).__name__}.", failure.error)
         return None

@@ -16,7 +16,7 @@ def deidentifier():
     return NoteDeidentifier(RuleTagger(language="en").fit([]))
 
 
-def test_surrogates_stand_where_spans_were_found(deidentifier):
+def test_surrogates_are_where_spans_were_found(deidentifier):
     (spans,) = deidentifier.annotate([TEXT])
     (new,) = deidentifier.redact([TEXT], mode="surrogate", key=KEY, locale="en", return_documents=True)
     assert len(new.spans) == len(spans) == 3
