@@ -159,7 +159,7 @@ class CasingLengthsAttack(AuditAttack):
         """
         started = perf_counter()
         rows, candidates = self._candidates(released.X)
-        n_tokens = [(n,) for n in released.X.lengths.tolist()]
+        n_tokens: list[tuple[int, ...]] = [(n,) for n in released.X.lengths.tolist()]
         known = _split(casing_ids(released.X.data.tolist()), released.X)
         lengths = hits = _picked(rows, candidates, n_tokens, n_tokens)
         if released.casing is not None:

@@ -195,10 +195,10 @@ class ContextualAttack(AuditAttack):
         """
         started = perf_counter()
         in_text = isinstance(released, PseudonymisedText)
-        lattices = list(self._of_text(released, False) if in_text else self._of_vectors(released, False))
+        lattices = list(self._lattices(released, False))
         if not lattices:
             raise ValueError("The release holds no word of PHI that could be decoded.")
-        openly = self._of_text(released, True) if in_text else self._of_vectors(released, True)
+        openly = self._lattices(released, True)
         both, groups = self._hits(lattices)
         prior, _ = self._hits([_without_evidence(one) for one in lattices])
         alone = np.concatenate([_hits_of_evidence(one) for one in lattices])
@@ -228,6 +228,11 @@ class ContextualAttack(AuditAttack):
         return np.array(hits, dtype=bool), np.array(groups)
 
     # ---- pseudonymised text
+
+    def _lattices(self, released: PseudonymisedText | PairRelease, openly: bool) -> Iterator[Lattice]:
+        if isinstance(released, PseudonymisedText):
+            return self._of_text(released, openly)
+        return self._of_vectors(released, openly)
 
     def _of_text(self, text: PseudonymisedText, openly: bool) -> Iterator[Lattice]:
         """Sentences with surrogates. In the control every word is released unchanged."""
