@@ -20,7 +20,6 @@ from ..attacks.seed_search import SeedTarget
 from ..audit_data import AuditData
 from .representer import ReleasedRepresenter, first_of_each, published_network, unscaled
 
-
 _MOSTLY = 0.9  # share of sure rows from which the order of the notes is known well enough
 
 
