@@ -129,7 +129,8 @@ def releases_of_folder(shared: Any, representer: Any, data: AuditData | None, no
     if data is None or notes is None:
         return {RELEASE_FILE: ReleasedFile(shared, representer)}
     position = np.full(len(shared), -1, dtype=np.int64)
-    position[notes.rows[notes.sure][::-1]] = np.flatnonzero(notes.sure)[::-1]  # the first of equal sentences counts
+    known = np.flatnonzero(notes.rows >= 0)[::-1]  # the first of equal sentences counts
+    position[notes.rows[known]] = known
     file = ReleasedFile(shared, representer, position)
     if representer is None:
         return {RELEASE_FILE: file}

@@ -38,7 +38,8 @@ class SavedSentences:
     std, grid : float
         Stated smallest standard deviation of the noise, and step of the grid before any scaling to length 1.
     original : ndarray of shape (n_sentences,) or None
-        Row of each sentence in the original notes, -1 where the row is not known for sure.
+        Row of each sentence in the original notes as far as it is known, -1 elsewhere. A wrong row hides an order and
+        makes none, if the matching did not see the order of the file.
     statements : tuple of str
         Statements of the file that are wrong without any test, one sentence each.
     """

@@ -20,6 +20,8 @@ from ..attacks.seed_search import SeedTarget
 from ..audit_data import AuditData
 from .representer import ReleasedRepresenter, first_of_each, published_network, unscaled
 
+_MOSTLY = 0.9  # share of sure rows from which the order of the notes is known well enough
+
 
 @dataclass(frozen=True, repr=False)
 class MatchedNotes:
@@ -64,10 +66,16 @@ class MatchedFile(ReleasedRepresenter):
 
     @property
     def seed_target(self) -> SeedTarget:
-        """All distinct sentences of the folder, in the order in which the notes were encoded."""
-        first, width = first_of_each(self._notes.X), super().seed_target.input_width
-        X = self._shared.X[self._notes.rows[first]]
-        return SeedTarget(np.asarray(X.data)[:, : self._d], X.lengths, width)
+        """All distinct sentences of the folder without their templates, in the order in which the notes were encoded.
+
+        Where few rows are sure, sentences of equal length are added up: the sums do not depend on the matching.
+        """
+        first = first_of_each(self._notes.X)
+        network, X = self.network, self._notes.X[first]
+        plain = encode_sentences(network, self.representer._vectors, X, casing=False, generator=None)
+        released = np.asarray(self._shared.X[self._notes.rows[first]].data)[:, : self._d]
+        width = network.input_noise.size if network.input_noise.kind != "none" else 0
+        return SeedTarget(released - plain, X.lengths, width, bool(self._notes.sure[first].mean() > _MOSTLY))
 
     def _releases(self) -> dict[str, TokenVectors]:
         """Vectors of the folder instead of new ones: nothing is released by this audit."""
@@ -126,8 +134,10 @@ def matched_notes(shared: SharedRepresentation, representer: Any, X: TokenSequen
             "one of both."
         )
     rows, sure = np.full(len(X), -1, dtype=np.int64), np.zeros(len(X), dtype=bool)
+    rng = np.random.default_rng(0)
     for key, members in own.items():
-        found = np.array(there[key])
+        # In random order: where the likelihood cannot tell, the matching must not follow the order of the file.
+        found = rng.permutation(np.array(there[key]))
         number = _numbers_of(X, members)
         n_distinct = int(number.max()) + 1
         if n_distinct == len(found) == 1:
