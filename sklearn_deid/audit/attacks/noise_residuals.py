@@ -89,7 +89,8 @@ def noise_size(vectors: np.ndarray, template: NoiseTemplate) -> float:
     likelihood = [
         float(np.sum(_log_lengths(along / c, d)[2] + ((along / c) ** 2 - square / c**2) / 2.0)) for c in _SIZES
     ]
-    return float(_SIZES[int(np.argmax(likelihood))])
+    # Directions around a mean of 0 are uniform, whatever the size of the noise: nothing speaks against the stated one.
+    return float(_SIZES[int(np.argmax(likelihood))]) if max(likelihood) - min(likelihood) > 1.0 else 1.0
 
 
 def _log_lengths(along: np.ndarray, d: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
