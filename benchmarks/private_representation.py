@@ -39,6 +39,7 @@ from sklearn_deid import (
     PrivateRepresenter,
     WordVectors,
     make_clinical_notes,
+    read_corpus,
 )
 from sklearn_deid.embeddings import load_glove, train_fasttext
 from sklearn_deid.metrics import phi_f1_score
@@ -117,10 +118,15 @@ def parse_arguments(argv: list[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--runs", default="private_representation.jsonl", help="file of finished runs")
     parser.add_argument("--figures", help="folder for the figures")
+    parser.add_argument(
+        "--halves", metavar="FILE", help="English JSON lines: half to train and half to score, by the seed"
+    )
     parser.add_argument("--other-kinds", action="store_true", help="generated notes of three kinds alone")
     arguments = parser.parse_args(argv)
     if arguments.i2b2:
         arguments.corpus = "i2b2"
+    if arguments.halves and not arguments.no_attacks:
+        parser.error("--halves has no notes for attackers to choose by: add --no-attacks")
     return arguments
 
 
@@ -133,6 +139,11 @@ def settings_of(arguments: argparse.Namespace) -> dict[str, Any]:
 
 def load(arguments: argparse.Namespace, seed: int) -> tuple[SentenceData, SentenceData, SentenceData]:
     """Sentences to train on, for attackers to choose by, and to score; of different patients."""
+    if arguments.halves:
+        notes = read_corpus(arguments.halves, format="jsonl")
+        order = np.random.default_rng(seed).permutation(len(notes))
+        train, test = (Corpus([notes[i] for i in half]) for half in np.split(order, [len(notes) // 2]))
+        return sentences(train), sentences(test), sentences(test)
     if arguments.other_kinds:
         n_test = arguments.test_notes or 150
         numbers = ((arguments.notes, 100), (50, 500), (n_test, 900))

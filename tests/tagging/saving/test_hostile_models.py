@@ -260,7 +260,7 @@ def test_shapes_are_compared_before_anything_is_built(bundle, name):
 def test_a_manifest_of_many_values_is_not_parsed(bundle):
     (bundle / MANIFEST).write_bytes(b"[" + b"[]," * (10 * 2**20) + b"[]]")
     start = time.process_time()
-    with pytest.raises(BundleError, match="holds too many values"):
+    with pytest.raises(BundleError, match="holds more than 2,097,152 values"):
         load(bundle)
     assert time.process_time() - start < 2
 

@@ -83,7 +83,7 @@ def test_other_versions_of_the_format(bundle, version):
 def test_huge_manifest_is_not_read(bundle):
     with (bundle / MANIFEST).open("rb+") as stream:
         stream.truncate(65 * 2**20)  # sparse: takes no space
-    with pytest.raises(BundleError, match="larger than 64 MiB"):
+    with pytest.raises(BundleError, match="larger than 32 MiB"):
         load(bundle)
 
 
