@@ -21,7 +21,7 @@ from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 from .._compat import Interval, StrOptions, check_constraints
 from ..exceptions import DeidError, WithheldWarning
 from ..metrics import Counts, compare
-from ..sequences import TokenSequences, check_tags
+from ..sequences import TokenSequences, TokenVectors, check_tags
 from ..text import (
     REDACTION_MODES,
     Corpus,
@@ -370,7 +370,7 @@ def _text_of(item: Any) -> Any:
     return item.text if isinstance(item, Document) else item
 
 
-def flat_tags(estimator: Any, X: TokenSequences) -> tuple[list[str], list[float] | None]:
+def flat_tags(estimator: Any, X: TokenSequences | TokenVectors) -> tuple[list[str], list[float] | None]:
     """Tags of all tokens, and the probabilities of the tags (None if the tagger returns none)."""
     if not len(X):
         return [], None

@@ -511,7 +511,7 @@ def _kind(manifest: Mapping[str, Any]) -> str:
     return kind
 
 
-def _part(arrays: dict[str, np.ndarray], prefix: str) -> dict[str, np.ndarray]:
+def _part(arrays: Mapping[str, np.ndarray], prefix: str) -> dict[str, np.ndarray]:
     return {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}
 
 
