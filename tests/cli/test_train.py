@@ -5,8 +5,9 @@ import signal
 
 import pytest
 
-from sklearn_deid import Corpus, Document, Span, load, write_corpus
-from sklearn_deid.cli.scoring import hold_out_patients
+from sklearn_deid import Corpus, Document, NoteDeidentifier, RuleTagger, Span, load, write_corpus
+from sklearn_deid.cli.scoring import hold_out_patients, predict_corpus
+from sklearn_deid.exceptions import WithheldWarning
 
 from .conftest import assert_no_note_text
 
@@ -106,3 +107,12 @@ def test_held_out_patients(share, n):
     assert not set(rest.patients) & set(held_out.patients)
     assert sorted(d.doc_id for d in (*rest, *held_out)) == sorted(d.doc_id for d in corpus)
     assert hold_out_patients(corpus, share, seed=1)[1] == held_out
+
+
+def test_held_out_notes_that_cannot_be_read_do_not_stop_the_scores():
+    corpus = Corpus([Document("a", "Mail to roe@example.org", (Span(8, 23, "EMAIL"),)), Document("b", "\x02 Alder")])
+    deidentifier = NoteDeidentifier(RuleTagger().fit([]))
+    with pytest.warns(WithheldWarning, match="holds control characters. .* .document b."):
+        predicted = predict_corpus(deidentifier, corpus)
+    assert [len(document.spans) for document in predicted] == [1, 0]
+    assert deidentifier.on_error == "raise"
