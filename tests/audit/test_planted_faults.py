@@ -3,6 +3,7 @@
 import copy
 import warnings
 
+import numpy as np
 import pytest
 
 from benchmarks.planted_faults import FAULTS, Audited, Scene, audit, is_named
@@ -20,6 +21,7 @@ from sklearn_deid.audit.registry import named_attacks
 from sklearn_deid.audit.releases.matched_file import matched_notes
 from sklearn_deid.exceptions import BundleError, SequenceError, UnsafeToShareWarning
 from sklearn_deid.representations import Bounded, ThreePart
+from sklearn_deid.sequences import TokenSequences
 
 from ..representations.test_private_representer import TINY
 from .audited_toys import TAGGER, audited_sentences, auditor
@@ -35,7 +37,15 @@ CHECKS = {
 
 @pytest.fixture(scope="module")
 def data():
-    return audited_sentences()
+    """Longer sentences, put together from short ones at random: length, tags and casing tell most of them apart."""
+    X, y, _ = audited_sentences()
+    rng = np.random.default_rng(0)
+    rows = np.split(rng.permutation(len(X)), np.cumsum(rng.integers(3, 8, 110)))
+    together = [
+        TokenSequences.from_rows([[item for i in row for item in part[int(i)]] for row in rows if len(row)])
+        for part in (X, y)
+    ]
+    return (*together, np.array([f"patient-{i % 36}" for i in range(len(together[0]))]))
 
 
 def private(data, **more):
@@ -97,7 +107,7 @@ def test_intact_estimators_have_no_fault(data, more):
 
 
 def test_intact_noise_at_the_input_has_no_fault(data):
-    some = tuple(part[:160] for part in data)
+    some = tuple(part[:60] for part in data)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UnsafeToShareWarning)  # its adversaries learn too little here
         one = private(some, training=ThreePart(pretrain_epochs=1), noise="trainable", max_epochs=1)
@@ -143,7 +153,7 @@ def test_rows_are_matched_to_the_notes(folder, representer, data):
     X, y, _ = data
     shared = load_representation(folder)
     notes = matched_notes(shared, representer, X, y)
-    assert (notes.rows >= 0).all() and 0 < notes.sure.sum() < len(X)
+    assert (notes.rows >= 0).all() and notes.sure.sum() > len(X) / 2
     assert [list(shared.y[row]) for row in notes.rows.tolist()] == [list(tags) for tags in y]
     assert set(notes.rows.tolist()) == set(range(len(shared)))
 
@@ -167,7 +177,7 @@ def test_repeated_vectors_and_kept_order_show_without_notes(representer, data, t
     manifest, arrays = read_bundle(tmp_path / "sorted")
     manifest["representation"]["shuffled"] = True
     arrays["vectors"] = arrays["vectors"].copy()
-    arrays["vectors"][100] = arrays["vectors"][10]
+    arrays["vectors"][-1] = arrays["vectors"][0]
     plain = {key: manifest[key] for key in ("format", "class", "library_version", "representation")}
     write_bundle(tmp_path / "sorted", plain, arrays, overwrite=True)
     faults = " ".join(auditor("file").audit(tmp_path / "sorted").results[0].faults)
@@ -186,7 +196,7 @@ def test_foreign_and_damaged_folders_are_refused(folder, representer, data, tmp_
         auditor("quick").audit(folder, *data, representer=other)
     X, y, groups = data
     with pytest.raises(SequenceError, match="not those behind the release"):
-        auditor("quick").audit(folder, X[:300], y[:300], groups[:300], representer=representer)
+        auditor("quick").audit(folder, X[:50], y[:50], groups[:50], representer=representer)
     with pytest.raises(ValueError, match="belongs to a saved folder"):
         auditor("quick").audit(representer, *data, representer=representer)
 
