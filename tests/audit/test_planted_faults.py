@@ -73,8 +73,6 @@ def checks_of(audited):
         return CHECKS["exchange"]
     if isinstance(audited.released, NeighborPseudonymizer):
         return CHECKS["text"]
-    if audited.named == ("encode the casing",):
-        return ["casing_lengths"]
     return CHECKS["estimator" if isinstance(audited.released, PrivateRepresenter) else "folder"]
 
 
@@ -83,7 +81,8 @@ def test_the_checks_are_quick():
         assert set(names) <= {name for name, _ in named_attacks("quick", kinds)}
 
 
-@pytest.mark.parametrize("name", FAULTS)
+# These sentences are too few for a shift of half a standard deviation; `test_casing_lengths` plants a larger one.
+@pytest.mark.parametrize("name", [name for name in FAULTS if name != "casing"])
 def test_planted_faults_are_named(name, scene, tmp_path):
     planted = FAULTS[name](scene, tmp_path / "release")
     report, _ = audit(planted, attacks=checks_of(planted))
