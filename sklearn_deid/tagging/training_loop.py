@@ -40,6 +40,8 @@ class SequenceNet(SkorchEstimator):
     replaces them.
     """
 
+    _stops_if_diverged = False
+
     # ---- methods that skorch calls during training
 
     @property
@@ -82,7 +84,9 @@ class SequenceNet(SkorchEstimator):
     def on_batch_end(self, net: Any, batch: Any = None, training: bool = False, **kwargs: Any) -> None:
         """Stop at a loss that is not a finite number: all later weights would be no numbers either."""
         super().on_batch_end(net, batch=batch, training=training, **kwargs)
-        loss = self.history[-1]["batches"][-1].get("train_loss") if training else None
+        # A worker of a federation checks its parameters itself, and returns to those before the training.
+        watched = training and self._stops_if_diverged
+        loss = self.history[-1]["batches"][-1].get("train_loss") if watched else None
         if loss is not None and not math.isfinite(loss):
             raise self._diverged("The loss of a batch is not a finite number.")
 
@@ -136,10 +140,13 @@ class SequenceNet(SkorchEstimator):
             decay.n_epochs = None if epochs else self._planned_epochs(train)
         epochs = epochs or self._planned_epochs(train)
         self.notify("on_train_begin", X=train, y=None)
+        self._stops_if_diverged = True
         try:
             self.fit_loop((train, valid), epochs=epochs)
         except KeyboardInterrupt:
             pass
+        finally:
+            del self._stops_if_diverged
         self.notify("on_train_end", X=train, y=None)
         problem = weight_problem({name: p.detach().cpu().numpy() for name, p in self.module_.named_parameters()})
         if problem is not None:

@@ -88,7 +88,7 @@ class TestInputs:
         wide.partial_fit_workers([([["Elm"]], [["B-CITY"]]), ([["40"]], [["B-AGE"]])])
 
     def test_workers_without_data_are_named(self):
-        good = ([["a"]], [["O"]])
+        good = ([["a"]], [["B-AGE"]])
         for parts, message in (
             ([good, ([], [])], "Worker 1: X holds no token"),
             ([good, ([["a", "b"]], [["O"]])], "Worker 1: .*2 tokens, 1 tags"),
