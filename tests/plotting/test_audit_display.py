@@ -141,7 +141,7 @@ def test_results_of_a_search_are_read():
     [
         ({}, {}, "lacks params, mean_test_privacy"),
         (GRID, {"f1": "f2"}, "lacks mean_test_f2, std_test_f2"),
-        (GRID, {"parameter": "depth"}, "must be one of the grid: rep__n_neighbors, tag__lr. Got 'depth'"),
+        (GRID, {"parameter": "depth"}, "must be a parameter of the grid: rep__n_neighbors, tag__lr. Got 'depth'"),
         (GRID | {"mean_test_f1": np.full(4, math.nan)}, {}, "No candidate"),
         (GRID | {"mean_test_f1": np.full(4, 2.0)}, {}, "'f1' must be from 0 to 1"),
     ],

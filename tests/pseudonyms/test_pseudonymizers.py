@@ -279,7 +279,7 @@ def test_y_of_another_shape(data):
 
 
 def test_vectors_are_no_words():
-    with pytest.raises(SequenceError, match="NeighborPseudonymizer reads words; X holds vectors"):
+    with pytest.raises(SequenceError, match="NeighborPseudonymizer reads words. X holds vectors"):
         make(NeighborPseudonymizer).fit([[[1.0, 2.0]]], [["O"]])
 
 
