@@ -171,7 +171,8 @@ def order_kept(scene: Scene, folder: Path) -> Audited:
     save_representation(folder, scene.representer.transform(scene.X), scene.y, shuffle=False, overwrite=True)
     manifest, arrays = read_bundle(folder)
     manifest["representation"]["shuffled"] = True
-    plain = {key: manifest[key] for key in ("format", "class", "library_version", "representation")}
+    names = ("format", "class", "library_version", "representation", "tagger")
+    plain = {name: manifest[name] for name in names}
     write_bundle(folder, plain, arrays, overwrite=True)
     return Audited(folder, scene.notes, ("order",), {"representer": scene.representer})
 
