@@ -87,7 +87,7 @@ def test_a_mapped_file_can_be_saved_again(tmp_path):
 
 
 def test_a_tagger_learns_from_the_file(tmp_path):
-    loaded = load_representation(saved(tmp_path / "a", y=[["B-PATIENT", "O"], ["O"]] * 8, groups=list("abcd") * 4))
+    loaded = load_representation(saved(tmp_path / "a", y=[["B-PATIENT", "O"], ["O"]] * 8, groups=list("aabbccdd") * 2))
     tagger = DeidTagger(max_epochs=1, hidden_size=4, validation_fraction=None, random_state=0, device="cpu")
     for train, test in GroupKFold(2).split(loaded.X, groups=loaded.groups):
         tagger.fit(loaded.X[train], loaded.y[train], groups=loaded.groups[train])
