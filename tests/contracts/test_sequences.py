@@ -97,7 +97,7 @@ def test_a_selection_equals_what_is_made_of_the_selected_rows(make, rows):
     [5, -6, np.int64(5), [0, 5], 1.5, [0.5], "row", [True, False], (0, 1), (slice(None), 0), np.array(1), [[0]], None],
 )
 def test_wrong_index(key):
-    with pytest.raises(IndexError, match=r"Row \d|Row -6|index|indices|one dimension"):
+    with pytest.raises(IndexError, match=r"no row (5|-6) in|index|indices|one dimension"):
         TokenSequences.from_rows(ROWS)[key]
 
 

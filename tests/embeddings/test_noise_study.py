@@ -88,7 +88,7 @@ def test_fewer_words_than_ranks():
         (([3, 4], [0.1]), {}, "1 of 2 'rows' have a vector of zeros"),
         (([500], [0.1]), {}, "from 0 to 499"),
         (([], [0.1]), {}, "at least one row"),
-        (([4], [0.1]), {"n_draws": 0}, "0 draws"),
+        (([4], [0.1]), {"n_draws": 0}, "Got 1 and 0"),
         (([4], []), {}, "'scales'"),
         (([4], [-0.1]), {}, "'scales'"),
         (([4], [np.nan]), {}, "'scales'"),

@@ -187,7 +187,7 @@ def test_saved_training_must_be_the_agreed_one(tmp_path, notes):
     federation = Federation(tmp_path, notes)
     federation.session(1)
     for _ in range(2):  # whose lock is not left behind
-        with pytest.raises(ExchangeError, match="4 epochs, but 9"):
+        with pytest.raises(ExchangeError, match="4 epochs, but the agreement has 9"):
             SiteTraining(agreement(9), federation.settings("site-1"), "site-1")
     with pytest.raises(ExchangeError, match="does not name this site"):
         SiteTraining(federation.agreement, federation.settings("site-1"), "site-3")
