@@ -98,9 +98,7 @@ def test_random_downloads_do_not_look_at_how_often():
 def test_unknown_download_selection_is_refused():
     with pytest.raises(ValueError, match="'download_selection' parameter must be one of most-updated, random, most"):
         select_download(np.zeros(3, int), 0.5, selection="newest")
-    with pytest.raises(
-        ValueError, match="of ServerLimits must be one of most-updated, random, most"
-    ):
+    with pytest.raises(ValueError, match="of ServerLimits must be one of most-updated, random, most"):
         ServerLimits(download_selection="newest")
 
 
