@@ -20,6 +20,8 @@ from .declaration import AttackPreset, AttackSettings, AuditAttack
 
 _CELLS = 4096  # padded tokens of a batch, as `PrivateRepresenter` encodes
 _MOST_NUMBERS, _FEWEST_NUMBERS = 16_384, 48
+# Sums over sentences of equal length are few. A score of the planted noise is about .7 times the root of their number.
+_ENOUGH_SUMS = 400
 _BLOCK, _STRONG = 256, 2
 # Generators of version 0.1.0, and of anyone who seeds NumPy.
 GENERATORS = ("torch", "numpy")
@@ -85,7 +87,7 @@ class SeedSearch(AuditAttack):
     title = "Seed search"
     order = 13
     releases = (REPRESENTATION, RELEASE_FILE)
-    presets = (AttackPreset("seeds", "Seed search", 50.0, 4.0, quick=True),)
+    presets = (AttackPreset("seeds", "Seed search", 50.0, 10.0, quick=True),)
     name = "seed search"
     threat = "representation"
     attacker = "A recipient of the released vectors who owns this library and tries the seeds of its generators."
@@ -176,8 +178,14 @@ class NoiseLayout:
             inside = target.lengths[batch]
             n_before = np.searchsorted(inside, inside)  # of the first sentence of this length
             whole = np.bincount(inside, minlength=len(np.bincount(target.lengths)))[inside]
-            n_before[whole != np.bincount(target.lengths)[inside]] = _MOST_NUMBERS
-        rows = batch[n_before * longest * self._d < _MOST_NUMBERS]
+            whole = whole == np.bincount(target.lengths)[inside]
+            # Each length adds as many sums as it has positions, shape (n_lengths,); lengths begin short.
+            each, at = np.unique(inside[whole], return_inverse=True)
+            before = np.zeros(len(batch), dtype=np.int64)
+            before[whole] = (np.cumsum(each) - each)[at]
+            rows = batch[whole & ((n_before * longest * self._d < _MOST_NUMBERS) | (before * self._d < _ENOUGH_SUMS))]
+        else:
+            rows = batch[n_before * longest * self._d < _MOST_NUMBERS]
         lengths = target.lengths[rows]
         position = np.arange(int(lengths.sum())) - np.repeat(np.cumsum(lengths) - lengths, lengths)
         # Token of the release, and padded cell of the batch, for each compared token.
