@@ -1,15 +1,12 @@
 """Hashes of what estimators give: of content only, never of the names of classes, modules, weights or fields."""
 
 import contextlib
-import platform
 import warnings
 from collections.abc import Mapping
 from hashlib import sha256
 from numbers import Integral, Real
 
 import numpy as np
-import scipy
-import sklearn
 import torch
 from threadpoolctl import threadpool_limits
 
@@ -43,24 +40,6 @@ def of_random_pairs(bound):
     added = ("pairs_with_casing", "has_patients")
     plain = bound.to_dict()
     return {name: v for name, v in plain.items() if not isinstance(v, Mapping) and not name.startswith(added)}
-
-
-def environment():
-    """What the bits of a float may depend on besides the code."""
-    return {
-        "machine": platform.machine(),
-        "vector instructions": torch.backends.cpu.get_cpu_capability(),
-        "numpy": np.__version__,
-        "scipy": scipy.__version__,
-        "scikit-learn": sklearn.__version__,
-        "torch": torch.__version__,
-    }
-
-
-def other_environment(stored):
-    """In what the environment differs from a stored one; empty if in nothing."""
-    here = environment()
-    return "; ".join(f"{name} {was}, here {here[name]}" for name, was in stored.items() if was != here[name])
 
 
 @contextlib.contextmanager

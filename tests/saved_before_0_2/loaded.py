@@ -63,13 +63,9 @@ def loader(name, *arguments):
     return register
 
 
-def said(exact, close=(), bits=()):
-    """What a loaded object says: compared as it is, within 1e-6, and by its bits."""
-    return {
-        "exact": json.loads(json.dumps(exact)),
-        "close": [float(value) for value in close],
-        "bits": digest(*bits) if len(bits) else None,
-    }
+def said(exact, close=()):
+    """What a loaded object says: compared as it is, and within 1e-6."""
+    return {"exact": json.loads(json.dumps(exact)), "close": [float(value) for value in close]}
 
 
 # ---- taggers
@@ -87,7 +83,7 @@ def _outputs(model, rows):
         return said(exact)
     found = [np.asarray(row) for row in model.predict_proba(rows)]
     sure = [np.asarray(row) for row in model.predict(rows, return_confidence=True)[1]]
-    return said(exact, np.concatenate([*[row.ravel() for row in found], *sure]), [found, sure])
+    return said(exact, np.concatenate([*[row.ravel() for row in found], *sure]))
 
 
 TAGGERS = ["lstm", "gru softmax", "transformer document", "window", "bioes subwords", "lstm-gru", "pretrained"]
@@ -121,7 +117,7 @@ def _(folder):
     modes = {mode: model.redact([NOTE], mode) for mode in ("label", "mask", "remove")}
     places = [(span.start, span.end, span.label, span.category) for span in spans]
     sure = [span.confidence for span in spans]
-    return said([places, modes, model.categories_, model.batch_size, model.on_error], sure, [sure])
+    return said([places, modes, model.categories_, model.batch_size, model.on_error], sure)
 
 
 @loader("models/recall tuned, report")
@@ -143,8 +139,7 @@ def represented(folder, name, words):
     certified = of_random_pairs(model.certify(ROWS, TAGS, random_state=0))
     bound.pop("slack", None), certified.pop("slack")  # the noise of 0.2.0 has one, of about 1e-12
     figures = [*map(float, numbers(bound)), *map(float, numbers(certified))]
-    bits = [vectors, weights(model.network_)]
-    return said([*exact, shapes], [*np.concatenate(vectors).ravel(), *figures], bits)
+    return said([*exact, shapes, weights(model.network_)], [*np.concatenate(vectors).ravel(), *figures])
 
 
 loader("representers/lstm", "lstm", "words")(represented)
@@ -174,7 +169,7 @@ loader("releases/pooled", ["a", "b"])(release)
 def words(folder, name):
     vectors = WordVectors.open(folder / name)
     found = vectors.vectors_for(["Alder", "northwick", "Unseenname"])
-    return said([vectors.words, vectors.checksum, vectors.is_public, vectors.dim], found.ravel(), [found])
+    return said([vectors.words, vectors.checksum, vectors.is_public, vectors.dim], found.ravel())
 
 
 loader("words", "words")(words)
@@ -252,7 +247,7 @@ def _(folder):
     state = [server.model, server.version, server.n_refused, server.delivered("plain"), server.delivered("private")]
     state += [server.counts.tolist(), {k: repr(v) for k, v in dataclasses.asdict(server.limits).items()}]
     update = server.download(0.4, "plain")
-    return said([state, update.indices.tolist()], [*server.parameters, *update.values], [server.parameters])
+    return said([state, update.indices.tolist()], [*server.parameters, *update.values])
 
 
 def worker(folder, name, privacy):
@@ -264,7 +259,7 @@ def worker(folder, name, privacy):
     one.apply_download(server.download(1.0, name))
     one.local_epoch()
     sent = one.select_upload()
-    return said([state, pending, sent.indices.tolist()], sent.values, [sent.values])
+    return said([state, pending, sent.indices.tolist()], sent.values)
 
 
 loader("exchange/worker", "plain", None)(worker)
@@ -298,7 +293,7 @@ def _(folder):
     model = agreement.tagger_with(server.parameters, server.model)
     rows = TokenSequences.from_rows(ROWS).with_documents(["a", "a", "a", "b"])
     found = [np.asarray(row) for row in model.predict_proba(rows)]
-    return said([server.model, server.version], np.concatenate(found).ravel(), [server.parameters, found])
+    return said([server.model, server.version], np.concatenate(found).ravel())
 
 
 @loader("federation/next window")
@@ -313,7 +308,7 @@ def _(folder):
         training = run_session(server, agreement, own)
         lines = (home / "site-1" / "history.jsonl").read_text().splitlines()
         exact = [len(lines), training.n_left, server.version, server.delivered("site-1")]
-        return said(exact, server.parameters[:50], [server.parameters, server.counts])
+        return said(exact, server.parameters[:50])
 
 
 def run_session(server, agreement, settings, n_epochs=1):

@@ -46,7 +46,7 @@ from sklearn_deid.federated import (
 )
 from sklearn_deid.federated.sites import Agreement, SiteSettings, server_checkpoint, write_settings
 
-from ..digests import environment, one_thread
+from ..digests import one_thread
 from .loaded import FORMATS, LOADERS, MODEL, NOTE, SETTINGS, SITES, Halving, run_window
 
 FILES, EXPECTED = Path(__file__).with_name("files"), Path(__file__).with_name("expected.json")
@@ -259,7 +259,7 @@ def main():
         save_exchange(FILES / "exchange")
         save_federation(FILES / "federation")
         said = {name: load(FILES) for name, load in LOADERS.items()}
-    EXPECTED.write_text(json.dumps({"environment": environment(), "said": said}, ensure_ascii=False) + "\n")
+    EXPECTED.write_text(json.dumps({"said": said}, ensure_ascii=False) + "\n")
     total = sum(path.stat().st_size for path in FILES.rglob("*") if path.is_file())
     print(f"{total / 1024:.0f} KiB of files, {EXPECTED.stat().st_size / 1024:.0f} KiB of expectations", file=sys.stderr)
 
