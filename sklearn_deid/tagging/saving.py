@@ -25,7 +25,8 @@ from .canary import canary, canary_problem
 from .held_out import DecisionReport
 from .hybrid_tagger import HybridTagger
 from .network import build_tagger_module
-from .note_deidentifier import NoteDeidentifier, RuleSegmenter
+from .note_deidentifier import NoteDeidentifier
+from .note_segmenter import NoteSegmenter
 from .old_parameters import current_parameters
 from .pretrained_encoder import PretrainedEncoder, PretrainedFiles
 from .recall_tuned_tagger import RecallTunedTagger
@@ -107,7 +108,10 @@ def tagger_from_state(state: dict[str, Any], arrays: dict[str, np.ndarray]) -> D
         problem = weight_problem(arrays)
         if problem is not None:
             raise BundleError(f"{problem} The saved tagger would find nothing reliably: train it anew.")
+        # The optimizer is left to the first training: torch imports its compiler for it, which takes two seconds.
+        tagger.builds_optimizer = False
         tagger.initialize()
+        del tagger.builds_optimizer
         tagger.module_.load_state_dict({name: torch.from_numpy(array) for name, array in weights.items()})
     except _MISFITS as error:
         raise _misfit("tagger", error) from None
@@ -228,7 +232,7 @@ def _note_deidentifier_apart(model: NoteDeidentifier) -> tuple[dict[str, Any], l
 def _segmenter_state(model: NoteDeidentifier) -> dict[str, Any] | None:
     """Counts of a learned segmenter; None for the rules."""
     segmenter = getattr(model, "segmenter_", None if isinstance(model.segmenter, str) else model.segmenter)
-    if segmenter is None or isinstance(segmenter, RuleSegmenter):
+    if segmenter is None or isinstance(segmenter, NoteSegmenter):
         return None
     if type(segmenter) is not LearnedSegmenter:
         raise BundleError(
@@ -246,7 +250,7 @@ def _note_deidentifier_together(state: Mapping[str, Any], taggers: list[Any]) ->
     # Models of version 0.1.0 have no entry: they were trained on the sentences of the rules.
     counts = state.get("sentence_counts")
     model.segmenter = str(state.get("segmenter", "rules"))
-    model.segmenter_ = RuleSegmenter() if counts is None else LearnedSegmenter.from_state(counts)
+    model.segmenter_ = NoteSegmenter() if counts is None else LearnedSegmenter.from_state(counts)
     model.border_counts_ = {str(k): (int(a), int(b)) for k, (a, b) in dict(state.get("borders", {})).items()}
     return model
 
