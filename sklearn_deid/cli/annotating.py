@@ -12,7 +12,7 @@ from typing import Any
 
 from .. import __version__
 from .._storage import bundle_digest
-from ..exceptions import CorpusFormatError, WithheldWarning
+from ..exceptions import CorpusFormatError, DeidError, UnlikeNoteWarning, WithheldWarning
 from ..io import FORMATS
 from ..tagging.tagger_failure import TaggerFailure
 from ..text import TRANSFER_ENCODINGS, Document, Span
@@ -27,11 +27,12 @@ Result = Callable[[Document, tuple[Span, ...]], Document]
 
 @dataclass
 class Account:
-    """Numbers of finished and skipped notes, and the errors of withheld notes."""
+    """Numbers of finished and skipped notes, and the reasons of withheld and of flagged notes."""
 
     done: int = 0
     skipped: int = 0
     withheld: list[CorpusFormatError] = field(default_factory=list)
+    unlike: list[DeidError] = field(default_factory=list)
 
     @property
     def seen(self) -> int:
@@ -57,6 +58,14 @@ def add_note_options(parser: ArgumentParser) -> None:
         help="encoding of mails in which the texts are written: they are decoded first, and outputs are plain text "
         "(default: none; such notes are withheld)",
     )
+    parser.add_argument(
+        "--on-unlike",
+        choices=("withhold", "warn", "pass"),
+        default="withhold",
+        help="what to do with a note that is unlike the training notes, such as one in another language: withhold it, "
+        "write it and list it at the end (warn), or write it (pass). At most 1 in 100 ordinary notes is unlike. Models "
+        "of few notes or of earlier versions know no unlike notes (default: withhold)",
+    )
     before = parser.add_mutually_exclusive_group()
     before.add_argument(
         "--resume",
@@ -81,6 +90,7 @@ def run_stamp(arguments: Namespace, **options: Any) -> dict[str, Any]:
     """Everything that the outputs depend on, besides the notes. ``--resume`` goes on only with the same stamp."""
     model = bundle_digest(arguments.model)
     names = {"input_format": "format", "encoding": "encoding", "transfer_encoding": "transfer_encoding"}
+    names["on_unlike"] = "on_unlike"
     given = {name: getattr(arguments, option) for name, option in names.items()}
     return {"version": __version__, "model": model, **given, **options}
 
@@ -93,7 +103,9 @@ def load_deidentifier(arguments: Namespace) -> Any:
 
     model = load_tagger(arguments.model, device=device)
     deidentifier = model if isinstance(model, NoteDeidentifier) else NoteDeidentifier(model)
-    return deidentifier.set_params(on_error="withhold", n_jobs=arguments.jobs)
+    # `evaluate --robustness` has no such option: altered notes are unlike on purpose.
+    on_unlike = getattr(arguments, "on_unlike", "pass")
+    return deidentifier.set_params(on_error="withhold", on_unlike=on_unlike, n_jobs=arguments.jobs)
 
 
 def annotate_notes(
@@ -117,7 +129,7 @@ def annotate_notes(
         try:
             with tqdm(total=source.size(), unit=" notes", mininterval=0.5, disable=quiet, file=sys.stderr) as bar:
                 pending = _pending(documents, output, account)
-                for document, note in results_of(pending, deidentifier, result, withhold):
+                for document, note in results_of(pending, deidentifier, result, withhold, account.unlike):
                     try:
                         output.write(document, note)
                         account.done += 1
@@ -149,10 +161,14 @@ def _pending(documents: Iterator[Document], output: NoteOutput, account: Account
 
 
 def results_of(
-    pending: Iterator[Document], deidentifier: Any, result: Result, withhold: Callable[[CorpusFormatError], None]
+    pending: Iterator[Document],
+    deidentifier: Any,
+    result: Result,
+    withhold: Callable[[CorpusFormatError], None],
+    unlike: list[DeidError],
 ) -> Iterator[tuple[Document, Document]]:
     """Yield the result of each note, and the note. Notes that cannot be processed are withheld."""
-    with _collected_reasons() as reasons:
+    with _collected_reasons(unlike) as reasons:
         for document, spans in deidentifier.iter_annotate(pending):
             if spans is None:
                 reason = reasons.pop(document.doc_id, "The note cannot be processed.")
@@ -169,17 +185,20 @@ def results_of(
 
 
 @contextmanager
-def _collected_reasons() -> Iterator[dict[str, str]]:
+def _collected_reasons(unlike: list[DeidError]) -> Iterator[dict[str, str]]:
     """Collect why notes are withheld, by their ids. The account at the end shows the reasons, and no warning does."""
     reasons: dict[str, str] = {}
     with warnings.catch_warnings():
         warnings.simplefilter("always", WithheldWarning)
+        warnings.simplefilter("always", UnlikeNoteWarning)
         show = warnings.showwarning
 
         def collect(message: Warning | str, category: type[Warning], *place: Any) -> None:
             error = getattr(message, "error", None)
             if error is None:
                 show(message, category, *place)
+            elif issubclass(category, UnlikeNoteWarning):
+                unlike.append(error)
             else:
                 reasons[error.doc_id] = error.message
 
@@ -191,6 +210,7 @@ def _report(account: Account, source: NoteSource, verb: str) -> None:
     skipped = f", {account.skipped} were finished before" if account.skipped else ""
     lines = [f"{account.done} notes {verb}, {len(account.withheld)} withheld{skipped}."]
     lines += [one_line(f"  withheld: {error}") for error in account.withheld]
+    lines += [one_line(f"  unlike the training notes: {error}") for error in account.unlike]
     aside = source.left_aside()
     # Files with other endings may be notes, too. Their number shows that a format was wrong.
     if aside:

@@ -76,7 +76,7 @@ def redact_table(table: Table, output: TableOutput, deidentifier: Any, result: R
     run = _TableRun(table, output)
     try:
         with output, tqdm(unit=" texts", mininterval=0.5, disable=quiet, file=sys.stderr) as bar:
-            for rewritten, document in results_of(run.documents(), deidentifier, result, run.withhold):
+            for rewritten, document in results_of(run.documents(), deidentifier, result, run.withhold, run.unlike):
                 run.fill(document, rewritten.text)
                 bar.update(1)
             run.write_finished()
@@ -105,6 +105,7 @@ class _TableRun:
         self.places: dict[str, tuple[_Work, int]] = {}
         self.n_done = self.n_skipped = 0
         self.withheld: list[tuple[str, str]] = []
+        self.unlike: list[DeidError] = []
 
     def documents(self) -> Iterator[Document]:
         """Yield the texts of the chunks that no earlier run has finished."""
@@ -152,6 +153,7 @@ class _TableRun:
         skipped = f", {self.n_skipped} were finished before" if self.n_skipped else ""
         lines = [f"{self.n_done} texts redacted, {len(self.withheld)} withheld{skipped}."]
         lines += [one_line(f"  withheld: {reason} [{place}]") for place, reason in self.withheld]
+        lines += [one_line(f"  unlike the training notes: {error}") for error in self.unlike]
         lines.append("All other columns or fields were copied unchanged. They are not de-identified.")
         print(*lines, sep="\n", file=sys.stderr)
 

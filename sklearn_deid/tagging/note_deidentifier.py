@@ -21,14 +21,15 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
 from .._compat import HasMethods, Interval, StrOptions, check_constraints
-from ..exceptions import DeidError, WithheldWarning
+from ..exceptions import DeidError, UnlikeNoteWarning, WithheldWarning
 from ..metrics import Counts, compare
 from ..surrogates import SurrogateEngine, note_rewriter, rewrite_note
 from ..text import Corpus, Document, Span
 from .note_input import checked_notes
+from .note_likeness import learned_likeness
 from .note_processes import tag_batches
 from .note_segmenter import NoteSegmenter, fitted_segmenter
-from .note_tagger import NoteFailure, NoteTagger
+from .note_tagger import NoteFailure, NoteTagger, UnlikeNote
 from .tagger_failure import TaggerFailure
 
 
@@ -69,6 +70,8 @@ class NoteDeidentifier(BaseEstimator):
         Fitted tagger or pipeline.
     categories_ : dict
         Category of each label in the corpus of `fit`.
+    likeness_ : NoteLikeness or None
+        Figures of the training notes. None with too few notes.
     alignment_report_ : AlignmentReport
         Spans in the corpus of `fit` whose borders are not token borders, by document id and offsets.
     border_counts_ : dict
@@ -89,6 +92,7 @@ class NoteDeidentifier(BaseEstimator):
     _parameter_constraints: dict[str, list] = {
         "batch_size": [Interval(Integral, 1, None, closed="left")],
         "on_error": [StrOptions({"raise", "withhold"})],
+        "on_unlike": [StrOptions({"withhold", "warn", "pass"})],
         "segmenter": [StrOptions({"learned", "rules"}), HasMethods(["segment"])],
         "n_jobs": [Integral, None],
     }
@@ -99,12 +103,13 @@ class NoteDeidentifier(BaseEstimator):
         *,
         batch_size: int = 64,
         on_error: str = "raise",
+        on_unlike: str = "warn",
         segmenter: Any = "learned",
         n_jobs: int | None = None,
     ) -> None:
         self.estimator = estimator
         self.batch_size = batch_size
-        self.on_error = on_error
+        self.on_error, self.on_unlike = on_error, on_unlike
         self.segmenter = segmenter
         self.n_jobs = n_jobs
 
@@ -133,6 +138,8 @@ class NoteDeidentifier(BaseEstimator):
         data = corpus.to_sentences(segmenter=NoteSegmenter(self.segmenter_))
         estimator = default_tagger() if self.estimator is None else clone(self.estimator)
         self.estimator_ = estimator.fit(data.X, data.y, **group_parameters(estimator, data.groups))
+        any_casing = getattr(self.estimator_, "lowers_uniform_casing_", False)
+        self.likeness_ = learned_likeness(corpus, any_casing, self.segmenter_)
         self.alignment_report_, self.border_counts_ = data.report, data.border_counts()
         self.categories_ = {s.label: s.category for document in corpus for s in document.spans if s.category}
         return self
@@ -304,6 +311,18 @@ class NoteDeidentifier(BaseEstimator):
         check_is_fitted(self.estimator)
         return self.estimator
 
+    def note_tagger(self) -> NoteTagger:
+        """Return a function from texts to spans, or to the reason why a text has none.
+
+        Raises
+        ------
+        NotFittedError
+            In the same cases as `fitted_estimator`.
+        """
+        categories, borders = getattr(self, "categories_", {}), getattr(self, "border_counts_", {})
+        likeness = None if self.on_unlike == "pass" else getattr(self, "likeness_", None)
+        return NoteTagger(self.fitted_estimator(), categories, self._segmenter(), borders, likeness)
+
     def _segmenter(self) -> Any:
         """Segmenter of `annotate`. A tagger that was fitted elsewhere was trained on the sentences of the rules."""
         if hasattr(self, "segmenter_"):
@@ -332,9 +351,7 @@ class NoteDeidentifier(BaseEstimator):
     def _annotated(self, notes: Iterable[Any]) -> Iterator[tuple[Any, tuple[Span, ...] | None]]:
         # A generator would report a wrong parameter only when its first item is asked for.
         check_constraints(self)
-        categories, borders = getattr(self, "categories_", {}), getattr(self, "border_counts_", {})
-        tagger = NoteTagger(self.fitted_estimator(), categories, self._segmenter(), borders)
-        return self._in_batches(tagger, notes, effective_n_jobs(self.n_jobs))
+        return self._in_batches(self.note_tagger(), notes, effective_n_jobs(self.n_jobs))
 
     def _in_batches(
         self, tagger: NoteTagger, notes: Iterable[Any], n_jobs: int
@@ -345,10 +362,24 @@ class NoteDeidentifier(BaseEstimator):
         with closing(tag_batches(tagger, self._batches(notes, waiting), n_jobs)) as results:
             for found in results:
                 for item, spans in zip(waiting.popleft(), found, strict=True):
-                    if isinstance(spans, NoteFailure):
-                        self._give_up(number, item, spans.reason, spans.cause)
-                    yield item, None if isinstance(spans, NoteFailure) else spans
+                    yield item, self._accepted(number, item, spans)
                     number += 1
+
+    def _accepted(self, number: int, item: Any, found: Any) -> tuple[Span, ...] | None:
+        """Spans of a note; None if the note is withheld."""
+        if isinstance(found, NoteFailure):
+            self._give_up(number, item, found.reason, found.cause)
+            return None
+        if not isinstance(found, UnlikeNote):
+            return found
+        if self.on_unlike == "withhold":
+            self._give_up(number, item, found.reason)
+            return None
+        error = DeidError(found.reason, doc_id=_name(number, item))
+        warning = UnlikeNoteWarning(str(error))
+        warning.error = error
+        warnings.warn(warning, stacklevel=2)
+        return found.spans
 
     def _batches(self, notes: Iterable[Any], waiting: deque[list[Any]]) -> Iterator[list[Any]]:
         stream = iter(notes)
@@ -358,7 +389,7 @@ class NoteDeidentifier(BaseEstimator):
 
     def _give_up(self, number: int, item: Any, message: str, cause: Exception | None = None) -> None:
         """Raise, or warn with ``on_error="withhold"``."""
-        error = DeidError(message, doc_id=item.doc_id if isinstance(item, Document) else f"number {number}")
+        error = DeidError(message, doc_id=_name(number, item))
         if self.on_error == "raise":
             # A traceback shows the message of the cause, and only the messages of a DeidError never hold note text.
             raise error from (cause if isinstance(cause, DeidError) else None)
@@ -383,3 +414,7 @@ def group_parameters(estimator: Any, groups: np.ndarray) -> dict[str, np.ndarray
         return {f"{name}__{key}": value for key, value in group_parameters(last, groups).items()}
     searches = isinstance(estimator, (GridSearchCV, RandomizedSearchCV))
     return {"groups": groups} if searches or has_fit_parameter(estimator, "groups") else {}
+
+
+def _name(number: int, item: Any) -> str:
+    return item.doc_id if isinstance(item, Document) else f"number {number}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from inspect import signature
 from typing import Any, NamedTuple
 
@@ -12,6 +13,7 @@ from sklearn.pipeline import Pipeline
 from ..exceptions import DeidError
 from ..sequences import TokenSequences, TokenVectors, check_tags
 from ..text import Span, joined_at_borders, normalize, tags_to_spans, unreadable_reason
+from .note_likeness import NoteLikeness, measure
 from .note_segmenter import NoteSegmenter
 from .tagger_failure import TaggerFailure
 
@@ -31,6 +33,22 @@ class NoteFailure(NamedTuple):
     cause: DeidError | None = None
 
 
+@dataclass(frozen=True)
+class UnlikeNote:
+    """Spans of a note that is unlike the training notes, and why it is.
+
+    Parameters
+    ----------
+    spans : tuple of Span
+        What the tagger found.
+    reason : str
+        A sentence without text of the note.
+    """
+
+    spans: tuple[Span, ...]
+    reason: str
+
+
 class NoteTagger:
     """Tag batches of texts. Every error becomes a `NoteFailure` of the text that it belongs to.
 
@@ -44,6 +62,8 @@ class NoteTagger:
         Splits texts into tokens and sentences. None means `text.segment`.
     borders : mapping of str to pair of int, optional
         Borders of sentences inside spans, for each label, as `text.joined_at_borders` takes them.
+    likeness : NoteLikeness, optional
+        Figures of the training notes. None means that no note is unlike.
 
     Examples
     --------
@@ -59,13 +79,15 @@ class NoteTagger:
         categories: Mapping[str, str],
         segmenter: Any = None,
         borders: Mapping[str, Any] | None = None,
+        likeness: NoteLikeness | None = None,
     ) -> None:
         self.estimator = estimator
         self.categories = dict(categories)
         self.segmenter = NoteSegmenter(segmenter)
         self.borders = dict(borders or {})
+        self.likeness = likeness
 
-    def __call__(self, texts: Sequence[Any]) -> list[tuple[Span, ...] | NoteFailure]:
+    def __call__(self, texts: Sequence[Any]) -> list[tuple[Span, ...] | UnlikeNote | NoteFailure]:
         """Spans of each text, sorted and without overlap, with offsets in the unchanged text."""
         results: list[Any] = [_failure_of(text) for text in texts]
         readable = [n for n, result in enumerate(results) if result is None]
@@ -79,7 +101,7 @@ class NoteTagger:
             results[n] = spans
         return results
 
-    def _spans_of_one(self, text: str) -> tuple[Span, ...] | NoteFailure:
+    def _spans_of_one(self, text: str) -> tuple[Span, ...] | UnlikeNote | NoteFailure:
         with TaggerFailure() as failure:
             return self._spans([text])[0]
         error = failure.error
@@ -87,7 +109,7 @@ class NoteTagger:
         reason = f"The note cannot be processed: {type(error).__name__}."
         return NoteFailure(reason, error if isinstance(error, DeidError) else None)
 
-    def _spans(self, texts: list[str]) -> list[tuple[Span, ...]]:
+    def _spans(self, texts: list[str]) -> list[tuple[Span, ...] | UnlikeNote]:
         """Tag the sentences of all notes at once and return the spans of each note."""
         # The tagger reads the normalised text; its spans are mapped back to the unchanged note.
         readings = [normalize(text) for text in texts]
@@ -96,7 +118,8 @@ class NoteTagger:
         counts = np.array([len(cut.sentences) for cut in segmented], dtype=np.int64)
         # Each sentence carries the number of its note, for taggers that read a sentence in its context.
         tags, confidences = flat_tags(self.estimator, X.with_documents(np.repeat(np.arange(len(texts)), counts)))
-        spans, position = [], 0
+        spans: list[tuple[Span, ...] | UnlikeNote] = []
+        position = 0
         for reading, cut in zip(readings, segmented, strict=True):
             stop = position + len(cut.tokens.starts)
             starts, ends = reading.originals(cut.tokens.starts, cut.tokens.ends)
@@ -109,7 +132,10 @@ class NoteTagger:
                 category_of=self.categories.get,
                 sentences=cut.sentences,
             )
-            spans.append(tuple(joined_at_borders(found, starts, ends, cut.sentences, self.borders)))
+            joined = tuple(joined_at_borders(found, starts, ends, cut.sentences, self.borders))
+            n_tagged = sum(tag != "O" for tag in tags[position:stop])
+            problem = None if self.likeness is None else self.likeness.problem(measure(cut, n_tagged))
+            spans.append(joined if problem is None else UnlikeNote(joined, problem))
             position = stop
         return spans
 

@@ -26,6 +26,7 @@ from .held_out import DecisionReport
 from .hybrid_tagger import HybridTagger
 from .network import build_tagger_module
 from .note_deidentifier import NoteDeidentifier
+from .note_likeness import NoteLikeness
 from .note_segmenter import NoteSegmenter
 from .old_parameters import current_parameters
 from .pretrained_encoder import PretrainedEncoder, PretrainedFiles
@@ -70,6 +71,7 @@ def tagger_to_state(tagger: DeidTagger) -> tuple[dict[str, Any], dict[str, np.nd
         "parameters": _plain_parameters(tagger),
         "classes": tagger.classes_.tolist(),
         "reads_words": tagger._reads_words,
+        "lowers_uniform_casing": tagger.lowers_uniform_casing_,
         "n_features_in": getattr(tagger, "n_features_in_", None),
         "subwords": None,
         "pretrained": None if tagger._pretrained is None else tagger._pretrained.to_state(),
@@ -148,6 +150,8 @@ def _without_network(state: Mapping[str, Any], arrays: Mapping[str, np.ndarray])
     tagger._pretrained = None if pretrained is None else PretrainedFiles(**pretrained)
     tagger.classes_ = np.array(state["classes"], dtype=object)
     tagger._reads_words = state["reads_words"]
+    # Taggers of earlier versions have read no note in lower case instead of capitals.
+    tagger.lowers_uniform_casing_ = bool(state.get("lowers_uniform_casing", False))
     if state["n_features_in"] is not None:
         tagger.n_features_in_ = state["n_features_in"]
     subwords = state["subwords"]
@@ -218,13 +222,16 @@ class Composite(NamedTuple):
 
 
 def _note_deidentifier_apart(model: NoteDeidentifier) -> tuple[dict[str, Any], list[Any]]:
+    likeness = getattr(model, "likeness_", None)
     state = {
         "batch_size": model.batch_size,
         "on_error": model.on_error,
+        "on_unlike": model.on_unlike,
         "categories": getattr(model, "categories_", {}),
         "segmenter": model.segmenter if isinstance(model.segmenter, str) else "learned",
         "sentence_counts": _segmenter_state(model),
         "borders": {label: list(counts) for label, counts in getattr(model, "border_counts_", {}).items()},
+        "likeness": None if likeness is None else likeness.to_state(),
     }
     return state, [model.fitted_estimator()]
 
@@ -244,7 +251,9 @@ def _segmenter_state(model: NoteDeidentifier) -> dict[str, Any] | None:
 
 def _note_deidentifier_together(state: Mapping[str, Any], taggers: list[Any]) -> NoteDeidentifier:
     (tagger,) = taggers
-    model = NoteDeidentifier(tagger, batch_size=state["batch_size"], on_error=state["on_error"])
+    # Models of earlier versions hold no record of their training notes.
+    on_unlike, likeness = state.get("on_unlike", "warn"), state.get("likeness")
+    model = NoteDeidentifier(tagger, batch_size=state["batch_size"], on_error=state["on_error"], on_unlike=on_unlike)
     model.estimator_ = tagger
     model.categories_ = dict(state["categories"])
     # Models of version 0.1.0 have no entry: they were trained on the sentences of the rules.
@@ -252,6 +261,7 @@ def _note_deidentifier_together(state: Mapping[str, Any], taggers: list[Any]) ->
     model.segmenter = str(state.get("segmenter", "rules"))
     model.segmenter_ = NoteSegmenter() if counts is None else LearnedSegmenter.from_state(counts)
     model.border_counts_ = {str(k): (int(a), int(b)) for k, (a, b) in dict(state.get("borders", {})).items()}
+    model.likeness_ = None if likeness is None else NoteLikeness.from_state(likeness)
     return model
 
 

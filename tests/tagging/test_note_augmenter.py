@@ -36,7 +36,11 @@ def test_casings_of_whole_sentences_with_the_given_share(name, row):
     changed = drawn(**{name: 0.25})
     rows = changed.tolist()
     assert {tuple(r) for r in rows} == {tuple(row), tuple(X[0])}
-    assert 0.22 < rows.count(row) / len(rows) < 0.28
+    assert 0.18 < rows.count(row) / len(rows) < 0.32
+    # The sentences of a document are written alike, and sentences without documents on their own.
+    assert all(len({tuple(r) for r in rows[i : i + 5]}) == 1 for i in range(0, len(rows), 5))
+    alone = NoteAugmenter(**{**OFF, "random_state": 0, name: 0.25}).fit(X).sample(X.tolist()).tolist()
+    assert 0.22 < alone.count(row) / len(alone) < 0.28
     assert changed.offsets.tolist() == X.offsets.tolist() and changed.documents.tolist() == X.documents.tolist()
 
 
@@ -54,7 +58,14 @@ def test_typing_errors_keep_the_first_letter_and_leave_numbers_alone():
 
 
 def test_confusions_of_scanners():
-    assert drawn(ocr_errors=1)[0] == ["Mr", "A1dcr", "was", "5EEN", "3"]
+    rows = drawn(ocr_errors=1).tolist()
+    for place, possible in {0: {"Mr", "Nr", "MK"}, 4: {"3", "8", "B"}}.items():
+        assert {row[place] for row in rows} <= possible
+    names = {row[1] for row in rows}
+    assert {"A1der", "Alclcr", "Alcler"} & names and len(names) > 10
+    assert all(len(name) in (5, 6) for name in names)
+    # A word without such a character stays.
+    assert NoteAugmenter(**{**OFF, "ocr_errors": 1}).fit([["-", "kk"]]).sample([["-", "kk"]]).tolist() == [["-", "kk"]]
 
 
 def test_the_same_seed_gives_the_same_draw():
@@ -80,9 +91,39 @@ def test_a_tagger_learns_names_in_lower_case(tmp_path):
         predicted = [tag for row in tagger.predict(lower) for tag in row]
         return sum(a == b != "O" for a, b in zip(predicted, gold, strict=True))
 
-    plain = DeidTagger(**SMALL).fit(rows, tags, groups=groups)
+    plain = DeidTagger(**SMALL, augmenter=None).fit(rows, tags, groups=groups)
     tagger = DeidTagger(**SMALL, augmenter=NoteAugmenter(lower_case=0.4)).fit(rows, tags, groups=groups)
     assert found(tagger) > found(plain)
     assert clone(tagger).augmenter.lower_case == 0.4
     save(tagger, tmp_path / "m")
     assert load(tmp_path / "m").predict(lower).tolist() == tagger.predict(lower).tolist()
+
+
+def test_by_default_words_are_augmented_and_vectors_are_not():
+    rows, tags, groups = make_sentences(20)
+    tagger = DeidTagger(**{**SMALL, "max_epochs": 1}).fit(rows, tags, groups=groups)
+    assert tagger.augmenter == "auto"
+    assert isinstance(tagger.augmenter_, NoteAugmenter)
+    vectors = TokenVectors.from_rows([np.ones((len(row), 3), np.float32) for row in rows])
+    assert DeidTagger(**{**SMALL, "max_epochs": 1}).fit(vectors, tags).augmenter_ is None
+
+
+@pytest.mark.parametrize("tag_scheme", ["iob2", "bioes"])
+def test_a_swapped_span_is_written_like_its_sentence(tag_scheme):
+    """What the network reads in each epoch: all words in capitals, in as many sentences as before."""
+    rows, tags, groups = make_sentences(30)
+    upper = {token.upper() for row in rows for token in row}
+    seen = []
+
+    class Recorder(NoteAugmenter):
+        def sample(self, X, y=None, groups=None):
+            seen.append(super().sample(X))
+            return seen[-1]
+
+    settings = {**SMALL, "max_epochs": 3, "span_swap": 1.0, "tag_scheme": tag_scheme}
+    augmenter = Recorder(**{**OFF, "capitals": 1, "lost_punctuation": 0.5, "moved_borders": 0.5})
+    DeidTagger(**settings, augmenter=augmenter).fit(rows, tags, groups=groups)
+    assert len(seen) == 3
+    assert all(set(epoch.data) <= upper for epoch in seen)
+    assert all(len(epoch) == len(rows) and (np.diff(epoch.offsets) > 0).all() for epoch in seen)
+    assert seen[0].tolist() != seen[1].tolist()

@@ -12,7 +12,7 @@ from typing import Any
 from ..._optional import import_optional
 from ...surrogates import note_rewriter, rewrite_note
 from ...tagging.canary import canary, canary_problem
-from ...tagging.note_tagger import NoteFailure, NoteTagger
+from ...tagging.note_tagger import NoteFailure, UnlikeNote
 from ...tagging.tagger_failure import TaggerFailure
 from ...text import Span
 from ..deidentifiers import as_deidentifier, labels_of_model
@@ -117,7 +117,7 @@ class _Service:
     """Answers of all paths."""
 
     def __init__(self, deidentifier: Any, limits: ServiceLimits, metrics: ServiceMetrics) -> None:
-        self._tagger = NoteTagger(deidentifier.fitted_estimator(), getattr(deidentifier, "categories_", {}))
+        self._tagger = deidentifier.note_tagger()
         self._limits, self._metrics = limits, metrics
         self._entities = sorted({entity_of(label, PRESIDIO_ENTITIES) for label in labels_of_model(deidentifier)})
         # One thread: taggers are not made for several, and one uses all cores that torch is given.
@@ -176,6 +176,8 @@ class _Service:
     async def _tag(self, texts: Sequence[str]) -> Any:
         found = await self._work(partial(self._tagger, list(texts)))
         if not isinstance(found, Problem):
+            # A program that calls a service sees no warning: what is unlike the training notes is withheld.
+            found = [NoteFailure(one.reason) if isinstance(one, UnlikeNote) else one for one in found]
             n_failed = sum(isinstance(one, NoteFailure) for one in found)
             self._metrics.notes(len(found) - n_failed, n_failed)
         return found
