@@ -16,6 +16,7 @@ __all__ = [
     "ExchangeError",
     "FewNotesWarning",
     "InsecureReleaseWarning",
+    "LowPrecisionWarning",
     "MissingDependencyError",
     "SequenceError",
     "SpanError",
@@ -152,6 +153,10 @@ class UnlikeNoteWarning(UserWarning):
     """
 
     error: DeidError | None = None
+
+
+class LowPrecisionWarning(UserWarning):
+    """A target recall costs more precision than the user has stated."""
 
 
 class WithheldWarning(UserWarning):
