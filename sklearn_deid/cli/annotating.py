@@ -19,7 +19,7 @@ from ..text import TRANSFER_ENCODINGS, Document, Span
 from .failures import DONE, SOME_WITHHELD, one_line
 from .note_output import NoteOutput, NoteState
 from .note_source import NoteSource
-from .options import add_encoding, add_machine_options, add_quiet, set_machine
+from .options import add_encoding, add_machine_options, add_quiet, count, set_machine
 
 #: Makes what is written of a note and the spans that were found in it.
 Result = Callable[[Document, tuple[Span, ...]], Document]
@@ -66,6 +66,14 @@ def add_note_options(parser: ArgumentParser) -> None:
     )
     before.add_argument("--overwrite", action="store_true", help="replace outputs of an earlier run")
     add_machine_options(parser)
+    parser.add_argument(
+        "--jobs",
+        type=count,
+        default=1,
+        metavar="N",
+        help="processes that tag notes at the same time; the cores of --threads are divided among them, and each has "
+        "one at least. Outputs do not depend on it (default: 1)",
+    )
     add_quiet(parser)
 
 
@@ -85,7 +93,7 @@ def load_deidentifier(arguments: Namespace) -> Any:
 
     model = load_tagger(arguments.model, device=device)
     deidentifier = model if isinstance(model, NoteDeidentifier) else NoteDeidentifier(model)
-    return deidentifier.set_params(on_error="withhold")
+    return deidentifier.set_params(on_error="withhold", n_jobs=arguments.jobs)
 
 
 def annotate_notes(
@@ -107,7 +115,7 @@ def annotate_notes(
         # The writer is opened before the first note is read: a wrong output ends the command without any work.
         with output, tqdm(total=source.size(), unit=" notes", mininterval=0.5, disable=quiet, file=sys.stderr) as bar:
             pending = _pending(documents, output, account)
-            for document, note in _results(pending, deidentifier, result, withhold):
+            for document, note in results_of(pending, deidentifier, result, withhold):
                 try:
                     output.write(document, note)
                     account.done += 1
@@ -138,7 +146,7 @@ def _pending(documents: Iterator[Document], output: NoteOutput, account: Account
             yield document
 
 
-def _results(
+def results_of(
     pending: Iterator[Document], deidentifier: Any, result: Result, withhold: Callable[[CorpusFormatError], None]
 ) -> Iterator[tuple[Document, Document]]:
     """Yield the result of each note, and the note. Notes that cannot be processed are withheld."""

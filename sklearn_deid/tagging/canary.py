@@ -13,7 +13,7 @@ import numpy as np
 
 from ..sequences import TokenSequences, TokenVectors
 from ..text import segment
-from .note_deidentifier import flat_tags
+from .note_tagger import flat_tags
 
 # Tolerance, because processors, precisions and versions of libraries add numbers in another order. Each tag with at
 # least the probability SURE must be the same, and so must be the share SAME_TAGS of all tags. No probability may differ

@@ -14,7 +14,8 @@ from ..exceptions import SequenceError
 from ..sequences import RaggedArray, TokenSequences, check_sequences, check_tags, object_rows
 from ..text import labels_of, split_tag
 from .marginals import TokenTagger
-from .note_deidentifier import default_tagger, flat_tags, group_parameters
+from .note_deidentifier import default_tagger, group_parameters
+from .note_tagger import flat_tags
 from .rule_tagger import RuleTagger
 
 _TokenSpan = tuple[int, int, str]

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import warnings
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from inspect import signature
+from contextlib import closing
 from itertools import islice
 from numbers import Integral
 from typing import Any
 
 import numpy as np
+from joblib import effective_n_jobs
 from sklearn import get_config
 from sklearn.base import BaseEstimator, clone
 from sklearn.exceptions import NotFittedError
@@ -21,10 +23,11 @@ from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 from .._compat import Interval, StrOptions, check_constraints
 from ..exceptions import DeidError, WithheldWarning
 from ..metrics import Counts, compare
-from ..sequences import TokenSequences, TokenVectors, check_tags
 from ..surrogates import SurrogateEngine, note_rewriter, rewrite_note
-from ..text import Corpus, Document, Segmentation, Span, normalize, segment, tags_to_spans, unreadable_reason
+from ..text import Corpus, Document, Span
 from .note_input import checked_notes
+from .note_processes import tag_batches
+from .note_tagger import NoteFailure, NoteTagger
 from .tagger_failure import TaggerFailure
 
 
@@ -48,6 +51,12 @@ class NoteDeidentifier(BaseEstimator):
         of the tagger withholds the note, a bug of the tagger and `MemoryError` included. Only exceptions that end the
         process, such as `KeyboardInterrupt` and `SystemExit`, pass through.
 
+    n_jobs : int, optional
+        Number of processes that tag batches at the same time; -1 means all processor cores. None means 1, unless a
+        `joblib.parallel_config` says otherwise. The processes start with the second batch of a call and share large
+        arrays of the model. Each has the threads of this process divided by ``n_jobs``; spans and their order do not
+        depend on ``n_jobs``. `fit` ignores the parameter.
+
     Attributes
     ----------
     estimator_ : estimator
@@ -69,12 +78,16 @@ class NoteDeidentifier(BaseEstimator):
     _parameter_constraints: dict[str, list] = {
         "batch_size": [Interval(Integral, 1, None, closed="left")],
         "on_error": [StrOptions({"raise", "withhold"})],
+        "n_jobs": [Integral, None],
     }
 
-    def __init__(self, estimator: Any = None, *, batch_size: int = 64, on_error: str = "raise") -> None:
+    def __init__(
+        self, estimator: Any = None, *, batch_size: int = 64, on_error: str = "raise", n_jobs: int | None = None
+    ) -> None:
         self.estimator = estimator
         self.batch_size = batch_size
         self.on_error = on_error
+        self.n_jobs = n_jobs
 
     def fit(self, corpus: Corpus | Sequence[Document], y: None = None) -> NoteDeidentifier:
         """Train the tagger on annotated notes.
@@ -140,7 +153,10 @@ class NoteDeidentifier(BaseEstimator):
     def iter_annotate(
         self, texts: Iterable[str | Document]
     ) -> Iterator[tuple[str | Document, tuple[Span, ...] | None]]:
-        """Yield the pairs (note, spans) of `annotate`; only one batch of notes is in memory at a time."""
+        """Yield the pairs (note, spans) of `annotate`.
+
+        One batch of notes is in memory at a time; with several processes, two batches for each of them.
+        """
         return self._annotated(checked_notes(texts, "iter_annotate"))
 
     def redact(
@@ -203,7 +219,7 @@ class NoteDeidentifier(BaseEstimator):
         key: bytes | None = None,
         date_shift: int | None = None,
     ) -> Iterator[str | Document | None]:
-        """Yield the redacted notes of `redact`; only one batch of notes is in memory at a time."""
+        """Yield the redacted notes of `redact`, with as many notes in memory as `iter_annotate`."""
         given = {"locale": locale, "key": key, "date_shift": date_shift}
         return self._redacted(checked_notes(texts, "iter_redact"), mode, return_documents, given)
 
@@ -290,47 +306,28 @@ class NoteDeidentifier(BaseEstimator):
     def _annotated(self, notes: Iterable[Any]) -> Iterator[tuple[Any, tuple[Span, ...] | None]]:
         # A generator would report a wrong parameter only when its first item is asked for.
         check_constraints(self)
-        return self._in_batches(self.fitted_estimator(), notes)
+        tagger = NoteTagger(self.fitted_estimator(), getattr(self, "categories_", {}))
+        return self._in_batches(tagger, notes, effective_n_jobs(self.n_jobs))
 
-    def _in_batches(self, estimator: Any, notes: Iterable[Any]) -> Iterator[tuple[Any, tuple[Span, ...] | None]]:
-        stream = enumerate(notes)
+    def _in_batches(
+        self, tagger: NoteTagger, notes: Iterable[Any], n_jobs: int
+    ) -> Iterator[tuple[Any, tuple[Span, ...] | None]]:
+        # Items are taken from here when their results arrive: processes get the texts only, and return no text.
+        waiting: deque[list[Any]] = deque()
+        number = 0
+        with closing(tag_batches(tagger, self._batches(notes, waiting), n_jobs)) as results:
+            for found in results:
+                for item, spans in zip(waiting.popleft(), found, strict=True):
+                    if isinstance(spans, NoteFailure):
+                        self._give_up(number, item, spans.reason, spans.cause)
+                    yield item, None if isinstance(spans, NoteFailure) else spans
+                    number += 1
+
+    def _batches(self, notes: Iterable[Any], waiting: deque[list[Any]]) -> Iterator[list[Any]]:
+        stream = iter(notes)
         while batch := list(islice(stream, self.batch_size)):
-            for (_, item), spans in zip(batch, self._annotate_batch(estimator, batch), strict=True):
-                yield item, spans
-
-    def _annotate_batch(self, estimator: Any, batch: list[tuple[int, Any]]) -> Iterator[tuple[Span, ...] | None]:
-        # An entry is None if the note is not a text and ``on_error="withhold"``.
-        texts = [self._checked_text(number, item) for number, item in batch]
-        found: list[tuple[Span, ...]] = []
-        with TaggerFailure() as failure:
-            found = self._spans(estimator, [text for text in texts if text is not None])
-        if failure.error is not None:
-            # Retry one note at a time: a bad note must not withhold its batch, and the error must name the bad note.
-            for (number, item), text in zip(batch, texts, strict=True):
-                yield None if text is None else self._spans_of_one(estimator, number, item)
-            return
-        rest = iter(found)
-        for text in texts:
-            yield None if text is None else next(rest)
-
-    def _spans_of_one(self, estimator: Any, number: int, item: Any) -> tuple[Span, ...] | None:
-        with TaggerFailure() as failure:
-            return self._spans(estimator, [_text_of(item)])[0]
-        # Only the type of the error is passed on: its message could hold text of the note.
-        name = type(failure.error).__name__
-        self._give_up(number, item, f"The note cannot be processed: {name}.", failure.error)
-        return None
-
-    def _checked_text(self, number: int, item: Any) -> str | None:
-        text = _text_of(item)
-        if isinstance(text, str):
-            reason = unreadable_reason(text)
-        else:
-            reason = f"A note must be a str or a Document. Got {type(text).__name__} instead."
-        if reason is None:
-            return text
-        self._give_up(number, item, reason)
-        return None
+            waiting.append(batch)
+            yield [item.text if isinstance(item, Document) else item for item in batch]
 
     def _give_up(self, number: int, item: Any, message: str, cause: Exception | None = None) -> None:
         """Raise, or warn with ``on_error="withhold"``."""
@@ -341,33 +338,6 @@ class NoteDeidentifier(BaseEstimator):
         warning = WithheldWarning(f"Note withheld: {error}")
         warning.error = error
         warnings.warn(warning, stacklevel=2)
-
-    def _spans(self, estimator: Any, texts: list[str]) -> list[tuple[Span, ...]]:
-        """Tag the sentences of all notes at once and return the spans of each note."""
-        # The tagger reads the normalised text; its spans are mapped back to the unchanged note.
-        readings = [normalize(text) for text in texts]
-        segmented = [_without_endless_sentences(segment(reading.text)) for reading in readings]
-        X = TokenSequences.from_rows(row for cut in segmented for row in cut.rows())
-        counts = np.array([len(cut.sentences) for cut in segmented], dtype=np.int64)
-        # Each sentence carries the number of its note, for taggers that read a sentence in its context.
-        tags, confidences = flat_tags(estimator, X.with_documents(np.repeat(np.arange(len(texts)), counts)))
-        categories = getattr(self, "categories_", {})
-        spans, position = [], 0
-        for reading, cut in zip(readings, segmented, strict=True):
-            stop = position + len(cut.tokens.starts)
-            starts, ends = reading.originals(cut.tokens.starts, cut.tokens.ends)
-            sure = None if confidences is None else confidences[position:stop]
-            found = tags_to_spans(
-                tags[position:stop],
-                starts,
-                ends,
-                confidences=sure,
-                category_of=categories.get,
-                sentences=cut.sentences,
-            )
-            spans.append(tuple(found))
-            position = stop
-        return spans
 
 
 def default_tagger() -> Any:
@@ -386,44 +356,3 @@ def group_parameters(estimator: Any, groups: np.ndarray) -> dict[str, np.ndarray
         return {f"{name}__{key}": value for key, value in group_parameters(last, groups).items()}
     searches = isinstance(estimator, (GridSearchCV, RandomizedSearchCV))
     return {"groups": groups} if searches or has_fit_parameter(estimator, "groups") else {}
-
-
-# Tokens of the longest sentence that is tagged as a whole. Text without the end of a sentence, such as a table without
-# line breaks, would otherwise take a time and memory that grow faster than its length.
-_LONGEST_SENTENCE = 2000
-
-
-def _without_endless_sentences(cut: Segmentation) -> Segmentation:
-    """Cut sentences that are far longer than any written one."""
-    if all(end - start <= _LONGEST_SENTENCE for start, end in cut.sentences):
-        return cut
-    parts = [
-        (first, min(first + _LONGEST_SENTENCE, end))
-        for start, end in cut.sentences
-        for first in range(start, end, _LONGEST_SENTENCE)
-    ]
-    return cut._replace(sentences=parts)
-
-
-def _text_of(item: Any) -> Any:
-    return item.text if isinstance(item, Document) else item
-
-
-def flat_tags(estimator: Any, X: TokenSequences | TokenVectors) -> tuple[list[str], list[float] | None]:
-    """Tags of all tokens, and the probabilities of the tags (None if the tagger returns none)."""
-    if not len(X):
-        return [], None
-    tagger: Any = estimator
-    data: Any = X
-    # The steps run here, because Pipeline.predict hides whether the last step takes `return_confidence`.
-    while isinstance(tagger, Pipeline):
-        data = tagger[:-1].transform(data) if len(tagger.steps) > 1 else data
-        tagger = tagger.steps[-1][1]
-    if "return_confidence" not in signature(tagger.predict).parameters:
-        return check_tags(tagger.predict(data), X).data.tolist(), None
-    tags, confidences = tagger.predict(data, return_confidence=True)
-    # A HybridTagger returns None if its inner tagger has no probabilities.
-    if confidences is None:
-        return check_tags(tags, X).data.tolist(), None
-    # `check_tags` also checks the lengths: a row that is too short would shift the tags of all later notes.
-    return check_tags(tags, X).data.tolist(), np.clip(np.concatenate([*confidences]), 0.0, 1.0).tolist()

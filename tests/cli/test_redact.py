@@ -8,8 +8,9 @@ import sys
 
 import pytest
 
-from sklearn_deid import NoteDeidentifier, load, write_corpus
+from sklearn_deid import load, write_corpus
 from sklearn_deid.cli.note_output import NoteOutput
+from sklearn_deid.tagging.note_tagger import NoteTagger
 
 from .conftest import assert_no_note_text, contents
 
@@ -78,14 +79,14 @@ def test_broken_note_is_withheld_and_reported(run, with_broken, model, tmp_path,
 
 
 def test_note_that_the_tagger_fails_on_is_withheld(run, raw, model, tmp_path, expected, notes, monkeypatch):
-    spans = NoteDeidentifier._spans
+    spans = NoteTagger._spans
 
-    def fail_on_one(self, estimator, texts):
+    def fail_on_one(self, texts):
         if notes[4].text in texts:
             raise RuntimeError(f"cannot tag {notes[4].text}")
-        return spans(self, estimator, texts)
+        return spans(self, texts)
 
-    monkeypatch.setattr(NoteDeidentifier, "_spans", fail_on_one)
+    monkeypatch.setattr(NoteTagger, "_spans", fail_on_one)
     code, _, err = run("redact", raw, "--model", model, "--output", tmp_path)
     assert code == 1
     assert contents(tmp_path) == {k: v for k, v in as_files(expected).items() if k != f"{notes[4].doc_id}.txt"}

@@ -1,0 +1,177 @@
+"""Batches of texts that several processes tag, in the order of the batches."""
+
+from __future__ import annotations
+
+import io
+import pickle
+import signal
+import sys
+import tempfile
+from collections import deque
+from collections.abc import Generator, Iterable, Iterator
+from concurrent.futures import BrokenExecutor
+from itertools import chain, islice
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from joblib.externals.loky import ProcessPoolExecutor
+from joblib.externals.loky.backend.reduction import get_loky_pickler
+
+from ..exceptions import DeidError
+from .note_tagger import NoteTagger
+
+# Smaller arrays travel with the model: a file for each of them would cost more than it saves.
+_LEAST_SHARED_BYTES = 2**16
+# Batches in work or waiting, for each process: one to tag, and one that keeps it from waiting for the next.
+_BATCHES_A_PROCESS = 2
+# A process whose parent was killed ends after so many idle seconds.
+_IDLE_SECONDS = 60
+
+
+def tag_batches(tagger: NoteTagger, batches: Iterable[list[Any]], n_jobs: int) -> Generator[list[Any], None, None]:
+    """Yield the results of the batches in their order.
+
+    At most two batches for each process are read ahead. One process, or a single batch, is tagged in this process.
+
+    Parameters
+    ----------
+    tagger : NoteTagger
+        Function of a batch.
+    batches : iterable of list of str
+        Texts. They are taken in this process.
+    n_jobs : int
+        Number of processes, at least 1.
+
+    Raises
+    ------
+    DeidError
+        If a process ends, for example because the memory is used up. Results of earlier batches have been yielded.
+
+    Examples
+    --------
+    >>> from sklearn_deid import RuleTagger
+    >>> found = tag_batches(NoteTagger(RuleTagger().fit([]), {}), [["Mail to roe@example.org"]], n_jobs=2)
+    >>> [[span.label for span in spans] for spans in next(found)]
+    [['EMAIL']]
+    """
+    stream = iter(batches)
+    first = list(islice(stream, 1 if n_jobs == 1 else 2))
+    if len(first) < 2:
+        yield from map(tagger, chain(first, stream))
+    else:
+        yield from _in_processes(tagger, chain(first, stream), n_jobs)
+
+
+def _in_processes(tagger: NoteTagger, batches: Iterator[list[Any]], n_jobs: int) -> Iterator[list[Any]]:
+    with tempfile.TemporaryDirectory(prefix="sklearn-deid-") as folder:
+        settings = (_packed(tagger, Path(folder)), _threads(n_jobs))
+        # joblib's processes need no guard of the main module and take classes that a notebook defines.
+        pool = ProcessPoolExecutor(n_jobs, timeout=_IDLE_SECONDS, initializer=_start, initargs=settings)
+        try:
+            waiting = deque(pool.submit(_tag, batch) for batch in islice(batches, _BATCHES_A_PROCESS * n_jobs))
+            while waiting:
+                result = _result(waiting.popleft())
+                waiting.extend(pool.submit(_tag, batch) for batch in islice(batches, 1))
+                yield result
+        finally:
+            # Also after an error and an interruption: what is not yielded is not needed.
+            pool.shutdown(wait=True, kill_workers=True)
+
+
+def _result(future: Any) -> list[Any]:
+    try:
+        return future.result()
+    except BrokenExecutor:
+        pass
+    raise DeidError(
+        "A process that tags notes has ended, perhaps because the memory is used up. Use fewer jobs or smaller batches."
+    )
+
+
+def _threads(n_jobs: int) -> int | None:
+    """Threads of each process; None for a tagger without torch, which loads slowly."""
+    torch = sys.modules.get("torch")
+    return None if torch is None else max(1, torch.get_num_threads() // n_jobs)
+
+
+# ---- in the other process
+
+_taggers: list[NoteTagger] = []
+
+
+def _start(packed: _Packed | NoteTagger, n_threads: int | None) -> None:
+    """Prepare a process. ``packed`` has become the tagger on its way."""
+    if n_threads is not None:
+        import torch
+
+        torch.set_num_threads(n_threads)
+    # Ctrl-C reaches all processes of a terminal. The parent ends the others.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    assert isinstance(packed, NoteTagger)
+    _taggers[:] = [packed]
+
+
+def _tag(texts: list[Any]) -> list[Any]:
+    return _taggers[0](texts)
+
+
+# ---- large arrays of the model, as files that all processes map
+
+
+class _Packed:
+    """Bytes of an object that become the object when they arrive in another process of this program."""
+
+    def __init__(self, content: bytes) -> None:
+        self.content = content
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (pickle.loads, (self.content,))
+
+
+class _ArrayFiles:
+    """Reducers that write large arrays and tensors to files of a folder, in place of the pickle."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder, self.n_files = folder, 0
+
+    def array(self, array: np.ndarray) -> Any:
+        if array.dtype.kind not in "fiub" or array.nbytes < _LEAST_SHARED_BYTES:
+            return array.__reduce_ex__(pickle.DEFAULT_PROTOCOL)
+        return _mapped_array, (self._file(array),)
+
+    def tensor(self, tensor: Any) -> Any:
+        import torch
+
+        # numpy has no bfloat16, and a tensor with a gradient is more than its numbers.
+        is_plain = tensor.device.type == "cpu" and tensor.layout is torch.strided and not tensor.requires_grad
+        is_known = is_plain and tensor.dtype in (torch.float32, torch.float64, torch.int64)
+        if not is_known or tensor.nbytes < _LEAST_SHARED_BYTES:
+            return tensor.__reduce_ex__(pickle.DEFAULT_PROTOCOL)
+        return _mapped_tensor, (self._file(tensor.contiguous().numpy()),)
+
+    def _file(self, array: np.ndarray) -> str:
+        path = self.folder / f"{self.n_files}.npy"
+        self.n_files += 1
+        np.save(path, array, allow_pickle=False)
+        return str(path)
+
+
+def _packed(tagger: NoteTagger, folder: Path) -> _Packed:
+    stream, files = io.BytesIO(), _ArrayFiles(folder)
+    reducers: dict[type, Any] = {np.ndarray: files.array}
+    if "torch" in sys.modules:
+        reducers[sys.modules["torch"].Tensor] = files.tensor
+    get_loky_pickler()(stream, reducers=reducers).dump(tagger)
+    return _Packed(stream.getvalue())
+
+
+def _mapped_array(path: str) -> np.ndarray:
+    # Copy on write: no process can change the array of another one.
+    return np.load(path, mmap_mode="c", allow_pickle=False)
+
+
+def _mapped_tensor(path: str) -> Any:
+    import torch
+
+    return torch.from_numpy(_mapped_array(path))

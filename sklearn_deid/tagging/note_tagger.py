@@ -1,0 +1,145 @@
+"""`NoteTagger`: spans of PHI of a batch of texts, or the reason why a text has none."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from inspect import signature
+from typing import Any, NamedTuple
+
+import numpy as np
+from sklearn.pipeline import Pipeline
+
+from ..exceptions import DeidError
+from ..sequences import TokenSequences, TokenVectors, check_tags
+from ..text import Segmentation, Span, normalize, segment, tags_to_spans, unreadable_reason
+from .tagger_failure import TaggerFailure
+
+
+class NoteFailure(NamedTuple):
+    """Reason why a text was not tagged.
+
+    Parameters
+    ----------
+    reason : str
+        A sentence without text of the note.
+    cause : DeidError or None, default=None
+        Error of the tagger, if its message is known to hold no text of the note.
+    """
+
+    reason: str
+    cause: DeidError | None = None
+
+
+class NoteTagger:
+    """Tag batches of texts. Every error becomes a `NoteFailure` of the text that it belongs to.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Fitted tagger or pipeline.
+    categories : mapping of str to str
+        Category of each label.
+
+    Examples
+    --------
+    >>> from sklearn_deid import RuleTagger
+    >>> tagger = NoteTagger(RuleTagger().fit([]), {})
+    >>> [span.label for span in tagger(["Mail to roe@example.org"])[0]], tagger([7])[0].reason
+    (['EMAIL'], 'A note must be a str or a Document. Got int instead.')
+    """
+
+    def __init__(self, estimator: Any, categories: Mapping[str, str]) -> None:
+        self.estimator = estimator
+        self.categories = dict(categories)
+
+    def __call__(self, texts: Sequence[Any]) -> list[tuple[Span, ...] | NoteFailure]:
+        """Spans of each text, sorted and without overlap, with offsets in the unchanged text."""
+        results: list[Any] = [_failure_of(text) for text in texts]
+        readable = [n for n, result in enumerate(results) if result is None]
+        found: list[Any] = []
+        with TaggerFailure() as failure:
+            found = self._spans([texts[n] for n in readable])
+        if failure.error is not None:
+            # Retry one note at a time: a bad note must not withhold its batch, and the error must name the bad note.
+            found = [self._spans_of_one(texts[n]) for n in readable]
+        for n, spans in zip(readable, found, strict=True):
+            results[n] = spans
+        return results
+
+    def _spans_of_one(self, text: str) -> tuple[Span, ...] | NoteFailure:
+        with TaggerFailure() as failure:
+            return self._spans([text])[0]
+        error = failure.error
+        # Only the type of the error is passed on: its message could hold text of the note.
+        reason = f"The note cannot be processed: {type(error).__name__}."
+        return NoteFailure(reason, error if isinstance(error, DeidError) else None)
+
+    def _spans(self, texts: list[str]) -> list[tuple[Span, ...]]:
+        """Tag the sentences of all notes at once and return the spans of each note."""
+        # The tagger reads the normalised text; its spans are mapped back to the unchanged note.
+        readings = [normalize(text) for text in texts]
+        segmented = [_without_endless_sentences(segment(reading.text)) for reading in readings]
+        X = TokenSequences.from_rows(row for cut in segmented for row in cut.rows())
+        counts = np.array([len(cut.sentences) for cut in segmented], dtype=np.int64)
+        # Each sentence carries the number of its note, for taggers that read a sentence in its context.
+        tags, confidences = flat_tags(self.estimator, X.with_documents(np.repeat(np.arange(len(texts)), counts)))
+        spans, position = [], 0
+        for reading, cut in zip(readings, segmented, strict=True):
+            stop = position + len(cut.tokens.starts)
+            starts, ends = reading.originals(cut.tokens.starts, cut.tokens.ends)
+            sure = None if confidences is None else confidences[position:stop]
+            found = tags_to_spans(
+                tags[position:stop],
+                starts,
+                ends,
+                confidences=sure,
+                category_of=self.categories.get,
+                sentences=cut.sentences,
+            )
+            spans.append(tuple(found))
+            position = stop
+        return spans
+
+
+def _failure_of(text: Any) -> NoteFailure | None:
+    if not isinstance(text, str):
+        return NoteFailure(f"A note must be a str or a Document. Got {type(text).__name__} instead.")
+    reason = unreadable_reason(text)
+    return None if reason is None else NoteFailure(reason)
+
+
+# Tokens of the longest sentence that is tagged as a whole. Text without the end of a sentence, such as a table without
+# line breaks, would otherwise take a time and memory that grow faster than its length.
+_LONGEST_SENTENCE = 2000
+
+
+def _without_endless_sentences(cut: Segmentation) -> Segmentation:
+    """Cut sentences that are far longer than any written one."""
+    if all(end - start <= _LONGEST_SENTENCE for start, end in cut.sentences):
+        return cut
+    parts = [
+        (first, min(first + _LONGEST_SENTENCE, end))
+        for start, end in cut.sentences
+        for first in range(start, end, _LONGEST_SENTENCE)
+    ]
+    return cut._replace(sentences=parts)
+
+
+def flat_tags(estimator: Any, X: TokenSequences | TokenVectors) -> tuple[list[str], list[float] | None]:
+    """Tags of all tokens, and the probabilities of the tags (None if the tagger returns none)."""
+    if not len(X):
+        return [], None
+    tagger: Any = estimator
+    data: Any = X
+    # The steps run here, because Pipeline.predict hides whether the last step takes `return_confidence`.
+    while isinstance(tagger, Pipeline):
+        data = tagger[:-1].transform(data) if len(tagger.steps) > 1 else data
+        tagger = tagger.steps[-1][1]
+    if "return_confidence" not in signature(tagger.predict).parameters:
+        return check_tags(tagger.predict(data), X).data.tolist(), None
+    tags, confidences = tagger.predict(data, return_confidence=True)
+    # A HybridTagger returns None if its inner tagger has no probabilities.
+    if confidences is None:
+        return check_tags(tags, X).data.tolist(), None
+    # `check_tags` also checks the lengths: a row that is too short would shift the tags of all later notes.
+    return check_tags(tags, X).data.tolist(), np.clip(np.concatenate([*confidences]), 0.0, 1.0).tolist()

@@ -1,0 +1,131 @@
+"""Several processes give what one gives, in the same order, and what fails in a process is not lost."""
+
+import pickle
+import signal
+import warnings
+from concurrent.futures import BrokenExecutor, Future
+from itertools import count, islice
+
+import numpy as np
+import pytest
+from sklearn.base import BaseEstimator
+
+from sklearn_deid import Document, NoteDeidentifier, RuleTagger
+from sklearn_deid.exceptions import DeidError, WithheldWarning
+from sklearn_deid.tagging import note_processes
+from sklearn_deid.tagging.note_processes import tag_batches
+from sklearn_deid.tagging.note_tagger import NoteTagger
+
+
+class TableTagger(BaseEstimator):
+    """Finds a name, and the word "shared" if the large table is a file that processes share. A word breaks it."""
+
+    def fit(self, X, y=None):
+        self.table_ = np.arange(100_000.0)
+        return self
+
+    def predict(self, X):
+        if any("Gorse" in row for row in X):
+            raise ValueError("Gorse")
+        phi = {"Alder", "shared"} if isinstance(self.table_, np.memmap) else {"Alder"}
+        tags = np.empty(len(X), dtype=object)
+        tags[:] = [["B-PATIENT" if token in phi else "O" for token in row] for row in X]
+        return tags
+
+
+HOSTILE = [7, "a\x00b", "", "{\\rtf1 x}", None, "No pain. " * 500, "Dr. Gorse", "\ud800"]
+NOTES = [f"Note {n}. Dr. Alder came, mail to roe{n}@example.org." for n in range(30)]
+MIXED = [*NOTES[:10], *HOSTILE, *NOTES[10:]]
+
+
+def deidentify(notes, n_jobs, **settings):
+    """Redacted notes and warnings."""
+    deidentifier = NoteDeidentifier(TableTagger().fit([]), batch_size=3, on_error="withhold", n_jobs=n_jobs, **settings)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", WithheldWarning)
+        return deidentifier.redact(notes), [str(w.message) for w in caught]
+
+
+class LocalPool:
+    """Stands for the processes: the tagger travels as bytes, and batches are tagged when they are submitted."""
+
+    shut = 0
+
+    def __init__(self, n_jobs, timeout, initializer, initargs):
+        initializer(*pickle.loads(pickle.dumps(initargs)))
+
+    def submit(self, function, texts):
+        future = Future()
+        if "end" in texts:
+            future.set_exception(BrokenExecutor())
+        else:
+            future.set_result(pickle.loads(pickle.dumps(function(pickle.loads(pickle.dumps(texts))))))
+        return future
+
+    def shutdown(self, wait, kill_workers):
+        assert wait and kill_workers
+        LocalPool.shut += 1
+
+
+@pytest.fixture
+def local(monkeypatch):
+    monkeypatch.setattr(LocalPool, "shut", 0)
+    monkeypatch.setattr(note_processes, "ProcessPoolExecutor", LocalPool)
+    monkeypatch.setattr(signal, "signal", lambda *_: None)
+    yield
+    note_processes._taggers.clear()
+
+
+def test_two_processes_give_the_same_as_one_and_share_large_arrays():
+    one, two = (deidentify([*MIXED, "shared"], n_jobs) for n_jobs in (1, 2))
+    assert (one[0][-1], two[0][-1]) == ("shared", "[PATIENT]")
+    assert (one[0][:-1], one[1]) == (two[0][:-1], two[1])
+    assert [n for n, text in enumerate(one[0]) if text is None] == [10, 11, 13, 14, 16]
+    assert one[0][0] == "Note 0. Dr. [PATIENT] came, mail to roe0@example.org."
+    assert len(one[1]) == 5
+
+
+@pytest.mark.parametrize("n_jobs", [None, 2, 4, 50])
+def test_number_of_processes_changes_nothing(local, n_jobs):
+    assert deidentify(MIXED, n_jobs) == deidentify(MIXED, 1)
+    assert LocalPool.shut == (n_jobs is not None)
+
+
+def test_process_that_ends_is_an_error_and_earlier_notes_are_kept(local):
+    found = NoteDeidentifier(TableTagger().fit([]), batch_size=1, on_error="withhold", n_jobs=2).iter_annotate(
+        [*NOTES, "end", *NOTES]
+    )
+    done = [item for item, _ in islice(found, len(NOTES))]
+    with pytest.raises(DeidError, match="Use fewer jobs") as caught:
+        next(found)
+    assert (done, caught.value.__context__, LocalPool.shut) == (NOTES, None, 1)
+
+
+def test_error_names_the_note_and_holds_no_text(local):
+    deidentifier = NoteDeidentifier(TableTagger().fit([]), batch_size=1, n_jobs=2)
+    with pytest.raises(DeidError, match=r"ValueError\. \[document n2\]") as caught:
+        deidentifier.annotate([Document(f"n{n}", text) for n, text in enumerate(["Fine.", "Fine.", "Dr. Gorse"])])
+    assert "Gorse" not in str(caught.value)
+    assert caught.value.__cause__ is None
+
+
+def test_few_notes_are_read_ahead_and_processes_end_with_the_iterator(local):
+    read = []
+    notes = (read.append(n) or f"Note {n}." for n in count())
+    found = NoteDeidentifier(RuleTagger().fit([]), batch_size=2, n_jobs=2).iter_annotate(notes)
+    assert len(list(islice(found, 1))) == 1
+    assert len(read) <= 2 * (2 * 2 + 1)
+    found.close()
+    assert LocalPool.shut == 1
+
+
+def test_single_batch_starts_no_process(monkeypatch):
+    monkeypatch.setattr(note_processes, "ProcessPoolExecutor", None)
+    assert NoteDeidentifier(RuleTagger().fit([]), n_jobs=2).redact(["Fine."]) == ["Fine."]
+    assert list(tag_batches(NoteTagger(RuleTagger().fit([]), {}), [], 2)) == []
+
+
+@pytest.mark.parametrize("n_jobs", ["two", 1.5])
+def test_wrong_number_of_jobs(n_jobs):
+    with pytest.raises(ValueError, match="'n_jobs' parameter"):
+        NoteDeidentifier(RuleTagger().fit([]), n_jobs=n_jobs).redact(["Fine."])
