@@ -106,7 +106,10 @@ def tagger_from_state(state: dict[str, Any], arrays: dict[str, np.ndarray]) -> D
         problem = weight_problem(arrays)
         if problem is not None:
             raise BundleError(f"{problem} The saved tagger would find nothing reliably: train it anew.")
+        # The optimizer is left to the first training: torch imports its compiler for it, which takes two seconds.
+        tagger.builds_optimizer = False
         tagger.initialize()
+        del tagger.builds_optimizer
         tagger.module_.load_state_dict({name: torch.from_numpy(array) for name, array in weights.items()})
     except _MISFITS as error:
         raise _misfit("tagger", error) from None

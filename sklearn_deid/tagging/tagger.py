@@ -51,6 +51,7 @@ from .tagger_data import (
     word_features,
 )
 from .training_loop import NoCriterion, SequenceNet
+from .unbuilt_optimizer import UnbuiltOptimizer
 from .weight_checks import class_problem
 
 _PREFIXES = {"iob2": "BI", "bioes": "BIES"}
@@ -238,6 +239,8 @@ class DeidTagger(TokenTagger, SequenceNet):
     _pretrained: PretrainedFiles | None = None
     # As an attribute of the class: taggers of earlier versions have no such attribute.
     starts_from_tagger_ = False
+    # False while a saved tagger is loaded.
+    builds_optimizer = True
 
     def __init__(
         self,
@@ -442,6 +445,14 @@ class DeidTagger(TokenTagger, SequenceNet):
     def initialize_module(self) -> DeidTagger:
         """Build the network for the classes and the kind of X (tokens or vectors) of `fit`."""
         self.module_ = build_tagger_module(self)
+        return self
+
+    def initialize_optimizer(self, *args: Any, **kwargs: Any) -> DeidTagger:
+        """Build the optimizer, except while a saved tagger is loaded. The first training then builds it."""
+        if self.builds_optimizer:
+            super().initialize_optimizer(*args, **kwargs)
+        else:
+            self.optimizer_ = UnbuiltOptimizer()
         return self
 
     def get_params_for_optimizer(self, prefix: str, named_parameters: Any) -> Any:

@@ -19,6 +19,7 @@ from .callbacks import EarlyStoppingOnF1, LearningRateDecay, WeightAverage
 from .recall_weight import RecallWeight
 from .strategies import strategy
 from .tagger_data import SwappingDataset
+from .unbuilt_optimizer import UnbuiltOptimizer
 from .weight_checks import weight_problem
 
 # Padded cells of a batch in prediction: enough for fast matrix products, few enough for the caches of the processor.
@@ -133,6 +134,8 @@ class SequenceNet(SkorchEstimator):
         Without ``epochs``, the training has ``max_epochs`` epochs with a falling learning rate. With ``epochs``, the
         learning rate is constant.
         """
+        if isinstance(self.optimizer_, UnbuiltOptimizer):
+            self.initialize_optimizer()
         # None if the user has switched the callback off.
         decay = dict(self.callbacks_).get("lr_decay")
         if decay is not None:

@@ -1,9 +1,11 @@
 """A loaded model does what the saved one did; what is not a model is refused."""
 
 import json
+import pickle
 
 import numpy as np
 import pytest
+import torch
 from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV
@@ -22,6 +24,7 @@ from sklearn_deid import (
 )
 from sklearn_deid._storage import read_bundle, write_bundle
 from sklearn_deid.exceptions import BundleError
+from sklearn_deid.tagging.unbuilt_optimizer import UnbuiltOptimizer
 
 from .conftest import SMALL, X, Y, fit_small
 
@@ -68,6 +71,17 @@ def test_saving_a_loaded_model_writes_the_same_bytes(saved, tmp_path):
     save(load(saved), tmp_path / "again")
     for name in ("manifest.json", "arrays.safetensors"):
         assert (tmp_path / "again" / name).read_bytes() == (saved / name).read_bytes()
+
+
+def test_optimizer_of_a_loaded_tagger_is_built_for_its_training(saved):
+    loaded = pickle.loads(pickle.dumps(load(saved)))
+    assert isinstance(loaded.optimizer_, UnbuiltOptimizer)
+    loaded.set_params(lr=0.5, optimizer__weight_decay=0.25).partial_fit(X, Y)
+    assert [type(loaded.optimizer_), *(loaded.optimizer_.param_groups[0][k] for k in ("lr", "weight_decay"))] == [
+        torch.optim.NAdam,
+        0.5,
+        0.25,
+    ]
 
 
 def test_loaded_tagger_can_be_trained_on(saved):
