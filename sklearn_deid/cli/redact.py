@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from ..exceptions import DeidError
+from ..io.tables import Columns, open_table
 from ..surrogates import (
     LOCALES,
     MODES,
@@ -28,6 +29,8 @@ from .note_source import NoteSource
 from .numbering import OutputNumbers
 from .options import add_command as add
 from .options import count
+from .table_output import TableOutput
+from .table_run import columns_of, fhir_fields, redact_table
 
 _DESCRIPTION = """\
 Write notes without the PHI that a model finds in them.
@@ -68,6 +71,7 @@ def add_command(commands: Any) -> None:
         "of the same kind and form (default: label)",
     )
     _add_surrogate_options(parser)
+    _add_table_options(parser)
     parser.add_argument(
         "--number-outputs",
         metavar="KEY.csv",
@@ -78,6 +82,9 @@ def add_command(commands: Any) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Redact all notes."""
+    columns, fhir = columns_of(arguments), fhir_fields(arguments)
+    if columns is not None or fhir is not None:
+        return _run_table(arguments, columns, fhir)
     source = NoteSource(arguments.notes, arguments.format, arguments.encoding, arguments.transfer_encoding)
     path = Path(arguments.output)
     format = "jsonl" if path.suffix.lower() == ".jsonl" else "text"
@@ -100,6 +107,66 @@ def run(arguments: argparse.Namespace) -> int:
         result = _result(arguments, secret, stack)
         deidentifier = load_deidentifier(arguments)
         return annotate_notes(source, deidentifier, output, result, verb="redacted", quiet=arguments.quiet)
+
+
+def _run_table(arguments: argparse.Namespace, columns: Columns | None, fhir: dict[str, list[str]] | None) -> int:
+    """Redact the text columns of a table."""
+    for option in ("format", "transfer_encoding", "number_outputs"):
+        if getattr(arguments, option) is not None:
+            raise DeidError(f"--{option.replace('_', '-')} is not for tables.")
+    path, target = Path(arguments.notes), Path(arguments.output)
+    if not path.is_file():
+        raise DeidError("There is no such file. A table is one file.", path=str(path))
+    if target.resolve() == path.resolve():
+        raise DeidError("The output must not be the table itself.", path=str(target))
+    table = open_table(path, target, columns, fhir=fhir, encoding=arguments.encoding)
+    _check_surrogate_options(arguments)
+    secret = None if arguments.key_file is None else _key(arguments)
+    options = {"columns": None if columns is None else [list(columns.texts), *columns[1:]], "fhir": fhir}
+    stamp = run_stamp(
+        arguments, command="redact table", mode=arguments.mode, **options, **_surrogate_stamp(arguments, secret)
+    )
+    output = TableOutput(target, resume=arguments.resume, overwrite=arguments.overwrite, stamp=stamp)
+    with ExitStack() as stack:
+        result = _result(arguments, secret, stack)
+        return redact_table(table, output, load_deidentifier(arguments), result, quiet=arguments.quiet)
+
+
+def _add_table_options(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group(
+        "tables (.csv, .tsv, .jsonl, .ndjson, .parquet; all but .parquet also with .gz or .zst)"
+    )
+    group.add_argument(
+        "--text-column",
+        action="append",
+        metavar="NAME",
+        help="NOTES is a table, and this column holds texts; may be repeated. OUT is a table of the same kind, with "
+        "all other columns unchanged. A text that fails becomes NULL, in .csv and .tsv an empty cell",
+    )
+    group.add_argument("--id-column", metavar="NAME", help="column that names a row in the list of withheld rows")
+    group.add_argument(
+        "--patient-column",
+        metavar="NAME",
+        help="column of the patient, for --mode surrogate (default: the id, or each text by itself)",
+    )
+    kinds = group.add_mutually_exclusive_group()
+    kinds.add_argument(
+        "--omop",
+        action="store_true",
+        help="NOTES is a NOTE table of OMOP: the columns note_text, note_id and person_id",
+    )
+    kinds.add_argument(
+        "--fhir",
+        action="store_true",
+        help="NOTES holds a FHIR resource in each line: the narrative and text fields of DocumentReference, "
+        "DiagnosticReport, Composition, Observation and Binary. Lines that fail and other resources are left out",
+    )
+    kinds.add_argument(
+        "--fhir-profile",
+        metavar="FILE",
+        help='as --fhir, with fields from a JSON file such as {"Observation": ["note.text"], "Location": []}. '
+        "Resources with an empty list are copied unchanged",
+    )
 
 
 def _add_surrogate_options(parser: argparse.ArgumentParser) -> None:

@@ -7,7 +7,7 @@ import json
 import os
 import secrets
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from hashlib import sha256
 from pathlib import Path
 from typing import IO, Any
@@ -52,6 +52,7 @@ class RunRecord:
         self._key = b""
         self._notes: dict[str, str] = {}
         self._outputs: dict[str, list[str]] = {}
+        self._withheld: dict[str, list[list[Any]]] = {}
 
     def open(self, stamp: Mapping[str, Any], *, resume: bool = False) -> None:
         """Lock the record, and begin it anew or, with ``resume``, continue it.
@@ -73,7 +74,7 @@ class RunRecord:
         if resume:
             self._read(stamp)
             return
-        self._key, self._notes, self._outputs = secrets.token_bytes(32), {}, {}
+        self._key, self._notes, self._outputs, self._withheld = secrets.token_bytes(32), {}, {}, {}
         self._stream.truncate(0)
         self._append({"kind": _KIND, "stamp": dict(stamp), "key": self._key.hex()})
 
@@ -87,7 +88,9 @@ class RunRecord:
             return None
         return before
 
-    def add(self, name: str, note: Document, contents: Iterable[bytes]) -> None:
+    def add(
+        self, name: str, note: Document, contents: Iterable[bytes], withheld: Sequence[tuple[int, str]] = ()
+    ) -> None:
         """Record a note before its output is written.
 
         Parameters
@@ -98,9 +101,13 @@ class RunRecord:
             Note of the input.
         contents : iterable of bytes
             Contents of the files of the output, or the line in the output.
+        withheld : sequence of (int, str), default=()
+            Parts of the note that the output lacks, by their number, and the reasons.
         """
         digests = [sha256(content).hexdigest() for content in contents]
-        row = {"name": self._digest(name), "note": self._digest(_told(note)), "output": digests}
+        row: dict[str, Any] = {"name": self._digest(name), "note": self._digest(_told(note)), "output": digests}
+        if withheld:
+            row["withheld"] = [list(pair) for pair in withheld]
         self._append(row)
         self._take(row)
 
@@ -112,6 +119,10 @@ class RunRecord:
         """Whether a run has recorded an output of this name and, if given, with this content."""
         digests = self._outputs.get(self._digest(name))
         return digests is not None and (content is None or sha256(content).hexdigest() in digests)
+
+    def withheld(self, name: str) -> list[tuple[int, str]]:
+        """Parts that the output of this name lacks, and the reasons."""
+        return [(number, reason) for number, reason in self._withheld.get(self._digest(name), [])]
 
     def has_line(self, line: bytes) -> bool:
         """Whether a run has recorded this line of an output in one file."""
@@ -136,6 +147,7 @@ class RunRecord:
 
     def _take(self, row: Mapping[str, Any]) -> None:
         self._notes[row["name"]], self._outputs[row["name"]] = row["note"], row["output"]
+        self._withheld[row["name"]] = row.get("withheld", [])
 
     def _content(self) -> bytes:
         assert self._stream is not None

@@ -1,0 +1,155 @@
+"""Output of ``redact`` for a table: finished pieces beside the output, which become the output at the end."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Mapping, Sequence
+from hashlib import sha256
+from pathlib import Path
+from types import TracebackType
+from typing import Any, BinaryIO
+
+from .._atomic import new_file, write_file
+from ..exceptions import DeidError
+from ..io.tables import Table, TableChunk
+from ..text import Document
+from .run_record import RunRecord
+
+_WHOLE = "whole table"
+
+
+class TableOutput:
+    """Table that is written in pieces.
+
+    Each finished chunk is a file in the folder ``OUTPUT.pieces``, which only its owner can read. The whole table
+    appears under its name when the last chunk is finished. A run that is killed at any moment therefore repeats one
+    chunk at most, and no row is written twice.
+
+    Parameters
+    ----------
+    path : Path
+        Table to write.
+    resume, overwrite : bool
+        Whether to continue or to replace an earlier output. If both are False, an earlier output is refused.
+    stamp : mapping
+        Model and options of the run.
+
+    Raises
+    ------
+    DeidError
+        If there is an earlier output and neither option is set, or if the path is a folder.
+    """
+
+    def __init__(self, path: Path, *, resume: bool, overwrite: bool, stamp: Mapping[str, Any]) -> None:
+        self.path, self.resume, self.overwrite, self.stamp = path, resume, overwrite, dict(stamp)
+        self.pieces = path.with_name(f"{path.name}.pieces")
+        self.record = RunRecord(path)
+        self._parts: list[tuple[int, Path]] = []
+        self._digest = sha256()
+        self._is_complete = False
+        if path.is_dir():
+            raise DeidError("The output is one table, but the path is a folder.", path=str(path))
+        if self._is_used() and not resume and not overwrite:
+            raise DeidError(
+                "The output exists already. Use --resume to continue an interrupted run, --overwrite to replace the "
+                "output, or another --output.",
+                path=str(path),
+            )
+
+    def __enter__(self) -> TableOutput:
+        try:
+            self.record.open(self.stamp, resume=self.resume and (self._is_used() or self.record.path.exists()))
+            if self.overwrite:
+                shutil.rmtree(self.pieces, ignore_errors=True)
+            self.pieces.mkdir(mode=0o700, parents=True, exist_ok=True)
+            if self.resume and self.path.exists():
+                self._is_complete = self.record.has_output(_WHOLE, _file_digest(self.path))
+                if not self._is_complete:
+                    raise DeidError("The run has not written this output, or it was changed.", path=str(self.path))
+        except BaseException:
+            self.record.close()
+            raise
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.record.close()
+
+    def finished(self, number: int, chunk: TableChunk) -> list[tuple[int, str]] | None:
+        """What an earlier run has withheld of this chunk, by the number of the cell; None if the chunk is to be made.
+
+        Every chunk is asked for, in the order of the table.
+
+        Raises
+        ------
+        DeidError
+            If the whole output is complete and was made from other rows.
+        """
+        name, path = str(number), self.pieces / f"{number:08}"
+        self._parts.append((chunk.group, path))
+        self._digest.update(chunk.digest.encode())
+        is_known = self.record.has_note(name, Document(name, chunk.digest))
+        if self._is_complete and not is_known:
+            raise DeidError("The table has changed since its output was written. Use --overwrite.", path=str(self.path))
+        has_piece = is_known and path.exists() and self.record.has_output(name, path.read_bytes())
+        return self.record.withheld(name) if self._is_complete or has_piece else None
+
+    def write(self, number: int, chunk: TableChunk, content: bytes, withheld: Sequence[tuple[int, str]]) -> None:
+        """Write a chunk. It is complete on disk when the method returns."""
+        name = str(number)
+        self.record.add(name, Document(name, chunk.digest), [content], withheld)
+        write_file(self.pieces / f"{number:08}", content, private=True)
+
+    def finish(self, table: Table) -> None:
+        """Write the whole table from its pieces, under its name, and remove the pieces."""
+        if self._is_complete:
+            # An earlier output may have had more rows than the table has now.
+            if not self.record.has_note(_WHOLE, self._whole()):
+                raise DeidError(
+                    "The table has changed since its output was written. Use --overwrite.", path=str(self.path)
+                )
+        else:
+            with new_file(self.path) as stream:
+                digest = _Digest(stream)
+                table.assemble(self._parts, digest)  # type: ignore[arg-type]
+                # Recorded before the table gets its name: a killed run leaves no output without a record.
+                self.record.add(_WHOLE, self._whole(), [digest.hexdigest()])
+        shutil.rmtree(self.pieces)
+
+    def _whole(self) -> Document:
+        return Document(_WHOLE, self._digest.hexdigest())
+
+    def _is_used(self) -> bool:
+        return self.path.exists() or self.pieces.exists()
+
+
+class _Digest:
+    """Stream that passes bytes on and computes their digest."""
+
+    def __init__(self, stream: BinaryIO) -> None:
+        self._stream, self._digest, self.closed = stream, sha256(), False
+
+    def write(self, content: Any) -> int:
+        self._digest.update(content)
+        return self._stream.write(content)
+
+    def flush(self) -> None:
+        self._stream.flush()
+
+    def tell(self) -> int:
+        return self._stream.tell()
+
+    def close(self) -> None:
+        """Do nothing: the owner of the stream closes it."""
+
+    def hexdigest(self) -> bytes:
+        return self._digest.hexdigest().encode("ascii")
+
+
+def _file_digest(path: Path) -> bytes:
+    digest = sha256()
+    with path.open("rb") as stream:
+        while block := stream.read(2**20):
+            digest.update(block)
+    return digest.hexdigest().encode("ascii")

@@ -1,0 +1,165 @@
+"""Run of ``redact`` over a table: its texts are tagged in a stream, and its rows are written chunk by chunk."""
+
+from __future__ import annotations
+
+import json
+import sys
+from argparse import Namespace
+from collections import deque
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from ..exceptions import CorpusFormatError, DeidError
+from ..io.tables import FHIR_FIELDS, Columns, Table, TableChunk
+from ..text import Document
+from .annotating import Result, results_of
+from .failures import DONE, SOME_WITHHELD, one_line
+from .table_output import TableOutput
+
+_OMOP = Columns(("note_text",), "note_id", "person_id")
+_NO_TEXT = "The cell holds no text."
+
+
+def columns_of(arguments: Namespace) -> Columns | None:
+    """Columns that the options name; None if they name none.
+
+    Raises
+    ------
+    DeidError
+        If an option needs ``--text-column``, or does not go with it.
+    """
+    if arguments.text_column and (arguments.omop or arguments.fhir or arguments.fhir_profile is not None):
+        raise DeidError("--text-column does not go with --omop, --fhir and --fhir-profile, which name the texts.")
+    if arguments.omop:
+        return _OMOP
+    if arguments.text_column:
+        return Columns(tuple(dict.fromkeys(arguments.text_column)), arguments.id_column, arguments.patient_column)
+    for option, value in (("--id-column", arguments.id_column), ("--patient-column", arguments.patient_column)):
+        if value is not None:
+            raise DeidError(f"{option} needs --text-column.")
+    return None
+
+
+def fhir_fields(arguments: Namespace) -> dict[str, list[str]] | None:
+    """Text fields of FHIR resources that the options name; None without ``--fhir``.
+
+    Raises
+    ------
+    DeidError
+        If the profile is no JSON object of lists of strings.
+    """
+    if arguments.fhir_profile is None:
+        return {kind: list(paths) for kind, paths in FHIR_FIELDS.items()} if arguments.fhir else None
+    path = Path(arguments.fhir_profile)
+    try:
+        profile = json.loads(path.read_bytes())
+    except ValueError:
+        profile = None
+    if not isinstance(profile, dict) or not all(
+        isinstance(paths, list) and all(isinstance(name, str) and name for name in paths) for paths in profile.values()
+    ):
+        raise DeidError("A profile is a JSON object: types of resources, each with a list of paths.", path=str(path))
+    return profile
+
+
+def redact_table(table: Table, output: TableOutput, deidentifier: Any, result: Result, *, quiet: bool) -> int:
+    """Redact the texts of a table.
+
+    Returns
+    -------
+    int
+        Exit code: `DONE`, or `SOME_WITHHELD` if a row or a cell is withheld.
+    """
+    from tqdm import tqdm
+
+    run = _TableRun(table, output)
+    try:
+        with output, tqdm(unit=" texts", mininterval=0.5, disable=quiet, file=sys.stderr) as bar:
+            for rewritten, document in results_of(run.documents(), deidentifier, result, run.withhold):
+                run.fill(document, rewritten.text)
+                bar.update(1)
+            run.write_finished()
+            output.finish(table)
+    finally:
+        run.report()
+    return SOME_WITHHELD if run.withheld else DONE
+
+
+class _Work:
+    """Chunk whose texts come back one after the other."""
+
+    def __init__(self, number: int, chunk: TableChunk) -> None:
+        self.number, self.chunk = number, chunk
+        self.texts: list[str | None] = [None] * len(chunk.cells)
+        self.reasons: dict[int, str] = {
+            n: _NO_TEXT for n, cell in enumerate(chunk.cells) if not isinstance(cell.text, str)
+        }
+        self.n_waiting = len(chunk.cells) - len(self.reasons)
+
+
+class _TableRun:
+    def __init__(self, table: Table, output: TableOutput) -> None:
+        self.table, self.output = table, output
+        self.works: deque[_Work] = deque()
+        self.places: dict[str, tuple[_Work, int]] = {}
+        self.n_done = self.n_skipped = 0
+        self.withheld: list[tuple[str, str]] = []
+
+    def documents(self) -> Iterator[Document]:
+        """Yield the texts of the chunks that no earlier run has finished."""
+        for number, chunk in enumerate(self.table.chunks()):
+            earlier = self.output.finished(number, chunk)
+            if earlier is not None:
+                self.n_skipped += len(chunk.cells) - len(earlier)
+                self._list(chunk, earlier)
+                continue
+            work = _Work(number, chunk)
+            self.works.append(work)
+            for n, cell in enumerate(chunk.cells):
+                if n not in work.reasons:
+                    self.places[cell.place] = work, n
+                    yield Document(cell.place, cell.text, (), cell.patient_id)
+            # Results are used when the next text is asked for. Chunks without texts wait for those before them.
+            self.write_finished()
+
+    def fill(self, document: Document, text: str) -> None:
+        """Take the result of a text."""
+        work, n = self._taken(document.doc_id)
+        if any("\ud800" <= character <= "\udfff" for character in text):
+            work.reasons[n] = "The text holds a lone surrogate, which is not a character."
+        else:
+            work.texts[n] = text
+        self.write_finished()
+
+    def withhold(self, error: CorpusFormatError) -> None:
+        """Take the failure of a text."""
+        work, n = self._taken(str(error.doc_id))
+        work.reasons[n] = error.message
+        self.write_finished()
+
+    def write_finished(self) -> None:
+        """Write the chunks whose texts are all back."""
+        while self.works and not self.works[0].n_waiting:
+            work = self.works.popleft()
+            failed = sorted(work.reasons.items())
+            self.output.write(work.number, work.chunk, work.chunk.render(work.texts), failed)
+            self.n_done += len(work.texts) - len(failed)
+            self._list(work.chunk, failed)
+
+    def report(self) -> None:
+        """Print the account of the run."""
+        skipped = f", {self.n_skipped} were finished before" if self.n_skipped else ""
+        lines = [f"{self.n_done} texts redacted, {len(self.withheld)} withheld{skipped}."]
+        lines += [one_line(f"  withheld: {reason} [{place}]") for place, reason in self.withheld]
+        lines.append("All other columns or fields were copied unchanged. They are not de-identified.")
+        print(*lines, sep="\n", file=sys.stderr)
+
+    def _taken(self, place: str) -> tuple[_Work, int]:
+        work, n = self.places.pop(place)
+        work.n_waiting -= 1
+        return work, n
+
+    def _list(self, chunk: TableChunk, failed: list[tuple[int, str]]) -> None:
+        self.withheld += chunk.problems
+        self.withheld += [(chunk.cells[n].place, reason) for n, reason in failed]

@@ -1,0 +1,8 @@
+"""Tables of notes: which cells hold text, and the same table with other texts in these cells."""
+
+from .columns import Columns
+from .fhir import FHIR_FIELDS
+from .opening import open_table, table_kind
+from .table import Cell, Table, TableChunk
+
+__all__ = ["FHIR_FIELDS", "Cell", "Columns", "Table", "TableChunk", "open_table", "table_kind"]

@@ -1,0 +1,98 @@
+"""Compressed files: gzip by Python, zstd by pyarrow."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import shutil
+import zlib
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from ..._optional import import_optional
+from ..checking import SourceLocation
+
+ENDINGS = (".gz", ".zst")
+
+
+def open_decompressed(path: Path) -> BinaryIO:
+    """Open a file for reading in binary mode, decompressed if the name ends in ``.gz`` or ``.zst``.
+
+    Reading raises a CorpusFormatError if the compressed bytes are damaged or end too early.
+
+    Raises
+    ------
+    MissingDependencyError
+        If the file is compressed by zstd and pyarrow is not installed (extra ``tables``).
+    """
+    if path.suffix.lower() == ".gz":
+        return io.BufferedReader(_Decompressed(gzip.open(path, "rb"), path))
+    if path.suffix.lower() == ".zst":
+        return io.BufferedReader(_Decompressed(_pyarrow().input_stream(str(path), compression="zstd"), path))
+    return path.open("rb")
+
+
+class _Decompressed(io.RawIOBase):
+    """Stream whose errors name the file."""
+
+    def __init__(self, stream: Any, path: Path) -> None:
+        self._stream, self._path = stream, path
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        data = self._read(len(buffer))
+        buffer[: len(data)] = data
+        return len(data)
+
+    def _read(self, size: int) -> bytes:
+        try:
+            return self._stream.read(size)
+        except (EOFError, zlib.error, gzip.BadGzipFile):
+            pass
+        except OSError as error:
+            # pyarrow raises an OSError without a number for bytes that are no zstd.
+            if error.errno is not None:
+                raise
+        raise SourceLocation(str(self._path)).error("The compressed file is damaged or ends too early.")
+
+    def close(self) -> None:
+        self._stream.close()
+        super().close()
+
+
+def write_compressed(path: Path, pieces: Iterable[Path], stream: BinaryIO) -> None:
+    """Join files into a stream, compressed as the name ``path`` says. The bytes depend on the pieces alone."""
+    if path.suffix.lower() == ".gz":
+        with gzip.GzipFile(filename="", mode="wb", fileobj=stream, mtime=0) as packed:
+            _join(pieces, packed)
+    elif path.suffix.lower() == ".zst":
+        pa = _pyarrow()
+        with pa.PythonFile(_Kept(stream), mode="w") as target, pa.CompressedOutputStream(target, "zstd") as packed:
+            _join(pieces, packed)
+    else:
+        _join(pieces, stream)
+
+
+def _join(pieces: Iterable[Path], stream: Any) -> None:
+    for piece in pieces:
+        with piece.open("rb") as content:
+            shutil.copyfileobj(content, stream)
+
+
+class _Kept:
+    """Stream that pyarrow does not close."""
+
+    closed = False
+
+    def __init__(self, stream: BinaryIO) -> None:
+        self.write, self.flush = stream.write, stream.flush
+
+    def close(self) -> None:
+        """Do nothing: the owner of the stream closes it."""
+
+
+def _pyarrow() -> Any:
+    return import_optional("pyarrow", extra="tables", purpose="files with the ending .zst")

@@ -1,0 +1,130 @@
+"""Tables of delimited text: CSV and TSV."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterable, Iterator, Sequence
+from hashlib import sha256
+from itertools import islice
+from pathlib import Path
+from typing import Any, BinaryIO, NamedTuple
+
+from ..checking import SourceLocation
+from .columns import Columns
+from .compression import open_decompressed, write_compressed
+from .table import CHUNK_ROWS, Cell, TableChunk, place_of
+
+# A quote that is never closed would take the rest of the file into one cell.
+_LONGEST_CELL = 2**26
+
+
+class _Form(NamedTuple):
+    delimiter: str
+    line_end: str
+
+
+class DelimitedTable:
+    """CSV or TSV file with a header line. The output is UTF-8; cells are quoted where they need it.
+
+    Parameters
+    ----------
+    path, output : Path
+        File, and the file that `assemble` is for, whose ending decides on the compression.
+    columns : Columns
+        Columns of the texts and identifiers.
+    delimiter : str
+        Comma or tab.
+    encoding : str, optional
+        Encoding of the file. None means UTF-8, with or without a byte order mark.
+    """
+
+    def __init__(
+        self, path: Path, output: Path, columns: Columns, *, delimiter: str, encoding: str | None = None
+    ) -> None:
+        self.path, self.output, self.columns = path, output, columns
+        self.delimiter, self.encoding = delimiter, encoding or "utf-8-sig"
+
+    def chunks(self) -> Iterator[TableChunk]:
+        """Yield the header as a chunk without cells, and then the rows."""
+        with open_decompressed(self.path) as binary:
+            text = io.TextIOWrapper(binary, encoding=self.encoding, newline="")
+            first = self._next(text) or ""
+            form = _Form(self.delimiter, "\r\n" if first.endswith("\r\n") else "\n")
+            rows = self._rows(first, text)
+            header = next(rows, [])
+            places = self.columns.places(header, str(self.path))
+            yield TableChunk(_digest([header]), [], [], lambda texts: _render([header], [], texts, form))
+            number = 0
+            while block := list(islice(rows, CHUNK_ROWS)):
+                yield self._chunk(block, number, len(header), places, form)
+                number += len(block)
+
+    def assemble(self, pieces: Iterable[tuple[int, Path]], stream: BinaryIO) -> None:
+        """Join the pieces."""
+        write_compressed(self.output, (path for _, path in pieces), stream)
+
+    def _rows(self, first: str, text: Any) -> Iterator[list[str]]:
+        def lines() -> Iterator[str]:
+            yield first
+            yield from text
+
+        limit = csv.field_size_limit(_LONGEST_CELL)
+        try:
+            # A blank line is no row.
+            reader = csv.reader(lines(), delimiter=self.delimiter, strict=True)
+            while (row := self._next(reader)) is not None:
+                if row:
+                    yield row
+        finally:
+            csv.field_size_limit(limit)
+
+    def _next(self, reader: Any) -> Any:
+        """Next line or row; None at the end."""
+        place = SourceLocation(str(self.path))
+        try:
+            return next(reader, None)
+        except csv.Error:
+            problem = place.error(
+                f"The row that begins before line {reader.line_num} is not valid: a quote is not closed or not doubled."
+            )
+        except UnicodeError:
+            name, line = self.encoding.removesuffix("-sig"), getattr(reader, "line_num", 0)
+            problem = place.error(
+                f"The file is not in the encoding {name} (after line {line}). Pass encoding=... with the encoding of "
+                "the file."
+            )
+        # Rows behind a quote that is not closed cannot be told from its cell, so that the file ends here.
+        raise problem
+
+    def _chunk(self, rows: list[list[str]], before: int, width: int, places: dict[str, int], form: _Form) -> TableChunk:
+        cells: list[Cell] = []
+        targets: list[tuple[int, int]] = []
+        problems: list[tuple[str, str]] = []
+        kept: list[list[str]] = []
+        for number, row in enumerate(rows, start=before + 1):
+            if len(row) != width:
+                problems.append((place_of(number), f"The row has {len(row)} cells and the header {width}."))
+                continue
+            row_id, patient_id = self.columns.identifiers({name: row[at] for name, at in places.items()})
+            for name in self.columns.texts:
+                if row[places[name]]:
+                    cells.append(Cell(number, name, row[places[name]], row_id, patient_id))
+                    targets.append((len(kept), places[name]))
+            kept.append(row)
+        return TableChunk(_digest(rows), cells, problems, lambda texts: _render(kept, targets, texts, form))
+
+
+def _digest(rows: list[list[str]]) -> str:
+    return sha256(repr(rows).encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def _render(
+    rows: list[list[str]], targets: Sequence[tuple[int, int]], texts: Sequence[str | None], form: _Form
+) -> bytes:
+    changed = [list(row) for row in rows]
+    for (row, at), text in zip(targets, texts, strict=True):
+        changed[row][at] = text or ""
+    out = io.StringIO(newline="")
+    csv.writer(out, delimiter=form.delimiter, lineterminator=form.line_end).writerows(changed)
+    return out.getvalue().encode("utf-8")

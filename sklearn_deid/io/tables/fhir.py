@@ -1,0 +1,152 @@
+"""FHIR resources in NDJSON files, the form of bulk exports."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import hashlib
+from collections.abc import Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, NamedTuple
+
+from ..checking import SourceLocation
+from .columns import Columns
+from .json_lines import JsonLinesTable, TextField
+from .json_text import JsonPlace, find_values
+from .markup import marked_text, with_tags
+from .table import Cell
+
+#: Text fields of each type of resource. A path ends at a string, at an Attachment, or at a Narrative. "." is the
+#: resource itself, for Binary, and "section*" are sections inside of sections to any depth.
+FHIR_FIELDS: Mapping[str, Sequence[str]] = MappingProxyType(
+    {
+        "DocumentReference": ("text", "description", "content.attachment"),
+        "DiagnosticReport": ("text", "conclusion", "presentedForm"),
+        "Composition": ("text", "title", "section*.title", "section*.text"),
+        "Binary": (".",),
+        "Observation": ("text", "note.text"),
+    }
+)
+_HTML = ("text/html", "application/xhtml+xml")
+
+
+class FhirLines(JsonLinesTable):
+    """NDJSON file with a FHIR resource in each line. Only the values of the text fields change, byte by byte.
+
+    Attachments and Binary resources hold base64 of ``text/plain`` or ``text/html``. Their ``size`` and ``hash`` are
+    written anew: the old hash would let readers test guesses about the old text. A line is left out and listed if it is
+    no valid resource, if its type has no entry in the fields, or if one of its texts cannot be read or redacted.
+
+    Parameters
+    ----------
+    path, output : Path
+        File, and the file that `assemble` is for.
+    fields : mapping of str to sequence of str
+        Paths of the texts of each type of resource, such as `FHIR_FIELDS`. A type with an empty list is copied
+        unchanged.
+    """
+
+    def __init__(self, path: Path, output: Path, fields: Mapping[str, Sequence[str]]) -> None:
+        super().__init__(path, output, Columns(()))
+        self.paths = {kind: [tuple(part for part in p.split(".") if part) for p in ps] for kind, ps in fields.items()}
+
+    def fields(self, line: str, number: int, content: dict[str, Any]) -> list[TextField]:
+        """Texts of a resource."""
+        kind = content.get("resourceType")
+        if not isinstance(kind, str) or kind not in self.paths:
+            raise SourceLocation(str(self.path)).error(
+                "The resource has a type without an entry in the profile. An empty list copies the type unchanged."
+            )
+        found: list[TextField] = []
+        for path in self.paths[kind]:
+            # The place in a list makes the names of texts unique.
+            for index, place in enumerate(find_values(line, path)):
+                name = f"{'.'.join(path) or kind}[{index}]"
+                found += self._texts(line, number, name, place, _patient(content))
+        return found
+
+    def _texts(self, line: str, number: int, name: str, place: JsonPlace, patient: str | None) -> list[TextField]:
+        value = place.value
+        if isinstance(value, dict) and isinstance(value.get("div"), str):
+            text = self._of_markup(value["div"])
+            target = find_values(line, ["div"], place.start)[0]
+            cell = Cell(number, name, text.text, None, patient)
+            return [TextField(cell, lambda new: _changed(target, _restored(text, new)))]
+        if isinstance(value, dict):
+            titles = find_values(line, ["title"], place.start)
+            found = [
+                TextField(Cell(number, f"{name}.title", title.value, None, patient), partial(_changed, title))
+                for title in titles
+            ]
+            data = [] if value.get("data") is None else [self._attachment(line, number, name, place, patient)]
+            return found + data
+        return [TextField(Cell(number, name, value, None, patient), partial(_changed, place))]
+
+    def _attachment(self, line: str, number: int, name: str, place: JsonPlace, patient: str | None) -> TextField:
+        kind, _, charset = str(place.value.get("contentType")).lower().replace(" ", "").partition(";charset=")
+        if kind != "text/plain" and kind not in _HTML:
+            raise self._error("The content of the attachment is neither text/plain nor text/html.")
+        text = _decoded(place.value["data"], charset or "utf-8")
+        if text is None:
+            raise self._error("The data of the attachment are not base64, or not in the encoding of the content type.")
+        marked = self._of_markup(text) if kind in _HTML else _Plain(text, ())
+        targets = {key: find_values(line, [key], place.start) for key in ("data", "size", "hash")}
+
+        def written(new: str | None) -> list[tuple[JsonPlace, Any]] | None:
+            data = _encoded(_restored(marked, new), charset or "utf-8")
+            if data is None:
+                return None
+            values = {"data": base64.b64encode(data).decode("ascii"), "size": len(data)}
+            # FHIR defines the hash as SHA-1.
+            values["hash"] = base64.b64encode(hashlib.sha1(data, usedforsecurity=False).digest()).decode("ascii")
+            return [(target, values[key]) for key, found in targets.items() for target in found]
+
+        return TextField(Cell(number, name, marked.text, None, patient), written)
+
+    def _of_markup(self, markup: str) -> Any:
+        marked = marked_text(markup)
+        if marked is None:
+            raise self._error("The HTML holds a script, an image, a comment or an attribute that may hold text.")
+        return marked
+
+    def _error(self, reason: str) -> Exception:
+        return SourceLocation(str(self.path)).error(reason)
+
+
+class _Plain(NamedTuple):
+    text: str
+    tags: tuple[str, ...]
+
+
+def _restored(marked: Any, new: str | None) -> str | None:
+    """New text in the form of the old one."""
+    return new if new is None or isinstance(marked, _Plain) else with_tags(new, marked.tags)
+
+
+def _changed(place: JsonPlace, new: str | None) -> list[tuple[JsonPlace, Any]] | None:
+    return None if new is None else [(place, new)]
+
+
+def _patient(content: Mapping[str, Any]) -> str | None:
+    """Patient of a resource, from its reference."""
+    for key in ("subject", "patient", "securityContext"):
+        reference = content[key].get("reference") if isinstance(content.get(key), dict) else None
+        if isinstance(reference, str):
+            return reference
+    return None
+
+
+def _decoded(data: Any, charset: str) -> str | None:
+    try:
+        return base64.b64decode(data, validate=True).decode(charset)
+    except (binascii.Error, ValueError, TypeError, LookupError):
+        return None
+
+
+def _encoded(text: str | None, charset: str) -> bytes | None:
+    try:
+        return None if text is None else text.encode(charset)
+    except UnicodeError:
+        return None

@@ -1,0 +1,121 @@
+"""Tables of JSON lines: an object in each line, with texts under named keys."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from hashlib import sha256
+from itertools import islice
+from pathlib import Path
+from typing import Any, BinaryIO, NamedTuple
+
+from ...exceptions import CorpusFormatError
+from ..checking import SourceLocation
+from ..strict_json import parse_json
+from .columns import Columns
+from .compression import open_decompressed, write_compressed
+from .json_text import JsonPlace, find_values, replace_values
+from .table import CHUNK_ROWS, Cell, TableChunk, place_of
+
+
+class TextField(NamedTuple):
+    """Text in a line, and how another text is written in its place.
+
+    Parameters
+    ----------
+    cell : Cell
+        The text.
+    written : callable
+        ``written(text)`` returns places and new values. None instead of a list leaves the whole line out.
+    """
+
+    cell: Cell
+    written: Callable[[str | None], list[tuple[JsonPlace, Any]] | None]
+
+
+class JsonLinesTable:
+    """File with a JSON object in each line. Only the values of the text columns change, byte by byte.
+
+    A line that is no valid JSON object is left out and listed. A value of a text column that is no string becomes null.
+
+    Parameters
+    ----------
+    path, output : Path
+        File, and the file that `assemble` is for, whose ending decides on the compression.
+    columns : Columns
+        Keys of texts and identifiers.
+    encoding : str, optional
+        Encoding of the file. None means UTF-8. The output is UTF-8.
+    """
+
+    def __init__(self, path: Path, output: Path, columns: Columns, encoding: str | None = None) -> None:
+        self.path, self.output, self.columns, self.encoding = path, output, columns, encoding or "utf-8"
+
+    def chunks(self) -> Iterator[TableChunk]:
+        """Yield the lines."""
+        with open_decompressed(self.path) as stream:
+            number = 0
+            while lines := list(islice(stream, CHUNK_ROWS)):
+                yield self._chunk(lines, number)
+                number += len(lines)
+
+    def assemble(self, pieces: Iterable[tuple[int, Path]], stream: BinaryIO) -> None:
+        """Join the pieces."""
+        write_compressed(self.output, (path for _, path in pieces), stream)
+
+    def fields(self, line: str, number: int, content: dict[str, Any]) -> list[TextField]:
+        """Texts of a line.
+
+        Raises
+        ------
+        CorpusFormatError
+            If the line is to be left out.
+        """
+        row_id, patient_id = self.columns.identifiers(content)
+        found = []
+        for name in self.columns.texts:
+            for place in find_values(line, [name]) if content.get(name) not in (None, "") else []:
+                # A list or a number under the key is given to the tagger, which refuses it.
+                cell = Cell(number, name, content[name], row_id, patient_id)
+                found.append(TextField(cell, lambda text, place=place: [(place, text)]))  # type: ignore[misc]
+        return found
+
+    def _chunk(self, lines: list[bytes], before: int) -> TableChunk:
+        parsed: list[tuple[str, list[TextField]]] = []
+        problems = []
+        for number, line in enumerate(lines, start=before + 1):
+            problem = None
+            try:
+                parsed.append(self._parsed(line, number))
+            except CorpusFormatError as error:
+                problem = error.message
+            if problem is not None:
+                problems.append((place_of(number), problem))
+        cells = [field.cell for _, fields in parsed for field in fields]
+        digest = sha256(b"".join(lines)).hexdigest()
+        return TableChunk(digest, cells, problems, lambda texts: _render(parsed, texts))
+
+    def _parsed(self, line: bytes, number: int) -> tuple[str, list[TextField]]:
+        place = SourceLocation(str(self.path))
+        try:
+            text = line.decode(self.encoding)
+        except UnicodeError:
+            text = None
+        if text is None:
+            raise place.error(f"The line is not in the encoding {self.encoding}.")
+        if not text.strip():
+            return text, []
+        content = parse_json(place, text, f"Line {number}")
+        if not isinstance(content, dict):
+            raise place.error("The line is no JSON object.")
+        return text, self.fields(text, number, content)
+
+
+def _render(parsed: Sequence[tuple[str, list[TextField]]], texts: Sequence[str | None]) -> bytes:
+    given, out = iter(texts), []
+    for line, fields in parsed:
+        # All texts of the line are taken, also if the first one leaves it out.
+        changes = [field.written(next(given)) for field in fields]
+        known = [change for change in changes if change is not None]
+        if len(known) == len(changes):
+            out.append(replace_values(line, [pair for change in known for pair in change]))
+    return "".join(out).encode("utf-8")

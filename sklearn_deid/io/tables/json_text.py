@@ -1,0 +1,110 @@
+"""Places of values in the text of a JSON object, so that one value is replaced and all other bytes stay."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, NamedTuple
+
+from ..strict_json import dump_line
+
+_DECODER = json.JSONDecoder()
+_SPACES = " \t\n\r"
+
+
+class JsonPlace(NamedTuple):
+    """Value of a JSON text, and where it is written.
+
+    Parameters
+    ----------
+    start, end : int
+        Characters of the text.
+    value : object
+        Decoded value.
+    """
+
+    start: int
+    end: int
+    value: Any
+
+
+def find_values(text: str, path: Sequence[str], start: int = 0) -> list[JsonPlace]:
+    """Find the values of a path of keys. Lists on the way are entered.
+
+    Parameters
+    ----------
+    text : str
+        Valid JSON, in which no object has a key twice.
+    path : sequence of str
+        Keys. An empty path is the value at ``start`` itself. A key with a star is also searched inside of its values.
+    start : int, default=0
+        Where a value begins.
+
+    Examples
+    --------
+    >>> text = '{"note": [{"text": "a"}, {"by": 1, "text": "b"}]}'
+    >>> [(place.value, text[place.start : place.end]) for place in find_values(text, ["note", "text"])]
+    [('a', '"a"'), ('b', '"b"')]
+    """
+    start = _after_spaces(text, start)
+    if text[start] == "[":
+        return [place for inner in _items(text, start) for place in find_values(text, path, inner.start)]
+    if not path:
+        value, end = _DECODER.raw_decode(text, start)
+        return [JsonPlace(start, end, value)]
+    if text[start] != "{":
+        return []
+    name = path[0].removesuffix("*")
+    rests = [path[1:]] if name == path[0] else [path[1:], path]
+    return [
+        place
+        for key, inner in _members(text, start)
+        if key == name
+        for rest in rests
+        for place in find_values(text, rest, inner.start)
+    ]
+
+
+def replace_values(text: str, values: Iterable[tuple[JsonPlace, Any]]) -> str:
+    """Write other values at some places of a JSON text.
+
+    Examples
+    --------
+    >>> text = '{"n": 1.0,  "text": "Ann"}'
+    >>> replace_values(text, [(find_values(text, ["text"])[0], "Eva")])
+    '{"n": 1.0,  "text": "Eva"}'
+    """
+    parts, position = [], 0
+    for place, value in sorted(values, key=lambda pair: pair[0].start):
+        parts += [text[position : place.start], dump_line(value)]
+        position = place.end
+    return "".join([*parts, text[position:]])
+
+
+def _after_spaces(text: str, position: int) -> int:
+    while text[position] in _SPACES:
+        position += 1
+    return position
+
+
+def _members(text: str, start: int) -> Iterator[tuple[str, JsonPlace]]:
+    position = _after_spaces(text, start + 1)
+    while text[position] != "}":
+        key, position = _DECODER.raw_decode(text, position)
+        position = _after_spaces(text, _after_spaces(text, position) + 1)  # behind the colon
+        value, end = _DECODER.raw_decode(text, position)
+        yield key, JsonPlace(position, end, value)
+        position = _behind_comma(text, end)
+
+
+def _items(text: str, start: int) -> Iterator[JsonPlace]:
+    position = _after_spaces(text, start + 1)
+    while text[position] != "]":
+        value, end = _DECODER.raw_decode(text, position)
+        yield JsonPlace(position, end, value)
+        position = _behind_comma(text, end)
+
+
+def _behind_comma(text: str, end: int) -> int:
+    position = _after_spaces(text, end)
+    return _after_spaces(text, position + 1) if text[position] == "," else position

@@ -1,0 +1,93 @@
+"""Text of simple HTML as plain text with marks for the tags, and back."""
+
+from __future__ import annotations
+
+import html
+import re
+from typing import NamedTuple
+
+# A private character stands for each tag. A text that holds this character is refused.
+_MARK = "\ue000"
+# Attributes whose values are no text for readers. Others, such as title, alt and href, can hold names.
+_ATTRIBUTES = (
+    "xmlns|lang|xml:lang|dir|class|style|colspan|rowspan|border|width|height|align|valign|cellpadding|cellspacing"
+)
+_TAG = re.compile(
+    r"<(?:/\s*)?([A-Za-z][A-Za-z0-9]*)"
+    rf"""(?:\s+(?:{_ATTRIBUTES})\s*=\s*(?:"[^"<>]*"|'[^'<>]*'))*\s*/?>|<!DOCTYPE html>""",
+    re.IGNORECASE,
+)
+_INLINE = {"a", "abbr", "b", "big", "code", "em", "font", "i", "q", "s", "small", "span", "strong", "sub", "sup", "u"}
+# Their content is no text, or is text that no reader sees.
+_REFUSED = {"script", "style", "object", "embed", "iframe", "template", "svg", "math", "img", "input", "noscript"}
+
+
+class MarkedText(NamedTuple):
+    """Plain text with a mark for each tag.
+
+    Parameters
+    ----------
+    text : str
+        Text to redact. Marks of blocks are between line feeds.
+    tags : tuple of str
+        Tags in their order.
+    """
+
+    text: str
+    tags: tuple[str, ...]
+
+
+def marked_text(markup: str) -> MarkedText | None:
+    """Plain text of HTML, or None if parts of the HTML could hold text that is not read.
+
+    Comments, scripts, images and attributes such as ``title`` are such parts, and so is a ``<`` that begins no tag.
+
+    Examples
+    --------
+    >>> marked_text("<p>Seen by <b>Ann</b> &amp; Eva</p>").text
+    '\\n\\ue000\\nSeen by \\ue000Ann\\ue000 & Eva\\n\\ue000\\n'
+    >>> marked_text("<p title='Ann'>Seen</p>") is None
+    True
+    """
+    if _MARK in markup:
+        return None
+    parts, tags, position = [], [], 0
+    for tag in _TAG.finditer(markup):
+        name = (tag[1] or "html").lower()
+        parts += [html.unescape(markup[position : tag.start()]), _MARK if name in _INLINE else f"\n{_MARK}\n"]
+        tags.append(tag[0])
+        position = tag.end()
+        if name in _REFUSED:
+            return None
+    rest = [*parts[::2], html.unescape(markup[position:])]
+    # What is left of a tag that the pattern does not know begins with "<" in the markup itself.
+    if "<" in _TAG.sub("", markup) or any(_MARK in part for part in rest):
+        return None
+    return MarkedText("".join([*parts, rest[-1]]), tuple(tags))
+
+
+def with_tags(text: str, tags: tuple[str, ...]) -> str | None:
+    """Put the tags back into a redacted text. None if a mark is missing, because a name reached over a tag.
+
+    Examples
+    --------
+    >>> marked = marked_text("<p>Seen by <b>Ann</b></p>")
+    >>> with_tags(marked.text.replace("Ann", "[DOCTOR]"), marked.tags)
+    '<p>Seen by <b>[DOCTOR]</b></p>'
+    """
+    parts = text.split(_MARK)
+    if len(parts) != len(tags) + 1:
+        return None
+    out = []
+    for number, part in enumerate(parts):
+        before = number > 0 and _is_block(tags[number - 1])
+        after = number < len(tags) and _is_block(tags[number])
+        part = part.removeprefix("\n") if before else part
+        part = part.removesuffix("\n") if after else part
+        out += [html.escape(part, quote=False), tags[number] if number < len(tags) else ""]
+    return "".join(out)
+
+
+def _is_block(tag: str) -> bool:
+    name = re.match(r"<(?:/\s*)?([A-Za-z0-9]*)", tag)
+    return name is None or name[1].lower() not in _INLINE

@@ -1,0 +1,92 @@
+"""Choice of the reader of a table by the endings of its name."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from ...exceptions import DeidError
+from ..checking import SourceLocation
+from ..files import check_regular
+from .columns import Columns
+from .compression import ENDINGS
+from .delimited import DelimitedTable
+from .fhir import FhirLines
+from .json_lines import JsonLinesTable
+from .parquet import ParquetTable
+from .table import Table
+
+_KINDS = {
+    ".csv": "csv",
+    ".tsv": "tsv",
+    ".jsonl": "jsonl",
+    ".ndjson": "jsonl",
+    ".parquet": "parquet",
+}
+
+
+def table_kind(path: Path) -> str:
+    """Kind of a table by its name: "csv", "tsv", "jsonl" or "parquet". All but the last one may be compressed.
+
+    Raises
+    ------
+    DeidError
+        If the ending is unknown.
+
+    Examples
+    --------
+    >>> table_kind(Path("notes.csv.gz")), table_kind(Path("NOTES.PARQUET"))
+    ('csv', 'parquet')
+    """
+    inner = path.with_suffix("") if path.suffix.lower() in ENDINGS else path
+    kind = _KINDS.get(inner.suffix.lower())
+    if kind is None or (kind == "parquet" and inner != path):
+        raise DeidError(
+            "A table must end in .csv, .tsv, .jsonl, .ndjson or .parquet; all but .parquet also with .gz or .zst.",
+            path=str(path),
+        )
+    return kind
+
+
+def open_table(
+    path: Path,
+    output: Path,
+    columns: Columns | None = None,
+    *,
+    fhir: Mapping[str, Sequence[str]] | None = None,
+    encoding: str | None = None,
+) -> Table:
+    """Open a table for redaction.
+
+    Parameters
+    ----------
+    path : Path
+        Table to read.
+    output : Path
+        Table to write, of the same kind. Its compression may differ.
+    columns : Columns, optional
+        Columns of texts and identifiers. Needed without ``fhir``.
+    fhir : mapping of str to sequence of str, optional
+        For NDJSON exports of FHIR, the text fields of each type of resource, such as `FHIR_FIELDS`.
+    encoding : str, optional
+        Encoding of a text file. None means UTF-8.
+
+    Raises
+    ------
+    DeidError
+        If the kinds differ, or the file cannot be read.
+    """
+    check_regular(SourceLocation(str(path)), path, follow_links=False)
+    kind = table_kind(path)
+    if table_kind(output) != kind:
+        raise DeidError(f"The output must be a table of the same kind as the input: {kind}.", path=str(output))
+    if fhir is not None:
+        if kind != "jsonl":
+            raise DeidError("FHIR resources are read from .ndjson or .jsonl files.", path=str(path))
+        return FhirLines(path, output, fhir)
+    assert columns is not None
+    if kind == "parquet":
+        return ParquetTable(path, columns)
+    if kind == "jsonl":
+        return JsonLinesTable(path, output, columns, encoding)
+    return DelimitedTable(path, output, columns, delimiter="," if kind == "csv" else "\t", encoding=encoding)

@@ -1,0 +1,112 @@
+"""Tables in parquet files (extra ``tables``)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from hashlib import sha256
+from itertools import groupby
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from ..._optional import import_optional
+from ..checking import SourceLocation
+from .columns import Columns
+from .table import CHUNK_ROWS, Cell, TableChunk
+
+
+class ParquetTable:
+    """Parquet file. Row groups, types and the values of all other columns stay; withheld cells are null.
+
+    A chunk is a part of a row group. The writer needs the memory of one row group.
+
+    Parameters
+    ----------
+    path : Path
+        File to read.
+    columns : Columns
+        Columns of the texts and identifiers. Text columns are strings.
+
+    Raises
+    ------
+    CorpusFormatError
+        If the file is no parquet file, lacks a column, or has no strings in a text column.
+    MissingDependencyError
+        If pyarrow is not installed.
+    """
+
+    def __init__(self, path: Path, columns: Columns) -> None:
+        self.path, self.columns = path, columns
+        self._pa, self._pq = (
+            import_optional(name, extra="tables", purpose="parquet files") for name in ("pyarrow", "pyarrow.parquet")
+        )
+        self._file = self._opened()
+        schema = self._file.schema_arrow
+        places = columns.places(schema.names, str(path))
+        for name in columns.texts:
+            field = schema.field(places[name])
+            if field.type not in (self._pa.string(), self._pa.large_string()):
+                raise SourceLocation(str(path)).error(f"The column {name!r} holds no text, but {field.type}.")
+            # A withheld cell is null, also where the file has promised none.
+            schema = schema.set(places[name], field.with_nullable(True))
+        self._schema, self._places = schema, places
+
+    def chunks(self) -> Iterator[TableChunk]:
+        """Yield parts of the row groups."""
+        number = 0
+        for group in range(self._file.num_row_groups):
+            for batch in self._file.iter_batches(batch_size=CHUNK_ROWS, row_groups=[group]):
+                yield self._chunk(batch, number, group)
+                number += batch.num_rows
+
+    def assemble(self, pieces: Iterable[tuple[int, Path]], stream: BinaryIO) -> None:
+        """Write the row groups, one after the other."""
+        with self._pq.ParquetWriter(stream, self._schema, compression=self._compression()) as writer:
+            for _, group in groupby(pieces, key=lambda piece: piece[0]):
+                batches = [batch for _, path in group for batch in self._read(path)]
+                table = self._pa.Table.from_batches(batches, schema=self._schema)
+                writer.write_table(table, row_group_size=max(1, table.num_rows))
+
+    def _opened(self) -> Any:
+        try:
+            return self._pq.ParquetFile(str(self.path))
+        except self._pa.ArrowInvalid:
+            pass
+        raise SourceLocation(str(self.path)).error("The file is no parquet file, or is damaged.")
+
+    def _chunk(self, batch: Any, before: int, group: int) -> TableChunk:
+        cells: list[Cell] = []
+        targets: list[tuple[str, int]] = []
+        named = {name: batch.column(at).to_pylist() for name, at in self._places.items()}
+        for row in range(batch.num_rows):
+            row_id, patient_id = self.columns.identifiers({name: values[row] for name, values in named.items()})
+            for name in self.columns.texts:
+                if named[name][row]:
+                    cells.append(Cell(before + row + 1, name, named[name][row], row_id, patient_id))
+                    targets.append((name, row))
+        digest = sha256(batch.serialize()).hexdigest()
+        return TableChunk(digest, cells, [], lambda texts: self._render(batch, targets, texts), group)
+
+    def _render(self, batch: Any, targets: Sequence[tuple[str, int]], texts: Sequence[str | None]) -> bytes:
+        changed = {name: batch.column(self._places[name]).to_pylist() for name in self.columns.texts}
+        for (name, row), text in zip(targets, texts, strict=True):
+            changed[name][row] = text
+        arrays = batch.columns
+        for name, values in changed.items():
+            at = self._places[name]
+            arrays[at] = self._pa.array(values, type=self._schema.field(at).type)
+        sink = self._pa.BufferOutputStream()
+        with self._pa.ipc.new_file(sink, self._schema) as writer:
+            writer.write_batch(self._pa.RecordBatch.from_arrays(arrays, schema=self._schema))
+        return sink.getvalue().to_pybytes()
+
+    def _read(self, path: Path) -> Iterator[Any]:
+        with self._pa.OSFile(str(path), "rb") as source, self._pa.ipc.open_file(source) as reader:
+            for number in range(reader.num_record_batches):
+                yield reader.get_batch(number)
+
+    def _compression(self) -> str:
+        metadata = self._file.metadata
+        if not metadata.num_row_groups or not metadata.num_columns:
+            return "snappy"
+        name = metadata.row_group(0).column(0).compression.lower()
+        return "none" if name == "uncompressed" else name

@@ -1,0 +1,84 @@
+"""`Table`: a file with texts in named places, read chunk by chunk and written chunk by chunk."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO, NamedTuple, Protocol
+
+#: Rows of a chunk. An interrupted run repeats a chunk at most.
+CHUNK_ROWS = 500
+
+
+class Cell(NamedTuple):
+    """Text in a row of a table.
+
+    Parameters
+    ----------
+    row : int
+        Number of the row in the file, from 1, without the header.
+    column : str
+        Column or path of the text.
+    text : str
+        Text of the cell.
+    row_id, patient_id : str, optional
+        Identifiers from other columns.
+
+    Examples
+    --------
+    >>> Cell(3, "text", "Seen today.", row_id="v-17").place
+    'row 3, id v-17, column text'
+    """
+
+    row: int
+    column: str
+    text: str
+    row_id: str | None = None
+    patient_id: str | None = None
+
+    @property
+    def place(self) -> str:
+        """Description of the place for messages. Unique in a file."""
+        return place_of(self.row, self.column, self.row_id)
+
+
+def place_of(row: int, column: str | None = None, row_id: str | None = None) -> str:
+    """Place in a table, for messages."""
+    parts = [f"row {row}", None if row_id is None else f"id {row_id}", None if column is None else f"column {column}"]
+    return ", ".join(part for part in parts if part is not None)
+
+
+@dataclass(frozen=True)
+class TableChunk:
+    """Some rows of a table.
+
+    Parameters
+    ----------
+    digest : str
+        Digest of everything that the output of these rows depends on.
+    cells : sequence of Cell
+        Texts of the rows. Empty cells have none.
+    problems : sequence of (str, str)
+        Places and reasons of what is withheld without being read.
+    render : callable
+        ``render(texts)`` returns the rows as bytes, with one new text for each cell; None withholds a cell.
+    group : int, default=0
+        Number of the row group of the file.
+    """
+
+    digest: str
+    cells: Sequence[Cell]
+    problems: Sequence[tuple[str, str]]
+    render: Callable[[Sequence[str | None]], bytes]
+    group: int = 0
+
+
+class Table(Protocol):
+    """Reader of a kind of tables."""
+
+    def chunks(self) -> Iterator[TableChunk]:
+        """Yield the rows, in memory that does not grow with the table."""
+
+    def assemble(self, pieces: Iterable[tuple[int, Path]], stream: BinaryIO) -> None:
+        """Write the whole table from the files of the rendered chunks, each with its row group."""

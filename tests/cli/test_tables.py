@@ -1,0 +1,183 @@
+"""``redact`` over tables: every row once, whatever happens on the way."""
+
+import base64
+import csv
+import json
+
+import pytest
+
+from sklearn_deid import NoteDeidentifier, RuleTagger, save
+from sklearn_deid.cli.table_output import TableOutput
+from sklearn_deid.io.tables import delimited, json_lines, parquet
+
+pa = pytest.importorskip("pyarrow")
+pq = pytest.importorskip("pyarrow.parquet")
+
+HOSTILE = {5: "a\x00b", 9: "", 12: "{\\rtf1 Zyxwvutski}"}
+NOTES = [HOSTILE.get(n, f'Visit {n}, "fine".\nMail roe{n}@example.org') for n in range(20)]
+ROWS = [{"id": f"v{n}", "mrn": f"m{n // 4}", "text": text, "code": n} for n, text in enumerate(NOTES)]
+OPTIONS = ["--text-column", "text", "--id-column", "id", "--quiet"]
+
+
+@pytest.fixture(scope="module")
+def rules(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("rules") / "model"
+    save(NoteDeidentifier(RuleTagger().fit([])), folder)
+    return folder
+
+
+@pytest.fixture(autouse=True)
+def small_chunks(monkeypatch):
+    for module in (delimited, json_lines, parquet):
+        monkeypatch.setattr(module, "CHUNK_ROWS", 3)
+
+
+@pytest.fixture
+def redact(run, rules, tmp_path):
+    """Redact the table with an ending."""
+
+    def redact(kind, *options, output="out"):
+        path = tmp_path / f"notes.{kind}"
+        if not path.exists():
+            write(path)
+        return run("redact", path, "--model", rules, "--output", tmp_path / f"{output}.{kind}", *OPTIONS, *options)
+
+    return redact
+
+
+def write(path, rows=ROWS):
+    if path.suffix == ".parquet":
+        pq.write_table(pa.Table.from_pylist(rows), path, row_group_size=8)
+    elif path.suffix == ".csv":
+        with path.open("w", newline="", encoding="utf-8") as stream:
+            writer = csv.DictWriter(stream, list(rows[0]))
+            writer.writeheader()
+            writer.writerows(rows)
+    else:
+        path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+
+
+def read(path):
+    if path.suffix == ".parquet":
+        return pq.read_table(path).to_pylist()
+    if path.suffix == ".csv":
+        with path.open(newline="", encoding="utf-8") as stream:
+            return [row | {"code": int(row["code"]), "text": row["text"] or None} for row in csv.DictReader(stream)]
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+
+
+@pytest.mark.parametrize("kind", ["csv", "jsonl", "parquet"])
+def test_rows_are_redacted_and_failures_withheld(redact, tmp_path, kind):
+    code, out, err = redact(kind)
+    assert (code, out) == (1, "")
+    rows = read(tmp_path / f"out.{kind}")
+    expected = [
+        None if n in (5, 12) else text.replace(f"roe{n}@example.org", "[EMAIL]") for n, text in enumerate(NOTES)
+    ]
+    assert [row["text"] or None for row in rows] == [text or None for text in expected]
+    assert [row | {"text": 0} for row in rows] == [row | {"text": 0} for row in ROWS]
+    assert "17 texts redacted, 2 withheld." in err
+    assert "[row 6, id v5, column text]" in err and "[row 13, id v12, column text]" in err
+    assert "Zyxwvutski" not in err and "They are not de-identified" in err
+    assert not (tmp_path / f"out.{kind}.pieces").exists()
+
+
+@pytest.mark.parametrize("kind", ["csv", "parquet"])
+def test_interrupted_run_goes_on(redact, tmp_path, monkeypatch, kind):
+    redact(kind, output="whole")
+    for name in ("write", "finish"):
+        for number in (0, 2, 5) if name == "write" else (0,):
+            calls, method = [], getattr(TableOutput, name)
+
+            def interrupt(*arguments, calls=calls, method=method, number=number):
+                calls.append(1)
+                if len(calls) > number:
+                    raise KeyboardInterrupt
+                method(*arguments)
+
+            with monkeypatch.context() as patch:
+                patch.setattr(TableOutput, name, interrupt)
+                assert redact(kind, "--resume")[0] == 130
+            assert not (tmp_path / f"out.{kind}").exists()
+    code, _, err = redact(kind, "--resume")
+    assert (code, "0 texts redacted, 2 withheld, 17 were finished before." in err) == (1, True)
+    assert (tmp_path / f"out.{kind}").read_bytes() == (tmp_path / f"whole.{kind}").read_bytes()
+    code, _, err = redact(kind, "--resume")
+    assert (code, "2 withheld, 17 were finished before." in err) == (1, True)
+
+
+def test_damaged_piece_is_made_anew(redact, tmp_path, monkeypatch):
+    redact("csv", output="whole")
+    with monkeypatch.context() as patch:
+        patch.setattr(TableOutput, "finish", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
+        redact("csv")
+    (tmp_path / "out.csv.pieces" / "00000001").write_bytes(b"v0,m0,raw,0\n")
+    (tmp_path / "out.csv.pieces" / "00000099").write_bytes(b"v0,m0,raw,0\n")
+    assert redact("csv", "--resume")[0] == 1
+    assert (tmp_path / "out.csv").read_bytes() == (tmp_path / "whole.csv").read_bytes()
+
+
+@pytest.mark.parametrize("rows", [ROWS[:-4], [*ROWS, ROWS[0]], [ROWS[0] | {"code": 7}, *ROWS[1:]]])
+def test_changed_table_is_refused_when_its_output_is_complete(redact, tmp_path, rows):
+    redact("jsonl")
+    before = (tmp_path / "out.jsonl").read_bytes()
+    write(tmp_path / "notes.jsonl", rows)
+    code, _, err = redact("jsonl", "--resume")
+    assert (code, "The table has changed" in err) == (2, True)
+    assert (tmp_path / "out.jsonl").read_bytes() == before
+    assert redact("jsonl", "--overwrite")[0] == 1
+    assert len(read(tmp_path / "out.jsonl")) == len(rows)
+
+
+def test_earlier_and_foreign_outputs_are_refused(redact, tmp_path):
+    assert redact("csv")[0] == 1
+    assert "The output exists already" in redact("csv")[2]
+    assert "differs from this one in: mode" in redact("csv", "--resume", "--mode", "mask")[2]
+    (tmp_path / "out.csv").write_text("id,text\n1,raw\n")
+    assert "was changed" in redact("csv", "--resume")[2]
+    (tmp_path / "out.csv.run").unlink()
+    assert "no record of an earlier run" in redact("csv", "--resume")[2]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--text-column", "nothing"], "no column of the name 'nothing'"),
+        (["--number-outputs", "key.csv"], "--number-outputs is not for tables"),
+        (["--format", "jsonl"], "--format is not for tables"),
+        (["--omop"], "--text-column does not go with"),
+        (["--fhir"], "--text-column does not go with"),
+    ],
+)
+def test_wrong_options(redact, tmp_path, options, message):
+    code, _, err = redact("csv", *options)
+    assert (code, message in err) == (2, True)
+    assert not (tmp_path / "out.csv").exists()
+
+
+def test_surrogates_of_a_patient_agree_between_rows(run, rules, tmp_path):
+    rows = [{"note_id": n, "person_id": p, "note_text": "Mail roe@example.org"} for n, p in enumerate([1, 1, 2])]
+    pq.write_table(pa.Table.from_pylist(rows), tmp_path / "note.parquet")
+    arguments = ["redact", tmp_path / "note.parquet", "--model", rules, "--omop", "--mode", "surrogate", "--quiet"]
+    code, _, _ = run(*arguments, "--key-file", tmp_path / "key", "--output", tmp_path / "out.parquet")
+    texts = [row["note_text"] for row in read(tmp_path / "out.parquet")]
+    assert (code, texts[0] == texts[1], texts[0] == texts[2], "roe@" in str(texts)) == (0, True, False, False)
+
+
+def test_fhir(run, rules, tmp_path):
+    page = base64.b64encode(b"<p>Mail <b>roe@example.org</b></p>").decode()
+    lines = [
+        '{"resourceType": "Observation", "note": [{"text": "Mail roe@example.org"}], "value": 1.50}',
+        json.dumps({"resourceType": "Binary", "contentType": "text/html", "data": page}),
+        '{"resourceType": "Patient", "name": "Zyxwvutski"}',
+    ]
+    (tmp_path / "in.ndjson").write_text("\n".join(lines))
+    arguments = ["redact", tmp_path / "in.ndjson", "--model", rules, "--quiet", "--output"]
+    code, _, err = run(*arguments, tmp_path / "out.ndjson", "--fhir")
+    first, second = (tmp_path / "out.ndjson").read_text().splitlines()
+    assert (code, first) == (1, lines[0].replace("roe@example.org", "[EMAIL]"))
+    assert base64.b64decode(json.loads(second)["data"]) == b"<p>Mail <b>[EMAIL]</b></p>"
+    assert "[row 3]" in err and "Zyxwvutski" not in err
+    (tmp_path / "profile.json").write_text('{"Observation": ["note.text"], "Patient": [], "Binary": "."}')
+    code, _, err = run(*arguments, tmp_path / "other.ndjson", "--fhir-profile", tmp_path / "profile.json")
+    assert (code, "A profile is a JSON object" in err) == (2, True)

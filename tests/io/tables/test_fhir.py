@@ -1,0 +1,177 @@
+"""Only the named fields of FHIR resources change: everything else is the same byte for byte."""
+
+import base64
+import hashlib
+import json
+
+import numpy as np
+import pytest
+
+from sklearn_deid.io.tables import FHIR_FIELDS, open_table
+from sklearn_deid.io.tables.json_text import find_values, replace_values
+from sklearn_deid.io.tables.markup import marked_text, with_tags
+
+NAME = "Zyxwvutski"
+
+
+def encoded(text, charset="utf-8"):
+    return base64.b64encode(text.encode(charset)).decode()
+
+
+def resource(rng, number):
+    """A resource with the name in all of its texts, and with structure that is to stay."""
+    div = f'<div xmlns="http://www.w3.org/1999/xhtml"><p>Seen {NAME} &amp; <b>well</b></p></div>'
+    text = {"status": "generated", "div": div}
+    attachment = {"contentType": "text/plain; charset=iso-8859-1", "data": encoded(f"{NAME} é", "latin-1")}
+    attachment |= {"size": 12, "hash": "aaaa", "title": f"For {NAME}", "creation": "2020-01-01"}
+    page = {"contentType": "text/html", "data": encoded(f"<html><body><p>{NAME}<br/>well</p></body></html>")}
+    kinds = {
+        "DocumentReference": {"text": text, "description": NAME, "content": [{"attachment": attachment}, {"x": 1}]},
+        "DiagnosticReport": {"conclusion": NAME, "presentedForm": [attachment, page], "code": {"text": "CT"}},
+        "Composition": {
+            "title": NAME,
+            "section": [{"title": NAME, "text": text, "section": [{"text": text, "section": [{"title": NAME}]}]}],
+        },
+        "Binary": {"contentType": "text/plain", "data": encoded(NAME)},
+        "Observation": {
+            "note": [{"text": NAME, "time": "2020"}, {"text": f"{NAME} again"}],
+            "valueQuantity": {"value": 1.50},
+        },
+    }
+    kind = str(rng.choice(list(kinds)))
+    whole = {"resourceType": kind, "id": f"r{number}", "subject": {"reference": f"Patient/{number % 7}"}, **kinds[kind]}
+    spaces = [None, (", ", ": "), (",", ":")][rng.integers(3)]
+    return json.dumps(whole, separators=spaces, ensure_ascii=bool(rng.integers(2)))
+
+
+def leaves(value, path=()):
+    """All values without parts, by their path."""
+    if isinstance(value, (dict, list)):
+        items = value.items() if isinstance(value, dict) else enumerate(value)
+        return {k: v for key, inner in items for k, v in leaves(inner, (*path, key)).items()}
+    return {path: value}
+
+
+def redacted(tmp_path, lines, function, fields=FHIR_FIELDS):
+    """Lines of the output, and what was listed."""
+    path, output = tmp_path / "in.ndjson", tmp_path / "out.ndjson"
+    path.write_text("".join(line + "\n" for line in lines), encoding="utf-8")
+    table = open_table(path, output, fhir=fields)
+    chunks = list(table.chunks())
+    done = b"".join(chunk.render([function(cell.text) for cell in chunk.cells]) for chunk in chunks)
+    return done.decode().splitlines(), [problem for chunk in chunks for problem in chunk.problems], chunks
+
+
+def test_only_the_named_fields_change(tmp_path):
+    rng = np.random.default_rng(0)
+    lines = [resource(rng, n) for n in range(300)]
+    found, problems, chunks = redacted(tmp_path, lines, lambda text: text.replace(NAME, "[X]"))
+    assert (len(found), problems) == (300, [])
+    changed = set()
+    for before, after in zip(map(json.loads, lines), map(json.loads, found), strict=True):
+        old, new = leaves(before), leaves(after)
+        assert list(old) == list(new)
+        changed |= {tuple(k for k in path if isinstance(k, str)) for path in old if old[path] != new[path]}
+        texts = [base64.b64decode(v).decode("latin-1") if p[-1] == "data" else str(v) for p, v in new.items()]
+        assert not any(NAME in text for text in texts)
+    assert {path[-1] for path in changed} == {
+        "div",
+        "description",
+        "conclusion",
+        "title",
+        "data",
+        "size",
+        "hash",
+        "text",
+    }
+    assert not any("code" in path for path in changed)
+    places = [cell.place for chunk in chunks for cell in chunk.cells]
+    assert len(set(places)) == len(places)
+    assert {cell.patient_id for chunk in chunks for cell in chunk.cells} == {f"Patient/{n}" for n in range(7)}
+
+
+def test_unchanged_texts_give_the_same_bytes(tmp_path):
+    rng = np.random.default_rng(1)
+    lines = [line for line in (resource(rng, n) for n in range(40)) if '"Observation"' in line and "\\" not in line]
+    assert len(lines) > 3
+    lines += ['{"resourceType":"Observation",  "note":[ {"text":"a"} ], "value":1.50E2}', '{"resourceType":"Location"}']
+    found, problems, _ = redacted(tmp_path, lines, str, {"Observation": ["note.text"], "Location": []})
+    assert (found, problems) == (lines, [])
+
+
+def test_size_and_hash_are_those_of_the_new_data(tmp_path):
+    data = {"contentType": "text/plain", "data": encoded(NAME), "hash": "old", "size": 1}
+    line = json.dumps({"resourceType": "DocumentReference", "content": [{"attachment": data}]})
+    (found,), _, _ = redacted(tmp_path, [line], lambda text: "[X]")
+    new = json.loads(found)["content"][0]["attachment"]
+    expected = base64.b64encode(hashlib.sha1(b"[X]").digest()).decode()
+    assert (new["data"], new["size"], new["hash"]) == (encoded("[X]"), 3, expected)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "{not json",
+        '{"resourceType": "Patient", "name": [{"family": "Zyxwvutski"}]}',
+        '{"id": "1"}',
+        '{"resourceType": ["Binary"]}',
+        '{"resourceType": "Binary", "contentType": "application/pdf", "data": "QQ=="}',
+        '{"resourceType": "Binary", "data": "QQ=="}',
+        '{"resourceType": "Binary", "contentType": "text/plain", "data": "Zyxwvutski!"}',
+        '{"resourceType": "Binary", "contentType": "text/plain; charset=none", "data": "QQ=="}',
+        '{"resourceType": "Binary", "contentType": "text/plain", "data": 5}',
+        json.dumps({"resourceType": "Binary", "contentType": "text/html", "data": encoded("<script>x</script>")}),
+        json.dumps({"resourceType": "Observation", "text": {"div": "<p title='Zyxwvutski'>x</p>"}}),
+    ],
+)
+def test_lines_that_cannot_be_read_are_left_out_and_listed(tmp_path, line):
+    good = '{"resourceType": "Observation", "note": [{"text": "a"}]}'
+    found, problems, _ = redacted(tmp_path, [line, good], str)
+    assert found == [good]
+    assert [place for place, _ in problems] == ["row 1"]
+    assert NAME not in str(problems)
+
+
+def test_line_with_one_text_that_fails_is_left_out(tmp_path):
+    lines = [
+        '{"resourceType": "Observation", "note": [{"text": "a"}, {"text": "b"}]}',
+        '{"resourceType": "Observation"}',
+    ]
+    found, _, _ = redacted(tmp_path, lines, lambda text: None if text == "a" else text)
+    assert found == lines[1:]
+
+
+@pytest.mark.parametrize(
+    "markup",
+    [
+        "<p>K < 3</p>",
+        "<!-- Ann -->",
+        '<img alt="Ann">',
+        '<a href="mailto:ann@x.org">x</a>',
+        "a\ue000b",
+        "&#xe000;",
+        "<p",
+    ],
+)
+def test_markup_that_may_hide_text_is_refused(markup):
+    assert marked_text(markup) is None
+
+
+@pytest.mark.parametrize("markup", ["", "a", "<p>a</p>b<br>c", "<b>a</b>\n\n<p>\nb\n</p>", "&lt;b&gt; &amp;amp;"])
+def test_markup_comes_back(markup):
+    marked = marked_text(markup)
+    assert with_tags(marked.text, marked.tags) == markup
+    assert with_tags(marked.text + "\ue000", marked.tags) is None
+
+
+def test_values_are_replaced_where_they_are_written():
+    text = '[{"a": [{"b": "x"}, {"b": [1, "y"]}], "b": "z", "c\\u0041": {}}, {}, [], "b"]'
+    found = find_values(text, ["a", "b"])
+    assert [place.value for place in found] == ["x", 1, "y"]
+    assert json.loads(replace_values(text, [(place, None) for place in found]))[0]["a"] == [
+        {"b": None},
+        {"b": [None, None]},
+    ]
+    assert [place.value for place in find_values(text, ["cA"])] == [{}]
+    nested = '{"s": [{"t": 1, "s": [{"s": [{"t": 3}], "t": 2}]}]}'
+    assert sorted(place.value for place in find_values(nested, ["s*", "t"])) == [1, 2, 3]

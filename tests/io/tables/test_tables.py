@@ -1,0 +1,175 @@
+"""A table comes back with other texts in the named cells, and with everything else as it was."""
+
+import csv
+import gzip
+import io
+import json
+
+import pytest
+
+from sklearn_deid.exceptions import CorpusFormatError, DeidError
+from sklearn_deid.io.tables import Columns, delimited, json_lines, open_table, parquet
+
+pa = pytest.importorskip("pyarrow")
+pq = pytest.importorskip("pyarrow.parquet")
+
+COLUMNS = Columns(("text", "plan"), "id", "mrn")
+ROWS = [
+    {"id": f"v{n}", "mrn": n // 3, "text": f'Dr. "Alder", {n}\nfine, é', "plan": None if n % 2 else f"call {n}"}
+    for n in range(23)
+]
+KINDS = ["csv", "tsv", "csv.gz", "tsv.zst", "jsonl", "ndjson.gz", "jsonl.zst", "parquet"]
+
+
+@pytest.fixture(autouse=True)
+def small_chunks(monkeypatch):
+    for module in (delimited, json_lines, parquet):
+        monkeypatch.setattr(module, "CHUNK_ROWS", 4)
+
+
+def packed(name, data):
+    if name.endswith(".gz"):
+        return gzip.compress(data)
+    return pa.compress(data, "zstd", asbytes=True) if name.endswith(".zst") else data
+
+
+def unpacked(path):
+    if path.suffix == ".gz":
+        return gzip.decompress(path.read_bytes())
+    return pa.input_stream(str(path), compression="zstd").read() if path.suffix == ".zst" else path.read_bytes()
+
+
+def written(path, rows=ROWS):
+    """Write a table with the kind of its name."""
+    kind = path.name.split(".")[1]
+    if kind == "parquet":
+        pq.write_table(pa.Table.from_pylist(rows), path, row_group_size=10, compression="gzip")
+    elif kind in ("csv", "tsv"):
+        out = io.StringIO(newline="")
+        writer = csv.DictWriter(out, list(rows[0]), delimiter="," if kind == "csv" else "\t")
+        writer.writeheader()
+        writer.writerows(rows)
+        path.write_bytes(packed(path.name, out.getvalue().encode()))
+    else:
+        path.write_bytes(packed(path.name, "".join(json.dumps(row) + "\n" for row in rows).encode()))
+    return path
+
+
+def rows_of(path):
+    """Rows of a table. A cell of CSV is a string, and empty where it is null."""
+    kind = path.name.split(".")[1]
+    if kind == "parquet":
+        return pq.read_table(path).to_pylist()
+    data = unpacked(path)
+    if kind in ("csv", "tsv"):
+        text = io.StringIO(data.decode(), newline="")
+        return list(csv.DictReader(text, delimiter="," if kind == "csv" else "\t", strict=True))
+    return [json.loads(line) for line in data.splitlines()]
+
+
+def change(table, output, function):
+    """Write the table with ``function`` of each text; the chunks."""
+    chunks, pieces = list(table.chunks()), []
+    for number, chunk in enumerate(chunks):
+        piece = output.with_name(f"piece-{number}")
+        piece.write_bytes(chunk.render([function(cell.text) for cell in chunk.cells]))
+        pieces.append((chunk.group, piece))
+    with output.open("wb") as stream:
+        table.assemble(pieces, stream)
+    return chunks
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_texts_change_and_nothing_else(tmp_path, kind):
+    path, output = written(tmp_path / f"notes.{kind}"), tmp_path / f"out.{kind}"
+    chunks = change(open_table(path, output, COLUMNS), output, str.upper)
+    expected = [
+        {name: value.upper() if name in COLUMNS.texts and value else value for name, value in row.items()}
+        for row in rows_of(path)
+    ]
+    assert rows_of(output) == expected
+    cells = [cell for chunk in chunks for cell in chunk.cells]
+    assert len(cells) == 23 + 12
+    assert (cells[1].place, cells[1].row_id, cells[1].patient_id) == ("row 1, id v0, column plan", "v0", "0")
+    assert len({chunk.digest for chunk in chunks}) == len(chunks)
+
+
+@pytest.mark.parametrize("kind", ["csv", "jsonl", "parquet"])
+def test_withheld_texts_are_null(tmp_path, kind):
+    path, output = written(tmp_path / f"notes.{kind}"), tmp_path / f"out.{kind}"
+    change(open_table(path, output, COLUMNS), output, lambda text: None)
+    assert {row["text"] for row in rows_of(output)} == ({""} if kind == "csv" else {None})
+    assert [str(row["id"]) for row in rows_of(output)] == [row["id"] for row in ROWS]
+
+
+def test_row_groups_types_and_metadata_of_parquet_stay(tmp_path):
+    path, output = tmp_path / "notes.parquet", tmp_path / "out.parquet"
+    schema = pa.schema(
+        [pa.field("text", pa.large_string(), nullable=False), pa.field("at", pa.timestamp("us", tz="UTC"))],
+        metadata={"owner": "ward"},
+    )
+    table = pa.table({"text": ["a"] * 9, "at": pa.array(range(9), type=pa.timestamp("us", tz="UTC"))}, schema=schema)
+    pq.write_table(table, path, row_group_size=5, compression="zstd")
+    change(open_table(path, output, Columns(("text",))), output, lambda text: text)
+    before, after = pq.ParquetFile(path), pq.ParquetFile(output)
+    assert [after.metadata.row_group(n).num_rows for n in range(after.num_row_groups)] == [5, 4]
+    assert after.metadata.row_group(0).column(0).compression == "ZSTD"
+    assert after.schema_arrow.metadata[b"owner"] == b"ward"
+    assert after.schema_arrow.field("at") == before.schema_arrow.field("at")
+    assert after.read().to_pylist() == before.read().to_pylist()
+
+
+def test_other_bytes_of_json_lines_stay(tmp_path):
+    path, output = tmp_path / "notes.jsonl", tmp_path / "out.jsonl"
+    line = '{ "n" : 1.50e0, "text":"a\\u00e9", "big":123456789012345678901234567890,"x":{"text":"\\u0041"} }\r\n'
+    path.write_bytes(line.encode() + b"\n")
+    change(open_table(path, output, Columns(("text",))), output, lambda text: text + "!")
+    assert output.read_bytes().decode() == line.replace("a\\u00e9", "aé!") + "\n"
+
+
+def test_broken_lines_and_rows_are_left_out_and_listed(tmp_path):
+    path, output = tmp_path / "notes.jsonl", tmp_path / "out.jsonl"
+    path.write_bytes(b'{"text": "a"}\n{"text": "Zyxw\n{"text": "b", "text": "c"}\n[1]\n\xff\n{"text": 5}\n')
+    (chunk, second) = change(open_table(path, output, Columns(("text",))), output, lambda t: t if t == "a" else None)
+    problems = [*chunk.problems, *second.problems]
+    assert [place for place, _ in problems] == ["row 2", "row 3", "row 4", "row 5"]
+    assert "Zyxw" not in str(problems)
+    assert output.read_bytes() == b'{"text": "a"}\n{"text": null}\n'
+    path, output = tmp_path / "notes.csv", tmp_path / "out.csv"
+    path.write_bytes(b"id,text\r\n1,a\r\n2,b,c\r\n\r\n3\r\n4,d\r\n")
+    chunks = change(open_table(path, output, Columns(("text",))), output, str.upper)
+    assert [place for chunk in chunks for place, _ in chunk.problems] == ["row 2", "row 3"]
+    assert output.read_bytes() == b"id,text\r\n1,A\r\n4,D\r\n"
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("a.csv", b'id,text\n1,"Zyxw\n2,b\n', "a quote is not closed"),
+        ("a.csv", b"id,text\n1,Zyxw \xff\n", "not in the encoding utf-8"),
+        ("a.csv", b"id,note\n1,Zyxw\n", "no column of the name 'text'"),
+        ("a.csv", b"text,text\n1,Zyxw\n", "more than one column"),
+        ("a.csv", b"", "no column of the name 'text'"),
+        ("a.csv.gz", gzip.compress(b"id,text\n1,Zyxw\n" * 99)[:-9], "damaged or ends too early"),
+        ("a.csv.gz", b"id,text\n1,Zyxw\n", "damaged or ends too early"),
+        ("a.jsonl.zst", b"id,text\n1,Zyxw\n", "damaged or ends too early"),
+        ("a.parquet", b"id,text\n1,Zyxw\n", "no parquet file"),
+        ("a.xlsx", b"Zyxw", "must end in .csv"),
+        ("a.parquet.gz", b"Zyxw", "must end in .csv"),
+    ],
+)
+def test_damaged_tables_are_refused(tmp_path, name, content, message):
+    path = tmp_path / name
+    path.write_bytes(content)
+    with pytest.raises(DeidError, match=message) as caught:
+        list(open_table(path, path.with_name(f"out-{name}"), Columns(("text",))).chunks())
+    assert "Zyxw" not in str(caught.value)
+    assert caught.value.__context__ is None
+
+
+def test_columns_of_other_types_are_refused(tmp_path):
+    path = written(tmp_path / "notes.parquet")
+    with pytest.raises(CorpusFormatError, match="'mrn' holds no text, but int64"):
+        open_table(path, tmp_path / "out.parquet", Columns(("mrn",)))
+    with pytest.raises(DeidError, match="same kind as the input: parquet"):
+        open_table(path, tmp_path / "out.csv", COLUMNS)
