@@ -2,6 +2,9 @@
 
 from importlib.util import find_spec
 
-_NEEDS = {"hf_datasets.py": "datasets", "presidio.py": "presidio_analyzer"}
+_NEEDS = {"hf_datasets.py": "datasets", "presidio.py": "presidio_analyzer", "frames.py": "narwhals"}
+_SERVICE = ("app.py", "forms.py", "guard.py")
 
 collect_ignore = [module for module, package in _NEEDS.items() if find_spec(package) is None]
+if find_spec("fastapi") is None:
+    collect_ignore += [f"service/{module}" for module in _SERVICE]

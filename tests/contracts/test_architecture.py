@@ -40,7 +40,18 @@ MAY_IMPORT = {
     "audit": ["embeddings", "federated", "metrics", "pseudonyms", "representations", "tagging", "text"],
     "plotting": ["audit", "embeddings", "metrics"],
     "integrations": ["surrogates", "tagging", "text"],
-    "cli": ["audit", "datasets", "federated", "io", "metrics", "representations", "surrogates", "tagging", "text"],
+    "cli": [
+        "audit",
+        "datasets",
+        "federated",
+        "integrations",
+        "io",
+        "metrics",
+        "representations",
+        "surrogates",
+        "tagging",
+        "text",
+    ],
 }
 MOST_FLOORS = 10
 HEAVY = {"torch", "skorch", "spacy", "gensim", "pandas", "pyarrow", "matplotlib"}

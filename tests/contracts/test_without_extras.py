@@ -38,10 +38,12 @@ PACKAGES = {
     "presidio": "presidio_analyzer",
     "datasets": "datasets",
     "mapping": "cryptography",
+    "serve": "fastapi",
+    "tables": "pyarrow",
 }
 # No part of the package asks for these.
 FOR_DEVELOPERS = {"benchmarks", "docs", "lint", "test"}
-INSTALLED = [package for package in [*PACKAGES.values(), "pyarrow", "tokenizers"] if find_spec(package)]
+INSTALLED = [package for package in [*PACKAGES.values(), "tokenizers"] if find_spec(package)]
 pytestmark = pytest.mark.skipif(
     bool(INSTALLED) and "SKLEARN_DEID_NO_EXTRAS" not in os.environ,
     reason=f"needs an environment without {', '.join(INSTALLED)}",
@@ -100,6 +102,19 @@ def mapping():
     MappingFile(Path("mapping"), bytes(32))
 
 
+def tables():
+    from sklearn_deid.io.tables import Columns, open_table
+
+    Path("notes.parquet").touch()
+    open_table(Path("notes.parquet"), Path("out.parquet"), Columns(("text",)))
+
+
+def service():
+    from sklearn_deid.integrations.service.app import make_app
+
+    make_app("a-model")
+
+
 ASKS_FOR = {
     "glove": pseudonyms_of_glove,
     "frames": table_as_frame,
@@ -110,6 +125,8 @@ ASKS_FOR = {
     "datasets": data_sets,
     "presidio": recogniser,
     "mapping": mapping,
+    "serve": service,
+    "tables": tables,
 }
 
 
@@ -129,7 +146,8 @@ def test_every_extra_is_asked_for():
 
 
 @pytest.mark.parametrize("extra", ASKS_FOR)
-def test_missing_extra_is_named(extra):
+def test_missing_extra_is_named(extra, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
     with pytest.raises(MissingDependencyError, match=rf"pip install 'sklearn-deid\[{extra}\]'"):
         ASKS_FOR[extra]()
 

@@ -1,0 +1,143 @@
+"""``sklearn-deid serve``: redact texts for other programs over HTTP."""
+
+from __future__ import annotations
+
+import argparse
+import logging
+import os
+import socket
+import sys
+from ipaddress import ip_address
+from pathlib import Path
+from typing import Any
+
+from .._optional import import_optional
+from ..exceptions import DeidError
+from .options import add_command as add
+from .options import add_machine_options, count, set_machine
+
+_DESCRIPTION = """\
+Redact texts for other programs, over HTTP and in the forms of Presidio's analyzer and anonymizer.
+
+The service listens on this computer only. For other computers, --token-file is needed, and a proxy that
+encrypts the connection: the service itself speaks HTTP without encryption.
+
+A request that fails gets an error without text. Logs and metrics hold request ids, paths, codes and times,
+and no text. SIGTERM and Ctrl-C end the service after the accepted requests."""
+
+_EPILOG = """\
+example: start the service, and redact a note
+  sklearn-deid serve --model my-model
+  curl -d '{"text": "Seen by Dr. Alder."}' -H 'Content-Type: application/json' http://127.0.0.1:8000/redact
+
+exit codes: 0 ended by a signal, 2 failed"""
+
+_LOCAL_NAMES = ("localhost", "127.0.0.1", "[::1]")
+
+
+def add_command(commands: Any) -> None:
+    """Add the parser of this command."""
+    parser = add(
+        commands, "serve", run, summary="redact texts for other programs", description=_DESCRIPTION, epilog=_EPILOG
+    )
+    parser.add_argument("--model", required=True, metavar="FOLDER", help="model folder that 'train' has written")
+    where = parser.add_mutually_exclusive_group()
+    where.add_argument(
+        "--host", default="127.0.0.1", help="address to listen on (default: 127.0.0.1, this computer only)"
+    )
+    where.add_argument("--socket", metavar="PATH", help="listen on a Unix socket that only its owner can open")
+    parser.add_argument("--port", type=count, default=8000, metavar="N", help="port (default: 8000)")
+    parser.add_argument(
+        "--token-file",
+        metavar="FILE",
+        help="file with a secret of at least 16 characters, which requests send in 'Authorization: Bearer SECRET'",
+    )
+    parser.add_argument(
+        "--max-bytes", type=count, default=1_000_000, metavar="N", help="largest request (default: 1000000)"
+    )
+    parser.add_argument("--rate", type=count, metavar="N", help="requests of a client in a minute (default: no limit)")
+    parser.add_argument(
+        "--timeout", type=count, default=60, metavar="S", help="seconds until a request is given up (default: 60)"
+    )
+    add_machine_options(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Serve until a signal arrives."""
+    uvicorn = import_optional("uvicorn", extra="serve", purpose="the service")
+    from ..integrations.service.app import make_app
+    from ..integrations.service.guard import ServiceLimits
+
+    limits = ServiceLimits(
+        token=_token(arguments),
+        hosts=_LOCAL_NAMES if arguments.socket is None and _is_loopback(arguments.host) else None,
+        max_bytes=arguments.max_bytes,
+        rate=arguments.rate,
+        timeout=float(arguments.timeout),
+    )
+    listener = _listener(arguments)
+    try:
+        app = make_app(arguments.model, limits, device=set_machine(arguments))
+        _log_to_standard_error()
+        # uvicorn's access log would hold paths and queries as they are sent, and its errors messages with text.
+        config = uvicorn.Config(app, access_log=False, log_config=None, server_header=False, lifespan="off")
+        print(f"sklearn-deid: the service listens on {_address(arguments)}.", file=sys.stderr)
+        try:
+            uvicorn.Server(config).run(sockets=[listener])
+        except KeyboardInterrupt:  # the server has ended, and repeats the signal that ended it
+            pass
+    finally:
+        listener.close()
+        if arguments.socket is not None:
+            Path(arguments.socket).unlink(missing_ok=True)
+    return 0
+
+
+def _token(arguments: argparse.Namespace) -> str | None:
+    if arguments.token_file is None:
+        if arguments.socket is None and not _is_loopback(arguments.host):
+            raise DeidError("Other computers could send requests to this address. Set --token-file, or use --socket.")
+        return None
+    path = Path(arguments.token_file)
+    token = path.read_bytes().strip()
+    if len(token) < 16 or not token.isascii() or not token.decode("ascii").isprintable():
+        raise DeidError("A token has at least 16 printable ASCII characters.", path=str(path))
+    return token.decode("ascii")
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+def _address(arguments: argparse.Namespace) -> str:
+    return arguments.socket if arguments.socket is not None else f"http://{arguments.host}:{arguments.port}"
+
+
+def _listener(arguments: argparse.Namespace) -> socket.socket:
+    if arguments.socket is None:
+        family = socket.AF_INET6 if ":" in arguments.host else socket.AF_INET
+        return socket.create_server((arguments.host, arguments.port), family=family)
+    path = Path(arguments.socket)
+    if path.exists():
+        raise DeidError("The socket exists already. Remove it if no service uses it.", path=str(path))
+    listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    # The mask is set before the socket has its name: nobody else can ever open it.
+    before = os.umask(0o177)
+    try:
+        listener.bind(str(path))
+    finally:
+        os.umask(before)
+    listener.listen()
+    return listener
+
+
+def _log_to_standard_error() -> None:
+    handler = logging.StreamHandler()
+    handler.setFormatter(logging.Formatter("%(asctime)s %(message)s"))
+    log = logging.getLogger("sklearn_deid.service")
+    log.handlers[:] = [handler]
+    log.setLevel(logging.INFO)
+    log.propagate = False

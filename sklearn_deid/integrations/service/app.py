@@ -1,0 +1,308 @@
+"""`make_app`: the service as an ASGI application."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from typing import Any
+
+from ..._optional import import_optional
+from ...surrogates import note_rewriter, rewrite_note
+from ...tagging.canary import canary, canary_problem
+from ...tagging.note_tagger import NoteFailure, NoteTagger
+from ...tagging.tagger_failure import TaggerFailure
+from ...text import Span
+from ..deidentifiers import as_deidentifier, labels_of_model
+from ..presidio_entities import PRESIDIO_ENTITIES, entity_of
+from .anonymizing import GivenSpan, anonymized
+from .forms import AnalyzeRequest, AnonymizeRequest, RedactRequest
+from .guard import Guard, ServiceLimits, too_large
+from .metrics import ServiceMetrics
+
+_fastapi = import_optional("fastapi", extra="serve", purpose="the service")
+_responses = import_optional("fastapi.responses", extra="serve", purpose="the service")
+_exceptions = import_optional("fastapi.exceptions", extra="serve", purpose="the service")
+Request = _fastapi.Request
+
+_RECOGNIZER = "DeidRecognizer"
+_BATCH_LINES = 16
+
+
+def make_app(model: Any, limits: ServiceLimits | None = None, *, device: str | None = None) -> Guard:
+    """Make the service for a model.
+
+    The model works in one thread, one batch after the other. No answer, log or metric holds text of a request, except
+    the redacted text itself and the offsets of spans.
+
+    ==================  =======  ===============================================================================
+    path                method   answer
+    ==================  =======  ===============================================================================
+    /analyze            POST     Presidio's list of results for a text, or a list of lists for several texts
+    /anonymize          POST     Presidio's anonymized text; the operators replace, redact, mask and keep
+    /supportedentities  GET      Presidio's entities of the model
+    /recognizers        GET      the name of the recogniser
+    /redact             POST     ``{"text": ...}``: the redacted note
+    /v1/batch           POST     a JSON object ``{"id", "text"}`` in each line, and such lines as the answer
+    /health             GET      that the process lives
+    /ready              GET      that the model finds in the built-in note what it found at the start
+    /metrics            GET      counts in Prometheus's text format
+    ==================  =======  ===============================================================================
+
+    Parameters
+    ----------
+    model : path, NoteDeidentifier or tagger
+        Path of a model that `save` wrote, or a fitted model.
+    limits : ServiceLimits, optional
+        Limits. None means the defaults of `ServiceLimits`.
+    device : str, optional
+        Device of `load`, for a path only.
+
+    Returns
+    -------
+    Guard
+        ASGI application.
+
+    Raises
+    ------
+    MissingDependencyError
+        If FastAPI is not installed (extra ``serve``).
+    BundleError
+        If the path does not hold a saved model.
+
+    Examples
+    --------
+    >>> from sklearn_deid import RuleTagger
+    >>> app = make_app(RuleTagger(recognizers=["date"]).fit([]))
+    >>> "/redact" in app.routes
+    True
+    """
+    limits, metrics = limits or ServiceLimits(), ServiceMetrics()
+    service = _Service(as_deidentifier(model, device), limits, metrics)
+    # No pages of documentation: they load scripts from other servers.
+    app = _fastapi.FastAPI(title="sklearn-deid", docs_url=None, redoc_url=None)
+    app.exception_handler(_exceptions.RequestValidationError)(_invalid)
+    app.exception_handler(_fastapi.HTTPException)(_refused)
+    app.exception_handler(Exception)(_failed)
+    for path, method in (("/analyze", "POST"), ("/anonymize", "POST"), ("/redact", "POST"), ("/v1/batch", "POST")):
+        app.add_api_route(path, getattr(service, path.rpartition("/")[2]), methods=[method], response_model=None)
+    for path in ("/supportedentities", "/recognizers", "/health", "/ready", "/metrics"):
+        app.add_api_route(path, getattr(service, path[1:]), methods=["GET"], response_model=None)
+    return Guard(app, limits, metrics, [route.path for route in app.routes])
+
+
+async def _invalid(request: Any, error: Any) -> Any:
+    # FastAPI's own answer repeats the input. Only names of the forms are shown.
+    known = {*AnalyzeRequest.model_fields, *AnonymizeRequest.model_fields, *RedactRequest.model_fields, "body"}
+    names = sorted({str(part) for one in error.errors() for part in one["loc"] if part in known})
+    return _problem(422, f"The request is not valid. See: {', '.join(names) or 'body'}.")
+
+
+async def _refused(request: Any, error: Any) -> Any:
+    return _problem(error.status_code, str(error.detail))
+
+
+async def _failed(request: Any, error: Any) -> Any:
+    # The guard logs the type of the error. Its message could hold text.
+    return _problem(500, "The request failed. The log names the kind of the error by the request id.")
+
+
+def _problem(status: int, message: str) -> Any:
+    return _responses.JSONResponse({"error": message}, status_code=status)
+
+
+class _Service:
+    """Answers of all paths."""
+
+    def __init__(self, deidentifier: Any, limits: ServiceLimits, metrics: ServiceMetrics) -> None:
+        self._tagger = NoteTagger(deidentifier.fitted_estimator(), getattr(deidentifier, "categories_", {}))
+        self._limits, self._metrics = limits, metrics
+        self._entities = sorted({entity_of(label, PRESIDIO_ENTITIES) for label in labels_of_model(deidentifier)})
+        # One thread: taggers are not made for several, and one uses all cores that torch is given.
+        self._thread = ThreadPoolExecutor(1)
+        self._n_waiting = 0
+        self._canary = canary(self._tagger.estimator)
+
+    async def analyze(self, form: AnalyzeRequest) -> Any:
+        texts = form.text if isinstance(form.text, list) else [form.text]
+        found = await self._tag(texts)
+        if isinstance(found, Problem):
+            return found.answer()
+        failures = [one.reason for one in found if isinstance(one, NoteFailure)]
+        if failures:
+            return _problem(422, failures[0])
+        results = [self._results(spans, form) for spans in found]
+        return _responses.JSONResponse(results if isinstance(form.text, list) else results[0])
+
+    async def anonymize(self, form: AnonymizeRequest) -> Any:
+        spans = [GivenSpan(one.start, one.end, one.entity_type, one.score) for one in form.analyzer_results]
+        if any(not span.start < span.end <= len(form.text) for span in spans):
+            return _problem(422, "A span lies outside of the text, or is empty.")
+        return _answer(anonymized(form.text, spans, form.anonymizers))
+
+    async def redact(self, form: RedactRequest) -> Any:
+        found = await self._tag([form.text])
+        if isinstance(found, Problem):
+            return found.answer()
+        text = self._redacted(form.text, found[0], form.mode)
+        return _problem(422, text.reason) if isinstance(text, NoteFailure) else _answer({"text": text})
+
+    async def batch(self, request: Request) -> Any:  # type: ignore[valid-type]
+        return _LineStream(self._lines(request))
+
+    async def supportedentities(self) -> Any:
+        return self._entities
+
+    async def recognizers(self) -> Any:
+        return [_RECOGNIZER]
+
+    async def health(self) -> Any:
+        return _responses.PlainTextResponse("The service is up.")
+
+    async def ready(self) -> Any:
+        found = await self._work(partial(canary, self._tagger.estimator))
+        if isinstance(found, Problem):
+            return found.answer()
+        problem = canary_problem(self._canary, found)
+        return _problem(503, problem) if problem else {"status": "ready"}
+
+    async def metrics(self) -> Any:
+        return _responses.PlainTextResponse(self._metrics.rendered())
+
+    # ---- the model
+
+    async def _tag(self, texts: Sequence[str]) -> Any:
+        found = await self._work(partial(self._tagger, list(texts)))
+        if not isinstance(found, Problem):
+            n_failed = sum(isinstance(one, NoteFailure) for one in found)
+            self._metrics.notes(len(found) - n_failed, n_failed)
+        return found
+
+    async def _work(self, function: Any) -> Any:
+        """Result of the thread of the model, or the problem that it has no time."""
+        if self._n_waiting >= self._limits.max_waiting:
+            return Problem(503, "Too many requests wait for the model.")
+        self._n_waiting += 1
+        try:
+            work = asyncio.get_running_loop().run_in_executor(self._thread, function)
+            return await asyncio.wait_for(work, self._limits.timeout)
+        except asyncio.TimeoutError:
+            return Problem(504, f"The model has not answered within {self._limits.timeout:g} seconds.")
+        finally:
+            self._n_waiting -= 1
+
+    def _results(self, spans: Sequence[Span], form: AnalyzeRequest) -> list[dict[str, Any]]:
+        results = []
+        for span in spans:
+            entity = entity_of(span.label, PRESIDIO_ENTITIES)
+            score = 1.0 if span.confidence is None else span.confidence
+            if (form.entities and entity not in form.entities) or score < (form.score_threshold or 0):
+                continue
+            results.append(
+                {
+                    "entity_type": entity,
+                    "start": span.start,
+                    "end": span.end,
+                    "score": score,
+                    "analysis_explanation": None,
+                    "recognition_metadata": {"recognizer_name": _RECOGNIZER, "label": span.label},
+                }
+            )
+        return results
+
+    def _redacted(self, text: str, spans: Any, mode: str) -> str | NoteFailure:
+        if isinstance(spans, NoteFailure):
+            return spans
+        with TaggerFailure() as failure:
+            return rewrite_note(text, spans, note_rewriter(mode), name="note").text
+        return NoteFailure(f"The note cannot be rewritten: {type(failure.error).__name__}.")
+
+    # ---- batches
+
+    async def _lines(self, request: Any) -> AsyncIterator[str]:
+        waiting: list[Any] = []
+        async for line in self._given_lines(request):
+            waiting.append(_note(line))
+            if len(waiting) == _BATCH_LINES:
+                yield await self._answered(waiting)
+                waiting = []
+        if waiting:
+            yield await self._answered(waiting)
+
+    async def _given_lines(self, request: Any) -> AsyncIterator[bytes]:
+        rest = b""
+        async for part in request.stream():
+            *lines, rest = (rest + part).split(b"\n")
+            for line in lines:
+                if len(line) > self._limits.max_bytes:
+                    raise too_large(self._limits)
+                if line.strip():
+                    yield line
+            if len(rest) > self._limits.max_bytes:
+                raise too_large(self._limits)
+        if rest.strip():
+            yield rest
+
+    async def _answered(self, notes: list[Any]) -> str:
+        texts = [note["text"] for note in notes if "text" in note]
+        found = await self._tag(texts)
+        if isinstance(found, Problem):
+            found = [NoteFailure(found.message)] * len(texts)
+        given, lines = iter(zip(texts, found, strict=True)), []
+        for note in notes:
+            result: Any = NoteFailure("The line is no JSON object with a string 'text'.")
+            if "text" in note:
+                result = self._redacted(*next(given), "label")
+            name = "error" if isinstance(result, NoteFailure) else "text"
+            value = result.reason if isinstance(result, NoteFailure) else result
+            lines.append(json.dumps({"id": note.get("id"), name: value}) + "\n")
+        return "".join(lines)
+
+
+class _LineStream(_responses.Response):  # type: ignore[name-defined]
+    """Answer that is written while the request is read.
+
+    A StreamingResponse waits for the end of the connection at the same time, and would take parts of the request.
+    """
+
+    def __init__(self, lines: AsyncIterator[str]) -> None:
+        super().__init__(media_type="application/x-ndjson")
+        self._lines = lines
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        headers = [(b"content-type", b"application/x-ndjson")]
+        await send({"type": "http.response.start", "status": 200, "headers": headers})
+        async for lines in self._lines:
+            await send({"type": "http.response.body", "body": lines.encode("ascii"), "more_body": True})
+        await send({"type": "http.response.body", "body": b""})
+
+
+class Problem:
+    """Reason why the model has not answered."""
+
+    def __init__(self, status: int, message: str) -> None:
+        self.status, self.message = status, message
+
+    def answer(self) -> Any:
+        """Answer for the client."""
+        return _problem(self.status, self.message)
+
+
+def _answer(content: Any) -> Any:
+    # ASCII, because a text may hold half of a surrogate pair, which UTF-8 cannot encode.
+    return _responses.Response(json.dumps(content), media_type="application/json")
+
+
+def _note(line: bytes) -> dict[str, Any]:
+    """Id and text of a line; no text if the line is not valid."""
+    try:
+        content = json.loads(line)
+    except (ValueError, RecursionError):
+        content = None
+    if not isinstance(content, dict):
+        return {"id": None}
+    name = content.get("id")
+    note = {"id": name if isinstance(name, (str, int)) else None}
+    return {**note, "text": content["text"]} if isinstance(content.get("text"), str) else note

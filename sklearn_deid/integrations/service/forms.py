@@ -1,0 +1,53 @@
+"""Requests and answers of the service. Field names are those of Presidio's public API, where it has them."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from ..._optional import import_optional
+
+_pydantic = import_optional("pydantic", extra="serve", purpose="the service")
+BaseModel, Field = _pydantic.BaseModel, _pydantic.Field
+
+
+class AnalyzeRequest(BaseModel):  # type: ignore[valid-type, misc]
+    """Texts to search. Fields of Presidio that are not listed here are accepted and ignored."""
+
+    text: str | list[str]
+    language: str = "en"
+    entities: list[str] | None = None
+    score_threshold: float | None = Field(None, ge=0, le=1)
+
+
+class Found(BaseModel):  # type: ignore[valid-type, misc]
+    """A span that an analyzer has found."""
+
+    entity_type: str
+    start: int = Field(ge=0)
+    end: int = Field(gt=0)
+    score: float = Field(1.0, ge=0, le=1)
+
+
+class Operator(BaseModel):  # type: ignore[valid-type, misc]
+    """What replaces a span."""
+
+    type: Literal["replace", "redact", "mask", "keep"]
+    new_value: str | None = None
+    masking_char: str = Field("*", min_length=1, max_length=1)
+    chars_to_mask: int | None = Field(None, ge=0)
+    from_end: bool = False
+
+
+class AnonymizeRequest(BaseModel):  # type: ignore[valid-type, misc]
+    """A text, the spans in it, and an operator for each entity."""
+
+    text: str
+    analyzer_results: list[Found]
+    anonymizers: dict[str, Operator] = Field(default_factory=dict)
+
+
+class RedactRequest(BaseModel):  # type: ignore[valid-type, misc]
+    """A whole note to redact."""
+
+    text: str
+    mode: Literal["label", "mask", "remove"] = "label"

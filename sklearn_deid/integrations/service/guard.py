@@ -1,0 +1,181 @@
+"""`Guard`: what every request passes before its text is read, and what every answer leaves through."""
+
+from __future__ import annotations
+
+import asyncio
+import hmac
+import json
+import logging
+import math
+import time
+from collections import OrderedDict
+from collections.abc import Awaitable, Callable, Iterable, MutableMapping
+from dataclasses import dataclass
+from typing import Any
+from uuid import uuid4
+
+from ..._optional import import_optional
+from ...tagging.tagger_failure import TaggerFailure
+from .metrics import ServiceMetrics
+
+RequestRefused = import_optional("fastapi", extra="serve", purpose="the service").HTTPException
+
+_LOG = logging.getLogger("sklearn_deid.service")
+_OPEN = ("/health", "/ready")
+_STREAMS = ("/v1/batch",)
+# Clients whose rates are remembered.
+_MOST_CLIENTS = 10_000
+
+Message = MutableMapping[str, Any]
+
+
+@dataclass(frozen=True)
+class ServiceLimits:
+    """Limits of the service.
+
+    Parameters
+    ----------
+    token : str, optional
+        Token of the header ``Authorization: Bearer TOKEN``. None asks for no token.
+    hosts : tuple of str, optional
+        Names that the header ``Host`` may have, without the port. None allows all. A page in a browser of this machine
+        could otherwise reach the service under a name of its own.
+    max_bytes : int, default=1_000_000
+        Largest body of a request, and largest line of a batch.
+    rate : int, optional
+        Requests of a client in a minute. None sets no limit.
+    timeout : float, default=60.0
+        Seconds until a request is given up.
+    max_waiting : int, default=200
+        Requests that may wait for the model at the same time.
+    """
+
+    token: str | None = None
+    hosts: tuple[str, ...] | None = None
+    max_bytes: int = 1_000_000
+    rate: int | None = None
+    timeout: float = 60.0
+    max_waiting: int = 200
+
+
+class Guard:
+    """ASGI application around another one, with request ids, limits, counts, and errors without text.
+
+    Parameters
+    ----------
+    app : ASGI application
+        Application.
+    limits : ServiceLimits
+        Limits.
+    metrics : ServiceMetrics
+        Counts.
+    routes : iterable of str
+        Known paths. Other paths are counted and logged as "other", because a path could hold text.
+    """
+
+    def __init__(self, app: Any, limits: ServiceLimits, metrics: ServiceMetrics, routes: Iterable[str]) -> None:
+        self.app, self.limits, self.metrics, self.routes = app, limits, metrics, frozenset(routes)
+        self._clients: OrderedDict[str, tuple[float, float]] = OrderedDict()
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        """Handle one connection."""
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        answer = _Answer(send, uuid4().hex)
+        route = scope["path"] if scope["path"] in self.routes else "other"
+        start = time.perf_counter()
+        with TaggerFailure() as failure:
+            refused = self._refusal(scope)
+            if refused is not None:
+                await answer.error(*refused)
+            else:
+                await self.app(scope, self._limited(receive, route), answer.send)
+        if failure.error is not None:
+            await self._failed(failure.error, answer)
+        seconds = time.perf_counter() - start
+        self.metrics.request(route, answer.status, seconds)
+        _LOG.info("%s %s %s %.3f s", answer.request_id, route, answer.status, seconds)
+
+    async def _failed(self, error: Exception, answer: _Answer) -> None:
+        # The message of an error could hold text of a note, and so could the values in its traceback.
+        _LOG.error("%s %s", answer.request_id, type(error).__name__)
+        await answer.error(500, "The request failed. The log names the kind of the error by the request id.")
+
+    def _refusal(self, scope: Any) -> tuple[int, str] | None:
+        headers = {name.lower(): value for name, value in scope["headers"]}
+        hosts = self.limits.hosts
+        host = headers.get(b"host", b"").decode("latin-1").rsplit(":", 1)[0] if b"host" in headers else ""
+        if hosts is not None and host not in hosts:
+            return 400, "The header Host names another host."
+        if scope["path"] in _OPEN:
+            return None
+        if self.limits.token is not None:
+            given = headers.get(b"authorization", b"")
+            if not hmac.compare_digest(given, b"Bearer " + self.limits.token.encode()):
+                return 401, "The request needs the header 'Authorization: Bearer TOKEN'."
+        if not self._has_rate(str((scope.get("client") or ("socket",))[0])):
+            return 429, f"The limit is {self.limits.rate} requests in a minute."
+        length = headers.get(b"content-length", b"0")
+        is_large = not length.isdigit() or int(length) > self.limits.max_bytes
+        if is_large and scope["path"] not in _STREAMS:
+            return 413, f"The request is larger than {self.limits.max_bytes} bytes."
+        return None
+
+    def _has_rate(self, client: str) -> bool:
+        """Take a request from the client's allowance, which fills up within a minute."""
+        rate, now = self.limits.rate, time.monotonic()
+        if rate is None:
+            return True
+        left, before = self._clients.pop(client, (float(rate), now))
+        left = min(float(rate), left + (now - before) * rate / 60)
+        self._clients[client] = (max(0.0, left - 1), now) if left >= 1 else (left, now)
+        if len(self._clients) > _MOST_CLIENTS:
+            self._clients.popitem(last=False)
+        return left >= 1
+
+    def _limited(self, receive: Callable[[], Awaitable[Message]], route: str) -> Callable[[], Awaitable[Message]]:
+        seen, limit = 0, math.inf if route in _STREAMS else self.limits.max_bytes
+
+        async def limited() -> Message:
+            nonlocal seen
+            try:
+                message = await asyncio.wait_for(receive(), self.limits.timeout)
+            except asyncio.TimeoutError:
+                raise RequestRefused(408, "The rest of the request has not arrived.") from None
+            seen += len(message.get("body", b""))
+            if seen > limit:
+                raise too_large(self.limits)
+            return message
+
+        return limited
+
+
+def too_large(limits: ServiceLimits) -> Exception:
+    """Error for a request, or a line of a batch, that is larger than the limit."""
+    return RequestRefused(413, f"The request is larger than {limits.max_bytes} bytes.")
+
+
+class _Answer:
+    """Answer of a request, which gets a request id."""
+
+    def __init__(self, send: Callable[[Message], Awaitable[None]], request_id: str) -> None:
+        self._send, self.request_id, self.status, self.is_started = send, request_id, 500, False
+
+    async def send(self, message: Message) -> None:
+        if message["type"] == "http.response.start":
+            self.status, self.is_started = message["status"], True
+            own = [(b"x-request-id", self.request_id.encode()), (b"cache-control", b"no-store")]
+            message = {**message, "headers": [*message.get("headers", []), *own]}
+        await self._send(message)
+
+    async def error(self, status: int, message: str) -> None:
+        if self.is_started:
+            # A stream that ends in the middle: without its last message, the client sees that it is incomplete.
+            self.status = status
+            return
+        body = json.dumps({"error": message, "request_id": self.request_id}).encode()
+        headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
+        headers += [(b"retry-after", b"10")] if status in (429, 503) else []
+        await self.send({"type": "http.response.start", "status": status, "headers": headers})
+        await self.send({"type": "http.response.body", "body": body})

@@ -1,0 +1,48 @@
+"""Counts of the service in Prometheus's text format, without anything from requests."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+
+class ServiceMetrics:
+    """Counts of requests, seconds, notes and withheld notes.
+
+    Examples
+    --------
+    >>> metrics = ServiceMetrics()
+    >>> metrics.request("/redact", 200, 0.25)
+    >>> print(metrics.rendered().splitlines()[1])
+    sklearn_deid_requests_total{route="/redact",status="200"} 1
+    """
+
+    def __init__(self) -> None:
+        self._requests: Counter[tuple[str, int]] = Counter()
+        self._seconds: Counter[str] = Counter()
+        self._notes: Counter[str] = Counter()
+
+    def request(self, route: str, status: int, seconds: float) -> None:
+        """Count a request. ``route`` is a known route, never the path of the request."""
+        self._requests[route, status] += 1
+        self._seconds[route] += seconds  # type: ignore[assignment]
+
+    def notes(self, done: int, withheld: int) -> None:
+        """Count notes."""
+        self._notes["done"] += done
+        self._notes["withheld"] += withheld
+
+    def rendered(self) -> str:
+        """All counts as text."""
+        lines = ["# TYPE sklearn_deid_requests_total counter"]
+        lines += [
+            f'sklearn_deid_requests_total{{route="{route}",status="{status}"}} {n}'
+            for (route, status), n in sorted(self._requests.items())
+        ]
+        lines.append("# TYPE sklearn_deid_request_seconds_total counter")
+        lines += [
+            f'sklearn_deid_request_seconds_total{{route="{route}"}} {n:.6f}'
+            for route, n in sorted(self._seconds.items())
+        ]
+        lines.append("# TYPE sklearn_deid_notes_total counter")
+        lines += [f'sklearn_deid_notes_total{{result="{name}"}} {n}' for name, n in sorted(self._notes.items())]
+        return "\n".join(lines) + "\n"

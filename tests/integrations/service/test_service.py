@@ -1,0 +1,216 @@
+"""The service answers in Presidio's forms, refuses what is over its limits, and tells no text of a request."""
+
+import json
+import logging
+
+import numpy as np
+import pytest
+from sklearn.base import BaseEstimator
+
+from sklearn_deid import NoteDeidentifier, RuleTagger
+
+pytest.importorskip("fastapi")
+pytest.importorskip("httpx2")
+
+from fastapi.testclient import TestClient
+
+from sklearn_deid.integrations.service.anonymizing import GivenSpan, anonymized, merged
+from sklearn_deid.integrations.service.app import make_app
+from sklearn_deid.integrations.service.forms import RedactRequest
+from sklearn_deid.integrations.service.guard import ServiceLimits
+
+NAME = "Zyxwvutski"
+TEXT = f"{NAME} wrote to roe@example.org."
+
+
+class FragileTagger(BaseEstimator):
+    """Breaks on a name, with the name in the message."""
+
+    classes_ = np.array(["O", "B-PATIENT"], dtype=object)
+
+    def fit(self, X, y=None):
+        self.fitted_ = True
+        return self
+
+    def predict(self, X):
+        if any(NAME in row for row in X):
+            raise ValueError(NAME)
+        tags = np.empty(len(X), dtype=object)
+        tags[:] = [["B-PATIENT" if token == "Alder" else "O" for token in row] for row in X]
+        return tags
+
+
+def client(model=None, **limits):
+    return TestClient(make_app(model or RuleTagger().fit([]), ServiceLimits(**limits)), raise_server_exceptions=False)
+
+
+@pytest.fixture(scope="module")
+def rules():
+    return client()
+
+
+def test_analyze_has_the_form_of_presidio(rules):
+    (found,) = rules.post("/analyze", json={"text": TEXT, "language": "en"}).json()
+    assert TEXT[found["start"] : found["end"]] == "roe@example.org"
+    assert (found["entity_type"], found["score"], found["analysis_explanation"]) == ("EMAIL_ADDRESS", 1.0, None)
+    several = rules.post("/analyze", json={"text": [TEXT, "Fine."], "language": "en", "correlation_id": "x"}).json()
+    assert [len(one) for one in several] == [1, 0]
+    assert rules.post("/analyze", json={"text": TEXT, "language": "en", "entities": ["PERSON"]}).json() == []
+    assert "EMAIL_ADDRESS" in rules.get("/supportedentities?language=en").json()
+    assert rules.get("/recognizers").json() == ["DeidRecognizer"]
+
+
+def test_anonymize_has_the_form_of_presidio(rules):
+    spans = [{"start": 0, "end": 10, "score": 0.8, "entity_type": "PERSON"}]
+    spans.append({"start": 20, "end": 35, "score": 0.9, "entity_type": "EMAIL_ADDRESS"})
+    operators = {
+        "DEFAULT": {"type": "replace", "new_value": "ANON"},
+        "EMAIL_ADDRESS": {"type": "mask", "chars_to_mask": 3},
+    }
+    form = {"text": TEXT, "analyzer_results": spans, "anonymizers": operators}
+    answer = rules.post("/anonymize", json=form).json()
+    assert answer["text"] == "ANON wrote to ***@example.org."
+    assert [answer["text"][one["start"] : one["end"]] for one in answer["items"]] == [
+        one["text"] for one in answer["items"]
+    ]
+    assert [one["operator"] for one in answer["items"]] == ["replace", "mask"]
+    assert (
+        rules.post("/anonymize", json=form | {"anonymizers": {}}).json()["text"] == "<PERSON> wrote to <EMAIL_ADDRESS>."
+    )
+    for wrong in ([spans[0] | {"end": 99}], [spans[0] | {"start": 10}]):
+        assert rules.post("/anonymize", json=form | {"analyzer_results": wrong}).status_code == 422
+
+
+@pytest.mark.parametrize(
+    ("operator", "expected"),
+    [
+        ({"type": "redact"}, " left"),
+        ({"type": "keep"}, "Alder left"),
+        ({"type": "mask", "masking_char": "#"}, "##### left"),
+        ({"type": "mask", "chars_to_mask": 2, "from_end": True}, "Ald** left"),
+        ({"type": "mask", "chars_to_mask": 99}, "***** left"),
+        ({"type": "replace", "new_value": ""}, " left"),
+    ],
+)
+def test_operators(rules, operator, expected):
+    form = {"text": "Alder left", "analyzer_results": [{"start": 0, "end": 5, "entity_type": "PERSON"}]}
+    assert rules.post("/anonymize", json=form | {"anonymizers": {"PERSON": operator}}).json()["text"] == expected
+
+
+def test_no_character_of_overlapping_spans_stays():
+    spans = [GivenSpan(0, 4, "A", 0.2), GivenSpan(2, 6, "B", 0.9), GivenSpan(3, 5, "C", 0.5), GivenSpan(6, 8, "D")]
+    assert [tuple(span)[:3] for span in merged(spans)] == [(0, 6, "B"), (6, 8, "D")]
+    assert anonymized("abcdefgh", spans, {})["text"] == "<B><D>"
+
+
+@pytest.mark.parametrize("mode", ["label", "mask", "remove"])
+def test_redact_gives_what_the_library_gives(rules, mode):
+    expected = NoteDeidentifier(RuleTagger().fit([])).redact([TEXT], mode=mode)
+    form = RedactRequest(text=TEXT, mode=mode).model_dump()
+    assert [rules.post("/redact", json=form).json()["text"]] == expected
+
+
+def test_batch_keeps_the_order_and_names_what_fails(rules):
+    lines = [{"id": n, "text": TEXT} for n in range(40)]
+    body = [json.dumps(line) for line in lines] + ["not json " + NAME, "[1]", '{"id": "x", "text": 5}', ""]
+    body += [json.dumps({"id": "nul", "text": NAME + "\x00"}), json.dumps({"id": {"a": NAME}, "text": "Fine."})]
+    parts = "\n".join(body).encode()
+    answer = rules.post("/v1/batch", content=(parts[n : n + 7] for n in range(0, len(parts), 7)))
+    found = [json.loads(line) for line in answer.text.splitlines()]
+    expected = NoteDeidentifier(RuleTagger().fit([])).redact([TEXT])[0]
+    assert found[:40] == [{"id": n, "text": expected} for n in range(40)]
+    assert [(one["id"], "error" in one) for one in found[40:]] == [
+        (None, True),
+        (None, True),
+        ("x", True),
+        ("nul", True),
+        (None, False),
+    ]
+    assert NAME not in str(found[40:])
+
+
+@pytest.mark.parametrize(
+    ("path", "content"),
+    [
+        ("/redact", b'{"text": 5, "Zyxwvutski": 1}'),
+        ("/redact", b'{"text": "Zyxwvutski", "mode": "Zyxwvutski"}'),
+        ("/redact", b'{"text": "Zyxwvutski'),
+        ("/redact", b"\xff"),
+        ("/redact", b'{"text": "Zyxwvutski \\u0000"}'),
+        ("/analyze", b'{"text": ["Zyxwvutski", 5]}'),
+        ("/analyze", b'{"text": "x", "score_threshold": "Zyxwvutski"}'),
+        ("/anonymize", b'{"text": "x", "analyzer_results": [{"Zyxwvutski": 1}]}'),
+        ("/anonymize", b'{"text": "x", "analyzer_results": [], "anonymizers": {"Zyxwvutski": {"type": "hash"}}}'),
+        ("/Zyxwvutski", b""),
+        ("/redact", b"[" * 100_000),
+    ],
+)
+def test_wrong_requests_get_an_error_without_their_text(rules, path, content, caplog):
+    with caplog.at_level(logging.DEBUG):
+        answer = rules.post(path, content=content, headers={"content-type": "application/json"})
+    assert 400 <= answer.status_code < 500
+    assert NAME not in answer.text + str(answer.headers) + caplog.text.replace(
+        "HTTP Request: POST http://testserver" + path, ""
+    )
+
+
+def test_errors_of_the_model_tell_no_text(caplog):
+    with caplog.at_level(logging.INFO, logger="sklearn_deid"):
+        service = client(NoteDeidentifier(FragileTagger().fit([])))
+        answers = [service.post(path, json={"text": TEXT}) for path in ("/redact", "/analyze")]
+        answers += [service.post("/v1/batch", content=json.dumps({"text": TEXT})), service.get("/metrics")]
+    assert [answer.status_code for answer in answers] == [422, 422, 200, 200]
+    assert NAME not in caplog.text + "".join(answer.text + str(answer.headers) for answer in answers)
+    assert 'sklearn_deid_notes_total{result="withheld"} 3' in answers[-1].text
+
+
+def test_unexpected_errors_tell_no_text(monkeypatch, caplog):
+    from sklearn_deid.integrations.service import app
+
+    def fail(*_):
+        raise RuntimeError(NAME)
+
+    monkeypatch.setattr(app, "anonymized", fail)
+    answer = client().post("/anonymize", json={"text": TEXT, "analyzer_results": []})
+    assert (answer.status_code, NAME in answer.text + caplog.text) == (500, False)
+    assert answer.json()["error"].startswith("The request failed.")
+    assert f"{answer.headers['x-request-id']} RuntimeError" in caplog.text
+
+
+def test_token():
+    service = client(token="0123456789abcdef")
+    for header in ({}, {"authorization": "Bearer 0123456789abcdeF"}, {"authorization": "0123456789abcdef"}):
+        assert service.post("/redact", json={"text": TEXT}, headers=header).status_code == 401
+        assert service.get("/metrics", headers=header).status_code == 401
+    good = {"authorization": "Bearer 0123456789abcdef"}
+    assert service.post("/redact", json={"text": TEXT}, headers=good).status_code == 200
+    assert service.get("/health").status_code == 200
+
+
+def test_limits():
+    small = client(max_bytes=100)
+    assert small.post("/redact", json={"text": "x" * 200}).status_code == 413
+    assert small.post("/redact", content=iter([b'{"text": "', b"x" * 200, b'"}'])).status_code == 413
+    line = json.dumps({"text": "Fine."}).encode() + b"\n"
+    assert len(small.post("/v1/batch", content=line * 20).text.splitlines()) == 20
+    assert small.post("/v1/batch", content=b"x" * 200).status_code in (200, 413)
+    assert [client(rate=2).get("/recognizers").status_code] == [200]
+    limited = client(rate=2)
+    assert [limited.get("/recognizers").status_code for _ in range(4)] == [200, 200, 429, 429]
+    assert client(max_waiting=0).post("/redact", json={"text": TEXT}).status_code == 503
+    assert client(hosts=("localhost",)).get("/health").status_code == 400
+    assert client(hosts=("testserver",)).get("/health").status_code == 200
+
+
+def test_ready_runs_the_canary():
+    tagger = RuleTagger().fit([])
+    service = client(tagger)
+    assert service.get("/ready").json() == {"status": "ready"}
+    tagger.set_params(recognizers=["email"]).fit([])
+    assert service.get("/ready").status_code == 503
+
+
+def test_metrics_count_routes_and_not_paths(rules):
+    rules.get(f"/{NAME}?text={NAME}")
+    text = rules.get("/metrics").text
+    assert NAME not in text and 'route="other",status="404"' in text
