@@ -13,6 +13,7 @@ __all__, __getattr__, __dir__ = lazy_names(
     __name__,
     {
         "annotation_view": "AnnotationView displacy_input",
+        "frames": "annotate_frame redact_frame",
         "hf_datasets": "corpus_from_dataset corpus_to_dataset",
         "spacy_component": "DeidComponent",
         "surrogate_texts": "surrogate_doc surrogate_text",

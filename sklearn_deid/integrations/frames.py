@@ -1,0 +1,154 @@
+"""Redaction of the text columns of pandas, polars and pyarrow data frames (extra ``frames``)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from .._optional import import_optional
+from ..exceptions import CorpusFormatError
+from ..text import Document
+from .deidentifiers import as_deidentifier
+
+
+def redact_frame(
+    model: Any,
+    frame: Any,
+    columns: str | Sequence[str],
+    *,
+    id_column: str | None = None,
+    patient_column: str | None = None,
+    mode: Any = "label",
+    on_error: str = "raise",
+) -> Any:
+    """Redact text columns of a data frame.
+
+    Parameters
+    ----------
+    model : path, NoteDeidentifier or tagger
+        Path of a model that `save` wrote, or a fitted model.
+    frame : DataFrame or Table
+        Data frame of pandas or polars, or table of pyarrow.
+    columns : str or sequence of str
+        Columns of texts. Cells without a value stay without one.
+    id_column, patient_column : str, optional
+        Columns that name the row in messages, and the patient for surrogates. Without a patient column, the id takes
+        its place.
+    mode : {"label", "mask", "remove", "surrogate"} or SurrogateEngine, default="label"
+        Replacement of PHI, as in `NoteDeidentifier.redact`.
+    on_error : {"raise", "withhold"}, default="raise"
+        Reaction to a text that cannot be processed: an error that names row and column, or a cell without a value and
+        a warning.
+
+    Returns
+    -------
+    DataFrame or Table
+        New object of the same kind, with the other columns, and the index of pandas, unchanged.
+
+    Raises
+    ------
+    CorpusFormatError
+        If a column is missing, or a cell holds no text.
+    DeidError
+        If a text cannot be processed, and ``on_error="raise"``.
+    MissingDependencyError
+        If narwhals is not installed (extra ``frames``).
+
+    Warns
+    -----
+    WithheldWarning
+        For each cell that is withheld.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from sklearn_deid import RuleTagger
+    >>> frame = pd.DataFrame({"ward": ["A1"], "note": ["Mail to roe@example.org"]})
+    >>> redact_frame(RuleTagger().fit([]), frame, "note").to_dict("list")
+    {'ward': ['A1'], 'note': ['Mail to [EMAIL]']}
+    """
+    names, deidentifier = _names(columns), as_deidentifier(model).set_params(on_error=on_error)
+    nw = import_optional("narwhals", extra="frames", purpose="data frames")
+    table = nw.from_native(frame, eager_only=True)
+    cells = _cells(table, names, id_column, patient_column)
+    redacted = iter(deidentifier.iter_redact([document for _, _, document in cells], mode))
+    values: dict[str, list[str | None]] = {name: [None] * len(table) for name in names}
+    for row, name, _ in cells:
+        values[name][row] = next(redacted)
+    new = [nw.new_series(name, values[name], dtype=nw.String(), backend=table.implementation) for name in names]
+    return table.with_columns(*new).to_native()
+
+
+def annotate_frame(
+    model: Any, frame: Any, columns: str | Sequence[str], *, id_column: str | None = None, on_error: str = "raise"
+) -> Any:
+    """Find the PHI in text columns of a data frame.
+
+    Parameters
+    ----------
+    model, frame, columns, id_column, on_error
+        As in `redact_frame`. A withheld cell has no spans, so that the result does not show it; see the warnings.
+
+    Returns
+    -------
+    DataFrame or Table
+        Object of the same kind with one row for each span: ``row`` (from 0), ``column``, ``start``, ``end``, ``label``
+        and ``confidence`` (missing without probabilities). Offsets count characters of the cell.
+
+    Raises
+    ------
+    CorpusFormatError, DeidError, MissingDependencyError
+        In the same cases as `redact_frame`.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from sklearn_deid import RuleTagger
+    >>> frame = pd.DataFrame({"note": ["Fine.", "Mail to roe@example.org"]})
+    >>> annotate_frame(RuleTagger().fit([]), frame, "note")[["row", "start", "end", "label"]].values.tolist()
+    [[1, 8, 23, 'EMAIL']]
+    """
+    names, deidentifier = _names(columns), as_deidentifier(model).set_params(on_error=on_error)
+    nw = import_optional("narwhals", extra="frames", purpose="data frames")
+    table = nw.from_native(frame, eager_only=True)
+    cells = _cells(table, names, id_column, None)
+    found = deidentifier.iter_annotate([document for _, _, document in cells])
+    rows = [
+        (row, name, span.start, span.end, span.label, span.confidence)
+        for (row, name, _), (_, spans) in zip(cells, found, strict=True)
+        for span in spans or ()
+    ]
+    kinds = {"row": nw.Int64(), "column": nw.String(), "start": nw.Int64(), "end": nw.Int64(), "label": nw.String()}
+    kinds["confidence"] = nw.Float64()
+    data = {name: [row[n] for row in rows] for n, name in enumerate(kinds)}
+    return nw.from_dict(data, schema=kinds, backend=table.implementation).to_native()
+
+
+def _names(columns: str | Sequence[str]) -> list[str]:
+    return [columns] if isinstance(columns, str) else list(dict.fromkeys(columns))
+
+
+def _cells(
+    table: Any, names: Sequence[str], id_column: str | None, patient_column: str | None
+) -> list[tuple[int, str, Document]]:
+    """Row, column and text of each cell that has a value."""
+    keys = [name for name in (id_column, patient_column) if name is not None]
+    for name in (*names, *keys):
+        if name not in table.columns:
+            raise CorpusFormatError(f"The data frame has no column of the name {name!r}.")
+    ids, patients = (
+        [None] * len(table) if name is None else table.get_column(name).to_list()
+        for name in (id_column, patient_column or id_column)
+    )
+    cells = []
+    for name in names:
+        column = table.get_column(name)
+        for row, (value, is_missing) in enumerate(zip(column.to_list(), column.is_null().to_list(), strict=True)):
+            if is_missing:
+                continue
+            place = f"row {row}, column {name}" if id_column is None else f"row {row}, id {ids[row]}, column {name}"
+            if not isinstance(value, str):
+                raise CorpusFormatError(f"The cell holds no text, but {type(value).__name__}.", doc_id=place)
+            patient = None if patients[row] is None else str(patients[row])
+            cells.append((row, name, Document(place, value, (), patient)))
+    return cells

@@ -1,0 +1,72 @@
+"""Data frames come back as the same kind, with other texts and everything else as it was."""
+
+import pytest
+
+from sklearn_deid import NoteDeidentifier, RuleTagger
+from sklearn_deid.exceptions import CorpusFormatError, DeidError, WithheldWarning
+from sklearn_deid.integrations import annotate_frame, redact_frame
+
+pytest.importorskip("narwhals")
+MODEL = RuleTagger().fit([])
+DATA = {"n": [3, 1, 2], "note": ["Mail roe@example.org", None, ""], "plan": ["é", "On 3/5/2019.", "Dr. A\x00"]}
+
+
+def made(kind, data=DATA):
+    if kind == "polars":
+        return pytest.importorskip("polars").DataFrame(data)
+    if kind == "pyarrow":
+        return pytest.importorskip("pyarrow").table(data)
+    return pytest.importorskip("pandas").DataFrame(data, index=range(7, 7 + len(data["n"])))
+
+
+def plain(frame):
+    """Columns as lists, with None for missing values."""
+    if hasattr(frame, "iloc"):
+        data = frame.to_dict("list")
+    else:
+        data = frame.to_pydict() if hasattr(frame, "to_pydict") else frame.to_dict(as_series=False)
+    return {name: [None if value != value else value for value in values] for name, values in data.items()}
+
+
+@pytest.mark.parametrize("kind", ["pandas", "polars", "pyarrow"])
+def test_cells_are_redacted_and_failures_withheld(kind):
+    frame = made(kind)
+    with pytest.warns(WithheldWarning, match=r"row 2, id 2, column plan"):
+        found = redact_frame(MODEL, frame, ["note", "plan"], id_column="n", on_error="withhold")
+    expected = NoteDeidentifier(MODEL).redact([DATA["note"][0], DATA["plan"][1]])
+    assert type(found) is type(frame)
+    assert plain(found) == {"n": [3, 1, 2], "note": [expected[0], None, ""], "plan": ["é", expected[1], None]}
+    assert plain(frame) == DATA, "the frame of the caller stays"
+    if kind == "pandas":
+        assert found.index.tolist() == [7, 8, 9]
+
+
+@pytest.mark.parametrize("kind", ["pandas", "polars", "pyarrow"])
+def test_spans_are_a_frame(kind):
+    found = annotate_frame(MODEL, made(kind), "note")
+    assert type(found) is type(made(kind))
+    assert {k: v for k, v in plain(found).items() if k != "confidence"} == {
+        "row": [0],
+        "column": ["note"],
+        "start": [5],
+        "end": [20],
+        "label": ["EMAIL"],
+    }
+    empty = annotate_frame(MODEL, made(kind, {"n": [1], "note": ["Fine."]}), "note")
+    assert plain(empty)["row"] == []
+
+
+def test_errors_name_the_cell():
+    with pytest.raises(DeidError, match="row 2, column plan") as caught:
+        redact_frame(MODEL, made("pandas"), "plan")
+    assert "Dr. A" not in str(caught.value)
+    with pytest.raises(CorpusFormatError, match="holds no text, but int.*row 0, column n"):
+        redact_frame(MODEL, made("polars"), "n")
+    with pytest.raises(CorpusFormatError, match="no column of the name 'text'"):
+        redact_frame(MODEL, made("pandas"), "text")
+
+
+def test_surrogates_follow_the_patient():
+    frame = made("pandas", {"n": [1, 1, 2], "note": ["Mail roe@example.org"] * 3})
+    notes = redact_frame(MODEL, frame, "note", patient_column="n", mode="surrogate")["note"].tolist()
+    assert notes[0] == notes[1] != notes[2]
