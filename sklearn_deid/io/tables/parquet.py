@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from hashlib import sha256
 from itertools import groupby
 from pathlib import Path
@@ -83,7 +83,8 @@ class ParquetTable:
                 if named[name][row]:
                     cells.append(Cell(before + row + 1, name, named[name][row], row_id, patient_id))
                     targets.append((name, row))
-        digest = sha256(batch.serialize()).hexdigest()
+        # A stream and not the batch alone: a batch of categories has their numbers without the categories.
+        digest = sha256(self._ipc(self._pa.ipc.new_stream, batch)).hexdigest()
         return TableChunk(digest, cells, [], lambda texts: self._render(batch, targets, texts), group)
 
     def _render(self, batch: Any, targets: Sequence[tuple[str, int]], texts: Sequence[str | None]) -> bytes:
@@ -94,9 +95,12 @@ class ParquetTable:
         for name, values in changed.items():
             at = self._places[name]
             arrays[at] = self._pa.array(values, type=self._schema.field(at).type)
+        return self._ipc(self._pa.ipc.new_file, self._pa.RecordBatch.from_arrays(arrays, schema=self._schema))
+
+    def _ipc(self, opened: Callable[[Any, Any], Any], batch: Any) -> bytes:
         sink = self._pa.BufferOutputStream()
-        with self._pa.ipc.new_file(sink, self._schema) as writer:
-            writer.write_batch(self._pa.RecordBatch.from_arrays(arrays, schema=self._schema))
+        with opened(sink, batch.schema) as writer:
+            writer.write_batch(batch)
         return sink.getvalue().to_pybytes()
 
     def _read(self, path: Path) -> Iterator[Any]:

@@ -119,6 +119,21 @@ def test_row_groups_types_and_metadata_of_parquet_stay(tmp_path):
     assert after.read().to_pylist() == before.read().to_pylist()
 
 
+def test_categories_of_parquet_stay_and_count_as_content(tmp_path):
+    digests = []
+    for names in (["a", "b", "c"], ["a", "b", "d"]):
+        path, output = tmp_path / "notes.parquet", tmp_path / "out.parquet"
+        wards = pa.array([names[n % 3] for n in range(9)]).dictionary_encode()
+        table = pa.table({"text": ["x"] * 9, "ward": wards, "parts": [[{"n": n}] for n in range(9)]})
+        pq.write_table(table, path)
+        chunks = change(open_table(path, output, Columns(("text",))), output, str.upper)
+        digests.append([chunk.digest for chunk in chunks])
+        after = pq.read_table(output)
+        assert after.schema.field("ward").type == pq.read_table(path).schema.field("ward").type
+        assert after.to_pylist() == [row | {"text": "X"} for row in table.to_pylist()]
+    assert digests[0] != digests[1]
+
+
 def test_other_bytes_of_json_lines_stay(tmp_path):
     path, output = tmp_path / "notes.jsonl", tmp_path / "out.jsonl"
     line = '{ "n" : 1.50e0, "text":"a\\u00e9", "big":123456789012345678901234567890,"x":{"text":"\\u0041"} }\r\n'
