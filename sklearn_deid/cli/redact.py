@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from ..exceptions import DeidError
-from ..io.tables import Columns, open_table
+from ..io.tables import Columns, Table, open_table
+from ..io.tables.sql import SqlTable, connect
 from ..surrogates import (
     LOCALES,
     MODES,
@@ -29,6 +30,7 @@ from .note_source import NoteSource
 from .numbering import OutputNumbers
 from .options import add_command as add
 from .options import count
+from .sql_output import SqlOutput
 from .table_output import TableOutput
 from .table_run import columns_of, fhir_fields, redact_table
 
@@ -83,7 +85,8 @@ def add_command(commands: Any) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Redact all notes."""
     columns, fhir = columns_of(arguments), fhir_fields(arguments)
-    if columns is not None or fhir is not None:
+    options = (columns, fhir, arguments.query, arguments.output_table)
+    if any(option is not None for option in options):
         return _run_table(arguments, columns, fhir)
     source = NoteSource(arguments.notes, arguments.format, arguments.encoding, arguments.transfer_encoding)
     path = Path(arguments.output)
@@ -114,22 +117,42 @@ def _run_table(arguments: argparse.Namespace, columns: Columns | None, fhir: dic
     for option in ("format", "transfer_encoding", "number_outputs"):
         if getattr(arguments, option) is not None:
             raise DeidError(f"--{option.replace('_', '-')} is not for tables.")
+    is_sql = arguments.query is not None or arguments.output_table is not None
+    table: Any = _sql_table(arguments, columns) if is_sql else _file_table(arguments, columns, fhir)
+    _check_surrogate_options(arguments)
+    secret = None if arguments.key_file is None else _key(arguments, has_files=not is_sql)
+    options = {"columns": None if columns is None else [list(columns.texts), *columns[1:]], "fhir": fhir}
+    if is_sql:
+        options["query"] = arguments.query
+    stamp = run_stamp(
+        arguments, command="redact table", mode=arguments.mode, **options, **_surrogate_stamp(arguments, secret)
+    )
+    if is_sql:
+        engine = connect(arguments.output)
+        output: Any = SqlOutput(engine, arguments.output_table, resume=arguments.resume, stamp=stamp)
+    else:
+        path = Path(arguments.output)
+        output = TableOutput(path, resume=arguments.resume, overwrite=arguments.overwrite, stamp=stamp)
+    with ExitStack() as stack:
+        result = _result(arguments, secret, stack)
+        return redact_table(table, output, load_deidentifier(arguments), result, quiet=arguments.quiet)
+
+
+def _file_table(arguments: argparse.Namespace, columns: Columns | None, fhir: dict[str, list[str]] | None) -> Table:
     path, target = Path(arguments.notes), Path(arguments.output)
     if not path.is_file():
         raise DeidError("There is no such file. A table is one file.", path=str(path))
     if target.resolve() == path.resolve():
         raise DeidError("The output must not be the table itself.", path=str(target))
-    table = open_table(path, target, columns, fhir=fhir, encoding=arguments.encoding)
-    _check_surrogate_options(arguments)
-    secret = None if arguments.key_file is None else _key(arguments)
-    options = {"columns": None if columns is None else [list(columns.texts), *columns[1:]], "fhir": fhir}
-    stamp = run_stamp(
-        arguments, command="redact table", mode=arguments.mode, **options, **_surrogate_stamp(arguments, secret)
-    )
-    output = TableOutput(target, resume=arguments.resume, overwrite=arguments.overwrite, stamp=stamp)
-    with ExitStack() as stack:
-        result = _result(arguments, secret, stack)
-        return redact_table(table, output, load_deidentifier(arguments), result, quiet=arguments.quiet)
+    return open_table(path, target, columns, fhir=fhir, encoding=arguments.encoding)
+
+
+def _sql_table(arguments: argparse.Namespace, columns: Columns | None) -> SqlTable:
+    if arguments.query is None or arguments.output_table is None or columns is None:
+        raise DeidError("A database needs --query, --output-table, and --text-column or --omop.")
+    if arguments.overwrite:
+        raise DeidError("--overwrite is not for databases. Empty the output table and its record yourself.")
+    return SqlTable(connect(arguments.notes), arguments.query, columns)
 
 
 def _add_table_options(parser: argparse.ArgumentParser) -> None:
@@ -148,6 +171,15 @@ def _add_table_options(parser: argparse.ArgumentParser) -> None:
         "--patient-column",
         metavar="NAME",
         help="column of the patient, for --mode surrogate (default: the id, or each text by itself)",
+    )
+    group.add_argument(
+        "--query",
+        metavar="SELECT",
+        help="NOTES and OUT are SQLAlchemy URLs of databases, such as sqlite:///notes.db, and this statement selects "
+        "the rows. --id-column is their key: unique and not NULL",
+    )
+    group.add_argument(
+        "--output-table", metavar="NAME", help="existing, empty table in OUT with the columns of the query"
     )
     kinds = group.add_mutually_exclusive_group()
     kinds.add_argument(
@@ -231,7 +263,9 @@ def _result(
     return result
 
 
-def _key(arguments: argparse.Namespace) -> bytes:
+def _key(arguments: argparse.Namespace, *, has_files: bool = True) -> bytes:
+    if not has_files:
+        return read_or_make_key(Path(arguments.key_file))
     secret = [Path(name) for name in (arguments.key_file, arguments.mapping) if name is not None]
     check_apart(NoteSource(arguments.notes, arguments.format, arguments.encoding).path, secret)
     for path in secret:

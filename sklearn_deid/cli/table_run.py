@@ -12,9 +12,11 @@ from typing import Any
 
 from ..exceptions import CorpusFormatError, DeidError
 from ..io.tables import FHIR_FIELDS, Columns, Table, TableChunk
+from ..io.tables.sql import SqlTable
 from ..text import Document
 from .annotating import Result, results_of
 from .failures import DONE, SOME_WITHHELD, one_line
+from .sql_output import SqlOutput
 from .table_output import TableOutput
 
 _OMOP = Columns(("note_text",), "note_id", "person_id")
@@ -63,7 +65,9 @@ def fhir_fields(arguments: Namespace) -> dict[str, list[str]] | None:
     return profile
 
 
-def redact_table(table: Table, output: TableOutput, deidentifier: Any, result: Result, *, quiet: bool) -> int:
+def redact_table(
+    table: Table | SqlTable, output: TableOutput | SqlOutput, deidentifier: Any, result: Result, *, quiet: bool
+) -> int:
     """Redact the texts of a table.
 
     Returns
@@ -80,7 +84,7 @@ def redact_table(table: Table, output: TableOutput, deidentifier: Any, result: R
                 run.fill(document, rewritten.text)
                 bar.update(1)
             run.write_finished()
-            output.finish(table)
+            output.finish(table)  # type: ignore[arg-type]
     finally:
         run.report()
     return SOME_WITHHELD if run.withheld else DONE
@@ -99,7 +103,7 @@ class _Work:
 
 
 class _TableRun:
-    def __init__(self, table: Table, output: TableOutput) -> None:
+    def __init__(self, table: Table | SqlTable, output: TableOutput | SqlOutput) -> None:
         self.table, self.output = table, output
         self.works: deque[_Work] = deque()
         self.places: dict[str, tuple[_Work, int]] = {}

@@ -13,7 +13,7 @@ from sklearn_deid.cli import main
 from sklearn_deid.cli.failures import CrashReport, one_line, remember_interrupts
 from sklearn_deid.exceptions import WithheldWarning
 
-COMMANDS = ("train", "tag", "redact", "evaluate", "convert", "demo")
+COMMANDS = ("train", "tag", "redact", "serve", "evaluate", "convert", "demo")
 
 
 def in_new_process(*arguments, **options):

@@ -40,6 +40,7 @@ PACKAGES = {
     "mapping": "cryptography",
     "serve": "fastapi",
     "tables": "pyarrow",
+    "sql": "sqlalchemy",
 }
 # No part of the package asks for these.
 FOR_DEVELOPERS = {"benchmarks", "docs", "lint", "test"}
@@ -109,6 +110,12 @@ def tables():
     open_table(Path("notes.parquet"), Path("out.parquet"), Columns(("text",)))
 
 
+def database():
+    from sklearn_deid.io.tables.sql import connect
+
+    connect("sqlite://")
+
+
 def service():
     from sklearn_deid.integrations.service.app import make_app
 
@@ -127,6 +134,7 @@ ASKS_FOR = {
     "mapping": mapping,
     "serve": service,
     "tables": tables,
+    "sql": database,
 }
 
 

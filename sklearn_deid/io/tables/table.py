@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO, NamedTuple, Protocol
+from typing import Any, BinaryIO, NamedTuple, Protocol
 
 #: Rows of a chunk. An interrupted run repeats a chunk at most.
 CHUNK_ROWS = 500
@@ -62,7 +62,8 @@ class TableChunk:
     problems : sequence of (str, str)
         Places and reasons of what is withheld without being read.
     render : callable
-        ``render(texts)`` returns the rows as bytes, with one new text for each cell; None withholds a cell.
+        ``render(texts)`` returns the rows, with one new text for each cell; None withholds a cell. Files give bytes,
+        and databases a list of dicts.
     group : int, default=0
         Number of the row group of the file.
     """
@@ -70,7 +71,7 @@ class TableChunk:
     digest: str
     cells: Sequence[Cell]
     problems: Sequence[tuple[str, str]]
-    render: Callable[[Sequence[str | None]], bytes]
+    render: Callable[[Sequence[str | None]], Any]
     group: int = 0
 
 

@@ -1,0 +1,109 @@
+"""Output of ``redact`` into a table of a database: a transaction for each chunk."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from types import TracebackType
+from typing import Any
+
+from .._optional import import_optional
+from ..exceptions import DeidError
+from ..io.tables import TableChunk
+from ..io.tables.sql import without_values
+
+_STAMP = -1
+
+
+class SqlOutput:
+    """Existing table that takes the redacted rows.
+
+    A second table, ``NAME_run``, records model and options, and each finished chunk with a digest of its rows. The rows
+    of a chunk and its record are one transaction. A killed run, or a killed server, therefore leaves whole chunks, and
+    no row is written twice.
+
+    Parameters
+    ----------
+    engine : sqlalchemy.Engine
+        Database to write.
+    name : str
+        Name of the table, with the schema if it needs one.
+    resume : bool
+        Whether to continue an earlier run. If False, the table must be empty.
+    stamp : mapping
+        Model and options of the run.
+    """
+
+    def __init__(self, engine: Any, name: str, *, resume: bool, stamp: Mapping[str, Any]) -> None:
+        self.engine, self.resume, self.stamp = engine, resume, dict(stamp)
+        self._sql = import_optional("sqlalchemy", extra="sql", purpose="databases")
+        schema, _, table = name.rpartition(".")
+        self._schema, self._name = schema or None, table
+
+    def __enter__(self) -> SqlOutput:
+        sql, metadata = self._sql, self._sql.MetaData()
+        with without_values():
+            self._rows = sql.Table(self._name, metadata, autoload_with=self.engine, schema=self._schema)
+            self._run = sql.Table(
+                f"{self._name}_run",
+                metadata,
+                sql.Column("chunk", sql.Integer, primary_key=True, autoincrement=False),
+                sql.Column("digest", sql.Text, nullable=False),
+                sql.Column("withheld", sql.Text, nullable=False),
+                schema=self._schema,
+            )
+            metadata.create_all(self.engine, tables=[self._run])
+            with self.engine.begin() as connection:
+                self._check(connection)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.engine.dispose()
+
+    def finished(self, number: int, chunk: TableChunk) -> list[tuple[int, str]] | None:
+        """What an earlier run has withheld of this chunk; None if the chunk is to be made.
+
+        Raises
+        ------
+        DeidError
+            If the chunk has changed since its rows were written.
+        """
+        with without_values(), self.engine.connect() as connection:
+            row = connection.execute(self._sql.select(self._run).where(self._run.c.chunk == number)).first()
+        if row is None:
+            return None
+        if row.digest != chunk.digest:
+            raise DeidError("The rows of the query have changed since they were written. Empty the output table.")
+        return [(n, reason) for n, reason in json.loads(row.withheld)]
+
+    def write(self, number: int, chunk: TableChunk, rows: Any, withheld: Sequence[tuple[int, str]]) -> None:
+        """Write a chunk. It is committed when the method returns."""
+        # SQLAlchemy would leave out what the table has no column for.
+        missing = [name for row in rows[:1] for name in row if name not in self._rows.c]
+        if missing:
+            raise DeidError(f"The output table has no column of the name {missing[0]!r}.")
+        with without_values(), self.engine.begin() as connection:
+            connection.execute(self._sql.insert(self._rows), rows)
+            # A second run would write the same number, which the key of the table refuses.
+            record = {"chunk": number, "digest": chunk.digest, "withheld": json.dumps([list(one) for one in withheld])}
+            connection.execute(self._sql.insert(self._run), record)
+
+    def finish(self, table: Any) -> None:
+        """Do nothing: all chunks are committed."""
+
+    def _check(self, connection: Any) -> None:
+        sql = self._sql
+        stamp = json.dumps(self.stamp, sort_keys=True)
+        saved = connection.execute(sql.select(self._run.c.digest).where(self._run.c.chunk == _STAMP)).scalar()
+        n_rows = connection.execute(sql.select(sql.func.count()).select_from(self._rows)).scalar_one()
+        n_chunks = connection.execute(sql.select(sql.func.count()).select_from(self._run)).scalar_one()
+        if saved is None and not n_rows and not n_chunks:
+            connection.execute(sql.insert(self._run), {"chunk": _STAMP, "digest": stamp, "withheld": "[]"})
+        elif not self.resume:
+            raise DeidError("The output table or its record is not empty. Use --resume, or empty both.")
+        elif saved is None:
+            raise DeidError("The output table has no record of an earlier run. Empty it, or use another one.")
+        elif saved != stamp:
+            raise DeidError("The earlier run had another model, other options or another version.")

@@ -1,0 +1,140 @@
+"""Rows of a database as a table (extra ``sql``)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from hashlib import sha256
+from typing import Any
+
+from ..._optional import import_optional
+from ...exceptions import DeidError
+from .columns import Columns
+from .table import CHUNK_ROWS, Cell, TableChunk
+
+
+def connect(url: str) -> Any:
+    """Engine for a SQLAlchemy URL, whose errors show no values.
+
+    Raises
+    ------
+    DeidError
+        If the URL is not valid. The message does not show the URL, which may hold a password.
+    MissingDependencyError
+        If SQLAlchemy, or the driver that the URL names, is not installed.
+    """
+    sql = import_optional("sqlalchemy", extra="sql", purpose="databases")
+    try:
+        return sql.create_engine(url, hide_parameters=True)
+    except (sql.exc.ArgumentError, sql.exc.NoSuchModuleError):
+        pass
+    raise DeidError("The address of the database is no URL of SQLAlchemy, such as sqlite:///notes.db.")
+
+
+@contextmanager
+def without_values() -> Iterator[None]:
+    """Turn errors of the database into a DeidError with the kind of the error: their messages can quote rows."""
+    sql = import_optional("sqlalchemy", extra="sql", purpose="databases")
+    name = None
+    try:
+        yield
+    except sql.exc.SQLAlchemyError as error:
+        name = type(error).__name__
+    if name is not None:
+        raise DeidError(
+            f"The database reports: {name}. Its message is not shown, because it could hold text of a note. Check the "
+            "names of tables and columns, and the connection."
+        )
+
+
+class SqlTable:
+    """Rows of a query, read in the order of a key.
+
+    Each chunk is a query of its own, for the rows behind the last key. No connection stays open while texts are tagged,
+    and memory does not grow. The key needs an index in a large table.
+
+    Parameters
+    ----------
+    engine : sqlalchemy.Engine
+        Database to read.
+    query : str
+        SELECT statement.
+    columns : Columns
+        Columns of texts and identifiers. ``id`` is the key: unique and never NULL.
+
+    Raises
+    ------
+    DeidError
+        If the key is missing.
+    """
+
+    def __init__(self, engine: Any, query: str, columns: Columns) -> None:
+        if columns.id is None:
+            raise DeidError("Rows of a database need the name of their key: --id-column.")
+        self.engine, self.columns, self.key = engine, columns, columns.id
+        self._sql = import_optional("sqlalchemy", extra="sql", purpose="databases")
+        # A colon would begin the name of a parameter.
+        self._source = "({}) AS notes".format(query.strip().rstrip(";").replace(":", r"\:"))
+        self._quoted = engine.dialect.identifier_preparer.quote(columns.id)
+
+    def chunks(self) -> Iterator[TableChunk]:
+        """Yield the rows. ``render`` returns a list of dicts.
+
+        Raises
+        ------
+        DeidError
+            If a key is NULL or occurs twice, or if rows came or went while they were read.
+        """
+        n_all = self._count("")
+        if self._count(f" WHERE {self._quoted} IS NULL"):
+            raise DeidError(f"The key {self.key!r} must not be NULL.")
+        last: dict[str, Any] = {}
+        number = 0
+        while rows := self._page(last):
+            keys = [row[self.key] for row in rows]
+            if any(a == b for a, b in zip(keys, keys[1:], strict=False)):
+                raise DeidError(f"The key {self.key!r} must not occur twice.")
+            rows = rows[:CHUNK_ROWS]
+            yield self._chunk(rows, number)
+            number, last = number + len(rows), {"last": rows[-1][self.key]}
+        if number != n_all:
+            raise DeidError(
+                f"The query has {n_all} rows, and {number} were read: rows came or went meanwhile, or the database "
+                "takes different keys as equal. Run again with --resume."
+            )
+
+    def _count(self, condition: str) -> int:
+        with without_values(), self.engine.connect() as connection:
+            return connection.execute(self._sql.text(f"SELECT COUNT(*) FROM {self._source}{condition}")).scalar_one()
+
+    def _page(self, last: dict[str, Any]) -> list[dict[str, Any]]:
+        behind = f" WHERE {self._quoted} > :last" if last else ""
+        # One row more than a chunk: an equal key behind the chunk would be skipped by the next query.
+        query = f"SELECT * FROM {self._source}{behind} ORDER BY {self._quoted} LIMIT {CHUNK_ROWS + 1}"
+        with without_values(), self.engine.connect() as connection:
+            result = connection.execute(self._sql.text(query), last)
+            names = list(result.keys())
+            rows = [dict(row) for row in result.mappings()]
+        self.columns.places(names, "query")
+        if len(set(names)) < len(names):
+            raise DeidError("The query has two columns of the same name. Name them with AS.")
+        return rows
+
+    def _chunk(self, rows: list[dict[str, Any]], before: int) -> TableChunk:
+        cells: list[Cell] = []
+        targets: list[tuple[int, str]] = []
+        for at, row in enumerate(rows):
+            row_id, patient_id = self.columns.identifiers(row)
+            for name in self.columns.texts:
+                if row[name] not in (None, ""):
+                    cells.append(Cell(before + at + 1, name, row[name], row_id, patient_id))
+                    targets.append((at, name))
+
+        def render(texts: Sequence[str | None]) -> list[dict[str, Any]]:
+            changed = [dict(row) for row in rows]
+            for (at, name), text in zip(targets, texts, strict=True):
+                changed[at][name] = text
+            return changed
+
+        digest = sha256(repr([list(row.items()) for row in rows]).encode("utf-8", "surrogatepass")).hexdigest()
+        return TableChunk(digest, cells, [], render)

@@ -1,0 +1,136 @@
+"""``redact`` over a database: whole chunks, each once."""
+
+import sqlite3
+
+import pytest
+
+from sklearn_deid import NoteDeidentifier, RuleTagger, save
+from sklearn_deid.cli.sql_output import SqlOutput
+from sklearn_deid.exceptions import DeidError
+from sklearn_deid.io.tables import Columns, sql
+
+pytest.importorskip("sqlalchemy")
+
+NOTES = [None if n == 3 else "Zyxw\x00" if n == 7 else f"Visit {n}: mail roe{n}@example.org" for n in range(17)]
+COLUMNS = "id TEXT, mrn INTEGER, note TEXT, at TEXT"
+
+
+@pytest.fixture(scope="module")
+def rules(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("rules") / "model"
+    save(NoteDeidentifier(RuleTagger().fit([])), folder)
+    return folder
+
+
+@pytest.fixture
+def base(tmp_path, monkeypatch):
+    """Database with the notes, in no order, and an empty table."""
+    monkeypatch.setattr(sql, "CHUNK_ROWS", 4)
+    rows = [(f"v{n:02}", n // 4, text, "12:30") for n, text in enumerate(NOTES)]
+    execute(tmp_path, f"CREATE TABLE notes ({COLUMNS})", f"CREATE TABLE redacted ({COLUMNS})")
+    with sqlite3.connect(tmp_path / "notes.db") as connection:
+        connection.executemany("INSERT INTO notes VALUES (?, ?, ?, ?)", rows[::-1])
+    connection.close()
+    return tmp_path
+
+
+def execute(folder, *statements):
+    connection = sqlite3.connect(folder / "notes.db")
+    with connection:
+        rows = [connection.execute(statement).fetchall() for statement in statements]
+    connection.close()
+    return rows[-1]
+
+
+@pytest.fixture
+def redact(run, rules, base):
+    def redact(*options, query="SELECT * FROM notes WHERE at = '12:30';"):
+        url = f"sqlite:///{base / 'notes.db'}"
+        arguments = ["--query", query, "--output-table", "redacted", "--text-column", "note", "--id-column", "id"]
+        return run("redact", url, "--model", rules, "--output", url, "--quiet", *arguments, *options)
+
+    return redact
+
+
+EXPECTED = [
+    (f"v{n:02}", n // 4, None if text is None or n == 7 else f"Visit {n}: mail [EMAIL]", "12:30")
+    for n, text in enumerate(NOTES)
+]
+
+
+def test_rows_are_redacted_once_and_failures_are_null(redact, base):
+    code, _, err = redact()
+    assert (code, "15 texts redacted, 1 withheld." in err, "[row 8, id v07, column note]" in err) == (1, True, True)
+    assert execute(base, "SELECT * FROM redacted ORDER BY id") == EXPECTED
+    assert "Zyxw" not in err and "Zyxw" not in str(execute(base, "SELECT * FROM redacted_run"))
+    code, _, err = redact("--resume")
+    assert (code, "1 withheld, 15 were finished before" in err) == (1, True)
+    assert execute(base, "SELECT * FROM redacted ORDER BY id") == EXPECTED
+
+
+@pytest.mark.parametrize("place", ["before", "inside", "after"])
+def test_interrupted_run_goes_on(redact, base, monkeypatch, place):
+    write = SqlOutput.write
+    for number in (0, 1, 3):
+        calls = []
+
+        def interrupt(self, *arguments, calls=calls, number=number):
+            calls.append(1)
+            if len(calls) <= number or place == "after":
+                write(self, *arguments)
+            if len(calls) > number:
+                if place == "inside":
+                    chunk_number, chunk, rows, withheld = arguments
+                    # A record that cannot be written takes its rows back.
+                    with pytest.raises(DeidError, match="The database reports: \\w+"):
+                        write(self, -1, chunk, rows, withheld)
+                raise KeyboardInterrupt
+
+        with monkeypatch.context() as patch:
+            patch.setattr(SqlOutput, "write", interrupt)
+            assert redact("--resume")[0] in (130, 1)
+    assert redact("--resume")[0] == 1
+    assert execute(base, "SELECT * FROM redacted ORDER BY id") == EXPECTED
+
+
+@pytest.mark.parametrize(
+    ("statement", "options", "message"),
+    [
+        ("UPDATE notes SET id = NULL WHERE id = 'v05'", [], "must not be NULL"),
+        ("UPDATE notes SET id = 'v04' WHERE id = 'v03'", [], "must not occur twice"),
+        ("UPDATE notes SET id = 'v04' WHERE id = 'v05'", [], "must not occur twice"),
+        ("INSERT INTO redacted VALUES ('x', 1, 'raw', '')", [], "is not empty"),
+        ("INSERT INTO redacted VALUES ('x', 1, 'raw', '')", ["--resume"], "no record of an earlier run"),
+        ("DROP TABLE redacted", [], "The database reports: NoSuchTableError"),
+        ("DROP TABLE notes", [], "The database reports: OperationalError"),
+        ("ALTER TABLE redacted DROP COLUMN at", [], "no column of the name 'at'"),
+        ("SELECT 1", ["--overwrite"], "--overwrite is not for databases"),
+        ("SELECT 1", ["--text-column", "nothing"], "no column of the name 'nothing'"),
+        ("SELECT 1", ["--query", "SELECT id, note, mrn AS x, at AS x FROM notes"], "no column of the name 'x'"),
+        ("SELECT 1", ["--output", "Zyxw://host"], "no URL of SQLAlchemy"),
+    ],
+)
+def test_what_cannot_be_right_is_refused(redact, base, statement, options, message):
+    execute(base, statement)
+    code, _, err = redact(*options)
+    assert (code, message in err) == (2, True), err
+    assert "Zyxw" not in err
+
+
+def test_changed_rows_and_options_are_noticed(redact, base):
+    redact()
+    assert "is not empty" in redact()[2]
+    assert "other options" in redact("--resume", "--mode", "mask")[2]
+    execute(base, "UPDATE notes SET mrn = 99 WHERE id = 'v09'")
+    assert "have changed since they were written" in redact("--resume")[2]
+
+
+def test_rows_that_go_while_they_are_read_are_noticed(base):
+    chunks = sql.SqlTable(
+        sql.connect(f"sqlite:///{base / 'notes.db'}"), "SELECT * FROM notes", Columns(("note",), "id")
+    )
+    stream = chunks.chunks()
+    next(stream)
+    execute(base, "DELETE FROM notes WHERE id = 'v09'")
+    with pytest.raises(DeidError, match="has 17 rows, and 16 were read"):
+        list(stream)
