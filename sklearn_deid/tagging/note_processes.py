@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import io
+import os
 import pickle
+import shutil
 import signal
 import sys
 import tempfile
+import threading
+import time
 from collections import deque
 from collections.abc import Generator, Iterable, Iterator
 from concurrent.futures import BrokenExecutor
@@ -25,8 +29,8 @@ from .note_tagger import NoteTagger
 _LEAST_SHARED_BYTES = 2**16
 # Batches in work or waiting, for each process: one to tag, and one that keeps it from waiting for the next.
 _BATCHES_A_PROCESS = 2
-# A process whose parent was killed ends after so many idle seconds.
-_IDLE_SECONDS = 60
+# Seconds after which a process notices that its parent was killed.
+_PARENT_SECONDS = 1.0
 
 
 def tag_batches(tagger: NoteTagger, batches: Iterable[list[Any]], n_jobs: int) -> Generator[list[Any], None, None]:
@@ -65,9 +69,9 @@ def tag_batches(tagger: NoteTagger, batches: Iterable[list[Any]], n_jobs: int) -
 
 def _in_processes(tagger: NoteTagger, batches: Iterator[list[Any]], n_jobs: int) -> Iterator[list[Any]]:
     with tempfile.TemporaryDirectory(prefix="sklearn-deid-") as folder:
-        settings = (_packed(tagger, Path(folder)), _threads(n_jobs))
+        settings = (_packed(tagger, Path(folder)), _threads(n_jobs), os.getpid(), folder)
         # joblib's processes need no guard of the main module and take classes that a notebook defines.
-        pool = ProcessPoolExecutor(n_jobs, timeout=_IDLE_SECONDS, initializer=_start, initargs=settings)
+        pool = ProcessPoolExecutor(n_jobs, initializer=_start, initargs=settings)
         try:
             waiting = deque(pool.submit(_tag, batch) for batch in islice(batches, _BATCHES_A_PROCESS * n_jobs))
             while waiting:
@@ -100,8 +104,9 @@ def _threads(n_jobs: int) -> int | None:
 _taggers: list[NoteTagger] = []
 
 
-def _start(packed: _Packed | NoteTagger, n_threads: int | None) -> None:
+def _start(packed: _Packed | NoteTagger, n_threads: int | None, parent: int, folder: str) -> None:
     """Prepare a process. ``packed`` has become the tagger on its way."""
+    threading.Thread(target=_end_with, args=(parent, folder), daemon=True).start()
     if n_threads is not None:
         import torch
 
@@ -110,6 +115,15 @@ def _start(packed: _Packed | NoteTagger, n_threads: int | None) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     assert isinstance(packed, NoteTagger)
     _taggers[:] = [packed]
+
+
+def _end_with(parent: int, folder: str) -> None:
+    """End this process when its parent has been killed. It would wait for the next batch for ever."""
+    # Windows keeps the number of a parent that has ended.
+    while os.getppid() == parent:
+        time.sleep(_PARENT_SECONDS)
+    shutil.rmtree(folder, ignore_errors=True)
+    os._exit(1)
 
 
 def _tag(texts: list[Any]) -> list[Any]:

@@ -51,7 +51,7 @@ class LocalPool:
 
     shut = 0
 
-    def __init__(self, n_jobs, timeout, initializer, initargs):
+    def __init__(self, n_jobs, initializer, initargs):
         initializer(*pickle.loads(pickle.dumps(initargs)))
 
     def submit(self, function, texts):
@@ -72,6 +72,7 @@ def local(monkeypatch):
     monkeypatch.setattr(LocalPool, "shut", 0)
     monkeypatch.setattr(note_processes, "ProcessPoolExecutor", LocalPool)
     monkeypatch.setattr(signal, "signal", lambda *_: None)
+    monkeypatch.setattr(note_processes, "_end_with", lambda *_: None)
     yield
     note_processes._taggers.clear()
 
@@ -117,6 +118,18 @@ def test_few_notes_are_read_ahead_and_processes_end_with_the_iterator(local):
     assert len(read) <= 2 * (2 * 2 + 1)
     found.close()
     assert LocalPool.shut == 1
+
+
+def test_process_ends_when_its_parent_was_killed(monkeypatch, tmp_path):
+    parents = iter([7, 7, 1])
+    monkeypatch.setattr(note_processes.os, "getppid", lambda: next(parents))
+    monkeypatch.setattr(note_processes, "_PARENT_SECONDS", 0)
+    monkeypatch.setattr(note_processes.os, "_exit", lambda code: (_ for _ in ()).throw(SystemExit(code)))
+    folder = tmp_path / "arrays"
+    folder.mkdir()
+    with pytest.raises(SystemExit):
+        note_processes._end_with(7, str(folder))
+    assert not folder.exists()
 
 
 def test_single_batch_starts_no_process(monkeypatch):
