@@ -79,17 +79,15 @@ def resident_kib(pid: int) -> int:
 
 def killed(folder: Path, n_rows: int, n_kills: int, seed: int) -> dict:
     """Kill a run again and again, let it end, and compare."""
-    rng, done = np.random.default_rng(seed), 0
-    for _ in range(n_kills):
-        process, record = (
-            redact(folder, f"{n_rows}.parquet", "killed.parquet", "--resume"),
-            folder / "killed.parquet.run",
-        )
+    rng, done, record = np.random.default_rng(seed), 0, folder / "killed.parquet.run"
+    while done < n_kills and not (folder / "killed.parquet").exists():
+        process = redact(folder, f"{n_rows}.parquet", "killed.parquet", "--resume")
         size = record.stat().st_size if record.exists() else 0
-        wait = int(rng.integers(1, 1_500))  # bytes of the record: a chunk takes about 250
+        # Killed soon after the next lines of the record; the time decides whether the piece is written, too.
+        wait = int(rng.integers(1, 1 + max(1, n_rows // n_kills // 2)))
         while process.poll() is None and (not record.exists() or record.stat().st_size < size + wait):
             time.sleep(0.001)
-        time.sleep(float(rng.random()) * 0.05)
+        time.sleep(float(rng.random()) * 0.01)
         done += process.poll() is None
         process.kill()
         process.wait()
