@@ -39,7 +39,8 @@ Write notes without the PHI that a model finds in them.
 
 OUT is a folder or a .jsonl file. In a folder, each note becomes a .txt file of the same name. In a .jsonl
 file, each note is one line with its id (doc_id) and its redacted text. Nothing else of a note is written:
-no annotations, no patient id, no meta data.
+no annotations, no patient id, no meta data. For tables, FHIR exports and databases, see the
+options at the end.
 
 A note that cannot be read, processed or written is withheld. It has no output and is listed at the end
 with the reason, and the exit code is 1. It is never written as if it were clean.

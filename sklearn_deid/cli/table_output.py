@@ -75,6 +75,9 @@ class TableOutput:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.record.close()
+        # A wrong option must not look like an interrupted run.
+        if error is not None and not any(self.pieces.iterdir()):
+            self.pieces.rmdir()
 
     def finished(self, number: int, chunk: TableChunk) -> list[tuple[int, str]] | None:
         """What an earlier run has withheld of this chunk, by the number of the cell; None if the chunk is to be made.

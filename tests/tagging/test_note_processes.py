@@ -1,5 +1,6 @@
 """Several processes give what one gives, in the same order, and what fails in a process is not lost."""
 
+import gc
 import pickle
 import signal
 import warnings
@@ -73,6 +74,7 @@ def local(monkeypatch):
     monkeypatch.setattr(note_processes, "ProcessPoolExecutor", LocalPool)
     monkeypatch.setattr(signal, "signal", lambda *_: None)
     monkeypatch.setattr(note_processes, "_end_with", lambda *_: None)
+    monkeypatch.setattr(gc, "freeze", lambda: None)
     yield
     note_processes._taggers.clear()
 
