@@ -23,8 +23,9 @@ from ..exceptions import DeidError, WithheldWarning
 from ..metrics import Counts, compare
 from ..sequences import TokenSequences, TokenVectors, check_tags
 from ..surrogates import SurrogateEngine, note_rewriter, rewrite_note
-from ..text import Corpus, Document, Segmentation, Span, normalize, segment, tags_to_spans, unreadable_reason
+from ..text import Corpus, Document, Span, tags_to_spans, unreadable_reason
 from .note_input import checked_notes
+from .note_sentences import cut_notes
 from .tagger_failure import TaggerFailure
 
 
@@ -345,12 +346,8 @@ class NoteDeidentifier(BaseEstimator):
     def _spans(self, estimator: Any, texts: list[str]) -> list[tuple[Span, ...]]:
         """Tag the sentences of all notes at once and return the spans of each note."""
         # The tagger reads the normalised text; its spans are mapped back to the unchanged note.
-        readings = [normalize(text) for text in texts]
-        segmented = [_without_endless_sentences(segment(reading.text)) for reading in readings]
-        X = TokenSequences.from_rows(row for cut in segmented for row in cut.rows())
-        counts = np.array([len(cut.sentences) for cut in segmented], dtype=np.int64)
-        # Each sentence carries the number of its note, for taggers that read a sentence in its context.
-        tags, confidences = flat_tags(estimator, X.with_documents(np.repeat(np.arange(len(texts)), counts)))
+        readings, segmented, X = cut_notes(texts)
+        tags, confidences = flat_tags(estimator, X)
         categories = getattr(self, "categories_", {})
         spans, position = [], 0
         for reading, cut in zip(readings, segmented, strict=True):
@@ -386,23 +383,6 @@ def group_parameters(estimator: Any, groups: np.ndarray) -> dict[str, np.ndarray
         return {f"{name}__{key}": value for key, value in group_parameters(last, groups).items()}
     searches = isinstance(estimator, (GridSearchCV, RandomizedSearchCV))
     return {"groups": groups} if searches or has_fit_parameter(estimator, "groups") else {}
-
-
-# Tokens of the longest sentence that is tagged as a whole. Text without the end of a sentence, such as a table without
-# line breaks, would otherwise take a time and memory that grow faster than its length.
-_LONGEST_SENTENCE = 2000
-
-
-def _without_endless_sentences(cut: Segmentation) -> Segmentation:
-    """Cut sentences that are far longer than any written one."""
-    if all(end - start <= _LONGEST_SENTENCE for start, end in cut.sentences):
-        return cut
-    parts = [
-        (first, min(first + _LONGEST_SENTENCE, end))
-        for start, end in cut.sentences
-        for first in range(start, end, _LONGEST_SENTENCE)
-    ]
-    return cut._replace(sentences=parts)
 
 
 def _text_of(item: Any) -> Any:

@@ -37,10 +37,22 @@ MAY_IMPORT = {
     "pseudonyms": ["embeddings", "surrogates", "text"],
     "representations": ["datasets", "embeddings", "metrics", "pseudonyms", "tagging", "text"],
     "federated": ["embeddings", "io", "metrics", "tagging", "text"],
+    "review": ["metrics", "surrogates", "tagging", "text"],
     "audit": ["embeddings", "federated", "metrics", "pseudonyms", "representations", "tagging", "text"],
     "plotting": ["audit", "embeddings", "metrics"],
     "integrations": ["surrogates", "tagging", "text"],
-    "cli": ["audit", "datasets", "federated", "io", "metrics", "representations", "surrogates", "tagging", "text"],
+    "cli": [
+        "audit",
+        "datasets",
+        "federated",
+        "io",
+        "metrics",
+        "representations",
+        "review",
+        "surrogates",
+        "tagging",
+        "text",
+    ],
 }
 MOST_FLOORS = 10
 HEAVY = {"torch", "skorch", "spacy", "gensim", "pandas", "pyarrow", "matplotlib"}

@@ -38,6 +38,7 @@ PACKAGES = {
     "presidio": "presidio_analyzer",
     "datasets": "datasets",
     "mapping": "cryptography",
+    "uima": "cassis",
 }
 # No part of the package asks for these.
 FOR_DEVELOPERS = {"benchmarks", "docs", "lint", "test"}
@@ -100,6 +101,12 @@ def mapping():
     MappingFile(Path("mapping"), bytes(32))
 
 
+def uima():
+    from sklearn_deid import write_corpus
+
+    write_corpus(make_clinical_notes(1, random_state=0), "notes-as-xmi", format="uima")
+
+
 ASKS_FOR = {
     "glove": pseudonyms_of_glove,
     "frames": table_as_frame,
@@ -110,6 +117,7 @@ ASKS_FOR = {
     "datasets": data_sets,
     "presidio": recogniser,
     "mapping": mapping,
+    "uima": uima,
 }
 
 
