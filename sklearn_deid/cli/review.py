@@ -86,6 +86,8 @@ def run(arguments: argparse.Namespace) -> int:
         deidentifier = load_deidentifier(arguments)
         notes = least_certain_first(deidentifier, tagged(deidentifier, notes, withheld))
         labels.update({label: labels.get(label) for label in getattr(deidentifier, "categories_", {})})
+    if not notes:
+        raise DeidError("There is no note to review.", path=arguments.notes)
     path.parent.mkdir(parents=True, exist_ok=True)
     engine = SurrogateEngine() if arguments.surrogates else None
     write_review_page(path, notes, labels, surrogates=engine)
@@ -120,5 +122,4 @@ def least_certain_first(deidentifier: Any, notes: list[Document]) -> list[Docume
 
 
 def _labels(arguments: argparse.Namespace) -> dict[str, str | None]:
-    scheme = get_label_scheme(arguments.label_scheme or "i2b2-2014")
-    return dict(scheme.categories)
+    return dict(get_label_scheme(arguments.label_scheme or "i2b2-2014").categories)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import csv
 import json
 from collections import Counter
 from collections.abc import Mapping
@@ -19,6 +18,7 @@ from ..text import Document, get_label_scheme
 from .failures import DONE, SOME_WITHHELD
 from .note_output import check_apart
 from .note_source import NoteSource
+from .notes_table import notes_table
 from .options import add_command as add
 from .options import add_encoding, add_label_scheme, add_seed, count, share
 from .run_record import RunRecord
@@ -90,7 +90,7 @@ def _draw(arguments: argparse.Namespace, source: NoteSource, work: Path) -> int:
 
     _check_new(work / _PAGE, arguments.overwrite)
     ids, digest = _listed(source)
-    table = _table(arguments.table, ids)
+    table = notes_table(arguments.table, ids)
     sign_off = SignOff(
         arguments.sample, target=arguments.target, confidence=arguments.confidence, random_state=arguments.seed
     )
@@ -198,24 +198,6 @@ def _plan(path: Path) -> dict[str, Any]:
     if not isinstance(plan, dict) or not {"settings", "release", "table", "sample"} <= plan.keys():
         raise DeidError("The plan of the sample is damaged. Draw a new sample.", path=str(path))
     return plan
-
-
-def _table(path: str | None, ids: list[str]) -> dict[str, dict[str, str]]:
-    """Columns of the table by name; each column holds a value for each note of the release."""
-    if path is None:
-        return {}
-    if not Path(path).is_file():
-        raise DataNotFoundError("There is no such file.", path=path)
-    with open(path, encoding="utf-8-sig", newline="") as stream:
-        rows = list(csv.DictReader(stream))
-    columns = [name for name in ("patient_id", "type") if rows and name in rows[0]]
-    if not columns or "doc_id" not in rows[0]:
-        raise DeidError("The table needs a column doc_id, and patient_id or type.", path=path)
-    by_id = {row["doc_id"]: row for row in rows}
-    for doc_id in ids:
-        if doc_id not in by_id or not all(by_id[doc_id][name] for name in columns):
-            raise DeidError("The table has no complete row for this note.", path=path, doc_id=doc_id)
-    return {name: {doc_id: by_id[doc_id][name] for doc_id in ids} for name in columns}
 
 
 def _check_new(path: Path, overwrite: bool) -> None:

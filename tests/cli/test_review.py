@@ -69,6 +69,12 @@ def test_without_a_model_the_annotations_are_shown(run, gold, notes, tmp_path):
     assert replaced and all(put and put != text for text, put in replaced)
 
 
+def test_no_notes_make_no_page(run, tmp_path):
+    (tmp_path / "none.jsonl").write_text("")
+    assert run("review", tmp_path / "none.jsonl", "--output", tmp_path / "work")[0] == 2
+    assert not (tmp_path / "work").exists()
+
+
 @pytest.fixture
 def reviewed(notes, tmp_path):
     """A reader has finished two notes: one without any span, one as it was annotated."""

@@ -38,7 +38,7 @@ MAY_IMPORT = {
     "representations": ["datasets", "embeddings", "metrics", "pseudonyms", "tagging", "text"],
     "federated": ["embeddings", "io", "metrics", "tagging", "text"],
     "review": ["metrics", "surrogates", "tagging", "text"],
-    "audit": ["embeddings", "federated", "metrics", "pseudonyms", "representations", "tagging", "text"],
+    "audit": ["embeddings", "federated", "metrics", "pseudonyms", "representations", "surrogates", "tagging", "text"],
     "plotting": ["audit", "embeddings", "metrics"],
     "integrations": ["surrogates", "tagging", "text"],
     "cli": [

@@ -8,7 +8,7 @@ import pytest
 
 from sklearn_deid import Corpus, Document, Span, load, write_corpus
 from sklearn_deid.cli import main
-from sklearn_deid.review import make_review_page, write_review_page
+from sklearn_deid.review import SignOff, make_review_page, write_review_page
 
 LABELS = {"PATIENT": "NAME", "DOCTOR": "NAME", "DATE": "DATE"}
 NOTES = [
@@ -179,6 +179,16 @@ def test_no_request_leaves(opened, tmp_path):
         )
         server.shutdown()
     assert failed and asked == []
+
+
+def test_a_reader_marks_leaks_for_the_sign_off(page, tmp_path):
+    release = [Document(f"n{number}", "[DATE]: seen by Birch.") for number in range(2)]
+    write_review_page(tmp_path / "signoff.html", release, LABELS, mode="signoff")
+    page.open(tmp_path / "signoff.html")
+    assert not page.driver.find_element("id", "after").is_displayed()
+    page.select("Birch").choose_label("DOCTOR").click("#mark").click("#finish").click("#finish")
+    found = SignOff(2).assess(page.saved("read.jsonl"), n_release=2)
+    assert (found.notes_.n_leaks, found.notes_.upper, found.leaks_by_label_) == (1, 0.5, {"DOCTOR": 1})
 
 
 def test_corrections_change_the_trained_model(page, tmp_path, capsys):
