@@ -95,7 +95,9 @@ def test_offsets_count_code_points_in_the_file(opened):
 
 def test_before_and_after_stand_side_by_side(opened):
     assert opened.text("#note") == NOTES[0].text
-    assert opened.text("#after") == NOTES[0].text.replace("Birch on", "[DOCTOR] on")
+    wait_for(opened, NOTES[0].text.replace("Birch on", "[DOCTOR] on"), "#after")
+    opened.choose_label("PATIENT")
+    wait_for(opened, NOTES[0].text.replace("Birch on", "[PATIENT] on"), "#after")
 
 
 def test_the_browser_and_the_file_remember_the_work(opened, tmp_path):
@@ -112,10 +114,10 @@ def test_the_browser_and_the_file_remember_the_work(opened, tmp_path):
     assert opened.saved() == corpus
 
 
-def wait_for(page, counts):
+def wait_for(page, text, selector="#counts"):
     from selenium.webdriver.support.ui import WebDriverWait
 
-    WebDriverWait(page.driver, 10).until(lambda _: page.text("#counts") == counts)
+    WebDriverWait(page.driver, 10).until(lambda _: page.text(selector) == text)
 
 
 def test_a_chosen_file_is_written_after_each_finished_note(opened):

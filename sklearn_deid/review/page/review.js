@@ -11,7 +11,7 @@
   const indexOf = new Map(notes.map((note, index) => [note.id, index]));
   const work = notes.map((note) => ({ done: false, spans: note.spans.map(fromData) }));
   const history = [];
-  let now = 0, chosen = -1, unsaved = false, target = null, timer = 0;
+  let now = 0, chosen = -1, unsaved = false, target = null, timer = 0, late = 0, shown = "";
 
   function fromData([start, end, label, category, confidence, surrogate]) {
     return { start, end, label, category, confidence, surrogate, accepted: false };
@@ -194,25 +194,37 @@
   }
 
   function showNote() {
-    const note = notes[now], { spans, done } = work[now], parts = document.createDocumentFragment();
-    for (const [text, number] of pieces(note.text, spans)) {
-      if (number < 0) {
-        parts.append(text);
-        continue;
-      }
-      const span = spans[number], mark = document.createElement("mark");
-      mark.append(text);
-      mark.dataset.span = number;
-      mark.dataset.label = span.label;
-      mark.title = span.confidence === null ? span.label : `${span.label}, confidence ${span.confidence.toFixed(2)}`;
-      mark.className = colour(span) + (span.accepted ? " accepted" : span.confidence !== null && span.confidence < UNSURE ? " unsure" : "");
-      if (number === chosen) mark.classList.add("now");
-      parts.append(mark);
-    }
-    byId("note").replaceChildren(parts);
+    const note = notes[now], { spans, done } = work[now];
+    const borders = `${now} ${spans.map((span) => `${span.start}-${span.end}`).join()}`;
+    // Long notes have hundreds of spans: their elements are made anew only if a border has changed.
+    if (borders !== shown) byId("note").replaceChildren(...elements(note, spans));
+    shown = borders;
+    for (const mark of byId("note").querySelectorAll("mark")) paint(mark, spans[mark.dataset.span], Number(mark.dataset.span));
     byId("name").textContent = `${note.id}${done ? " (finished)" : ""}`;
     if (chosen >= 0 && chosen < spans.length) byId("label").value = spans[chosen].label;
-    showAfter(note, spans);
+    clearTimeout(late);
+    // The other side follows, so that a click is answered first.
+    late = setTimeout(() => showAfter(note, spans), 30);
+  }
+
+  function elements(note, spans) {
+    return pieces(note.text, spans).map(([text, number]) => {
+      if (number < 0) return text;
+      const mark = document.createElement("mark");
+      mark.append(text);
+      mark.dataset.span = number;
+      return mark;
+    });
+  }
+
+  function paint(mark, span, number) {
+    const title = span.confidence === null ? span.label : `${span.label}, confidence ${span.confidence.toFixed(2)}`;
+    const isUnsure = span.confidence !== null && span.confidence < UNSURE;
+    const state = (span.accepted ? " accepted" : isUnsure ? " unsure" : "") + (number === chosen ? " now" : "");
+    const look = colour(span) + state;
+    if (mark.className !== look) mark.className = look;
+    if (mark.title !== title) mark.title = title;
+    if (mark.dataset.label !== span.label) mark.dataset.label = span.label;
   }
 
   function showAfter(note, spans) {
