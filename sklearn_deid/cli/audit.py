@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..exceptions import DeidError
-from .audit_redacted import run_redacted
+from .audit_redacted import add_redacted_options, run_redacted
 from .failures import DONE, SOME_WITHHELD, one_line
 from .options import add_command as add
 from .options import add_machine_options, add_quiet, add_seed, count, set_machine
@@ -57,15 +57,7 @@ def add_command(commands: Any) -> None:
     )
     parser.add_argument("--representer", metavar="FOLDER", help="folder of a saved PrivateRepresenter")
     parser.add_argument("--release", metavar="FOLDER", help="folder of vectors that save_representation wrote")
-    parser.add_argument(
-        "--redacted",
-        metavar="NOTES",
-        help="folder or .jsonl file of redacted notes: what do rules, --model and the --names of an attacker still "
-        "find, and how many patients share the ages, dates, places and professions that remain?",
-    )
-    parser.add_argument("--model", metavar="FOLDER", help="with --redacted: model of the attacker")
-    parser.add_argument("--names", metavar="FILE", help="with --redacted: names that the attacker knows, one a line")
-    parser.add_argument("--table", metavar="FILE.csv", help="with --redacted: columns doc_id and patient_id")
+    add_redacted_options(parser)
     parser.add_argument(
         "--embeddings",
         metavar="FILE",

@@ -14,6 +14,20 @@ from .note_source import NoteSource
 from .notes_table import notes_table
 
 
+def add_redacted_options(parser: argparse.ArgumentParser) -> None:
+    """Add ``--redacted`` and the options that belong to it."""
+    group = parser.add_argument_group("redacted notes")
+    group.add_argument(
+        "--redacted",
+        metavar="NOTES",
+        help="folder or .jsonl file of redacted notes: what do rules, --model and the --names of an attacker still "
+        "find, and how many patients share the ages, dates, places and professions that remain?",
+    )
+    group.add_argument("--model", metavar="FOLDER", help="model of the attacker")
+    group.add_argument("--names", metavar="FILE", help="names that the attacker knows, one a line")
+    group.add_argument("--table", metavar="FILE.csv", help="columns doc_id and patient_id")
+
+
 def run_redacted(arguments: argparse.Namespace) -> int:
     """Attack the notes of ``--redacted``; exit code 1 if anything was found."""
     outputs = [path for path in arguments.output if path.suffix == ".json"]
