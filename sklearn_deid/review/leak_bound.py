@@ -34,8 +34,9 @@ class LeakBound:
     -----
     Cases of one patient depend on each other, and strata may be read at different rates. The bound is the one-sided
     Clopper-Pearson bound for the effective number of cases, which follows from the variance between patients, with
-    Student's quantile (Korn & Graubard 1998). Without any leak, or with leaks only, the variance cannot be estimated,
-    and each patient counts as one case. With one case for each patient and equal weights, the bound is the exact
+    Student's quantile (Korn & Graubard 1998). Without any leak, or with leaks only, the variance cannot be estimated.
+    The effective number is then at most the number of patients, and smaller if a few of them have most cases (Kish's
+    formula). With one case for each patient and equal weights, the bound is the exact
     Clopper-Pearson bound.
 
     References

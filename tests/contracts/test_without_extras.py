@@ -102,9 +102,9 @@ def mapping():
 
 
 def uima():
-    from sklearn_deid import write_corpus
+    from sklearn_deid.io import FORMATS
 
-    write_corpus(make_clinical_notes(1, random_state=0), "notes-as-xmi", format="uima")
+    FORMATS["uima"].write(make_clinical_notes(1, random_state=0)[0], False)
 
 
 ASKS_FOR = {
