@@ -12,6 +12,7 @@ __all__, __getattr__, __dir__ = lazy_names(
     {
         "privacy_auditor": "AdversarialPrivacyAuditor",
         "protocol": "Attack AttackResult CONTROL_CONFIDENCE THREATS",
+        "redacted_text": "RedactedTextReport audit_redacted_text",
         "report": "AuditReport",
         "audit_data": "random_streams three_patient_splits",
     },

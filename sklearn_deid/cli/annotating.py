@@ -40,10 +40,12 @@ class Account:
         return self.done + self.skipped + len(self.withheld)
 
 
-def add_note_options(parser: ArgumentParser) -> None:
+def add_note_options(parser: ArgumentParser, *, model_required: bool = True) -> None:
     """Add the arguments that both commands share."""
     parser.add_argument("notes", metavar="NOTES", help="a file, a folder, or - for standard input (not on Windows)")
-    parser.add_argument("--model", required=True, metavar="FOLDER", help="model folder that 'train' has written")
+    parser.add_argument(
+        "--model", required=model_required, metavar="FOLDER", help="model folder that 'train' has written"
+    )
     parser.add_argument("--output", required=True, metavar="OUT", help="folder or .jsonl file to write; see above")
     parser.add_argument(
         "--format",
@@ -88,7 +90,7 @@ def add_note_options(parser: ArgumentParser) -> None:
 
 def run_stamp(arguments: Namespace, **options: Any) -> dict[str, Any]:
     """Everything that the outputs depend on, besides the notes. ``--resume`` goes on only with the same stamp."""
-    model = bundle_digest(arguments.model)
+    model = None if arguments.model is None else bundle_digest(arguments.model)
     names = {"input_format": "format", "encoding": "encoding", "transfer_encoding": "transfer_encoding"}
     names["on_unlike"] = "on_unlike"
     given = {name: getattr(arguments, option) for name, option in names.items()}
@@ -168,7 +170,7 @@ def results_of(
     unlike: list[DeidError],
 ) -> Iterator[tuple[Document, Document]]:
     """Yield the result of each note, and the note. Notes that cannot be processed are withheld."""
-    with _collected_reasons(unlike) as reasons:
+    with collected_reasons(unlike) as reasons:
         for document, spans in deidentifier.iter_annotate(pending):
             if spans is None:
                 reason = reasons.pop(document.doc_id, "The note cannot be processed.")
@@ -185,7 +187,7 @@ def results_of(
 
 
 @contextmanager
-def _collected_reasons(unlike: list[DeidError]) -> Iterator[dict[str, str]]:
+def collected_reasons(unlike: list[DeidError]) -> Iterator[dict[str, str]]:
     """Collect why notes are withheld, by their ids. The account at the end shows the reasons, and no warning does."""
     reasons: dict[str, str] = {}
     with warnings.catch_warnings():

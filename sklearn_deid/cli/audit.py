@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..exceptions import DeidError
+from .audit_redacted import add_redacted_options, run_redacted
 from .failures import DONE, SOME_WITHHELD, one_line
 from .options import add_command as add
 from .options import add_machine_options, add_quiet, add_seed, count, set_machine
@@ -38,9 +39,10 @@ example: attack the vectors before you share them
   sklearn-deid audit held-out-notes/ --representer my-representer --attacks quick --output report.html
   sklearn-deid audit held-out-notes/ --representer my-representer --fail-under 0.9
   sklearn-deid audit held-out-notes/ --representer my-representer --release my-vectors --attacks quick
+  sklearn-deid audit --redacted redacted/ --model another-model --names staff.txt --output found.json
 
-exit codes: 0 audited, 1 audited but the audit failed, the score is below --fail-under, or broken notes were
-left out (--skip-broken), 2 failed, 130 interrupted"""
+exit codes: 0 audited, 1 audited but the audit failed, the score is below --fail-under, something was found in
+--redacted notes, or broken notes were left out (--skip-broken), 2 failed, 130 interrupted"""
 
 
 def add_command(commands: Any) -> None:
@@ -55,6 +57,7 @@ def add_command(commands: Any) -> None:
     )
     parser.add_argument("--representer", metavar="FOLDER", help="folder of a saved PrivateRepresenter")
     parser.add_argument("--release", metavar="FOLDER", help="folder of vectors that save_representation wrote")
+    add_redacted_options(parser)
     parser.add_argument(
         "--embeddings",
         metavar="FILE",
@@ -96,8 +99,10 @@ def run(arguments: argparse.Namespace) -> int:
     for path in arguments.output:
         if path.exists() and not arguments.overwrite:
             raise DeidError("There is a report already; pass overwrite=True or name another file.", path=str(path))
+    if arguments.redacted is not None:
+        return run_redacted(arguments)
     if arguments.release is None and (arguments.representer is None or arguments.corpus is None):
-        raise DeidError("Say what to attack: CORPUS with --representer FOLDER, or --release FOLDER.")
+        raise DeidError("Say what to attack: CORPUS with --representer FOLDER, --release FOLDER, or --redacted NOTES.")
     device = set_machine(arguments)
     from ..audit.privacy_auditor import AdversarialPrivacyAuditor
     from ..representations.private_representer import PrivateRepresenter

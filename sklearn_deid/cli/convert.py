@@ -23,6 +23,10 @@ formats:
   conll         one file: a token a line with its offsets and its tag
   jsonl         one file: a note a line; holds everything
   docbin        one .spacy file for spaCy; holds everything
+  labelstudio   one .json file of tasks for Label Studio
+  doccano       one .jsonl file for doccano; holds everything
+  prodigy       one .jsonl file for Prodigy; holds everything
+  uima          a folder of .xmi files (UIMA CAS) for INCEpTION; needs the extra uima
   text          a folder of .txt files: the notes without annotations
 
 Some formats cannot hold everything: text holds no annotations, conll no overlapping ones. The command then

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from .. import __version__
 from ..exceptions import DeidError
-from . import audit, convert, demo, evaluate, federate, redact, serve, tag, train
+from . import audit, convert, demo, evaluate, federate, redact, review, serve, signoff, suggest, tag, train
 from .failures import FATAL, INTERRUPTED, CrashReport, remember_interrupts, show_error, show_warning
 
 _DESCRIPTION = """\
@@ -47,7 +47,7 @@ def build_parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=f"sklearn-deid {__version__}")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
-    for command in (train, redact, tag, serve, evaluate, convert, audit, federate, demo):
+    for command in (train, redact, tag, review, suggest, signoff, serve, evaluate, convert, audit, federate, demo):
         command.add_command(commands)
     return parser
 

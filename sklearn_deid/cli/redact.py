@@ -30,6 +30,7 @@ from .note_source import NoteSource
 from .numbering import OutputNumbers
 from .options import add_command as add
 from .options import count
+from .reviewed_notes import ReviewedNotes
 from .sql_output import SqlOutput
 from .table_output import TableOutput
 from .table_run import columns_of, fhir_fields, redact_table
@@ -66,7 +67,13 @@ def add_command(commands: Any) -> None:
     parser = add(
         commands, "redact", run, summary="write notes without their PHI", description=_DESCRIPTION, epilog=_EPILOG
     )
-    add_note_options(parser)
+    add_note_options(parser, model_required=False)
+    parser.add_argument(
+        "--reviewed",
+        metavar="FILE",
+        help="finished notes of the review page: they are redacted with the spans of the reader, and --model finds the "
+        "PHI of all other notes. Without --model, other notes are withheld",
+    )
     parser.add_argument(
         "--mode",
         choices=MODES,
@@ -98,6 +105,9 @@ def run(arguments: argparse.Namespace) -> int:
     if key is not None and key.resolve().is_relative_to(path.resolve()):
         raise DeidError("The key file must not be in the output, because it links outputs to notes.", path=str(key))
     _check_surrogate_options(arguments)
+    if arguments.model is None and arguments.reviewed is None:
+        raise DeidError("Name the --model that finds the PHI.")
+    reviewed = None if arguments.reviewed is None else ReviewedNotes(arguments.reviewed)
     secret = None if arguments.key_file is None else _key(arguments)
     output = NoteOutput(
         path,
@@ -105,12 +115,20 @@ def run(arguments: argparse.Namespace) -> int:
         resume=arguments.resume,
         overwrite=arguments.overwrite,
         numbers=None if key is None else OutputNumbers(key),
-        stamp=run_stamp(arguments, command="redact", mode=arguments.mode, **_surrogate_stamp(arguments, secret)),
+        stamp=run_stamp(
+            arguments,
+            command="redact",
+            mode=arguments.mode,
+            **({} if reviewed is None else {"reviewed": reviewed.digest}),
+            **_surrogate_stamp(arguments, secret),
+        ),
     )
 
     with ExitStack() as stack:
         result = _result(arguments, secret, stack)
-        deidentifier = load_deidentifier(arguments)
+        deidentifier = None if arguments.model is None else load_deidentifier(arguments)
+        if reviewed is not None:
+            deidentifier = reviewed.beside(deidentifier)
         return annotate_notes(source, deidentifier, output, result, verb="redacted", quiet=arguments.quiet)
 
 

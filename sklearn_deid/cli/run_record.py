@@ -88,6 +88,15 @@ class RunRecord:
             return None
         return before
 
+    def stamp(self) -> dict[str, Any] | None:
+        """Model and options of the run that the record is about; None if there is no readable record."""
+        if not self.path.is_file():
+            return None
+        try:
+            return RunRecord(self.path.with_name(self.path.name.removesuffix(".run")))._parse(self.path.read_bytes())
+        except DeidError:
+            return None
+
     def add(
         self, name: str, note: Document, contents: Iterable[bytes], withheld: Sequence[tuple[int, str]] = ()
     ) -> None:

@@ -20,10 +20,10 @@ or correct them to annotate new notes faster.
 
 OUT holds the whole text of the notes. It is not redacted: OUT is as confidential as NOTES.
 
-OUT is a folder (brat, i2b2, meddocan-xml: files for each note) or one file (jsonl, conll, docbin for
-spaCy). Offsets count characters of the untouched note. jsonl and docbin also hold the confidence of each
-span, from 0 to 1: the smallest probability of its tokens. Patient ids and meta data are kept where the
-format has a place for them.
+OUT is a folder (brat, i2b2, meddocan-xml, uima for INCEpTION: files for each note) or one file (jsonl, conll,
+docbin for spaCy, labelstudio, doccano, prodigy). Offsets count characters of the untouched note. jsonl, docbin
+and the formats of annotation tools, except brat, also hold the confidence of each span, from 0 to 1: the smallest
+probability of its tokens. Patient ids and meta data are kept where the format has a place for them.
 
 A note that cannot be read, processed or written is withheld. It has no output and is listed at the end
 with the reason, and the exit code is 1."""
@@ -44,7 +44,7 @@ def add_command(commands: Any) -> None:
     parser.add_argument(
         "--output-format",
         choices=tuple(name for name in ANNOTATED if name != "mimic"),  # placeholders are only read
-        help="format of OUT (default: jsonl, conll or docbin if OUT ends in .jsonl, .conll or .spacy, else brat)",
+        help="format of OUT (default: by the ending of OUT; .json is labelstudio, and a folder is brat)",
     )
 
 
@@ -54,7 +54,9 @@ def run(arguments: argparse.Namespace) -> int:
     path = Path(arguments.output)
     # An output in the folder of the notes could be read as notes by the next run.
     check_apart(source.path, [path])
-    by_ending = {".jsonl": "jsonl", ".conll": "conll", ".spacy": "docbin"}.get(path.suffix.lower(), "brat")
+    by_ending = {".jsonl": "jsonl", ".conll": "conll", ".spacy": "docbin", ".json": "labelstudio"}.get(
+        path.suffix.lower(), "brat"
+    )
     output = NoteOutput(
         path,
         arguments.output_format or by_ending,

@@ -1,4 +1,7 @@
-"""Read and write corpora: i2b2 2014 XML, MEDDOCAN XML, brat, CoNLL columns, JSON lines, DocBin and raw text."""
+"""Read and write corpora: i2b2 2014 XML, MEDDOCAN XML, brat, CoNLL columns, JSON lines, DocBin and raw text.
+
+Files of annotation tools: Label Studio, doccano, Prodigy, and UIMA CAS.
+"""
 
 from .reading import ReadResult, iter_documents, read_corpus
 from .registry import FORMATS

@@ -73,10 +73,12 @@ def read_corpus(
     path : str or path-like
         File or folder. In a folder, the function reads the files with the suffixes of the format in the order of their
         names, and skips sub-folders, hidden files and other suffixes.
-    format : {"i2b2", "meddocan-xml", "brat", "conll", "jsonl", "docbin", "text", "mimic"}, optional
-        Format of the files. None guesses the format from the suffixes and, for XML, from the root element. Two formats
-        are never guessed: ``"text"`` (raw notes without annotations) and ``"mimic"`` (notes with ``[**...**]``
-        placeholders, which the reader replaces by invented text with spans).
+    format : {"i2b2", "meddocan-xml", "brat", "conll", "jsonl", "docbin", "labelstudio", "doccano", "prodigy", "uima", \
+            "text", "mimic"}, optional
+        Format of the files. None guesses the format from the suffixes and, for XML, from the root element. Four formats
+        are never guessed: ``"text"`` (raw notes without annotations), ``"mimic"`` (notes with ``[**...**]``
+        placeholders, which the reader replaces by invented text with spans), and ``"doccano"`` and ``"prodigy"``, whose
+        files end like JSON lines.
     on_error : {"raise", "collect"}, default="raise"
         Treatment of broken documents. ``"raise"`` raises an error at the first broken document. ``"collect"`` skips all
         broken documents and lists them in the result.

@@ -40,6 +40,10 @@ def write_corpus(
     "brat"            a folder           confidence and category; labels with white space (raises)
     "conll"           a file             confidence and category; labels with white space, spans that do not begin and
                                          end with tokens, overlapping spans (raise)
+    "labelstudio"     a file             category
+    "doccano"         a file             nothing is lost
+    "prodigy"         a file             nothing is lost
+    "uima"            a folder           control characters other than tab, LF and CR (raises)
     "text"            a folder           spans, patient id, meta (raises if there are any)
     ================  =================  ============================================================================
 
@@ -53,8 +57,10 @@ def write_corpus(
     path : str or path-like
         A file for formats with all documents in one file, else a folder. A missing folder is created. In the folder,
         the files of a document are named after its id.
-    format : {"jsonl", "docbin", "i2b2", "meddocan-xml", "brat", "conll", "text"}, optional
-        Format of the files. None guesses ``"jsonl"``, ``"docbin"`` and ``"conll"`` from the suffix of the path.
+    format : {"jsonl", "docbin", "i2b2", "meddocan-xml", "brat", "conll", "labelstudio", "doccano", "prodigy", \
+            "uima", "text"}, optional
+        Format of the files. None guesses ``"jsonl"``, ``"docbin"``, ``"conll"`` and ``"labelstudio"`` from the suffix
+        of the path.
     lossy : bool, default=False
         Whether the writer may drop information instead of raising an error, in cases where the offsets can stay the
         same. ``"text"`` then drops everything except the text. CoNLL widens spans to tokens and drops overlapping

@@ -12,9 +12,9 @@ from sklearn.pipeline import Pipeline
 
 from ..exceptions import DeidError
 from ..sequences import TokenSequences, TokenVectors, check_tags
-from ..text import Span, joined_at_borders, normalize, tags_to_spans, unreadable_reason
+from ..text import Span, joined_at_borders, tags_to_spans, unreadable_reason
 from .note_likeness import NoteLikeness, measure
-from .note_segmenter import NoteSegmenter
+from .note_sentences import cut_notes
 from .tagger_failure import TaggerFailure
 
 
@@ -83,7 +83,7 @@ class NoteTagger:
     ) -> None:
         self.estimator = estimator
         self.categories = dict(categories)
-        self.segmenter = NoteSegmenter(segmenter)
+        self.segmenter = segmenter
         self.borders = dict(borders or {})
         self.likeness = likeness
 
@@ -112,12 +112,8 @@ class NoteTagger:
     def _spans(self, texts: list[str]) -> list[tuple[Span, ...] | UnlikeNote]:
         """Tag the sentences of all notes at once and return the spans of each note."""
         # The tagger reads the normalised text; its spans are mapped back to the unchanged note.
-        readings = [normalize(text) for text in texts]
-        segmented = [self.segmenter.segment(reading.text) for reading in readings]
-        X = TokenSequences.from_rows(row for cut in segmented for row in cut.rows())
-        counts = np.array([len(cut.sentences) for cut in segmented], dtype=np.int64)
-        # Each sentence carries the number of its note, for taggers that read a sentence in its context.
-        tags, confidences = flat_tags(self.estimator, X.with_documents(np.repeat(np.arange(len(texts)), counts)))
+        readings, segmented, X = cut_notes(texts, self.segmenter)
+        tags, confidences = flat_tags(self.estimator, X)
         spans: list[tuple[Span, ...] | UnlikeNote] = []
         position = 0
         for reading, cut in zip(readings, segmented, strict=True):

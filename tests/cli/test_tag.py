@@ -44,6 +44,15 @@ def test_other_formats(run, raw, model, tmp_path, form, expected):
     assert {d.doc_id: len(d.spans) for d in corpus} == {doc_id: len(spans) for doc_id, spans in expected.items()}
 
 
+@pytest.mark.parametrize(("name", "options"), [("t.json", []), ("t.jsonl", ["--output-format", "prodigy"])])
+def test_annotation_tools_get_confidences(run, raw, model, tmp_path, expected, name, options):
+    assert run("tag", raw, "--model", model, "--output", tmp_path / name, *options)[0] == 0
+    corpus = read_corpus(tmp_path / name, format="prodigy" if options else None)
+    found = {d.doc_id: [s.confidence for s in d.spans] for d in corpus}
+    for doc_id, spans in expected.items():
+        assert found[doc_id] == pytest.approx([span.confidence for span in spans], abs=1e-5)
+
+
 def test_annotations_of_the_input_are_ignored(run, gold, raw, model, tmp_path):
     assert run("tag", gold, "--format", "brat", "--model", model, "--output", tmp_path / "a")[0] == 0
     assert run("tag", raw, "--model", model, "--output", tmp_path / "b")[0] == 0

@@ -41,6 +41,7 @@ PACKAGES = {
     "serve": "fastapi",
     "tables": "pyarrow",
     "sql": "sqlalchemy",
+    "uima": "cassis",
 }
 # No part of the package asks for these.
 FOR_DEVELOPERS = {"benchmarks", "docs", "lint", "test"}
@@ -122,6 +123,12 @@ def service():
     make_app("a-model")
 
 
+def uima():
+    from sklearn_deid.io import FORMATS
+
+    FORMATS["uima"].write(make_clinical_notes(1, random_state=0)[0], False)
+
+
 ASKS_FOR = {
     "glove": pseudonyms_of_glove,
     "frames": table_as_frame,
@@ -135,6 +142,7 @@ ASKS_FOR = {
     "serve": service,
     "tables": tables,
     "sql": database,
+    "uima": uima,
 }
 
 

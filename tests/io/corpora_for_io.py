@@ -71,6 +71,7 @@ def documents(draw, pieces=PIECES, labels="AB", categories=(None,), confidences=
 def there_and_back(corpus: list[Document], format: str, **options: object) -> list[Document]:
     """Write and read again; sorted by id, as folders are."""
     one_file = {"jsonl": "x.jsonl", "conll": "x.conll", "docbin": "x.spacy"}
+    one_file |= {"doccano": "x.doccano.jsonl", "prodigy": "x.prodigy.jsonl", "labelstudio": "x.json"}
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, one_file.get(format, "out"))
         write_corpus(corpus, path, format=format, **options)

@@ -1,0 +1,287 @@
+"""`audit_redacted_text`: what attackers still find in redacted notes, and which patients remain recognisable."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from ..exceptions import DeidError
+from ..surrogates.folding import fold
+from ..tagging.rules import find_phi
+from ..text import Document, patient_of
+
+_PLACEHOLDER = re.compile(r"\[[A-Z][A-Z0-9_-]*\]|\*\*\*")
+_WORD = re.compile(r"[^\W\d_]+(?:['\u2019-][^\W\d_]+)*")
+# Kind of quasi-identifier of each label of i2b2 2014 and MEDDOCAN.
+_KINDS = {
+    "age": "AGE EDAD_SUJETO_ASISTENCIA",
+    "date": "DATE FECHAS",
+    "place": "CITY STATE COUNTRY ZIP STREET LOCATION-OTHER HOSPITAL ORGANIZATION TERRITORIO PAIS CALLE CENTRO_SALUD "
+    "INSTITUCION",
+    "profession": "PROFESSION PROFESION",
+}
+_KIND_OF = {label: kind for kind, labels in _KINDS.items() for label in labels.split()}
+
+
+@dataclass(frozen=True)
+class RemainingPhi:
+    """A passage of a redacted note that an attacker takes for PHI. It holds no text.
+
+    Attributes
+    ----------
+    doc_id : str
+        Id of the note.
+    start, end : int
+        Character offsets in the redacted note.
+    label : str
+        Kind of PHI, in the labels of the attacker.
+    attacker : {"rules", "model", "names", "terms"}
+        Who found the passage.
+    """
+
+    doc_id: str
+    start: int
+    end: int
+    label: str
+    attacker: str
+
+
+@dataclass(frozen=True)
+class Anonymity:
+    """k-anonymity of the patients of a release with respect to the quasi-identifiers that remain readable.
+
+    Attributes
+    ----------
+    n_passages : int
+        Passages with such a value.
+    n_patients : int
+        Patients with at least one value.
+    k : int or None
+        Size of the smallest group of patients with exactly the same values; None if no patient has a value.
+    n_below : int
+        Patients with a value, in groups of fewer than ``least_k`` patients.
+    """
+
+    n_passages: int
+    n_patients: int
+    k: int | None
+    n_below: int
+
+
+@dataclass(frozen=True, repr=False)
+class RedactedTextReport:
+    """Result of `audit_redacted_text`. Neither the report nor its repr holds text of a note.
+
+    Attributes
+    ----------
+    n_notes, n_patients : int
+        Size of the release.
+    found : tuple of RemainingPhi
+        Passages, in the order of the notes. Two attackers may find the same passage.
+    attackers : tuple of str
+        Attackers that were tried.
+    anonymity : dict of Anonymity
+        One entry for each kind of quasi-identifier ("age", "date", "place", "profession"), and "all" together.
+    least_k : int
+        Group size below which patients are counted in ``n_below``.
+    """
+
+    n_notes: int
+    n_patients: int
+    found: tuple[RemainingPhi, ...]
+    attackers: tuple[str, ...]
+    anonymity: dict[str, Anonymity] = field(default_factory=dict)
+    least_k: int = 5
+
+    def counts(self, attacker: str) -> dict[str, int]:
+        """Number of passages of each label that an attacker found."""
+        return dict(sorted(Counter(one.label for one in self.found if one.attacker == attacker).items()))
+
+    def notes_with(self, attacker: str) -> int:
+        """Number of notes in which an attacker found something."""
+        return len({one.doc_id for one in self.found if one.attacker == attacker})
+
+    def to_dict(self) -> dict[str, Any]:
+        """Counts and offsets for JSON. The ids of the notes are included, their text is not."""
+        return {
+            "n_notes": self.n_notes,
+            "n_patients": self.n_patients,
+            "attackers": {
+                name: {"notes": self.notes_with(name), "labels": self.counts(name)} for name in self.attackers
+            },
+            "least_k": self.least_k,
+            "anonymity": {kind: vars(found).copy() for kind, found in self.anonymity.items()},
+            "passages": [vars(one).copy() for one in self.found],
+        }
+
+    def __repr__(self) -> str:
+        found = ", ".join(f"{name} in {self.notes_with(name)}" for name in self.attackers)
+        return f"RedactedTextReport({self.n_notes} notes; found by {found})"
+
+
+def audit_redacted_text(
+    notes: Sequence[Document],
+    *,
+    deidentifier: Any = None,
+    names: Iterable[str] | None = None,
+    terms: Mapping[str, Iterable[str]] | None = None,
+    patients: Mapping[str, str] | None = None,
+    least_k: int = 5,
+) -> RedactedTextReport:
+    """Attack redacted notes with rules, a model and a list of names, and count remaining quasi-identifiers.
+
+    Labels in brackets and asterisks, as `redact` writes them, are no finds. Surrogates are finds, because no attacker
+    can tell them from originals: audit the notes with labels.
+
+    Parameters
+    ----------
+    notes : sequence of Document
+        Redacted notes. Their spans are ignored.
+    deidentifier : NoteDeidentifier, optional
+        Model of the attacker. Take another model than the one that redacted the notes, or one with more recall. By
+        default no model.
+    names : iterable of str, optional
+        Names that the attacker knows, such as a list of patients or staff. The attacker finds each word of the list
+        that is written with a capital, whatever its accents. By default no list.
+    terms : mapping of {"age", "date", "place", "profession"} to iterable of str, optional
+        Further quasi-identifiers to look for, such as rare professions. By default what rules and the model find.
+    patients : mapping, optional
+        Patient of each note, by its id. By default the patient id of the document, else the note itself.
+    least_k : int, default=5
+        Group size below which patients are counted.
+
+    Returns
+    -------
+    RedactedTextReport
+
+    Raises
+    ------
+    ValueError
+        If ``least_k`` is below 2, or ``terms`` names another kind.
+    DeidError
+        If there are no notes, or the model cannot read a note.
+
+    Notes
+    -----
+    The values of a patient are the sets of folded passages of each kind. Two patients are in one group if their sets
+    are equal (Sweeney 2002). Attackers who know less than all values see larger groups.
+
+    References
+    ----------
+    Sweeney (2002), k-anonymity: a model for protecting privacy, International Journal of Uncertainty, Fuzziness and
+    Knowledge-Based Systems 10(5).
+
+    Examples
+    --------
+    >>> from sklearn_deid import Document
+    >>> notes = [Document("n1", "[PATIENT], a 47-year-old, saw Dr. Roe."), Document("n2", "A 47-year-old man.")]
+    >>> report = audit_redacted_text(notes, names=["Roe"])
+    >>> report
+    RedactedTextReport(2 notes; found by rules in 2, names in 1)
+    >>> report.anonymity["age"].k
+    2
+    """
+    if isinstance(least_k, bool) or not isinstance(least_k, int) or least_k < 2:
+        raise ValueError(f"The 'least_k' parameter must be an int of at least 2. Got {least_k!r} instead.")
+    unknown = sorted(set(terms or {}) - set(_KINDS))
+    if unknown:
+        raise ValueError(f"The 'terms' parameter must have keys among {sorted(_KINDS)}. Got {unknown[0]!r} instead.")
+    if not notes:
+        raise DeidError("There are no notes to audit.")
+    attackers = {
+        "rules": ([(s.start, s.end, s.label) for s in find_phi(note.text)] for note in notes),
+        **({} if deidentifier is None else {"model": _by_model(deidentifier, notes)}),
+        **({} if names is None else {"names": _by_words(notes, {"NAME": names})}),
+        **({} if terms is None else {"terms": _by_words(notes, terms, capital=False)}),
+    }
+    found = [
+        RemainingPhi(note.doc_id, start, end, label, attacker)
+        for attacker, finds in attackers.items()
+        for note, spans in zip(notes, finds, strict=True)
+        for start, end, label in _readable(note.text, spans)
+    ]
+    place = {note.doc_id: number for number, note in enumerate(notes)}
+    found.sort(key=lambda one: (place[one.doc_id], one.start, one.end, one.attacker))
+    owners = {note.doc_id: (patients or {}).get(note.doc_id) or patient_of(note) for note in notes}
+    anonymity = _anonymity(notes, found, owners, least_k)
+    return RedactedTextReport(len(notes), len(set(owners.values())), tuple(found), tuple(attackers), anonymity, least_k)
+
+
+Finds = list[tuple[int, int, str]]
+
+
+def _by_model(deidentifier: Any, notes: Sequence[Document]) -> Iterator[Finds]:
+    for note, spans in deidentifier.iter_annotate(notes):
+        if spans is None:
+            # A note that the attacker could not read would look like a note without PHI.
+            raise DeidError("The model cannot read this note.", doc_id=note.doc_id)
+        yield [(span.start, span.end, span.label) for span in spans]
+
+
+def _by_words(
+    notes: Sequence[Document], lists: Mapping[str, Iterable[str]], *, capital: bool = True
+) -> Iterator[Finds]:
+    """Words of the lists in each note, and for terms of several words their first to last word."""
+    known: dict[tuple[str, ...], str] = {}
+    for label, entries in lists.items():
+        if isinstance(entries, str):
+            raise ValueError("A list of names or terms must not be a single text.")
+        for entry in entries:
+            words = tuple(fold(word) for word in _WORD.findall(entry))
+            # A name is found by each of its words; initials and particles of one letter are too common.
+            for part in [(word,) for word in words if len(word) > 1] if capital else [words]:
+                if part:
+                    known[part] = label
+    longest = max(map(len, known), default=0)
+    for note in notes:
+        tokens = [(match.start(), match.end(), fold(match[0])) for match in _WORD.finditer(note.text)]
+        finds: Finds = []
+        for first, (start, _, _) in enumerate(tokens):
+            if capital and not note.text[start].isupper():
+                continue
+            for stop in range(first + 1, min(first + longest, len(tokens)) + 1):
+                found = known.get(tuple(word for _, _, word in tokens[first:stop]))
+                if found is not None:
+                    finds.append((start, tokens[stop - 1][1], found))
+        yield finds
+
+
+def _readable(text: str, finds: Finds) -> Iterator[tuple[int, int, str]]:
+    """Finds with a letter or digit outside of placeholders."""
+    hidden = [match.span() for match in _PLACEHOLDER.finditer(text)]
+    for start, end, label in finds:
+        rest = (
+            at
+            for at in range(start, end)
+            if text[at].isalnum() and not any(first <= at < stop for first, stop in hidden)
+        )
+        if next(rest, None) is not None:
+            yield start, end, label
+
+
+def _anonymity(
+    notes: Sequence[Document], found: Sequence[RemainingPhi], owners: Mapping[str, str], least_k: int
+) -> dict[str, Anonymity]:
+    texts = {note.doc_id: note.text for note in notes}
+    values: dict[str, set[tuple[str, str]]] = {owner: set() for owner in owners.values()}
+    places: dict[str, set[tuple[str, int, int]]] = {kind: set() for kind in _KINDS}
+    for one in found:
+        kind = one.label if one.attacker == "terms" else _KIND_OF.get(one.label)
+        if kind is not None:
+            values[owners[one.doc_id]].add((kind, fold(texts[one.doc_id][one.start : one.end])))
+            places[kind].add((one.doc_id, one.start, one.end))
+    out = {kind: _groups(values, (kind,), len(places[kind]), least_k) for kind in _KINDS}
+    out["all"] = _groups(values, tuple(_KINDS), sum(map(len, places.values())), least_k)
+    return out
+
+
+def _groups(
+    values: Mapping[str, set[tuple[str, str]]], kinds: tuple[str, ...], n_passages: int, least_k: int
+) -> Anonymity:
+    sets = [frozenset(value for value in held if value[0] in kinds) for held in values.values()]
+    sizes = Counter(held for held in sets if held)
+    below = sum(size for size in sizes.values() if size < least_k)
+    return Anonymity(n_passages, sum(sizes.values()), min(sizes.values(), default=None), below)

@@ -1,0 +1,71 @@
+"""``sklearn-deid audit --redacted``: what attackers still find in redacted notes."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from pathlib import Path
+
+from .._atomic import write_file
+from ..exceptions import CorpusFormatError, DataNotFoundError, DeidError
+from .annotating import load_deidentifier
+from .failures import DONE, SOME_WITHHELD
+from .note_source import NoteSource
+from .notes_table import notes_table
+
+
+def add_redacted_options(parser: argparse.ArgumentParser) -> None:
+    """Add ``--redacted`` and the options that belong to it."""
+    group = parser.add_argument_group("redacted notes")
+    group.add_argument(
+        "--redacted",
+        metavar="NOTES",
+        help="folder or .jsonl file of redacted notes: what do rules, --model and the --names of an attacker still "
+        "find, and how many patients share the ages, dates, places and professions that remain?",
+    )
+    group.add_argument("--model", metavar="FOLDER", help="model of the attacker")
+    group.add_argument("--names", metavar="FILE", help="names that the attacker knows, one a line")
+    group.add_argument("--table", metavar="FILE.csv", help="columns doc_id and patient_id")
+
+
+def run_redacted(arguments: argparse.Namespace) -> int:
+    """Attack the notes of ``--redacted``; exit code 1 if anything was found."""
+    outputs = [path for path in arguments.output if path.suffix == ".json"]
+    if outputs != arguments.output or arguments.representer or arguments.release or arguments.corpus:
+        raise DeidError("--redacted takes no CORPUS, --representer or --release, and writes .json only.")
+    from ..audit import audit_redacted_text
+
+    notes = list(NoteSource(arguments.redacted, None, arguments.encoding).read(_stop))
+    table = notes_table(arguments.table, [note.doc_id for note in notes])
+    report = audit_redacted_text(
+        notes,
+        deidentifier=None if arguments.model is None else load_deidentifier(arguments),
+        names=None if arguments.names is None else _names(Path(arguments.names)),
+        patients=table.get("patient_id"),
+    )
+    for path in outputs:
+        write_file(path, json.dumps(report.to_dict(), indent=1).encode(), private=True)
+    for attacker in report.attackers:
+        labels = ", ".join(f"{label} {n}" for label, n in report.counts(attacker).items()) or "nothing"
+        print(f"{attacker}: found in {report.notes_with(attacker)} of {report.n_notes} notes: {labels}")
+    for kind, found in report.anonymity.items():
+        smallest = "-" if found.k is None else found.k
+        print(
+            f"{kind}: readable for {found.n_patients} of {report.n_patients} patients, smallest group {smallest}, "
+            f"{found.n_below} patients in groups of fewer than {report.least_k}"
+        )
+    return SOME_WITHHELD if report.found else DONE
+
+
+def _stop(error: CorpusFormatError) -> None:
+    raise error
+
+
+def _names(path: Path) -> list[str]:
+    if not path.is_file():
+        raise DataNotFoundError("There is no such file.", path=str(path))
+    try:
+        return path.read_text(encoding="utf-8-sig").splitlines()
+    except UnicodeDecodeError:
+        pass
+    raise DeidError("The list of names is not in the encoding utf-8.", path=str(path))

@@ -1,0 +1,53 @@
+"""Table of the notes of a release: the patient and the type of each note, from a CSV file."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+
+from ..exceptions import DataNotFoundError, DeidError
+
+
+def notes_table(path: str | None, ids: list[str]) -> dict[str, dict[str, str]]:
+    """Read the columns ``patient_id`` and ``type`` of a CSV file with a column ``doc_id``.
+
+    Parameters
+    ----------
+    path : str or None
+        The file; None means no table.
+    ids : list of str
+        Ids of all notes of the release. Other rows are ignored.
+
+    Returns
+    -------
+    dict
+        For each column that the file has, a value for each note.
+
+    Raises
+    ------
+    DeidError
+        If the columns are missing, or a note has no complete row.
+    DataNotFoundError
+        If there is no such file.
+    """
+    if path is None:
+        return {}
+    if not Path(path).is_file():
+        raise DataNotFoundError("There is no such file.", path=path)
+    rows: list[dict[str, str]] | None = None
+    try:
+        with open(path, encoding="utf-8-sig", newline="") as stream:
+            rows = list(csv.DictReader(stream, strict=True))
+    except (UnicodeDecodeError, csv.Error):
+        pass
+    # Raised here and not above: the errors of Python can hold the content of the file.
+    if rows is None:
+        raise DeidError("The table is no CSV file in the encoding utf-8.", path=path)
+    columns = [name for name in ("patient_id", "type") if rows and name in rows[0]]
+    if not columns or "doc_id" not in rows[0]:
+        raise DeidError("The table needs a column doc_id, and patient_id or type.", path=path)
+    by_id = {row["doc_id"]: row for row in rows}
+    for doc_id in ids:
+        if doc_id not in by_id or not all(by_id[doc_id][name] for name in columns):
+            raise DeidError("The table has no complete row for this note.", path=path, doc_id=doc_id)
+    return {name: {doc_id: by_id[doc_id][name] for doc_id in ids} for name in columns}

@@ -1,0 +1,125 @@
+"""``sklearn-deid review``: one page in which a reader corrects what a model finds."""
+
+from __future__ import annotations
+
+import argparse
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..exceptions import CorpusFormatError, DeidError
+from ..io import FORMATS
+from ..text import Document, get_label_scheme
+from .annotating import collected_reasons, load_deidentifier
+from .failures import DONE, SOME_WITHHELD
+from .note_output import check_apart
+from .note_source import NoteSource
+from .options import add_command as add
+from .options import add_encoding, add_label_scheme, add_machine_options
+from .reading import show_left_out
+
+_PAGE = "review.html"
+_DESCRIPTION = """\
+Write one page, WORK/review.html, in which you correct the PHI that a model finds. Open the page in a browser.
+The page works from the file: it needs no server and no network, and its policy forbids all requests.
+
+The notes with the least certain spans come first. You accept spans, correct borders and labels with the
+mouse or with keys, and add missed PHI by selecting it. The browser remembers the work. "Save file" writes the
+finished notes to reviewed.jsonl, which 'train' and 'redact --reviewed' read.
+
+Without --model, the page shows the annotations of NOTES: of another tool, or those of 'suggest'.
+
+The page and reviewed.jsonl hold the whole text of the notes. They are as confidential as NOTES."""
+
+_EPILOG = """\
+example: review notes, train on the corrections, and redact
+  sklearn-deid review raw-notes/ --model my-model --output work/
+  sklearn-deid train work/reviewed.jsonl --model my-next-model
+  sklearn-deid redact raw-notes/ --model my-next-model --reviewed work/reviewed.jsonl --output redacted/
+
+exit codes: 0 all notes are in the page, 1 some withheld, 2 failed, 130 interrupted"""
+
+
+def add_command(commands: Any) -> None:
+    """Add the parser of this command."""
+    parser = add(
+        commands,
+        "review",
+        run,
+        summary="correct the PHI that a model finds, in a browser",
+        description=_DESCRIPTION,
+        epilog=_EPILOG,
+    )
+    parser.add_argument("notes", metavar="NOTES", help="a file or a folder")
+    parser.add_argument("--model", metavar="FOLDER", help="model folder (default: show the annotations of NOTES)")
+    parser.add_argument("--output", required=True, metavar="WORK", help="folder for review.html")
+    parser.add_argument(
+        "--format",
+        choices=tuple(FORMATS),
+        help="format of NOTES (default: text, one note in each .txt file; for another file the format of its ending)",
+    )
+    add_encoding(parser)
+    add_label_scheme(parser)
+    parser.add_argument(
+        "--surrogates", action="store_true", help="also show the notes with surrogates, from a random key"
+    )
+    parser.add_argument("--overwrite", action="store_true", help="replace an existing review.html")
+    add_machine_options(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Tag the notes and write the page."""
+    path = Path(arguments.output, _PAGE)
+    source = NoteSource(arguments.notes, arguments.format, arguments.encoding)
+    check_apart(source.path, [path])
+    if path.exists() and not arguments.overwrite:
+        raise DeidError("There is a page already. Use --overwrite or another --output.", path=str(path))
+    from ..review import write_review_page
+    from ..surrogates import SurrogateEngine
+
+    withheld: list[CorpusFormatError] = []
+    notes = list(source.read(withheld.append))
+    labels = _labels(arguments)
+    if arguments.model is not None:
+        deidentifier = load_deidentifier(arguments)
+        notes = least_certain_first(deidentifier, tagged(deidentifier, notes, withheld))
+        labels.update({label: labels.get(label) for label in getattr(deidentifier, "categories_", {})})
+    if not notes:
+        raise DeidError("There is no note to review.", path=arguments.notes)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    engine = SurrogateEngine() if arguments.surrogates else None
+    write_review_page(path, notes, labels, surrogates=engine)
+    print(f"{len(notes)} notes are in {path}, {len(withheld)} withheld. Open the page in a browser.")
+    show_left_out(withheld)
+    return SOME_WITHHELD if withheld else DONE
+
+
+def tagged(deidentifier: Any, notes: list[Document], withheld: list[CorpusFormatError]) -> list[Document]:
+    """Notes with the spans of the model. Notes that cannot be processed are left out and added to ``withheld``."""
+    found = []
+    with collected_reasons([]) as reasons:
+        for note, spans in deidentifier.iter_annotate(notes):
+            if spans is None:
+                reason = reasons.pop(note.doc_id, "The note cannot be processed.")
+                withheld.append(CorpusFormatError(reason, doc_id=note.doc_id))
+            else:
+                found.append(replace(note, spans=spans))
+    return found
+
+
+def least_certain_first(deidentifier: Any, notes: list[Document]) -> list[Document]:
+    """Notes by the expected number of wrong tags; in their order if the tagger has no probabilities."""
+    from ..review import note_uncertainties
+    from ..tagging.note_sentences import cut_notes
+    from ..tagging.note_tagger import flat_tags
+
+    if flat_tags(deidentifier.fitted_estimator(), cut_notes(["A word."]).X)[1] is None:
+        return notes
+    order = np.argsort(-note_uncertainties(deidentifier, notes), kind="stable")
+    return [notes[number] for number in order]
+
+
+def _labels(arguments: argparse.Namespace) -> dict[str, str | None]:
+    return dict(get_label_scheme(arguments.label_scheme or "i2b2-2014").categories)

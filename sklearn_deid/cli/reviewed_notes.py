@@ -1,0 +1,80 @@
+"""``redact --reviewed``: notes that a reader has finished keep the spans of the reader."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable, Iterator
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+from ..exceptions import DeidError, WithheldWarning
+from ..io import read_corpus
+from ..text import Document, Span
+
+Annotated = tuple[Document, tuple[Span, ...] | None]
+
+
+class ReviewedNotes:
+    """Spans of reviewed notes from a file, and of all other notes from a model.
+
+    Parameters
+    ----------
+    path : str
+        File of finished notes that the review page has saved, or any other annotated corpus.
+
+    Raises
+    ------
+    CorpusFormatError, DataNotFoundError
+        If the file is missing or broken.
+    """
+
+    def __init__(self, path: str) -> None:
+        self.path = Path(path)
+        self._notes = {note.doc_id: note for note in read_corpus(path)}
+        self._model: Any = None
+        parts = ((n.doc_id, n.text, [(s.start, s.end, s.label) for s in n.spans]) for n in self._notes.values())
+        self.digest = sha256("\n".join(map(repr, sorted(parts))).encode("utf-8", "surrogatepass")).hexdigest()
+
+    def beside(self, model: Any) -> ReviewedNotes:
+        """Return self, with a model for the notes that are not in the file; None withholds these notes."""
+        self._model = model
+        return self
+
+    def iter_annotate(self, documents: Iterable[Document]) -> Iterator[Annotated]:
+        """Yield each note with its spans, as `NoteDeidentifier.iter_annotate`; None for a withheld note."""
+        ready: list[Annotated] = []
+
+        def others() -> Iterator[Document]:
+            for document in documents:
+                if document.doc_id in self._notes:
+                    ready.append(self._reviewed(document))
+                else:
+                    yield document
+
+        for found in self._by_model(others()):
+            yield from ready
+            ready.clear()
+            yield found
+        yield from ready
+
+    def _by_model(self, documents: Iterator[Document]) -> Iterator[Annotated]:
+        if self._model is not None:
+            yield from self._model.iter_annotate(documents)
+            return
+        for document in documents:
+            yield _withheld(document, "The note is not among the reviewed notes, and there is no --model.")
+
+    def _reviewed(self, document: Document) -> Annotated:
+        reviewed = self._notes[document.doc_id]
+        # Offsets of another text would redact the wrong characters.
+        if reviewed.text != document.text:
+            return _withheld(document, "The text differs from the text of the reviewed note of this id.")
+        return document, reviewed.spans
+
+
+def _withheld(document: Document, reason: str) -> Annotated:
+    warning = WithheldWarning(reason)
+    warning.error = DeidError(reason, doc_id=document.doc_id)
+    warnings.warn(warning, stacklevel=2)
+    return document, None

@@ -1,0 +1,205 @@
+"""``sklearn-deid signoff``: a reader reads a random sample of a release, and a bound on leaks follows."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections import Counter
+from collections.abc import Mapping
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+from .. import __version__
+from .._atomic import write_file
+from ..exceptions import CorpusFormatError, DataNotFoundError, DeidError
+from ..io import read_corpus
+from ..text import Document, get_label_scheme
+from .failures import DONE, SOME_WITHHELD
+from .note_output import check_apart
+from .note_source import NoteSource
+from .notes_table import notes_table
+from .options import add_command as add
+from .options import add_encoding, add_label_scheme, add_seed, count, share
+from .run_record import RunRecord
+
+_PAGE, _PLAN, _RECORD = "signoff.html", "signoff-plan.json", "signoff-record"
+_DESCRIPTION = """\
+Bound the leaks of redacted notes before they leave.
+
+First without --read: a random sample of RELEASE is drawn, and WORK/signoff.html shows it to a reader. The reader
+marks every passage of PHI that is still readable, finishes all notes of the sample, and saves read.jsonl.
+
+Then with --read read.jsonl: the share of leaking notes of the release is bounded from above (Clopper-Pearson,
+patients as clusters), and so is the share of PHI items that leak. The record is written to WORK/signoff-record.html
+and .json: bounds, how many more notes to read for the bound asked for, settings, seed, and digests of
+release and model. It holds no id and no text of a note.
+
+RELEASE is a folder of .txt files or a .jsonl file that 'redact' has written, with --mode label, mask or remove. For
+surrogates, a reader cannot tell invented from real names: sign off the notes redacted with --mode label by the
+same model. The same spans are replaced.
+
+--table is a CSV file with the column doc_id, and the columns patient_id, type, or both. Choose --sample before the
+reading. A reader who stops when the bound looks good makes the bound wrong."""
+
+_EPILOG = """\
+example: at most 5 % of the notes leak, with 95 % confidence
+  sklearn-deid signoff redacted/ --output signoff/ --sample 60 --target 0.05
+  sklearn-deid signoff redacted/ --output signoff/ --read read.jsonl
+
+exit codes: 0 page written, or the bound is at most the target; 1 the bound is above the target; 2 failed"""
+
+
+def add_command(commands: Any) -> None:
+    """Add the parser of this command."""
+    parser = add(
+        commands,
+        "signoff",
+        run,
+        summary="bound the leaks of redacted notes from a random sample",
+        description=_DESCRIPTION,
+        epilog=_EPILOG,
+    )
+    parser.add_argument("release", metavar="RELEASE", help="folder or file of redacted notes")
+    parser.add_argument("--output", required=True, metavar="WORK", help="folder for the page and the record")
+    parser.add_argument("--read", metavar="FILE", help="the file that the reader has saved")
+    parser.add_argument("--sample", type=count, default=100, metavar="N", help="notes to read (default: 100)")
+    parser.add_argument(
+        "--target", type=share, default=0.05, metavar="SHARE", help="largest share of leaking notes (default: 0.05)"
+    )
+    parser.add_argument(
+        "--confidence", type=share, default=0.95, metavar="LEVEL", help="confidence of the bounds (default: 0.95)"
+    )
+    parser.add_argument("--table", metavar="FILE.csv", help="patient_id and type of each doc_id")
+    add_encoding(parser)
+    add_label_scheme(parser)
+    add_seed(parser)
+    parser.add_argument("--overwrite", action="store_true", help="replace a page or a record that is there already")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Draw the sample, or assess the notes that were read."""
+    source = NoteSource(arguments.release, None, arguments.encoding)
+    work = Path(arguments.output)
+    check_apart(source.path, [work / _PAGE])
+    return _draw(arguments, source, work) if arguments.read is None else _assess(arguments, source, work)
+
+
+def _draw(arguments: argparse.Namespace, source: NoteSource, work: Path) -> int:
+    from ..review import SignOff, write_review_page
+
+    _check_new(work / _PAGE, arguments.overwrite)
+    ids, digest = _listed(source)
+    table = notes_table(arguments.table, ids)
+    sign_off = SignOff(
+        arguments.sample, target=arguments.target, confidence=arguments.confidence, random_state=arguments.seed
+    )
+    chosen = sign_off.draw(ids, table.get("type"))
+    notes = {note.doc_id: note for note in _notes(source) if note.doc_id in set(chosen)}
+    scheme = get_label_scheme(arguments.label_scheme or "i2b2-2014")
+    plan = {
+        "settings": {name: getattr(sign_off, name) for name in ("n_notes", "target", "confidence", "random_state")},
+        "release": {"n_notes": len(ids), "sha256": digest, "run": RunRecord(source.path).stamp()},
+        "table": table,
+        "sample": chosen,
+    }
+    work.mkdir(parents=True, exist_ok=True)
+    # The plan comes first: a page without its plan could not be assessed.
+    write_file(work / _PLAN, json.dumps(plan, indent=1).encode(), private=True)
+    sample = [Document(doc_id, notes[doc_id].text) for doc_id in chosen]
+    write_review_page(work / _PAGE, sample, dict(scheme.categories), mode="signoff")
+    print(f"{len(chosen)} of {len(ids)} notes are in {work / _PAGE}. Open it in a browser, finish all notes, and save.")
+    return DONE
+
+
+def _assess(arguments: argparse.Namespace, source: NoteSource, work: Path) -> int:
+    from ..review import SignOff, record_html
+
+    for ending in (".html", ".json"):
+        _check_new(work / f"{_RECORD}{ending}", arguments.overwrite)
+    plan = _plan(work / _PLAN)
+    ids, digest = _listed(source)
+    if digest != plan["release"]["sha256"]:
+        raise DeidError("The release has changed since the sample was drawn. Draw a new sample.", path=str(source.path))
+    read = _read_notes(arguments.read, source, plan["sample"])
+    table = plan["table"]
+    types = table.get("type")
+    n_release = len(ids) if types is None else Counter(types[doc_id] for doc_id in ids)
+    settings = dict(plan["settings"])
+    sign_off = SignOff(settings.pop("n_notes"), **settings)
+    sign_off.assess(read, n_release=n_release, types=types, patients=table.get("patient_id"))
+    record = {"result": sign_off.to_dict(), "provenance": _provenance(plan, read)}
+    write_file(work / f"{_RECORD}.json", json.dumps(record, indent=1).encode())
+    write_file(work / f"{_RECORD}.html", record_html(record).encode("utf-8"))
+    found = sign_off.notes_
+    print(
+        f"{found.n_leaks} of {found.n} notes leak. With {found.confidence:.0%} confidence at most {found.upper:.2%} of "
+        f"the notes of the release leak; asked for: {sign_off.target:.2%}. Record in {work / _RECORD}.html"
+    )
+    return DONE if sign_off.passed_ else SOME_WITHHELD
+
+
+def _provenance(plan: Mapping[str, Any], read: list[Document]) -> dict[str, Any]:
+    stamp = plan["release"]["run"] or {}
+    return {
+        "version": __version__,
+        "notes of the release": plan["release"]["n_notes"],
+        "digest of the release (SHA-256)": plan["release"]["sha256"],
+        "digest of the reading (SHA-256)": _digest(read),
+        **{f"redaction: {name}": stamp[name] for name in sorted(stamp)},
+    }
+
+
+def _read_notes(path: str, source: NoteSource, sample: list[str]) -> list[Document]:
+    """The notes of the sample with the leaks of the reader, in the order of the sample."""
+    read = {note.doc_id: note for note in read_corpus(path, "jsonl")}
+    missing = [doc_id for doc_id in sample if doc_id not in read]
+    if missing:
+        # A bound from the notes that the reader liked to finish would be wrong.
+        raise DeidError(f"{len(missing)} notes of the sample are not finished; this is the first.", doc_id=missing[0])
+    foreign = sorted(read.keys() - set(sample))
+    if foreign:
+        raise DeidError("This note is not in the sample.", doc_id=foreign[0])
+    for note in _notes(source):
+        if note.doc_id in read and read[note.doc_id].text != note.text:
+            raise DeidError("The text that was read differs from the text of the release.", doc_id=note.doc_id)
+    return [read[doc_id] for doc_id in sample]
+
+
+def _notes(source: NoteSource) -> Any:
+    """Notes of the release. A file that cannot be read ends the command: nobody would have read it."""
+    return source.read(_stop)
+
+
+def _stop(error: CorpusFormatError) -> None:
+    raise error
+
+
+def _listed(source: NoteSource) -> tuple[list[str], str]:
+    """Ids of all notes, and the digest of the release."""
+    rows = sorted(
+        (note.doc_id, sha256(note.text.encode("utf-8", "surrogatepass")).hexdigest()) for note in _notes(source)
+    )
+    return [doc_id for doc_id, _ in rows], sha256(json.dumps(rows).encode()).hexdigest()
+
+
+def _digest(notes: list[Document]) -> str:
+    rows = [[n.doc_id, n.text, [[s.start, s.end, s.label] for s in n.spans]] for n in notes]
+    return sha256(json.dumps(rows).encode()).hexdigest()
+
+
+def _plan(path: Path) -> dict[str, Any]:
+    if not path.is_file():
+        raise DataNotFoundError("There is no plan of a sample. Run signoff without --read first.", path=str(path))
+    try:
+        plan = json.loads(path.read_bytes())
+    except ValueError:
+        plan = None
+    if not isinstance(plan, dict) or not {"settings", "release", "table", "sample"} <= plan.keys():
+        raise DeidError("The plan of the sample is damaged. Draw a new sample.", path=str(path))
+    return plan
+
+
+def _check_new(path: Path, overwrite: bool) -> None:
+    if path.exists() and not overwrite:
+        raise DeidError("This file is there already. Use --overwrite or another --output.", path=str(path))

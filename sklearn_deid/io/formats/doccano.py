@@ -1,0 +1,121 @@
+"""JSON lines of doccano's projects "sequence labeling": ``{"text": ..., "label": [[start, end, label], ...]}``.
+
+The reader takes spans from ``label``, or ``labels``, or from ``entities`` (projects with relations), with the keys
+``start_offset``, ``end_offset`` and ``label``. Relations are ignored. Offsets count UTF-16 units, as doccano does
+without the option "Count grapheme clusters as one character". Files of projects with this option are not supported.
+
+doccano keeps other columns of an imported file and exports them. The writer uses columns with the names ``doc_id``,
+``patient_id``, ``meta`` and ``details``, which holds category and confidence of each span. On the way back, details
+apply to spans that the annotator has not changed. Without ``doc_id``, the id of a document consists of the file name
+and doccano's ``id``. Other columns are ignored.
+
+Source: doccano's documentation, "Import dataset" and "Export dataset"; offsets: doccano's issue 2290.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from ...exceptions import CorpusFormatError
+from ...text import Document, Span
+from ..checking import SourceLocation, check_covered, check_label, check_text, without_traces
+from ..files import read_lines
+from ..format import Format, Item
+from ..strict_json import dump_line, dump_meta, parse_json
+from ..utf16_offsets import code_points_before, units_before
+
+_COLUMNS = ("label", "labels", "entities")
+
+
+def read(path: Path, encoding: str | None = None) -> Iterator[Item]:
+    """Yield the documents of a file. For a broken line the function yields an error and continues."""
+    for number, line in read_lines(path, encoding or "utf-8"):
+        if isinstance(line, CorpusFormatError):
+            yield line
+        elif line.strip():
+            try:
+                item: Item = _parse(SourceLocation(str(path)), line, number, path.stem)
+            except CorpusFormatError as error:
+                item = without_traces(error)
+            yield item
+
+
+def write(document: Document, lossy: bool = False) -> dict[str, str]:
+    """One line; details of the spans are in a column that doccano keeps and does not show."""
+    place, text = SourceLocation(None, document.doc_id), document.text
+    rows, details = [], []
+    for number, span in enumerate(document.spans, start=1):
+        check_label(place, f"number {number}", span.label)
+        row = [units_before(text, span.start), units_before(text, span.end), span.label]
+        rows.append(row)
+        if span.category is not None or span.confidence is not None:
+            details.append([*row, span.category, span.confidence])
+    record: dict[str, Any] = {"doc_id": document.doc_id, "text": text, "label": rows}
+    if details:
+        record["details"] = details
+    if document.patient_id is not None:
+        record["patient_id"] = document.patient_id
+    if document.meta:
+        dump_meta(document)  # raises if the meta data would come back changed
+        record["meta"] = dict(document.meta)
+    return {".doccano.jsonl": dump_line(record) + "\n"}
+
+
+def _parse(place: SourceLocation, line: str, number: int, stem: str) -> Document:
+    what = f"Line {number}"
+    record = parse_json(place, line, what)
+    if not isinstance(record, dict) or not isinstance(record.get("text"), str):
+        raise place.error(f"{what} must be a JSON object with a 'text'.")
+    doc_id = record.get("doc_id", f"{stem}-{record.get('id', number)}")
+    patient, meta = record.get("patient_id"), record.get("meta", {})
+    if not isinstance(doc_id, str) or not isinstance(patient, str | None) or not isinstance(meta, dict):
+        raise place.error(f"{what}: 'doc_id' and 'patient_id' must be strings, and 'meta' an object.")
+    place = place._replace(doc_id=doc_id)
+    check_text(place, record["text"])
+    given = [name for name in _COLUMNS if name in record]
+    # A note without a column of spans is no annotated note, and would look like one without PHI.
+    if len(given) != 1 or not isinstance(record[given[0]], list):
+        raise place.error(f"{what} needs one list of spans, in one of the columns {', '.join(_COLUMNS)}.")
+    details = record.get("details", [])
+    known = {tuple(row[:3]): row[3:] for row in details if isinstance(row, list) and _is_detail(row)}
+    if not isinstance(details, list) or len(known) < len({tuple(r[:3]) if isinstance(r, list) else 0 for r in details}):
+        raise place.error(f"{what}: 'details' must hold lists of start, end, label, category and confidence.")
+    spans = [_span(place, record["text"], row, n, known) for n, row in enumerate(record[given[0]], start=1)]
+    return Document(doc_id, record["text"], tuple(spans), patient, meta)
+
+
+def _is_detail(row: list[Any]) -> bool:
+    return (
+        len(row) == 5
+        and all(type(offset) is int for offset in row[:2])
+        and isinstance(row[2], str)
+        and isinstance(row[3], str | None)
+        and (row[4] is None or (type(row[4]) in (int, float) and 0 <= row[4] <= 1))
+    )
+
+
+def _span(place: SourceLocation, text: str, row: Any, number: int, known: dict[tuple[Any, ...], list[Any]]) -> Span:
+    annotation_id = f"number {number}"
+    if isinstance(row, dict):
+        row = [row.get("start_offset"), row.get("end_offset"), row.get("label")]
+    if (
+        not isinstance(row, list)
+        or len(row) != 3
+        or any(type(o) is not int for o in row[:2])
+        or type(row[2]) is not str
+    ):
+        raise place.error("A span must consist of two whole numbers and a label.", annotation_id)
+    start, end = (code_points_before(text, offset) for offset in row[:2])
+    if start is None or end is None:
+        raise place.error("An offset in UTF-16 units is outside of the text or inside a character.", annotation_id)
+    check_label(place, annotation_id, row[2])
+    check_covered(place, annotation_id, text, start, end)
+    span = Span(start, end, row[2])
+    category, confidence = known.get(tuple(row), (None, None))
+    return replace(span, category=category, confidence=confidence)
+
+
+FORMAT = Format("doccano", (".doccano.jsonl",), read, write, one_document=False, resumable=False)

@@ -1,0 +1,157 @@
+"""Label Studio's JSON: a list of tasks for a labeling configuration with one ``Text`` and one ``Labels``.
+
+A task is ``{"data": {"text": ...}, "annotations": [...], "predictions": [...]}``. Both lists hold objects with a
+``result``, and a result holds regions ``{"type": "labels", "value": {"start", "end", "labels"}, "score": ...}``. The
+writer puts the spans of a document into one prediction with scores if any span has a confidence, else into one
+annotation. The reader takes the annotation; without an annotation it takes the only prediction, and without both the
+document has no spans. A task with several annotations is an error, because the annotators may disagree.
+
+Document id, patient id and metadata are columns of ``data``, which Label Studio keeps. The format does not store the
+category of a span. Without ``doc_id``, the id of a document is the ``id`` of the task. Offsets count code points. Older
+versions counted UTF-16 units, which the reader recognises by the repeated text of a region.
+
+Configuration: ``<View><Labels name="label" toName="text"><Label value="PATIENT"/></Labels><Text name="text"
+value="$text"/></View>``.
+
+Source: Label Studio's documentation, "Label Studio JSON format of annotated tasks" and "Import pre-annotated data";
+offsets: Label Studio's pull request 1559.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from ...exceptions import CorpusFormatError
+from ...text import Document, Span
+from ..checking import SourceLocation, check_covered, check_label, check_text, without_traces
+from ..files import decode, read_bytes
+from ..format import Format, Item, has_suffix
+from ..strict_json import dump_line, dump_meta, parse_json
+from ..utf16_offsets import code_points_before
+
+
+def read(path: Path, encoding: str | None = None) -> Iterator[Item]:
+    """Yield the documents of a file. For a broken task the function yields an error and continues."""
+    place = SourceLocation(str(path))
+    tasks = parse_json(place, decode(place, read_bytes(place, path), encoding or "utf-8"), "The file")
+    if not isinstance(tasks, list):
+        raise place.error("The file must hold a JSON list of tasks. Export it from Label Studio as JSON.")
+    for number, task in enumerate(tasks, start=1):
+        try:
+            item: Item = _document(place, task, f"Task {number}", f"{path.stem}-{number}")
+        except CorpusFormatError as error:
+            item = without_traces(error)
+        yield item
+
+
+def write(document: Document, lossy: bool = False) -> dict[str, str]:
+    """One task as a line of JSON; `pack` makes the list of all tasks."""
+    place = SourceLocation(None, document.doc_id)
+    result = []
+    for number, span in enumerate(document.spans, start=1):
+        check_label(place, f"number {number}", span.label)
+        value = {"start": span.start, "end": span.end, "text": document.text[span.start : span.end]}
+        region: dict[str, Any] = {"id": f"r{number}", "from_name": "label", "to_name": "text", "type": "labels"}
+        region["value"] = {**value, "labels": [span.label]}
+        if span.confidence is not None:
+            region["score"] = float(span.confidence)
+        result.append(region)
+    data: dict[str, Any] = {"text": document.text, "doc_id": document.doc_id}
+    if document.patient_id is not None:
+        data["patient_id"] = document.patient_id
+    if document.meta:
+        dump_meta(document)  # raises if the meta data would come back changed
+        data["meta"] = dict(document.meta)
+    task: dict[str, Any] = {"data": data, "annotations": [], "predictions": []}
+    scores = [span.confidence for span in document.spans if span.confidence is not None]
+    if scores:
+        task["predictions"] = [{"model_version": "sklearn-deid", "score": float(min(scores)), "result": result}]
+    elif result:
+        task["annotations"] = [{"result": result}]
+    return {".json": dump_line(task) + "\n"}
+
+
+def pack(lines: Path) -> bytes:
+    """The list of all tasks."""
+    with lines.open(encoding="utf-8", newline="\n") as stream:
+        rows = [line.rstrip("\n") for line in stream]
+    return ("[\n" + ",\n".join(rows) + "\n]\n").encode("utf-8")
+
+
+def _document(place: SourceLocation, task: Any, what: str, name: str) -> Document:
+    data = task.get("data") if isinstance(task, dict) else None
+    if not isinstance(data, dict) or not isinstance(data.get("text"), str):
+        raise place.error(f"{what} needs 'data' with a 'text'.")
+    doc_id, patient, meta = data.get("doc_id", str(task.get("id", name))), data.get("patient_id"), data.get("meta", {})
+    if not isinstance(doc_id, str) or not isinstance(patient, str | None) or not isinstance(meta, dict):
+        raise place.error(f"{what}: 'doc_id' and 'patient_id' must be strings, and 'meta' an object.")
+    place = place._replace(doc_id=doc_id)
+    check_text(place, data["text"])
+    spans = [
+        span
+        for number, region in enumerate(_regions(place, task), start=1)
+        for span in _spans(place, data["text"], region, f"number {number}")
+    ]
+    return Document(doc_id, data["text"], tuple(spans), patient, meta)
+
+
+def _regions(place: SourceLocation, task: dict[str, Any]) -> list[Any]:
+    """Regions of the annotation, else of the prediction."""
+    lists = [task.get(name, []) for name in ("annotations", "predictions")]
+    if not all(isinstance(rows, list) and all(isinstance(row, dict) for row in rows) for rows in lists):
+        raise place.error("'annotations' and 'predictions' must be lists of objects, as in the export \"JSON\".")
+    skipped = [row for row in lists[0] if row.get("was_cancelled")]
+    annotations = [row for row in lists[0] if not row.get("was_cancelled")]
+    if skipped and not annotations:
+        # Nobody has annotated this note, and its prediction may be what the annotator refused.
+        raise place.error("The annotator has skipped this task.")
+    chosen = annotations or lists[1]
+    if len(chosen) > 1:
+        raise place.error("The task has several annotations or predictions. Keep one of them.")
+    result = chosen[0].get("result") if chosen else []
+    if not isinstance(result, list):
+        raise place.error("A 'result' must be a list of regions.")
+    return result
+
+
+def _spans(place: SourceLocation, text: str, region: Any, annotation_id: str) -> list[Span]:
+    value = region.get("value") if isinstance(region, dict) else None
+    if not isinstance(value, dict) or "labels" not in value:
+        if isinstance(region, dict) and region.get("type") not in ("labels", "hypertextlabels"):
+            return []  # choices, relations and texts are no spans
+        raise place.error("A region needs a 'value' with 'start', 'end' and 'labels'.", annotation_id)
+    labels, covered, score = value["labels"], value.get("text"), region.get("score")
+    if type(value.get("start")) is not int or type(value.get("end")) is not int or not isinstance(covered, str | None):
+        raise place.error("A region of a Text needs whole numbers as 'start' and 'end'.", annotation_id)
+    if not isinstance(labels, list) or not labels or not all(isinstance(label, str) for label in labels):
+        raise place.error("'labels' must be a list of strings.", annotation_id)
+    if score is not None and (type(score) not in (int, float) or not 0 <= score <= 1):
+        raise place.error("A 'score' must be a number in [0, 1].", annotation_id)
+    start, end = _offsets(text, value["start"], value["end"], covered)
+    check_covered(place, annotation_id, text, start, end, covered)
+    for label in labels:
+        check_label(place, annotation_id, label)
+    return [Span(start, end, label, None, score) for label in labels]
+
+
+def _offsets(text: str, start: int, end: int, covered: str | None) -> tuple[int, int]:
+    """Offsets in code points. Where the repeated text fits UTF-16 units alone, they were counted in these units."""
+    if covered is not None and text[start:end] != covered:
+        first, last = code_points_before(text, start), code_points_before(text, end)
+        if first is not None and last is not None and text[first:last] == covered:
+            return first, last
+    return start, end
+
+
+FORMAT = Format(
+    "labelstudio",
+    (".json",),
+    read,
+    write,
+    one_document=False,
+    resumable=False,
+    pack=pack,
+    recognise=has_suffix(".json"),
+)

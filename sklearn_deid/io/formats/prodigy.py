@@ -1,0 +1,95 @@
+"""JSON lines of Prodigy's named entity tasks: ``{"text": ..., "spans": [{"start": ..., "end": ..., "label": ...}]}``.
+
+The reader takes tasks whose ``answer`` is "accept", and tasks without an answer, such as those that the writer makes. A
+rejected or ignored task is an error: its spans are wrong, and without them the note would look like a note without
+PHI. Tokens and other keys of a task are ignored.
+
+The writer puts confidences under ``score`` and categories under ``category`` of a span, and document id, patient id and
+metadata under the keys ``doc_id``, ``patient_id`` and ``doc_meta`` of the task. Prodigy keeps unknown keys. Without
+``doc_id``, the id of a document consists of the file name and the number of the line. Offsets count code points.
+
+Source: Prodigy's documentation, "Annotation interfaces", section "Named entity recognition".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from ...exceptions import CorpusFormatError
+from ...text import Document, Span
+from ..checking import SourceLocation, check_covered, check_label, check_text, without_traces
+from ..files import read_lines
+from ..format import Format, Item
+from ..strict_json import dump_line, dump_meta, parse_json
+
+
+def read(path: Path, encoding: str | None = None) -> Iterator[Item]:
+    """Yield the documents of a file. For a broken line the function yields an error and continues."""
+    for number, line in read_lines(path, encoding or "utf-8"):
+        if isinstance(line, CorpusFormatError):
+            yield line
+        elif line.strip():
+            try:
+                item: Item = _parse(SourceLocation(str(path)), line, number, path.stem)
+            except CorpusFormatError as error:
+                item = without_traces(error)
+            yield item
+
+
+def write(document: Document, lossy: bool = False) -> dict[str, str]:
+    """One task; nothing of a document is lost."""
+    place = SourceLocation(None, document.doc_id)
+    record: dict[str, Any] = {"text": document.text, "spans": [], "doc_id": document.doc_id}
+    for number, span in enumerate(document.spans, start=1):
+        check_label(place, f"number {number}", span.label)
+        row: dict[str, Any] = {"start": span.start, "end": span.end, "label": span.label}
+        row["text"] = document.text[span.start : span.end]
+        if span.confidence is not None:
+            row["score"] = float(span.confidence)
+        if span.category is not None:
+            row["category"] = span.category
+        record["spans"].append(row)
+    if document.patient_id is not None:
+        record["patient_id"] = document.patient_id
+    if document.meta:
+        dump_meta(document)  # raises if the meta data would come back changed
+        record["doc_meta"] = dict(document.meta)
+    return {".prodigy.jsonl": dump_line(record) + "\n"}
+
+
+def _parse(place: SourceLocation, line: str, number: int, stem: str) -> Document:
+    what = f"Line {number}"
+    record = parse_json(place, line, what)
+    if not isinstance(record, dict) or not isinstance(record.get("text"), str):
+        raise place.error(f"{what} must be a JSON object with a 'text'.")
+    doc_id, patient = record.get("doc_id", f"{stem}-{number}"), record.get("patient_id")
+    spans, meta = record.get("spans", []), record.get("doc_meta", {})
+    if not isinstance(doc_id, str) or not isinstance(patient, str | None) or not isinstance(meta, dict):
+        raise place.error(f"{what}: 'doc_id' and 'patient_id' must be strings, and 'doc_meta' an object.")
+    place = place._replace(doc_id=doc_id)
+    check_text(place, record["text"])
+    if record.get("answer", "accept") != "accept":
+        raise place.error(f"{what}: the answer is not 'accept', so that the spans of this note are not known.")
+    if not isinstance(spans, list):
+        raise place.error(f"{what}: 'spans' must be a list.")
+    parsed = [_span(place, record["text"], row, f"number {n}") for n, row in enumerate(spans, start=1)]
+    return Document(doc_id, record["text"], tuple(parsed), patient, meta)
+
+
+def _span(place: SourceLocation, text: str, row: Any, annotation_id: str) -> Span:
+    if not isinstance(row, dict) or type(row.get("start")) is not int or type(row.get("end")) is not int:
+        raise place.error("A span needs whole numbers as 'start' and 'end'.", annotation_id)
+    label, covered, category = row.get("label"), row.get("text"), row.get("category")
+    if not isinstance(label, str) or not isinstance(covered, str | None) or not isinstance(category, str | None):
+        raise place.error("A span's 'label', 'text' and 'category' must be strings.", annotation_id)
+    check_label(place, annotation_id, label)
+    check_covered(place, annotation_id, text, row["start"], row["end"], covered)
+    score = row.get("score")
+    if score is not None and (type(score) not in (int, float) or not 0 <= score <= 1):
+        raise place.error("A span's 'score' must be a number in [0, 1].", annotation_id)
+    return Span(row["start"], row["end"], label, category, score)
+
+
+FORMAT = Format("prodigy", (".prodigy.jsonl",), read, write, one_document=False, resumable=False)

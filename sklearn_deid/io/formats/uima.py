@@ -1,0 +1,187 @@
+"""UIMA CAS as XMI, for INCEpTION, WebAnno and other tools of UIMA; one ``.xmi`` file for each note.
+
+Spans are annotations of DKPro Core's type ``NamedEntity``, whose feature ``value`` is the label; INCEpTION has a layer
+of this type. The reader also takes annotations of a custom layer of INCEpTION (``webanno.custom.*``) with a feature
+``value`` or ``label``. Custom layers need the file ``TypeSystem.xml`` beside the notes, as in INCEpTION's exports. A
+type that is not described is an error: a file with unknown annotations would look like a note without PHI.
+
+Patient id, metadata, categories and confidences are one ``MetaDataStringField`` with the key ``sklearn-deid``. The
+details of a span apply as long as offsets and label are unchanged. XMI counts UTF-16 units, which are converted. XML
+cannot hold most control characters, which the writer refuses.
+
+The reader refuses document type declarations before `cassis` sees the file, so that no entity is expanded. The format
+needs the extra ``uima`` (`dkpro-cassis`, Apache License 2.0).
+
+Source: OASIS (2009), "Unstructured Information Management Architecture (UIMA) Version 1.0"; XMI: Apache UIMA's
+reference, chapter "XMI CAS serialization".
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from functools import lru_cache
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+from ..._optional import import_optional
+from ...text import Document, Span
+from ..checking import SourceLocation, check_covered, check_label, check_text
+from ..files import read_bytes
+from ..format import Format, Item, has_suffix
+from ..note_xml import decode_xml, parse_xml
+from ..strict_json import dump_meta, parse_json
+
+_ENTITY = "de.tudarmstadt.ukp.dkpro.core.api.ner.type.NamedEntity"
+_FIELD = "de.tudarmstadt.ukp.dkpro.core.api.metadata.type.MetaDataStringField"
+_KEY, _CUSTOM, _TYPES = "sklearn-deid", "webanno.custom.", "TypeSystem.xml"
+_FORBIDDEN = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
+
+def read(path: Path, encoding: str | None = None) -> Iterator[Item]:
+    """Yield the document of a file."""
+    place = SourceLocation(str(path), path.stem)
+    content = decode_xml(place, read_bytes(place, path), encoding)
+    parse_xml(place, content, *(lambda *event: None,) * 3)  # raises on a document type declaration
+    cassis = _cassis()
+    types = _type_system(cassis, place, path.with_name(_TYPES))
+    cas, failure = None, ""
+    try:
+        cas = cassis.load_cas_from_xmi(_without_declaration(content), types)
+    # The errors of cassis can quote the file, so that only their kind is told.
+    except (
+        ValueError,
+        KeyError,
+        TypeError,
+        AttributeError,
+        RuntimeError,
+        cassis.typesystem.TypeNotFoundError,
+    ) as error:
+        failure = type(error).__name__
+    if cas is None or not isinstance(cas.sofa_string, str):
+        raise place.error(
+            f"The file is no UIMA CAS whose types are known ({failure or 'no text'}). Is {_TYPES} beside it?"
+        )
+    yield _document(place, path.stem, cas)
+
+
+def write(document: Document, lossy: bool = False) -> dict[str, str]:
+    """The note as XMI; with ``lossy`` a space replaces each character that XML cannot hold."""
+    cassis, place = _cassis(), SourceLocation(None, document.doc_id)
+    found = _FORBIDDEN.search(document.text)
+    if found and not lossy:
+        message = "XML cannot hold this control character. Use format='jsonl', or pass lossy=True to write a space."
+        raise place.error(message, None, found.start(), found.end())
+    types = _dkpro_types()
+    cas = cassis.Cas(types)
+    cas.sofa_string, cas.sofa_mime = _FORBIDDEN.sub(" ", document.text), "text/plain"
+    entity, details = types.get_type(_ENTITY), []
+    for number, span in enumerate(document.spans, start=1):
+        check_label(place, f"number {number}", span.label)
+        if _FORBIDDEN.search(span.label):
+            raise place.error("XML cannot hold a control character of this label.", f"number {number}")
+        cas.add(entity(begin=span.start, end=span.end, value=span.label))
+        if span.category is not None or span.confidence is not None:
+            details.append([span.start, span.end, span.label, span.category, span.confidence])
+    dump_meta(document)  # raises if the meta data would come back changed
+    kept = {"patient_id": document.patient_id, "meta": dict(document.meta), "spans": details}
+    if any(kept.values()):
+        # In ASCII, with all other characters escaped: XML changes or refuses some of them.
+        cas.add(types.get_type(_FIELD)(begin=0, end=0, key=_KEY, value=json.dumps(kept)))
+    return {".xmi": cas.to_xmi()}
+
+
+def _without_declaration(content: str) -> str:
+    """The XML without the declaration of its former encoding: cassis encodes the text in UTF-8."""
+    return content.partition("?>")[2] if content.startswith("<?xml") else content
+
+
+def _cassis() -> Any:
+    return import_optional("cassis", extra="uima", purpose="UIMA CAS files")
+
+
+@lru_cache(maxsize=1)
+def _dkpro_types() -> Any:
+    """Types of DKPro Core. cassis reads its own file with a function that newer versions of Python warn about."""
+    cassis = _cassis()
+    return cassis.load_typesystem(files("cassis.resources").joinpath("dkpro-core-types.xml").read_text("utf-8"))
+
+
+def _type_system(cassis: Any, place: SourceLocation, path: Path) -> Any:
+    """Types of DKPro Core, together with those of the file beside the notes."""
+    types = _dkpro_types()
+    if not path.exists():
+        return types
+    place = place._replace(path=str(path))
+    content = decode_xml(place, read_bytes(place, path), None)
+    parse_xml(place, content, *(lambda *event: None,) * 3)
+    merged = None
+    try:
+        merged = cassis.merge_typesystems(types, cassis.load_typesystem(_without_declaration(content)))
+    except (ValueError, KeyError, TypeError, AttributeError):
+        pass
+    if merged is None:
+        raise place.error("The file describes no types that fit those of DKPro Core.")
+    return merged
+
+
+def _document(place: SourceLocation, doc_id: str, cas: Any) -> Document:
+    text = cas.sofa_string
+    check_text(place, text)
+    kept = _kept(place, cas)
+    known = {(start, end, label): rest for start, end, label, *rest in kept.get("spans", [])}
+    spans = []
+    for number, (found, label) in enumerate(_annotations(place, cas), start=1):
+        annotation_id = f"number {number}"
+        if not isinstance(label, str):
+            raise place.error("The annotation has no label.", annotation_id)
+        check_covered(place, annotation_id, text, found.begin, found.end)
+        category, confidence = known.get((found.begin, found.end, label), (None, None))
+        spans.append(Span(found.begin, found.end, label, category, confidence))
+    return Document(doc_id, text, tuple(spans), kept.get("patient_id"), kept.get("meta") or {})
+
+
+def _annotations(place: SourceLocation, cas: Any) -> list[tuple[Any, Any]]:
+    """Annotations of NamedEntity and of custom layers, with their labels."""
+    found = []
+    for annotation in cas.select("uima.tcas.Annotation"):
+        if annotation.type.name == _ENTITY or annotation.type.name.startswith(_CUSTOM):
+            features = [feature.name for feature in annotation.type.all_features]
+            names = [name for name in ("value", "label") if name in features]
+            if not names:
+                message = "A custom layer has no feature 'value' or 'label'. Rename the feature, or remove the layer."
+                raise place.error(message)
+            found.append((annotation, annotation[names[0]]))
+    return found
+
+
+def _kept(place: SourceLocation, cas: Any) -> dict[str, Any]:
+    """Patient id, metadata and details of spans that `write` has put into the file."""
+    lines = [field.value for field in cas.select(_FIELD) if field.key == _KEY]
+    kept = parse_json(place, lines[0] or "", "The field of this library") if lines else {}
+    is_form = (
+        isinstance(kept, dict)
+        and isinstance(kept.get("patient_id"), str | None)
+        and isinstance(kept.get("meta", {}), dict)
+        and isinstance(kept.get("spans", []), list)
+        and all(map(_is_detail, kept.get("spans", [])))
+    )
+    if not is_form:
+        raise place.error("The field of this library has another form than the writer gives it.")
+    return kept
+
+
+def _is_detail(row: Any) -> bool:
+    return (
+        isinstance(row, list)
+        and len(row) == 5
+        and all(type(offset) is int for offset in row[:2])
+        and isinstance(row[2], str)
+        and isinstance(row[3], str | None)
+        and (row[4] is None or (type(row[4]) in (int, float) and 0 <= row[4] <= 1))
+    )
+
+
+FORMAT = Format("uima", (".xmi",), read, write, recognise=has_suffix(".xmi"))

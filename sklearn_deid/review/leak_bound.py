@@ -1,0 +1,165 @@
+"""`LeakBound`: upper bound on the share of notes or PHI items that leak, from a random sample of notes."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+
+@dataclass(frozen=True)
+class LeakBound:
+    """Measured share of leaks and its upper bound.
+
+    Attributes
+    ----------
+    n_leaks, n : int
+        Leaking cases and all cases of the sample: notes, or PHI items.
+    share : float
+        Estimated share of leaking cases in [0, 1]; NaN without a case.
+    upper : float
+        Upper bound on the share: in ``confidence`` of all random samples the bound is at least the true share.
+        1.0 without a case.
+    confidence : float in (0, 1)
+        One-sided confidence level.
+    n_patients : int
+        Patients with a case. Notes without a patient count as patients of their own.
+    n_effective : float
+        Independent cases with as much information as the cases of the sample, at most ``n``.
+
+    Notes
+    -----
+    Cases of one patient depend on each other, and strata may be read at different rates. The bound is the one-sided
+    Clopper-Pearson bound for the effective number of cases, which follows from the variance between patients, with
+    Student's quantile (Korn & Graubard 1998). Without any leak, or with leaks only, the variance cannot be estimated.
+    The effective number is then at most the number of patients, and smaller if a few of them have most cases (Kish's
+    formula). With one case for each patient and equal weights, the bound is the exact
+    Clopper-Pearson bound.
+
+    References
+    ----------
+    Clopper & Pearson (1934), The use of confidence or fiducial limits, Biometrika 26(4). Korn & Graubard (1998),
+    Confidence intervals for proportions with small expected number of positive counts estimated from survey data,
+    Survey Methodology 24.
+
+    Examples
+    --------
+    >>> bound = LeakBound.from_notes([0] * 100, [1] * 100, range(100))
+    >>> bound.share, round(bound.upper, 4)
+    (0.0, 0.0295)
+    """
+
+    n_leaks: int
+    n: int
+    share: float
+    upper: float
+    confidence: float
+    n_patients: int
+    n_effective: float
+
+    @classmethod
+    def from_notes(
+        cls,
+        leaks: Sequence[int],
+        cases: Sequence[int],
+        patients: Sequence[Any],
+        weights: Sequence[float] | None = None,
+        confidence: float = 0.95,
+    ) -> LeakBound:
+        """Bound from the counts of each note that was read.
+
+        Parameters
+        ----------
+        leaks, cases : sequence of int, one for each note
+            Leaking cases and all cases of the note.
+        patients : sequence, one for each note
+            Patient of the note.
+        weights : sequence of float, one for each note, optional
+            Notes of the release that the note stands for. By default equal weights.
+        confidence : float in (0, 1), default=0.95
+            One-sided confidence level.
+
+        Raises
+        ------
+        ValueError
+            If a note has more leaks than cases, or ``confidence`` is not between 0 and 1.
+        """
+        hits, totals = np.asarray(leaks, dtype=float), np.asarray(cases, dtype=float)  # shape: (n_notes,)
+        if not 0 < confidence < 1:
+            raise ValueError(f"The 'confidence' parameter must be between 0 and 1. Got {confidence!r} instead.")
+        if ((hits < 0) | (hits > totals)).any():
+            raise ValueError("A note cannot have more leaks than cases.")
+        weight = np.ones(len(hits)) if weights is None else np.asarray(weights, dtype=float)
+        numbers = np.unique([str(patient) for patient in patients], return_inverse=True)[1]
+        n_hits, n_cases = (np.bincount(numbers, weights=v * weight) for v in (hits, totals))  # shape: (n_patients,)
+        counted = n_cases > 0
+        n_hits, n_cases, n = n_hits[counted], n_cases[counted], int(totals.sum())
+        if not n:
+            return cls(0, 0, math.nan, 1.0, confidence, 0, 0.0)
+        share = min(1.0, float(n_hits.sum() / n_cases.sum()))
+        simple = len(n_cases) == n and bool(np.ptp(weight) == 0)
+        effective = float(n) if simple else _effective(n_hits, n_cases, share, n, confidence)
+        upper = upper_bound(share * effective, effective, confidence)
+        return cls(int(hits.sum()), n, share, upper, confidence, len(n_cases), effective)
+
+    def cases_needed(self, bound: float, *, more_leaks: bool) -> float:
+        """Effective number of cases for a bound; infinity if no number of cases reaches it.
+
+        Parameters
+        ----------
+        bound : float in (0, 1)
+            Upper bound asked for.
+        more_leaks : bool
+            Whether further cases leak at the measured share. With False, no further case leaks.
+        """
+        if not 0 < bound < 1:
+            raise ValueError(f"The 'bound' parameter must be between 0 and 1. Got {bound!r} instead.")
+        share = 0.0 if math.isnan(self.share) else self.share
+        if more_leaks and share >= bound:
+            return math.inf
+        low, high = 0.0, 1.0
+        while self._upper_with(high, share, more_leaks) > bound:
+            low, high = high, 2 * high
+        while high - low > 1e-3:
+            middle = (low + high) / 2
+            low, high = (low, middle) if self._upper_with(middle, share, more_leaks) <= bound else (middle, high)
+        return high
+
+    def _upper_with(self, n: float, share: float, more_leaks: bool) -> float:
+        hits = share * n if more_leaks else share * self.n_effective
+        return upper_bound(min(hits, n), n, self.confidence)
+
+
+def upper_bound(hits: float, n: float, confidence: float) -> float:
+    """One-sided Clopper-Pearson bound; both counts may be fractions, as effective numbers are.
+
+    Examples
+    --------
+    >>> round(upper_bound(0, 59, 0.95), 3), upper_bound(3, 3, 0.95)
+    (0.05, 1.0)
+    """
+    from scipy.stats import beta
+
+    # A fraction of a case below one is not enough for any statement.
+    return 1.0 if hits >= n else float(beta.ppf(confidence, hits + 1, n - hits))
+
+
+def _effective(n_hits: np.ndarray, n_cases: np.ndarray, share: float, n: int, confidence: float) -> float:
+    """Effective number of cases from the weighted counts of each patient."""
+    from scipy.stats import norm
+    from scipy.stats import t as student
+
+    n_patients = len(n_cases)
+    # Kish's number of patients with equal weight; the weight of a patient grows with the cases that it stands for.
+    alone = float(n_cases.sum() ** 2 / (n_cases**2).sum())
+    if share in (0.0, 1.0) or n_patients < 2:
+        return min(float(n), alone)
+    residuals = n_hits - share * n_cases
+    variance = n_patients / (n_patients - 1) * float((residuals**2).sum()) / float(n_cases.sum()) ** 2
+    if variance == 0:
+        return min(float(n), alone)
+    quantiles = float(norm.ppf(confidence) / student.ppf(confidence, n_patients - 1))
+    return min(float(n), share * (1 - share) / variance * quantiles**2)

@@ -1,0 +1,495 @@
+"use strict";
+// The page of `sklearn-deid review` and `sklearn-deid signoff`. Text of notes enters the page only as text nodes.
+// Offsets inside this file count UTF-16 units, as JavaScript does. Files hold offsets in code points, as Python does.
+(() => {
+  const data = JSON.parse(document.getElementById("data").textContent);
+  const byId = (id) => document.getElementById(id);
+  const ROW = 28, UNSURE = 0.9, LETTER = /[\p{L}\p{N}\p{M}]/u;
+  const categoryOf = new Map(data.labels);
+  const categories = [...new Set(data.labels.map(([label, category]) => category || label))];
+  const notes = data.notes;
+  const indexOf = new Map(notes.map((note, index) => [note.id, index]));
+  const work = notes.map((note) => ({ done: false, spans: note.spans.map(fromData) }));
+  const history = [];
+  let now = 0, chosen = -1, unsaved = false, target = null, timer = 0, late = 0, shown = "";
+
+  function fromData([start, end, label, category, confidence, surrogate]) {
+    return { start, end, label, category, confidence, surrogate, accepted: false };
+  }
+
+  // ---- code points and UTF-16 units
+
+  const isWide = (text) => /[\ud800-\udfff]/.test(text);
+  const toPoints = (text, unit) => (isWide(text) ? [...text.slice(0, unit)].length : unit);
+  const toUnits = (text, point) => (isWide(text) ? [...text].slice(0, point).join("").length : point);
+  const whole = (text, unit) => {
+    const inPair = unit > 0 && unit < text.length && /[\udc00-\udfff]/.test(text[unit]) && /[\ud800-\udbff]/.test(text[unit - 1]);
+    return inPair ? unit - 1 : unit;
+  };
+
+  // ---- changes: each is one step of undo, also over many notes
+
+  function change(indices, edit) {
+    const step = [];
+    for (const index of indices) {
+      const old = work[index];
+      const copy = { done: old.done, spans: old.spans.map((span) => ({ ...span })) };
+      edit(copy, index);
+      if (JSON.stringify(copy) === JSON.stringify(old)) continue;
+      copy.spans.sort((a, b) => a.start - b.start || a.end - b.end);
+      step.push([index, old]);
+      work[index] = copy;
+    }
+    if (step.length) history.push({ step, now, chosen });
+    step.forEach(([index]) => remember(index));
+    if (step.some(([index, old]) => old.done || work[index].done)) touched();
+    return step.length;
+  }
+
+  function undo() {
+    const last = history.pop();
+    if (!last) return say("There is nothing to undo.");
+    for (const [index, old] of last.step) {
+      work[index] = old;
+      remember(index);
+    }
+    touched();
+    ({ now, chosen } = last);
+    showAll();
+    say("Undone.");
+  }
+
+  function touched() {
+    unsaved = true;
+    if (!target) return;
+    clearTimeout(timer);
+    timer = setTimeout(writeTarget, 500);
+  }
+
+  // ---- storage of the browser: offsets and labels, never text of a note
+
+  const slot = (index) => `sklearn-deid ${data.key} ${index}`;
+
+  function remember(index) {
+    const { done, spans } = work[index];
+    const rows = spans.map((span) => [span.start, span.end, span.label, span.accepted]);
+    try {
+      localStorage.setItem(slot(index), JSON.stringify({ done, spans: rows }));
+    } catch {
+      say("The browser cannot store your work. Save the file often.", true);
+    }
+  }
+
+  function recall(index) {
+    try {
+      const saved = JSON.parse(localStorage.getItem(slot(index)));
+      if (!saved) return;
+      const spans = saved.spans.map(([start, end, label, accepted]) => ({ ...made(start, end, label, index), accepted }));
+      work[index] = { done: saved.done, spans };
+    } catch {
+      say("The work of an earlier session cannot be read from the browser. Open the saved file.", true);
+    }
+  }
+
+  function made(start, end, label, index) {
+    const known = notes[index].spans.map(fromData).find((span) => span.start === start && span.end === end);
+    const same = known && known.label === label;
+    return same ? known : { start, end, label, category: categoryOf.get(label) || null, confidence: null, surrogate: null, accepted: true };
+  }
+
+  // ---- files: JSON lines of finished notes
+
+  function lines() {
+    return notes.flatMap((note, index) => (work[index].done ? [line(note, work[index].spans)] : [])).join("");
+  }
+
+  function line(note, spans) {
+    const record = { doc_id: note.id, text: note.text, spans: [] };
+    for (const span of spans) {
+      const start = toPoints(note.text, span.start), end = toPoints(note.text, span.end);
+      const row = { start, end, label: span.label, text: note.text.slice(span.start, span.end) };
+      if (span.category) row.category = span.category;
+      record.spans.push(row);
+    }
+    if (note.patient !== null) record.patient_id = note.patient;
+    if (note.meta) record.meta = note.meta;
+    // Some programs take these characters for the end of a line.
+    return JSON.stringify(record).replace(/[\u0085\u2028\u2029]/g, (c) => "\\u" + c.charCodeAt(0).toString(16).padStart(4, "0")) + "\n";
+  }
+
+  function save() {
+    const link = document.createElement("a");
+    link.href = URL.createObjectURL(new Blob([lines()], { type: "application/x-ndjson" }));
+    link.download = data.file;
+    link.click();
+    URL.revokeObjectURL(link.href);
+    unsaved = false;
+    say(`${finished()} finished notes are written to the file ${data.file} in the folder of downloads.`);
+  }
+
+  async function chooseTarget() {
+    try {
+      target = await window.showSaveFilePicker({ suggestedName: data.file });
+    } catch {
+      return;  // the dialogue was closed
+    }
+    await writeTarget();
+  }
+
+  async function writeTarget() {
+    try {
+      const stream = await target.createWritable();
+      await stream.write(lines());
+      await stream.close();
+      unsaved = false;
+      say(`${finished()} finished notes are in the file.`);
+    } catch {
+      say("The file cannot be written. Use Save file.", true);
+    }
+  }
+
+  async function open(file) {
+    let records = [];
+    try {
+      records = (await file.text()).split("\n").filter((row) => row.trim()).map((row) => JSON.parse(row));
+    } catch {
+      return say("This is no file of finished notes.", true);
+    }
+    const usable = records.filter((record) => indexOf.has(record.doc_id) && notes[indexOf.get(record.doc_id)].text === record.text);
+    const found = new Map(usable.map((record) => [indexOf.get(record.doc_id), record]));
+    change(found.keys(), (note, index) => {
+      const text = notes[index].text;
+      note.done = true;
+      note.spans = (found.get(index).spans || []).map((span) => made(toUnits(text, span.start), toUnits(text, span.end), span.label, index));
+    });
+    showAll();
+    const left = records.length - usable.length;
+    say(`${usable.length} finished notes are read.` + (left ? ` ${left} are not notes of this page.` : ""), left > 0);
+  }
+
+  // ---- what is shown
+
+  const finished = () => work.filter((note) => note.done).length;
+
+  function say(text, isWrong = false) {
+    byId("status").textContent = text;
+    byId("status").className = isWrong ? "wrong" : "";
+  }
+
+  function colour(span) {
+    return "c" + (Math.max(0, categories.indexOf(span.category || categoryOf.get(span.label) || span.label)) % 10);
+  }
+
+  // Pieces of a text: [text, number of its span or -1]. Where spans overlap, the one that starts last is on top.
+  function pieces(text, spans) {
+    const cuts = [...new Set([0, text.length, ...spans.flatMap((span) => [span.start, span.end])])].sort((a, b) => a - b);
+    const out = [];
+    for (let i = 0, first = 0; i + 1 < cuts.length; i++) {
+      let top = -1;
+      while (first < spans.length && spans[first].end <= cuts[i]) first++;
+      for (let n = first; n < spans.length && spans[n].start <= cuts[i]; n++) if (spans[n].end > cuts[i]) top = n;
+      out.push([text.slice(cuts[i], cuts[i + 1]), top]);
+    }
+    return out;
+  }
+
+  function showNote() {
+    const note = notes[now], { spans, done } = work[now];
+    const borders = `${now} ${spans.map((span) => `${span.start}-${span.end}`).join()}`;
+    // Long notes have hundreds of spans: their elements are made anew only if a border has changed.
+    if (borders !== shown) byId("note").replaceChildren(...elements(note, spans));
+    shown = borders;
+    for (const mark of byId("note").querySelectorAll("mark")) paint(mark, spans[mark.dataset.span], Number(mark.dataset.span));
+    byId("name").textContent = `${note.id}${done ? " (finished)" : ""}`;
+    if (chosen >= 0 && chosen < spans.length) byId("label").value = spans[chosen].label;
+    clearTimeout(late);
+    // The other side follows, so that a click is answered first.
+    late = setTimeout(() => showAfter(note, spans), 30);
+  }
+
+  function elements(note, spans) {
+    return pieces(note.text, spans).map(([text, number]) => {
+      if (number < 0) return text;
+      const mark = document.createElement("mark");
+      mark.append(text);
+      mark.dataset.span = number;
+      return mark;
+    });
+  }
+
+  function paint(mark, span, number) {
+    const title = span.confidence === null ? span.label : `${span.label}, confidence ${span.confidence.toFixed(2)}`;
+    const isUnsure = span.confidence !== null && span.confidence < UNSURE;
+    const state = (span.accepted ? " accepted" : isUnsure ? " unsure" : "") + (number === chosen ? " now" : "");
+    const look = colour(span) + state;
+    if (mark.className !== look) mark.className = look;
+    if (mark.title !== title) mark.title = title;
+    if (mark.dataset.label !== span.label) mark.dataset.label = span.label;
+  }
+
+  function showAfter(note, spans) {
+    const parts = document.createDocumentFragment(), invented = byId("view").value === "surrogate";
+    let position = 0;
+    for (const span of joined(spans)) {
+      parts.append(note.text.slice(position, span.start));
+      const put = document.createElement("span");
+      put.className = "put";
+      put.textContent = invented && span.surrogate !== null ? span.surrogate : `[${span.label}]`;
+      parts.append(put);
+      position = span.end;
+    }
+    parts.append(note.text.slice(position));
+    byId("after").replaceChildren(parts);
+  }
+
+  // Spans that overlap or touch become one, with the label of the longest, as in redaction.
+  function joined(spans) {
+    const out = [];
+    let longest = 0;
+    for (const span of spans) {
+      const last = out[out.length - 1], length = span.end - span.start;
+      if (!last || span.start > last.end) {
+        out.push({ ...span });
+        longest = length;
+        continue;
+      }
+      const leading = length > longest ? span : last;
+      longest = Math.max(longest, length);
+      out[out.length - 1] = { ...leading, start: last.start, end: Math.max(last.end, span.end), surrogate: null };
+    }
+    return out;
+  }
+
+  // The list holds only the rows that are in view.
+  function showRows() {
+    const box = byId("list"), first = Math.max(0, Math.floor(box.scrollTop / ROW) - 5);
+    const stop = Math.min(notes.length, first + Math.ceil((box.clientHeight || 600) / ROW) + 10);
+    const rows = document.createDocumentFragment();
+    for (let index = first; index < stop; index++) {
+      const row = document.createElement("button");
+      row.dataset.note = index;
+      row.textContent = `${work[index].done ? "\u2713 " : ""}${notes[index].id} (${work[index].spans.length})`;
+      row.className = (work[index].done ? "done" : "") + (index === now ? " now" : "");
+      rows.append(row);
+    }
+    byId("space").style.height = `${notes.length * ROW}px`;
+    byId("rows").style.top = `${first * ROW}px`;
+    byId("rows").replaceChildren(rows);
+  }
+
+  function showAll() {
+    showNote();
+    showRows();
+    byId("progress").max = Math.max(1, notes.length);
+    byId("progress").value = finished();
+    byId("counts").textContent = `${finished()} of ${notes.length} notes finished`;
+  }
+
+  function goTo(index) {
+    if (index < 0 || index >= notes.length) return;
+    now = index;
+    chosen = work[now].spans.length ? 0 : -1;
+    const box = byId("list"), top = now * ROW;
+    if (top < box.scrollTop || top > box.scrollTop + box.clientHeight - ROW) box.scrollTop = Math.max(0, top - 3 * ROW);
+    byId("note").scrollTop = 0;
+    say("");
+    showAll();
+  }
+
+  function choose(number) {
+    if (!work[now].spans.length) return;
+    chosen = (number + work[now].spans.length) % work[now].spans.length;
+    showNote();
+    const mark = byId("note").querySelector("mark.now");
+    if (mark) mark.scrollIntoView({ block: "nearest" });
+  }
+
+  // ---- edits
+
+  function selection() {
+    const picked = getSelection(), box = byId("note");
+    if (!picked.rangeCount || picked.isCollapsed || !box.contains(picked.anchorNode) || !box.contains(picked.focusNode)) return null;
+    const range = picked.getRangeAt(0), before = document.createRange(), text = notes[now].text;
+    before.selectNodeContents(box);
+    before.setEnd(range.startContainer, range.startOffset);
+    // The length of the nodes and not of what is displayed: line breaks stay as they are in the note.
+    const length = (part) => part.cloneContents().textContent.length;
+    let start = length(before), end = start + length(range);
+    while (start < end && /\s/.test(text[start])) start++;
+    while (end > start && /\s/.test(text[end - 1])) end--;
+    if (end < text.length && whole(text, end) !== end) end++;
+    return end > start ? [whole(text, start), end] : null;
+  }
+
+  function mark() {
+    const picked = selection();
+    if (!picked) return say("Select text in the note first.");
+    const [start, end] = picked, old = work[now].spans.find((span) => span.start < end && span.end > start);
+    const label = old ? old.label : byId("label").value;
+    change([now], (note) => {
+      note.spans = note.spans.filter((span) => span.start >= end || span.end <= start);
+      note.spans.push(made(start, end, label, now));
+    });
+    getSelection().removeAllRanges();
+    chosen = work[now].spans.findIndex((span) => span.start === start && span.end === end);
+    showAll();
+    say(old ? "The borders are corrected." : "A span is added.");
+  }
+
+  function withChosen(edit) {
+    if (chosen < 0 || chosen >= work[now].spans.length) return say("Choose a span first.");
+    edit(work[now].spans[chosen]);
+  }
+
+  const accept = () => withChosen(() => {
+    change([now], (note) => { note.spans[chosen].accepted = true; });
+    choose(chosen + 1);
+  });
+
+  const remove = () => withChosen(() => {
+    change([now], (note) => { note.spans.splice(chosen, 1); });
+    chosen = Math.min(chosen, work[now].spans.length - 1);
+    showAll();
+  });
+
+  const relabel = (label) => withChosen((span) => {
+    change([now], (note) => { note.spans[chosen] = made(span.start, span.end, label, now); });
+    showAll();
+  });
+
+  function moveBorder(border, step, byCharacter) {
+    withChosen((span) => {
+      const text = notes[now].text;
+      let place = span[border] + step;
+      if (!byCharacter) {
+        const isBorder = (at) => at <= 0 || at >= text.length || !LETTER.test(text[at - 1]) || !LETTER.test(text[at]);
+        while (!isBorder(place)) place += step;
+      } else if (whole(text, place) !== place) place += step;
+      const [start, end] = border === "start" ? [place, span.end] : [span.start, place];
+      if (start < 0 || end > text.length || start >= end) return;
+      if (work[now].spans.some((other) => other !== span && other.start < end && other.end > start)) return say("Another span is there.");
+      change([now], (note) => { note.spans[chosen] = { ...made(start, end, span.label, now), accepted: true }; });
+      showAll();
+    });
+  }
+
+  // The same text as a whole word: "Ann" is not marked inside "Anna".
+  function occurrences(text, word) {
+    const found = [], inner = (at) => at >= 0 && at < text.length && LETTER.test(text[at]);
+    for (let at = text.indexOf(word); at >= 0; at = text.indexOf(word, at + 1)) {
+      const end = at + word.length;
+      if (!(inner(at - 1) && inner(at)) && !(inner(end) && inner(end - 1))) found.push([at, end]);
+    }
+    return found;
+  }
+
+  function everywhere(indices, isRemoval) {
+    withChosen((span) => {
+      const word = notes[now].text.slice(span.start, span.end), label = span.label;
+      let count = 0;
+      change(indices, (note, index) => {
+        const text = notes[index].text, before = note.spans.length;
+        if (isRemoval) note.spans = note.spans.filter((other) => text.slice(other.start, other.end) !== word);
+        else {
+          for (const [start, end] of occurrences(text, word)) {
+            if (!note.spans.some((other) => other.start < end && other.end > start)) note.spans.push(made(start, end, label, index));
+          }
+        }
+        count += Math.abs(note.spans.length - before);
+      });
+      chosen = work[now].spans.findIndex((other) => other.start === span.start && other.end === span.end);
+      showAll();
+      say(`${count} spans are ${isRemoval ? "removed" : "added"}. Undo takes all of them back.`);
+    });
+  }
+
+  function finish() {
+    change([now], (note) => {
+      note.done = true;
+      note.spans.forEach((span) => { span.accepted = true; });
+    });
+    const order = [...notes.keys()], next = [...order.slice(now + 1), ...order.slice(0, now)].find((index) => !work[index].done);
+    if (next === undefined) {
+      showAll();
+      return say("All notes are finished. Save the file.");
+    }
+    goTo(next);
+  }
+
+  // ---- events
+
+  const all = () => notes.keys();
+  const actions = {
+    mark, accept, remove, undo, finish, save, autosave: chooseTarget,
+    "mark-note": () => everywhere([now], false), "mark-all": () => everywhere(all(), false),
+    "remove-note": () => everywhere([now], true), "remove-all": () => everywhere(all(), true),
+    "help-button": () => byId("help").showModal(), "help-close": () => byId("help").close(),
+  };
+  for (const [id, action] of Object.entries(actions)) {
+    byId(id).addEventListener("click", () => {
+      action();
+      byId("note").focus({ preventScroll: true });
+    });
+    // A click on a button would otherwise take the selection from the note.
+    byId(id).addEventListener("mousedown", (event) => event.preventDefault());
+  }
+  byId("list").addEventListener("scroll", showRows);
+  byId("rows").addEventListener("click", (event) => {
+    if (event.target.dataset.note !== undefined) goTo(Number(event.target.dataset.note));
+  });
+  byId("note").addEventListener("click", (event) => {
+    if (event.target.dataset.span !== undefined && getSelection().isCollapsed) choose(Number(event.target.dataset.span));
+  });
+  byId("label").addEventListener("change", () => {
+    if (chosen >= 0 && !selection()) relabel(byId("label").value);
+    byId("note").focus({ preventScroll: true });
+  });
+  byId("view").addEventListener("change", showNote);
+  byId("open").addEventListener("change", (event) => {
+    if (event.target.files[0]) open(event.target.files[0]);
+    event.target.value = "";
+  });
+  addEventListener("beforeunload", (event) => {
+    if (unsaved) event.preventDefault();
+  });
+
+  const keys = {
+    arrowleft: () => choose(chosen - 1), arrowright: () => choose(chosen + 1), enter: accept, m: mark, u: undo, "?": actions["help-button"],
+    delete: remove, n: () => goTo(now + 1), b: () => goTo(now - 1),
+  };
+  addEventListener("keydown", (event) => {
+    const key = event.key.toLowerCase();
+    if (byId("help").open || event.target.tagName === "SELECT" || event.target.tagName === "INPUT") return;
+    if (event.ctrlKey || event.metaKey) {
+      if (key !== "enter" && key !== "z") return;
+      event.preventDefault();
+      return key === "enter" ? finish() : undo();
+    }
+    if (event.altKey || (key === "enter" && event.target.tagName === "BUTTON")) return;
+    const border = { a: ["start", -1], s: ["start", 1], d: ["end", -1], f: ["end", 1] }[key];
+    if (border) moveBorder(...border, event.shiftKey);
+    else if (key === "e") everywhere(event.shiftKey ? all() : [now], false);
+    else if (key === "x") event.shiftKey ? everywhere(all(), true) : remove();
+    else if (/^[1-9]$/.test(key) && data.labels[key - 1]) relabel(data.labels[key - 1][0]);
+    else if (keys[key]) keys[key]();
+    else return;
+    event.preventDefault();
+  });
+
+  // ---- start
+
+  for (const [label] of data.labels) {
+    const option = document.createElement("option");
+    option.value = option.textContent = label;
+    byId("label").append(option);
+  }
+  if (notes.some((note) => note.spans.some((span) => span[5] !== null))) {
+    const option = document.createElement("option");
+    option.value = "surrogate";
+    option.textContent = "surrogates";
+    byId("view").append(option);
+  }
+  byId("autosave").hidden = !window.showSaveFilePicker;
+  for (const index of notes.keys()) recall(index);
+  if (notes.length) goTo(Math.max(0, work.findIndex((note) => !note.done)));
+})();

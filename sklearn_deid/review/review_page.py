@@ -1,0 +1,152 @@
+"""Page for the review of notes in a browser: one HTML file that holds the notes, and loads and sends nothing.
+
+The page is built from the files of the folder ``page``. Its content security policy allows the script and the style of
+this library by their digests and forbids everything else: requests, images, frames, forms, and scripts in the text of a
+note.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from base64 import b64encode
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from hashlib import sha256
+from html import escape
+from importlib.resources import files
+from typing import Any
+
+from .._atomic import new_file
+from ..surrogates import SurrogateEngine
+from ..text import Document
+
+MODES = ("review", "signoff")
+_TITLES = {"review": "Review of notes", "signoff": "Sign-off: mark what is still readable"}
+_FILES = {"review": "reviewed.jsonl", "signoff": "read.jsonl"}
+_FIELD = re.compile(r"\{\{([A-Z]+)\}\}")
+# Inside a script element, "</script" and "<!--" would end or change the element. JSON may write any character escaped.
+_ESCAPED = {ord(character): f"\\u{ord(character):04x}" for character in "<>&"}
+_WIDE = re.compile("[\U00010000-\U0010ffff]")
+
+
+def make_review_page(
+    documents: Iterable[Document],
+    labels: Mapping[str, str | None],
+    *,
+    mode: str = "review",
+    surrogates: SurrogateEngine | None = None,
+) -> str:
+    """Return a page in which a reader corrects the spans of notes.
+
+    The page shows the notes in the given order. The reader saves a file in the format JSON lines that holds the notes
+    that are finished, with the corrected spans. `read_corpus` reads this file.
+
+    Parameters
+    ----------
+    documents : iterable of Document
+        Notes with the spans to correct. The confidence of a span is shown.
+    labels : mapping of str to str or None
+        Labels that the reader can choose, with their categories. Labels of the spans are added.
+    mode : {"review", "signoff"}, default="review"
+        ``"review"`` shows a note beside its redacted version. ``"signoff"`` shows the note alone, for notes that are
+        redacted already.
+    surrogates : SurrogateEngine, optional
+        Engine that invents a surrogate for each span. The page then also shows redacted notes with surrogates. By
+        default labels only.
+
+    Returns
+    -------
+    str
+        The page as HTML.
+
+    Raises
+    ------
+    ValueError
+        If ``mode`` is unknown, two notes have one id, or a reader could choose no label.
+
+    Examples
+    --------
+    >>> from sklearn_deid import Document, Span
+    >>> note = Document("n1", "Seen by Who.", (Span(8, 11, "DOCTOR", confidence=0.8),))
+    >>> page = make_review_page([note], {"DOCTOR": "NAME"})
+    >>> "default-src" in page, "http://" in page
+    (True, False)
+    """
+    if mode not in MODES:
+        raise ValueError(f"The 'mode' parameter of make_review_page must be one of {MODES}. Got {mode!r} instead.")
+    notes = list(documents)
+    if len({note.doc_id for note in notes}) < len(notes):
+        raise ValueError("The ids of the notes must be distinct.")
+    # Frequent labels first: the page has keys for the first nine.
+    known = {**{span.label: span.category for note in notes for span in note.spans}, **labels}
+    counts = Counter(span.label for note in notes for span in note.spans)
+    known = {label: known[label] for label in sorted(known, key=lambda label: -counts[label])}
+    if not known:
+        raise ValueError("The 'labels' parameter must hold at least one label.")
+    content: dict[str, Any] = {"mode": mode, "file": _FILES[mode], "labels": list(known.items())}
+    content["notes"] = [_note(note, surrogates) for note in notes]
+    # The work in a browser is stored under this key: it belongs to these notes with these spans.
+    content["key"] = sha256(json.dumps([mode, [_stamp(note) for note in notes]]).encode()).hexdigest()[:32]
+    style, script = _part("review.css"), _part("review.js")
+    fields = {
+        "TITLE": _TITLES[mode],
+        "MODE": mode,
+        "POLICY": escape(_policy(script, style)),
+        "STYLE": style,
+        "SCRIPT": script,
+        "DATA": json.dumps(content, allow_nan=False).translate(_ESCAPED),
+    }
+    # One pass: what is put in is not searched for fields again.
+    return _FIELD.sub(lambda field: fields[field[1]], _part("review.html"))
+
+
+def write_review_page(path: str | os.PathLike[str], documents: Iterable[Document], *args: Any, **options: Any) -> None:
+    """Write the page of `make_review_page` to a file that only its owner can read, and replace an existing file.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from sklearn_deid import Document
+    >>> path = pathlib.Path(tempfile.mkdtemp(), "review.html")
+    >>> write_review_page(path, [Document("n1", "Seen today.")], {"DATE": "DATE"})
+    >>> path.stat().st_size > 10_000
+    True
+    """
+    page = make_review_page(documents, *args, **options)
+    with new_file(path, private=True) as stream:
+        stream.write(page.encode("utf-8"))
+
+
+def _note(note: Document, surrogates: SurrogateEngine | None) -> dict[str, Any]:
+    put = {} if surrogates is None else {r.span: r.surrogate for r in surrogates.replacements(note)}
+    spans = [
+        [_units(note.text, s.start), _units(note.text, s.end), s.label, s.category, s.confidence, put.get(s)]
+        for s in note.spans
+    ]
+    meta = dict(note.meta) or None
+    return {"id": note.doc_id, "text": note.text, "patient": note.patient_id, "meta": meta, "spans": spans}
+
+
+def _stamp(note: Document) -> list[Any]:
+    return [note.doc_id, note.text, [[s.start, s.end, s.label] for s in note.spans]]
+
+
+def _units(text: str, offset: int) -> int:
+    """Offset in UTF-16 units, which JavaScript counts. Characters outside of the basic plane are two units."""
+    return offset + len(_WIDE.findall(text, 0, offset))
+
+
+def _part(name: str) -> str:
+    return files(__package__).joinpath(f"page/{name}").read_text(encoding="utf-8")
+
+
+def _policy(script: str, style: str) -> str:
+    digests = {kind: _digest(text) for kind, text in (("script", script), ("style", style))}
+    rules = ["default-src 'none'", *(f"{kind}-src '{digest}'" for kind, digest in digests.items())]
+    return "; ".join([*rules, "base-uri 'none'", "form-action 'none'"])
+
+
+def _digest(text: str) -> str:
+    return f"sha256-{b64encode(sha256(text.encode('utf-8')).digest()).decode('ascii')}"

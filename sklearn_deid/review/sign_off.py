@@ -1,0 +1,280 @@
+"""`SignOff`: a random sample of redacted notes for a reader, and the bound on leaks that follows from the reading."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from ..exceptions import DeidError
+from ..text import Document, merge_spans
+from .leak_bound import LeakBound
+
+# What `redact` writes for a span: [LABEL] in the mode "label", *** in the mode "mask".
+_PLACEHOLDER = re.compile(r"\[[A-Z][A-Z0-9_-]*\]|\*\*\*")
+
+
+class SignOff:
+    """Random sample of a release, and upper bounds on leaks after a reader has read the sample.
+
+    First `draw` the ids of the sample. A reader then reads these redacted notes and marks each passage of PHI that is
+    still readable as a span. At last `assess` the notes with their spans.
+
+    Parameters
+    ----------
+    n_notes : int, default=100
+        Size of the sample. Choose the number before the reading: a reader who stops when the bound looks good makes
+        the bound wrong. 59 notes without a leak give an upper bound of 5 % at 95 % confidence.
+    target : float in (0, 1), default=0.05
+        Upper bound on the share of leaking notes that is asked for.
+    confidence : float in (0, 1), default=0.95
+        One-sided confidence level of the bounds.
+    random_state : int, default=0
+        Random seed of the sample.
+
+    Attributes
+    ----------
+    notes_ : LeakBound
+        Share of notes with at least one leak.
+    items_ : LeakBound or None
+        Share of leaking items among all PHI items. None where the hidden items of a release with leaks cannot be
+        counted.
+    by_type_ : dict of LeakBound
+        Share of leaking notes for each type of notes. Each bound has the confidence level on its own.
+    leaks_by_label_ : dict of int
+        Number of leaks of each label.
+    more_notes_ : dict
+        Further notes to read until the bound reaches the target: ``"no_more_leaks"`` if no further note leaks, and
+        ``"same_share"`` if further notes leak at the measured share. None if the target cannot be reached.
+    passed_ : bool
+        Whether the bound on leaking notes is at most the target.
+
+    Examples
+    --------
+    >>> from sklearn_deid import Document
+    >>> release = [Document(f"n{i}", "Seen by [DOCTOR].") for i in range(500)]
+    >>> sign_off = SignOff(n_notes=60, random_state=0)
+    >>> chosen = set(sign_off.draw([note.doc_id for note in release]))
+    >>> sign_off.assess([note for note in release if note.doc_id in chosen])
+    SignOff(60 notes read, 0 leak, at most 4.9 % leak)
+    """
+
+    def __init__(
+        self, n_notes: int = 100, *, target: float = 0.05, confidence: float = 0.95, random_state: int = 0
+    ) -> None:
+        if isinstance(n_notes, bool) or not isinstance(n_notes, int) or n_notes < 1:
+            raise ValueError(
+                f"The 'n_notes' parameter of SignOff must be an int of at least 1. Got {n_notes!r} instead."
+            )
+        for name, value in (("target", target), ("confidence", confidence)):
+            if not 0 < value < 1:
+                raise ValueError(f"The {name!r} parameter of SignOff must be between 0 and 1. Got {value!r} instead.")
+        self.n_notes, self.target, self.confidence = n_notes, target, confidence
+        self.random_state = random_state
+
+    def draw(self, doc_ids: Iterable[str], types: Mapping[str, Hashable] | None = None) -> list[str]:
+        """Draw the ids of the sample.
+
+        Parameters
+        ----------
+        doc_ids : iterable of str
+            Ids of all notes of the release. The sample does not depend on their order.
+        types : mapping, optional
+            Type of each note, such as "discharge summary". The sample then holds each type in proportion, and at least
+            one note of each type.
+
+        Returns
+        -------
+        list of str
+            Ids in random order. With fewer notes than ``n_notes``, all of them.
+
+        Raises
+        ------
+        DeidError
+            If there is no note, an id is repeated, a note has no type, or there are more types than ``n_notes``.
+        """
+        ids = sorted(doc_ids)
+        if not ids or len(set(ids)) < len(ids):
+            raise DeidError("A sample needs notes with distinct ids.")
+        strata = _strata(ids, types)
+        if len(strata) > self.n_notes:
+            raise DeidError(f"There are {len(strata)} types of notes. A sample needs at least one note of each type.")
+        rng = np.random.default_rng(self.random_state)
+        sizes = _allocation([len(members) for members in strata.values()], min(self.n_notes, len(ids)))
+        chosen = [
+            members[place]
+            for members, size in zip(strata.values(), sizes, strict=True)
+            for place in rng.permutation(len(members))[:size]
+        ]
+        return [chosen[place] for place in rng.permutation(len(chosen))]
+
+    def assess(
+        self,
+        read: Sequence[Document],
+        *,
+        n_release: int | Mapping[Hashable, int] | None = None,
+        types: Mapping[str, Hashable] | None = None,
+        patients: Mapping[str, str] | None = None,
+        hidden: Mapping[str, int] | None = None,
+    ) -> SignOff:
+        """Compute the bounds from the notes that were read.
+
+        Parameters
+        ----------
+        read : sequence of Document
+            All notes of the sample, redacted, with the leaks as spans. Spans that touch are one leak.
+        n_release : int or mapping, optional
+            Number of notes of the release; with ``types``, the number of each type. By default the release is much
+            larger than the sample, and types are read in proportion.
+        types : mapping, optional
+            Type of each note, as for `draw`.
+        patients : mapping, optional
+            Patient of each note. By default the patient id of the document, else the note is a patient of its own.
+        hidden : mapping, optional
+            Number of PHI items that were hidden in each note. By default the labels in brackets and the masks of the
+            text are counted.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        DeidError
+            If no note was read, or a note lacks a type.
+        """
+        if not read:
+            raise DeidError("No note was read.")
+        notes = [replace(note, spans=tuple(merge_spans(note.spans))) for note in read]
+        strata = _strata([note.doc_id for note in notes], types)
+        type_of = {doc_id: name for name, members in strata.items() for doc_id in members}
+        whole = _release_sizes(strata, n_release)
+        weights = [whole[type_of[n.doc_id]] / len(strata[type_of[n.doc_id]]) for n in notes]
+        owners = [(patients or {}).get(n.doc_id) or n.patient_id or f"note {n.doc_id}" for n in notes]
+        leaking = [int(bool(note.spans)) for note in notes]
+        self.notes_ = self._bound(leaking, [1] * len(notes), owners, weights)
+        if n_release is not None and len(notes) == sum(whole.values()):
+            # All notes were read: the share is known.
+            self.notes_ = replace(self.notes_, upper=self.notes_.share)
+        self.items_ = self._item_bound(notes, owners, weights, hidden)
+        self.by_type_ = {}
+        for name, members in strata.items() if types is not None else ():
+            rows = [row for row, note in enumerate(notes) if note.doc_id in set(members)]
+            self.by_type_[name] = self._bound(
+                [leaking[row] for row in rows], [1] * len(rows), [owners[row] for row in rows], [1.0] * len(rows)
+            )
+        labels = [span.label for note in notes for span in note.spans]
+        self.leaks_by_label_ = {label: labels.count(label) for label in sorted(set(labels))}
+        self.passed_ = self.notes_.upper <= self.target
+        left = math.inf if n_release is None else sum(whole.values()) - len(notes)
+        self.more_notes_ = {
+            "no_more_leaks": self._more(False, len(notes), left),
+            "same_share": self._more(True, len(notes), left),
+        }
+        return self
+
+    def to_dict(self) -> dict[str, Any]:
+        """Settings and results for JSON, without ids and text of notes."""
+        return {
+            "settings": {
+                "n_notes": self.n_notes,
+                "target": self.target,
+                "confidence": self.confidence,
+                "random_state": self.random_state,
+            },
+            "passed": self.passed_,
+            "notes": _as_dict(self.notes_),
+            "items": None if self.items_ is None else _as_dict(self.items_),
+            "by_type": {str(name): _as_dict(bound) for name, bound in self.by_type_.items()},
+            "leaks_by_label": self.leaks_by_label_,
+            "more_notes": self.more_notes_,
+        }
+
+    def __repr__(self) -> str:
+        if not hasattr(self, "notes_"):
+            return f"SignOff(n_notes={self.n_notes}, nothing read)"
+        found = self.notes_
+        return f"SignOff({found.n} notes read, {found.n_leaks} leak, at most {100 * found.upper:.1f} % leak)"
+
+    def _bound(self, leaks: list[int], cases: list[int], patients: list[str], weights: list[float]) -> LeakBound:
+        return LeakBound.from_notes(leaks, cases, patients, weights, self.confidence)
+
+    def _item_bound(
+        self, notes: list[Document], owners: list[str], weights: list[float], hidden: Mapping[str, int] | None
+    ) -> LeakBound | None:
+        leaks = [len(note.spans) for note in notes]
+        counts = [len(_PLACEHOLDER.findall(n.text)) if hidden is None else hidden[n.doc_id] for n in notes]
+        if hidden is None and not sum(counts):
+            return None  # surrogates, or removed PHI: the hidden items cannot be counted
+        return self._bound(leaks, [a + b for a, b in zip(leaks, counts, strict=True)], owners, weights)
+
+    def _more(self, more_leaks: bool, n_read: int, left: float) -> int | None:
+        if self.passed_:
+            return 0
+        needed = self.notes_.cases_needed(self.target, more_leaks=more_leaks)
+        # Further notes bring as many effective cases as those that were read.
+        more = needed * n_read / self.notes_.n_effective - n_read
+        if more > left:
+            # Reading the rest gives the share itself.
+            return int(left) if self.notes_.share <= self.target else None
+        return None if math.isinf(more) else max(1, math.ceil(more))
+
+
+def _strata(ids: Sequence[str], types: Mapping[str, Hashable] | None) -> dict[Hashable, list[str]]:
+    """Ids of each type, in the order of the names of the types."""
+    if types is None:
+        return {"all": list(ids)}
+    missing = next((doc_id for doc_id in ids if doc_id not in types), None)
+    if missing is not None:
+        raise DeidError("This note has no type.", doc_id=missing)
+    strata: dict[Hashable, list[str]] = {name: [] for name in sorted({types[i] for i in ids}, key=str)}
+    for doc_id in ids:
+        strata[types[doc_id]].append(doc_id)
+    return strata
+
+
+def _allocation(sizes: list[int], n: int) -> list[int]:
+    """Split a sample over strata in proportion to their sizes, by largest remainders, at least one each."""
+    shares = [n * size / sum(sizes) for size in sizes]
+    given = [max(1, math.floor(share)) for share in shares]
+    order = sorted(range(len(sizes)), key=lambda place: (given[place] - shares[place], place))
+    while sum(given) < n:
+        place = next(p for p in order if given[p] < sizes[p])
+        given[place] += 1
+        order = sorted(order, key=lambda p: (given[p] - shares[p], p))
+    while sum(given) > n:
+        place = max((p for p in range(len(sizes)) if given[p] > 1), key=lambda p: given[p] - shares[p])
+        given[place] -= 1
+    return given
+
+
+def _release_sizes(
+    strata: Mapping[Hashable, list[str]], n_release: int | Mapping[Hashable, int] | None
+) -> dict[Hashable, int]:
+    read = {name: len(members) for name, members in strata.items()}
+    if n_release is None:
+        return read
+    if not isinstance(n_release, Mapping):
+        if len(strata) > 1:
+            raise ValueError("The 'n_release' parameter must hold the number of notes of each type.")
+        n_release = dict.fromkeys(strata, n_release)
+    # A type without a note in the sample would be missing from the bound.
+    if n_release.keys() != read.keys() or any(n_release[name] < read[name] for name in read):
+        raise ValueError("The 'n_release' parameter must hold at least the notes that were read, for each type.")
+    return dict(n_release)
+
+
+def _as_dict(bound: LeakBound) -> dict[str, Any]:
+    share = None if math.isnan(bound.share) else bound.share
+    return {
+        "n_leaks": bound.n_leaks,
+        "n": bound.n,
+        "share": share,
+        "upper": bound.upper,
+        "n_patients": bound.n_patients,
+        "n_effective": bound.n_effective,
+    }

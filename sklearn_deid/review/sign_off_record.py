@@ -1,0 +1,80 @@
+"""Record of a sign-off as a page that can be printed and filed. It holds no id and no text of a note."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from html import escape
+from importlib.resources import files
+from typing import Any
+
+_FIELD = re.compile(r"\{\{([A-Z]+)\}\}")
+_HEAD = ("sample", "leaking", "read", "share", "at most", "patients")
+
+
+def record_html(record: Mapping[str, Any]) -> str:
+    """Return the record of a sign-off as HTML.
+
+    Parameters
+    ----------
+    record : mapping
+        ``{"result": SignOff.to_dict(), "provenance": {...}}``; the provenance is shown as it is.
+
+    Returns
+    -------
+    str
+        A page without scripts and requests.
+
+    Examples
+    --------
+    >>> from sklearn_deid import Document
+    >>> from sklearn_deid.review import SignOff
+    >>> sign_off = SignOff(1).assess([Document("n1", "Seen by [DOCTOR].")])
+    >>> "0 of 1 notes" in record_html({"result": sign_off.to_dict(), "provenance": {}})
+    True
+    """
+    result = record["result"]
+    bounds = [("notes", result["notes"]), *((f"notes: {name}", found) for name, found in result["by_type"].items())]
+    if result["items"] is not None:
+        bounds.append(("PHI items", result["items"]))
+    fields = {
+        "CLASS": "passed" if result["passed"] else "failed",
+        "VERDICT": escape(_verdict(result)),
+        "BOUNDS": _table("Bounds", _HEAD, (_bound_row(name, found) for name, found in bounds)),
+        "LABELS": _table("Leaks by label", ("label", "leaks"), result["leaks_by_label"].items()),
+        "RECORD": _table("Record", ("what", "value"), {**result["settings"], **record["provenance"]}.items()),
+    }
+    page = files(__package__).joinpath("page/record.html").read_text(encoding="utf-8")
+    return _FIELD.sub(lambda field: fields[field[1]], page)
+
+
+def _verdict(result: Mapping[str, Any]) -> str:
+    notes, settings = result["notes"], result["settings"]
+    found = (
+        f"{notes['n_leaks']} of {notes['n']} notes of a random sample leak PHI. With {settings['confidence']:.0%} "
+        f"confidence at most {notes['upper']:.2%} of the notes of the release leak. "
+        f"Asked for: {settings['target']:.2%}."
+    )
+    if result["passed"]:
+        return found
+    more = result["more_notes"]
+    ways = [
+        f"{count} more if {condition}"
+        for count, condition in (
+            (more["no_more_leaks"], "none of them leaks"),
+            (more["same_share"], "they leak at the measured share"),
+        )
+        if count is not None
+    ]
+    return f"{found} Notes to read for that bound: {'; '.join(ways) if ways else 'no number suffices'}."
+
+
+def _bound_row(name: str, found: Mapping[str, Any]) -> tuple[Any, ...]:
+    share = "-" if found["share"] is None else f"{found['share']:.2%}"
+    return (name, found["n_leaks"], found["n"], share, f"{found['upper']:.2%}", found["n_patients"])
+
+
+def _table(caption: str, head: Iterable[str], rows: Iterable[Iterable[Any]]) -> str:
+    body = "".join(f"<tr>{''.join(f'<td>{escape(str(cell))}</td>' for cell in row)}</tr>" for row in rows)
+    heads = "".join(f'<th scope="col">{escape(name)}</th>' for name in head)
+    return f"<table><caption>{escape(caption)}</caption><thead><tr>{heads}</tr></thead><tbody>{body}</tbody></table>"

@@ -1,0 +1,108 @@
+"""Attackers of redacted notes: what they find, and k-anonymity against brute force."""
+
+import json
+from itertools import product
+
+import pytest
+
+from sklearn_deid import Document, NoteDeidentifier, RuleTagger, Span
+from sklearn_deid.audit import audit_redacted_text
+from sklearn_deid.exceptions import DeidError
+
+NOTES = [
+    Document("n1", "[PATIENT], a 47-year-old, saw Dr. Garc\u00eda on 3 May 2011.", (), "p1"),
+    Document("n2", "A 47-year-old man. May be [DOCTOR] or *** knows.", (), "p2"),
+    Document("n3", "Mail to roe@example.org; garcia snake; [ROE] left.", (), "p1"),
+    Document("n4", "No pain.", (), "p3"),
+]
+
+
+def passages(report, attacker):
+    texts = {note.doc_id: note.text for note in NOTES}
+    return [(one.doc_id, texts[one.doc_id][one.start : one.end]) for one in report.found if one.attacker == attacker]
+
+
+def test_rules_find_what_has_a_form():
+    report = audit_redacted_text(NOTES)
+    assert report.attackers == ("rules",)
+    assert ("n3", "roe@example.org") in passages(report, "rules")
+    assert ("n1", "3 May 2011") in passages(report, "rules")
+    assert report.notes_with("rules") == 3
+    assert sum(report.counts("rules").values()) == len(report.found)
+
+
+def test_names_of_a_list_are_found_with_a_capital_and_without_accents():
+    report = audit_redacted_text(NOTES, names=["Jos\u00e9 GARCIA", "Roe"])
+    assert passages(report, "names") == [("n1", "Garc\u00eda")], "no lower case, nothing inside of a label"
+    assert passages(audit_redacted_text(NOTES, names=[]), "names") == []
+
+
+def test_a_model_attacks_and_labels_are_no_finds():
+    class Model:
+        def iter_annotate(self, notes):
+            for note in notes:
+                yield note, tuple(Span(m, m + 9, "PATIENT") for m in [note.text.find("[PATIENT]")] if m >= 0)
+
+    assert passages(audit_redacted_text(NOTES, deidentifier=Model()), "model") == []
+    rules = NoteDeidentifier(RuleTagger().fit([]), on_error="withhold")
+    found = audit_redacted_text(NOTES, deidentifier=rules)
+    assert ("n3", "roe@example.org") in passages(found, "model")
+
+
+def test_a_note_that_the_model_cannot_read_is_an_error():
+    class Model:
+        def iter_annotate(self, notes):
+            return ((note, None) for note in notes)
+
+    with pytest.raises(DeidError, match="cannot read this note.*document n1"):
+        audit_redacted_text(NOTES, deidentifier=Model())
+
+
+def test_terms_of_several_words_are_quasi_identifiers():
+    notes = [Document("n1", "A Violin  maker and a maker."), Document("n2", "violin maker"), Document("n3", "nurse")]
+    report = audit_redacted_text(notes, terms={"profession": ["violin maker", "nurse"]})
+    assert [(one.doc_id, one.start, one.end) for one in report.found] == [("n1", 2, 15), ("n2", 0, 12), ("n3", 0, 5)]
+    found = report.anonymity["profession"]
+    assert (found.n_passages, found.n_patients, found.k, found.n_below) == (3, 3, 1, 3)
+
+
+def test_k_anonymity_equals_brute_force():
+    """Every patient has a set of ages and a set of years; groups are patients with equal sets."""
+    rows = [(age, year) for age, year in product((41, 52, 63), (2010, 2011)) for _ in range(age % 4 + 1)]
+    notes = [
+        Document(f"n{number}", f"A {age}-year-old, seen on 3 May {year}.", (), f"p{number}")
+        for number, (age, year) in enumerate(rows)
+    ]
+    report = audit_redacted_text(notes, least_k=3)
+    for kind, values in {"age": [a for a, _ in rows], "date": [y for _, y in rows], "all": rows}.items():
+        sizes = [values.count(value) for value in values]
+        found = report.anonymity[kind]
+        assert (found.k, found.n_below) == (min(sizes), sum(size < 3 for size in sizes)), kind
+        assert found.n_patients == len(rows)
+    assert report.anonymity["place"].k is None
+
+
+def test_notes_of_a_patient_add_up():
+    report = audit_redacted_text(NOTES, patients={"n4": "p2"})
+    assert report.n_patients == 2
+    assert report.anonymity["age"].k == 2, "p1 and p2 have the same age"
+    assert report.anonymity["all"].k == 1, "p1 alone has a date"
+
+
+def test_the_report_holds_no_text():
+    notes = [Document("n1", "Zyxwvut called 555-010-0142.")]
+    report = audit_redacted_text(notes, names=["Zyxwvut"], terms={"place": ["Zyxwvut"]})
+    assert len(report.found) >= 2
+    for shown in (repr(report), str(report), json.dumps(report.to_dict()), repr(report.found), repr(report.anonymity)):
+        assert "Zyxwvut" not in shown and "0142" not in shown
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [({"least_k": 1}, "'least_k'"), ({"terms": {"sex": []}}, "'terms'"), ({"names": "Roe"}, "single text")],
+)
+def test_nonsense_is_refused(options, message):
+    with pytest.raises(ValueError, match=message):
+        audit_redacted_text(NOTES, **options)
+    with pytest.raises(DeidError, match="no notes"):
+        audit_redacted_text([])

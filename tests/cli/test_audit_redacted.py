@@ -1,0 +1,46 @@
+"""``audit --redacted``: counts on the screen, offsets in the file, text nowhere."""
+
+import json
+
+import pytest
+
+from .conftest import assert_no_note_text
+
+
+@pytest.fixture
+def redacted(tmp_path):
+    folder = tmp_path / "redacted"
+    folder.mkdir()
+    (folder / "n1.txt").write_text("[PATIENT], a 47-year-old, saw Dr. Zyxwvut.")
+    (folder / "n2.txt").write_text("A 47-year-old.")
+    return folder
+
+
+def test_what_is_found_is_counted(run, redacted, tmp_path):
+    (tmp_path / "names.txt").write_text("Zyxwvut\n")
+    (tmp_path / "table.csv").write_text("doc_id,patient_id\nn1,p\nn2,p\n")
+    output = tmp_path / "found.json"
+    options = ["--names", tmp_path / "names.txt", "--table", tmp_path / "table.csv", "--output", output]
+    code, out, err = run("audit", "--redacted", redacted, *options)
+    assert code == 1
+    assert "names: found in 1 of 2 notes: NAME 1" in out
+    assert "age: readable for 1 of 1 patients, smallest group 1" in out
+    found = json.loads(output.read_text())
+    assert found["attackers"]["rules"]["labels"] == {"AGE": 2}
+    assert "Zyxwvut" not in out + err + output.read_text()
+
+
+def test_a_model_can_attack(run, raw, model, notes):
+    code, out, err = run("audit", "--redacted", raw, "--model", model)
+    assert (code, "model: found in 18 of 18 notes" in out) == (1, True)
+    assert_no_note_text(out + err, notes)
+
+
+def test_clean_notes_end_with_0(run, tmp_path):
+    (tmp_path / "n1.txt").write_text("[PATIENT] left.")
+    assert run("audit", "--redacted", tmp_path)[0] == 0
+
+
+@pytest.mark.parametrize("wrong", [["--output", "x.html"], ["--release", "x"], ["--names", "no-such-file"]])
+def test_wrong_calls_are_refused(run, redacted, wrong):
+    assert run("audit", "--redacted", redacted, *wrong)[0] == 2

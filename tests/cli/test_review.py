@@ -1,0 +1,116 @@
+"""``review``: a page for the notes, and ``redact --reviewed``: the spans of the reader leave."""
+
+import json
+import re
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from sklearn_deid import Corpus, load, write_corpus
+from sklearn_deid.review import note_uncertainties
+
+from .conftest import assert_no_note_text, contents
+
+
+def notes_of(page):
+    """What a page holds of each note."""
+    data = re.search(r'<script type="application/json" id="data">(.*?)</script>', page.read_text(encoding="utf-8"))
+    return json.loads(data[1])["notes"]
+
+
+@pytest.fixture(scope="module")
+def work(model, raw, tmp_path_factory):
+    from sklearn_deid.cli import main
+
+    folder = tmp_path_factory.mktemp("work")
+    assert main(["review", str(raw), "--model", str(model), "--output", str(folder)]) == 0
+    return folder
+
+
+def test_the_page_holds_all_notes_with_the_spans_of_the_model(work, model, notes):
+    held = {note["id"]: note for note in notes_of(work / "review.html")}
+    found = load(model).annotate(notes)
+    assert {n.doc_id: n.text for n in notes} == {doc_id: note["text"] for doc_id, note in held.items()}
+    for note, spans in zip(notes, found, strict=True):
+        assert [row[:4] for row in held[note.doc_id]["spans"]] == [[s.start, s.end, s.label, s.category] for s in spans]
+        assert [row[4] for row in held[note.doc_id]["spans"]] == pytest.approx([s.confidence for s in spans], abs=1e-5)
+
+
+def test_least_certain_notes_come_first(work, model, notes):
+    order = [note["id"] for note in notes_of(work / "review.html")]
+    unsure = dict(zip((n.doc_id for n in notes), note_uncertainties(load(model), notes), strict=True))
+    assert np.all(np.diff([unsure[doc_id] for doc_id in order]) <= 1e-6)
+    assert len(set(unsure.values())) > 10
+
+
+def test_only_the_owner_reads_the_page(work):
+    assert (work / "review.html").stat().st_mode & 0o077 == 0
+
+
+def test_an_existing_page_is_kept(run, work, raw, model):
+    code, _, err = run("review", raw, "--model", model, "--output", work)
+    assert (code, "There is a page already" in err) == (2, True)
+
+
+def test_withheld_notes_are_listed(run, with_broken, model, tmp_path, notes):
+    code, out, err = run("review", with_broken, "--model", model, "--output", tmp_path / "work")
+    assert code == 1
+    assert "1 withheld" in out and "left out: " in err and "Zyxwvutski" not in err
+    assert_no_note_text(out + err, notes)
+
+
+def test_without_a_model_the_annotations_are_shown(run, gold, notes, tmp_path):
+    assert run("review", gold, "--format", "brat", "--surrogates", "--output", tmp_path)[0] == 0
+    held = notes_of(tmp_path / "review.html")
+    assert [n["id"] for n in held] == [n.doc_id for n in notes], "in their order"
+    assert sum(len(n["spans"]) for n in held) == notes.n_spans
+    replaced = [(n["text"][a:b], put) for n in held for a, b, label, _, _, put in n["spans"] if label == "PATIENT"]
+    assert replaced and all(put and put != text for text, put in replaced)
+
+
+def test_no_notes_make_no_page(run, tmp_path):
+    (tmp_path / "none.jsonl").write_text("")
+    assert run("review", tmp_path / "none.jsonl", "--output", tmp_path / "work")[0] == 2
+    assert not (tmp_path / "work").exists()
+
+
+@pytest.fixture
+def reviewed(notes, tmp_path):
+    """A reader has finished two notes: one without any span, one as it was annotated."""
+    path = tmp_path / "reviewed.jsonl"
+    write_corpus([replace(notes[0], spans=()), notes[1]], path)
+    return path
+
+
+def test_reviewed_notes_leave_with_the_spans_of_the_reader(run, raw, model, notes, reviewed, tmp_path):
+    command = ["redact", raw, "--output", tmp_path / "out", "--reviewed", reviewed, "--model", model]
+    assert run(*command)[0] == 0
+    written = contents(tmp_path / "out")
+    assert written[f"{notes[0].doc_id}.txt"] == notes[0].text, "the reader found no PHI"
+    first = notes[1].spans[0]
+    assert written[f"{notes[1].doc_id}.txt"].startswith(notes[1].text[: first.start] + f"[{first.label}]")
+    others = load(model).redact([note.text for note in notes[2:]])
+    assert [written[f"{note.doc_id}.txt"] for note in notes[2:]] == others
+    reviewed.write_text("")
+    code, _, err = run(*command, "--resume")
+    assert (code, "differs from this one in: reviewed" in err) == (2, True)
+
+
+def test_other_notes_are_withheld_without_a_model(run, raw, notes, reviewed, tmp_path):
+    code, _, err = run("redact", raw, "--output", tmp_path / "out", "--reviewed", reviewed)
+    assert code == 1
+    assert sorted(contents(tmp_path / "out")) == [f"{note.doc_id}.txt" for note in notes[:2]]
+    assert "The note is not among the reviewed notes" in err
+    assert run("redact", raw, "--output", tmp_path / "other")[0] == 2
+
+
+def test_a_changed_note_is_withheld(run, raw, model, notes, tmp_path):
+    changed = Corpus([replace(notes[0], text=notes[0].text + " ")])
+    write_corpus(changed, tmp_path / "reviewed.jsonl")
+    options = ["--model", model, "--reviewed", tmp_path / "reviewed.jsonl"]
+    code, _, err = run("redact", raw, "--output", tmp_path / "out", *options)
+    assert code == 1
+    assert f"{notes[0].doc_id}.txt" not in contents(tmp_path / "out")
+    assert "differs from the text of the reviewed note" in err
+    assert_no_note_text(err, notes)

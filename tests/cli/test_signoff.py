@@ -1,0 +1,112 @@
+"""``signoff``: the record belongs to the bytes that leave, and a reading that is not complete gives no bound."""
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from sklearn_deid import Document, Span, read_corpus, write_corpus
+
+from .conftest import assert_no_note_text
+from .test_review import notes_of
+
+
+@pytest.fixture(scope="module")
+def redacted(raw, model, tmp_path_factory):
+    from sklearn_deid.cli import main
+
+    folder = tmp_path_factory.mktemp("release") / "redacted"
+    assert main(["redact", str(raw), "--model", str(model), "--output", str(folder), "--quiet"]) == 0
+    return folder
+
+
+@pytest.fixture
+def drawn(run, redacted, tmp_path):
+    code, out, _ = run("signoff", redacted, "--output", tmp_path / "work", "--sample", 6, "--seed", 4)
+    assert (code, "6 of 18 notes" in out) == (0, True)
+    return [Document(n["id"], n["text"]) for n in notes_of(tmp_path / "work" / "signoff.html")]
+
+
+def test_the_sample_is_what_leaves(drawn, redacted):
+    assert len(drawn) == 6
+    for note in drawn:
+        assert (redacted / f"{note.doc_id}.txt").read_bytes().decode() == note.text
+
+
+def test_the_record_names_release_model_settings_and_seed(run, drawn, redacted, tmp_path, notes, model):
+    leaking = [replace(drawn[0], spans=(Span(0, 4, "PATIENT"),)), *drawn[1:]]
+    write_corpus(leaking, tmp_path / "read.jsonl")
+    code, out, err = run("signoff", redacted, "--output", tmp_path / "work", "--read", tmp_path / "read.jsonl")
+    assert code == 1, "the bound is above the target"
+    record = json.loads((tmp_path / "work" / "signoff-record.json").read_text())
+    assert (record["result"]["notes"]["n_leaks"], record["result"]["notes"]["n"]) == (1, 6)
+    assert record["result"]["settings"] == {"n_notes": 6, "target": 0.05, "confidence": 0.95, "random_state": 4}
+    assert record["provenance"]["notes of the release"] == 18
+    assert record["provenance"]["redaction: mode"] == "label"
+    from sklearn_deid._storage import bundle_digest
+
+    assert record["provenance"]["redaction: model"] == bundle_digest(model)
+    page = (tmp_path / "work" / "signoff-record.html").read_text()
+    assert "1 of 6 notes" in page and "Notes to read for that bound" in page
+    assert_no_note_text(out + err + page + json.dumps(record), notes)
+    assert not [note.doc_id for note in notes if note.doc_id in page]
+
+
+def test_a_clean_reading_of_enough_notes_passes(run, redacted, tmp_path):
+    command = ["signoff", redacted, "--output", tmp_path]
+    assert run(*command, "--sample", 100)[0] == 0
+    write_corpus(read_corpus(redacted, "text"), tmp_path / "read.jsonl")
+    assert run(*command, "--read", tmp_path / "read.jsonl")[0] == 0, "all 18 notes were read"
+
+
+def test_types_and_patients_come_from_a_table(run, redacted, tmp_path, notes):
+    rows = [
+        f"{note.doc_id},{note.patient_id},{'letter' if number < 9 else 'report'}" for number, note in enumerate(notes)
+    ]
+    (tmp_path / "table.csv").write_text("\n".join(["doc_id,patient_id,type", *rows]))
+    command = ["signoff", redacted, "--output", tmp_path / "work"]
+    assert run(*command, "--sample", 8, "--table", tmp_path / "table.csv")[0] == 0
+    held = {note["id"] for note in notes_of(tmp_path / "work" / "signoff.html")}
+    write_corpus([n for n in read_corpus(redacted, "text") if n.doc_id in held], tmp_path / "read.jsonl")
+    assert run(*command, "--read", tmp_path / "read.jsonl")[0] == 1
+    result = json.loads((tmp_path / "work" / "signoff-record.json").read_text())["result"]
+    assert {name: bound["n"] for name, bound in result["by_type"].items()} == {"letter": 4, "report": 4}
+    assert result["notes"]["n_patients"] < 8, "notes of a patient count once"
+    (tmp_path / "table.csv").write_text("\n".join(["doc_id,type", *[f"{note.doc_id}," for note in notes]]))
+    code, _, err = run(*command, "--table", tmp_path / "table.csv", "--overwrite")
+    assert (code, "no complete row" in err) == (2, True)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda notes: notes[1:], "1 notes of the sample are not finished"),
+        (
+            lambda notes: [replace(notes[0], text=notes[0].text + "x"), *notes[1:]],
+            "differs from the text of the release",
+        ),
+        (lambda notes: [*notes, Document("other", "Fine.")], "not in the sample"),
+    ],
+)
+def test_another_reading_is_refused(run, drawn, redacted, tmp_path, change, message):
+    write_corpus(change(drawn), tmp_path / "read.jsonl")
+    code, _, err = run("signoff", redacted, "--output", tmp_path / "work", "--read", tmp_path / "read.jsonl")
+    assert (code, message in err) == (2, True)
+    assert not (tmp_path / "work" / "signoff-record.json").exists()
+
+
+def test_a_release_that_changed_is_refused(run, redacted, tmp_path):
+    import shutil
+
+    release = tmp_path / "release"
+    shutil.copytree(redacted, release)
+    command = ["signoff", release, "--output", tmp_path / "work"]
+    assert run(*command, "--sample", 3)[0] == 0
+    held = {note["id"] for note in notes_of(tmp_path / "work" / "signoff.html")}
+    write_corpus([n for n in read_corpus(release, "text") if n.doc_id in held], tmp_path / "read.jsonl")
+    other = next(path for path in release.iterdir() if path.stem not in held)
+    other.write_text("Another text.")
+    code, _, err = run(*command, "--read", tmp_path / "read.jsonl")
+    assert (code, "has changed since the sample was drawn" in err) == (2, True)
+    (tmp_path / "work" / "signoff-plan.json").write_text("[]")
+    assert "damaged" in run(*command, "--read", tmp_path / "read.jsonl")[2]

@@ -1,0 +1,27 @@
+"""``suggest``: the chosen notes with the spans of the model, without those that are annotated already."""
+
+from sklearn_deid import load, read_corpus, write_corpus
+from sklearn_deid.review import suggest_notes
+
+
+def test_the_best_notes_are_written_in_order(run, raw, model, notes, tmp_path):
+    output = tmp_path / "next.jsonl"
+    assert run("suggest", raw, "--model", model, "--notes", 4, "--output", output)[0] == 0
+    deidentifier = load(model)
+    written = read_corpus(output)
+    assert [n.doc_id for n in written] == [notes[place].doc_id for place in suggest_notes(deidentifier, notes, 4)]
+    assert [len(n.spans) for n in written] == [len(s) for s in deidentifier.annotate(written)]
+    assert run("suggest", raw, "--model", model, "--output", output)[0] == 2, "the output exists"
+
+
+def test_annotated_notes_are_not_chosen_again(run, raw, model, notes, tmp_path):
+    write_corpus(notes[:15], tmp_path / "known.jsonl")
+    command = ["suggest", raw, "--model", model, "--output", tmp_path / "next.jsonl"]
+    assert run(*command, "--exclude", tmp_path / "known.jsonl")[0] == 0
+    assert sorted(n.doc_id for n in read_corpus(tmp_path / "next.jsonl")) == [n.doc_id for n in notes[15:]]
+
+
+def test_broken_notes_are_listed(run, with_broken, model, tmp_path):
+    code, out, err = run("suggest", with_broken, "--model", model, "--output", tmp_path / "next.jsonl", "--notes", 2)
+    assert (code, "1 withheld" in out, "left out" in err, "Zyxwvutski" in err) == (1, True, True, False)
+    assert run("suggest", with_broken, "--model", model, "--output", tmp_path / "next.txt")[0] == 2

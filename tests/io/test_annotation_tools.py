@@ -1,0 +1,240 @@
+"""Files of annotation tools: both ways with confidences, and files as the tools themselves write them."""
+
+import json
+from dataclasses import replace
+from importlib.util import find_spec
+
+import pytest
+from hypothesis import given, settings
+
+from sklearn_deid.exceptions import CorpusFormatError
+from sklearn_deid.io import read_corpus, write_corpus
+from sklearn_deid.text import Document, Span
+
+from .corpora_for_io import CONTROL, PIECES, put, there_and_back
+from .test_round_trips import by_id, corpora
+
+quick = settings(max_examples=40, deadline=None)
+needs_cassis = pytest.mark.skipif(find_spec("cassis") is None, reason="needs the extra uima")
+NOTE = Document(
+    "n1", "\U0001f469 Ann Roe came.", (Span(2, 9, "PATIENT", "NAME", 0.5), Span(10, 14, "DATE")), "p1", {"a": 1}
+)
+
+
+def everything(pieces):
+    return corpora(pieces=pieces, labels=["A", "any label"], categories=[None, "N"], confidences=True)
+
+
+@pytest.mark.parametrize("name", ["doccano", "prodigy"])
+def test_json_lines_give_back_everything(name):
+    @quick
+    @given(everything(PIECES + CONTROL))
+    def check(corpus):
+        # doccano's details belong to offsets and labels, so that equal spans with other details cannot be told apart.
+        corpus = [replace(d, spans=tuple({(s.start, s.end, s.label): s for s in d.spans}.values())) for d in corpus]
+        assert there_and_back(corpus, name) == by_id(corpus)
+
+    check()
+
+
+@quick
+@given(everything(PIECES + CONTROL))
+def test_label_studio_gives_back_all_but_categories(corpus):
+    expected = [replace(d, spans=tuple(replace(s, category=None) for s in d.spans)) for d in corpus]
+    assert there_and_back(corpus, "labelstudio") == by_id(expected)
+
+
+@needs_cassis
+@settings(max_examples=15, deadline=None)
+@given(everything(PIECES))
+def test_uima_gives_back_everything(corpus):
+    corpus = [replace(d, spans=tuple({(s.start, s.end, s.label): s for s in d.spans}.values())) for d in corpus]
+    assert there_and_back(corpus, "uima") == by_id(corpus)
+
+
+# ---- as the tools write them
+
+
+def test_an_export_of_label_studio(tmp_path):
+    region = {"id": "x1", "from_name": "label", "to_name": "text", "type": "labels", "origin": "manual"}
+    choice = {"id": "c", "type": "choices", "value": {"choices": ["fine"]}, "from_name": "c", "to_name": "text"}
+    relation = {"from_id": "x1", "to_id": "x2", "type": "relation", "direction": "right"}
+    task = {
+        "id": 7,
+        "data": {"text": "\U0001f469 Ann came."},
+        "annotations": [
+            {"id": 1, "was_cancelled": True, "result": []},
+            {
+                "id": 2,
+                "was_cancelled": False,
+                "completed_by": 1,
+                "result": [
+                    {**region, "value": {"start": 2, "end": 5, "text": "Ann", "labels": ["PATIENT"]}},
+                    choice,
+                    relation,
+                ],
+            },
+        ],
+        "predictions": [{"result": [{**region, "value": {"start": 0, "end": 1, "labels": ["DATE"]}, "score": 0.2}]}],
+        "meta": {},
+    }
+    put(tmp_path, {"export.json": json.dumps([task])})
+    (found,) = read_corpus(tmp_path / "export.json")
+    assert found == Document("7", "\U0001f469 Ann came.", (Span(2, 5, "PATIENT"),)), (
+        "the annotation, not the prediction"
+    )
+    # Older versions counted UTF-16 units; the repeated text shows it.
+    task["annotations"][1]["result"][0]["value"].update(start=3, end=6)
+    put(tmp_path, {"export.json": json.dumps([task])})
+    assert read_corpus(tmp_path / "export.json")[0] == found
+
+
+def test_predictions_of_label_studio_carry_scores(tmp_path):
+    write_corpus([NOTE], tmp_path / "tasks.json")
+    (task,) = json.loads((tmp_path / "tasks.json").read_text(encoding="utf-8"))
+    assert task["annotations"] == []
+    (prediction,) = task["predictions"]
+    assert [region["type"] for region in prediction["result"]] == ["labels", "labels"]
+    assert [region.get("score") for region in prediction["result"]] == [0.5, None]
+    assert prediction["result"][0]["value"] == {"start": 2, "end": 9, "text": "Ann Roe", "labels": ["PATIENT"]}
+
+
+def test_exports_of_doccano(tmp_path):
+    text = "\U0001f469 Ann came."  # doccano counts the first character twice
+    lines = [
+        {"id": 3, "text": text, "label": [[3, 6, "PATIENT"]], "Comments": []},
+        {
+            "id": 4,
+            "text": text,
+            "entities": [{"id": 1, "label": "PATIENT", "start_offset": 3, "end_offset": 6}],
+            "relations": [],
+        },
+        {"id": 5, "text": text, "label": []},
+    ]
+    path = put(tmp_path, {"admin.jsonl": "\n".join(map(json.dumps, lines))}) / "admin.jsonl"
+    found = read_corpus(path, "doccano")
+    assert [d.doc_id for d in found] == ["admin-3", "admin-4", "admin-5"]
+    assert [d.spans for d in found] == [(Span(2, 5, "PATIENT"),), (Span(2, 5, "PATIENT"),), ()]
+
+
+def test_a_changed_span_of_doccano_loses_its_confidence(tmp_path):
+    path = tmp_path / "x.doccano.jsonl"
+    write_corpus([NOTE], path, "doccano")
+    record = json.loads(path.read_text(encoding="utf-8"))
+    assert record["label"] == [[3, 10, "PATIENT"], [11, 15, "DATE"]]
+    record["label"][0][1] = 6
+    path.write_text(json.dumps(record), encoding="utf-8")
+    assert read_corpus(path, "doccano")[0].spans[0] == Span(2, 5, "PATIENT")
+
+
+def test_answers_of_prodigy(tmp_path):
+    task = {
+        "text": "Ann came.",
+        "_input_hash": 1,
+        "tokens": [{"text": "Ann", "start": 0, "end": 3, "id": 0}],
+        "spans": [{"start": 0, "end": 3, "token_start": 0, "token_end": 0, "label": "PATIENT"}],
+        "answer": "accept",
+    }
+    path = put(tmp_path, {"ann.jsonl": json.dumps(task)}) / "ann.jsonl"
+    assert read_corpus(path, "prodigy")[0] == Document("ann-1", "Ann came.", (Span(0, 3, "PATIENT"),))
+    for answer in ("reject", "ignore"):
+        put(tmp_path, {"ann.jsonl": json.dumps({**task, "answer": answer})})
+        with pytest.raises(CorpusFormatError, match="not 'accept'"):
+            read_corpus(path, "prodigy")
+
+
+XMI = """<?xml version="1.0" encoding="UTF-8"?>
+<xmi:XMI xmlns:xmi="http://www.omg.org/XMI" xmlns:cas="http:///uima/cas.ecore" xmi:version="2.0"
+ xmlns:custom="http:///webanno/custom.ecore">
+<cas:NULL xmi:id="0"/><custom:Phi xmi:id="2" sofa="1" begin="3" end="6" label="PATIENT"/>
+<cas:Sofa xmi:id="1" sofaNum="1" sofaID="_InitialView" mimeType="text" sofaString="&#128105; Ann came."/>
+<cas:View sofa="1" members="2"/></xmi:XMI>"""
+TYPES = """<?xml version="1.0" encoding="UTF-8"?><typeSystemDescription xmlns="http://uima.apache.org/resourceSpecifier">
+<types><typeDescription><name>webanno.custom.Phi</name><description/><supertypeName>uima.tcas.Annotation</supertypeName>
+<features><featureDescription><name>{}</name><description/><rangeTypeName>uima.cas.String</rangeTypeName>
+</featureDescription></features></typeDescription></types></typeSystemDescription>"""
+
+
+@needs_cassis
+def test_a_custom_layer_of_inception(tmp_path):
+    put(tmp_path, {"n1.xmi": XMI, "TypeSystem.xml": TYPES.format("label")})
+    assert read_corpus(tmp_path, "uima")[0] == Document("n1", "\U0001f469 Ann came.", (Span(2, 5, "PATIENT"),))
+    (tmp_path / "TypeSystem.xml").unlink()
+    with pytest.raises(CorpusFormatError, match="whose types are known"):
+        read_corpus(tmp_path, "uima")
+    put(tmp_path, {"n1.xmi": XMI.replace("label=", "kind="), "TypeSystem.xml": TYPES.format("kind")})
+    with pytest.raises(CorpusFormatError, match="no feature 'value' or 'label'"):
+        read_corpus(tmp_path, "uima")
+
+
+@needs_cassis
+def test_xmi_expands_no_entity(tmp_path):
+    bomb = '<!DOCTYPE x [<!ENTITY a SYSTEM "file:///etc/passwd">]>'
+    put(tmp_path, {"n1.xmi": XMI.replace("?>", "?>" + bomb, 1).replace("Ann", "&a;")})
+    with pytest.raises(CorpusFormatError, match="document type declaration"):
+        read_corpus(tmp_path, "uima")
+    put(tmp_path, {"n1.xmi": XMI, "TypeSystem.xml": TYPES.format("label").replace("?>", "?>" + bomb, 1)})
+    with pytest.raises(CorpusFormatError, match="document type declaration"):
+        read_corpus(tmp_path, "uima")
+
+
+@needs_cassis
+def test_characters_that_xml_lacks_are_refused():
+    note = Document("n1", "Ann\x0bRoe", (Span(0, 3, "A"),))
+    with pytest.raises(CorpusFormatError, match="control character.*characters 3-4"):
+        there_and_back([note], "uima")
+    assert there_and_back([note], "uima", lossy=True)[0].text == "Ann Roe"
+
+
+WORD = "Zyxwvut"
+
+
+def task(**lists):
+    return json.dumps([{"data": {"text": WORD}, **lists}])
+
+
+def region(score=None, **value):
+    return [{"result": [{"type": "labels", "score": score, "value": value}]}]
+
+
+BROKEN = {
+    "labelstudio": [
+        "{}",
+        json.dumps([{"data": {"txt": WORD}}]),
+        task(annotations=3),
+        task(annotations=[{"result": []}, {"result": []}]),
+        task(annotations=[{"was_cancelled": True, "result": []}]),
+        task(annotations=[{"result": 3}]),
+        task(annotations=region()),
+        task(annotations=region(start=0, end=99, labels=["A"])),
+        task(annotations=region(start=0, end=3, labels=[])),
+        task(annotations=region(start=0, end=3, labels=["A"], text="abc")),
+        task(predictions=region(score=2, start=0, end=3, labels=["A"])),
+    ],
+    "doccano": [
+        f'{{"text": "{WORD}"}}',
+        f'{{"text": "{WORD}", "label": [], "labels": []}}',
+        f'{{"text": "{WORD}", "label": [[0, 99, "A"]]}}',
+        f'{{"text": "\U0001f469{WORD}", "label": [[1, 3, "A"]]}}',
+        f'{{"text": "{WORD}", "label": [["0", 3, "A"]]}}',
+        f'{{"text": "{WORD}", "label": [[0, 3, ""]]}}',
+        f'{{"text": "{WORD}", "label": [], "details": ["{WORD}"]}}',
+        f'{{"text": "{WORD}", "label": [], "doc_id": 3}}',
+    ],
+    "prodigy": [
+        f'{{"txt": "{WORD}"}}',
+        f'{{"text": "{WORD}", "spans": {{}}}}',
+        f'{{"text": "{WORD}", "spans": [{{"start": true, "end": 3, "label": "A"}}]}}',
+        f'{{"text": "{WORD}", "spans": [{{"start": 3, "end": 3, "label": "A"}}]}}',
+        f'{{"text": "{WORD}", "spans": [{{"start": 0, "end": 3}}]}}',
+        f'{{"text": "{WORD}", "spans": [{{"start": 0, "end": 3, "label": "A", "score": -1}}]}}',
+    ],
+}
+
+
+@pytest.mark.parametrize(("name", "content"), [(name, content) for name, rows in BROKEN.items() for content in rows])
+def test_a_broken_file_is_an_error_without_text(name, content, tmp_path):
+    path = put(tmp_path, {"x.json": content}) / "x.json"
+    with pytest.raises(CorpusFormatError) as caught:
+        read_corpus(path, name)
+    assert WORD not in str(caught.value) and caught.value.__context__ is None

@@ -1,0 +1,226 @@
+"""The review page in a real browser: what a reader does, and what a hostile note cannot do."""
+
+import http.server
+import json
+import threading
+
+import pytest
+
+from sklearn_deid import Corpus, Document, Span, load, write_corpus
+from sklearn_deid.cli import main
+from sklearn_deid.review import SignOff, make_review_page, write_review_page
+
+LABELS = {"PATIENT": "NAME", "DOCTOR": "NAME", "DATE": "DATE"}
+NOTES = [
+    Document("n1", "Seen by Birch on 3 May.\r\nBirch and Birchwood came.", (Span(8, 13, "DOCTOR", "NAME", 0.6),), "p1"),
+    Document("n2", "\U0001f469\u200d\u2695 Dr. Birch, 3 May.", (Span(15, 20, "DATE", "DATE", 0.95),), "p2", {"a": 1}),
+    Document("n3", "No pain."),
+]
+HOSTILE = [
+    "</script><script>document.title = 'taken'</script>",
+    "<img src=x onerror=\"document.title='taken'\"><!-- <script> ]]>",
+    "'\"`${document.title='taken'}` \u2028\u2029 &lt;script&gt;document.title='taken'&lt;/script&gt; {{SCRIPT}}",
+    "<iframe srcdoc=\"<script>parent.document.title='taken'</script>\"></iframe><svg onload=document.title='taken'>",
+]
+
+
+@pytest.fixture
+def opened(page, tmp_path):
+    path = tmp_path / "review.html"
+    write_review_page(path, NOTES, LABELS)
+    return page.open(path)
+
+
+def spans(document):
+    return [(document.text[span.start : span.end], span.label) for span in document.spans]
+
+
+def test_nothing_is_saved_before_a_note_is_finished(opened):
+    assert opened.text("#counts") == "0 of 3 notes finished"
+    opened.click("#finish")
+    (note,) = opened.saved()
+    assert note == Document("n1", NOTES[0].text, (Span(8, 13, "DOCTOR", "NAME"),), "p1"), "confidence is gone: now gold"
+    assert opened.text("#name") == "n2"
+
+
+def test_a_missed_span_is_added_by_selecting_it(opened):
+    opened.select(" 3 May").choose_label("DATE").click("#mark").click("#finish")
+    (note,) = opened.saved()
+    assert spans(note) == [("Birch", "DOCTOR"), ("3 May", "DATE")], "white space around is left out"
+    assert note.spans[1].category == "DATE"
+
+
+def test_selecting_over_a_span_corrects_its_borders(opened):
+    opened.select("by Birch").press("m")
+    assert opened.marks() == [("by Birch", "DOCTOR")]
+    opened.press("s").press("s")
+    assert opened.marks() == [("Birch", "DOCTOR")], "a key moves the start by a word, or over the space"
+    opened.press("D")
+    assert opened.marks() == [("Birc", "DOCTOR")], "with shift by a character"
+    opened.press("u", "u", "u")
+    assert opened.marks() == [("by Birch", "DOCTOR")]
+
+
+def test_keys_change_the_label_remove_and_undo(opened):
+    for key in "123":
+        opened.press(key)
+    labels = opened.driver.execute_script("return [...document.querySelectorAll('#label option')].map((o) => o.value)")
+    assert opened.marks() == [("Birch", labels[2])]
+    opened.choose_label("PATIENT")
+    assert opened.marks() == [("Birch", "PATIENT")]
+    opened.press("x")
+    assert opened.marks() == []
+    opened.press("u")
+    assert len(opened.marks()) == 1
+
+
+def test_everywhere_means_whole_words_and_one_undo(opened):
+    opened.click("#note mark").press("E")
+    assert opened.marks() == [("Birch", "DOCTOR")] * 2, "Birchwood stays"
+    opened.press("n")
+    assert opened.marks() == [("Birch", "DOCTOR"), ("3 May", "DATE")], "in all notes"
+    opened.press("u")
+    assert opened.text("#name") == "n1"
+    assert opened.marks() == [("Birch", "DOCTOR")]
+
+
+def test_offsets_count_code_points_in_the_file(opened):
+    opened.press("n")
+    assert opened.marks() == [("3 May", "DATE")]
+    opened.select("Birch").choose_label("DOCTOR").click("#mark").press("\ue009\ue007")  # Ctrl+Enter
+    (note,) = opened.saved()
+    assert (note.text, note.meta, note.patient_id) == (NOTES[1].text, {"a": 1}, "p2")
+    assert spans(note) == [("Birch", "DOCTOR"), ("3 May", "DATE")]
+
+
+def test_before_and_after_stand_side_by_side(opened):
+    assert opened.text("#note") == NOTES[0].text
+    wait_for(opened, NOTES[0].text.replace("Birch on", "[DOCTOR] on"), "#after")
+    opened.choose_label("PATIENT")
+    wait_for(opened, NOTES[0].text.replace("Birch on", "[PATIENT] on"), "#after")
+
+
+def test_the_browser_and_the_file_remember_the_work(opened, tmp_path):
+    opened.click("#note mark").press("x").click("#finish")
+    corpus = opened.saved()
+    opened.open(tmp_path / "review.html")
+    assert opened.text("#counts") == "1 of 3 notes finished"
+    assert opened.saved() == corpus
+    opened.driver.execute_script("localStorage.clear()")
+    opened.open(tmp_path / "review.html")
+    assert opened.text("#counts") == "0 of 3 notes finished"
+    opened.driver.find_element("css selector", "#open").send_keys(str(opened.downloads / "reviewed.jsonl"))
+    wait_for(opened, "1 of 3 notes finished")
+    assert opened.saved() == corpus
+
+
+def wait_for(page, text, selector="#counts"):
+    from selenium.webdriver.support.ui import WebDriverWait
+
+    WebDriverWait(page.driver, 10).until(lambda _: page.text(selector) == text)
+
+
+def test_a_chosen_file_is_written_after_each_finished_note(opened):
+    # The dialogue of the system cannot be used without a screen; a file that keeps its content stands for it.
+    opened.driver.execute_script(
+        "window.written = []; window.showSaveFilePicker = async () => ({createWritable: async () => "
+        "({write: async (text) => window.written.push(text), close: async () => {}})})"
+    )
+    opened.click("#autosave").click("#finish")
+    from selenium.webdriver.support.ui import WebDriverWait
+
+    WebDriverWait(opened.driver, 10).until(lambda d: d.execute_script("return window.written.length") == 2)
+    assert json.loads(opened.driver.execute_script("return window.written[1]"))["doc_id"] == "n1"
+
+
+def test_the_list_holds_only_the_rows_in_view(page, tmp_path):
+    notes = [Document(f"n{number:04}", "Seen by Birch.") for number in range(1000)]
+    write_review_page(tmp_path / "review.html", notes, LABELS)
+    page.open(tmp_path / "review.html")
+    script = "return document.querySelectorAll('#rows button').length"
+    assert 10 < page.driver.execute_script(script) < 100
+    page.driver.execute_script("document.getElementById('list').scrollTop = 28 * 900")
+    page.driver.execute_async_script("requestAnimationFrame(() => requestAnimationFrame(arguments[0]))")
+    page.click("#rows button[data-note='905']")
+    assert page.text("#name") == "n0905"
+
+
+def test_hostile_notes_run_nothing_and_come_back_unchanged(page, tmp_path):
+    notes = [Document(f"<b>{number}", text, (Span(0, 3, text[:12]),)) for number, text in enumerate(HOSTILE)]
+    write_review_page(tmp_path / "review.html", notes, {"'><script>": "<i>"})
+    page.open(tmp_path / "review.html")
+    for note in notes:
+        assert page.text("#note") == note.text
+        assert page.text("#name") == note.doc_id
+        page.click("#finish")
+    assert page.saved() == Corpus(notes)
+    assert page.driver.title == "Review of notes"
+    assert page.driver.execute_script("return document.querySelectorAll('img, iframe, svg, #note script').length") == 0
+    assert [row for row in page.driver.get_log("browser") if row["level"] == "SEVERE"] == []
+
+
+def test_no_request_leaves(opened, tmp_path):
+    opened.click("#note mark").press("E").click("#finish")
+    opened.saved()
+    assert all(url.startswith(("file://", "blob:", "data:")) for url in opened.requests())
+    asked = []
+
+    class Handler(http.server.BaseHTTPRequestHandler):
+        def do_GET(self):
+            asked.append(self.path)
+
+    with http.server.HTTPServer(("127.0.0.1", 0), Handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        address = f"http://127.0.0.1:{server.server_port}/"
+        # Even a script that got into the page could not send anything.
+        failed = opened.driver.execute_async_script(
+            "const done = arguments[1]; new Image().src = arguments[0] + 'image';"
+            "navigator.sendBeacon(arguments[0] + 'beacon', 'x');"
+            "fetch(arguments[0] + 'fetch').then(() => done(false), () => done(true));",
+            address,
+        )
+        server.shutdown()
+    assert failed and asked == []
+
+
+def test_a_reader_marks_leaks_for_the_sign_off(page, tmp_path):
+    release = [Document(f"n{number}", "[DATE]: seen by Birch.") for number in range(2)]
+    write_review_page(tmp_path / "signoff.html", release, LABELS, mode="signoff")
+    page.open(tmp_path / "signoff.html")
+    assert not page.driver.find_element("id", "after").is_displayed()
+    page.select("Birch").choose_label("DOCTOR").click("#mark").click("#finish").click("#finish")
+    found = SignOff(2).assess(page.saved("read.jsonl"), n_release=2)
+    assert (found.notes_.n_leaks, found.notes_.upper, found.leaks_by_label_) == (1, 0.5, {"DOCTOR": 1})
+
+
+def test_corrections_change_the_trained_model(page, tmp_path, capsys):
+    texts = [f"Seen by {name} on {day} May." for day, name in enumerate(["Zorblax", "Ann", "Zorblax", "Roe"], 1)]
+    notes = [
+        Document(f"n{n}", text, (Span(text.index(" on ") + 4, len(text) - 1, "DATE"),)) for n, text in enumerate(texts)
+    ]
+    write_corpus(notes, tmp_path / "tagged.jsonl")
+    assert main(["review", str(tmp_path / "tagged.jsonl"), "--output", str(tmp_path / "work")]) == 0
+    page.open(tmp_path / "work" / "review.html")
+    for name in ("Zorblax", "Ann", "Zorblax", "Roe"):
+        if (name, "DOCTOR") not in page.marks():
+            page.select(name).choose_label("DOCTOR").click("#mark")
+        page.click("#finish")
+    reviewed = tmp_path / "reviewed.jsonl"
+    write_corpus(page.saved(), reviewed)
+    found = []
+    for number, corpus in enumerate([tmp_path / "tagged.jsonl", reviewed]):
+        model = tmp_path / f"model-{number}"
+        assert main(["train", str(corpus), "--model", str(model), "--epochs", "15", "--quiet"]) == 0
+        found.append(load(model).redact(["Seen by Zorblax on 2 May."])[0])
+    assert "Zorblax" in found[0] and "Zorblax" not in found[1]
+
+
+@pytest.mark.parametrize(("options", "message"), [({"mode": "edit"}, "'mode'"), ({}, "'labels'")])
+def test_wrong_parameters_are_named(options, message):
+    with pytest.raises(ValueError, match=message):
+        make_review_page([Document("n", "Fine.")], {}, **options)
+
+
+def test_two_notes_of_one_id_are_refused():
+    with pytest.raises(ValueError, match="distinct"):
+        make_review_page([NOTES[0], NOTES[0]], LABELS)

@@ -1,0 +1,155 @@
+"""Sign-off: bounds against scipy, brute force and simulation; samples that anybody can draw again."""
+
+import json
+import math
+
+import numpy as np
+import pytest
+from scipy.stats import binomtest
+
+from sklearn_deid import Document, Span
+from sklearn_deid.exceptions import DeidError
+from sklearn_deid.review import LeakBound, SignOff, record_html
+
+
+def note(number, n_leaks=0, patient=None, n_hidden=3):
+    text = "Ann " * n_leaks + "[DOCTOR] " * n_hidden
+    spans = tuple(Span(4 * place, 4 * place + 3, "PATIENT") for place in range(n_leaks))
+    return Document(f"n{number:03}", text, spans, patient)
+
+
+@pytest.mark.parametrize(("n_leaks", "n"), [(0, 1), (0, 59), (1, 20), (7, 100), (20, 20)])
+def test_one_note_a_patient_gives_the_exact_bound(n_leaks, n):
+    found = LeakBound.from_notes([1] * n_leaks + [0] * (n - n_leaks), [1] * n, range(n))
+    # The upper end of a two-sided interval of 90 % is the one-sided bound of 95 %.
+    assert found.upper == pytest.approx(binomtest(n_leaks, n).proportion_ci(0.9, method="exact").high)
+    assert (found.n_effective, found.n_patients, found.share) == (n, n, n_leaks / n)
+
+
+def test_copies_of_notes_of_a_patient_tell_nothing_more():
+    once = LeakBound.from_notes([0] * 30, [1] * 30, range(30))
+    often = LeakBound.from_notes([0] * 300, [1] * 300, [number % 30 for number in range(300)])
+    assert often.upper == pytest.approx(once.upper)
+
+
+def test_the_bound_holds_for_clustered_leaks():
+    """Simulation with a share of leaks that depends on the patient; 95 % of the bounds must be above the truth."""
+    rng = np.random.default_rng(0)
+    chances = rng.beta(0.5, 4.5, size=100_000)
+    above = 0
+    for _ in range(400):
+        patients = np.repeat(np.arange(40), 4)
+        leaks = (rng.random(160) < rng.choice(chances, 40)[patients]).astype(int)
+        above += LeakBound.from_notes(leaks, np.ones(160), patients).upper >= chances.mean()
+    assert above / 400 > 0.93  # 0.93 is two standard errors below 0.95
+
+
+def test_notes_needed_are_the_smallest_number():
+    found = LeakBound.from_notes([0] * 20, [1] * 20, range(20))
+    needed = math.ceil(found.cases_needed(0.05, more_leaks=False))
+    assert needed == next(n for n in range(1, 1000) if 1 - 0.05 ** (1 / n) <= 0.05) == 59
+    leaking = LeakBound.from_notes([1] + [0] * 19, [1] * 20, range(20))
+    assert leaking.cases_needed(0.05, more_leaks=True) == math.inf, "the measured share is not below the bound"
+    n_leaks = round(leaking.cases_needed(0.1, more_leaks=True) / 20)
+    more = LeakBound.from_notes([1] * n_leaks + [0] * 19 * n_leaks, [1] * 20 * n_leaks, range(20 * n_leaks))
+    assert more.upper == pytest.approx(0.1, abs=0.003)
+
+
+def test_nothing_to_count_bounds_nothing():
+    found = LeakBound.from_notes([0], [0], ["p"])
+    assert math.isnan(found.share) and found.upper == 1.0
+
+
+def test_a_sample_depends_on_the_seed_and_not_on_the_order():
+    ids = [f"n{number}" for number in range(500)]
+    drawn = SignOff(50, random_state=3).draw(ids)
+    assert drawn == SignOff(50, random_state=3).draw(reversed(ids)) != SignOff(50, random_state=4).draw(ids)
+    assert len(set(drawn)) == 50
+    assert sorted(SignOff(50).draw(ids[:7])) == sorted(ids[:7])
+
+
+def test_each_note_is_drawn_equally_often():
+    counts = dict.fromkeys([f"n{number}" for number in range(20)], 0)
+    for seed in range(600):
+        for doc_id in SignOff(5, random_state=seed).draw(counts):
+            counts[doc_id] += 1
+    expected = 600 * 5 / 20
+    # chi-squared with 19 degrees of freedom stays below 44 in 99.9 % of cases
+    assert sum((n - expected) ** 2 / (expected * 0.75) for n in counts.values()) < 44
+
+
+@pytest.mark.parametrize(("sizes", "n"), [((90, 9, 1), 10), ((3, 3, 3), 9), ((50, 50), 7), ((1, 1, 998), 5)])
+def test_types_are_drawn_in_proportion_and_never_left_out(sizes, n):
+    types = {f"{kind}-{number}": kind for kind, size in enumerate(sizes) for number in range(size)}
+    drawn = [types[doc_id] for doc_id in SignOff(n).draw(types, types)]
+    assert len(drawn) == n
+    for kind, size in enumerate(sizes):
+        assert 1 <= drawn.count(kind) <= size
+        assert abs(drawn.count(kind) - n * size / sum(sizes)) <= max(1, len(sizes) - 1)
+
+
+def test_assessment_counts_notes_items_and_types():
+    read = [note(0, 1, "p1"), note(1, 0, "p1"), note(2, 2, "p2"), *(note(n, 0, f"p{n}") for n in range(3, 40))]
+    types = {one.doc_id: "letter" if number < 10 else "report" for number, one in enumerate(read)}
+    found = SignOff(40, target=0.2).assess(read, types=types)
+    assert (found.notes_.n_leaks, found.notes_.n, found.notes_.n_patients) == (2, 40, 39)
+    # "Ann Ann" are two passages: a space is between them.
+    assert (found.items_.n_leaks, found.items_.n) == (3, 3 + 40 * 3)
+    assert {name: (bound.n_leaks, bound.n) for name, bound in found.by_type_.items()} == {
+        "letter": (2, 10),
+        "report": (0, 30),
+    }
+    assert found.leaks_by_label_ == {"PATIENT": 3}
+    assert found.passed_ and found.more_notes_ == {"no_more_leaks": 0, "same_share": 0}
+
+
+def test_reading_every_note_gives_the_share_itself():
+    found = SignOff(10).assess([note(0, 1), *(note(n) for n in range(1, 10))], n_release=10)
+    assert found.notes_.upper == 0.1
+    partly = SignOff(10).assess([note(n) for n in range(10)], n_release=12)
+    assert partly.notes_.upper > 0.2
+    assert partly.more_notes_["no_more_leaks"] == 2, "not more than there are"
+
+
+def test_weights_follow_the_sizes_of_the_types():
+    """A small type with leaks, read as often as a large one, counts by its size in the release."""
+    read = [note(n, int(n < 10)) for n in range(40)]
+    types = {one.doc_id: "small" if number < 20 else "large" for number, one in enumerate(read)}
+    found = SignOff(40).assess(read, types=types, n_release={"small": 100, "large": 900})
+    assert found.notes_.share == pytest.approx(0.1 * 0.5 + 0.9 * 0.0)
+
+
+def test_surrogates_give_no_share_of_items():
+    assert SignOff(2).assess([note(0, 1, n_hidden=0)]).items_ is None
+    hidden = SignOff(2).assess([note(0, 1, n_hidden=0)], hidden={"n000": 9}).items_
+    assert (hidden.n_leaks, hidden.n) == (1, 10)
+
+
+def test_the_record_holds_no_id_and_no_text():
+    read = [Document("Zyxwvut-1", "Zyxwvut came.", (Span(0, 7, "PATIENT"),), "Zyxwvut")]
+    found = SignOff(1).assess(read)
+    record = {"result": found.to_dict(), "provenance": {"digest": "<b>"}}
+    for text in (repr(found), json.dumps(record), record_html(record)):
+        assert "Zyxwvut" not in text
+    assert "&lt;b&gt;" in record_html(record) and "<script" not in record_html(record)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: SignOff(0), "'n_notes'"),
+        (lambda: SignOff(target=1.0), "'target'"),
+        (lambda: SignOff(confidence=float("nan")), "'confidence'"),
+        (lambda: SignOff().draw([]), "distinct ids"),
+        (lambda: SignOff().draw(["a", "a"]), "distinct ids"),
+        (lambda: SignOff().draw(["a"], {}), "has no type"),
+        (lambda: SignOff(1).draw(["a", "b"], {"a": 1, "b": 2}), "2 types"),
+        (lambda: SignOff().assess([]), "No note was read"),
+        (lambda: SignOff().assess([note(0), note(1)], n_release=1), "at least the notes that were read"),
+        (lambda: SignOff().assess([note(0)], types={"n000": "a"}, n_release={"a": 3, "b": 4}), "for each type"),
+        (lambda: LeakBound.from_notes([2], [1], ["p"]), "more leaks than cases"),
+    ],
+)
+def test_nonsense_is_refused(call, message):
+    with pytest.raises((ValueError, DeidError), match=message):
+        call()
