@@ -107,7 +107,7 @@ def load_deidentifier(arguments: Namespace) -> Any:
     deidentifier = model if isinstance(model, NoteDeidentifier) else NoteDeidentifier(model)
     # `evaluate --robustness` has no such option: altered notes are unlike on purpose.
     on_unlike = getattr(arguments, "on_unlike", "pass")
-    return deidentifier.set_params(on_error="withhold", on_unlike=on_unlike, n_jobs=arguments.jobs)
+    return deidentifier.set_params(on_error="withhold", on_unlike=on_unlike, n_jobs=getattr(arguments, "jobs", 1))
 
 
 def annotate_notes(
