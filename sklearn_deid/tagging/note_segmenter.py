@@ -40,4 +40,4 @@ def fitted_segmenter(segmenter: Any, corpus: Corpus) -> Any:
         segmenter = LearnedSegmenter() if segmenter == "learned" else NoteSegmenter()
     if not hasattr(segmenter, "fit"):
         return segmenter
-    return clone(segmenter).fit([document.text for document in corpus], groups=corpus.groups)
+    return clone(segmenter, safe=False).fit([document.text for document in corpus], groups=corpus.groups)
