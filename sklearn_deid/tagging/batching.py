@@ -56,6 +56,28 @@ class ContextUnits:
         return cls(order, offsets, np.ones(len(order), dtype=bool))
 
     @classmethod
+    def blocks(cls, documents: np.ndarray, lengths: np.ndarray, size: int) -> ContextUnits:
+        """Consecutive sentences of one document, as many as have ``size`` tokens together; all of them are tagged.
+
+        A unit is larger than ``size`` only if a single sentence is. No sentence is in two units.
+
+        Parameters
+        ----------
+        documents, lengths : ndarray of shape (n_sentences,)
+            Number of the document and number of tokens of each sentence.
+        size : int
+            Largest number of tokens of a unit.
+        """
+        order, first, _ = _by_document(documents)
+        offsets, tokens = [0], 0
+        for place, (begin, length) in enumerate(zip(first.tolist(), lengths[order].tolist(), strict=True)):
+            if place and (begin == place or tokens + length > size):
+                offsets.append(place)
+                tokens = 0
+            tokens += length
+        return cls(order, np.array([*offsets, len(order)]), np.ones(len(order), dtype=bool))
+
+    @classmethod
     def windows(cls, documents: np.ndarray, size: int) -> ContextUnits:
         """One unit for each sentence: the sentence to tag, and up to ``size`` sentences of context on either side."""
         order, first, stop = _by_document(documents)

@@ -18,12 +18,24 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
-from .._compat import Interval, StrOptions, check_constraints
+from .._compat import HasMethods, Interval, StrOptions, check_constraints
 from ..exceptions import DeidError, WithheldWarning
 from ..metrics import Counts, compare
 from ..sequences import TokenSequences, TokenVectors, check_tags
 from ..surrogates import SurrogateEngine, note_rewriter, rewrite_note
-from ..text import Corpus, Document, Segmentation, Span, normalize, segment, tags_to_spans, unreadable_reason
+from ..text import (
+    Corpus,
+    Document,
+    LearnedSegmenter,
+    Segmentation,
+    Span,
+    joined_at_borders,
+    normalize,
+    segment,
+    tags_to_spans,
+    unreadable_reason,
+)
+from ..text.segmentation import bounded, check_segmentation
 from .note_input import checked_notes
 from .tagger_failure import TaggerFailure
 
@@ -47,6 +59,11 @@ class NoteDeidentifier(BaseEstimator):
         continues, returns None instead of the note and warns. Neither setting returns the unprocessed note. Every error
         of the tagger withholds the note, a bug of the tagger and `MemoryError` included. Only exceptions that end the
         process, such as `KeyboardInterrupt` and `SystemExit`, pass through.
+    segmenter : {"learned", "rules"} or segmenter, default="learned"
+        Splits a note into tokens and sentences. "learned" is a `text.LearnedSegmenter`, which `fit` trains on the notes
+        of the corpus. "rules" is `text.segment`, which knows English and Spanish abbreviations. A segmenter of your own
+        is an object with a method ``segment(text)`` that returns a `text.Segmentation`. If the object has a method
+        ``fit(texts, groups=patients)``, `fit` trains a clone. Without `fit`, "learned" is the same as "rules".
 
     Attributes
     ----------
@@ -56,6 +73,11 @@ class NoteDeidentifier(BaseEstimator):
         Category of each label in the corpus of `fit`.
     alignment_report_ : AlignmentReport
         Spans in the corpus of `fit` whose borders are not token borders, by document id and offsets.
+    border_counts_ : dict
+        For each label: borders of sentences inside one span of the corpus of `fit`, and borders with the label on both
+        sides. `annotate` joins two spans at such a border if most borders of the label are inside one span.
+    segmenter_ : segmenter
+        Fitted segmenter.
 
     Examples
     --------
@@ -69,12 +91,16 @@ class NoteDeidentifier(BaseEstimator):
     _parameter_constraints: dict[str, list] = {
         "batch_size": [Interval(Integral, 1, None, closed="left")],
         "on_error": [StrOptions({"raise", "withhold"})],
+        "segmenter": [StrOptions({"learned", "rules"}), HasMethods(["segment"])],
     }
 
-    def __init__(self, estimator: Any = None, *, batch_size: int = 64, on_error: str = "raise") -> None:
+    def __init__(
+        self, estimator: Any = None, *, batch_size: int = 64, on_error: str = "raise", segmenter: Any = "learned"
+    ) -> None:
         self.estimator = estimator
         self.batch_size = batch_size
         self.on_error = on_error
+        self.segmenter = segmenter
 
     def fit(self, corpus: Corpus | Sequence[Document], y: None = None) -> NoteDeidentifier:
         """Train the tagger on annotated notes.
@@ -97,10 +123,11 @@ class NoteDeidentifier(BaseEstimator):
         """
         check_constraints(self)
         corpus = corpus if isinstance(corpus, Corpus) else Corpus(corpus)
-        data = corpus.to_sentences()
+        self.segmenter_ = _fitted_segmenter(self.segmenter, corpus)
+        data = corpus.to_sentences(segmenter=_Checked(self.segmenter_))
         estimator = default_tagger() if self.estimator is None else clone(self.estimator)
         self.estimator_ = estimator.fit(data.X, data.y, **group_parameters(estimator, data.groups))
-        self.alignment_report_ = data.report
+        self.alignment_report_, self.border_counts_ = data.report, data.border_counts()
         self.categories_ = {s.label: s.category for document in corpus for s in document.spans if s.category}
         return self
 
@@ -268,6 +295,12 @@ class NoteDeidentifier(BaseEstimator):
         check_is_fitted(self.estimator)
         return self.estimator
 
+    def _segmenter(self) -> Any:
+        """Segmenter of `annotate`. A tagger that was fitted elsewhere was trained on the sentences of the rules."""
+        if hasattr(self, "segmenter_"):
+            return self.segmenter_
+        return RuleSegmenter() if isinstance(self.segmenter, str) else self.segmenter
+
     def _redacted(
         self, notes: Iterable[Any], mode: str | SurrogateEngine, return_documents: bool, settings: dict[str, Any]
     ) -> Iterator[str | Document | None]:
@@ -346,12 +379,13 @@ class NoteDeidentifier(BaseEstimator):
         """Tag the sentences of all notes at once and return the spans of each note."""
         # The tagger reads the normalised text; its spans are mapped back to the unchanged note.
         readings = [normalize(text) for text in texts]
-        segmented = [_without_endless_sentences(segment(reading.text)) for reading in readings]
+        segmenter = _Checked(self._segmenter())
+        segmented = [segmenter.segment(reading.text) for reading in readings]
         X = TokenSequences.from_rows(row for cut in segmented for row in cut.rows())
         counts = np.array([len(cut.sentences) for cut in segmented], dtype=np.int64)
         # Each sentence carries the number of its note, for taggers that read a sentence in its context.
         tags, confidences = flat_tags(estimator, X.with_documents(np.repeat(np.arange(len(texts)), counts)))
-        categories = getattr(self, "categories_", {})
+        categories, borders = getattr(self, "categories_", {}), getattr(self, "border_counts_", {})
         spans, position = [], 0
         for reading, cut in zip(readings, segmented, strict=True):
             stop = position + len(cut.tokens.starts)
@@ -365,7 +399,7 @@ class NoteDeidentifier(BaseEstimator):
                 category_of=categories.get,
                 sentences=cut.sentences,
             )
-            spans.append(tuple(found))
+            spans.append(tuple(joined_at_borders(found, starts, ends, cut.sentences, borders)))
             position = stop
         return spans
 
@@ -388,21 +422,31 @@ def group_parameters(estimator: Any, groups: np.ndarray) -> dict[str, np.ndarray
     return {"groups": groups} if searches or has_fit_parameter(estimator, "groups") else {}
 
 
-# Tokens of the longest sentence that is tagged as a whole. Text without the end of a sentence, such as a table without
-# line breaks, would otherwise take a time and memory that grow faster than its length.
-_LONGEST_SENTENCE = 2000
+class RuleSegmenter:
+    """The segmenter "rules": `text.segment`, with a bounded length of sentences."""
+
+    def segment(self, text: str) -> Segmentation:
+        """Split a note into tokens and sentences."""
+        return bounded(segment(text))
 
 
-def _without_endless_sentences(cut: Segmentation) -> Segmentation:
-    """Cut sentences that are far longer than any written one."""
-    if all(end - start <= _LONGEST_SENTENCE for start, end in cut.sentences):
-        return cut
-    parts = [
-        (first, min(first + _LONGEST_SENTENCE, end))
-        for start, end in cut.sentences
-        for first in range(start, end, _LONGEST_SENTENCE)
-    ]
-    return cut._replace(sentences=parts)
+class _Checked:
+    """A segmenter whose results are checked and bounded."""
+
+    def __init__(self, segmenter: Any) -> None:
+        self.segmenter = segmenter
+
+    def segment(self, text: str) -> Segmentation:
+        return bounded(check_segmentation(text, self.segmenter.segment(text)))
+
+
+def _fitted_segmenter(segmenter: Any, corpus: Corpus) -> Any:
+    """Segmenter of the corpus, trained on its notes if the segmenter can be trained."""
+    if isinstance(segmenter, str):
+        segmenter = LearnedSegmenter() if segmenter == "learned" else RuleSegmenter()
+    if not hasattr(segmenter, "fit"):
+        return segmenter
+    return clone(segmenter).fit([document.text for document in corpus], groups=corpus.groups)
 
 
 def _text_of(item: Any) -> Any:

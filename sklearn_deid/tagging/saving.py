@@ -20,11 +20,12 @@ from ..embeddings import SubwordTable
 from ..exceptions import BundleError
 from ..metrics import Estimate
 from ..saving import instead_of
+from ..text import LearnedSegmenter
 from .canary import canary, canary_problem
 from .held_out import DecisionReport
 from .hybrid_tagger import HybridTagger
 from .network import build_tagger_module
-from .note_deidentifier import NoteDeidentifier
+from .note_deidentifier import NoteDeidentifier, RuleSegmenter
 from .old_parameters import current_parameters
 from .pretrained_encoder import PretrainedEncoder, PretrainedFiles
 from .recall_tuned_tagger import RecallTunedTagger
@@ -217,8 +218,24 @@ def _note_deidentifier_apart(model: NoteDeidentifier) -> tuple[dict[str, Any], l
         "batch_size": model.batch_size,
         "on_error": model.on_error,
         "categories": getattr(model, "categories_", {}),
+        "segmenter": model.segmenter if isinstance(model.segmenter, str) else "learned",
+        "sentence_counts": _segmenter_state(model),
+        "borders": {label: list(counts) for label, counts in getattr(model, "border_counts_", {}).items()},
     }
     return state, [model.fitted_estimator()]
+
+
+def _segmenter_state(model: NoteDeidentifier) -> dict[str, Any] | None:
+    """Counts of a learned segmenter; None for the rules."""
+    segmenter = getattr(model, "segmenter_", None if isinstance(model.segmenter, str) else model.segmenter)
+    if segmenter is None or isinstance(segmenter, RuleSegmenter):
+        return None
+    if type(segmenter) is not LearnedSegmenter:
+        raise BundleError(
+            "A segmenter of your own is code and cannot be saved. Train with segmenter='learned' to save the model, "
+            "or pickle it for your own use."
+        )
+    return segmenter.to_state()
 
 
 def _note_deidentifier_together(state: Mapping[str, Any], taggers: list[Any]) -> NoteDeidentifier:
@@ -226,6 +243,11 @@ def _note_deidentifier_together(state: Mapping[str, Any], taggers: list[Any]) ->
     model = NoteDeidentifier(tagger, batch_size=state["batch_size"], on_error=state["on_error"])
     model.estimator_ = tagger
     model.categories_ = dict(state["categories"])
+    # Models of version 0.1.0 have no entry: they were trained on the sentences of the rules.
+    counts = state.get("sentence_counts")
+    model.segmenter = str(state.get("segmenter", "rules"))
+    model.segmenter_ = RuleSegmenter() if counts is None else LearnedSegmenter.from_state(counts)
+    model.border_counts_ = {str(k): (int(a), int(b)) for k, (a, b) in dict(state.get("borders", {})).items()}
     return model
 
 

@@ -138,6 +138,33 @@ class ContextWindow(BaseEstimator):
         self.size = size
 
 
+class ContextBlock(BaseEstimator):
+    """Consecutive sentences that the encoder reads together, as the ``context`` of a `DeidTagger`.
+
+    The encoder reads every token once, so that the time and the memory grow linearly with the length of a note.
+
+    Parameters
+    ----------
+    size : int, default=64
+        Largest number of tokens of a block. A longer sentence is a block of its own.
+
+    Examples
+    --------
+    >>> from sklearn_deid import DeidTagger
+    >>> from sklearn_deid.tagging import ContextBlock
+    >>> DeidTagger(context=ContextBlock(size=100))
+    DeidTagger(context=ContextBlock(size=100))
+    """
+
+    _parameter_constraints: dict[str, list] = {"size": [_AT_LEAST_ONE]}
+
+    def __init__(self, size: int = 64) -> None:
+        self.size = size
+
+
+_CONTEXTS: dict[str, Any] = {"window": ContextWindow, "block": ContextBlock}
+
+
 def _encoder(value: Any) -> Any:
     return SelfAttention() if isinstance(value, str) and value == "transformer" else value
 
@@ -154,7 +181,7 @@ def _dropout(value: Any) -> Any:
 
 
 def _context(value: Any) -> Any:
-    return ContextWindow() if isinstance(value, str) and value == "window" else value
+    return _CONTEXTS[value]() if isinstance(value, str) and value in _CONTEXTS else value
 
 
 def _recall_weight(value: Any) -> Any:
@@ -177,6 +204,7 @@ _SHORT_FORMS: dict[type, Any] = {
     SoftmaxHead: "softmax",
     Dropout: "auto",
     ContextWindow: "window",
+    ContextBlock: "block",
     RecallWeight: None,
 }
 

@@ -33,6 +33,7 @@ from .recall_weight import RecallWeight
 from .splits import hold_out_patients
 from .strategies import (
     LONG_FORMS,
+    ContextBlock,
     ContextWindow,
     CRFHead,
     Dropout,
@@ -214,7 +215,7 @@ class DeidTagger(TokenTagger, SequenceNet):
         "characters": [StrOptions({"cnn", "bigru", "bilstm"}), None],
         "hidden_size": [Interval(Integral, 1, None, closed="left")],
         "n_layers": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],
-        "context": [StrOptions({"sentence", "window", "document"}), ContextWindow],
+        "context": [StrOptions({"sentence", "block", "window", "document"}), ContextBlock, ContextWindow],
         "dropout": [Interval(Real, 0, 1, closed="left"), StrOptions({"auto"}), Dropout],
         "span_swap": [Interval(Real, 0, 1, closed="both")],
         "augmenter": [HasMethods(["fit_transform", "sample", "transform"]), None],
@@ -541,6 +542,8 @@ class DeidTagger(TokenTagger, SequenceNet):
             )
         if context == "document":
             return ContextUnits.documents(X.documents)
+        if isinstance(context, ContextBlock):
+            return ContextUnits.blocks(X.documents, X.lengths, context.size)
         return ContextUnits.windows(X.documents, context.size)
 
     def _training_data(

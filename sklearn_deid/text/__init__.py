@@ -1,11 +1,13 @@
 """Documents, PHI spans, tokens with offsets, sentences, tags, label schemes and redaction."""
 
 from .alignment import AlignmentReport, spans_to_tags, tags_to_spans
+from .border_repair import border_counts, joined_at_borders
 from .casing import CASING_CLASSES, CASING_PATTERNS, apply_casing, casing_class, casing_ids, casing_pattern
 from .characters import N_CHARACTER_CLASSES, N_SHAPE_CLASSES, character_ids, shape_ids, word_shape
 from .corpus import Corpus, SentenceData, patient_of
 from .documents import Document, Span
 from .labels import BINARY, I2B2_2014, MEDDOCAN, LabelScheme, get_label_scheme, label_map, relabel
+from .learned_segmenter import LearnedSegmenter
 from .normalization import normalize
 from .normalized_text import Edit, NormalizedText
 from .rewriting import REDACTION_MODES, Rewriting, merge_spans, redact, redact_document, rewrite
@@ -33,6 +35,7 @@ __all__ = [
     "Document",
     "Edit",
     "LabelScheme",
+    "LearnedSegmenter",
     "NormalizedText",
     "Rewriting",
     "Segmentation",
@@ -40,6 +43,7 @@ __all__ = [
     "Span",
     "Tokens",
     "apply_casing",
+    "border_counts",
     "casing_class",
     "casing_ids",
     "casing_pattern",
@@ -49,6 +53,7 @@ __all__ = [
     "decode_body",
     "get_label_scheme",
     "is_allowed",
+    "joined_at_borders",
     "label_map",
     "labels_of",
     "make_spacy_tokenizer",

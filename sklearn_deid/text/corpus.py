@@ -14,6 +14,7 @@ import numpy as np
 from ..exceptions import AlignmentWarning, SequenceError
 from ..sequences import TokenSequences, object_rows
 from .alignment import AlignmentReport, spans_to_tags, tags_to_spans
+from .border_repair import BorderCounts, border_counts
 from .documents import Document
 from .segmentation import Segmentation, segment
 
@@ -114,13 +115,16 @@ class Corpus(Sequence[Document]):
     def __repr__(self) -> str:
         return f"Corpus({_counted(document=len(self), patient=len(self.patients), span=self.n_spans)})"
 
-    def to_sentences(self, tag_scheme: str = "iob2") -> SentenceData:
+    def to_sentences(self, tag_scheme: str = "iob2", *, segmenter: Any = None) -> SentenceData:
         """Split all notes into sentences with tags.
 
         Parameters
         ----------
         tag_scheme : {"iob2", "bioes"}, default="iob2"
             Scheme of the tags.
+        segmenter : object with a method ``segment(text)``, optional
+            Splits a note into tokens and sentences, such as a fitted `text.LearnedSegmenter`. By default `text.segment`
+            splits each note.
 
         Returns
         -------
@@ -134,7 +138,8 @@ class Corpus(Sequence[Document]):
             If the tags lose spans or change their borders. A span across a sentence border alone causes no warning: all
             its tokens are tagged, and redaction hides the same text.
         """
-        pieces = [segment(document.text) for document in self._documents]
+        cut_note = segment if segmenter is None else segmenter.segment
+        pieces = [cut_note(document.text) for document in self._documents]
         tags, reports = [], []
         for document, cut in zip(self._documents, pieces, strict=True):
             row, one = spans_to_tags(
@@ -218,6 +223,18 @@ class SentenceData:
 
     def __repr__(self) -> str:
         return f"SentenceData({_counted(sentence=len(self.X), token=len(self.X.data), document=len(self.corpus))})"
+
+    def border_counts(self) -> BorderCounts:
+        """For each label: borders of sentences inside one gold span, and borders with the label on both sides.
+
+        Examples
+        --------
+        >>> from sklearn_deid import Corpus, Document, Span
+        >>> note = Document("n1", "Clinic Roe\\nCity Ward", (Span(0, 20, "HOSPITAL"),))
+        >>> Corpus([note]).to_sentences().border_counts()
+        {'HOSPITAL': (1, 1)}
+        """
+        return border_counts(self.corpus, self._segmentations)
 
     def to_documents(
         self, tags: Iterable[Sequence[str]], confidences: Iterable[Sequence[float]] | None = None

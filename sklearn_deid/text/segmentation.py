@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+from ..exceptions import SequenceError
 from .sentences import split_sentences
 from .tokens import Tokens, tokenize
 
@@ -58,3 +59,51 @@ def segment(text: str) -> Segmentation:
     """
     tokens = tokenize(text)
     return Segmentation(tokens, split_sentences(text, tokens))
+
+
+# Text without the end of a sentence, such as a table without line breaks, would otherwise take a memory that grows
+# with its length, and one sentence would pad all others.
+_LONGEST_SENTENCE = 2000
+
+
+def check_segmentation(text: str, cut: Any) -> Segmentation:
+    """Check the result of a segmenter: a token that is missing would hide its text from every tagger.
+
+    Raises
+    ------
+    SequenceError
+        If the result is no `Segmentation`, tokens overlap or leave the text, a letter or digit is in no token, or the
+        sentences do not cover all tokens in order.
+    """
+    if not isinstance(cut, Segmentation):
+        raise SequenceError(f"A segmenter must return a Segmentation. Got {type(cut).__name__} instead.")
+    texts, starts, ends = cut.tokens
+    if not len(texts) == len(starts) == len(ends):
+        raise SequenceError("The segmenter returns texts, starts and ends of different lengths.")
+    at = 0
+    for start, end in zip([*starts, len(text)], [*ends, len(text)], strict=True):
+        if not at <= start <= end <= len(text) or (start == end and start < len(text)):
+            raise SequenceError("The segmenter returns tokens that overlap, are empty, or leave the text.")
+        if any(map(str.isalnum, text[at:start])):
+            raise SequenceError(f"The segmenter returns no token for the text from {at} to {start}.")
+        at = end
+    borders = [0, *(end for _, end in cut.sentences)]
+    if (
+        [first for first, _ in cut.sentences] != borders[:-1]
+        or borders[-1] != len(texts)
+        or borders != sorted({*borders})
+    ):
+        raise SequenceError("The sentences of a segmenter must cover all tokens in order, and none may be empty.")
+    return cut
+
+
+def bounded(cut: Segmentation) -> Segmentation:
+    """Cut sentences that are far longer than any written one into parts of 2,000 tokens."""
+    if all(end - start <= _LONGEST_SENTENCE for start, end in cut.sentences):
+        return cut
+    parts = [
+        (first, min(first + _LONGEST_SENTENCE, end))
+        for start, end in cut.sentences
+        for first in range(start, end, _LONGEST_SENTENCE)
+    ]
+    return cut._replace(sentences=parts)

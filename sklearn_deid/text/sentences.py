@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
+from collections.abc import Iterable
 from itertools import accumulate, pairwise
 from typing import NamedTuple
 
@@ -32,15 +33,20 @@ _ABBREVIATIONS = frozenset(
 # Words that continue an address after a stray full stop: "Calle Mayor. Nº 3", "Mayor 3. Bajo B".
 _NUMBER_SIGNS = frozenset(("nº", "núm"))
 _ADDRESS_PARTS = frozenset("bajo piso puerta planta portal escalera apt apto suite floor unit".split())
-_AFTER_FINAL = re.compile(r"(?<=[.!?…؟۔।\"'”’»)\]])\s+(?=\S)")
+AFTER_FINAL = re.compile(r"(?<=[.!?…؟۔।\"'”’»)\]])\s+(?=\S)")
 _IDEOGRAPHIC_FINAL = re.compile(r"[。！？｡]+[」』）”’]*")
 _LAST_WORD, _WORD = re.compile(r"[^\W_]+\Z"), re.compile(r"[^\W\d_]+")
 _ITEM_NUMBER = re.compile(r"\d{1,3}|[ivxIVX]{2,4}")
+FINALS = ".!?…؟۔।"
 _CLOSING, _OPENING = "\"'”’»)]", "\"'“‘«(["
 _LONGEST_ABBREVIATION = 8
 
 
-def _starts_sentence(text: str, position: int, after_full_stop: bool) -> bool:
+def starts_sentence(text: str, position: int, after_full_stop: bool) -> bool:
+    """Whether the character at an offset could start a sentence: a capital, a letter without case, or an opening mark.
+
+    A digit could start a sentence unless the sentence before ends with a full stop.
+    """
     first = text[position]
     if first in "¿¡":
         return True
@@ -72,12 +78,18 @@ def _is_abbreviation(text: str, stop: int, following: int, starts: set[int]) -> 
 
 def _ends_sentence(text: str, gap_start: int, gap_end: int, starts: set[int]) -> bool:
     """Whether a sentence ends before a gap of white space; ``starts`` holds the offsets from `line_starts`."""
+    final = final_mark(text, gap_start)
+    if text[final] not in FINALS or not starts_sentence(text, gap_end, text[final] == "."):
+        return False
+    return text[final] != "." or not _is_abbreviation(text, final, gap_end, starts)
+
+
+def final_mark(text: str, gap_start: int) -> int:
+    """Offset of the last character before a gap that is no closing quote or bracket."""
     final = gap_start - 1
     while final > 0 and text[final] in _CLOSING:
         final -= 1
-    if text[final] not in ".!?…؟۔।" or not _starts_sentence(text, gap_end, text[final] == "."):
-        return False
-    return text[final] != "." or not _is_abbreviation(text, final, gap_end, starts)
+    return final
 
 
 def split_sentences(text: str, tokens: Tokens) -> list[tuple[int, int]]:
@@ -108,12 +120,16 @@ def split_sentences(text: str, tokens: Tokens) -> list[tuple[int, int]]:
     >>> split_sentences(text, tokenize(text))
     [(0, 6), (6, 8)]
     """
-    # Three kinds of borders: starts of lines that continue nothing, final punctuation before white space, ideographic
-    # stops.
+    # Two kinds of borders: starts of lines that continue nothing, and final punctuation before white space.
     starts = set(line_starts(text))
-    gaps = [gap.span() for gap in _AFTER_FINAL.finditer(text)]
+    gaps = [gap.span() for gap in AFTER_FINAL.finditer(text)]
     borders = starts.union([end for start, end in gaps if _ends_sentence(text, start, end, starts)])
-    borders.update([final.end() for final in _IDEOGRAPHIC_FINAL.finditer(text)])
+    return sentence_ranges(text, tokens, borders)
+
+
+def sentence_ranges(text: str, tokens: Tokens, borders: Iterable[int]) -> list[tuple[int, int]]:
+    """Token ranges between the given offsets and the ideographic full stops of a text."""
+    borders = {*borders, *(final.end() for final in _IDEOGRAPHIC_FINAL.finditer(text))}
     # A border inside a token moves to the start of the next token: a sentence never cuts a token.
     n_tokens = len(tokens.starts)
     cuts = sorted({0, n_tokens, *(bisect_left(tokens.starts, border) for border in borders)})
@@ -212,6 +228,11 @@ def _runs_on(line: _Line, following: _Line, width: int | None, caseless: bool) -
     return not (following.text[0].isupper() and _FIELD.match(following.text))
 
 
+def is_caseless(text: str) -> bool:
+    """Whether a note has hardly any lower case, so that a capital is no evidence for the start of a sentence."""
+    return sum(map(str.islower, text)) <= _MAX_CASELESS_SHARE * len(text)
+
+
 def line_starts(text: str) -> list[int]:
     r"""Offsets of the lines that do not continue the line before.
 
@@ -249,8 +270,7 @@ def line_starts(text: str) -> list[int]:
     lines = _visible_lines(text)
     if not lines:
         return []
-    # In notes without lower case, capitals give no evidence about the start of a sentence.
-    caseless = sum(map(str.islower, text)) <= _MAX_CASELESS_SHARE * len(text)
+    caseless = is_caseless(text)
     width = _wrap_width(lines, caseless)
     starts = [lines[0].start]
     starts.extend([after.start for line, after in pairwise(lines) if not _runs_on(line, after, width, caseless)])

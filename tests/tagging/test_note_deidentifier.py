@@ -18,7 +18,7 @@ from sklearn.pipeline import Pipeline
 from sklearn_deid import Corpus, DeidTagger, Document, NoteDeidentifier, Span, deid_report
 from sklearn_deid.exceptions import AlignmentWarning, DeidError, SequenceError, WithheldWarning
 from sklearn_deid.tagging.note_input import checked_notes
-from sklearn_deid.text import segment, unreadable_reason
+from sklearn_deid.text import LearnedSegmenter, Segmentation, Tokens, segment, unreadable_reason
 
 from .conftest import make_sentences
 
@@ -403,9 +403,10 @@ def corpus_report(corpus):
 
 def test_fit_tells_patients_apart(corpus):
     model = NoteDeidentifier(CapitalTagger()).fit(corpus)
-    assert list(model.estimator_.groups_) == list(corpus.to_sentences().groups)
+    groups = list(corpus.to_sentences(segmenter=model.segmenter_).groups)
+    assert list(model.estimator_.groups_) == groups
     pipe = NoteDeidentifier(Pipeline([("same", PassOn()), ("in", Pipeline([("tag", CapitalTagger())]))])).fit(corpus)
-    assert list(pipe.estimator_.steps[-1][1].steps[-1][1].groups_) == list(corpus.to_sentences().groups)
+    assert list(pipe.estimator_.steps[-1][1].steps[-1][1].groups_) == groups
     with config_context(enable_metadata_routing=True):
         for wanted in (True, False):
             tagger = CapitalTagger().set_fit_request(groups=wanted)
@@ -450,3 +451,98 @@ def test_spans_of_withheld_notes_count_as_missed():
     model = NoteDeidentifier(CapitalTagger(breaks_at="Birch").fit(None), on_error="withhold")
     with pytest.warns(WithheldWarning):
         assert model.score(notes) == pytest.approx(2 / 3)  # one of two is found, none invented
+
+
+class LineSegmenter:
+    """A segmenter of the user: sentences of three tokens."""
+
+    def segment(self, text):
+        cut = segment(text)
+        n = len(cut.tokens.texts)
+        return cut._replace(sentences=[(first, min(first + 3, n)) for first in range(0, n, 3)])
+
+
+class GoldTagger(BaseEstimator):
+    """Returns the tags of `fit`, for the corpus of `fit`."""
+
+    def fit(self, X, y=None):
+        self.tags_ = y
+        return self
+
+    def predict(self, X):
+        return self.tags_
+
+
+def letter(doc_id, marked):
+    """Document of a text with marked spans: {LABEL|text}."""
+    text, spans = "", []
+    for part in marked.split("{"):
+        label, bar, rest = part.partition("|")
+        found, _, after = rest.partition("}")
+        if bar:
+            spans.append(Span(len(text), len(text) + len(found), label))
+        text += found + after if bar else part
+    return Document(doc_id, text, tuple(spans))
+
+
+LETTERS = Corpus(
+    [
+        letter(
+            "a",
+            "{HOSPITAL|Ulmenklinik Erlenau\nHaus der Ulmen}\n\nDr. {DOCTOR|Erle} kam am {DATE|27. Mai}. "
+            "Die Haut ist rot. Es sah Dr. {DOCTOR|Linde}.",
+        ),
+        letter(
+            "b",
+            "{DOCTOR|Buche}\n{DOCTOR|Eiche}\n\nDr. {DOCTOR|Fichte} sah am {DATE|3. Mai} die Haut, es war die Frage, "
+            "ob Dr. {DOCTOR|Linde} kommt.",
+        ),
+    ]
+)
+
+
+@pytest.mark.parametrize("segmenter", ["learned", "rules", LearnedSegmenter()])
+def test_gold_tags_give_the_gold_spans(segmenter):
+    """Spans cut by a border are whole again, and neighbours of one label stay apart, whatever cuts the sentences."""
+    model = NoteDeidentifier(GoldTagger(), segmenter=segmenter, batch_size=8).fit(LETTERS)
+    assert model.border_counts_["DOCTOR"][0] * 2 <= model.border_counts_["DOCTOR"][1]
+    assert model.border_counts_["HOSPITAL"][0] > 0
+    for note, spans in zip(LETTERS, model.annotate(LETTERS), strict=True):
+        assert [(s.start, s.end, s.label) for s in spans] == [(s.start, s.end, s.label) for s in note.spans]
+
+
+def test_segmenter_of_the_user_cuts_the_notes():
+    model = NoteDeidentifier(GoldTagger(), segmenter=LineSegmenter()).fit(LETTERS)
+    assert {len(tags) for tags in model.estimator_.tags_[:8]} == {3}
+    assert model.annotate(LETTERS)[1][0].label == "DOCTOR"
+
+
+def test_sentences_of_fit_are_those_of_annotate():
+    model = NoteDeidentifier(CapitalTagger(), segmenter="learned").fit(LETTERS)
+    assert isinstance(model.segmenter_, LearnedSegmenter)
+    rows = [" ".join(row) for row in model.segmenter_.segment(LETTERS[0].text).rows()]
+    assert rows[2:] == ["Dr . Erle kam am 27 . Mai .", "Die Haut ist rot .", "Es sah Dr . Linde ."]
+    assert not hasattr(NoteDeidentifier(CapitalTagger().fit([])), "segmenter_")
+
+
+@pytest.mark.parametrize(
+    ("tokens", "sentences", "message"),
+    [
+        (Tokens(["Ann"], [0], [3]), [(0, 1)], "no token for the text from 3 to 8"),
+        (Tokens(["Ann", "nn", "came"], [0, 1, 4], [3, 3, 8]), [(0, 3)], "overlap"),
+        (Tokens(["Ann", "came"], [0, 4], [3, 9]), [(0, 2)], "leave the text"),
+        (Tokens(["Ann", "came"], [0, 4], [3, 8]), [(0, 1)], "cover all tokens"),
+        (Tokens(["Ann", "came"], [0, 4], [3, 8]), [(0, 0), (0, 2)], "cover all tokens"),
+        (Tokens(["Ann"], [0, 4], [3, 8]), [(0, 2)], "different lengths"),
+        (None, None, "must return a Segmentation"),
+    ],
+)
+def test_segmenter_that_would_hide_text_withholds_the_note(tokens, sentences, message):
+    class Broken:
+        def segment(self, text):
+            return None if tokens is None else Segmentation(tokens, sentences)
+
+    deidentifier = NoteDeidentifier(CapitalTagger().fit([]), segmenter=Broken())
+    with pytest.raises(DeidError) as caught:
+        deidentifier.redact(["Ann came"])
+    assert message in str(caught.value.__cause__) and "Ann" not in str(caught.value.__cause__)

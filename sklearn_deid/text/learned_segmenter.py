@@ -1,0 +1,223 @@
+"""`LearnedSegmenter`: sentences that are cut only where the notes themselves show that a sentence ends."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from hashlib import blake2b
+from math import exp, log
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted
+
+from .segmentation import Segmentation, bounded
+from .sentences import AFTER_FINAL, FINALS, final_mark, is_caseless, line_starts, sentence_ranges, starts_sentence
+from .tokens import tokenize
+
+# A word between spaces and punctuation, with the full stop that follows it. Parts of addresses of the net and of codes
+# are no words.
+_WORD = re.compile(r"(?<![\w@./\\-])([^\W\d_]+)(?![\w@/\\-])(?!\.\w)(\.?)")
+_INSIDE = re.compile(r"[\w,] (?=\w)")
+_LETTERS, _LAST_WORD = re.compile(r"[^\W\d_]+"), re.compile(r"[^\W_]+\Z")
+# Ordinals, days, items of a list, house numbers: "27. März", "2. Home", "Mayor 3. B".
+_ORDINAL = re.compile(r"\d{1,3}|[ivxIVX]{2,4}")
+_LONGEST_WORD = 40
+# Smallest weighted log likelihood ratio of an abbreviation (Kiss & Strunk 2006, section 4.1). They take 0.99 as the
+# probability of a full stop after an abbreviation. Clinicians also write "Dr" and "Dr." in one note.
+_THRESHOLD, _P_ABBREVIATION = 0.3, 0.5
+_FEWEST_PATIENTS = 2
+
+
+class LearnedSegmenter(BaseEstimator):
+    """Split notes into tokens and sentences; learn from unannotated notes where a full stop ends a sentence.
+
+    A full stop ends a sentence only with two proofs. First, the word before the full stop is no abbreviation: the notes
+    do not write a full stop after the word far more often than after other words (Kiss & Strunk 2006). Second, the
+    notes write the word after the full stop more often in lower case than with a capital inside a sentence. Names,
+    German nouns and the months after ordinal numbers have no such proof. A full stop after an initial or after a number
+    of up to three digits never ends a sentence. Capitals prove nothing in letters without case and in notes in
+    capitals. There, the second proof is that the word before the full stop also occurs without a full stop. Lines,
+    question marks and exclamation marks end sentences as in `split_sentences`.
+
+    The segmenter knows no language and has no list of abbreviations. In doubt the segmenter does not cut. A sentence of
+    more than 2,000 tokens is cut into parts of 2,000 tokens.
+
+    Attributes
+    ----------
+    words_ : ndarray of shape (n_words, 5), dtype uint32
+        One row for each kept word: a hash of the word in lower case, and how often the notes write the word with a full
+        stop, without one, in lower case, and with a capital inside a sentence. A word is kept if it occurs in notes of
+        at least two patients, and is an abbreviation or is also written in lower case. The array holds no word. Readers
+        of a saved model can test whether a given word is kept. A name is kept only if these notes also write it in
+        lower case.
+    full_stop_rate_ : float
+        Proportion of words with a full stop.
+
+    References
+    ----------
+    Kiss & Strunk (2006), Unsupervised multilingual sentence boundary detection, Computational Linguistics 32(4).
+
+    Examples
+    --------
+    >>> from sklearn_deid.text import LearnedSegmenter
+    >>> notes = ["Gesehen von Dr. Erle. Die Wunde ist reizlos. Dr. Buche sah die Wunde am 3. Mai."] * 3
+    >>> segmenter = LearnedSegmenter().fit(notes)
+    >>> [" ".join(row) for row in segmenter.segment("Dr. Linde kam am 4. Mai. Die Wunde heilt.").rows()]
+    ['Dr . Linde kam am 4 . Mai .', 'Die Wunde heilt .']
+    """
+
+    def fit(self, texts: Iterable[str], y: Any = None, *, groups: Iterable[Any] | None = None) -> LearnedSegmenter:
+        """Count words and full stops.
+
+        Parameters
+        ----------
+        texts : iterable of str
+            Notes. Annotations are not needed.
+        y : None
+            Ignored.
+        groups : iterable, optional
+            Patient of each note. By default each note is of a patient of its own.
+
+        Returns
+        -------
+        self
+        """
+        listed = list(texts)
+        patients = range(len(listed)) if groups is None else list(groups)
+        total: dict[str, np.ndarray] = {}
+        owners: dict[str, set[Any]] = {}
+        for text, patient in zip(listed, patients, strict=True):
+            for word, counts in _counts(text).items():
+                total[word] = total.get(word, 0) + counts
+                owners.setdefault(word, set()).add(patient)
+        # shape: (4,): totals of the counts of `_counts`
+        stopped, plain, *_ = sum(total.values(), np.zeros(4, dtype=np.int64)).tolist()
+        self.full_stop_rate_ = (stopped + 1) / (stopped + plain + 2)
+        rows = sorted(
+            (_hash(word), *counts.tolist())
+            for word, counts in total.items()
+            if len(owners[word]) >= _FEWEST_PATIENTS and (counts[_LOWER] or self._is_abbreviation(word, counts))
+        )
+        # shape: (n_words, 5)
+        self.words_ = np.array(rows, dtype=np.uint32).reshape(-1, 5)
+        return self
+
+    def segment(self, text: str) -> Segmentation:
+        """Split a note into tokens and sentences.
+
+        Parameters
+        ----------
+        text : str
+            Unchanged text of the note.
+
+        Returns
+        -------
+        Segmentation
+            Tokens and sentences of the note. No sentence has more than 2,000 tokens.
+        """
+        check_is_fitted(self)
+        own, caseless = _counts(text), is_caseless(text)
+        ends = [
+            end
+            for start, end in (gap.span() for gap in AFTER_FINAL.finditer(text))
+            if self._ends_sentence(text, start, end, own, caseless)
+        ]
+        tokens = tokenize(text)
+        return bounded(Segmentation(tokens, sentence_ranges(text, tokens, {*line_starts(text), *ends})))
+
+    def to_state(self) -> dict[str, Any]:
+        """Counts as JSON values, for a saved model."""
+        check_is_fitted(self)
+        return {"words": self.words_.astype("<u4").tobytes().hex(), "full_stop_rate": self.full_stop_rate_}
+
+    @classmethod
+    def from_state(cls, state: Mapping[str, Any]) -> LearnedSegmenter:
+        """Build a fitted segmenter from the result of `to_state`.
+
+        Raises
+        ------
+        ValueError, TypeError, KeyError
+            If an entry is missing or out of range.
+        """
+        # shape: (n_words, 5)
+        words = np.frombuffer(bytes.fromhex(state["words"]), dtype="<u4").reshape(-1, 5).astype(np.uint32)
+        rate = float(state["full_stop_rate"])
+        if not 0 < rate < 1 or (words[1:, 0] < words[:-1, 0]).any():
+            raise ValueError("The counts of the saved segmenter are out of range, or not in order.")
+        segmenter = cls()
+        segmenter.words_, segmenter.full_stop_rate_ = words, rate
+        return segmenter
+
+    def _ends_sentence(self, text: str, start: int, end: int, own: dict[str, np.ndarray], caseless: bool) -> bool:
+        """Whether a sentence ends before a gap of white space; ``own`` are the counts of the note."""
+        final = final_mark(text, start)
+        if text[final] not in FINALS or not starts_sentence(text, end, text[final] == "."):
+            return False
+        if text[final] != ".":
+            return True
+        found = _LAST_WORD.search(text, max(0, final - _LONGEST_WORD), final)
+        before = "" if found is None else found[0]
+        # "C/. Mayor", initials, ordinals, and the last letter of "e.g."
+        if _ORDINAL.fullmatch(before) or text[final - 1 : final] == "/" or (len(before) == 1 and before.isupper()):
+            return False
+        if found is not None and text[found.start() - 1 : found.start()] == ".":
+            return False
+        counts = self._count(before.lower(), own)
+        if self._is_abbreviation(before, counts):
+            return False
+        following = _LETTERS.search(text, end)
+        after = "" if following is None else following[0]
+        if caseless or after[:1].lower() == after[:1].upper():
+            # A capital proves nothing here: the word before must show that it needs no full stop.
+            return bool(counts[_PLAIN]) or not before
+        counts = self._count(after.lower(), own)
+        return bool(counts[_LOWER] > counts[_CAPITAL])
+
+    def _count(self, word: str, own: dict[str, np.ndarray]) -> np.ndarray:
+        """Counts of a word in the notes of `fit` and in the note, shape (4,)."""
+        # shape: (4,)
+        counts = own.get(word, np.zeros(4, dtype=np.int64))
+        number = _hash(word)
+        row = int(np.searchsorted(self.words_[:, 0], number))
+        if row < len(self.words_) and self.words_[row, 0] == number:
+            return counts + self.words_[row, 1:]
+        return counts
+
+    def _is_abbreviation(self, word: str, counts: np.ndarray) -> bool:
+        """Whether a word almost always has a full stop (Kiss & Strunk 2006, section 4.1)."""
+        stopped, plain, rate = int(counts[_STOPPED]), int(counts[_PLAIN]), self.full_stop_rate_
+        if not stopped or not _LETTERS.fullmatch(word):
+            return False
+        ratio = stopped * log(_P_ABBREVIATION / rate) + plain * log((1 - _P_ABBREVIATION) / (1 - rate))
+        # Abbreviations are short.
+        return 2 * ratio * exp(-len(word)) >= _THRESHOLD
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "words_")
+
+
+_STOPPED, _PLAIN, _LOWER, _CAPITAL = range(4)
+
+
+def _counts(text: str) -> dict[str, np.ndarray]:
+    """How often a note writes each word with a full stop, without one, in lower case, and with an inner capital."""
+    counts: dict[str, list[int]] = {}
+    # A capital inside a sentence follows a word or a comma and one space.
+    inner = {match.end() for match in _INSIDE.finditer(text)}
+    for match in _WORD.finditer(text):
+        written, word = match[1], match[1].lower()
+        if len(word) > _LONGEST_WORD:
+            continue
+        row = counts.setdefault(word, [0, 0, 0, 0])
+        row[_STOPPED if match[2] else _PLAIN] += 1
+        if written == word:
+            row[_LOWER] += 1
+        elif match.start() in inner:
+            row[_CAPITAL] += 1
+    return {word: np.array(row) for word, row in counts.items()}
+
+
+def _hash(word: str) -> int:
+    return int.from_bytes(blake2b(word.encode("utf-8", "surrogatepass"), digest_size=4).digest(), "little")

@@ -1,0 +1,128 @@
+"""`LearnedSegmenter`: no name is cut from its title, the model holds no word, and the time is linear."""
+
+import json
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+
+from sklearn_deid import Corpus, make_clinical_notes
+from sklearn_deid.text import LearnedSegmenter, segment, tokenize
+
+GERMAN = [
+    "Prim. Dr. med. Erle sah die Patientin am 27. Mai. Die Wunde ist reizlos. Es geht ihr gut.",
+    "Die Patientin kam mit Prim. Dr. med. Buche. Es war der 3. Juni. Die Wunde ist rot, die Haut ist warm.",
+    "Prim. Dr. med. Linde hat es gesehen, und die Wunde ist gut. Prim. Fichte kam. Prim. Ulme kam.",
+]
+TURKISH = [
+    "Op. Dr. Kaya hastayi gordu. Hasta iyi. Bu hasta 5. gun taburcu oldu.",
+    "Dun hasta geldi. Op. Dr. Demir geldi. Hasta bu sabah iyi.",
+]
+
+
+def sentences(segmenter, text):
+    return [" ".join(row) for row in segmenter.segment(text).rows()]
+
+
+@pytest.mark.parametrize(
+    ("notes", "text", "expected"),
+    [
+        (
+            GERMAN,
+            "Prim. Tanne kam am 4. August. Die Wunde heilt.",
+            ["Prim . Tanne kam am 4 . August .", "Die Wunde heilt ."],
+        ),
+        (GERMAN, "Dr. med. A. Die kam. Es ging.", ["Dr . med . A . Die kam .", "Es ging ."]),
+        (GERMAN, "DIE WUNDE IST ROT. ERLE KAM.", ["DIE WUNDE IST ROT . ERLE KAM ."]),
+        (TURKISH, "Op. Dr. Yildiz geldi. Bu hasta iyi.", ["Op . Dr . Yildiz geldi .", "Bu hasta iyi ."]),
+    ],
+)
+def test_what_other_notes_show(notes, text, expected):
+    assert sentences(LearnedSegmenter().fit(notes), text) == expected
+
+
+def test_a_name_that_is_also_a_word_stays_with_its_title():
+    notes = ["Dr. Weiss kam. Die Haut ist weiss, und die Haut ist warm."] * 3
+    assert sentences(LearnedSegmenter().fit(notes), "Gesehen: Dr. Weiss. Die Haut ist weiss.") == [
+        "Gesehen : Dr . Weiss .",
+        "Die Haut ist weiss .",
+    ]
+
+
+def test_letters_without_case_need_a_word_that_also_has_no_full_stop():
+    notes = ["\u05e9\u05dc\u05d5\u05dd \u05e8\u05d1 \u05dc\u05da. \u05d3\u05e8. \u05db\u05d4\u05df."] * 2
+    segmenter = LearnedSegmenter().fit(notes)
+    text = "\u05d3\u05e8. \u05dc\u05d5\u05d9 \u05e9\u05dc\u05d5\u05dd. \u05e8\u05d1 \u05dc\u05da"
+    assert [len(row.split()) for row in sentences(segmenter, text)] == [5, 2]
+
+
+@given(st.text())
+def test_tokens_are_those_of_the_tokenizer_and_ranges_cover_them(text):
+    cut = LearnedSegmenter().fit([text]).segment(text)
+    assert cut.tokens == tokenize(text)
+    assert [i for first, stop in cut.sentences for i in range(first, stop)] == list(range(len(cut.tokens.texts)))
+    assert all(first < stop for first, stop in cut.sentences)
+
+
+def test_no_sentence_is_longer_than_the_bound():
+    cut = LearnedSegmenter().fit([]).segment("word " * 9_000)
+    assert [stop - first for first, stop in cut.sentences] == [2000, 2000, 2000, 2000, 1000]
+
+
+def test_saved_counts_hold_no_word_and_no_word_of_one_patient():
+    notes = make_clinical_notes(30, random_state=0)
+    texts = [note.text for note in notes]
+    segmenter = LearnedSegmenter().fit(texts, groups=notes.groups)
+    state = json.loads(json.dumps(segmenter.to_state()))
+    assert set(state) == {"words", "full_stop_rate"} and not set(state["words"]) - set("0123456789abcdef")
+    other = LearnedSegmenter.from_state(state)
+    assert all(other.segment(text) == segmenter.segment(text) for text in texts)
+    # A word of one patient leaves no trace, however often it occurs.
+    more = texts[0] + "\nzyxwvu zyxwvu zyxwvu zyx. abc zyx. abc"
+    again = LearnedSegmenter().fit([more, *texts[1:]], groups=notes.groups)
+    assert set(again.words_[:, 0]) == set(segmenter.words_[:, 0])
+    # The same patient twice is one patient; two patients are evidence.
+    extra = "zyxwvu zyxwvu"
+    for groups, expected in ((["p", "p"], 0), (["p", "q"], 1)):
+        assert len(LearnedSegmenter().fit([extra, extra], groups=groups).words_) == expected
+
+
+def test_names_are_not_kept():
+    segmenter = LearnedSegmenter().fit(["seen by Birch today, as Birch said."] * 5)
+    lower = LearnedSegmenter().fit(["seen by today, as said."] * 5)
+    np.testing.assert_array_equal(segmenter.words_[:, 0], lower.words_[:, 0])
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"words": "00"},
+        {"words": "zz"},
+        {"words": None},
+        {"full_stop_rate": 2},
+        {"full_stop_rate": float("nan")},
+        {"words": ("02000000" + "00" * 16) + ("01000000" + "00" * 16)},
+    ],
+)
+def test_damaged_counts_are_refused(change):
+    state = LearnedSegmenter().fit(GERMAN).to_state()
+    with pytest.raises((ValueError, TypeError)):
+        LearnedSegmenter.from_state({**state, **change})
+
+
+def test_is_an_estimator():
+    segmenter = LearnedSegmenter().fit(GERMAN)
+    assert not hasattr(clone(segmenter), "words_")
+    with pytest.raises(NotFittedError):
+        LearnedSegmenter().segment("Seen.")
+
+
+def test_corpus_is_cut_by_the_given_segmenter():
+    notes = Corpus(make_clinical_notes(5, random_state=0))
+    segmenter = LearnedSegmenter().fit([note.text for note in notes])
+    data = notes.to_sentences(segmenter=segmenter)
+    assert list(data.X) == [row for note in notes for row in segmenter.segment(note.text).rows()]
+    assert list(notes.to_sentences().X) == [row for note in notes for row in segment(note.text).rows()]
