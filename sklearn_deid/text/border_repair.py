@@ -41,16 +41,16 @@ def border_counts(documents: Iterable[Document], cuts: Iterable[Segmentation]) -
         spans = sorted(document.spans, key=lambda span: span.start)
         starts = [span.start for span in spans]
         for first, _ in sentences[1:]:
-            # The last span that starts before the end of a token is the only one that can hold the token, except for
-            # overlapping spans, which are counted as separate.
-            before = spans[max(0, bisect_left(starts, tokens.ends[first - 1]) - 1)] if spans else None
-            after = spans[max(0, bisect_left(starts, tokens.ends[first]) - 1)] if spans else None
-            if before is None or after is None or before.label != after.label:
-                continue
-            if before.end <= tokens.starts[first - 1] or after.end <= tokens.starts[first]:
-                continue
-            inside, both = counts.get(after.label, (0, 0))
-            counts[after.label] = (inside + (before is after), both + 1)
+            # The last span that starts before the end of a token holds the token, or no span does. Of overlapping
+            # spans, the later one holds it.
+            before, after = (
+                spans[place - 1] if place and spans[place - 1].end > tokens.starts[token] else None
+                for token in (first - 1, first)
+                for place in [bisect_left(starts, tokens.ends[token])]
+            )
+            if before is not None and after is not None and before.label == after.label:
+                inside, both = counts.get(after.label, (0, 0))
+                counts[after.label] = (inside + (before is after), both + 1)
     return counts
 
 
