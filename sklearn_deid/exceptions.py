@@ -16,6 +16,7 @@ __all__ = [
     "ExchangeError",
     "FewNotesWarning",
     "InsecureReleaseWarning",
+    "LowPrecisionWarning",
     "MissingDependencyError",
     "SequenceError",
     "SpanError",
@@ -139,6 +140,10 @@ class InsecureReleaseWarning(UserWarning):
 
 class FewNotesWarning(UserWarning):
     """The notes are few for the bound asked: taggers of the vectors will find much less PHI than taggers of words."""
+
+
+class LowPrecisionWarning(UserWarning):
+    """A target recall costs more precision than the user has stated."""
 
 
 class WithheldWarning(UserWarning):

@@ -75,7 +75,8 @@ def fit_deidentifier(corpus: Corpus, *, quiet: bool = False, verbose: bool = Fal
     from ..tagging.note_deidentifier import NoteDeidentifier
     from ..tagging.tagger import DeidTagger
 
-    tagger = DeidTagger(callbacks=None if quiet else [("epoch_progress", EpochProgress(verbose))], **parameters)
+    progress = None if quiet else [("epoch_progress", EpochProgress(verbose))]
+    tagger = DeidTagger(context="block", callbacks=progress, **parameters)
     # skorch ends its training loop at Ctrl-C without an error, so that the signals are recorded here.
     with remember_interrupts() as interrupts, warnings.catch_warnings():
         warnings.simplefilter("ignore", AlignmentWarning)  # the caller shows the whole report

@@ -9,7 +9,13 @@ from .calibration import (
     span_confidences,
 )
 from .counting import RULES, Counts, Rule, compare, compare_by_label, merged_counts
-from .decision_thresholds import bootstrap_ratio, missed_patient_threshold, recall_threshold
+from .decision_thresholds import (
+    bootstrap_ratio,
+    missed_patient_threshold,
+    reachable_recall,
+    recall_lower_bounds,
+    recall_threshold,
+)
 from .estimate import Estimate
 from .leaks import Leak, LeakList, leak_list
 from .pairing import Pairing, count_sentences, infer_label_scheme, pair_documents
@@ -58,6 +64,8 @@ __all__ = [
     "phi_precision_score",
     "phi_recall_score",
     "phi_word_prior",
+    "reachable_recall",
+    "recall_lower_bounds",
     "recall_threshold",
     "reliability_curve",
     "robustness_table",

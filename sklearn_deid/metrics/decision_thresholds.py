@@ -73,6 +73,77 @@ def recall_threshold(scores: np.ndarray, patients: np.ndarray, target: float, co
     return float(ordered[reached[-1]])
 
 
+def reachable_recall(n_items: int, confidence: float = 0.95) -> float:
+    """Highest recall that held-out items can show, known before any training: the bound without any missed item.
+
+    Items of one patient depend on each other, so that the recall that `recall_threshold` accepts is often lower.
+
+    Parameters
+    ----------
+    n_items : int
+        Number of gold tokens or spans of all held-out patients.
+    confidence : float in (0.5, 1), default=0.95
+        Confidence level of the one-sided lower bound.
+
+    Returns
+    -------
+    float
+        Recall; 0 without items.
+
+    Examples
+    --------
+    >>> [round(reachable_recall(n), 3) for n in (0, 27, 267)]
+    [0.0, 0.909, 0.99]
+    """
+    z = float(norm.ppf(confidence))
+    return n_items / (n_items + z * z)
+
+
+def recall_lower_bounds(
+    scores: np.ndarray, patients: np.ndarray, thresholds: np.ndarray, confidence: float = 0.95
+) -> np.ndarray:
+    """Lower confidence bound of the recall at each threshold, as in `recall_threshold`.
+
+    Parameters
+    ----------
+    scores : ndarray of shape (n_items,)
+        Probability of PHI at each gold item of held-out patients.
+    patients : ndarray of shape (n_items,)
+        Patient of each item.
+    thresholds : ndarray of shape (n_thresholds,)
+        Thresholds of at most 0.5.
+    confidence : float in (0.5, 1), default=0.95
+        Confidence level of the one-sided lower bound.
+
+    Returns
+    -------
+    ndarray of shape (n_thresholds,)
+        Lower bounds.
+
+    Raises
+    ------
+    ValueError
+        If there is no item, or a threshold is above 0.5.
+
+    Examples
+    --------
+    >>> scores, patients = np.array([0.9, 0.8, 0.2, 0.7]), np.array(["p", "q", "r", "s"])
+    >>> recall_lower_bounds(scores, patients, np.array([0.5, 0.1])).round(2)
+    array([0.31, 0.53])
+    """
+    ordered, patient = _ascending(scores, patients)
+    thresholds = np.asarray(thresholds, dtype=float)
+    if not len(ordered):
+        raise ValueError("The held-out patients have no PHI: no recall can be measured on them.")
+    if (thresholds > 0.5).any():
+        raise ValueError("Thresholds must be at most 0.5.")
+    # A target of 1 allows no miss, so that the bounds reach to the misses at a threshold of one half.
+    low = _lower_bounds(ordered, patient, 1.0, float(norm.ppf(confidence)))
+    missed = np.searchsorted(ordered, thresholds, side="left")
+    # If every item is missed at one half, the bound of one miss fewer is the last one; the recall is then 0.
+    return np.where(missed < len(low), low[np.minimum(missed, len(low) - 1)], 0.0)
+
+
 def missed_patient_threshold(scores: np.ndarray, max_share: float) -> float:
     """Threshold that bounds the proportion of patients with missed PHI.
 

@@ -123,6 +123,13 @@ def marginals_on_held_out(
     return kept, HeldOut(joined, held_tags, patients[rows])
 
 
+def held_out_rows(plan: HoldOutPlan, n: int, groups: np.ndarray | None) -> np.ndarray:
+    """Numbers of the sentences that `marginals_on_held_out` will hold out, known before the training."""
+    if isinstance(plan.cv, str):
+        return np.arange(n)
+    return np.concatenate([held for _, held in _splits(plan, n, groups)])
+
+
 def fit_on(estimator: Any, X: Any, tags: Any, groups: np.ndarray | None) -> Any:
     """Fit a clone of the estimator. Patients are passed to estimators that accept groups."""
     copy = clone(estimator)

@@ -50,7 +50,7 @@ class NoteDeidentifier(BaseEstimator):
 
     Parameters
     ----------
-    estimator : estimator, default=DeidTagger()
+    estimator : estimator, default=DeidTagger(context="block")
         Tagger, or a pipeline that ends with a tagger. You can pass a fitted estimator and skip `fit`.
     batch_size : int, default=64
         Number of notes that are tagged together. Larger batches are faster up to a point and need more memory.
@@ -125,7 +125,7 @@ class NoteDeidentifier(BaseEstimator):
         corpus = corpus if isinstance(corpus, Corpus) else Corpus(corpus)
         self.segmenter_ = _fitted_segmenter(self.segmenter, corpus)
         data = corpus.to_sentences(segmenter=_Checked(self.segmenter_))
-        estimator = default_tagger() if self.estimator is None else clone(self.estimator)
+        estimator = default_tagger(context="block") if self.estimator is None else clone(self.estimator)
         self.estimator_ = estimator.fit(data.X, data.y, **group_parameters(estimator, data.groups))
         self.alignment_report_, self.border_counts_ = data.report, data.border_counts()
         self.categories_ = {s.label: s.category for document in corpus for s in document.spans if s.category}
@@ -404,11 +404,11 @@ class NoteDeidentifier(BaseEstimator):
         return spans
 
 
-def default_tagger() -> Any:
-    """Build a `DeidTagger` with default parameters. The import of torch is lazy because torch loads slowly."""
+def default_tagger(**parameters: Any) -> Any:
+    """Build a `DeidTagger`, by default with default parameters. The import of torch is lazy because torch loads slowly."""
     from .tagger import DeidTagger
 
-    return DeidTagger()
+    return DeidTagger(**parameters)
 
 
 def group_parameters(estimator: Any, groups: np.ndarray) -> dict[str, np.ndarray]:

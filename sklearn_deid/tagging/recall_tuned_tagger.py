@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Collection
 from numbers import Real
 from typing import Any
@@ -11,8 +12,10 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from .._compat import HasMethods, Interval, StrOptions, check_constraints
-from ..metrics import missed_patient_threshold, recall_threshold
-from ..sequences import RaggedArray, check_groups, check_sequences, check_tags, object_rows
+from ..exceptions import LowPrecisionWarning
+from ..metrics import missed_patient_threshold, reachable_recall, recall_threshold
+from ..sequences import RaggedArray, TokenSequences, check_groups, check_sequences, check_tags, object_rows
+from ..text import repair_tags
 from .held_out import (
     PLAN_CONSTRAINTS,
     DecisionReport,
@@ -21,6 +24,7 @@ from .held_out import (
     direct_identifiers,
     fit_on,
     gold_items,
+    held_out_rows,
     labels_in,
     marginals_on_held_out,
     measure_decision,
@@ -29,9 +33,14 @@ from .held_out import (
 )
 from .marginals import TokenTagger, read_marginals, tag_columns
 from .note_deidentifier import default_tagger
+from .price_curve import PriceCurve, curve_of
 
 # Highest threshold that `fit` chooses: the estimator never tags less than the tagger would with a bias of 0.
 _OWN_DECISION = 0.5
+# cv="auto"
+_FOLDS, _ONE_SET, _MANY_PATIENTS = 5, 0.25, 300
+# Confidence of the price curve if the target is without a margin.
+_CONFIDENCE = 0.95
 
 
 class RecallTunedTagger(TokenTagger, BaseEstimator):
@@ -70,15 +79,21 @@ class RecallTunedTagger(TokenTagger, BaseEstimator):
         Labels of direct identifiers, for ``max_missed_patients``. "auto" means names, contacts, identifiers, streets
         and relatives of the i2b2 2014 and MEDDOCAN schemes, and every label that is in neither scheme. None means all
         labels.
-    cv : float in (0, 1), int, splitter or "prefit", default=0.25
+    min_precision : float in [0, 1), default=0.8
+        Precision of tagged tokens on the held-out patients below which `fit` warns. The warning names the highest
+        target that keeps the precision. 0 never warns.
+    cv : "auto", float in (0, 1), int, splitter or "prefit", default="auto"
         Plan of the held-out patients. A float is the proportion of patients to hold out, an int is the number of folds
-        of patients, and a splitter is used as in scikit-learn. With ``"prefit"``, ``estimator`` is already fitted and
-        is not trained again, and all of X is held out. X must then hold other patients than the training data of the
-        estimator. To clone a `RecallTunedTagger` with a fitted estimator, wrap the estimator in scikit-learn's
+        of patients (cross-fitting), and a splitter is used as in scikit-learn. "auto" means five folds for fewer than
+        300 patients, so that every patient shows the recall, and 0.25 for more patients. With ``max_missed_patients``,
+        "auto" means 0.25, because the bound needs one held-out set. With ``"prefit"``, ``estimator`` is already fitted
+        and is not trained again, and all of X is held out. X must then hold other patients than the training data of
+        the estimator. To clone a `RecallTunedTagger` with a fitted estimator, wrap the estimator in scikit-learn's
         `FrozenEstimator`.
-    refit : bool, default=False
-        Whether to train the tagger again on all patients after the threshold is chosen. Required with several folds.
-        Other taggers than the final tagger then determine the threshold, so that the guarantee is only empirical.
+    refit : bool or "auto", default="auto"
+        Whether to train the tagger again on all patients after the threshold is chosen. "auto" means True with several
+        folds, which require it, and False otherwise. With True, other taggers than the final tagger determine the
+        threshold, so that the guarantee is only empirical.
     n_jobs : int or None, default=None
         Number of folds that are trained in parallel.
     random_state : int, RandomState or None, default=None
@@ -97,6 +112,8 @@ class RecallTunedTagger(TokenTagger, BaseEstimator):
     report_ : DecisionReport or None
         Recall, precision and proportion of patients with a missed identifier, with 95 % intervals. The report uses the
         same held-out patients as the choice of the threshold. None if no patient was held out.
+    price_curve_ : PriceCurve or None
+        Recall, precision and hidden text at each bias, on the same patients. None if no patient was held out.
 
     Notes
     -----
@@ -108,7 +125,7 @@ class RecallTunedTagger(TokenTagger, BaseEstimator):
     misses a direct identifier of the new patient is then at most ``max_missed_patients``. This bound is exact in finite
     samples and holds for any tagger (Angelopoulos et al. 2022). The probability is a mean over draws of held-out
     patients: the bound is no promise for each single draw. The bound does not apply to patients of another hospital.
-    The bound needs ``groups``, ``refit=False`` and one held-out set.
+    The bound needs ``groups``, ``refit=False`` and one held-out set, as with the defaults.
 
     See Also
     --------
@@ -126,7 +143,7 @@ class RecallTunedTagger(TokenTagger, BaseEstimator):
     >>> X = [["Mr", "Alder", "was", "seen"], ["No", "pain"]] * 40
     >>> y = [["O", "B-PATIENT", "O", "O"], ["O", "O"]] * 40
     >>> tagger = DeidTagger(hidden_size=16, batch_size=60, max_epochs=15, lr=0.01, random_state=0)
-    >>> tuned = RecallTunedTagger(tagger, target_recall=0.6, random_state=0).fit(X, y)
+    >>> tuned = RecallTunedTagger(tagger, target_recall=0.6, cv=0.25, random_state=0).fit(X, y)
     >>> tuned.decision_bias_, tuned.report_.recall.value
     (0.0, 1.0)
     """
@@ -140,7 +157,10 @@ class RecallTunedTagger(TokenTagger, BaseEstimator):
         "level": [StrOptions({"token", "span"})],
         "binary": ["boolean"],
         "direct_labels": [StrOptions({"auto"}), "array-like", set, frozenset, None],
+        "min_precision": [Interval(Real, 0, 1, closed="left")],
         **PLAN_CONSTRAINTS,
+        "cv": [StrOptions({"auto", "prefit"}), *PLAN_CONSTRAINTS["cv"][1:]],
+        "refit": ["boolean", StrOptions({"auto"})],
     }
 
     def __init__(
@@ -154,8 +174,9 @@ class RecallTunedTagger(TokenTagger, BaseEstimator):
         level: str = "token",
         binary: bool = True,
         direct_labels: Collection[str] | str | None = "auto",
-        cv: Any = 0.25,
-        refit: bool = False,
+        min_precision: float = 0.8,
+        cv: Any = "auto",
+        refit: Any = "auto",
         n_jobs: int | None = None,
         random_state: Any = None,
     ) -> None:
@@ -163,6 +184,7 @@ class RecallTunedTagger(TokenTagger, BaseEstimator):
         self.target_recall, self.max_missed_patients = target_recall, max_missed_patients
         self.decision_bias, self.confidence = decision_bias, confidence
         self.level, self.binary, self.direct_labels = level, binary, direct_labels
+        self.min_precision = min_precision
         self.cv, self.refit, self.n_jobs, self.random_state = cv, refit, n_jobs, random_state
 
     def fit(self, X: Any, y: Any, *, groups: Any = None) -> RecallTunedTagger:
@@ -187,7 +209,13 @@ class RecallTunedTagger(TokenTagger, BaseEstimator):
         SequenceError
             If X and y do not match, or there are too few patients to hold some out.
         ValueError
-            If there are too few held-out patients for the target. The message holds the number of patients needed.
+            If there are too few held-out patients for the target. The message holds the number of patients needed. If
+            even a tagger without a miss could not show the target, the error comes before any training.
+
+        Warns
+        -----
+        LowPrecisionWarning
+            If the precision on the held-out patients is below ``min_precision``.
         """
         check_constraints(self)
         X = check_sequences(X)
@@ -195,15 +223,17 @@ class RecallTunedTagger(TokenTagger, BaseEstimator):
         patients = check_groups(groups, len(X))
         self._check_aim(patients)
         self.report_: DecisionReport | None = None
+        self.price_curve_: PriceCurve | None = None
         estimator = default_tagger() if self.estimator is None else self.estimator
         # A fixed bias needs no held-out patients. A prefit estimator must not be trained again.
-        if self.decision_bias is not None and not isinstance(self.cv, str):
+        if self.decision_bias is not None and self.cv != "prefit":
             self.estimator_ = fit_on(estimator, X, tags, patients)
             self._labels = labels_in(self.estimator_.classes_)
             self.decision_bias_ = float(self.decision_bias)
         else:
             # With cv="prefit" nothing is trained here, and all given patients count as held out.
-            plan = HoldOutPlan(self.cv, self.refit, self.n_jobs, self.random_state)
+            plan = self._plan(len(X) if patients is None else len(np.unique(patients)))
+            self._check_reachable(tags, patients, plan)
             self.estimator_, held = marginals_on_held_out(estimator, X, tags, patients, plan)
             self._labels = labels_in(self.estimator_.classes_)
             self._decide(held)
@@ -259,6 +289,30 @@ class RecallTunedTagger(TokenTagger, BaseEstimator):
         if self.max_missed_patients is not None and self.decision_bias is None and patients is None:
             raise ValueError("'max_missed_patients' needs the patient of each sentence: fit(X, y, groups=patients).")
 
+    def _plan(self, n_patients: int) -> HoldOutPlan:
+        """Plan of the held-out patients, without "auto"."""
+        cv = self.cv
+        if isinstance(cv, str) and cv == "auto":
+            one_set = self.max_missed_patients is not None or n_patients >= _MANY_PATIENTS
+            cv = _ONE_SET if one_set else max(2, min(_FOLDS, n_patients))
+        refit = not isinstance(cv, (float, str)) if isinstance(self.refit, str) else self.refit
+        return HoldOutPlan(cv, refit, self.n_jobs, self.random_state)
+
+    def _check_reachable(self, tags: TokenSequences, patients: np.ndarray | None, plan: HoldOutPlan) -> None:
+        """Refuse a target before the training if the held-out patients could not show it without any miss."""
+        if self.target_recall is None or self.confidence is None or self.decision_bias is not None:
+            return
+        rows = held_out_rows(plan, len(tags), patients)
+        kinds = [tag for row in tags[rows] for tag in repair_tags(row)]
+        n_items = sum(tag != "O" if self.level == "token" else tag[0] == "B" for tag in kinds)
+        best = reachable_recall(n_items, self.confidence)
+        if n_items and best < self.target_recall:
+            raise ValueError(
+                f"A recall of {self.target_recall:g} cannot be shown with confidence {self.confidence:g} on {n_items} "
+                f"{self.level}s of PHI of the held-out patients: without any missed {self.level} the bound would be "
+                f"{best:.4f}. Annotate more patients, or lower the target or the confidence."
+            )
+
     def _decide(self, held: HeldOut) -> None:
         """Choose the threshold and compute the report on the held-out patients."""
         direct = direct_identifiers(labels_in(held.tags.data), self.direct_labels)
@@ -274,6 +328,22 @@ class RecallTunedTagger(TokenTagger, BaseEstimator):
             # A lower threshold never loses a token, so that the lowest of the thresholds satisfies all conditions.
             self.decision_bias_ = _bias_of(min(thresholds))
         self.report_ = measure_decision(held, self.decision_bias_, items, direct)
+        if len(items[0]):
+            self.price_curve_ = curve_of(held, items, self.confidence or _CONFIDENCE)
+            self._warn_of_price(self.report_.precision.value, self.price_curve_)
+
+    def _warn_of_price(self, precision: float, curve: PriceCurve) -> None:
+        """Warn if the precision on the held-out patients is below the parameter."""
+        if not precision < self.min_precision:
+            return
+        best = curve.best_target(self.min_precision)
+        offer = "no target keeps it" if best is None else f"target_recall={np.floor(1000 * best) / 1000:g} keeps it"
+        warnings.warn(
+            f"The precision on the held-out patients is {precision:.2f}, below min_precision={self.min_precision:g}; "
+            f"{offer}. The attribute 'price_curve_' shows the price of recall.",
+            LowPrecisionWarning,
+            stacklevel=3,
+        )
 
 
 def _bias_of(threshold: float) -> float:

@@ -97,13 +97,14 @@ class DeidTagger(TokenTagger, SequenceNet):
     n_layers : int or "auto", default="auto"
         Number of layers. With "gru-gru" and "lstm-gru", number of two-layer stacks. "auto" is 4 for self-attention and
         1 for the other encoders. Friedrich et al. (2019) used 2 layers of 128 units.
-    context : {"sentence", "window", "document"} or ContextWindow, default="sentence"
-        Text that the encoder reads to tag a sentence. "sentence" is the sentence alone, "window" means
-        ``ContextWindow()`` and adds two sentences on either side, "document" is the whole document. The loss and the
-        predictions cover each sentence once; neighbouring sentences are input only. "window" and "document" need the
-        document of each sentence. `Corpus.to_sentences` and `NoteDeidentifier` provide the documents; use
-        `TokenSequences.with_documents` for other data. With "document" the encoder reads every token once, with
-        "window" once for each window that contains the token.
+    context : {"sentence", "block", "window", "document"}, ContextBlock or ContextWindow, default="sentence"
+        Text that the encoder reads to tag a sentence. "sentence" is the sentence alone. "block" means
+        ``ContextBlock()``: consecutive sentences of up to 64 tokens, which the default tagger of `NoteDeidentifier`
+        reads. "window" means ``ContextWindow()`` and adds two sentences on either side, "document" is the whole
+        document. The loss and the predictions cover each sentence once; neighbouring sentences are input only. All
+        values except "sentence" need the document of each sentence. `Corpus.to_sentences` and `NoteDeidentifier`
+        provide the documents; use `TokenSequences.with_documents` for other data. With "block" and "document" the
+        encoder reads every token once, with "window" once for each window that contains the token.
     dropout : float in [0, 1), Dropout or "auto", default="auto"
         Variational dropout before, between and after the layers. A float sets all three rates. "auto" means
         ``Dropout()`` with the rates 0.25, 0.25 and 0.5.

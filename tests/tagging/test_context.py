@@ -25,6 +25,21 @@ def dataset_of(case, size):
     return documents, SentenceDataset(offsets, vectors=vectors, tags=tags, units=units)
 
 
+@given(CASES, st.integers(1, 9))
+def test_blocks_are_runs_of_one_document_and_as_long_as_they_may_be(case, size):
+    documents, lengths = map(np.array, zip(*case, strict=True))
+    units = ContextUnits.blocks(documents, lengths, size)
+    blocks = [units.rows[a:b].tolist() for a, b in zip(units.offsets[:-1], units.offsets[1:], strict=True)]
+    assert [row for block in blocks for row in block] == np.argsort(documents, kind="stable").tolist()
+    assert units.tagged.all() and all(blocks)
+    for block, following in zip(blocks, [*blocks[1:], None], strict=True):
+        assert len(set(documents[block])) == 1
+        total = int(lengths[block].sum())
+        assert total <= size or len([row for row in block if lengths[row]]) == 1
+        if following is not None and documents[following[0]] == documents[block[0]]:
+            assert total + lengths[following[0]] > size
+
+
 @settings(max_examples=150, deadline=None)
 @given(CASES, st.sampled_from([None, 1, 2]), st.randoms(use_true_random=False))
 def test_batches_are_what_is_put_together_by_hand(case, size, random):

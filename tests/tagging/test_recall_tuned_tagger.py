@@ -15,8 +15,15 @@ from sklearn.model_selection import GridSearchCV, GroupKFold
 from sklearn.pipeline import Pipeline
 
 from sklearn_deid import Corpus, DeidTagger, Document, NoteDeidentifier, RecallTunedTagger, RuleTagger, Span
-from sklearn_deid.exceptions import SequenceError
-from sklearn_deid.metrics import phi_precision_score, phi_recall_score
+from sklearn_deid.exceptions import LowPrecisionWarning, SequenceError
+from sklearn_deid.metrics import (
+    phi_precision_score,
+    phi_recall_score,
+    reachable_recall,
+    recall_lower_bounds,
+    recall_threshold,
+)
+from sklearn_deid.tagging import price_curve
 from sklearn_deid.tagging.marginals import PhiMarginals
 from sklearn_deid.text import is_allowed, split_tag
 
@@ -197,7 +204,7 @@ class TestWhoIsHeldOut:
     def test_seeds(self):
         X, y, groups = make_patients(30, np.random.default_rng(3))
         held = [
-            RecallTunedTagger(Oracle(), target_recall=0.5, random_state=seed).fit(X, y, groups=groups).report_
+            RecallTunedTagger(Oracle(), target_recall=0.5, cv=0.25, random_state=seed).fit(X, y, groups=groups).report_
             for seed in (0, 0, 1)
         ]
         assert held[0] == held[1] != held[2]
@@ -209,6 +216,78 @@ class TestWhoIsHeldOut:
         shown = prefit(decision_bias=1.5).fit(X, y, groups=groups)
         assert shown.report_.decision_bias == 1.5
         assert_rows_equal(tuned.predict(X), shown.predict(X))
+
+
+class TestFewNotes:
+    def test_auto_cross_fits_few_patients_and_holds_out_one_set_of_many(self, patients):
+        X, y, groups = patients
+        tuned = RecallTunedTagger(Oracle(), target_recall=0.5, random_state=0).fit(X, y, groups=groups)
+        assert (tuned.report_.n_patients, tuned.estimator_.n_seen_) == (150, 150)
+        bounded = RecallTunedTagger(Oracle(), target_recall=None, max_missed_patients=0.3, min_precision=0)
+        bounded.fit(X, y, groups=groups)
+        assert (bounded.report_.n_patients, bounded.estimator_.n_seen_) == (38, 112)
+        many = make_patients(300, np.random.default_rng(1), n_tokens=3)
+        tuned = RecallTunedTagger(Oracle(), target_recall=0.5, random_state=0).fit(many[0], many[1], groups=many[2])
+        assert (tuned.report_.n_patients, tuned.estimator_.n_seen_) == (75, 225)
+
+    @pytest.mark.parametrize("cv", ["auto", 0.25, "prefit"])
+    def test_a_target_that_cannot_be_shown_is_refused_before_the_training(self, patients, cv):
+        class Untrained(Oracle):
+            def fit(self, X, y, *, groups=None):
+                raise AssertionError("trained")
+
+        X, y, groups = patients
+        rows = slice(0, 20)
+        held = {"auto": range(20), "prefit": range(20), 0.25: None}[cv]
+        tagger = Oracle().fit([], []) if cv == "prefit" else Untrained()
+        with pytest.raises(ValueError, match="without any missed token the bound would be") as caught:
+            RecallTunedTagger(tagger, target_recall=0.999, cv=cv, random_state=0).fit(
+                X[rows], y[rows], groups=groups[rows]
+            )
+        if held is not None:
+            n = sum(tag != "O" for i in held for tag in y[i])
+            assert f"on {n} tokens" in str(caught.value) and f"{reachable_recall(n):.4f}" in str(caught.value)
+
+    def test_the_bound_without_a_miss_is_what_the_threshold_accepts(self):
+        scores, patients = np.full(60, 0.9), np.arange(60)
+        best = reachable_recall(60)
+        assert recall_threshold(scores, patients, best - 1e-9) == 0.9
+        with pytest.raises(ValueError, match="cannot be shown"):
+            recall_threshold(scores, patients, best + 1e-9)
+
+    def test_low_precision_warns_and_the_offer_keeps_the_precision(self, patients):
+        X, y, groups = patients
+        with pytest.warns(LowPrecisionWarning, match="below min_precision=0.9") as caught:
+            tuned = prefit(target_recall=0.97, min_precision=0.9).fit(X, y, groups=groups)
+        assert tuned.report_.precision.value < 0.9
+        offered = float(str(caught[0].message).partition("target_recall=")[2].split()[0])
+        again = prefit(target_recall=offered, min_precision=0.9).fit(X, y, groups=groups)
+        assert again.report_.precision.value >= 0.9
+        assert tuned.price_curve_.best_target(1.0) is None
+
+    def test_price_curve_repeats_reports_at_each_bias(self, patients):
+        X, y, groups = patients
+        curve = prefit(target_recall=0.5).fit(X, y, groups=groups).price_curve_
+        assert curve == price_curve(Oracle().fit([], []), X, y, groups=groups)
+        for place in (0, 3, 9):
+            bias = curve.biases[place]
+            fixed = prefit(decision_bias=bias, min_precision=0).fit(X, y, groups=groups)
+            assert curve.recall[place] == pytest.approx(fixed.report_.recall.value)
+            assert curve.precision[place] == pytest.approx(fixed.report_.precision.value)
+            hidden = [tag != "O" for row in fixed.predict(X) for tag in row]
+            assert curve.hidden[place] == pytest.approx(np.mean(hidden))
+            # A target just below the bound chooses this bias or a smaller one.
+            target = curve.reachable[place] - 1e-6
+            assert prefit(target_recall=target, min_precision=0).fit(X, y, groups=groups).decision_bias_ <= bias + 1e-9
+        assert list(curve.reachable) == sorted(curve.reachable) and list(curve.recall) == sorted(curve.recall)
+        assert str(curve).count("\n") == len(curve.biases)
+
+    def test_curve_needs_phi(self):
+        with pytest.raises(ValueError, match="no PHI"):
+            price_curve(Oracle().fit([], []), [["0.1"]], [["O"]])
+        with pytest.raises(ValueError, match="at most 0.5"):
+            recall_lower_bounds(np.ones(3), np.arange(3), np.array([0.6]))
+        assert recall_lower_bounds(np.zeros(3), np.arange(3), np.array([0.5, 0.0])).tolist()[0] == 0
 
 
 class TestMistakes:
@@ -224,7 +303,8 @@ class TestMistakes:
             ({"estimator": RuleTagger()}, "'estimator' parameter"),
             ({"target_recall": None}, "must not be None"),
             ({"max_missed_patients": 0.1}, "needs the patient of each sentence"),
-            ({"cv": 3, "target_recall": 0.3}, "pass refit=True"),
+            ({"cv": 3, "refit": False, "target_recall": 0.3}, "pass refit=True"),
+            ({"min_precision": 1.0}, "'min_precision' parameter"),
             ({"direct_labels": ["AGE"], "target_recall": 0.3}, "labels that y does not hold"),
         ],
     )
@@ -240,6 +320,8 @@ class TestMistakes:
         with pytest.raises(ValueError, match="cannot be shown with confidence"):
             prefit(target_recall=0.999).fit(X, y, groups=groups)
         with pytest.raises(SequenceError, match="at least two patients"):
+            RecallTunedTagger(Oracle(), cv=0.25).fit(X[:1], y[:1])
+        with pytest.raises(SequenceError, match="2 folds need at least 2 patients"):
             RecallTunedTagger(Oracle()).fit(X[:1], y[:1])
         with pytest.raises(SequenceError, match="4 folds need at least 4 patients"):
             RecallTunedTagger(Oracle(), cv=4, refit=True).fit(X[:3], y[:3])
@@ -288,11 +370,13 @@ class TestComposition:
             inner = Oracle().set_fit_request(groups=True)
             tuned = RecallTunedTagger(inner, target_recall=0.5).set_fit_request(groups=True)
             pipe = Pipeline([("same", "passthrough"), ("tag", tuned)]).fit(X, y, groups=groups)
-            assert len(pipe[-1].estimator_.groups_) == 30
+            assert len(pipe[-1].estimator_.groups_) == 40
 
     def test_in_a_note_deidentifier(self):
         notes = Corpus([Document(f"n{i}", "often never seldom", (Span(0, 5, "NAME"),), f"p{i % 9}") for i in range(30)])
-        tagger = RecallTunedTagger(FrozenEstimator(Words().fit([], [])), cv="prefit", decision_bias=1.0)
+        tagger = RecallTunedTagger(
+            FrozenEstimator(Words().fit([], [])), cv="prefit", decision_bias=1.0, min_precision=0
+        )
         deidentifier = NoteDeidentifier(tagger).fit(notes)
         spans = deidentifier.annotate(["often never seldom"])[0]
         assert [(span.start, span.confidence) for span in spans] == [(0, pytest.approx(0.9)), (12, pytest.approx(0.4))]

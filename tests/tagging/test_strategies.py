@@ -8,7 +8,7 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import Pipeline
 
 from sklearn_deid import DeidTagger, PretrainedEncoder
-from sklearn_deid.tagging import ContextWindow, CRFHead, Dropout, RecallWeight, SelfAttention, SoftmaxHead
+from sklearn_deid.tagging import ContextBlock, ContextWindow, CRFHead, Dropout, RecallWeight, SelfAttention, SoftmaxHead
 from sklearn_deid.tagging.strategies import plain_parameters, strategy
 
 from .conftest import SMALL, assert_rows_equal
@@ -28,9 +28,10 @@ OBJECTS = [
     SoftmaxHead(3),
     Dropout(0.1),
     ContextWindow(1),
+    ContextBlock(9),
     RecallWeight(2, "batch"),
 ]
-NAMES = ["encoder", "head", "head", "dropout", "context", "recall_weight"]
+NAMES = ["encoder", "head", "head", "dropout", "context", "context", "recall_weight"]
 
 
 @pytest.mark.parametrize(("name", "short", "long"), list(SAME.values()), ids=list(SAME))
@@ -86,6 +87,7 @@ def test_search_over_settings(sentences):
         ({"head": SoftmaxHead(projection_size=0)}, "The 'projection_size' parameter of SoftmaxHead must be"),
         ({"head": Dropout()}, "The 'head' parameter of DeidTagger must be"),
         ({"context": ContextWindow(size=0)}, "The 'size' parameter of ContextWindow must be"),
+        ({"context": ContextBlock(size=0)}, "The 'size' parameter of ContextBlock must be"),
         ({"encoder": SelfAttention(n_heads=0)}, "The 'n_heads' parameter of SelfAttention must be"),
         ({"encoder": "pretrained"}, "The 'encoder' parameter of DeidTagger must be"),
         ({"recall_weight": RecallWeight(0.5)}, "The 'weight' parameter of RecallWeight must be"),

@@ -1,0 +1,101 @@
+"""Figure of the price of recall."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ..tagging import PriceCurve, RecallTunedTagger
+from .drawing import GRAY, axes_or_new, line_style
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure, SubFigure
+
+
+class RecallPriceDisplay:
+    """Precision and proportion of hidden text against the recall, one point for each decision bias.
+
+    Parameters
+    ----------
+    curve : PriceCurve
+        Result of :func:`sklearn_deid.tagging.price_curve`.
+
+    Attributes
+    ----------
+    ax_ : matplotlib Axes
+        Axes of the figure.
+    figure_ : matplotlib Figure
+        Figure that holds the axes.
+    lines_ : list of matplotlib Line2D
+        Precision against the recall, precision against the recall that the patients show, and hidden text.
+
+    Examples
+    --------
+    >>> from matplotlib import pyplot
+    >>> from sklearn_deid.tagging import PriceCurve
+    >>> curve = PriceCurve([0.0, 2.0], [0.9, 0.98], [0.87, 0.96], [0.95, 0.7], [0.1, 0.14])
+    >>> display = RecallPriceDisplay.from_curve(curve).plot()
+    >>> [line.get_label() for line in display.lines_]
+    ['precision', 'precision, at the recall that is shown', 'hidden text']
+    >>> pyplot.close(display.figure_)
+    """
+
+    ax_: Axes
+    figure_: Figure | SubFigure
+
+    def __init__(self, curve: PriceCurve) -> None:
+        self.curve = curve
+
+    @classmethod
+    def from_curve(cls, curve: PriceCurve) -> RecallPriceDisplay:
+        """Create the display of a curve without drawing; call :meth:`plot` to draw."""
+        return cls(curve)
+
+    @classmethod
+    def from_estimator(cls, tuned: RecallTunedTagger) -> RecallPriceDisplay:
+        """Create the display of the held-out patients of a fitted :class:`sklearn_deid.RecallTunedTagger`.
+
+        Raises
+        ------
+        ValueError
+            If the tagger held no patient out.
+        """
+        if tuned.price_curve_ is None:
+            raise ValueError("The tagger held no patient out and has no price curve.")
+        return cls(tuned.price_curve_)
+
+    def plot(self, ax: Axes | None = None) -> RecallPriceDisplay:
+        """Draw the curve.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+            Axes to draw on. ``None`` creates a new figure.
+
+        Returns
+        -------
+        RecallPriceDisplay
+            This object.
+
+        Raises
+        ------
+        MissingDependencyError
+            If matplotlib is not installed.
+        """
+        drawn, self.figure_ = axes_or_new(ax)
+        self.ax_, curve = drawn, self.curve
+        style = line_style(0)
+        self.lines_ = [
+            *drawn.plot(curve.recall, curve.precision, label="precision", linewidth=1.2, **style),
+            *drawn.plot(
+                curve.reachable, curve.precision, ":", color=GRAY, label="precision, at the recall that is shown"
+            ),
+            *drawn.plot(curve.recall, curve.hidden, label="hidden text", linewidth=1.2, **line_style(1)),
+        ]
+        drawn.set_xlabel("Recall on held-out patients")
+        drawn.set_ylabel("Share of tokens")
+        drawn.set_ylim(-0.03, 1.03)
+        drawn.grid(True, color="0.9", linewidth=0.6)
+        drawn.set_axisbelow(True)
+        drawn.legend()
+        return self
