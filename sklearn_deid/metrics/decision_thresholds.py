@@ -137,11 +137,22 @@ def recall_lower_bounds(
         raise ValueError("The held-out patients have no PHI: no recall can be measured on them.")
     if (thresholds > 0.5).any():
         raise ValueError("Thresholds must be at most 0.5.")
-    # A target of 1 allows no miss, so that the bounds reach to the misses at a threshold of one half.
-    low = _lower_bounds(ordered, patient, 1.0, float(norm.ppf(confidence)))
     missed = np.searchsorted(ordered, thresholds, side="left")
-    # If every item is missed at one half, the bound of one miss fewer is the last one; the recall is then 0.
-    return np.where(missed < len(low), low[np.minimum(missed, len(low) - 1)], 0.0)
+    z = float(norm.ppf(confidence))
+    return np.array([_largest_target(ordered, patient, int(k), z) for k in missed])
+
+
+def _largest_target(ordered: np.ndarray, patient: np.ndarray, missed: int, z: float) -> float:
+    """Largest target that `recall_threshold` accepts with so many missed items."""
+    target = 1.0
+    # The bound of a lower target looks at more misses for its design effect, and is never higher: the sequence falls.
+    for _ in range(20):
+        low = _lower_bounds(ordered, patient, target, z)
+        bound = float(low[missed]) if missed < len(low) else 0.0
+        if bound >= target:
+            return target
+        target = bound
+    return 0.0
 
 
 def missed_patient_threshold(scores: np.ndarray, max_share: float) -> float:

@@ -18,7 +18,7 @@ class RecallPriceDisplay:
     Parameters
     ----------
     curve : PriceCurve
-        Result of :func:`sklearn_deid.tagging.price_curve`.
+        Result of :func:`sklearn_deid.tagging.PriceCurve.from_tagger`.
 
     Attributes
     ----------

@@ -405,7 +405,7 @@ class NoteDeidentifier(BaseEstimator):
 
 
 def default_tagger(**parameters: Any) -> Any:
-    """Build a `DeidTagger`, by default with default parameters. The import of torch is lazy because torch loads slowly."""
+    """Build a `DeidTagger`. The import of torch is lazy because torch loads slowly."""
     from .tagger import DeidTagger
 
     return DeidTagger(**parameters)
