@@ -123,10 +123,10 @@ def _show_scores(deidentifier: Any, held_out: Corpus, label_scheme: str | None) 
     print(deid_report(held_out, predict_corpus(deidentifier, held_out), label_scheme=label_scheme), end="\n\n")
     data = held_out.to_sentences(segmenter=deidentifier.segmenter_)
     if any(tag != "O" for row in data.y for tag in row):
-        from ..tagging.price_curve import PriceCurve
+        from ..tagging.measured_price import recall_price
 
         print("The price of recall: a target recall that these patients show, and what it would cost\n")
-        print(PriceCurve.from_tagger(deidentifier.estimator_, data.X, data.y, groups=data.groups), end="\n\n")
+        print(recall_price(deidentifier.estimator_, data.X, data.y, groups=data.groups), end="\n\n")
 
 
 def _size(corpus: Corpus) -> str:

@@ -19,6 +19,7 @@ from .decision_thresholds import (
 from .estimate import Estimate
 from .leaks import Leak, LeakList, leak_list
 from .pairing import Pairing, count_sentences, infer_label_scheme, pair_documents
+from .price_curve import PriceCurve
 from .report import deid_report
 from .robustness import RobustnessRow, RobustnessTable, robustness_table
 from .scorers import PHI_SCORERS, get_scorer, make_phi_scorer
@@ -38,6 +39,7 @@ __all__ = [
     "Leak",
     "LeakList",
     "Pairing",
+    "PriceCurve",
     "ReliabilityCurve",
     "RobustnessRow",
     "RobustnessTable",

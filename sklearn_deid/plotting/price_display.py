@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from ..tagging import PriceCurve, RecallTunedTagger
+from ..metrics import PriceCurve
 from .drawing import GRAY, axes_or_new, line_style
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ class RecallPriceDisplay:
     Parameters
     ----------
     curve : PriceCurve
-        Result of :func:`sklearn_deid.tagging.PriceCurve.from_tagger`.
+        Result of :func:`sklearn_deid.tagging.recall_price`.
 
     Attributes
     ----------
@@ -32,7 +32,7 @@ class RecallPriceDisplay:
     Examples
     --------
     >>> from matplotlib import pyplot
-    >>> from sklearn_deid.tagging import PriceCurve
+    >>> from sklearn_deid.metrics import PriceCurve
     >>> curve = PriceCurve([0.0, 2.0], [0.9, 0.98], [0.87, 0.96], [0.95, 0.7], [0.1, 0.14])
     >>> display = RecallPriceDisplay.from_curve(curve).plot()
     >>> [line.get_label() for line in display.lines_]
@@ -52,7 +52,7 @@ class RecallPriceDisplay:
         return cls(curve)
 
     @classmethod
-    def from_estimator(cls, tuned: RecallTunedTagger) -> RecallPriceDisplay:
+    def from_estimator(cls, tuned: Any) -> RecallPriceDisplay:
         """Create the display of the held-out patients of a fitted :class:`sklearn_deid.RecallTunedTagger`.
 
         Raises

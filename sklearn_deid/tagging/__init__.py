@@ -23,7 +23,7 @@ __all__, __getattr__, __dir__ = lazy_names(
         "note_deidentifier": "NoteDeidentifier",
         "pretrained_encoder": "PretrainedEncoder",
         "pretrained_network": "PretrainedTokenEncoder SpecialPieces piece_windows",
-        "price_curve": "PriceCurve",
+        "measured_price": "recall_price",
         "recall_tuned_tagger": "RecallTunedTagger",
         "recall_weight": "RECALL_FORMS RecallWeight",
         "rule_tagger": "RuleTagger",

@@ -446,7 +446,7 @@ def _fitted_segmenter(segmenter: Any, corpus: Corpus) -> Any:
         segmenter = LearnedSegmenter() if segmenter == "learned" else RuleSegmenter()
     if not hasattr(segmenter, "fit"):
         return segmenter
-    return clone(segmenter).fit([document.text for document in corpus], groups=corpus.groups)
+    return clone(segmenter, safe=False).fit([document.text for document in corpus], groups=corpus.groups)
 
 
 def _text_of(item: Any) -> Any:

@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._compat import HasMethods, Interval, StrOptions, check_constraints
 from ..exceptions import LowPrecisionWarning
-from ..metrics import missed_patient_threshold, reachable_recall, recall_threshold
+from ..metrics import PriceCurve, missed_patient_threshold, reachable_recall, recall_threshold
 from ..sequences import RaggedArray, TokenSequences, check_groups, check_sequences, check_tags, object_rows
 from ..text import repair_tags
 from .held_out import (
@@ -32,8 +32,8 @@ from .held_out import (
     threshold_of,
 )
 from .marginals import TokenTagger, read_marginals, tag_columns
+from .measured_price import curve_of
 from .note_deidentifier import default_tagger
-from .price_curve import PriceCurve, curve_of
 
 # Highest threshold that `fit` chooses: the estimator never tags less than the tagger would with a bias of 0.
 _OWN_DECISION = 0.5

@@ -9,8 +9,6 @@ from math import exp, log
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator
-from sklearn.utils.validation import check_is_fitted
 
 from .segmentation import Segmentation, bounded
 from .sentences import AFTER_FINAL, FINALS, final_mark, is_caseless, line_starts, sentence_ranges, starts_sentence
@@ -30,7 +28,7 @@ _THRESHOLD, _P_ABBREVIATION = 0.3, 0.5
 _FEWEST_PATIENTS = 2
 
 
-class LearnedSegmenter(BaseEstimator):
+class LearnedSegmenter:
     """Split notes into tokens and sentences; learn from unannotated notes where a full stop ends a sentence.
 
     A full stop ends a sentence only with two proofs. First, the word before the full stop is no abbreviation: the notes
@@ -117,7 +115,7 @@ class LearnedSegmenter(BaseEstimator):
         Segmentation
             Tokens and sentences of the note. No sentence has more than 2,000 tokens.
         """
-        check_is_fitted(self)
+        self._check_fitted()
         own, caseless = _counts(text), is_caseless(text)
         ends = [
             end
@@ -129,7 +127,7 @@ class LearnedSegmenter(BaseEstimator):
 
     def to_state(self) -> dict[str, Any]:
         """Counts as JSON values, for a saved model."""
-        check_is_fitted(self)
+        self._check_fitted()
         return {"words": self.words_.astype("<u4").tobytes().hex(), "full_stop_rate": self.full_stop_rate_}
 
     @classmethod
@@ -194,8 +192,12 @@ class LearnedSegmenter(BaseEstimator):
         # Abbreviations are short.
         return 2 * ratio * exp(-len(word)) >= _THRESHOLD
 
-    def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "words_")
+    def _check_fitted(self) -> None:
+        if not hasattr(self, "words_"):
+            # Splitting notes must not load scikit-learn, and so must importing this file.
+            from sklearn.exceptions import NotFittedError
+
+            raise NotFittedError("This LearnedSegmenter is not fitted: call fit with notes.")
 
 
 _STOPPED, _PLAIN, _LOWER, _CAPITAL = range(4)

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from sklearn_deid import RecallTunedTagger
+from sklearn_deid.metrics import PriceCurve
 from sklearn_deid.plotting import RecallPriceDisplay
-from sklearn_deid.tagging import PriceCurve
 
 CURVE = PriceCurve([0.0, 1.0, 2.0], [0.9, 0.95, 0.98], [0.87, 0.93, 0.96], [0.95, 0.9, 0.7], [0.1, 0.11, 0.14])
 

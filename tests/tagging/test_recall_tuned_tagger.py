@@ -23,7 +23,7 @@ from sklearn_deid.metrics import (
     recall_lower_bounds,
     recall_threshold,
 )
-from sklearn_deid.tagging import PriceCurve
+from sklearn_deid.tagging import recall_price
 from sklearn_deid.tagging.marginals import PhiMarginals
 from sklearn_deid.text import is_allowed, split_tag
 
@@ -268,7 +268,7 @@ class TestFewNotes:
     def test_price_curve_repeats_reports_at_each_bias(self, patients):
         X, y, groups = patients
         curve = prefit(target_recall=0.5).fit(X, y, groups=groups).price_curve_
-        assert curve == PriceCurve.from_tagger(Oracle().fit([], []), X, y, groups=groups)
+        assert curve == recall_price(Oracle().fit([], []), X, y, groups=groups)
         for place in (0, 3, 9):
             bias = curve.biases[place]
             fixed = prefit(decision_bias=bias, min_precision=0).fit(X, y, groups=groups)
@@ -284,7 +284,7 @@ class TestFewNotes:
 
     def test_curve_needs_phi(self):
         with pytest.raises(ValueError, match="no PHI"):
-            PriceCurve.from_tagger(Oracle().fit([], []), [["0.1"]], [["O"]])
+            recall_price(Oracle().fit([], []), [["0.1"]], [["O"]])
         with pytest.raises(ValueError, match="at most 0.5"):
             recall_lower_bounds(np.ones(3), np.arange(3), np.array([0.6]))
         assert recall_lower_bounds(np.zeros(3), np.arange(3), np.array([0.5, 0.0])).tolist()[0] == 0

@@ -1,0 +1,54 @@
+"""`PriceCurve`: recall, precision and hidden text at each decision bias, on held-out patients."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class PriceCurve:
+    """Price of recall: one point for each decision bias, measured on held-out patients.
+
+    Parameters
+    ----------
+    biases : sequence of float
+        Decision biases in ascending order, added to the log odds of PHI.
+    recall : sequence of float
+        Proportion of PHI tokens or spans that are found.
+    reachable : sequence of float
+        Lower confidence bound of the recall: the highest ``target_recall`` that the held-out patients show at the bias.
+    precision : sequence of float
+        Proportion of tagged tokens that are PHI of any label; NaN if no token is tagged.
+    hidden : sequence of float
+        Proportion of all tokens that are tagged.
+
+    Examples
+    --------
+    >>> curve = PriceCurve([0.0, 2.0], [0.9, 0.98], [0.87, 0.96], [0.95, 0.7], [0.1, 0.14])
+    >>> curve.best_target(min_precision=0.8), curve.best_target(min_precision=0.99)
+    (0.87, None)
+    >>> print(curve)
+    bias   recall  target  precision  hidden text
+     0.0   90.0 %  87.0 %     95.0 %       10.0 %
+     2.0   98.0 %  96.0 %     70.0 %       14.0 %
+    """
+
+    biases: Sequence[float]
+    recall: Sequence[float]
+    reachable: Sequence[float]
+    precision: Sequence[float]
+    hidden: Sequence[float]
+
+    def best_target(self, min_precision: float) -> float | None:
+        """Highest ``target_recall`` that keeps a precision, or None if no bias keeps the precision."""
+        points = zip(self.reachable, self.precision, strict=True)
+        return max((target for target, precision in points if precision >= min_precision), default=None)
+
+    def __str__(self) -> str:
+        rows = zip(self.biases, self.recall, self.reachable, self.precision, self.hidden, strict=True)
+        lines = [
+            f"{bias:4.1f} {100 * recall:6.1f} % {100 * target:5.1f} % {100 * precision:8.1f} % {100 * hidden:10.1f} %"
+            for bias, recall, target, precision, hidden in rows
+        ]
+        return "\n".join(["bias   recall  target  precision  hidden text", *lines])
