@@ -266,7 +266,8 @@ def _lower_bounds(scores: np.ndarray, patient: np.ndarray, target: float, z: flo
     # With few misses the variance is hardly measurable, so the largest effect at more misses replaces the own effect.
     effect = np.maximum.accumulate(effect[::-1])[::-1]
     k = np.arange(most + 1)
-    trials = np.minimum(n, n / effect)
+    # An effect below 1, also of 0 if all patients miss the same share, adds no trials.
+    trials = n / np.maximum(effect, 1.0)
     p = 1 - k / n
     # The bound must not rise with the number of misses: if the target fails at k misses, the target fails at k + 1.
     return np.minimum.accumulate(wilson_interval(p, trials, z)[0])

@@ -139,7 +139,9 @@ CASES = {
         grid={"one__lr": [0.1]},
     ),
     "RecallTunedTagger": Case(
-        lambda: RecallTunedTagger(tiny_tagger(), target_recall=0.5, confidence=None, random_state=0),
+        lambda: RecallTunedTagger(
+            tiny_tagger(), target_recall=0.5, confidence=None, cv=0.25, min_precision=0, random_state=0
+        ),
         ("target_recall", 2.0),
         grid={"target_recall": [0.6]},
     ),
@@ -147,7 +149,7 @@ CASES = {
         lambda: TemperatureScaledTagger(tiny_tagger(), random_state=0), ("refit", "x"), grid={"estimator__lr": [0.1]}
     ),
     "NoteDeidentifier": Case(
-        lambda: NoteDeidentifier(tiny_tagger()),
+        lambda: NoteDeidentifier(tiny_tagger(), segmenter="rules"),
         ("batch_size", 0),
         fit=fit_notes,
         output=lambda estimator, texts: estimator.annotate(texts),

@@ -47,7 +47,7 @@ ADAPTED = {
     "HybridTagger": RowsAsSentences(HybridTagger(RULES, NearestTag()), words=True),
     "VotingTagger": RowsAsSentences(VotingTagger([("one", NearestTag()), ("two", NearestTag())])),
     "RecallTunedTagger": RowsAsSentences(
-        RecallTunedTagger(NearestTag(), target_recall=0.5, confidence=None, random_state=0)
+        RecallTunedTagger(NearestTag(), target_recall=0.5, confidence=None, min_precision=0, random_state=0)
     ),
     "TemperatureScaledTagger": RowsAsSentences(TemperatureScaledTagger(NearestTag(), random_state=0)),
     "NeighborPseudonymizer": RowsAsWords(NeighborPseudonymizer(n_neighbors=5, **MOVER)),

@@ -287,6 +287,9 @@ class TestFewNotes:
             recall_price(Oracle().fit([], []), [["0.1"]], [["O"]])
         with pytest.raises(ValueError, match="at most 0.5"):
             recall_lower_bounds(np.ones(3), np.arange(3), np.array([0.6]))
+        # Two patients who miss the same share have no variance between them.
+        even = recall_lower_bounds(np.array([0.1, 0.9] * 2), np.array(["p", "p", "q", "q"]), np.array([0.5]))
+        assert 0 < even[0] < 0.5
         assert recall_lower_bounds(np.zeros(3), np.arange(3), np.array([0.5, 0.0])).tolist()[0] == 0
 
 
