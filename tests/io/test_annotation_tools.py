@@ -89,6 +89,11 @@ def test_an_export_of_label_studio(tmp_path):
     assert read_corpus(tmp_path / "export.json")[0] == found
 
 
+def test_settings_beside_notes_are_no_tasks(tmp_path):
+    put(tmp_path, {"n1.txt": "Ann came.", "n1.ann": "T1\tPATIENT 0 3\tAnn", "settings.json": "{}"})
+    assert read_corpus(tmp_path)[0].spans == (Span(0, 3, "PATIENT"),)
+
+
 def test_predictions_of_label_studio_carry_scores(tmp_path):
     write_corpus([NOTE], tmp_path / "tasks.json")
     (task,) = json.loads((tmp_path / "tasks.json").read_text(encoding="utf-8"))

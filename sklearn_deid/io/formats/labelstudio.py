@@ -19,7 +19,7 @@ offsets: Label Studio's pull request 1559.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +27,7 @@ from ...exceptions import CorpusFormatError
 from ...text import Document, Span
 from ..checking import SourceLocation, check_covered, check_label, check_text, without_traces
 from ..files import decode, read_bytes
-from ..format import Format, Item, has_suffix
+from ..format import Format, Item
 from ..strict_json import dump_line, dump_meta, parse_json
 from ..utf16_offsets import code_points_before
 
@@ -145,6 +145,11 @@ def _offsets(text: str, start: int, end: int, covered: str | None) -> tuple[int,
     return start, end
 
 
+def _only_json(files: Sequence[Path]) -> bool:
+    """Whether all files end in ``.json``. Other formats may have a file of settings beside their notes."""
+    return bool(files) and all(file.suffix.lower() == ".json" for file in files)
+
+
 FORMAT = Format(
     "labelstudio",
     (".json",),
@@ -153,5 +158,5 @@ FORMAT = Format(
     one_document=False,
     resumable=False,
     pack=pack,
-    recognise=has_suffix(".json"),
+    recognise=_only_json,
 )
