@@ -83,7 +83,8 @@ def source_files(path: Path, fmt: Format) -> list[Path]:
     """
     if not path.is_dir():
         return _files(path)
-    chosen = [file for file in _files(path) if file.suffix.lower() in fmt.suffixes]
+    # A suffix may have two parts, as .doccano.jsonl.
+    chosen = [file for file in _files(path) if file.name.lower().endswith(fmt.suffixes)]
     if fmt.one_document:
         # A pair of files is one document. Its first file represents the pair.
         first = fmt.suffixes[0]

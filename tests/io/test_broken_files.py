@@ -215,7 +215,7 @@ def test_arguments_are_checked_before_anything_is_read(tmp_path):
         ValueError, match="'on_error' parameter of read_corpus must be 'raise' or 'collect'. Got 'skip'"
     ):
         read_corpus(tmp_path, on_error="skip")
-    with pytest.raises(ValueError, match="'format' parameter must be one of 'brat', .* 'text'. Got 'xml'"):
+    with pytest.raises(ValueError, match="'format' parameter must be one of 'brat', .* 'uima'. Got 'xml'"):
         iter_documents(tmp_path, "xml")
     for encoding in ("no-such", "zlib", "rot13"):
         with pytest.raises(ValueError, match="'encoding' parameter must be a text encoding"):

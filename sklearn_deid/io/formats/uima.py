@@ -37,6 +37,17 @@ from ..strict_json import dump_meta, parse_json
 _ENTITY = "de.tudarmstadt.ukp.dkpro.core.api.ner.type.NamedEntity"
 _FIELD = "de.tudarmstadt.ukp.dkpro.core.api.metadata.type.MetaDataStringField"
 _KEY, _CUSTOM, _TYPES = "sklearn-deid", "webanno.custom.", "TypeSystem.xml"
+# What cassis and lxml raise for a file that is XML but no CAS; lxml's syntax error is one of Python.
+_FAILURES = (
+    SyntaxError,
+    ValueError,
+    LookupError,
+    TypeError,
+    AttributeError,
+    RuntimeError,
+    AssertionError,
+    ArithmeticError,
+)
 _FORBIDDEN = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
@@ -51,14 +62,7 @@ def read(path: Path, encoding: str | None = None) -> Iterator[Item]:
     try:
         cas = cassis.load_cas_from_xmi(_without_declaration(content), types)
     # The errors of cassis can quote the file, so that only their kind is told.
-    except (
-        ValueError,
-        KeyError,
-        TypeError,
-        AttributeError,
-        RuntimeError,
-        cassis.typesystem.TypeNotFoundError,
-    ) as error:
+    except (*_FAILURES, cassis.typesystem.TypeNotFoundError) as error:
         failure = type(error).__name__
     if cas is None or not isinstance(cas.sofa_string, str):
         raise place.error(
@@ -120,7 +124,7 @@ def _type_system(cassis: Any, place: SourceLocation, path: Path) -> Any:
     merged = None
     try:
         merged = cassis.merge_typesystems(types, cassis.load_typesystem(_without_declaration(content)))
-    except (ValueError, KeyError, TypeError, AttributeError):
+    except (*_FAILURES, cassis.typesystem.TypeNotFoundError):
         pass
     if merged is None:
         raise place.error("The file describes no types that fit those of DKPro Core.")
