@@ -19,10 +19,11 @@ from .attacks import attack_classes
 from .attacks.declaration import AttackPreset, AttackSettings, AuditAttack
 from .audit_data import AuditData
 from .protocol import AttackResult
-from .released_step import MODEL, RELEASE_FILE, REPRESENTATION, UPDATES, VECTORS, WORDS, AuditedStep
+from .released_step import MODEL, RELEASE_FILE, REPRESENTATION, SURROGATES, UPDATES, VECTORS, WORDS, AuditedStep
 from .releases.file import ReleasedFile
 from .releases.matched_file import MatchedFile
 from .releases.representer import ReleasedRepresenter
+from .releases.surrogates import ReleasedSurrogates
 from .releases.text import ReleasedText
 from .releases.updates import ReleasedExchange
 from .releases.vectors import ReleasedVectors
@@ -108,6 +109,8 @@ def release_of_step(step: AuditedStep, data: AuditData) -> Any:
     released = drawing.sample(data.X, data.y, data.groups)
     if step.kind == WORDS:
         return ReleasedText(released, data, step.estimator)
+    if step.kind == SURROGATES:
+        return ReleasedSurrogates(released, data, step.estimator)
     public = step.estimator.mechanism_.policy.vectors
     return ReleasedVectors(np.asarray(released.data)[:, : public.dim], public, data)
 

@@ -97,7 +97,8 @@ class SurrogatePseudonymizer(SentenceTransformer):
     (3, True, 1)
     """
 
-    # No marker of a release: the auditor asks marked steps for a mechanism over word vectors. It attacks the sentences.
+    _releases = "surrogates"  # for audits: the result of `sample` is shared
+
     _parameter_constraints: dict[str, list] = {
         "locale": [StrOptions({"auto", *LOCALES})],
         "labels": ["array-like", set, frozenset, None],

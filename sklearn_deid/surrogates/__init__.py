@@ -16,6 +16,7 @@ from .placeholders import PlaceholderFiller, is_name_label
 from .surrogate_engine import Replacement, SurrogateEngine, rewrite_note, rewritten
 from .surrogate_settings import SurrogateSettings
 from .word_list import word_list
+from .written_form import written_form
 
 __all__ = [
     "DATE_FORMS",
@@ -52,5 +53,6 @@ __all__ = [
     "shift",
     "surname",
     "word_list",
+    "written_form",
     "years_between",
 ]

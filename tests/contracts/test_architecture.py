@@ -37,7 +37,7 @@ MAY_IMPORT = {
     "pseudonyms": ["embeddings", "surrogates", "text"],
     "representations": ["datasets", "embeddings", "metrics", "pseudonyms", "tagging", "text"],
     "federated": ["embeddings", "io", "metrics", "tagging", "text"],
-    "audit": ["embeddings", "federated", "metrics", "pseudonyms", "representations", "tagging", "text"],
+    "audit": ["embeddings", "federated", "metrics", "pseudonyms", "representations", "surrogates", "tagging", "text"],
     "plotting": ["audit", "embeddings", "metrics"],
     "integrations": ["surrogates", "tagging", "text"],
     "cli": ["audit", "datasets", "federated", "io", "metrics", "representations", "surrogates", "tagging", "text"],

@@ -14,7 +14,7 @@ from sklearn.preprocessing import StandardScaler
 from ...metrics import Estimate
 from ...sequences import TokenSequences, TokenVectors
 from ..protocol import CONTROL_CONFIDENCE, AttackResult
-from ..released_step import REPRESENTATION, VECTORS, WORDS
+from ..released_step import REPRESENTATION, SURROGATES, VECTORS, WORDS
 from .declaration import AttackPreset, AttackSettings, AuditAttack
 from .sentence_pairs import PairFeatures, ReleasedSentences, SentencePairs, draw_pairs
 
@@ -61,7 +61,7 @@ class LinkageAttack(AuditAttack):
     family = "linkage"
     title = "Document linkage"
     order = 50
-    releases = (REPRESENTATION, WORDS, VECTORS)
+    releases = (REPRESENTATION, WORDS, SURROGATES, VECTORS)
     presets = (
         AttackPreset("linkage", "Document linkage", 1.0, 0.5, quick=True),
         AttackPreset(
@@ -112,7 +112,7 @@ class LinkageAttack(AuditAttack):
     def make(cls, preset: AttackPreset, settings: AttackSettings, release: Any) -> LinkageAttack:
         """Build the attack. A skipped attack also needs the right threat: vectors or text."""
         attack = cls(**cls.options_of(preset, settings), **settings.shared)
-        attack.threat = "pseudonymised text" if release.kind == WORDS else "representation"
+        attack.threat = "pseudonymised text" if release.kind in (WORDS, SURROGATES) else "representation"
         return attack
 
     def requires(self, release: Any) -> str | None:

@@ -1,0 +1,199 @@
+"""Missed PHI: which span of a note with surrogates is an original that was not replaced?"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+from scipy.sparse import csr_array, hstack, vstack
+from sklearn.feature_extraction.text import HashingVectorizer
+from sklearn.linear_model import LogisticRegression
+
+from ...metrics import Estimate
+from ..protocol import CONTROL_CONFIDENCE, AttackResult
+from ..released_step import SURROGATES
+from .declaration import AttackPreset, AuditAttack
+from .surrogate_pairs import years_of
+from .surrogate_spans import SurrogateSpans
+
+_POSITIVE_BAR = 0.9
+
+
+class MissedPhiAttack(AuditAttack):
+    """Pick the one original among the surrogates of a note.
+
+    In each trial, one span of a note was missed: it shows its original, and all other spans show surrogates. The
+    attacker sees the spans of the note with their labels, knows which spans of other patients are originals and which
+    are surrogates, and names the span of the note that is most likely an original. They train a logistic regression on
+    groups of letters, on the other spans of the note that share a word, and on the distance of a year from the other
+    years of the note. Each span of the measured patients is missed in one trial.
+
+    A success identifies PHI that was missed, and says nothing about the spans that were replaced. The result is
+    therefore open by declaration, and not part of the score of an audit.
+
+    Parameters
+    ----------
+    confidence : float in (0, 1), default=0.95
+        Confidence level of the interval over patients.
+    random_state : int or None, default=None
+        Random seed of the negative control.
+
+    References
+    ----------
+    Carrell et al. (2013), Hiding in plain sight: use of realistic surrogates to reduce exposure of protected health
+    information in clinical text, JAMIA 20.
+
+    Examples
+    --------
+    >>> from sklearn_deid import make_clinical_notes
+    >>> from sklearn_deid.audit.attacks import MissedPhiAttack, spans_of_notes
+    >>> from sklearn_deid.surrogates import SurrogateEngine
+    >>> notes = make_clinical_notes(30, random_state=0)
+    >>> spans = spans_of_notes(notes, [SurrogateEngine(key=bytes(32)).rewrite_all(notes)])
+    >>> result = MissedPhiAttack(random_state=0).fit(spans).attack(spans)
+    >>> result.status, result.attack.value > result.details["guessing among the spans of the note"]
+    ('ok', True)
+    """
+
+    key = "missed_phi"
+    family = "missed_phi"
+    title = "Missed PHI among surrogates"
+    order = 63
+    releases = (SURROGATES,)
+    presets = (AttackPreset("missed_phi", "Missed PHI among surrogates", 5.0, 5.0, quick=True),)
+    phrase = (
+        "An attacker who reads a note in which one span of PHI was missed picks this span out of all spans of the note "
+        "in {} of cases"
+    )
+    threat = "pseudonymised text"
+    name = "missed PHI among surrogates"
+    attacker = (
+        "A reader of the surrogate text who finds all spans of a note, and who knows originals and surrogates of other "
+        "patients."
+    )
+    measure = "proportion of missed spans that the attacker picks out of all spans of the note"
+
+    def __init__(self, *, confidence: float = 0.95, random_state: Any = None) -> None:
+        self.confidence, self.random_state = confidence, random_state
+
+    def run(self, release: Any) -> list[AttackResult]:
+        """Attack the notes of the measured patients."""
+        return [self.fit(release.spans(("train", "valid"))).attack(release.spans(("test",)))]
+
+    def fit(self, knowledge: SurrogateSpans) -> MissedPhiAttack:
+        """Store originals and surrogates of other patients."""
+        self._knowledge = knowledge
+        return self
+
+    def attack(self, released: SurrogateSpans) -> AttackResult:
+        """Miss each span once, and let the attacker pick a span of its note.
+
+        Parameters
+        ----------
+        released : SurrogateSpans
+            Spans of the release. The first surrogate of each span counts.
+
+        Raises
+        ------
+        ValueError
+            If all notes have one span.
+        """
+        started = perf_counter()
+        rng = np.random.default_rng(self.random_state)
+        sizes = Counter(released.notes.tolist())
+        trials = np.array([sizes[note] > 1 for note in released.notes.tolist()])
+        if not trials.any():
+            raise ValueError("No note has two spans, so that there is nothing to pick from.")
+        picked = _picked(self._knowledge, released)
+        hits = (picked == np.arange(len(released)))[trials]
+        chances = np.array([1.0 / sizes[note] for note in released.notes.tolist()])[trials]
+        # Surrogates in brackets hide nothing: the missed span is the only one that reads like text.
+        marked = [replace(spans, surrogates=[("[PHI]",)] * len(spans)) for spans in (self._knowledge, released)]
+        open_hits = (_picked(*marked) == np.arange(len(released)))[trials]
+        groups = released.groups[trials]
+        found = Estimate.from_hits(hits, groups, self.confidence)
+        return AttackResult(
+            self.name,
+            self.threat,
+            self.attacker,
+            self.measure,
+            found,
+            Estimate.exact(found.value),
+            Estimate.from_hits(open_hits),
+            _POSITIVE_BAR,
+            Estimate.from_hits(self._guessed(released, rng) == picked, released.groups, CONTROL_CONFIDENCE),
+            float((1.0 / np.array([sizes[note] for note in released.notes.tolist()])).mean()),
+            seconds=perf_counter() - started,
+            settings={"open_by_declaration": True},
+            details={
+                "guessing among the spans of the note": float(chances.mean()),
+                "spans of a note": float(np.mean(list(sizes.values()))),
+                "by label": self._by_label(released.labels[trials], hits, groups),
+            },
+            **self.declared,
+        )
+
+    def _by_label(self, labels: np.ndarray, hits: np.ndarray, groups: np.ndarray) -> dict[str, dict[str, float]]:
+        out = {}
+        for label in np.unique(labels).tolist():
+            found = Estimate.from_hits(hits[labels == label], groups[labels == label], self.confidence)
+            out[label] = {"value": found.value, "low": found.low, "high": found.high, "trials": found.n}
+        return out
+
+    def _guessed(self, spans: SurrogateSpans, rng: np.random.Generator) -> np.ndarray:
+        """A random span of the note of each span."""
+        rows = _rows_of_notes(spans)
+        return np.array([rng.choice(rows[note]) for note in spans.notes.tolist()])
+
+
+def _picked(known: SurrogateSpans, shown: SurrogateSpans) -> np.ndarray:
+    """Span that the attacker picks if the span of each row was missed, shape (n,)."""
+    features = vstack([_features(known, originals) for originals in (True, False)])
+    model = LogisticRegression(C=3.0, max_iter=300).fit(features, np.repeat([1, 0], len(known)))
+    missed, replaced = (model.decision_function(_features(shown, kind)) for kind in (True, False))
+    out = np.empty(len(shown), dtype=np.int64)
+    for rows in _rows_of_notes(shown).values():
+        for i in rows:
+            scores = np.where(rows == i, missed[rows], replaced[rows])
+            out[i] = rows[int(np.argmax(scores))]
+    return out
+
+
+def _features(spans: SurrogateSpans, originals: bool) -> csr_array:
+    """Features of each span, if it alone shows its original or if it shows its surrogate."""
+    shown = [new[0] for new in spans.surrogates]
+    texts = spans.originals if originals else shown
+    letters = HashingVectorizer(analyzer="char_wb", ngram_range=(1, 4), n_features=2**16, alternate_sign=False)
+    words = HashingVectorizer(analyzer=str.split, n_features=2**16, alternate_sign=False)
+    pairs = zip(spans.labels.tolist(), texts, strict=True)
+    labelled = [" ".join(f"{label}:{word}" for word in text.split()) for label, text in pairs]
+    context = np.zeros((len(spans), 3))
+    for rows in _rows_of_notes(spans).values():
+        _add_context(context, rows.tolist(), texts, shown)
+    return csr_array(hstack([letters.transform(texts), words.transform(labelled), csr_array(context)]))
+
+
+def _add_context(context: np.ndarray, rows: list[int], texts: list[str], shown: list[str]) -> None:
+    """Shared words, and the distance of a year from the other years of the note."""
+    counts = Counter(word for i in rows for word in set(shown[i].casefold().split()))
+    years = {i: years_of(shown[i]) for i in rows}
+    for i in rows:
+        own = set(shown[i].casefold().split())
+        words = {word for word in texts[i].casefold().split() if len(word) > 2}
+        context[i, 0] = any(counts[word] > (word in own) for word in words)
+        others = [year for j in rows if j != i for year in years[j]]
+        mine = years_of(texts[i])
+        if mine and others:
+            gap = min(abs(mine[0] - year) for year in others)
+            context[i, 1:] = min(gap, 10) / 10, gap == 0
+
+
+def _rows_of_notes(spans: SurrogateSpans) -> dict[Any, np.ndarray]:
+    """Rows of the spans of each note."""
+    _, numbers = np.unique(spans.notes, return_inverse=True)
+    order = np.argsort(numbers, kind="stable")
+    parts = np.split(order, np.flatnonzero(np.diff(numbers[order])) + 1)
+    return {spans.notes[rows[0]]: rows for rows in parts}

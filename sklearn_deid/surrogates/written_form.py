@@ -1,0 +1,130 @@
+"""Written form of PHI: what a surrogate keeps of its original by design."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Mapping
+
+from .folding import fold
+from .label_kinds import label_kinds
+from .locale_words import LocaleWords, guess_locale, locale_words
+from .patient_surrogates import NAMES
+
+_PIECES = re.compile(r"\d|[^\W\d_]+|[\W_]")
+_OPEN = ("age", "sex", "title")
+_SIGN_BY_SIGN = ("identifier", "phone", "username", "ip", "postcode")
+_CODE = re.compile(r"[A-Z0-9]{2,8}(?:[-/]?[A-Z0-9]{1,6})?")
+_REPLACED_WHOLE = ("profession", "place", "region", "country")
+# Words up to this length may be initials, flats or doors, whose surrogates have as many letters.
+_SHORT = 3
+_HEADS = {"hospital": "hospitals", "institution": "institutions", "department": "departments"}
+
+
+def written_form(
+    text: str,
+    label: str,
+    locale: str = "auto",
+    kinds: Mapping[str, str] | None = None,
+    names: Collection[str] = (),
+) -> str:
+    """Return the written form of a PHI span: two spans of one form differ only in what a surrogate must not depend on.
+
+    An attacker who knows how surrogates are made knows this form of each original. Given label and form, the surrogate
+    is independent of the original, except for dates, whose shift is limited. `AdversarialPrivacyAuditor` compares
+    originals of one form.
+
+    Parameters
+    ----------
+    text : str
+        Text of the span.
+    label : str
+        Label of the span. It tells the kind; see `label_kinds`.
+    locale : {"auto", "en", "es", "de", "fr", "nb", "it", "nl", "pt"}, default="auto"
+        Language of the public words.
+    kinds : mapping of str to str, optional
+        Kinds of labels, from `label_kinds`. None means the kinds of the known labels.
+    names : collection of str, default=()
+        Words of the names in the notes of the patient. A mail address with such a word keeps its composition.
+
+    Returns
+    -------
+    str
+        Description of the form. It holds digits as ``9``, words by casing, and public words, such as titles and types
+        of streets, as they are. Ages, sexes and titles stay by default, so that their form is their text.
+
+    Examples
+    --------
+    >>> written_form("Dr. Kramer", "DOCTOR", "en") == written_form("Dr. Quillwick", "DOCTOR", "en")
+    False
+    >>> written_form("Dr. Zyxw", "DOCTOR", "en") == written_form("Dr. Quillwick", "DOCTOR", "en")
+    True
+    >>> written_form("AB-123", "MEDICALRECORD", "en")
+    'AA-999'
+    """
+    kind = (label_kinds() if kinds is None else kinds).get(label, "")
+    if kind in _OPEN:
+        return text
+    if kind in _SIGN_BY_SIGN or (kind in ("hospital", "institution") and _CODE.fullmatch(text)):
+        return "".join(map(_sign, text))
+    if kind == "email":
+        return "".join(map(_sign, _without_names(fold(text), names)))
+    words = locale_words(guess_locale(text) if locale == "auto" else locale)
+    if kind in _REPLACED_WHOLE and not any(map(str.isdigit, text)):
+        return f"{_casing(text)} {_place(text, words) if kind == 'place' else len(text.split())}"
+    return "".join(_piece(piece, kind, words) for piece in _PIECES.findall(text))
+
+
+def _without_names(text: str, names: Collection[str]) -> str:
+    """Mail address whose names and whose long words are one sign each."""
+    longest = sorted((fold(name) for name in names if len(name) > _SHORT - 1), key=len, reverse=True)
+    known = "|".join(map(re.escape, longest))
+    marked = re.sub(known, "\u2022", text) if known else text
+    return re.sub(rf"[^\W\d_]{{{_SHORT + 1},}}", "\u2020", marked)
+
+
+def _piece(piece: str, kind: str, words: LocaleWords) -> str:
+    if not piece[0].isalpha():
+        return _sign(piece)
+    if kind == "url":
+        return "".join(map(_sign, piece)) if len(piece) <= _SHORT else _casing(piece)
+    if kind in ("date", "birth date"):
+        return _casing(piece)
+    if fold(piece) in _kept_words(kind, words):
+        return fold(piece)
+    length = len(piece) if len(piece) <= _SHORT else ""
+    return f"{_casing(piece)}{length}{_list_of(piece, words) if kind in (*NAMES, 'relative') else ''}"
+
+
+def _kept_words(kind: str, words: LocaleWords) -> frozenset[str]:
+    """Folded public words that a surrogate of the kind keeps or reads."""
+    if kind == "street":
+        return words.bare("street types") | words.bare("street tail words")
+    if kind in _HEADS:
+        blocks = [fold(word) for form in words.block(_HEADS[kind]) for word in re.findall(r"[^\W\d_]+", form)]
+        return frozenset(blocks)
+    if kind in (*NAMES, "relative"):
+        return words.titles | words.particles | words.bare("relatives") | words.bare("relative words")
+    return frozenset()
+
+
+def _list_of(word: str, words: LocaleWords) -> str:
+    """Public lists of names that hold the word, and the sex of a given name."""
+    sex = words.sex_of(word) or ("both" if words.may_be_given_name(word) else "")
+    return f"({sex}{' surname' if words.is_surname(word) else ''})"
+
+
+def _place(text: str, words: LocaleWords) -> str:
+    folded = fold(text)
+    if folded in words.folded_countries:
+        return "country"
+    return "region" if folded in words.region_names and folded not in words.folded_towns else "town"
+
+
+def _casing(word: str) -> str:
+    return "A" if word.isupper() else "a" if word.islower() else "Aa"
+
+
+def _sign(sign: str) -> str:
+    if sign.isdigit():
+        return "9"
+    return ("A" if sign.isupper() else "a") if sign.isalpha() else sign
