@@ -57,7 +57,15 @@ def run(arguments: argparse.Namespace, arm: str, seed: int) -> dict:
     X, y, groups = training_data(arguments, arm, train, seed)
     tags = DeidTagger(random_state=seed).fit(X, y, groups=groups).predict(test.X)
     scores = official_scores(test, tags)
-    return {"arm": arm, "seed": seed, "scores": scores, "cpu_seconds": round(time.process_time() - start, 1)}
+    # Labels that are missed most show which surrogates are least like the originals.
+    missed = Counter(
+        split_tag(gold)[1]
+        for row, found in zip(test.y, tags, strict=True)
+        for gold, tag in zip(row, found, strict=True)
+        if gold != "O" and tag == "O"
+    )
+    row = {"arm": arm, "seed": seed, "scores": scores, "missed_tokens": dict(missed.most_common())}
+    return {**row, "cpu_seconds": round(time.process_time() - start, 1)}
 
 
 def training_data(arguments: argparse.Namespace, arm: str, train: SentenceData, seed: int) -> tuple[Any, Any, Any]:

@@ -103,21 +103,23 @@ def annotate_notes(
     account = Account()
     withhold = account.withheld.append
     documents = source.read(withhold)  # a wrong path or format is noticed before anything is written
-    try:
-        # The writer is opened before the first note is read: a wrong output ends the command without any work.
-        with output, tqdm(total=source.size(), unit=" notes", mininterval=0.5, disable=quiet, file=sys.stderr) as bar:
-            pending = _pending(documents, output, account)
-            for document, note in _results(pending, deidentifier, result, withhold):
-                try:
-                    output.write(document, note)
-                    account.done += 1
-                # A note that the output format cannot hold is withheld like a note that cannot be read.
-                except CorpusFormatError as error:
-                    withhold(error)
-                bar.update(account.seen - bar.n)
-            bar.update(account.seen - bar.n)  # those that were withheld after the last one
-    finally:  # an interrupted run says as much about what it withheld as a finished one
-        _report(account, source, verb)
+    # The writer is opened before the first note is read: a refused output ends the command without any work, and
+    # without an account of notes.
+    with output:
+        try:
+            with tqdm(total=source.size(), unit=" notes", mininterval=0.5, disable=quiet, file=sys.stderr) as bar:
+                pending = _pending(documents, output, account)
+                for document, note in _results(pending, deidentifier, result, withhold):
+                    try:
+                        output.write(document, note)
+                        account.done += 1
+                    # A note that the output format cannot hold is withheld like a note that cannot be read.
+                    except CorpusFormatError as error:
+                        withhold(error)
+                    bar.update(account.seen - bar.n)
+                bar.update(account.seen - bar.n)  # those that were withheld after the last one
+        finally:  # an interrupted run says as much about what it withheld as a finished one
+            _report(account, source, verb)
     return SOME_WITHHELD if account.withheld else DONE
 
 

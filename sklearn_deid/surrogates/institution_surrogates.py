@@ -9,21 +9,23 @@ from .folding import fold
 from .keyed_chance import KeyedChance
 from .locale_words import LocaleWords, draw_other
 from .number_surrogates import random_of_form
+from .own_names import INSTITUTION, OwnNames
 from .patient_chance import PatientChance
 from .place_surrogates import with_case
 
 _WORDS = re.compile(r"[^\W\d_]+")
 _CODE = re.compile(r"[A-Z0-9]{2,8}(?:[-/ ]?[A-Z0-9]{1,6})?")
-_SAINTS = ("saint", "sankt", "sint", "st", "san", "sao")
-_LEAST_HEAD = 3
+_PARTS = re.compile(r"\w+\.?|[\W]")
+_SAINTS = ("saint", "sankt", "sint", "st", "san", "sao", "santa")
+_LONGEST_CODE = 5
 
 
 class InstitutionSurrogates:
     """Invented institutions for one patient.
 
     A name keeps the public words that tell the kind of institution (Hospital, Clinic, Universidad), as far as the word
-    lists know them. Its own part becomes a town or a surname. The same name with and without such words has the same
-    own part.
+    lists know them, and words such as "of". Its own words become towns or names of people with as many words. The same
+    name with and without public words has the same own part.
 
     Parameters
     ----------
@@ -37,23 +39,28 @@ class InstitutionSurrogates:
 
     def __init__(self, chance: PatientChance, words: LocaleWords, avoided: frozenset[str]) -> None:
         self._chance, self._words, self._avoided = chance, words, avoided
+        self._names = OwnNames(chance, words, avoided)
 
     def institution(self, text: str, block: str) -> str:
         """Institution for an institution; ``block`` is ``"hospitals"`` or ``"institutions"``."""
         if _CODE.fullmatch(text) and " " not in text.strip():
             return random_of_form(text, self._chance.again("institution code", text))
-        forms = self._words.block(block)
-        heads = _all_heads(forms)
-        spoken = frozenset(map(fold, _WORDS.findall(text)))
-        own = " ".join(word for word in map(fold, _WORDS.findall(text)) if not any(word in head for head in heads))
-        scores = [len(head & spoken) for head in heads]
-        best = max(scores)
-        base = own or fold(text)
-        if not best:
-            return with_case(self._name(base, ""), text)
-        likely = [form for form, score in zip(forms, scores, strict=True) if score == best]
-        form = self._chance.again("form of institution", base).pick(likely)
-        return with_case(form.format(self._name(base, form)), text)
+        heads = _all_heads(self._words.block(block)) | self._words.bare("institution abbreviations")
+        parts = _PARTS.findall(text)
+        kept = [not part[0].isalnum() or self._is_public(part, heads) for part in parts]
+        if all(kept):
+            return self._all_public(text, parts)
+        out: list[str] = []
+        i = 0
+        while i < len(parts):
+            stop = _end_of_run(parts, kept, i)
+            if stop == i:
+                out.append(parts[i])
+                i += 1
+                continue
+            out.append(self._own_name(parts[i:stop], _word_before(out)))
+            i = stop
+        return "".join(out)
 
     def department(self, text: str) -> str:
         """Ward for a ward; a code such as 7B for a code."""
@@ -72,19 +79,29 @@ class InstitutionSurrogates:
         job = draw_other(chance, alike if len(alike) >= 10 else listed, self._avoided)
         return job.upper() if text.isupper() else _lower(job) if text[0].islower() else job
 
-    def _name(self, own: str, form: str) -> str:
-        """Own part of a name: a town behind "of", a given name behind "Saint", else a town or a surname."""
-        words = self._words
-        chance: KeyedChance = self._chance.again("own name of institution", own)
-        before = fold(form.partition("{}")[0]).replace(".", " ").replace("-", " ").split()
-        if before and before[-1] in _SAINTS:
-            return chance.pick(words.given_names["F" if words.locale in ("en", "de") else "M"])
-        if before and before[-1] == "virgen":
-            return f"de {draw_other(chance, [town.name for town in words.towns], self._avoided)}"
-        is_town = chance.happens(0.6)
-        if is_town or (before and before[-1] in ("de", "of", "di", "i")):
-            return draw_other(chance, [town.name for town in words.towns], self._avoided)
-        return draw_other(chance, words.surnames, self._avoided)
+    def _is_public(self, part: str, heads: frozenset[str]) -> bool:
+        bare = fold(part).rstrip(".")
+        return bare in heads or self._names.is_connector(part) or (part[-1] == "." and bare in self._words.titles)
+
+    def _own_name(self, run: list[str], before: str) -> str:
+        """Name for a run of words: a given name behind "Saint", letters for a code, else a town or a name of people."""
+        text = "".join(run)
+        if text[-1] == ".":
+            return random_of_form(text, self._chance.again("abbreviation", fold(text)))
+        if any(map(str.isdigit, text)) or (_CODE.fullmatch(text) and len(run) == 1 and len(text) <= _LONGEST_CODE):
+            return random_of_form(text, self._chance.again("institution code", text))
+        chance: KeyedChance = self._chance.again("own name of institution", fold(text))
+        if before in _SAINTS and len(run) == 1:
+            is_female = before == "santa" or self._words.locale in ("en", "de")
+            return with_case(chance.pick(self._words.given_names["F" if is_female else "M"]), text)
+        return with_case(self._names.drawn(INSTITUTION, text, len(text.split())), text)
+
+    def _all_public(self, text: str, parts: list[str]) -> str:
+        """Name without an own word: the last word that is no connector becomes a town, so that the name changes."""
+        words = [i for i, part in enumerate(parts) if part[0].isalpha()]
+        last = next((i for i in reversed(words) if not self._names.is_connector(parts[i])), words[-1])
+        town = self._names.drawn(INSTITUTION, text, 1)
+        return "".join((*parts[:last], with_case(town, parts[last]), *parts[last + 1 :]))
 
     def _ward_words(self) -> frozenset[str]:
         wards = (*self._words.block("departments"), "Ward", "Unit", "Floor", "Station", "Planta", "Zimmer")
@@ -92,17 +109,26 @@ class InstitutionSurrogates:
 
 
 @cache
-def _all_heads(forms: tuple[str, ...]) -> tuple[frozenset[str], ...]:
-    """`_heads` of public forms; no word of a note is kept."""
-    return tuple(map(_heads, forms))
+def _all_heads(forms: tuple[str, ...]) -> frozenset[str]:
+    """Folded words of public forms; no word of a note is kept."""
+    return frozenset(fold(word) for form in forms for word in _WORDS.findall(form))
 
 
-def _heads(form: str) -> frozenset[str]:
-    """Folded words of a form that tell the kind of institution."""
-    own = fold(form.replace("{}", " ")).replace("&", " ")
-    return frozenset(
-        word for word in _WORDS.findall(own) if len(word) >= _LEAST_HEAD or word in ("ch", "st", "ag", "bv")
-    )
+def _end_of_run(parts: list[str], kept: list[bool], start: int) -> int:
+    """End of the run of own words that starts here, with single spaces between them."""
+    if not kept[start] and parts[start][-1] == ".":
+        return start + 1
+    stop = i = start
+    while i < len(parts) and ((not kept[i] and parts[i][-1] != ".") or (i > start and parts[i] == " ")):
+        if not kept[i]:
+            stop = i + 1
+        i += 1
+    return stop
+
+
+def _word_before(out: list[str]) -> str:
+    """Last word that was written, folded and without a full stop."""
+    return next((fold(part).rstrip(".") for part in reversed(out) if part[0].isalnum()), "")
 
 
 def _lower(job: str) -> str:

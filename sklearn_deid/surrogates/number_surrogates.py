@@ -45,7 +45,7 @@ class NumberSurrogates:
         if not any(map(str.isdigit, text)):
             return None
         chance = self._chance.of("identifier", _bare(text))
-        drawn = random_of_form(text, chance)
+        drawn = _with_equal_groups(text, random_of_form(text, chance))
         if self._locale == "en" and _SSN.fullmatch(text):
             # Areas that are never issued.
             area = chance.pick(("000", "666", str(chance.number(900, 999))))
@@ -137,6 +137,15 @@ def random_of_form(text: str, chance: Chance, digits: bool = True) -> str:
         else:
             out.append(sign)
     return "".join(out)
+
+
+def _with_equal_groups(text: str, drawn: str) -> str:
+    """Surrogate whose groups of digits are equal where those of the original are, as in 28 28 57412."""
+    first: dict[str, str] = {}
+    for group in re.finditer(r"\d{2,}", text):
+        new = first.setdefault(group[0], drawn[group.start() : group.end()])
+        drawn = drawn[: group.start()] + new + drawn[group.end() :]
+    return drawn
 
 
 def _filled(form: str, tail: str, chance: Chance) -> str:

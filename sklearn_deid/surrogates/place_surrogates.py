@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
+from itertools import groupby
 
 from .chance import Chance
 from .folding import fold
-from .keyed_chance import KeyedChance
 from .locale_words import LocaleWords, Town, draw_other
 from .number_surrogates import random_of_form
+from .own_names import STREET, OwnNames
 from .patient_chance import PatientChance
 
-_HOME_SHARE = 0.85
+_HOME_SHARE = 0.95
+_ENOUGH_TOWNS = 5
 _LONGEST_DOOR = 3
-_PIECES = re.compile(r"\d+|[^\W\d_\u00ba\u00aa]+\.?|[\W_\u00ba\u00aa]")
+_PIECES = re.compile(r"\d+|[^\W\d_\u00ba\u00aa]+\.?[\u00ba\u00aa]?|[\W_\u00ba\u00aa]")
+# An abbreviation, or words with one space between them that are no abbreviations.
+_NAME_RUN = re.compile(r"[^\W\d_]+\.|[^\W\d_]+(?![\w.])(?: [^\W\d_]+(?![\w.]))*|[^\W\d_]+")
 _SUFFIXED = ("de", "nl", "nb")
 
 
@@ -21,7 +26,7 @@ class PlaceSurrogates:
     """Invented addresses for one patient. A town, its postal code and its region fit together.
 
     Towns are real towns of the locale, and streets have invented names. A street keeps its type (Calle, Ave, -straße),
-    the number of digits of its numbers, and words such as Apt. A country is that of the locale in 85 of 100 draws.
+    the number of digits of its numbers, and words such as Apt. A country is that of the locale in 95 of 100 draws.
 
     Parameters
     ----------
@@ -35,6 +40,7 @@ class PlaceSurrogates:
 
     def __init__(self, chance: PatientChance, words: LocaleWords, avoided: frozenset[str]) -> None:
         self._chance, self._words, self._avoided = chance, words, avoided
+        self._names = OwnNames(chance, words, avoided)
         self._types = words.bare("street types")
         self._tail = words.bare("street tail words")
 
@@ -75,7 +81,7 @@ class PlaceSurrogates:
         chance = self._chance.again("country", fold(text))
         if chance.happens(_HOME_SHARE):
             return with_case(self._words.home_country, text)
-        return with_case(draw_other(chance, self._words.countries, self._avoided), text)
+        return with_case(draw_other(chance, _alike(self._words.countries, text), self._avoided), text)
 
     def street(self, text: str) -> str:
         """Street in the form of ``text``."""
@@ -102,7 +108,7 @@ class PlaceSurrogates:
 
     def _town(self, text: str) -> Town:
         chance = self._chance.again("town", fold(text))
-        name = draw_other(chance, [town.name for town in self._words.towns], self._avoided)
+        name = draw_other(chance, _alike([town.name for town in self._words.towns], text), self._avoided)
         return next(town for town in self._words.towns if town.name == name)
 
     def _is_kept(self, pieces: list[str], i: int) -> bool:
@@ -141,17 +147,21 @@ class PlaceSurrogates:
         return random_of_form(piece, chance) if len(piece) <= _LONGEST_DOOR else self._street_name(piece)
 
     def _street_name(self, text: str) -> str:
-        chance: KeyedChance = self._chance.again("street name", fold(text))
-        words = self._words
-        kind = chance.uniform()
-        if kind < 0.5:
-            name = chance.pick(words.block("street names"))
-        elif kind < 0.75 and words.locale != "en":
-            given = chance.pick(words.given_names[chance.pick("MF")])
-            name = f"{given} {draw_other(chance, words.surnames, self._avoided)}"
-        else:
-            name = draw_other(chance, words.surnames, self._avoided)
-        return with_case(name, text.strip())
+        """Name with as many words; public words between them stay, and so do the signs."""
+        return _NAME_RUN.sub(lambda run: self._run(run[0]), text)
+
+    def _run(self, run: str) -> str:
+        """Name for words with single spaces between them; public words and titles stay; abbreviations are letters."""
+        if run[-1] == ".":
+            is_title = fold(run).rstrip(".") in self._words.titles
+            return run if is_title else random_of_form(run, self._chance.again("abbreviation", fold(run)))
+        words = run.split(" ")
+        out: list[str] = []
+        for is_public, some in groupby(words, self._names.is_connector):
+            own = " ".join(some)
+            drawn = own if is_public else self._names.drawn(STREET, own, own.count(" ") + 1)
+            out.append(with_case(drawn, own))
+        return " ".join(out)
 
 
 def with_case(name: str, text: str) -> str:
@@ -159,6 +169,12 @@ def with_case(name: str, text: str) -> str:
     if text.isupper() and len(text) > 1:
         return name.upper()
     return name.lower() if text.islower() else name
+
+
+def _alike(names: Sequence[str], text: str) -> Sequence[str]:
+    """Names with as many words as the text, if there are enough to draw from."""
+    alike = [name for name in names if len(name.split()) == len(text.split())]
+    return alike if len(alike) >= _ENOUGH_TOWNS else names
 
 
 def _end_of_name(pieces: list[str], kept: list[bool], start: int) -> int:

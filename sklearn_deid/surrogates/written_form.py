@@ -65,12 +65,12 @@ def written_form(
     if kind in _OPEN:
         return text
     if kind in _SIGN_BY_SIGN or (kind in ("hospital", "institution") and _CODE.fullmatch(text)):
-        return "".join(map(_sign, text))
+        return "".join(map(_sign, _with_repeats(text) if kind == "identifier" else text))
     if kind == "email":
         return "".join(map(_sign, _without_names(fold(text), names)))
     words = locale_words(guess_locale(text) if locale == "auto" else locale)
     if kind in _REPLACED_WHOLE and not any(map(str.isdigit, text)):
-        return f"{_casing(text)} {_place(text, words) if kind == 'place' else len(text.split())}"
+        return f"{_casing(text)} {len(text.split())} {_place(text, words) if kind == 'place' else ''}"
     return "".join(_piece(piece, kind, words) for piece in _PIECES.findall(text))
 
 
@@ -89,7 +89,7 @@ def _piece(piece: str, kind: str, words: LocaleWords) -> str:
         return "".join(map(_sign, piece)) if len(piece) <= _SHORT else _casing(piece)
     if kind in ("date", "birth date"):
         return _casing(piece)
-    if fold(piece) in _kept_words(kind, words):
+    if fold(piece) in _kept_words(kind, words) or (piece.islower() and fold(piece) in _connectors(kind, words)):
         return fold(piece)
     length = len(piece) if len(piece) <= _SHORT else ""
     return f"{_casing(piece)}{length}{_list_of(piece, words) if kind in (*NAMES, 'relative') else ''}"
@@ -98,13 +98,32 @@ def _piece(piece: str, kind: str, words: LocaleWords) -> str:
 def _kept_words(kind: str, words: LocaleWords) -> frozenset[str]:
     """Folded public words that a surrogate of the kind keeps or reads."""
     if kind == "street":
-        return words.bare("street types") | words.bare("street tail words")
+        return words.bare("street types") | words.bare("street tail words") | words.titles
     if kind in _HEADS:
-        blocks = [fold(word) for form in words.block(_HEADS[kind]) for word in re.findall(r"[^\W\d_]+", form)]
-        return frozenset(blocks)
+        heads = [fold(word) for form in words.block(_HEADS[kind]) for word in re.findall(r"[^\W\d_]+", form)]
+        return frozenset(heads) | words.bare("institution abbreviations") | words.titles
     if kind in (*NAMES, "relative"):
         return words.titles | words.particles | words.bare("relatives") | words.bare("relative words")
     return frozenset()
+
+
+def _connectors(kind: str, words: LocaleWords) -> frozenset[str]:
+    """Folded public words that stay between the words of a name."""
+    if kind != "street" and kind not in _HEADS:
+        return frozenset()
+    return words.bare("function words") | words.particles
+
+
+def _with_repeats(text: str) -> str:
+    """Number whose repeated groups of digits, which stay repeated, are marked."""
+    seen: set[str] = set()
+
+    def marked(group: re.Match[str]) -> str:
+        is_new = group[0] not in seen
+        seen.add(group[0])
+        return group[0] if is_new else "=" * len(group[0])
+
+    return re.sub(r"\d{2,}", marked, text)
 
 
 def _list_of(word: str, words: LocaleWords) -> str:

@@ -1,0 +1,64 @@
+"""Invented names of streets and institutions, with as many words as the originals."""
+
+from __future__ import annotations
+
+from .folding import fold
+from .locale_words import LocaleWords, draw_other
+from .patient_chance import PatientChance
+
+STREET, INSTITUTION = "street name", "own name of institution"
+_LISTED_SHARE = 0.6
+
+
+class OwnNames:
+    """Names that streets and institutions of one patient have: listed names, towns, and names of people.
+
+    Parameters
+    ----------
+    chance : PatientChance
+        Draws of the patient.
+    words : LocaleWords
+        Names of the locale.
+    avoided : frozenset of str
+        Folded words that no name may be.
+
+    Examples
+    --------
+    >>> from sklearn_deid.surrogates.locale_words import locale_words
+    >>> names = OwnNames(PatientChance(bytes(32), "p1"), locale_words("es"), frozenset())
+    >>> [len(names.drawn(STREET, "zyx" * n, n).split()) for n in (1, 2, 3)]
+    [1, 2, 3]
+    """
+
+    def __init__(self, chance: PatientChance, words: LocaleWords, avoided: frozenset[str]) -> None:
+        self._chance, self._words, self._avoided = chance, words, avoided
+        self._connectors = frozenset(map(fold, words.block("function words"))) | words.particles
+        self._listed: dict[str, dict[int, list[str]]] = {}
+
+    def is_connector(self, word: str) -> bool:
+        """Whether a word is a public word between names, such as "de" and "of"."""
+        return word.islower() and fold(word) in self._connectors
+
+    def drawn(self, kind: str, own: str, n_words: int) -> str:
+        """Name of ``n_words`` words for an own name of a street or institution; equal names have equal draws."""
+        chance = self._chance.again(kind, fold(own))
+        listed = self._of_length(kind, n_words)
+        if listed and chance.happens(_LISTED_SHARE):
+            return draw_other(chance, listed, self._avoided)
+        given = chance.pick(self._words.given_names[chance.pick("MF")])
+        surnames = [draw_other(chance, self._words.surnames, self._avoided) for _ in range(n_words)]
+        return " ".join([given, *surnames[1:]] if n_words > 1 else surnames)
+
+    def _of_length(self, kind: str, n_words: int) -> list[str]:
+        """Listed names with a number of words, without connectors in front."""
+        if kind not in self._listed:
+            names = self._words.block("street names") if kind == STREET else [town.name for town in self._words.towns]
+            by_length: dict[int, list[str]] = {}
+            for name in names:
+                parts = name.split()
+                while len(parts) > 1 and self.is_connector(parts[0]):
+                    parts = parts[1:]
+                if not any(map(self.is_connector, parts)):
+                    by_length.setdefault(len(parts), []).append(" ".join(parts))
+            self._listed[kind] = by_length
+        return self._listed[kind].get(n_words, [])
