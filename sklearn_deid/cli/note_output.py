@@ -123,6 +123,9 @@ class NoteOutput:
         try:
             if kind is None and self._changed:
                 self._writer.drop(self._changed)
+            # Notes of a folder are read in the order of their names: the order of lines would tell the rank of a name.
+            if kind is None and self.numbers is not None:
+                self._writer.sort()
             self._writer.__exit__(kind, error, trace)
         finally:
             self._close()

@@ -33,8 +33,9 @@ _DESCRIPTION = """\
 Write notes without the PHI that a model finds in them.
 
 OUT is a folder or a .jsonl file. In a folder, each note becomes a .txt file of the same name. In a .jsonl
-file, each note is one line with its id (doc_id) and its redacted text. Nothing else of a note is written:
-no annotations, no patient id, no meta data.
+file, each note is one line with its id (doc_id) and its redacted text, in the order of NOTES (a folder: of
+file names). With --number-outputs, the lines are in the order of the random names. Nothing else of a note is
+written: no annotations, no patient id, no meta data.
 
 A note that cannot be read, processed or written is withheld. It has no output and is listed at the end
 with the reason, and the exit code is 1. It is never written as if it were clean.

@@ -14,7 +14,7 @@ from ..text import Document
 from .checking import SourceLocation, check_text, has_surrogate
 from .files import already_there, file_name, open_part, part_of
 from .format import Format
-from .formats.jsonl import drop_lines, finished_ids
+from .formats.jsonl import drop_lines, finished_ids, sort_lines
 from .registry import FORMATS, get_format
 
 
@@ -197,6 +197,13 @@ class DocumentWriter:
         self._stream.close()
         drop_lines(part_of(self.path), dropped)
         self._stream = FileIO(part_of(self.path), "ab")
+
+    def sort(self) -> None:
+        """Sort the documents of a JSON lines file by id, those of earlier runs included. Folders have no order."""
+        if self._stream is not None:
+            self._stream.close()
+            sort_lines(part_of(self.path))
+            self._stream = FileIO(part_of(self.path), "ab")
 
     def close(self) -> None:
         """Close the writer. A file with many documents is renamed to its final name, unless writing has failed."""

@@ -1,13 +1,14 @@
 """Outputs without the names of the notes, and the key to them."""
 
 import csv
+import json
 import re
 
 import numpy as np
 import pytest
 from scipy.stats import kendalltau
 
-from sklearn_deid import load
+from sklearn_deid import load, write_corpus
 from sklearn_deid.cli.numbering import OutputNumbers
 from sklearn_deid.exceptions import CorpusFormatError, DeidError
 
@@ -119,3 +120,26 @@ def test_a_key_of_an_earlier_version_goes_on(tmp_path):
     added = numbers.assign("c")
     numbers.close()
     assert read_key(path)[1:] == [("note-000001", "a"), ("note-000002", "b"), (added, "c")]
+
+
+def test_the_order_of_numbered_lines_is_that_of_the_random_names(run, notes, model, tmp_path):
+    """Notes of a folder are read by name: otherwise the first line would be the first name of the alphabet."""
+    write_corpus(notes, tmp_path / "notes.jsonl")
+    options = ("--model", model, "--quiet", "--number-outputs", tmp_path / "key.csv")
+    assert run("redact", tmp_path / "notes.jsonl", "--output", tmp_path / "o.jsonl", *options)[0] == 0
+    lines = (tmp_path / "o.jsonl").read_text(encoding="utf-8").splitlines()
+    ids = [json.loads(line)["doc_id"] for line in lines]
+    assert ids == sorted(ids) and len(ids) == len(notes)
+    assert [name for name, _ in sorted(read_key(tmp_path / "key.csv")[1:])] == ids
+    # A second run finds all lines.
+    assert run("redact", tmp_path / "notes.jsonl", "--output", tmp_path / "o.jsonl", *options, "--resume")[0] == 0
+    assert (tmp_path / "o.jsonl").read_text(encoding="utf-8").splitlines() == lines
+
+
+def test_lines_without_numbers_are_in_the_order_of_the_notes(run, notes, model, tmp_path):
+    backwards = list(notes)[::-1]
+    write_corpus(backwards, tmp_path / "notes.jsonl")
+    command = ("redact", tmp_path / "notes.jsonl", "--model", model, "--output", tmp_path / "o.jsonl")
+    assert run(*command)[0] == 0
+    lines = (tmp_path / "o.jsonl").read_text(encoding="utf-8").splitlines()
+    assert [json.loads(line)["doc_id"] for line in lines] == [note.doc_id for note in backwards]

@@ -97,6 +97,7 @@ def test_other_options_are_not_mixed(run, command, tmp_path, output, options, na
     code, _, err = run(*command(output, **options), "--resume")
     assert code == 2
     assert f"differs from this one in: {named}" in err and "--overwrite to begin anew" in err
+    assert "0 notes" not in err, "nothing was begun, so that there is nothing to account for"
     assert everything(tmp_path, output) == before
 
 

@@ -66,6 +66,19 @@ def drop_lines(path: Path, doc_ids: Set[str]) -> None:
                 kept.write(line)
 
 
+def sort_lines(path: Path) -> None:
+    """Sort the lines of a file that `write` made by document id. Memory holds the ids only, not the texts."""
+    with path.open("rb") as lines:
+        starts, start = [], 0
+        for line in lines:
+            starts.append((json.loads(line)["doc_id"], start, len(line)))
+            start += len(line)
+        with new_file(path) as ordered:
+            for _, start, length in sorted(starts):
+                lines.seek(start)
+                ordered.write(lines.read(length))
+
+
 def finished_ids(path: Path, *, unfinished: bool = False) -> set[str]:
     """Ids of the documents of a file. With ``unfinished`` a last line without a line feed is ignored."""
     ids = set()
