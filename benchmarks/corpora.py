@@ -1,4 +1,4 @@
-"""Notes that benchmarks train and score on: generated ones, MEDDOCAN, or i2b2 2014 for those who hold its licence."""
+"""Notes to train and score on: generated ones, MEDDOCAN, GraSCCo, or i2b2 2014 for those who hold its licence."""
 
 from __future__ import annotations
 
@@ -13,13 +13,16 @@ from sklearn_deid import Corpus, fetch_meddocan, make_clinical_notes, read_corpu
 from sklearn_deid.exceptions import AlignmentWarning
 from sklearn_deid.text import SentenceData
 
-CORPORA = ("generated", "meddocan", "i2b2")
+CORPORA = ("generated", "meddocan", "grascco", "i2b2")
+_FOLDS = 5
 
 
 def add_corpus_options(parser: argparse.ArgumentParser, notes: int, test_notes: int | None) -> None:
     """Options that say which notes, and how many."""
     parser.add_argument("--corpus", choices=CORPORA, default="generated")
-    parser.add_argument("--data", default=os.environ.get("SKLEARN_DEID_DATA"), help="folder that holds meddocan/")
+    parser.add_argument(
+        "--data", default=os.environ.get("SKLEARN_DEID_DATA"), help="folder that holds meddocan/ and grascco/"
+    )
     parser.add_argument("--i2b2", help="folder with train/ and test/ of i2b2 2014, for those who hold the licence")
     parser.add_argument("--notes", type=int, default=notes, help="at most so many notes to train on")
     parser.add_argument(
@@ -31,10 +34,17 @@ def add_corpus_options(parser: argparse.ArgumentParser, notes: int, test_notes: 
 
 
 def read_or_make(corpus: str, arguments: argparse.Namespace, seed: int) -> tuple[Corpus, Corpus]:
-    """Notes to train on, and notes of other patients: all there are, or as many generated ones as asked for."""
+    """Notes to train on, and notes of other patients: all there are, or as many generated ones as asked for.
+
+    GraSCCo has one split: the seed is the number of one of five folds.
+    """
     if corpus == "generated":
         train = make_clinical_notes(arguments.notes, random_state=100 + seed)
         return train, make_clinical_notes(arguments.test_notes or 150, random_state=900 + seed)
+    if corpus == "grascco":
+        letters = read_corpus(Path(arguments.data) / "grascco" / "dev.jsonl")
+        fold = np.random.default_rng(0).permutation(len(letters)) % _FOLDS == seed % _FOLDS
+        return letters[np.flatnonzero(~fold)], letters[np.flatnonzero(fold)]
     if corpus == "i2b2":
         train, test = (read_corpus(Path(arguments.i2b2) / s, format="i2b2") for s in ("train", "test"))
         return train, test

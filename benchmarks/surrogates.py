@@ -2,14 +2,17 @@
 
     python -m benchmarks.surrogates --runs runs.jsonl
     python -m benchmarks.surrogates --corpus meddocan --data DATA --notes 500 --runs meddocan.jsonl
+    python -m benchmarks.surrogates --corpus grascco --data DATA --seeds 0 1 2 3 4 --runs grascco.jsonl
     python -m benchmarks.surrogates --forms --corpus meddocan --data DATA
+    python -m benchmarks.surrogates --independence --corpus meddocan --data DATA --notes 500
 
 A tagger with default parameters is trained on the notes as they are ("raw"), on one copy or five copies with
 surrogates, on neighbours with N = 100, or on label placeholders, and scored on untouched notes of other patients. Five
 copies are trained for the same number of epochs, which is five times the steps. With ``--forms``, no tagger is trained:
 the notes are written with surrogates, broken forms are counted per 1,000 spans, and the merging and splitting of people
-is counted. Finished runs are kept in the file of ``--runs``, from which an interrupted benchmark goes on. Prints one
-JSON object.
+is counted. With ``--independence``, the attackers of `sklearn_deid.audit` on surrogates run on the notes: half of the
+patients teach them. Finished runs are kept in the file of ``--runs``, from which an interrupted benchmark goes on.
+Prints one JSON object.
 """
 
 from __future__ import annotations
@@ -22,11 +25,14 @@ from typing import Any
 
 import numpy as np
 import torch
+from sklearn.metrics import mutual_info_score
 
 from sklearn_deid import Corpus, DeidTagger, NeighborPseudonymizer, SurrogatePseudonymizer
+from sklearn_deid.audit.attacks import MissedPhiAttack, SurrogatePairAttack, spans_of_notes
+from sklearn_deid.audit.attacks.surrogate_spans import DATES
 from sklearn_deid.embeddings import train_fasttext
 from sklearn_deid.surrogates import SurrogateEngine
-from sklearn_deid.text import SentenceData, split_tag
+from sklearn_deid.text import SentenceData, patient_of, split_tag
 
 from .corpora import add_corpus_options, load, sentences
 from .environment import describe
@@ -46,6 +52,7 @@ def parse_arguments(argv: list[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--runs", default="surrogates.jsonl", help="file of finished runs")
     parser.add_argument("--forms", action="store_true", help="count broken forms instead of training taggers")
+    parser.add_argument("--independence", action="store_true", help="attack the surrogates instead")
     return parser.parse_args(argv)
 
 
@@ -110,13 +117,57 @@ def forms(corpus: Corpus) -> dict[str, Any]:
     }
 
 
+def independence(corpus: Corpus, seed: int) -> dict[str, Any]:
+    """Attackers on the surrogates of half of the patients, who know originals and surrogates of the other half."""
+    patients = sorted({patient_of(document) for document in corpus})
+    known = set(np.random.default_rng(seed).permutation(patients)[: len(patients) // 2].tolist())
+    halves = [Corpus(d for d in corpus if (patient_of(d) in known) == is_known) for is_known in (True, False)]
+    spans = [spans_of_notes(half, [SurrogateEngine().rewrite_all(half)]) for half in halves]
+    attacks = [SurrogatePairAttack(random_state=seed), SurrogatePairAttack(dates=True, random_state=seed)]
+    out: dict[str, Any] = {}
+    for attack in (*attacks, MissedPhiAttack(random_state=seed)):
+        result = attack.fit(spans[0]).attack(spans[1])
+        assert result.attack is not None
+        found = {"value": result.attack.value, "low": result.attack.low, "high": result.attack.high}
+        out[result.name] = {**found, "n": result.attack.n, "failures": list(result.failures), **result.details}
+    out["mutual information"] = information_by_label(spans[1], seed)
+    return out
+
+
+def information_by_label(spans: Any, seed: int, n_permutations: int = 199) -> dict[str, dict[str, float]]:
+    """Permutation test for each label: mutual information of the first letters of originals and surrogates.
+
+    Originals change places within one written form, so that what the form tells is in the permutations, too. Each
+    original of a patient counts once: its repetitions have the same surrogate.
+    """
+    _, once = np.unique([f"{g}|{t}" for g, t in zip(spans.groups, spans.originals, strict=True)], return_index=True)
+    rng = np.random.default_rng(seed)
+    out = {}
+    for label in np.unique(spans.labels[~np.isin(spans.kinds, DATES)]).tolist():
+        rows = once[spans.labels[once] == label]
+        secret, seen = (
+            np.array([ord(text.casefold()[0]) % 32 for text in texts])
+            for texts in ([spans.originals[i] for i in rows], [spans.surrogates[i][0] for i in rows])
+        )
+        groups = [np.flatnonzero(spans.forms[rows] == form) for form in np.unique(spans.forms[rows])]
+        observed = mutual_info_score(secret, seen)
+        larger = 0
+        for _ in range(n_permutations):
+            permuted = secret.copy()
+            for group in groups:
+                permuted[group] = rng.permutation(secret[group])
+            larger += mutual_info_score(permuted, seen) >= observed
+        out[label] = {"spans": len(rows), "nats": float(observed), "p": (1 + larger) / (1 + n_permutations)}
+    return out
+
+
 def main(argv: list[str] | None = None) -> None:
     arguments = parse_arguments(argv)
     settings = {name: getattr(arguments, name) for name in ("corpus", "notes", "test_notes")}
-    if arguments.forms:
-        results: dict[str, Any] = {
-            name: forms(corpus) for name, corpus in zip(("train", "test"), load(arguments, 0), strict=True)
-        }
+    if arguments.independence:
+        results: dict[str, Any] = {str(seed): independence(load(arguments, seed)[0], seed) for seed in arguments.seeds}
+    elif arguments.forms:
+        results = {name: forms(corpus) for name, corpus in zip(("train", "test"), load(arguments, 0), strict=True)}
     else:
         rows = by_arm(finish_runs(run, arguments, settings))
         results = {
