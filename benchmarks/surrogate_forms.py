@@ -7,6 +7,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from datetime import date
 from itertools import combinations
+from typing import Any
 
 from sklearn_deid.surrogates import Replacement, label_kinds
 from sklearn_deid.surrogates.check_digits import has_valid_check_digits
@@ -52,7 +53,7 @@ def broken_forms(document: Document, made: Sequence[Replacement]) -> Iterator[st
             yield from _broken_address(document, made, i, words)
 
 
-def one_person_one_surrogate(corpus: Corpus, replacements: Sequence[Sequence[Replacement]]) -> dict[str, float]:
+def one_person_one_surrogate(corpus: Corpus, replacements: Sequence[Sequence[Replacement]]) -> dict[str, Any]:
     """Shares of names whose rules went wrong, judged by the gold names of each patient.
 
     Two gold names of a patient and a label are one person if they are equal without case, accents, titles and the order
@@ -67,19 +68,25 @@ def one_person_one_surrogate(corpus: Corpus, replacements: Sequence[Sequence[Rep
                 original = document.text[span.start : span.end]
                 people[patient_of(document), span.label].setdefault(original, surrogate)
     counts: Counter = Counter()
-    for names in people.values():
+    by_label: dict[str, Counter] = defaultdict(Counter)
+    for (_, label), names in people.items():
         for (a, new_a), (b, new_b) in combinations(names.items(), 2):
             one, other = _words(a), _words(b)
             if one and other and (one <= other or other <= one):
                 new_one, new_other = _words(new_a), _words(new_b)
                 counts["same"] += 1
-                counts["kept"] += new_one <= new_other or new_other <= new_one
+                is_kept = new_one <= new_other or new_other <= new_one
+                counts["kept"] += is_kept
+                by_label[label].update({"pairs": 1, "kept": int(is_kept)})
             elif not one & other and min(len(one), len(other)) > 0:
                 counts["others"] += 1
                 counts["shared"] += _words(new_a) == _words(new_b)
     return {
         "pairs_of_one_person": counts["same"],
         "one_person": round(counts["kept"] / max(counts["same"], 1), 5),
+        "one_person_by_label": {
+            label: {"pairs": c["pairs"], "share": round(c["kept"] / c["pairs"], 5)} for label, c in by_label.items()
+        },
         "pairs_of_two_persons": counts["others"],
         "shared": round(counts["shared"] / max(counts["others"], 1), 5),
     }

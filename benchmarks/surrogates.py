@@ -138,9 +138,9 @@ def information_by_label(spans: Any, seed: int, n_permutations: int = 199) -> di
     """Permutation test for each label: mutual information of the first letters of originals and surrogates.
 
     Originals change places within one written form, so that what the form tells is in the permutations, too. Each
-    original of a patient counts once: its repetitions have the same surrogate.
+    patient counts with one span of a label: several written names of one person have one surrogate.
     """
-    _, once = np.unique([f"{g}|{t}" for g, t in zip(spans.groups, spans.originals, strict=True)], return_index=True)
+    _, once = np.unique([f"{g}|{name}" for g, name in zip(spans.groups, spans.labels, strict=True)], return_index=True)
     rng = np.random.default_rng(seed)
     out = {}
     for label in np.unique(spans.labels[~np.isin(spans.kinds, DATES)]).tolist():

@@ -5,8 +5,10 @@
 Each arm trains a system, redacts notes of other patients with it and measures them by `utility_report`: BLEU against
 the notes as they are, agreement of topics, and accuracy of a classifier of notes (generated notes: of what kind a note
 is). "gold" figures are those of notes redacted by the annotation. "transformer" is a self-attention tagger trained from
-scratch, "lstm" a BiLSTM with a CRF and characters, near the paper's reference. Finished runs are kept in the file of
-``--runs``, from which an interrupted benchmark goes on. Prints one JSON object. Needs the extra ``utility``.
+scratch, "lstm" a BiLSTM with a CRF and characters, near the paper's reference. The arms "gold-label", "gold-mask" and
+"gold-surrogate" train nothing: the notes are redacted by the annotation, in three modes of ``redact``. Finished runs
+are kept in the file of ``--runs``, from which an interrupted benchmark goes on. Prints one JSON object. Needs the extra
+``utility``.
 """
 
 from __future__ import annotations
@@ -20,6 +22,7 @@ from typing import Any
 import torch
 
 from sklearn_deid import Corpus, DeidTagger, utility_report
+from sklearn_deid.surrogates import note_rewriter
 
 from .baselines import linear_crf, word_list
 from .corpora import add_corpus_options, load, sentences
@@ -35,13 +38,14 @@ ARMS: dict[str, dict[str, Any] | None] = {
     "crf": None,
     "word-list": None,
 }
+MODES = {"gold-label": "label", "gold-mask": "mask", "gold-surrogate": "surrogate"}
 SETTINGS = ("corpus", "notes", "test_notes", "epochs", "hidden_size", "repeats", "classes")
 
 
 def parse_arguments(argv: list[str] | None = None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     add_corpus_options(parser, notes=200, test_notes=200)
-    parser.add_argument("--arms", nargs="+", choices=tuple(ARMS), default=list(ARMS), metavar="ARM")
+    parser.add_argument("--arms", nargs="+", choices=(*ARMS, *MODES), default=list(ARMS), metavar="ARM")
     parser.add_argument("--seeds", type=int, nargs="+", default=[0])
     parser.add_argument("--epochs", type=int, default=12)
     parser.add_argument("--hidden-size", type=int, default=64)
@@ -63,6 +67,11 @@ def run(arguments: argparse.Namespace, arm: str, seed: int) -> dict:
     torch.set_num_threads(1)
     train, test = (sentences(corpus) for corpus in load(arguments, seed))
     start = time.process_time()
+    if arm in MODES:
+        key: dict[str, Any] = {"key": seed.to_bytes(32, "big")} if arm == "gold-surrogate" else {}
+        texts = [note.text for note in map(note_rewriter(MODES[arm], **key), test.corpus)]
+        row: dict[str, Any] = {"arm": arm, "seed": seed, **left(arguments, test.corpus, texts, seed)}
+        return {**row, "cpu_seconds": round(time.process_time() - start, 1)}
     parameters = ARMS[arm]
     if parameters is None:
         tags = (linear_crf if arm == "crf" else word_list)(train, test)
@@ -70,18 +79,19 @@ def run(arguments: argparse.Namespace, arm: str, seed: int) -> dict:
         settings = {"max_epochs": arguments.epochs, "hidden_size": arguments.hidden_size, "device": arguments.device}
         tagger = DeidTagger(random_state=seed).set_params(**{**settings, **parameters})
         tags = tagger.fit(train.X, train.y, groups=train.groups).predict(test.X)
-    row: dict[str, Any] = {"arm": arm, "seed": seed, "scores": official_scores(test, tags)}
-    row |= left(arguments, test.corpus, test.to_documents(tags), seed)
+    row = {"arm": arm, "seed": seed, "scores": official_scores(test, tags)}
+    predicted = test.to_documents(tags)
+    row |= left(arguments, test.corpus, predicted, seed)
+    words = sum(len(note.text.split()) for note in test.corpus)
+    removed = sum(len(note.text[s.start : s.end].split()) for note in predicted for s in note.spans)
+    row["removed_words"] = removed / words
     return {**row, "cpu_seconds": round(time.process_time() - start, 1)}
 
 
-def left(arguments: argparse.Namespace, gold: Corpus, predicted: Corpus, seed: int) -> dict[str, Any]:
+def left(arguments: argparse.Namespace, gold: Corpus, predicted: Corpus | list[str], seed: int) -> dict[str, Any]:
     """The parts of the report, with a classification for each number of classes."""
     report = utility_report(gold, gold, predicted, n_repeats=arguments.repeats, random_state=seed).to_dict()
     out = {part: report[part] for part in ("bleu", "topics", "tokens")}
-    words = sum(len(note.text.split()) for note in gold)
-    removed = sum(len(note.text[s.start : s.end].split()) for note in predicted for s in note.spans)
-    out["removed_words"] = removed / words
     if arguments.corpus == "generated":
         kinds = [note.meta["kind"] for note in gold]
         for n in arguments.classes:

@@ -144,6 +144,57 @@ def test_kinds_of_places():
     assert kinds == ["postcode", "region", "country", "town", "town"]
 
 
+@pytest.mark.parametrize(
+    ("text", "pattern"),
+    [
+        ("Calle Zyxwen de Quillwyk, 12, 3º B", r"Calle \w+ de \w+, \d\d, \dº \w"),
+        ("C/ Zyxwen Brambok nº 35", r"C/ \w+ \w+ nº \d\d"),
+        ("Calle del Dr. Zyxwen, 4", r"Calle del Dr\. \w+, \d"),
+        ("Av. Zyxw. Brambok 4", r"Av\. [A-Z][a-z]{3}\. \w+ \d"),
+        ("Plaza de Zyxwen Quillwyk Brambok", r"Plaza de \w+ \w+ \w+"),
+    ],
+)
+def test_names_of_streets_have_as_many_words(text, pattern):
+    drawn = {PlaceSurrogates(chance(str(i)), locale_words("es"), frozenset()).street(text) for i in range(20)}
+    assert len(drawn) > 5 and all(re.fullmatch(pattern, new) for new in drawn), drawn
+
+
+@pytest.mark.parametrize(
+    ("text", "pattern"),
+    [
+        ("Hospital Universitario Zyxwen de Quillwyk", r"Hospital Universitario \w+ de \w+"),
+        ("H. U. La Zyxwen", r"H\. U\. \w+ \w+"),
+        ("Hospital General Dr. Zyxwen Brambok", r"Hospital General Dr\. \w+ \w+"),
+        ("Zyxwen-Quillwyk", r"\w+-\w+"),
+        ("Hospital Zyxwen (QZX)", r"Hospital \w+ \([A-Z]{3}\)"),
+    ],
+)
+def test_names_of_hospitals_have_as_many_words(text, pattern):
+    made = [InstitutionSurrogates(chance(str(i)), locale_words("es"), frozenset()) for i in range(20)]
+    drawn = {one.institution(text, "hospitals") for one in made}
+    assert len(drawn) > 5 and all(re.fullmatch(pattern, new) for new in drawn), drawn
+
+
+def test_an_institution_of_public_words_alone_changes():
+    made = InstitutionSurrogates(chance(), locale_words("es"), frozenset())
+    assert re.fullmatch(r"Instituto de Medicina \w+", made.institution("Instituto de Medicina Legal", "institutions"))
+    assert made.institution("Instituto de Medicina Legal", "institutions") != "Instituto de Medicina Legal"
+
+
+def test_equal_groups_of_digits_stay_equal():
+    numbers = NumberSurrogates(chance(), "es", "invalid")
+    first, second, third = numbers.identifier("28 28 57412").split()
+    assert first == second and len(third) == 5
+    first, second = numbers.identifier("28 29").split()
+    assert first != second
+
+
+def test_towns_and_countries_have_as_many_words():
+    places = PlaceSurrogates(chance(), locale_words("es"), frozenset())
+    assert {len(places.town(f"Zyxwen{i} Quillwyk").split()) for i in range(20)} == {2}
+    assert {len(places.country(f"Zyxwen{i}").split()) for i in range(60)} == {1}
+
+
 def test_institutions_keep_public_words_only():
     made = InstitutionSurrogates(chance(), locale_words("en"), frozenset())
     assert re.fullmatch(r"[\w .]+ Community Hospital", made.institution("Quillwick Community Hospital", "hospitals"))

@@ -271,6 +271,12 @@ def test_formats_round_trip(name, notes, tmp_path):
     write_corpus(new, path, format=name, lossy=True)
     back = read_corpus(path, format=name)
     assert sorted(n.text.split() for n in back) == sorted(n.text.split() for n in new)
+    covered = {}
+    for corpus in (new, back):
+        for note in corpus:
+            found = [(span.label, note.text[span.start : span.end].split()) for span in note.spans]
+            covered.setdefault(note.doc_id, []).append(sorted(found))
+    assert all(len(both) == 2 and both[0] == both[1] for both in covered.values())
 
 
 # ---- independence
