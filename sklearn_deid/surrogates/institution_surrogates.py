@@ -15,7 +15,7 @@ from .place_surrogates import with_case
 
 _WORDS = re.compile(r"[^\W\d_]+")
 _CODE = re.compile(r"[A-Z0-9]{2,8}(?:[-/ ]?[A-Z0-9]{1,6})?")
-_PARTS = re.compile(r"\w+\.?|[\W]")
+_PARTS = re.compile(r"[^\W_]+\.?|[\W_]")
 _SAINTS = ("saint", "sankt", "sint", "st", "san", "sao", "santa")
 _LONGEST_CODE = 5
 
@@ -97,11 +97,12 @@ class InstitutionSurrogates:
         return with_case(self._names.drawn(INSTITUTION, text, len(text.split())), text)
 
     def _all_public(self, text: str, parts: list[str]) -> str:
-        """Name without an own word: the last word that is no connector becomes a town, so that the name changes."""
-        words = [i for i, part in enumerate(parts) if part[0].isalpha()]
-        last = next((i for i in reversed(words) if not self._names.is_connector(parts[i])), words[-1])
-        town = self._names.drawn(INSTITUTION, text, 1)
-        return "".join((*parts[:last], with_case(town, parts[last]), *parts[last + 1 :]))
+        """Name without an own word: one word that is no connector becomes a name, so that the text changes."""
+        words = [i for i, part in enumerate(parts) if part[0].isalnum()]
+        # Valley Hospital, but Instituto de Medicina Legal
+        ordered = words if self._words.locale == "en" else words[::-1]
+        i = next((i for i in ordered if not self._names.is_connector(parts[i])), ordered[0])
+        return "".join((*parts[:i], with_case(self._names.drawn(INSTITUTION, text, 1), parts[i]), *parts[i + 1 :]))
 
     def _ward_words(self) -> frozenset[str]:
         wards = (*self._words.block("departments"), "Ward", "Unit", "Floor", "Station", "Planta", "Zimmer")
