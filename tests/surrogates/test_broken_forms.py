@@ -57,6 +57,7 @@ def test_merged_and_split_people_are_counted():
     assert counts == {
         "pairs_of_one_person": 2,
         "one_person": 0.5,
+        "one_person_by_label": {"PATIENT": {"pairs": 2, "share": 0.5}},
         "pairs_of_two_persons": 4,
         "shared": 0.25,
     }
