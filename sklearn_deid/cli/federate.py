@@ -253,8 +253,10 @@ def _add_agreement(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--epochs", type=count, default=25, metavar="N", help="local epochs of a site (default: 25)")
     parser.add_argument("--seed", type=seed, default=0, metavar="N", help="seed of the first weights (default: 0)")
-    parser.add_argument("--max-norm", type=_positive, metavar="X", help="largest norm of an update (default: any)")
-    parser.add_argument("--max-abs", type=_positive, metavar="X", help="largest value of an update (default: any)")
+    parser.add_argument(
+        "--max-norm", type=_positive, metavar="X", help="largest norm of an update (default: that of the first weights)"
+    )
+    parser.add_argument("--max-abs", type=_positive, metavar="X", help="largest value of an update (default: 10)")
     parser.add_argument(
         "--step",
         type=_positive,

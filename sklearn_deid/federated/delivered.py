@@ -68,6 +68,14 @@ class Delivered:
             self._lasts.insert(place, number)
         return True
 
+    def n_ranges(self) -> int:
+        """Number of ranges, on which the memory of the set depends."""
+        return len(self._firsts)
+
+    def opens_range(self, number: int) -> bool:
+        """Whether a new number would be a range of its own."""
+        return all(near not in self for near in (number - 1, number, number + 1))
+
     def discard(self, number: int) -> None:
         """Remove a number."""
         if number not in self:

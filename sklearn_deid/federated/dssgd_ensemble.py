@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Hashable, Sequence
+from dataclasses import replace
 from numbers import Integral, Real
 from typing import Any
 from warnings import warn
@@ -24,7 +25,7 @@ from .record import ExchangeRecord
 from .robust import AGGREGATES
 from .schedules import SCHEDULES
 from .selection import DOWNLOAD_SELECTIONS, SELECTIONS
-from .server import ServerLimits
+from .server import NO_LIMITS
 from .sparse import DTYPES
 from .strategies import STRATEGIES, StrategyPlan, Training, go_on, run_strategy
 from .tagger_learner import TaggerLearner, map_in_processes, tagger_from_vector
@@ -422,7 +423,7 @@ class DSSGDEnsemble(TokenTagger, BaseEstimator):
             ("patience", "all workers train 'n_epochs'"),
             ("augmenter", "an augmenter would learn from each worker's own notes; perturb the sentences beforehand"),
         ):
-            if getattr(tagger, name) is not None:
+            if getattr(tagger, name) not in (None, "auto"):
                 raise ValueError(f"The '{name}' parameter of the estimator must be None in a DSSGDEnsemble: {reason}.")
         return tagger.set_params(
             embeddings=public_embeddings(tagger.embeddings), max_epochs=self.n_epochs, warm_start=False
@@ -485,7 +486,8 @@ class DSSGDEnsemble(TokenTagger, BaseEstimator):
             settings=WorkerSettings.of(self),
             schedule="random-delay" if isinstance(self.schedule, RandomDelay) else self.schedule,
             mean_delay=delay.mean_delay,
-            limits=ServerLimits(
+            limits=replace(
+                NO_LIMITS,
                 max_norm=math.inf if max_norm is None else max_norm,
                 step=self.server_step,
                 download_selection=self.download_selection,

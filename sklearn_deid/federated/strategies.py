@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
@@ -15,7 +16,7 @@ from .record import ExchangeRecord
 from .robust import AGGREGATES, aggregate, clip_norm
 from .rounds import Evaluate, MapEpochs, run_rounds, trained
 from .schedules import plan_steps
-from .server import ParameterServer, ServerLimits
+from .server import NO_LIMITS, ParameterServer, ServerLimits
 from .sparse import SparseUpdate
 from .worker import Learner, Worker, WorkerSettings
 
@@ -46,8 +47,9 @@ class StrategyPlan:
         Order of downloads, epochs and uploads ("dssgd" only), see `plan_steps`.
     mean_delay : float, default=1.0
         Mean delay of uploads (schedule "random-delay" only), see `plan_steps`.
-    limits : ServerLimits, default=ServerLimits()
-        Limits of the server ("dssgd"). "fedavg" shrinks updates to ``max_norm`` instead of refusing them.
+    limits : ServerLimits, default=NO_LIMITS
+        Limits of the server ("dssgd"). By default nothing is refused: all workers are in one process.
+        "fedavg" shrinks updates to ``max_norm`` instead of refusing them, and not at all if ``max_norm`` is None.
     privacy : GaussianUpload or SparseVectorUpload, default=None
         Noise on the uploads ("dssgd" only).
     aggregation : {"mean", "median", "trimmed_mean"}, default="mean"
@@ -66,7 +68,7 @@ class StrategyPlan:
     settings: WorkerSettings | Mapping[str, WorkerSettings] = field(default_factory=WorkerSettings)
     schedule: str = "concurrent"
     mean_delay: float = 1.0
-    limits: ServerLimits = field(default_factory=ServerLimits)
+    limits: ServerLimits = NO_LIMITS
     privacy: GaussianUpload | SparseVectorUpload | None = None
     aggregation: str = "mean"
     n_trim: int = 1
@@ -284,7 +286,8 @@ class _Run:
             line.sent_norm, line.staleness = line.update_norm, 0
         weights = None if self.plan.weights is None else [self.plan.weights[worker.name] for worker in self.workers]
         # Shrinking keeps every worker in the mean; refusing, as selective SGD does, would change the weights.
-        bounded = [clip_norm(update, self.plan.limits.max_norm) for update in updates]  # shape: n_workers x (n,)
+        bound = math.inf if self.plan.limits.max_norm is None else self.plan.limits.max_norm
+        bounded = [clip_norm(update, bound) for update in updates]  # shape: n_workers x (n,)
         mean = aggregate(bounded, self.plan.aggregation, self.plan.n_trim, weights)
         # shape: (n,)
         self.parameters = self.parameters + mean * np.float32(self.plan.limits.step)

@@ -5,6 +5,7 @@ import pytest
 
 from sklearn_deid.exceptions import ExchangeError
 from sklearn_deid.federated import EpochRecord, ExchangeRecord, History, ParameterServer, Worker, run_rounds
+from sklearn_deid.federated.server import NO_LIMITS
 
 from .learners import MODEL, Quadratic
 
@@ -12,7 +13,7 @@ from .learners import MODEL, Quadratic
 def recorded():
     workers = [Worker(f"site-{i}", Quadratic(np.arange(1.0, 6.0) * (i + 1)), MODEL, random_state=i) for i in range(2)]
     record = ExchangeRecord()
-    server = ParameterServer(np.zeros(5), MODEL, random_state=0)
+    server = ParameterServer(np.zeros(5), MODEL, NO_LIMITS, random_state=0)
     run_rounds(server, workers, "sequential", 2, record=record)
     return record
 

@@ -3,6 +3,7 @@
 import copy
 import pickle
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -14,12 +15,12 @@ from sklearn_deid.federated import (
     SCHEDULES,
     ExchangeRecord,
     ParameterServer,
-    ServerLimits,
     Worker,
     WorkerSettings,
     plan_steps,
     run_rounds,
 )
+from sklearn_deid.federated.server import NO_LIMITS
 
 from .learners import MODEL, LogisticSGD, Quadratic, Scripted, blobs
 from .literal import LiteralServer, literal_candidates, literal_largest
@@ -32,10 +33,10 @@ def rng(seed=0):
     return np.random.default_rng(seed)
 
 
-def team(learners, options=ALL, size=None, **server_fields):
+def team(learners, options=ALL, size=None, limits=NO_LIMITS):
     size = len(learners[0].get_flat()) if size is None else size
     workers = [Worker(f"site-{i}", learner, MODEL, options, random_state=i) for i, learner in enumerate(learners)]
-    return ParameterServer(np.zeros(size), MODEL, random_state=99, **server_fields), workers
+    return ParameterServer(np.zeros(size), MODEL, limits, random_state=99), workers
 
 
 def logistic(n_workers=4, d=6):
@@ -133,7 +134,7 @@ def test_sequential_and_concurrent_differ_on_a_quadratic_as_computed():
 
 
 def test_a_smaller_step_takes_the_overshoot_away():
-    server, workers = team([Quadratic([1.0]) for _ in range(4)], limits=ServerLimits(step=0.25))
+    server, workers = team([Quadratic([1.0]) for _ in range(4)], limits=replace(NO_LIMITS, step=0.25))
     run_rounds(server, workers, "concurrent", 3)
     assert 1 - server.parameters[0] == 0.125
 
@@ -257,7 +258,7 @@ def test_figures_of_the_history():
 
 def test_refused_uploads_are_in_the_history_and_the_others_go_on():
     learners = [Quadratic([1.0]), Quadratic([1e6])]
-    server, workers = team(learners, limits=ServerLimits(max_abs=10))
+    server, workers = team(learners, limits=replace(NO_LIMITS, max_abs=10))
     history = run_rounds(server, workers, "sequential", 2)
     assert [line.refused is None for line in history] == [True, False, True, False]
     assert "value beyond 10" in history[1].refused

@@ -74,10 +74,10 @@ class FederationConfig:
     seed : int, default=0
         Random seed of the first weights.
     max_abs, max_norm : float or None, default=None
-        Largest magnitude of a value and largest norm of an update. The server refuses larger updates
-        (`federated.ServerLimits`).
+        Largest magnitude of a value and largest norm of an update. The server refuses larger updates. None means the
+        defaults of `federated.ServerLimits`: 10, and the norm of the first weights.
     max_staleness : int or None, default=None
-        Largest staleness of an update. The server refuses older updates.
+        Largest staleness of an update (`federated.ServerLimits`). The server refuses older updates.
     step : float, default=1.0
         Factor by which the server multiplies updates. Use 1 divided by the number of sites if they train at the same
         time and the sum of their updates overshoots.

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from sklearn_deid.exceptions import ExchangeError
-from sklearn_deid.federated import ParameterServer, SparseUpdate
+from sklearn_deid.federated import ParameterServer, ServerLimits, SparseUpdate
 from sklearn_deid.federated.sites import ExchangeService, SessionRules, pack, unpack
 
 MODEL = "0" * 32
@@ -23,7 +23,7 @@ class Clock:
 def desk():
     """Service, its clock and its events."""
     clock, events = Clock(), []
-    server = ParameterServer(np.zeros(8), MODEL, random_state=0)
+    server = ParameterServer(np.zeros(8), MODEL, ServerLimits(max_norm=10), random_state=0)
     return ExchangeService(server, ["a", "b", "c"], RULES, events.append, clock), clock, events
 
 
