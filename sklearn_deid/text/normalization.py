@@ -34,7 +34,8 @@ _VISIBLE = re.compile(f"[!-~{_LETTERS}{_MARKS}]")
 _MARKED = re.compile(rf"[{_LETTERS}0-9][{_MARKS}]+")
 _LIGATURES = {"\ufb00": "ff", "\ufb01": "fi", "\ufb02": "fl", "\ufb03": "ffi", "\ufb04": "ffl", "\ufb05": "st"}
 _LIGATURE = re.compile("[\ufb00-\ufb05]")
-# A capitalised word that goes on in the next line, or a number. "follow-" and "up" may be two words, and stay.
+# A word that goes on in the next line, or a number. "follow-" and "up" become one word, too: whether a hyphen at the
+# end of a line belongs to the word is not known, and a name or an address in lower case must not be cut.
 _HYPHENATED = re.compile(
     rf"(?<![{_LETTERS}])[{_LETTERS}]{{1,40}}(?P<hyphen>[-\u00ad\u2010\u2011])(?P<gap>[ \t]{{0,4}}{_BREAK}[ \t]{{0,8}})"
     rf"(?=[{_LETTERS}])"
@@ -71,7 +72,7 @@ def normalize(text: str, *, layout: bool = True) -> NormalizedText:
     dashes and hyphens of any length                ``-``
     ligatures, such as one character for "fi"       their letters
     controls of Windows-1252                        the sign of that encoding
-    hyphen and line break in a capitalised word     nothing; the hyphen if a capital follows
+    hyphen and line break in a word                 nothing; the hyphen between capitalised words
     line break in a number, after ``-`` or ``/``    nothing
     letters with a space after each                 the word
     ==============================================  ====================================================
@@ -138,11 +139,14 @@ def _hidden(text: str) -> list[Edit]:
 def _joined_lines(reading: NormalizedText) -> NormalizedText:
     edits = []
     for found in _HYPHENATED.finditer(reading.text):
-        if found[0][0].isupper():
-            goes_on = reading.text[found.end()].islower()
-            if found["hyphen"] == "\u00ad" and not goes_on:
-                continue  # an invisible hyphen before a new line, not a double name
-            edits.append(Edit(found.start("hyphen") if goes_on else found.start("gap"), found.end()))
+        word, after = found[0][: found.start("hyphen") - found.start()], reading.text[found.end() : found.end() + 2]
+        capitals = len(word) > 1 and word.isupper() and len(after) > 1 and after.isupper()
+        if found["hyphen"] == "\u00ad" and not after[0].islower():
+            continue  # an invisible hyphen before a new line
+        one_word = capitals or after[0].islower()
+        if one_word or word[0].isupper():
+            # Between capitalised words, the hyphen may be that of a double name, and stays.
+            edits.append(Edit(found.start("hyphen") if one_word else found.start("gap"), found.end()))
     reading = reading.edited(edits)
     return reading.edited([Edit(*found.span()) for found in _NUMBER_BREAK.finditer(reading.text)])
 

@@ -55,6 +55,9 @@ def test_words_that_go_on_in_the_next_line():
         "Mr. Al\u00ad\nder": "Mr. Alder",
         "Mr. Al\u2010\nder": "Mr. Alder",
         "Ms. Alder-\nBirch": "Ms. Alder-Birch",
+        "MS. AL-\nDER": "MS. ALDER",
+        "a wait-\nress": "a waitress",
+        "jo-\nalder@exam-\nple.org": "joalder@example.org",
         "call 555-\n0142": "call 555-0142",
         "on 3/4/\n2021": "on 3/4/2021",
     }.items():
@@ -66,7 +69,7 @@ def test_words_that_go_on_in_the_next_line():
 @pytest.mark.parametrize(
     "text",
     [
-        "to follow-\nup",
+        "to be followed\nup",
         "A\n\u4e2d",
         "BP 120/80.\n2. Home",
         "1-2\n3",
