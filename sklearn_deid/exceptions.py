@@ -20,6 +20,7 @@ __all__ = [
     "SequenceError",
     "SpanError",
     "TrainingDivergedError",
+    "UnlikeNoteWarning",
     "UnsafeToShareWarning",
     "WithheldWarning",
 ]
@@ -139,6 +140,18 @@ class InsecureReleaseWarning(UserWarning):
 
 class FewNotesWarning(UserWarning):
     """The notes are few for the bound asked: taggers of the vectors will find much less PHI than taggers of words."""
+
+
+class UnlikeNoteWarning(UserWarning):
+    """A note is unlike the training notes of the model (`NoteDeidentifier(on_unlike="warn")`).
+
+    Attributes
+    ----------
+    error : DeidError or None
+        Reason, with the id of the note.
+    """
+
+    error: DeidError | None = None
 
 
 class WithheldWarning(UserWarning):

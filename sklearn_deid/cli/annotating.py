@@ -12,7 +12,7 @@ from typing import Any
 
 from .. import __version__
 from .._storage import bundle_digest
-from ..exceptions import CorpusFormatError, WithheldWarning
+from ..exceptions import CorpusFormatError, DeidError, UnlikeNoteWarning, WithheldWarning
 from ..io import FORMATS
 from ..tagging.tagger_failure import TaggerFailure
 from ..text import TRANSFER_ENCODINGS, Document, Span
@@ -27,11 +27,12 @@ Result = Callable[[Document, tuple[Span, ...]], Document]
 
 @dataclass
 class Account:
-    """Numbers of finished and skipped notes, and the errors of withheld notes."""
+    """Numbers of finished and skipped notes, and the reasons of withheld and of flagged notes."""
 
     done: int = 0
     skipped: int = 0
     withheld: list[CorpusFormatError] = field(default_factory=list)
+    unlike: list[DeidError] = field(default_factory=list)
 
     @property
     def seen(self) -> int:
@@ -57,6 +58,14 @@ def add_note_options(parser: ArgumentParser) -> None:
         help="encoding of mails in which the texts are written: they are decoded first, and outputs are plain text "
         "(default: none; such notes are withheld)",
     )
+    parser.add_argument(
+        "--on-unlike",
+        choices=("withhold", "warn", "pass"),
+        default="withhold",
+        help="what to do with a note that is unlike the training notes, such as one in another language: withhold it, "
+        "write it and list it at the end (warn), or write it (pass). At most 1 in 100 ordinary notes is unlike. Models "
+        "of few notes or of earlier versions know no unlike notes (default: withhold)",
+    )
     before = parser.add_mutually_exclusive_group()
     before.add_argument(
         "--resume",
@@ -73,6 +82,7 @@ def run_stamp(arguments: Namespace, **options: Any) -> dict[str, Any]:
     """Everything that the outputs depend on, besides the notes. ``--resume`` goes on only with the same stamp."""
     model = bundle_digest(arguments.model)
     names = {"input_format": "format", "encoding": "encoding", "transfer_encoding": "transfer_encoding"}
+    names["on_unlike"] = "on_unlike"
     given = {name: getattr(arguments, option) for name, option in names.items()}
     return {"version": __version__, "model": model, **given, **options}
 
@@ -85,7 +95,8 @@ def load_deidentifier(arguments: Namespace) -> Any:
 
     model = load_tagger(arguments.model, device=device)
     deidentifier = model if isinstance(model, NoteDeidentifier) else NoteDeidentifier(model)
-    return deidentifier.set_params(on_error="withhold")
+    # `evaluate --robustness` has no such option: altered notes are unlike on purpose.
+    return deidentifier.set_params(on_error="withhold", on_unlike=getattr(arguments, "on_unlike", "pass"))
 
 
 def annotate_notes(
@@ -107,7 +118,7 @@ def annotate_notes(
         # The writer is opened before the first note is read: a wrong output ends the command without any work.
         with output, tqdm(total=source.size(), unit=" notes", mininterval=0.5, disable=quiet, file=sys.stderr) as bar:
             pending = _pending(documents, output, account)
-            for document, note in _results(pending, deidentifier, result, withhold):
+            for document, note in _results(pending, deidentifier, result, account):
                 try:
                     output.write(document, note)
                     account.done += 1
@@ -139,10 +150,11 @@ def _pending(documents: Iterator[Document], output: NoteOutput, account: Account
 
 
 def _results(
-    pending: Iterator[Document], deidentifier: Any, result: Result, withhold: Callable[[CorpusFormatError], None]
+    pending: Iterator[Document], deidentifier: Any, result: Result, account: Account
 ) -> Iterator[tuple[Document, Document]]:
     """Yield the result of each note, and the note. Notes that cannot be processed are withheld."""
-    with _collected_reasons() as reasons:
+    withhold = account.withheld.append
+    with _collected_reasons(account.unlike) as reasons:
         for document, spans in deidentifier.iter_annotate(pending):
             if spans is None:
                 reason = reasons.pop(document.doc_id, "The note cannot be processed.")
@@ -159,17 +171,20 @@ def _results(
 
 
 @contextmanager
-def _collected_reasons() -> Iterator[dict[str, str]]:
+def _collected_reasons(unlike: list[DeidError]) -> Iterator[dict[str, str]]:
     """Collect why notes are withheld, by their ids. The account at the end shows the reasons, and no warning does."""
     reasons: dict[str, str] = {}
     with warnings.catch_warnings():
         warnings.simplefilter("always", WithheldWarning)
+        warnings.simplefilter("always", UnlikeNoteWarning)
         show = warnings.showwarning
 
         def collect(message: Warning | str, category: type[Warning], *place: Any) -> None:
             error = getattr(message, "error", None)
             if error is None:
                 show(message, category, *place)
+            elif issubclass(category, UnlikeNoteWarning):
+                unlike.append(error)
             else:
                 reasons[error.doc_id] = error.message
 
@@ -181,6 +196,7 @@ def _report(account: Account, source: NoteSource, verb: str) -> None:
     skipped = f", {account.skipped} were finished before" if account.skipped else ""
     lines = [f"{account.done} notes {verb}, {len(account.withheld)} withheld{skipped}."]
     lines += [one_line(f"  withheld: {error}") for error in account.withheld]
+    lines += [one_line(f"  unlike the training notes: {error}") for error in account.unlike]
     aside = source.left_aside()
     # Files with other endings may be notes, too. Their number shows that a format was wrong.
     if aside:

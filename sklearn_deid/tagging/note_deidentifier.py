@@ -19,12 +19,13 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
 from .._compat import Interval, StrOptions, check_constraints
-from ..exceptions import DeidError, WithheldWarning
+from ..exceptions import DeidError, UnlikeNoteWarning, WithheldWarning
 from ..metrics import Counts, compare
 from ..sequences import TokenSequences, TokenVectors, check_tags
 from ..surrogates import SurrogateEngine, note_rewriter, rewrite_note
 from ..text import Corpus, Document, Segmentation, Span, normalize, segment, tags_to_spans, unreadable_reason
 from .note_input import checked_notes
+from .note_likeness import learned_likeness, measure
 from .tagger_failure import TaggerFailure
 
 
@@ -54,6 +55,8 @@ class NoteDeidentifier(BaseEstimator):
         Fitted tagger or pipeline.
     categories_ : dict
         Category of each label in the corpus of `fit`.
+    likeness_ : NoteLikeness or None
+        Figures of the training notes. None with too few notes.
     alignment_report_ : AlignmentReport
         Spans in the corpus of `fit` whose borders are not token borders, by document id and offsets.
 
@@ -69,12 +72,15 @@ class NoteDeidentifier(BaseEstimator):
     _parameter_constraints: dict[str, list] = {
         "batch_size": [Interval(Integral, 1, None, closed="left")],
         "on_error": [StrOptions({"raise", "withhold"})],
+        "on_unlike": [StrOptions({"withhold", "warn", "pass"})],
     }
 
-    def __init__(self, estimator: Any = None, *, batch_size: int = 64, on_error: str = "raise") -> None:
+    def __init__(
+        self, estimator: Any = None, *, batch_size: int = 64, on_error: str = "raise", on_unlike: str = "warn"
+    ) -> None:
         self.estimator = estimator
         self.batch_size = batch_size
-        self.on_error = on_error
+        self.on_error, self.on_unlike = on_error, on_unlike
 
     def fit(self, corpus: Corpus | Sequence[Document], y: None = None) -> NoteDeidentifier:
         """Train the tagger on annotated notes.
@@ -100,6 +106,7 @@ class NoteDeidentifier(BaseEstimator):
         data = corpus.to_sentences()
         estimator = default_tagger() if self.estimator is None else clone(self.estimator)
         self.estimator_ = estimator.fit(data.X, data.y, **group_parameters(estimator, data.groups))
+        self.likeness_ = learned_likeness(corpus, getattr(self.estimator_, "lowers_uniform_casing_", False))
         self.alignment_report_ = data.report
         self.categories_ = {s.label: s.category for document in corpus for s in document.spans if s.category}
         return self
@@ -301,7 +308,7 @@ class NoteDeidentifier(BaseEstimator):
     def _annotate_batch(self, estimator: Any, batch: list[tuple[int, Any]]) -> Iterator[tuple[Span, ...] | None]:
         # An entry is None if the note is not a text and ``on_error="withhold"``.
         texts = [self._checked_text(number, item) for number, item in batch]
-        found: list[tuple[Span, ...]] = []
+        found: list[tuple[tuple[Span, ...], str | None]] = []
         with TaggerFailure() as failure:
             found = self._spans(estimator, [text for text in texts if text is not None])
         if failure.error is not None:
@@ -310,16 +317,31 @@ class NoteDeidentifier(BaseEstimator):
                 yield None if text is None else self._spans_of_one(estimator, number, item)
             return
         rest = iter(found)
-        for text in texts:
-            yield None if text is None else next(rest)
+        for (number, item), text in zip(batch, texts, strict=True):
+            yield None if text is None else self._gated(number, item, *next(rest))
 
     def _spans_of_one(self, estimator: Any, number: int, item: Any) -> tuple[Span, ...] | None:
         with TaggerFailure() as failure:
-            return self._spans(estimator, [_text_of(item)])[0]
+            found = self._spans(estimator, [_text_of(item)])[0]
+        if failure.error is None:
+            return self._gated(number, item, *found)
         # Only the type of the error is passed on: its message could hold text of the note.
         name = type(failure.error).__name__
         self._give_up(number, item, f"The note cannot be processed: {name}.", failure.error)
         return None
+
+    def _gated(self, number: int, item: Any, spans: tuple[Span, ...], problem: str | None) -> tuple[Span, ...] | None:
+        """Spans of a note; None if the note is unlike the training notes and is therefore withheld."""
+        if problem is None or self.on_unlike == "pass":
+            return spans
+        if self.on_unlike == "withhold":
+            self._give_up(number, item, problem)
+            return None
+        error = DeidError(problem, doc_id=_name(number, item))
+        warning = UnlikeNoteWarning(str(error))
+        warning.error = error
+        warnings.warn(warning, stacklevel=2)
+        return spans
 
     def _checked_text(self, number: int, item: Any) -> str | None:
         text = _text_of(item)
@@ -334,7 +356,7 @@ class NoteDeidentifier(BaseEstimator):
 
     def _give_up(self, number: int, item: Any, message: str, cause: Exception | None = None) -> None:
         """Raise, or warn with ``on_error="withhold"``."""
-        error = DeidError(message, doc_id=item.doc_id if isinstance(item, Document) else f"number {number}")
+        error = DeidError(message, doc_id=_name(number, item))
         if self.on_error == "raise":
             # A traceback shows the message of the cause, and only the messages of a DeidError never hold note text.
             raise error from (cause if isinstance(cause, DeidError) else None)
@@ -342,8 +364,8 @@ class NoteDeidentifier(BaseEstimator):
         warning.error = error
         warnings.warn(warning, stacklevel=2)
 
-    def _spans(self, estimator: Any, texts: list[str]) -> list[tuple[Span, ...]]:
-        """Tag the sentences of all notes at once and return the spans of each note."""
+    def _spans(self, estimator: Any, texts: list[str]) -> list[tuple[tuple[Span, ...], str | None]]:
+        """Tag the sentences of all notes at once; return the spans of each note, and why it is unlike others."""
         # The tagger reads the normalised text; its spans are mapped back to the unchanged note.
         readings = [normalize(text) for text in texts]
         segmented = [_without_endless_sentences(segment(reading.text)) for reading in readings]
@@ -351,8 +373,8 @@ class NoteDeidentifier(BaseEstimator):
         counts = np.array([len(cut.sentences) for cut in segmented], dtype=np.int64)
         # Each sentence carries the number of its note, for taggers that read a sentence in its context.
         tags, confidences = flat_tags(estimator, X.with_documents(np.repeat(np.arange(len(texts)), counts)))
-        categories = getattr(self, "categories_", {})
-        spans, position = [], 0
+        categories, likeness = getattr(self, "categories_", {}), getattr(self, "likeness_", None)
+        results, position = [], 0
         for reading, cut in zip(readings, segmented, strict=True):
             stop = position + len(cut.tokens.starts)
             starts, ends = reading.originals(cut.tokens.starts, cut.tokens.ends)
@@ -365,9 +387,10 @@ class NoteDeidentifier(BaseEstimator):
                 category_of=categories.get,
                 sentences=cut.sentences,
             )
-            spans.append(tuple(found))
+            n_tagged = sum(tag != "O" for tag in tags[position:stop])
+            results.append((tuple(found), None if likeness is None else likeness.problem(measure(cut, n_tagged))))
             position = stop
-        return spans
+        return results
 
 
 def default_tagger() -> Any:
@@ -403,6 +426,10 @@ def _without_endless_sentences(cut: Segmentation) -> Segmentation:
         for first in range(start, end, _LONGEST_SENTENCE)
     ]
     return cut._replace(sentences=parts)
+
+
+def _name(number: int, item: Any) -> str:
+    return item.doc_id if isinstance(item, Document) else f"number {number}"
 
 
 def _text_of(item: Any) -> Any:

@@ -1,0 +1,242 @@
+"""`NoteLikeness`: whether a note is like the training notes of a model, by figures that hold no word of a note."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..exceptions import BundleError
+from ..text import Document, Segmentation, normalize, segment
+
+FEATURES = ("capitals", "words in capitals", "digits", "punctuation", "word length", "sentence length")
+FEATURES += ("letters", "letter pairs", "PHI")
+# Units (words, tokens or sentences) that pull the figures of a short note to the usual ones.
+_PRIOR = 30.0
+_SHORTEST = 3  # letters of a word whose casing counts
+# Share of notes that are flagged, and the fewest notes with which a threshold can promise that share.
+ALPHA = 0.01
+FEWEST = math.ceil(1 / ALPHA) - 1
+_FIT_SHARE = 0.25
+# A smaller or larger share of words with a first capital is no mixed casing.
+_UNIFORM = 0.15
+_SPACE, _OTHER = 0, 27
+# Class of each byte of Latin-1: a space, 26 letters, and all other letters.
+_CLASS = np.full(256, _OTHER)
+_CLASS[ord(" ")] = _SPACE
+_CLASS[ord("a") : ord("z") + 1] = np.arange(1, 27)
+
+
+@dataclass(frozen=True)
+class Measured:
+    """Numbers of a note: sums, and the numbers of units that they are sums over. Shape of both: (n_features,).
+
+    ``pairs`` holds the number of each pair of letters, of shape (28, 28).
+    """
+
+    sums: np.ndarray
+    units: np.ndarray
+    pairs: np.ndarray
+
+
+def measure(note: Segmentation, n_tagged: int) -> Measured:
+    """Numbers of a note.
+
+    Parameters
+    ----------
+    note : Segmentation
+        Tokens and sentences, as the tagger reads them.
+    n_tagged : int
+        Number of tokens of PHI.
+    """
+    tokens = note.tokens.texts
+    n, words = len(tokens), [t for t in tokens if t.isalpha()]
+    long = [w for w in words if len(w) >= _SHORTEST]
+    plain = sum(t.isascii() for t in words)
+    codes = _CLASS[np.frombuffer(" ".join(["", *words, ""]).lower().encode("latin-1", "replace"), dtype=np.uint8)]
+    pairs = np.bincount(28 * codes[:-1] + codes[1:], minlength=28 * 28).reshape(28, 28)
+    sums = (
+        sum(w[0].isupper() for w in long),
+        sum(w.isupper() for w in long),
+        sum(any(map(str.isdigit, t)) for t in tokens),
+        sum(not any(map(str.isalnum, t)) for t in tokens),
+        sum(map(len, words)),
+        n,
+        len(words) - plain,
+        0,
+        n_tagged,
+    )
+    units = (len(long), len(long), n, n, len(words), len(note.sentences), len(words), pairs.sum(), n)
+    return Measured(np.array(sums, dtype=float), np.array(units, dtype=float), pairs.astype(float))
+
+
+class NoteLikeness:
+    """Score of how far a note lies outside of what training notes show, with a calibrated threshold.
+
+    The score is the largest deviation among nine figures: words with a first capital, words in capitals, tokens with
+    digits, punctuation, length of words and sentences, letters outside of ASCII, the mean surprise of the pairs of
+    letters, and the share of tokens of PHI. A deviation is the distance from the median, divided by the root mean
+    square of the distances on its side. In short notes, every figure is pulled to the mean: a few words show nothing.
+    With ``any_casing``, the casing of notes in lower case, in capitals and in Title Case is not judged: a `DeidTagger`
+    with a `NoteAugmenter` has learned from such notes.
+
+    A quarter of the patients gives medians, mean squares and counts of pairs. The notes of the other patients give
+    scores, and the threshold is the score of rank ``ceil((n + 1) * 0.99)`` among their ``n`` scores. If a new note and
+    these ``n`` notes are exchangeable, the note has a higher score with a probability of at most 1 %, for any number of
+    notes (split conformal prediction). Notes of one patient are alike, and a tagger does not find exactly the annotated
+    PHI: in these two ways the notes are exchangeable only approximately.
+
+    Attributes
+    ----------
+    threshold : float
+        A note with a higher score is unlike the training notes.
+    n_notes : int
+        Number of notes that the threshold comes from.
+    any_casing : bool
+        Whether the casing of notes without mixed casing is not judged.
+
+    References
+    ----------
+    Vovk, Gammerman & Shafer (2005), Algorithmic learning in a random world, section 2.2; Papadopoulos et al. (2002) for
+    the split.
+    """
+
+    def __init__(self, state: Mapping[str, Any]) -> None:
+        self._means = np.asarray(state["means"], dtype=float)
+        self._middle, self._low, self._high = (np.asarray(state[k], dtype=float) for k in ("middle", "low", "high"))
+        self._surprise = np.asarray(state["surprise"], dtype=float)
+        self.threshold, self.n_notes = float(state["threshold"]), int(state["n_notes"])
+        self.any_casing = bool(state["any_casing"])
+
+    def __repr__(self) -> str:
+        return f"NoteLikeness(threshold={self.threshold:.3g}, n_notes={self.n_notes})"
+
+    @classmethod
+    def learn(
+        cls, notes: Sequence[Measured], patients: Sequence[Hashable], *, any_casing: bool = False, seed: int = 0
+    ) -> NoteLikeness | None:
+        """Learn from the training notes; None if fewer than 99 notes remain for the threshold.
+
+        Parameters
+        ----------
+        notes : sequence of Measured
+            Numbers of the training notes, with the annotated PHI.
+        patients : sequence of hashable
+            Patient of each note. No patient is in both parts.
+        any_casing : bool, default=False
+            Whether the casing of notes without mixed casing is not judged.
+        seed : int, default=0
+            Random seed of the parts.
+        """
+        first, rest = _parts(notes, patients, seed)
+        if len(rest) < FEWEST:
+            return None
+        # Laplace's rule, so that a pair of letters that no note has is rare and not impossible. shape: (28, 28)
+        counts = sum((note.pairs for note in first), np.ones((28, 28)))
+        # Rounded, so that a saved model has the same scores.
+        surprise = (np.log2(counts.sum(1, keepdims=True)) - np.log2(counts)).round(3)
+        sums, units = (sum(_values(note, surprise)[i] for note in first) for i in (0, 1))
+        state: dict[str, Any] = {
+            "means": sums / np.maximum(units, 1),
+            "surprise": surprise,
+            "threshold": 0,
+            "n_notes": 0,
+        }
+        state |= dict.fromkeys(("middle", "low", "high"), np.ones(len(FEATURES)))
+        state["any_casing"] = any_casing
+        model = cls(state)
+        # shape: (n_notes, n_features)
+        figures = np.array([model._figures(note) for note in first])
+        middle = np.median(figures, axis=0)
+        # Root mean squares and not quantiles: one kind of rare notes, such as notes in capitals, widens them.
+        low, high = (np.sqrt((np.clip(sign * (figures - middle), 0, None) ** 2).mean(0)) for sign in (-1, 1))
+        # A figure that hardly varies must not make every other value unlike.
+        floor = 0.02 * np.maximum(np.abs(middle), 0.1)
+        model._middle, model._low, model._high = middle, np.maximum(low, floor), np.maximum(high, floor)
+        scores = sorted(model.score(note)[0] for note in rest)
+        model.n_notes = len(scores)
+        model.threshold = scores[math.ceil((len(scores) + 1) * (1 - ALPHA)) - 1]
+        return model
+
+    def score(self, note: Measured) -> tuple[float, str]:
+        """Score of a note, and the name of the figure that it comes from."""
+        distance = self._figures(note) - self._middle
+        # shape: (n_features,)
+        deviations = np.where(distance < 0, -distance / self._low, distance / self._high)
+        largest = int(deviations.argmax())
+        return float(deviations[largest]), FEATURES[largest]
+
+    def problem(self, note: Measured) -> str | None:
+        """Why a note is unlike the training notes, as a sentence without text of the note; None if it is not."""
+        score, name = self.score(note)
+        if score <= self.threshold:
+            return None
+        return (
+            f"The note is unlike the training notes of the model ({name}: {score:.1f}, at most {self.threshold:.1f} in "
+            "99 % of them), so that PHI may be missed."
+        )
+
+    def to_state(self) -> dict[str, Any]:
+        """Numbers for a manifest."""
+        names = {"means": self._means, "middle": self._middle, "low": self._low, "high": self._high}
+        numbers = {name: array.tolist() for name, array in (*names.items(), ("surprise", self._surprise))}
+        return {**numbers, "threshold": self.threshold, "n_notes": self.n_notes, "any_casing": self.any_casing}
+
+    @classmethod
+    def from_state(cls, state: Any) -> NoteLikeness:
+        """Build from the result of `to_state`.
+
+        Raises
+        ------
+        BundleError
+            If numbers are missing or not finite, or if scales or threshold are not positive.
+        """
+        model = cls(state)
+        vectors = (model._means, model._middle, model._low, model._high)
+        sizes = all(v.shape == (len(FEATURES),) for v in vectors) and model._surprise.shape == (28, 28)
+        if not sizes or not all(np.isfinite(v).all() for v in (*vectors, model._surprise)):
+            raise BundleError("The saved figures of the training notes are damaged.")
+        if not ((model._low > 0).all() and (model._high > 0).all() and 0 < model.threshold < math.inf):
+            raise BundleError("The saved figures of the training notes are damaged.")
+        return model
+
+    def _figures(self, note: Measured) -> np.ndarray:
+        sums, units = _values(note, self._surprise)
+        if self.any_casing and not _UNIFORM < sums[0] / max(units[0], 1) < 1 - _UNIFORM:
+            sums[:2], units[:2] = 0, 0
+        return (sums + _PRIOR * self._means) / (units + _PRIOR)
+
+
+def _values(note: Measured, surprise: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    sums = note.sums.copy()
+    sums[FEATURES.index("letter pairs")] = (note.pairs * surprise).sum()
+    return sums, note.units.copy()
+
+
+def _parts(notes: Sequence[Measured], patients: Sequence[Hashable], seed: int) -> tuple[list[Measured], list[Measured]]:
+    """Notes that give the figures, and notes that give the threshold."""
+    distinct = list(dict.fromkeys(patients))
+    order = np.random.default_rng(seed).permutation(len(distinct))
+    chosen = {distinct[i] for i in order[: max(1, round(_FIT_SHARE * len(distinct)))]}
+    pairs = list(zip(notes, patients, strict=True))
+    return [n for n, p in pairs if p in chosen], [n for n, p in pairs if p not in chosen]
+
+
+def learned_likeness(corpus: Sequence[Document], any_casing: bool = False) -> NoteLikeness | None:
+    """Learn from annotated notes, read as notes to tag are read; None with too few notes."""
+    if len(corpus) < FEWEST:
+        return None
+    notes = []
+    for document in corpus:
+        reading = normalize(document.text)
+        cut = segment(reading.text)
+        starts, ends = (np.asarray(side) for side in reading.originals(cut.tokens.starts, cut.tokens.ends))
+        tagged = np.zeros(len(starts), dtype=bool)
+        for span in document.spans:
+            tagged |= (starts < span.end) & (ends > span.start)
+        notes.append(measure(cut, int(tagged.sum())))
+    patients = [d.doc_id if d.patient_id is None else d.patient_id for d in corpus]
+    return NoteLikeness.learn(notes, patients, any_casing=any_casing)
