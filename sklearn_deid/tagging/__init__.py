@@ -21,6 +21,7 @@ __all__, __getattr__, __dir__ = lazy_names(
         "network": "TaggerModule",
         "note_augmenter": "NoteAugmenter",
         "note_deidentifier": "NoteDeidentifier",
+        "note_likeness": "NoteLikeness",
         "pretrained_encoder": "PretrainedEncoder",
         "pretrained_network": "PretrainedTokenEncoder SpecialPieces piece_windows",
         "recall_tuned_tagger": "RecallTunedTagger",

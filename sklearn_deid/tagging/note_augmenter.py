@@ -15,7 +15,17 @@ from ..exceptions import SequenceError
 from ..sequences import TokenSequences, check_sequences
 
 _CASINGS = (str.lower, str.upper, str.title)
-_CONFUSIONS = str.maketrans("oO0lI15SB8ceg", "00O1llS58Becq")
+# What readers of printed letters confuse most: one of the alternatives replaces the character.
+_CONFUSIONS = {
+    "0": "OoD", "O": "0Q", "o": "0ce", "Q": "O", "D": "0", "1": "lI", "l": "1Ii", "I": "l1", "i": "lj1", "j": "i",
+    "5": "S", "S": "5", "s": "5", "8": "B", "B": "8", "2": "Z", "Z": "2", "z": "2", "6": "Gb", "G": "6C", "b": "6h",
+    "9": "gq", "g": "9q", "q": "g9", "c": "eo", "e": "c", "a": "o", "h": "b", "n": "h", "u": "v", "v": "u", "t": "f",
+    "f": "t", "E": "F", "F": "E", "P": "F", "R": "K", "M": "N", "H": "N", "U": "V", "V": "U", "Y": "V", "4": "A",
+    "7": "1", "3": "8",
+}  # fmt: skip
+# Letters that are read as two.
+_CONFUSED_PAIRS = {"m": "rn", "w": "vv", "d": "cl", "n": "ri", "h": "li"}
+_ERRORS = ("typing_errors", "ocr_errors", "lost_punctuation", "moved_borders")
 _SHORTEST = 3  # letters of a word that may have an error
 
 
@@ -27,13 +37,19 @@ class NoteAugmenter(TransformerMixin, BaseEstimator):
 
     Parameters
     ----------
-    lower_case, capitals, title_case : float in [0, 1], default=0.1, 0.1, 0.05
+    lower_case, capitals, title_case : float in [0, 1], default=0.3, 0.03, 0.02
         Probability that a sentence is written in lower case, in capitals, or with a capital at the start of each word.
-        Their sum is at most 1. The sentences of a document are drawn separately.
+        Their sum is at most 1. If X knows the documents of its sentences, those of a document are written alike.
     typing_errors : float in [0, 1], default=0.01
         Probability that a word of at least three letters loses, doubles or swaps a letter.
-    ocr_errors : float in [0, 1], default=0.01
-        Probability that the characters of a word that scanners confuse, such as 0 and O, are confused.
+    ocr_errors : float in [0, 1], default=0.04
+        Probability that one or two characters of a word become others that scanners confuse with them, such as 0 and O.
+    lost_punctuation : float in [0, 1], default=0.05
+        Probability that a training sentence of a `DeidTagger` loses its ``. , ; :``. No effect on `sample`, which
+        keeps the number of tokens, or if the tagger reads sentences in their context.
+    moved_borders : float in [0, 1], default=0.1
+        Probability that a border between two training sentences of a `DeidTagger` moves, into a span if there is one,
+        as by a line break in a name. No effect in the same cases.
     random_state : int, RandomState or None, default=None
         Random seed. A `DeidTagger` sets the seed of its augmenter.
 
@@ -56,7 +72,7 @@ class NoteAugmenter(TransformerMixin, BaseEstimator):
 
     _parameter_constraints: dict[str, list] = {
         **dict.fromkeys(
-            ("lower_case", "capitals", "title_case", "typing_errors", "ocr_errors"),
+            ("lower_case", "capitals", "title_case", *_ERRORS),
             [Interval(Real, 0, 1, closed="both")],
         ),
         "random_state": ["random_state", Interval(Integral, 0, None, closed="left")],
@@ -65,15 +81,18 @@ class NoteAugmenter(TransformerMixin, BaseEstimator):
     def __init__(
         self,
         *,
-        lower_case: float = 0.1,
-        capitals: float = 0.1,
-        title_case: float = 0.05,
+        lower_case: float = 0.3,
+        capitals: float = 0.03,
+        title_case: float = 0.02,
         typing_errors: float = 0.01,
-        ocr_errors: float = 0.01,
+        ocr_errors: float = 0.04,
+        lost_punctuation: float = 0.05,
+        moved_borders: float = 0.1,
         random_state: Any = None,
     ) -> None:
         self.lower_case, self.capitals, self.title_case = lower_case, capitals, title_case
         self.typing_errors, self.ocr_errors = typing_errors, ocr_errors
+        self.lost_punctuation, self.moved_borders = lost_punctuation, moved_borders
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any = None, groups: Any = None) -> NoteAugmenter:
@@ -125,7 +144,11 @@ class NoteAugmenter(TransformerMixin, BaseEstimator):
         rng = own_generator(self.random_state)
         changed = tokens.data.copy()
         borders = np.cumsum(self._shares())
-        for row, drawn in enumerate(np.searchsorted(borders, rng.random(len(tokens)), side="right").tolist()):
+        # shape: (n_sentences,): the sentences of a document are written alike, as in a note in capitals
+        alike = np.arange(len(tokens)) if tokens.documents is None else tokens.documents
+        _, unit = np.unique(alike, return_inverse=True)
+        draws = np.searchsorted(borders, rng.random(len(tokens)), side="right")[unit]
+        for row, drawn in enumerate(draws.tolist()):
             if drawn < len(_CASINGS):
                 part = slice(int(tokens.offsets[row]), int(tokens.offsets[row + 1]))
                 changed[part] = [_CASINGS[drawn](token) for token in changed[part]]
@@ -164,4 +187,12 @@ def _typing_error(word: str, rng: np.random.Generator) -> str:
 
 
 def _scanning_error(word: str, rng: np.random.Generator) -> str:
-    return word.translate(_CONFUSIONS)
+    """A word with one or two confused characters, if it has any that are confused."""
+    places = [i for i, c in enumerate(word) if c in _CONFUSIONS or c in _CONFUSED_PAIRS]
+    for _ in range(int(rng.integers(1, 3)) if places else 0):
+        i = places[int(rng.integers(len(places)))]
+        single, pair = _CONFUSIONS.get(word[i], ""), _CONFUSED_PAIRS.get(word[i])
+        if pair and (not single or rng.random() < 0.5):
+            return word[:i] + pair + word[i + 1 :]
+        word = word[:i] + (single[int(rng.integers(len(single)))] if single else word[i]) + word[i + 1 :]
+    return word

@@ -25,6 +25,7 @@ from .held_out import DecisionReport
 from .hybrid_tagger import HybridTagger
 from .network import build_tagger_module
 from .note_deidentifier import NoteDeidentifier
+from .note_likeness import NoteLikeness
 from .old_parameters import current_parameters
 from .pretrained_encoder import PretrainedEncoder, PretrainedFiles
 from .recall_tuned_tagger import RecallTunedTagger
@@ -68,6 +69,7 @@ def tagger_to_state(tagger: DeidTagger) -> tuple[dict[str, Any], dict[str, np.nd
         "parameters": _plain_parameters(tagger),
         "classes": tagger.classes_.tolist(),
         "reads_words": tagger._reads_words,
+        "lowers_uniform_casing": tagger.lowers_uniform_casing_,
         "n_features_in": getattr(tagger, "n_features_in_", None),
         "subwords": None,
         "pretrained": None if tagger._pretrained is None else tagger._pretrained.to_state(),
@@ -143,6 +145,8 @@ def _without_network(state: Mapping[str, Any], arrays: Mapping[str, np.ndarray])
     tagger._pretrained = None if pretrained is None else PretrainedFiles(**pretrained)
     tagger.classes_ = np.array(state["classes"], dtype=object)
     tagger._reads_words = state["reads_words"]
+    # Taggers of earlier versions have read no note in lower case instead of capitals.
+    tagger.lowers_uniform_casing_ = bool(state.get("lowers_uniform_casing", False))
     if state["n_features_in"] is not None:
         tagger.n_features_in_ = state["n_features_in"]
     subwords = state["subwords"]
@@ -213,19 +217,25 @@ class Composite(NamedTuple):
 
 
 def _note_deidentifier_apart(model: NoteDeidentifier) -> tuple[dict[str, Any], list[Any]]:
+    likeness = getattr(model, "likeness_", None)
     state = {
         "batch_size": model.batch_size,
         "on_error": model.on_error,
+        "on_unlike": model.on_unlike,
         "categories": getattr(model, "categories_", {}),
+        "likeness": None if likeness is None else likeness.to_state(),
     }
     return state, [model.fitted_estimator()]
 
 
 def _note_deidentifier_together(state: Mapping[str, Any], taggers: list[Any]) -> NoteDeidentifier:
     (tagger,) = taggers
-    model = NoteDeidentifier(tagger, batch_size=state["batch_size"], on_error=state["on_error"])
+    # Models of earlier versions hold no record of their training notes.
+    on_unlike, likeness = state.get("on_unlike", "warn"), state.get("likeness")
+    model = NoteDeidentifier(tagger, batch_size=state["batch_size"], on_error=state["on_error"], on_unlike=on_unlike)
     model.estimator_ = tagger
     model.categories_ = dict(state["categories"])
+    model.likeness_ = None if likeness is None else NoteLikeness.from_state(likeness)
     return model
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from numbers import Integral, Real
 from typing import Any
 
@@ -26,8 +27,10 @@ from ..sequences import (
 from ..text import convert_tags, repair_tags, split_tag
 from .batching import ContextUnits, SentenceDataset
 from .initial_weights import copy_weights
+from .layout_changes import PUNCTUATION, LayoutChanges
 from .marginals import TokenTagger
 from .network import TaggerModule, build_tagger_module
+from .note_augmenter import NoteAugmenter
 from .pretrained_encoder import PretrainedEncoder, PretrainedFiles, layer_rates
 from .recall_weight import RecallWeight
 from .splits import hold_out_patients
@@ -42,6 +45,7 @@ from .strategies import (
     strategy,
 )
 from .tagger_data import (
+    GrowingFeatures,
     SwappingDataset,
     distinct_words,
     encode_tags,
@@ -51,6 +55,7 @@ from .tagger_data import (
     word_features,
 )
 from .training_loop import NoCriterion, SequenceNet
+from .uniform_casing import lower_uniform_casing
 from .weight_checks import class_problem
 
 _PREFIXES = {"iob2": "BI", "bioes": "BIES"}
@@ -110,10 +115,12 @@ class DeidTagger(TokenTagger, SequenceNet):
         Probability that a PHI span of the training data is replaced by a random span of the same label. `fit` draws the
         replacements anew in each epoch. Swapped spans teach the tagger to read the context instead of remembering
         names.
-    augmenter : NeighborPseudonymizer or another perturbing transformer, optional
-        Transformer that perturbs the training sentences anew in each epoch. The network never sees the original
-        sentences. `predict` and `predict_proba` call ``augmenter_.transform`` before they tag sentences. The tagger
-        fits a clone of the augmenter and seeds the clone from the ``random_state`` of the tagger.
+    augmenter : "auto", NeighborPseudonymizer or another perturbing transformer, or None, default="auto"
+        Transformer that perturbs the training sentences anew in each epoch. "auto" means ``NoteAugmenter()`` if the
+        network reads words with characters or word vectors, and None if X is a `TokenVectors` or the encoder is a
+        `PretrainedEncoder`. A `NoteAugmenter` leaves most sentences as they are; with another augmenter the network
+        never sees the original sentences. `predict` and `predict_proba` call ``augmenter_.transform`` before they tag
+        sentences. The tagger fits a clone of the augmenter and seeds the clone from the ``random_state`` of the tagger.
     class_weight : dict, "balanced" or None, default=None
         Weight of each tag in the loss. Tags that are missing in the dict have weight 1.
     recall_weight : float of at least 1, RecallWeight or None, default=None
@@ -121,7 +128,7 @@ class DeidTagger(TokenTagger, SequenceNet):
         values from 2 to 10 in the paper. A float w means ``RecallWeight(w)``. None is the unweighted loss.
     max_epochs : int or "auto", default="auto"
         Number of passes over the data. "auto" is 20 epochs, and up to 100 epochs if 20 epochs have fewer than 2,000
-        batches. "auto" is 20 epochs if the training starts from the public tagger of X.
+        batches, or 3,000 with a `NoteAugmenter`. If the training starts from the public tagger of X, "auto" is 20.
     lr : float, default=3e-3
         Highest learning rate. `fit` raises the rate over the first batches and then lowers the rate linearly to zero.
     batch_size : int, default=900
@@ -164,6 +171,9 @@ class DeidTagger(TokenTagger, SequenceNet):
         Metrics of each epoch.
     module_ : TaggerModule
         Fitted network.
+    lowers_uniform_casing_ : bool
+        Whether documents in capitals and in Title Case are read in lower case. True after training with a
+        `NoteAugmenter`; documents are known if X knows the document of each sentence.
     starts_from_tagger_ : bool
         Whether the training started from the public tagger of X.
 
@@ -217,7 +227,7 @@ class DeidTagger(TokenTagger, SequenceNet):
         "context": [StrOptions({"sentence", "window", "document"}), ContextWindow],
         "dropout": [Interval(Real, 0, 1, closed="left"), StrOptions({"auto"}), Dropout],
         "span_swap": [Interval(Real, 0, 1, closed="both")],
-        "augmenter": [HasMethods(["fit_transform", "sample", "transform"]), None],
+        "augmenter": [HasMethods(["fit_transform", "sample", "transform"]), StrOptions({"auto"}), None],
         "class_weight": [dict, StrOptions({"balanced"}), None],
         "recall_weight": [Interval(Real, 1, None, closed="left"), RecallWeight, None],
         "max_epochs": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],
@@ -238,6 +248,8 @@ class DeidTagger(TokenTagger, SequenceNet):
     _pretrained: PretrainedFiles | None = None
     # As an attribute of the class: taggers of earlier versions have no such attribute.
     starts_from_tagger_ = False
+    # The same, for the casing of documents.
+    lowers_uniform_casing_ = False
 
     def __init__(
         self,
@@ -252,7 +264,7 @@ class DeidTagger(TokenTagger, SequenceNet):
         context: Any = "sentence",
         dropout: Any = "auto",
         span_swap: float = 0.5,
-        augmenter: Any = None,
+        augmenter: Any = "auto",
         class_weight: Any = None,
         recall_weight: Any = None,
         max_epochs: Any = "auto",
@@ -506,10 +518,16 @@ class DeidTagger(TokenTagger, SequenceNet):
     def _fit_augmenter(self, X: Any, tags: TokenSequences, groups: np.ndarray | None) -> Any:
         """Fit a clone of the augmenter and return the perturbed sentences."""
         self.augmenter_: Any = None
-        if self.augmenter is None:
+        augmenter = self.augmenter
+        if isinstance(augmenter, str):
+            reads_words = isinstance(X, TokenSequences) and not isinstance(self.encoder, PretrainedEncoder)
+            augmenter = NoteAugmenter() if reads_words else None
+        # A network that has read no lower case would find less in notes that are read in lower case.
+        self.lowers_uniform_casing_ = isinstance(augmenter, NoteAugmenter) and augmenter.lower_case > 0
+        if augmenter is None:
             return X
         # The clone leaves the augmenter of the user unfitted.
-        self.augmenter_ = clone(self.augmenter).set_params(random_state=int(self._rng.integers(2**31)))
+        self.augmenter_ = clone(augmenter).set_params(random_state=int(self._rng.integers(2**31)))
         return self.augmenter_.fit_transform(X, tags, groups)
 
     def _augmented(self, X: Any, tags: TokenSequences, groups: np.ndarray | None) -> Any:
@@ -525,8 +543,10 @@ class DeidTagger(TokenTagger, SequenceNet):
         words, distinct = distinct_words(X)
         if self._pretrained is not None:
             return {"offsets": X.offsets, "words": words, "features": self._pretrained.features(distinct)}
-        features = word_features(distinct, characters=self.characters is not None, vectors=self._vectors)
-        return {"offsets": X.offsets, "words": words, "features": features}
+        return {"offsets": X.offsets, "words": words, "features": self._features(distinct)}
+
+    def _features(self, words: list[str]) -> dict[str, Tensor]:
+        return word_features(words, characters=self.characters is not None, vectors=self._vectors)
 
     def _units(self, X: RaggedArray) -> ContextUnits | None:
         """Sentences that the encoder reads together; None if the encoder reads each sentence alone."""
@@ -554,6 +574,11 @@ class DeidTagger(TokenTagger, SequenceNet):
                 "Name all tags in 'classes' at the first call of partial_fit."
             )
         share = 0.0 if held_out else self.span_swap
+        if self.lowers_uniform_casing_:
+            X = lower_uniform_casing(X)
+        if isinstance(self.augmenter_, NoteAugmenter) and not held_out:
+            arrays = {**self._arrays(X), "tags": encode_tags(tags, self.classes_), "units": self._units(X)}
+            return SwappingDataset(tags, share, rewritten=self._rewritten(X), layout=self._layout(X), **arrays)
         if self.augmenter_ is None:
             return SwappingDataset(
                 tags, share, **self._arrays(X), tags=encode_tags(tags, self.classes_), units=self._units(X)
@@ -565,6 +590,31 @@ class DeidTagger(TokenTagger, SequenceNet):
         arrays = {**self._arrays(seen), "tags": encode_tags(tags, self.classes_), "units": self._units(X)}
         return SwappingDataset(tags, share, redrawn, **arrays)
 
+    def _layout(self, X: TokenSequences) -> LayoutChanges | None:
+        """Changes of the layout of training sentences; None if the encoder reads several sentences as one unit."""
+        if strategy("context", self.context) != "sentence":
+            return None
+        punctuation = np.array([token in PUNCTUATION for token in X.data])
+        augmenter = self.augmenter_
+        return LayoutChanges(
+            punctuation, self.classes_, self.tag_scheme, augmenter.lost_punctuation, augmenter.moved_borders
+        )
+
+    def _rewritten(self, X: TokenSequences) -> Callable[[np.ndarray, np.ndarray], dict[str, Any]]:
+        """Function of a `SwappingDataset` that writes the sentences of an epoch in other casings and with errors."""
+        by_sentence = strategy("context", self.context) == "sentence"
+        # A pretrained encoder splits words into any number of parts, which do not grow by rows.
+        table = GrowingFeatures(self._features) if self._pretrained is None else None
+
+        def rewritten(index: np.ndarray, offsets: np.ndarray) -> dict[str, Any]:
+            sentences = TokenSequences(X.data[index], offsets)
+            if not by_sentence:
+                sentences = sentences.with_documents(X.documents)
+            written = self._augmented(sentences, None, None)
+            return self._arrays(written) if table is None else table(written.data)
+
+        return rewritten
+
     def _tagging_data(self, X: Any) -> tuple[SentenceDataset, Tensor | None]:
         """Sentences to tag, and a table with the encoding of each distinct word (None without word features)."""
         self.check_is_fitted()
@@ -572,6 +622,8 @@ class DeidTagger(TokenTagger, SequenceNet):
         units = self._units(X)
         if self.augmenter_ is not None and isinstance(X, TokenSequences):
             X = self.augmenter_.transform(X)
+        if self.lowers_uniform_casing_ and isinstance(X, TokenSequences):
+            X = lower_uniform_casing(X)
         if self._reads_words != isinstance(X, TokenSequences) and len(X.data):
             trained, given = ("tokens", "vectors") if self._reads_words else ("vectors", "tokens")
             raise SequenceError(f"This tagger was trained on {trained}; X holds {given}.")

@@ -13,6 +13,7 @@ from ..embeddings import SubwordTable, resolve_embeddings, train_subword_table
 from ..sequences import TokenSequences
 from ..text import casing_ids, character_ids, convert_tags, repair_tags, shape_ids, split_tag
 from .batching import SentenceDataset
+from .layout_changes import LayoutChanges
 from .span_swap import SpanSwapper
 
 
@@ -70,6 +71,32 @@ def tag_weights(class_weight: Any, tags: TokenSequences, classes: np.ndarray) ->
     return torch.from_numpy(len(tags.data) / (len(classes) * np.maximum(counts, 1))).float()
 
 
+class GrowingFeatures:
+    """Features of distinct words, to which each draw of an augmenter adds the words that were not seen before.
+
+    Parameters
+    ----------
+    features_of : callable
+        Function that returns the features of a list of words, such as `word_features`.
+    """
+
+    def __init__(self, features_of: Callable[[list[str]], dict[str, Tensor]]) -> None:
+        self._features_of = features_of
+        self._number: dict[str, int] = {}
+        self._features: dict[str, Tensor] = {}
+
+    def __call__(self, tokens: np.ndarray) -> dict[str, Any]:
+        """Row of each token, and the features of all words so far: two arguments of a `SentenceDataset`."""
+        known = len(self._number)
+        words = [self._number.setdefault(token, len(self._number)) for token in tokens]
+        new = list(self._number)[known:]
+        if new:
+            added = self._features_of(new)
+            before = self._features
+            self._features = {k: torch.cat([before[k], v]) if known else v for k, v in added.items()}
+        return {"words": np.asarray(words, dtype=np.int64), "features": self._features}
+
+
 class SwappingDataset(SentenceDataset):
     """Training sentences with PHI spans that are swapped anew in every epoch (see `SpanSwapper`).
 
@@ -82,6 +109,11 @@ class SwappingDataset(SentenceDataset):
     redrawn : callable, optional
         Function that returns new arrays of words or vectors in every epoch, for the ``augmenter`` of `DeidTagger`.
         Offsets and tags do not change.
+    rewritten : callable, optional
+        ``rewritten(index, offsets)`` returns new arrays of words after the spans were swapped, for a `NoteAugmenter`.
+        A swapped span is then written like its sentence. ``index`` holds the number of each token in the original data.
+    layout : LayoutChanges, optional
+        Changes of the layout after the spans were swapped. Needs ``rewritten``.
     **arrays
         Parameters of `SentenceDataset`.
     """
@@ -91,10 +123,12 @@ class SwappingDataset(SentenceDataset):
         legal_tags: TokenSequences,
         share: float,
         redrawn: Callable[[], dict[str, Any]] | None = None,
+        rewritten: Callable[[np.ndarray, np.ndarray], dict[str, Any]] | None = None,
+        layout: LayoutChanges | None = None,
         **arrays: Any,
     ) -> None:
         super().__init__(**arrays)
-        self._redrawn = redrawn
+        self._redrawn, self._rewritten, self._layout = redrawn, rewritten, layout
         self._original = (self.offsets, self.words, self.vectors, self.tags)
         starts, ends, labels = span_ranges(legal_tags)
         self._swapper = SpanSwapper(self.offsets, starts, ends, labels, share) if share and len(starts) else None
@@ -106,8 +140,22 @@ class SwappingDataset(SentenceDataset):
             self.features = arrays.get("features")
             self.words, self.vectors = arrays.get("words"), arrays.get("vectors")
             self._original = (self._original[0], self.words, self.vectors, self._original[3])
-        if self._swapper is None:
-            return
+        index = np.arange(int(self._original[0][-1]))
+        if self._swapper is not None:
+            index = self._swap(rng)
+        if self._layout is not None:
+            # Each draw starts from the original arrays or from those of the swap.
+            borders, tags = (
+                (self._original[0], self._original[3]) if self._swapper is None else (self.offsets, self.tags)
+            )
+            index, self.offsets, self.tags = self._layout.draw(index, borders, tags, rng)
+            self.lengths = np.diff(self.offsets)
+        if self._rewritten is not None:
+            arrays = self._rewritten(index, self.offsets)
+            self.words, self.features = arrays["words"], arrays["features"]
+
+    def _swap(self, rng: np.random.Generator) -> np.ndarray:
+        assert self._swapper is not None
         # Each draw starts from the original arrays, so that swaps of earlier epochs do not add up.
         _, words, vectors, tags = self._original
         index, self.offsets = self._swapper.draw(rng)
@@ -115,6 +163,7 @@ class SwappingDataset(SentenceDataset):
         self.vectors = None if vectors is None else vectors[index]
         self.tags = None if tags is None else tags[index]
         self.lengths = np.diff(self.offsets)
+        return index
 
 
 def span_ranges(tags: TokenSequences) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -1,0 +1,57 @@
+"""Notes whose casing tells nothing, in capitals or with a capital at each word, are read in lower case."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..sequences import TokenSequences
+
+# Share of words with a first capital, at which capitals tell nothing. Generated notes and MEDDOCAN have at most .68
+# apart from notes in capitals; both in Title Case have at least .94 (benchmarks/robustness.py writes such notes).
+_SHARE = 0.85
+_FEWEST_WORDS = 20
+_SHORTEST = 3  # letters of a word that counts: units and initials are in capitals in every note
+
+
+def lower_uniform_casing(X: TokenSequences) -> TokenSequences:
+    """Lower-case the tokens of documents in which nearly every word begins with a capital.
+
+    The tagger then needs to know one kind of note without casing instead of three. Fitting and tagging both read
+    documents in this way.
+
+    Parameters
+    ----------
+    X : TokenSequences
+        Sentences. Without documents, and in documents with fewer than 20 words of three letters, nothing changes: a few
+        words do not show how a note is written.
+
+    Returns
+    -------
+    TokenSequences
+        As many tokens in each sentence as in X.
+
+    Examples
+    --------
+    >>> from sklearn_deid import TokenSequences
+    >>> X = TokenSequences.from_rows([["SEEN", "BY", "ALDER"]] * 10 + [["Seen", "by", "Alder"]] * 10)
+    >>> lower_uniform_casing(X.with_documents([0] * 10 + [1] * 10))[[0, 10]].tolist()
+    [['seen', 'by', 'alder'], ['Seen', 'by', 'Alder']]
+    """
+    if X.documents is None or not len(X.data):
+        return X
+    _, numbers = np.unique(X.documents, return_inverse=True)
+    # shape: (n_tokens,)
+    document = np.repeat(numbers, np.diff(X.offsets))
+    table = {token: (len(token) >= _SHORTEST and token.isalpha(), token[:1].isupper()) for token in set(X.data)}
+    kinds = np.array([table[token] for token in X.data])
+    words, capitals = kinds[:, 0], kinds[:, 0] & kinds[:, 1]
+    # shape: (n_documents,)
+    n_words, n_capitals = np.bincount(document, words), np.bincount(document, capitals)
+    uniform = (n_words >= _FEWEST_WORDS) & (n_capitals >= _SHARE * n_words)
+    if not uniform.any():
+        return X
+    lowered = X.data.copy()
+    for i in np.flatnonzero(uniform[document]).tolist():
+        # A few letters, such as a dotted capital I, become two characters: the token stays one token.
+        lowered[i] = lowered[i].lower()
+    return TokenSequences(lowered, X.offsets).with_documents(X.documents)
