@@ -425,7 +425,11 @@ class ParameterServer:
             If the file is missing or damaged, or is not a saved server.
         """
         state, arrays = read_state(path, _KIND)
-        given = {name: value for name, value in state["limits"].items() if value is not None}
+        given = dict(state["limits"])
+        if "versions" not in state:
+            # Earlier versions wrote None for no limit. A federation that goes on keeps its rules.
+            given |= {name: "inf" for name in ("max_abs", "max_norm") if given[name] is None}
+        given = {name: value for name, value in given.items() if value is not None}
         limits = ServerLimits(**{name: math.inf if value == "inf" else value for name, value in given.items()})
         server = cls(arrays["parameters"], state["model"], limits, checkpoint=path if keep else None)
         server._counts = arrays["counts"].astype(np.int32)

@@ -53,6 +53,9 @@ SITES = ["site-1", "site-2"]
 FORMATS = {"jsonl": ".jsonl", "docbin": ".spacy", "i2b2": "", "meddocan-xml": "", "brat": "", "conll": ".conll"}
 LOADERS = {}
 
+# Rules of servers that files of version 0.1.0 do not hold.
+_LATER_LIMITS = ("refuse_replays", "max_gaps")
+
 
 def loader(name, *arguments):
     def register(function):
@@ -245,7 +248,8 @@ def _(folder):
     """It goes on as it would have: the next message is the one it would have sent."""
     server = ParameterServer.load(folder / "exchange" / "server.state")
     state = [server.model, server.version, server.n_refused, server.delivered("plain"), server.delivered("private")]
-    state += [server.counts.tolist(), {k: repr(v) for k, v in dataclasses.asdict(server.limits).items()}]
+    limits = {k: repr(v) for k, v in dataclasses.asdict(server.limits).items() if k not in _LATER_LIMITS}
+    state += [server.counts.tolist(), limits]
     update = server.download(0.4, "plain")
     return said([state, update.indices.tolist()], [*server.parameters, *update.values])
 
