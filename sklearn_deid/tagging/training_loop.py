@@ -27,7 +27,7 @@ _TAGGING_CELLS = 4096
 # max_epochs="auto": at least _EPOCHS epochs. Small data sets need more epochs to reach _FEWEST_BATCHES batches.
 _EPOCHS, _MOST_EPOCHS, _FEWEST_BATCHES = 20, 100, 2000
 # With a `NoteAugmenter`, the network must also learn what other casings and errors look like. 200 generated notes, seed
-# 0: strict F1 92.9 with 2,000 batches, 94.4 with 3,000, and 93.9 with 2,000 without an augmenter (docs/architecture.md).
+# 0: strict F1 92.9 with 2,000 batches, 94.4 with 3,000, 93.9 with 2,000 and no augmenter (docs/architecture.md).
 _FEWEST_AUGMENTED = 3000
 # A training that starts from a public tagger: fewer epochs, and a share of the learning rate.
 _EPOCHS_FROM_TAGGER, _RATE_FROM_TAGGER = 20, 0.3
