@@ -12,6 +12,8 @@ from sklearn.pipeline import Pipeline
 # Estimators that make a release carry this attribute. Its value names the kind of release.
 MARKER = "_releases"
 REPRESENTATION, WORDS, VECTORS, UPDATES = "representation", "words", "vectors", "updates"
+# Public classes of words, without noise: of an estimator, and in a saved folder, which marks no step.
+CLASSES, CLASS_FILE = "classes", "classes in a file"
 # No step is marked with this kind of release: a saved folder of vectors, of which nothing but the bytes is known.
 RELEASE_FILE = "file"
 # No step is marked with this kind of release: the tagger at the end is published.
@@ -39,7 +41,7 @@ class AuditedStep:
 
     @property
     def kind(self) -> str:
-        """ "representation", "words", "vectors" or "updates"."""
+        """ "representation", "words", "vectors", "classes" or "updates"."""
         return str(getattr(self.estimator, MARKER))
 
     def inputs(self, X: Any) -> Any:
