@@ -12,8 +12,10 @@ sentences and starts from the provider's tagger ("recipient"), and one that star
 Every arm reads the same word vectors and the casing; "raw" reads them as they are, "words" reads words with all
 features of a `DeidTagger`, and "unbounded" is the same representer without a bound. "bounded-N" learns from the
 training notes alone, "public-N" starts from the weights that the library ships, "generated-N" learns from generated
-notes first, and "classes-k" releases classes of k words. With ``--other-kinds`` the training and test notes are of
-other kinds than those of "other-kinds-N", which learns from public notes of the remaining kinds first.
+notes first, and "classes-k" releases classes of k words. "surrogates" reads word vectors of notes whose PHI is replaced
+by surrogates, and "surrogates-100" is "public-100" on such notes; the test notes are not changed. With
+``--other-kinds`` the training and test notes are of other kinds than those of "other-kinds-N", which learns from public
+notes of the remaining kinds first.
 
 Finished runs are kept in the file of ``--runs``, from which an interrupted benchmark goes on. Prints one JSON object.
 """
@@ -23,6 +25,7 @@ from __future__ import annotations
 import argparse
 import json
 import time
+from copy import copy
 from pathlib import Path
 from typing import Any
 
@@ -37,6 +40,7 @@ from sklearn_deid import (
     GaussianNoisePerturber,
     NeighborPseudonymizer,
     PrivateRepresenter,
+    SurrogatePseudonymizer,
     WordVectors,
     make_clinical_notes,
     read_corpus,
@@ -74,6 +78,13 @@ ARMS: dict[str, dict[str, Any]] = {
     **{f"pseudonyms-{n}": {"n_neighbors": n} for n in NEIGHBORS},
     **{f"classes-{k}": {"class_size": k} for k in (10, 30, 100, 300, 1000)},
     **{f"public-{n}": {"n_neighbors": n, "public": "auto", "max_epochs": "auto"} for n in (100, 1000)},
+    "surrogates": {},
+    "surrogates-100": {"n_neighbors": 100, "public": "auto", "max_epochs": "auto"},
+    "surrogates-100-at-0.7": {
+        "public": "auto",
+        "max_epochs": "auto",
+        "training": Bounded(max_attack_accuracy=0.7, quantile_attack_accuracy=None),
+    },
     "generated-100": {"public": "generated", "max_epochs": "auto"},
     "other-kinds-100": {"public": "other-kinds", "max_epochs": "auto"},
     **{f"bounded-{n}": {"n_neighbors": n} for n in NEIGHBORS},
@@ -175,7 +186,9 @@ def run(arguments: argparse.Namespace, arm: str, seed: int) -> dict:
     language = "es" if arguments.corpus == "meddocan" else "en"
     common = {"embeddings": vectors_of(arguments, train), "exclude": language, "random_state": seed}
     row: dict[str, Any] = {"arm": arm, "seed": seed}
-    if arm in ("raw", "words") or arm.startswith(("pseudonyms", "classes")):
+    if arm.startswith("surrogates"):
+        train = with_surrogates(train, language, seed)
+    if arm in ("raw", "words", "surrogates") or arm.startswith(("pseudonyms", "classes")):
         row |= plain_arm(arm, train, test, common)
     else:
         parameters = {"max_epochs": arguments.epochs, "public": None, **ARMS[arm], **common}
@@ -195,10 +208,18 @@ def run(arguments: argparse.Namespace, arm: str, seed: int) -> dict:
         row |= {"history": representer.history_, "selected_round": representer.selected_round_}
         row |= usefulness(representer, train, test, seed, anew=not arguments.no_anew)
         if arguments.no_attacks:
-            row["bound"] = representer.certify(test.X, test.y, random_state=seed).to_dict()
+            row["bound"] = representer.certify(test.X, test.y, test.groups, random_state=seed).to_dict()
         else:
             row |= privacy(arguments, representer, train, choice, test, seed)
     return {**row, "cpu_seconds": round(time.process_time() - start, 1)}
+
+
+def with_surrogates(train: SentenceData, language: str, seed: int) -> SentenceData:
+    """The same notes with surrogates of all annotated PHI."""
+    moved = copy(train)
+    pseudonymizer = SurrogatePseudonymizer(locale=language, random_state=seed)
+    vars(moved)["X"] = pseudonymizer.fit_transform(train.X, train.y, train.groups)
+    return moved
 
 
 def plain_arm(arm: str, train: SentenceData, test: SentenceData, common: dict[str, Any]) -> dict[str, Any]:
@@ -212,7 +233,11 @@ def plain_arm(arm: str, train: SentenceData, test: SentenceData, common: dict[st
         return scores(
             "shared", test, DeidTagger(random_state=common["random_state"]).fit(train.X, train.y).predict(test.X)
         )
-    X = train.X if arm == "raw" else NeighborPseudonymizer(**common, **ARMS[arm]).fit_transform(train.X, train.y)
+    X = (
+        train.X
+        if arm in ("raw", "surrogates")
+        else NeighborPseudonymizer(**common, **ARMS[arm]).fit_transform(train.X, train.y)
+    )
     plain = GaussianNoisePerturber(scale=0.0, **common).fit(train.X, train.y)
     tagger = DeidTagger(random_state=common["random_state"]).fit(plain.transform(X), train.y)
     return scores("shared", test, tagger.predict(plain.transform(test.X)))

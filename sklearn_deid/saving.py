@@ -34,6 +34,9 @@ _HOMES = {
     "PrivateRepresenter": _Home(
         "representations.private_representer", "PrivateRepresenter.save", "PrivateRepresenter.load"
     ),
+    "WordClassRepresenter": _Home(
+        "representations.word_class_representer", "WordClassRepresenter.save", "WordClassRepresenter.load"
+    ),
     # `save_representation` saves this class because saving a representation needs further arguments.
     "SharedRepresentation": _Home("representations.sharing", "", "load_representation"),
     # Former name of HybridTagger, found in files of version 0.1.0.
@@ -42,7 +45,7 @@ _HOMES = {
 
 
 def save(obj: Any, path: str | os.PathLike[str], *, overwrite: bool = False, **options: Any) -> None:
-    """Save a fitted tagger, `NoteDeidentifier` or `PrivateRepresenter` as a folder of JSON and safetensors.
+    """Save a fitted tagger, `NoteDeidentifier` or representer as a folder of JSON and safetensors.
 
     The folder of a tagger holds weights, settings and tag names. The folder of the default tagger holds no word of the
     training notes. Parameters that matter only for training are not saved: splitters, numbers of jobs, random seeds and
@@ -97,8 +100,8 @@ def load(path: str | os.PathLike[str], *, device: str | None = None, **options: 
     device : str, optional
         Device of the model: "auto", "cpu", "cuda", ... None means the device of the training.
     **options
-        Further options of the class. A `PrivateRepresenter` has the option ``embeddings``: the public word vectors of
-        its training. The option is not needed for "glove-6b-50d".
+        Further options of the class. A `PrivateRepresenter` and a `WordClassRepresenter` have the option
+        ``embeddings``: the public word vectors of `fit`. The option is not needed for "glove-6b-50d".
 
     Returns
     -------

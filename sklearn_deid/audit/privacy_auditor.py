@@ -22,7 +22,9 @@ from .._compat import Interval, StrOptions, check_constraints
 from .._randomness import own_generator
 from ..exceptions import InsecureReleaseWarning
 from ..representations.private_representer import PrivateRepresenter
+from ..representations.released_classes import holds_classes
 from ..representations.sharing import load_representation
+from ..representations.word_class_representer import WordClassRepresenter
 from ..sequences import TokenSequences, TokenVectors, check_sequences, check_tags
 from .attacks.declaration import AttackSettings
 from .audit_data import AuditData, audit_data, digest_of, whole_data
@@ -43,10 +45,10 @@ class AdversarialPrivacyAuditor(BaseEstimator):
     attack whose confidence interval has the highest upper end determines the score. Use `audit` to obtain the whole
     report.
 
-    The auditor attacks the output of the pipeline step whose output you share: a `PrivateRepresenter`, a pseudonymizer
-    or a vector perturber. The auditor finds this step in pipelines (also nested pipelines), frozen estimators, finished
-    searches and a `NoteDeidentifier`. If you pass a `DSSGDEnsemble` that was fitted with ``keep_exchange=True``, the
-    auditor attacks the updates that its workers sent.
+    The auditor attacks the output of the pipeline step whose output you share: a `PrivateRepresenter`, a
+    `WordClassRepresenter`, a pseudonymizer or a vector perturber. The auditor finds this step in pipelines (also nested
+    pipelines), frozen estimators, finished searches and a `NoteDeidentifier`. If you pass a `DSSGDEnsemble` that was
+    fitted with ``keep_exchange=True``, the auditor attacks the updates that its workers sent.
 
     Parameters
     ----------
@@ -236,8 +238,9 @@ class AdversarialPrivacyAuditor(BaseEstimator):
             Tags of the words in X.
         groups : array-like of shape (n,), optional
             Patient of each sentence.
-        representer : PrivateRepresenter or path, optional
-            Published representer behind a folder. Pass the loaded representer if its word vectors are not GloVe.
+        representer : PrivateRepresenter, WordClassRepresenter or path, optional
+            Published representer behind a folder. Word classes need their representer, and no X. Pass the loaded
+            representer if its word vectors are not GloVe.
 
         Returns
         -------
@@ -267,7 +270,7 @@ class AdversarialPrivacyAuditor(BaseEstimator):
             tagger = final_tagger(released)
         if step is None and tagger is None:
             raise ValueError(
-                f"In the {type(released).__name__} nothing is made to be released: no PrivateRepresenter, no "
+                f"In the {type(released).__name__} nothing is made to be released: no representer, no "
                 "pseudonymizer, no vector perturber, no DSSGDEnsemble with keep_exchange=True. Audit what is shared; "
                 "for attacks on a tagger ask for attacks='all', or for 'membership' and 'canaries'. Updates of other "
                 "networks are attacked with UpdateLeakageAttack of sklearn_deid.audit.attacks."
@@ -286,7 +289,13 @@ class AdversarialPrivacyAuditor(BaseEstimator):
             warnings.simplefilter("ignore", InsecureReleaseWarning)  # becomes a fault in the report
             shared = load_representation(path)
         if isinstance(representer, (str, os.PathLike)):
-            representer = PrivateRepresenter.load(representer)
+            kind = WordClassRepresenter if holds_classes(shared.origin) else PrivateRepresenter
+            representer = kind.load(representer)
+        if X is not None and holds_classes(shared.origin):
+            raise ValueError(
+                "A folder of word classes is checked against the published classes, without notes. Audit the "
+                "WordClassRepresenter to attack the classes with X."
+            )
         if X is None:
             since = time.perf_counter()
             return self._attacked(releases_of_folder(shared, representer, None, None), "", 0, since)

@@ -13,13 +13,26 @@ import numpy as np
 
 from ..embeddings import resolve_embeddings
 from ..exceptions import SequenceError, UnsafeToShareWarning
+from ..representations.released_classes import holds_classes
 from ..sequences import TokenVectors, check_sequences
 from ..text import CASING_CLASSES
 from .attacks import attack_classes
 from .attacks.declaration import AttackPreset, AttackSettings, AuditAttack
 from .audit_data import AuditData
 from .protocol import AttackResult
-from .released_step import MODEL, RELEASE_FILE, REPRESENTATION, SURROGATES, UPDATES, VECTORS, WORDS, AuditedStep
+from .released_step import (
+    CLASS_FILE,
+    CLASSES,
+    MODEL,
+    RELEASE_FILE,
+    REPRESENTATION,
+    SURROGATES,
+    UPDATES,
+    VECTORS,
+    WORDS,
+    AuditedStep,
+)
+from .releases.classes import ReleasedClasses, ReleasedClassFolder
 from .releases.file import ReleasedFile
 from .releases.matched_file import MatchedFile
 from .releases.representer import ReleasedRepresenter
@@ -99,6 +112,8 @@ def release_of_step(step: AuditedStep, data: AuditData) -> Any:
     """Return the release that a step makes of the sentences, together with the attackers' knowledge."""
     if step.kind == REPRESENTATION:
         return ReleasedRepresenter(step.estimator, data)
+    if step.kind == CLASSES:
+        return ReleasedClasses(step.estimator, data)
     if step.kind == UPDATES:
         return ReleasedExchange(step.estimator, data)
     drawing = copy.copy(step.estimator)
@@ -122,13 +137,15 @@ def releases_of_folder(shared: Any, representer: Any, data: AuditData | None, no
     ----------
     shared : SharedRepresentation
         Opened folder.
-    representer : PrivateRepresenter or None
+    representer : PrivateRepresenter, WordClassRepresenter or None
         Published representer.
     data : AuditData or None
         Sentences of the notes; None if they are not known.
     notes : MatchedNotes or None
         Notes behind the folder, with their rows.
     """
+    if holds_classes(shared.origin):
+        return {CLASS_FILE: ReleasedClassFolder(shared, representer)}
     if data is None or notes is None:
         return {RELEASE_FILE: ReleasedFile(shared, representer)}
     position = np.full(len(shared), -1, dtype=np.int64)

@@ -14,6 +14,8 @@ MARKER = "_releases"
 REPRESENTATION, WORDS, VECTORS, UPDATES = "representation", "words", "vectors", "updates"
 # Words that do not come from a mechanism over word vectors.
 SURROGATES = "surrogates"
+# Public classes of words, without noise: of an estimator, and in a saved folder, which marks no step.
+CLASSES, CLASS_FILE = "classes", "classes in a file"
 # No step is marked with this kind of release: a saved folder of vectors, of which nothing but the bytes is known.
 RELEASE_FILE = "file"
 # No step is marked with this kind of release: the tagger at the end is published.
@@ -41,7 +43,7 @@ class AuditedStep:
 
     @property
     def kind(self) -> str:
-        """ "representation", "words", "surrogates", "vectors" or "updates"."""
+        """ "representation", "words", "surrogates", "vectors", "classes" or "updates"."""
         return str(getattr(self.estimator, MARKER))
 
     def inputs(self, X: Any) -> Any:

@@ -34,6 +34,7 @@ __all__, __getattr__, __dir__ = lazy_names(
         "dual_variables": "DualVariables",
         "patient_dual_variables": "PatientDualVariables",
         "class_privacy": "ClassPrivacy",
+        "confidence_limits": "mean_limit share_limit",
         "three_part": "reverse_gradient train_dann train_three_part",
         "network": "Representer",
         "noise": "GaussianNoise",

@@ -94,14 +94,15 @@ def train_bounded(
     Raises
     ------
     ValueError
-        If the representer has no output noise, or if no sentence has a token that can move.
+        If the representer has no output noise, if no sentence has a token that can move, or if a bound on patients is
+        asked and only one patient with such a token is held out.
 
     Notes
     -----
     Bounded training is not part of Friedrich et al. (2019). Ctrl-C ends the training. The best epoch up to that
     moment is kept, its noise is scaled, and the tagger is not fine-tuned.
     """
-    _check(model, train)
+    _check(model, train, valid, settings)
     log = log or TrainingLog()
     duals = PatientDualVariables(settings, train) if settings.unit == "patient" else DualVariables(settings)
     best, selected, interrupted = BestState(model), 0, False
@@ -219,11 +220,16 @@ def _set_rate(optimizer: torch.optim.Optimizer, settings: BoundedSettings, epoch
         group["lr"] = rate * factor
 
 
-def _check(model: PrivateModel, train: PairBatches) -> None:
+def _check(model: PrivateModel, train: PairBatches, valid: PairBatches | None, settings: BoundedSettings) -> None:
     if model.representer.output_noise.kind == "none":
         raise ValueError("Bounded training needs output noise: without it no attacker is bounded.")
     if not len(train.pair_rows):
         raise ValueError("No sentence has a token that can move, so there is nothing to bound.")
+    if settings.unit == "patient" and valid is not None and len(np.unique(valid.patients[valid.pair_rows])) == 1:
+        raise ValueError(
+            "A bound on patients needs at least two held-out patients with PHI that can move: no limit for other "
+            "patients follows from one. Got one. Pass more patients, or a larger validation_fraction."
+        )
 
 
 def rate_factor(epoch: int, n_epochs: int) -> float:

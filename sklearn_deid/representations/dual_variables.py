@@ -4,20 +4,25 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
 import torch
-from scipy.stats import binom
 from torch import Tensor
 
 from .bound import distance_of_accuracy, pair_distances
 from .bounded_settings import BoundedSettings
+from .confidence_limits import mean_limit, share_limit
 from .network import Representer
 from .pair_batches import PairBatches
+from .twin_distances import twin_distances
 
 _LARGEST_STEP = 1.0  # largest step of a log dual variable in an epoch, in units of the rate, against single bad epochs
 _LOG_PRICES = (math.log(1e-4), math.log(1e2))  # range of the log dual variables
-DRAWS = 4  # number of twins of each sentence for scaling the noise
-_CONFIDENCE, UPPER = 0.95, 1.645  # confidence of one-sided limits, and its quantile of the normal distribution
-_LARGEST_QUANTILE = 0.98  # with few sentences, a larger quantile would fit the noise to the most extreme sentence
+# Number of twins of each sentence for scaling the noise. The distances of a sentence's twins differ more than the means
+# of sentences, so that more twins make the limits tighter.
+DRAWS = 16
+# Levels of the quantile that are tried, as shares of what lies beyond the requested quantile. With few sentences, a
+# smaller share would fit the noise to the most extreme sentence.
+_LEVELS = np.linspace(0.4, 1.0, 61)
 
 
 class DualVariables:
@@ -70,13 +75,28 @@ class DualVariables:
         return pair_distances(representer, valid, generator)
 
     def noise_factor(self, representer: Representer, batches: PairBatches, generator: torch.Generator) -> float:
-        """Return the factor by which the noise must grow for sentences like these to keep the bounds.
+        """Return the factor by which the noise must grow for sentences of patients like these to keep the bounds.
 
-        Mean and quantile are upper 95 % limits for other sentences of the same kind. A factor of 1 or less means that
-        the bounds hold already.
+        A factor of 1 or less means that the bounds hold already.
         """
-        distances = pair_distances(representer, batches, generator, n_draws=DRAWS)
-        return self.excess(distances, len(batches.pair_rows))
+        return self.factor_for_others(*drawn_pairs(representer, batches, generator))
+
+    def factor_for_others(self, distances: np.ndarray, groups: np.ndarray) -> float:
+        """Compute the factor by which the noise must grow for both bounds to hold for upper 95 % limits.
+
+        The limits are for sentences of other patients of the same kind (`mean_limit`, `share_limit`). With few
+        patients, the limit of the quantile does not reach 95 %: at least two fifths of what may lie beyond the
+        requested distance do so.
+
+        Parameters
+        ----------
+        distances : ndarray of shape (n_draws, n)
+            Distances of the drawn twins of each sentence.
+        groups : ndarray of shape (n,)
+            Patient of each sentence.
+        """
+        factor = mean_limit(distances.mean(axis=0), groups) / self.mean_allowed
+        return max(factor, self._tail_for_others(distances, groups)) if self.tail else factor
 
     def cost(self, distance: Tensor) -> Tensor:
         """Compute the penalty of a batch: its mean distance, and its excess over the distance allowed at the quantile.
@@ -95,32 +115,44 @@ class DualVariables:
             beyond = float((distances > self.tail_allowed).float().mean())
             self.tail = self._moved(self.tail, beyond / (1.0 - self.settings.quantile))
 
-    def excess(self, distances: Tensor, n_sentences: int | None = None) -> float:
-        """Compute the factor by which the noise must grow for both bounds to hold; 1 or less if they hold already.
+    def excess(self, distances: Tensor) -> float:
+        """Compute the factor by which the noise must grow for both bounds to hold; 1 or less if they hold already."""
+        factor = float(distances.mean()) / self.mean_allowed
+        if not self.tail:
+            return factor
+        return max(factor, float(torch.quantile(distances, self.settings.quantile)) / self.tail_allowed)
 
-        ``n_sentences`` is the number of sentences behind the distances. With ``n_sentences``, mean and quantile are
-        upper 95 % limits for other sentences of the same kind. The limit of the quantile needs about 200 sentences to
-        reach 95 %.
-        """
-        mean = distances.mean()
-        if n_sentences:
-            # The draws of a sentence are dependent, so the standard error counts sentences, not draws.
-            mean = mean + UPPER * distances.std(correction=0) / math.sqrt(n_sentences)
-        factor = float(mean) / self.mean_allowed
-        return max(factor, self._tail_factor(distances, n_sentences)) if self.tail else factor
-
-    def _tail_factor(self, distances: Tensor, n_sentences: int | None) -> float:
-        """Compute the factor of `excess` for the bound on the quantile alone."""
-        quantile = self.settings.quantile
-        if n_sentences:
-            # The rank is the order statistic that exceeds the true quantile with 95 % confidence (binomial
-            # distribution).
-            rank = (binom.ppf(_CONFIDENCE, n_sentences, quantile) + 1) / n_sentences
-            quantile = max(quantile, min(rank, _LARGEST_QUANTILE))
-        return float(torch.quantile(distances, quantile)) / self.tail_allowed
+    def _tail_for_others(self, distances: np.ndarray, groups: np.ndarray) -> float:
+        """Compute the factor of `factor_for_others` for the bound on the quantile alone."""
+        beyond = 1.0 - self.settings.quantile
+        tried = np.quantile(distances, 1.0 - beyond * _LEVELS)  # from large to small
+        allowed = tried[0]
+        for distance in tried[1:]:
+            if share_limit(distances > distance, groups) > beyond:
+                break
+            allowed = distance
+        return float(allowed) / self.tail_allowed
 
     def _moved(self, price: float, ratio: float) -> float:
         # A step of the logarithm keeps the dual variable positive, and rises and falls are symmetric.
         step = min(max(math.log(max(ratio, 1e-6)), -_LARGEST_STEP), _LARGEST_STEP)
         low, high = _LOG_PRICES
         return math.exp(min(max(math.log(price) + self.settings.price_rate * step, low), high))
+
+
+def drawn_pairs(
+    representer: Representer, batches: PairBatches, generator: torch.Generator
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the distances of 16 twins of each sentence, shape (16, n), and the patient of each sentence, shape (n,).
+
+    Parameters
+    ----------
+    representer : Representer
+        Representer whose means and noise give the distances.
+    batches : PairBatches
+        Sentences. Sentences without a token that can move are skipped.
+    generator : torch.Generator
+        Random stream of the twins and of the input noise, on the device of the batches.
+    """
+    draws = [twin_distances(representer, batches, generator) for _ in range(DRAWS)]
+    return np.stack([draw.distances for draw in draws]), batches.patients[draws[0].rows]

@@ -9,9 +9,10 @@ import torch
 from scipy.optimize import brentq
 from torch import Tensor
 
-from .bound import attack_accuracy, distance_of_accuracy, pair_distances
+from .bound import attack_accuracy, distance_of_accuracy
 from .bounded_settings import BoundedSettings
-from .dual_variables import DRAWS, UPPER, DualVariables
+from .confidence_limits import mean_limit
+from .dual_variables import DRAWS, DualVariables, drawn_pairs
 from .network import Representer
 from .pair_batches import PairBatches
 from .twin_distances import twin_distances
@@ -63,12 +64,11 @@ class PatientDualVariables(DualVariables):
         return self._of_patients(representer, batches, generator)
 
     def noise_factor(self, representer: Representer, batches: PairBatches, generator: torch.Generator) -> float:
-        """Return the factor by which the noise must grow; the limits are those of `DualVariables.noise_factor`."""
+        """Return the factor by which the noise must grow for other patients like these to keep the bounds."""
         draws = torch.stack([self._of_patients(representer, batches, generator) for _ in range(DRAWS)])
         factor = self._factor(draws, confident=True)
         if math.isfinite(self.tail_allowed):
-            pairs = pair_distances(representer, batches, generator, n_draws=DRAWS)
-            factor = max(factor, self._tail_factor(pairs, len(batches.pair_rows)))
+            factor = max(factor, self._tail_for_others(*drawn_pairs(representer, batches, generator)))
         return factor
 
     def cost(self, distance: Tensor) -> Tensor:
@@ -82,23 +82,24 @@ class PatientDualVariables(DualVariables):
         accuracy = float(attack_accuracy(distances.double()).mean())
         self.mean = self._moved(self.mean, distance_of_accuracy(min(accuracy, 1.0)) / self.mean_allowed)
 
-    def excess(self, distances: Tensor, n_sentences: int | None = None) -> float:
-        """Compute the factor by which the noise must grow for the bound to hold on these patients.
-
-        With ``n_sentences``, the mean is an upper 95 % limit for other patients.
-        """
-        return self._factor(distances.reshape(1, -1), confident=n_sentences is not None)
+    def excess(self, distances: Tensor) -> float:
+        """Compute the factor by which the noise must grow for the bound to hold on these patients."""
+        return self._factor(distances.reshape(1, -1), confident=False)
 
     def _factor(self, draws: Tensor, confident: bool) -> float:
-        """Solve for the factor at which the mean accuracy is the requested one; draws: (n_draws, n_patients)."""
-        draws, n = draws.double(), draws.shape[1]
+        """Solve for the factor at which the mean accuracy is the requested one; draws: (n_draws, n_patients).
+
+        ``confident`` takes the upper 95 % limit of the mean for other patients.
+        """
+        draws = draws.double()
         if not bool((draws > 0.0).any()):
             return 0.0
 
         def above(log_factor: float) -> float:
-            accuracy = attack_accuracy(draws / math.exp(log_factor)).mean(0)  # shape: (n_patients,)
-            margin = UPPER * float(accuracy.std(correction=0)) / math.sqrt(n) if confident else 0.0
-            return float(accuracy.mean()) + margin - self.settings.max_attack_accuracy
+            # shape: (n_patients,)
+            accuracy = attack_accuracy(draws / math.exp(log_factor)).mean(0).numpy()
+            mean = mean_limit(accuracy, np.arange(len(accuracy))) if confident else float(accuracy.mean())
+            return mean - self.settings.max_attack_accuracy
 
         low, high = (math.log(factor) for factor in _FACTORS)
         return _FACTORS[0] if above(low) <= 0.0 else math.exp(float(brentq(above, low, high, xtol=1e-6)))

@@ -120,9 +120,11 @@ class PrivateRepresenter(SentenceTransformer):
         Learning rate of the networks. None means 4e-3 for bounded training and 2e-3 (the paper's rate) for the others.
     batch_size : int or None, default=None
         Sentences of a batch. None means 128 for bounded training and 32 (the paper's size) for the others.
-    validation_fraction : float in (0, 1) or None, default=0.1
+    validation_fraction : "auto", float in (0, 1) or None, default="auto"
         Share of the patients in ``groups`` that is held out; without ``groups``, share of the sentences. Held-out data
-        are used to choose the epoch, to steer the dual variables and to measure the bound. None holds nothing out.
+        are used to choose the epoch, to steer the dual variables and to measure the bound. With few held-out patients,
+        the confidence limits are wide, and the noise is larger than the bound needs. "auto" is a tenth, but at least 10
+        patients, and never more than a quarter. None holds nothing out.
     memmap_dir : path, optional
         Folder for vectors that do not fit into memory. Each call of `transform` writes its vectors to a new file there
         and maps them from the file. You delete these files yourself. By default the vectors are held in memory.
@@ -251,7 +253,7 @@ class PrivateRepresenter(SentenceTransformer):
         "max_epochs": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],
         "lr": [Interval(Real, 0, None, closed="neither"), None],
         "batch_size": [Interval(Integral, 1, None, closed="left"), None],
-        "validation_fraction": [Interval(Real, 0, 1, closed="neither"), None],
+        "validation_fraction": [Interval(Real, 0, 1, closed="neither"), StrOptions({"auto"}), None],
         "n_jobs": [Integral, None],
         "verbose": [Interval(Integral, -1, None, closed="left"), "boolean"],
         "random_state": ["random_state"],
@@ -277,7 +279,7 @@ class PrivateRepresenter(SentenceTransformer):
         max_epochs: Any = "auto",
         lr: float | None = None,
         batch_size: int | None = None,
-        validation_fraction: float | None = 0.1,
+        validation_fraction: float | str | None = "auto",
         memmap_dir: Any = None,
         device: str = "auto",
         n_jobs: int | None = None,
@@ -628,7 +630,10 @@ class PrivateRepresenter(SentenceTransformer):
         self, X: TokenSequences, tags: TokenSequences, groups: np.ndarray | None, rng: np.random.Generator
     ) -> None:
         data = self._pair_data(X, tags, groups)
-        rows = hold_out_patients(len(X), groups, self.validation_fraction, int(rng.integers(2**31)))
+        held_out: Any = self.validation_fraction
+        if held_out == "auto":
+            held_out = _n_held_out(len(X) if groups is None else len(np.unique(groups)))
+        rows = hold_out_patients(len(X), groups, held_out, int(rng.integers(2**31)))
         device = resolve_device(self.device)
         noise = as_strategy("noise", self.noise)
         run = TrainingRun(
@@ -767,3 +772,8 @@ class PrivateRepresenter(SentenceTransformer):
         origin = origin_of(self) if noise and self._is_protected else None
         tagger = None if origin is None else self.tagger_
         return TokenVectors(data, X.offsets, origin, tagger).with_documents(X.documents)
+
+
+def _n_held_out(n_patients: int) -> int:
+    """Return the number of patients that "auto" holds out: with fewer than 10, the limits of the bound are wide."""
+    return max(1, min(max(-(-n_patients // 10), 10), n_patients // 4))

@@ -8,6 +8,7 @@ import numpy as np
 
 from ..exceptions import BundleError
 from ..sequences import CLASS_LAW, Provenance
+from .word_classes import class_means
 
 _DIGEST_SIZE = 8
 
@@ -59,6 +60,46 @@ def check_classes(data: np.ndarray, origin: Provenance) -> None:
             "A vector is not the mean vector of a word class: the vectors are not as WordClassRepresenter.transform "
             "returned them."
         )
+
+
+def wrong_classes(table: np.ndarray, classes: np.ndarray, centroids: np.ndarray, k: int) -> str | None:
+    """Say what is wrong with classes of public words, in a sentence; None if nothing is.
+
+    Each class holds at least k words with a vector, and its centroid is the mean of their vectors. The last class holds
+    the words without a vector; its centroid is zero.
+
+    Parameters
+    ----------
+    table : ndarray of shape (n_words, d)
+        Public word vectors, as the centroids are made of.
+    classes : ndarray of int, shape (n_words,)
+        Class of each word.
+    centroids : ndarray of shape (n_classes + 1, d), dtype float32
+        Vector of each class.
+    k : int
+        Size of the smallest class that is allowed.
+
+    Examples
+    --------
+    >>> table = np.array([[1.0, 0.0], [3.0, 0.0]])
+    >>> wrong_classes(table, np.array([0, 0]), np.array([[2.0, 0.0], [0.0, 0.0]], dtype=np.float32), 2) is None
+    True
+    """
+    n = len(centroids) - 1
+    if classes.shape != table.shape[:1] or classes.dtype.kind != "i" or n < 1:
+        return "The classes are not those of the words."
+    if centroids.dtype != np.float32 or centroids.shape[1:] != table.shape[1:] or not np.isfinite(centroids).all():
+        return "The vectors of the classes are not of the kind of the word vectors."
+    if classes.min() < 0 or classes.max() > n:
+        return "A word has a class without a vector."
+    known = table.any(axis=1)
+    if ((classes == n) == known).any() or centroids[n].any():
+        return "The class of words without a vector holds other words, or has a vector."
+    if np.bincount(classes, minlength=n + 1)[:n].min() < k:
+        return f"A class has fewer than {k} words."
+    if not np.allclose(class_means(table[known], classes[known]), centroids[:n], rtol=1e-5, atol=1e-6):
+        return "The vector of a class is not the mean of the vectors of its words."
+    return None
 
 
 def _digest(row: bytes) -> str:

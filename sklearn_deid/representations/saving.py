@@ -138,7 +138,7 @@ def representer_to_state(representer: Any) -> tuple[dict[str, Any], dict[str, np
     bound = representer.bound_
     state = {
         "parameters": representer._settings,
-        "embeddings": "glove-6b-50d" if _is_glove(representer) else None,
+        "embeddings": "glove-6b-50d" if is_glove(representer.embeddings) else None,
         "embeddings_checksum": vectors.checksum,
         "embeddings_dim": vectors.dim,
         "classes": representer.classes_.tolist(),
@@ -171,7 +171,7 @@ def representer_from_state(
         representer._settings = dict(state["parameters"])
         representer.training_ = clone(as_strategy("training", representer.training))
         representer.embeddings = embeddings if embeddings is not None else state["embeddings"]
-        representer._vectors = _same_vectors(representer.embeddings, state["embeddings_checksum"])
+        representer._vectors = same_vectors(representer.embeddings, state["embeddings_checksum"])
         representer.classes_ = np.array(state["classes"], dtype=object)
         representer.network_ = representer._new_network(int(state["embeddings_dim"]))
         # Copies, since arrays of a file may be read-only, which PyTorch does not support.
@@ -199,7 +199,14 @@ def representer_from_state(
     return representer
 
 
-def _same_vectors(embeddings: Any, checksum: str) -> WordVectors:
+def same_vectors(embeddings: Any, checksum: str) -> WordVectors:
+    """Return the word vectors of a saved representer.
+
+    Raises
+    ------
+    BundleError
+        If they are not given, or are not those that the checksum names.
+    """
     if embeddings is None:
         raise BundleError("This representer was trained with word vectors of the user: pass them as 'embeddings'.")
     vectors = resolve_embeddings(embeddings)
@@ -208,8 +215,15 @@ def _same_vectors(embeddings: Any, checksum: str) -> WordVectors:
     return vectors
 
 
-def _is_glove(representer: Any) -> bool:
-    return isinstance(representer.embeddings, str) and representer.embeddings in ("auto", "glove-6b-50d")
+def is_glove(embeddings: Any) -> bool:
+    """Tell whether a value of ``embeddings`` means the installed public vectors.
+
+    Examples
+    --------
+    >>> is_glove("auto"), is_glove(None)
+    (True, False)
+    """
+    return isinstance(embeddings, str) and embeddings in ("auto", "glove-6b-50d")
 
 
 def _plain(value: Any) -> Any:

@@ -13,8 +13,9 @@ from sklearn.utils.validation import check_is_fitted
 from .. import __version__
 from .._compat import Interval, check_constraints
 from .._randomness import own_generator
+from .._storage import read_bundle, write_bundle
 from ..embeddings import WordVectors, resolve_embeddings
-from ..exceptions import SequenceError
+from ..exceptions import BundleError, SequenceError
 from ..pseudonyms.neighbor_pseudonymizer import NeighborPseudonymizer
 from ..pseudonyms.phi_tokens import find_phi_tokens
 from ..pseudonyms.sentence_transformer import SentenceTransformer
@@ -22,8 +23,11 @@ from ..sequences import CLASS_LAW, Provenance, TokenVectors, check_tags
 from ..tagging.tagger_data import distinct_words, inner_tags
 from ..text import CASING_CLASSES, casing_ids
 from .class_privacy import ClassPrivacy
-from .released_classes import centroid_digests
+from .released_classes import centroid_digests, wrong_classes
+from .saving import is_glove, same_vectors
 from .word_classes import balanced_classes, class_means
+
+_CLASS = "WordClassRepresenter"
 
 
 class WordClassRepresenter(SentenceTransformer):
@@ -91,6 +95,7 @@ class WordClassRepresenter(SentenceTransformer):
     True
     """
 
+    _releases = "classes"  # for audits: the result of `transform` is shared
     _vectors: WordVectors
     _parameter_constraints: dict[str, list] = {
         "class_size": [Interval(Integral, 2, None, closed="left")],
@@ -128,18 +133,20 @@ class WordClassRepresenter(SentenceTransformer):
         if not isinstance(vectors, WordVectors):
             raise ValueError("The 'embeddings' parameter of WordClassRepresenter must not be None.")
         self._vectors = vectors
-        # Numbers of about size 1, as PrivateRepresenter reads them; shape: (n_words, d)
-        table = vectors.vectors_at(np.arange(len(vectors))) * np.float32(np.sqrt(vectors.dim))
+        table = self._table
         known = np.flatnonzero(table.any(axis=1))
         classes = balanced_classes(table[known], self.class_size, rng)
         means = class_means(table[known], classes)
         self.centroids_ = np.concatenate([means, np.zeros((1, vectors.dim), np.float32)])
         self.classes_of_words_ = np.full(len(vectors), len(means), dtype=np.int32)
         self.classes_of_words_[known] = classes
-        self.class_sizes_ = np.bincount(classes)
-        self.n_features_out_ = vectors.dim + len(CASING_CLASSES) * self.casing
-        self.fingerprint_ = self._fingerprint()
-        return self
+        return self._finished()
+
+    @property
+    def _table(self) -> np.ndarray:
+        """Word vectors as numbers of about size 1, as `PrivateRepresenter` reads them; shape (n_words, d)."""
+        vectors = self._vectors
+        return vectors.vectors_at(np.arange(len(vectors))) * np.float32(np.sqrt(vectors.dim))
 
     def transform(self, X: Any) -> TokenVectors:
         """Return the vector of the class of each token.
@@ -209,6 +216,79 @@ class WordClassRepresenter(SentenceTransformer):
             pair_accuracy=float(np.average(1.0 - 0.5 * same.sum(axis=1) / n_other, weights=counts[able])),
         )
 
+    def save(self, path: Any, *, overwrite: bool = False) -> None:
+        """Save the classes as a folder of JSON and safetensors. The word vectors are named by a checksum.
+
+        Parameters
+        ----------
+        path : path
+            Folder to make.
+        overwrite : bool, default=False
+            Whether a saved representer at ``path`` may be replaced.
+
+        Raises
+        ------
+        BundleError
+            If the word vectors are not public, or ``path`` exists.
+        """
+        check_is_fitted(self)
+        if not self._vectors.is_public:
+            raise BundleError("These classes were made of word vectors of private notes, and stay here.")
+        seed = self.random_state if isinstance(self.random_state, Integral) else None
+        state = {
+            "parameters": {
+                "class_size": int(self.class_size),
+                "casing": bool(self.casing),
+                "random_state": None if seed is None else int(seed),
+            },
+            "embeddings": "glove-6b-50d" if is_glove(self.embeddings) else None,
+            "embeddings_checksum": self._vectors.checksum,
+            "fingerprint": self.fingerprint_,
+        }
+        arrays = {"centroids": self.centroids_, "classes_of_words": self.classes_of_words_}
+        write_bundle(
+            path, {"class": _CLASS, "library_version": __version__, "state": state}, arrays, overwrite=overwrite
+        )
+
+    @classmethod
+    def load(cls, path: Any, *, embeddings: Any = None) -> WordClassRepresenter:
+        """Load classes that `save` wrote. Each class must hold at least k words, and its vector must be their mean.
+
+        Parameters
+        ----------
+        path : path
+            Folder that `save` wrote.
+        embeddings : as in the constructor, optional
+            Public word vectors of `fit`. You must pass them unless they are "glove-6b-50d".
+
+        Raises
+        ------
+        BundleError
+            If the folder is damaged, of another kind or made with other word vectors, or if a class is not what it
+            should be.
+        """
+        manifest, arrays = read_bundle(path)
+        state = manifest.get("state")
+        if manifest.get("class") != _CLASS or not isinstance(state, dict):
+            raise BundleError("There is another kind of saved object, not a WordClassRepresenter.", path=str(path))
+        try:
+            found = cls(**state["parameters"])
+            check_constraints(found)
+            found.embeddings = embeddings if embeddings is not None else state["embeddings"]
+            found._vectors = same_vectors(found.embeddings, state["embeddings_checksum"])
+            found.centroids_, found.classes_of_words_ = arrays["centroids"], arrays["classes_of_words"]
+            wrong = wrong_classes(found._table, found.classes_of_words_, found.centroids_, found.class_size)
+            name = state["fingerprint"]
+        except (KeyError, TypeError, ValueError) as error:
+            if isinstance(error, BundleError):
+                raise
+            raise BundleError(f"The saved classes do not fit together: {error}", path=str(path)) from error
+        if wrong is not None:
+            raise BundleError(wrong, path=str(path))
+        if found._finished().fingerprint_ != name:
+            raise BundleError("The saved classes are not those that their fingerprint names.", path=str(path))
+        return found
+
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
         """Return the names of the columns of a token's vector.
 
@@ -229,6 +309,14 @@ class WordClassRepresenter(SentenceTransformer):
         tags = super().__sklearn_tags__()
         tags.target_tags.required = False
         return tags
+
+    def _finished(self) -> WordClassRepresenter:
+        """Set what follows from the classes."""
+        counts = np.bincount(self.classes_of_words_, minlength=len(self.centroids_))
+        self.class_sizes_ = counts[:-1]
+        self.n_features_out_ = self._vectors.dim + len(CASING_CLASSES) * self.casing
+        self.fingerprint_ = self._fingerprint()
+        return self
 
     def _classes(self, words: list[str]) -> np.ndarray:
         """Return the class of each word; words without a vector have the last class."""

@@ -21,8 +21,9 @@ def hold_out_patients(
         Number of sentences.
     groups : ndarray of shape (n,) or None
         Patient of each sentence. With None, every sentence counts as a patient of its own.
-    validation_fraction : None, float in (0, 1), or a scikit-learn splitter
-        Proportion of patients to hold out. None holds no patient out. With a splitter, the first split is used.
+    validation_fraction : None, float in (0, 1), int, or a scikit-learn splitter
+        Proportion or number of patients to hold out. None holds no patient out. With a splitter, the first split is
+        used.
     seed : int
         Random seed of the choice of held-out patients.
 
@@ -47,7 +48,7 @@ def hold_out_patients(
     if n < 2 or (groups is not None and len(np.unique(groups)) < 2):
         raise SequenceError("Holding patients out for validation needs at least two patients.")
     splitter = validation_fraction
-    if isinstance(splitter, float):
+    if isinstance(splitter, (float, int)):
         kind = ShuffleSplit if groups is None else GroupShuffleSplit
         splitter = kind(n_splits=1, test_size=splitter, random_state=seed)
     # The features are not needed for splitting: zeros of the right length replace X.

@@ -88,18 +88,37 @@ def test_scaling_makes_held_out_pairs_keep_the_bound(kind):
     assert same_weights(after, weights(model.representer)) and not same_weights(after, before)
 
 
-def test_noise_is_scaled_for_other_sentences_too():
-    """Of many draws of sentences, other sentences keep the quantile as often as the limit says."""
-    duals, rng = DualVariables(BoundedSettings(max_attack_accuracy=0.9)), np.random.default_rng(0)
-    truth = float(np.quantile(rng.exponential(size=10**6), 0.95))
-    kept = []
-    for _ in range(400):
-        distances = torch.from_numpy(rng.exponential(size=600))
-        # Noise grown by the factor brings the true quantile down to what is allowed, or not.
-        kept.append(truth / duals.excess(distances, 600) <= duals.tail_allowed)
-    assert 0.92 <= np.mean(kept) <= 0.99
-    once = torch.from_numpy(rng.exponential(size=600))
-    assert duals.excess(once) < duals.excess(once, 600) == duals.excess(once.repeat(4), 600)
+@pytest.mark.parametrize("n_patients", [6, 30])
+def test_noise_is_scaled_for_other_patients_too(n_patients):
+    """Of many draws of patients, other patients keep both bounds as often as the limits say."""
+    duals, rng = DualVariables(BoundedSettings()), np.random.default_rng(0)
+
+    def pairs(n):
+        patients = np.repeat(np.arange(n), 20)
+        own = rng.gamma(8.0, size=n)[patients] * rng.gamma(2.0, size=20 * n)  # patients and their sentences differ
+        return own * rng.gamma(0.5, size=(16, 20 * n)) / 100, patients
+
+    truth, _ = pairs(10_000)
+    mean, tail = truth.mean(), np.quantile(truth, 0.95)
+    mean_alone = DualVariables(BoundedSettings(quantile_attack_accuracy=None))
+    found = [pairs(n_patients) for _ in range(150)]
+    for variables, exact in ((mean_alone, mean / duals.mean_allowed), (duals, tail / duals.tail_allowed)):
+        factors = np.array([variables.factor_for_others(*pair) for pair in found])
+        assert 0.88 <= (factors >= exact).mean() <= 1.0
+        assert np.median(factors) / exact < (1.6 if n_patients == 6 else 1.25)
+
+
+def test_limits_need_several_patients_and_sentences():
+    duals, rng = DualVariables(BoundedSettings()), np.random.default_rng(0)
+    distances, one = rng.exponential(size=(16, 200)), np.zeros(200, dtype=int)
+    several = duals.factor_for_others(distances, np.arange(200))
+    # The sentences of the only patient count as patients; two patients say less about others than 200.
+    assert duals.factor_for_others(distances, one) == several
+    assert duals.factor_for_others(distances, np.arange(200) // 100) > several
+    plain = duals.excess(torch.from_numpy(distances).flatten())
+    assert plain < several
+    single = duals.factor_for_others(distances[:, :1], one[:1])
+    assert single >= duals.excess(torch.from_numpy(distances[:, 0]))
 
 
 def test_training_learns_the_tags_and_keeps_the_bound():

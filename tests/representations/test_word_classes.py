@@ -1,6 +1,7 @@
 """Word classes: k words that nobody can tell apart, and releases that hold nothing else."""
 
 import warnings
+from copy import copy
 from dataclasses import replace
 
 import numpy as np
@@ -9,7 +10,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.pipeline import Pipeline
 
-from sklearn_deid import DeidTagger, WordVectors, load_representation, pool_representations, save_representation
+from sklearn_deid import (
+    AdversarialPrivacyAuditor,
+    DeidTagger,
+    WordVectors,
+    load,
+    load_representation,
+    pool_representations,
+    save,
+    save_representation,
+)
 from sklearn_deid.exceptions import BundleError, SequenceError
 from sklearn_deid.representations import WordClassRepresenter
 from sklearn_deid.representations.word_classes import balanced_classes, class_means
@@ -131,3 +141,99 @@ def test_taggers_learn_from_classes(fitted):
     )
     many, tags = [["word1", "word9"], ["word3", "word9"]] * 10, [["B-AGE", "O"], ["O", "O"]] * 10
     assert pipe.fit(many, tags).predict(many).tolist() == tags
+
+
+# ---- saved classes
+
+
+def test_classes_come_back(tmp_path, fitted):
+    save(fitted, tmp_path / "classes")
+    loaded = load(tmp_path / "classes", embeddings=VECTORS)
+    assert loaded.transform(X) == fitted.transform(X) and loaded.fingerprint_ == fitted.fingerprint_
+    assert loaded.certify(X, Y, n_neighbors=9) == fitted.certify(X, Y, n_neighbors=9) and loaded.random_state == 0
+    assert not any(word.encode() in (tmp_path / "classes" / "manifest.json").read_bytes() for word in WORDS)
+    with pytest.raises(BundleError, match="pass them as 'embeddings'"):
+        load(tmp_path / "classes")
+    other = WordVectors(WORDS, VECTORS.vectors_for(WORDS) + 1, is_public=True)
+    with pytest.raises(BundleError, match="not those that the representer was trained with"):
+        load(tmp_path / "classes", embeddings=other)
+    private = WordVectors(WORDS, VECTORS.vectors_for(WORDS), is_public=False)
+    with pytest.raises(BundleError, match="word vectors of private notes"):
+        save(WordClassRepresenter(embeddings=private, class_size=7).fit(X), tmp_path / "private")
+
+
+def forged(fitted, **changed):
+    """A representer with changed classes, as somebody might save it who wants to tell two words apart."""
+    other = copy(fitted)
+    for name, value in changed.items():
+        setattr(other, name, value)
+    return other._finished()
+
+
+@pytest.mark.parametrize(
+    ("change", "text"),
+    [
+        (lambda f: {"class_size": 20}, "fewer than 20 words"),
+        (lambda f: {"centroids_": f.centroids_ + np.float32(0.01)}, "class of words without a vector"),
+        (lambda f: {"centroids_": f.centroids_ * np.float32(1.01)}, "not the mean"),
+        (lambda f: {"classes_of_words_": np.roll(f.classes_of_words_, 1)}, "not the mean"),
+        (lambda f: {"classes_of_words_": f.classes_of_words_[1:]}, "not those of the words"),
+        (lambda f: {"centroids_": f.centroids_[:3]}, "a class without a vector"),
+        (lambda f: {"centroids_": f.centroids_.astype(np.float64)}, "not of the kind"),
+        (lambda f: {"class_size": 1}, "do not fit together"),
+    ],
+)
+def test_classes_that_are_not_what_they_should_be_are_refused(tmp_path, fitted, change, text):
+    save(forged(fitted, **change(fitted)), tmp_path / "classes")
+    with pytest.raises(BundleError, match=text):
+        load(tmp_path / "classes", embeddings=VECTORS)
+
+
+# ---- audits
+
+
+def test_audits_find_nothing_in_intact_classes(tmp_path, fitted):
+    X = [["word1", f"word{i}", "pain"] for i in range(60)]
+    y, groups = [["O", "B-CITY", "O"]] * 60, np.arange(60)
+    report = AdversarialPrivacyAuditor(["classes", "linkage"], random_state=0).audit(fitted, X, y, groups)
+    check = report.results[0]
+    assert check.status == "ok" and check.faults == () and check.details["tokens"] == 180
+    assert check.details["top_accuracy"] == fitted.certify(X, y, n_neighbors=9).top_accuracy
+    save_representation(tmp_path / "a", fitted.transform(X), y)
+    save(fitted, tmp_path / "classes")
+    auditor = AdversarialPrivacyAuditor("quick", random_state=0)
+    folder = auditor.audit(tmp_path / "a", representer=load(tmp_path / "classes", embeddings=VECTORS))
+    assert [(found.key, found.status) for found in folder.results] == [("classes", "ok")]
+    with pytest.raises(ValueError, match="without notes"):
+        auditor.audit(tmp_path / "a", X, y, representer=fitted)
+    # Nobody can check the classes of a folder alone.
+    assert auditor.audit(tmp_path / "a").score == 0.0
+    with pytest.raises(BundleError, match="another representer"):
+        auditor.audit(tmp_path / "a", representer=WordClassRepresenter(embeddings=VECTORS, class_size=8).fit([]))
+
+
+class Leaking(WordClassRepresenter):
+    """Classes with a fault that a test plants."""
+
+    def transform(self, X):
+        R = super().transform(X)
+        data = R.data.copy()
+        if self.fault == "own vector":
+            data[1, :4] = VECTORS.vectors_for(["word2"])[0]
+        elif self.fault == "other class":
+            data[1, :4] = self.centroids_[(self.classes_of_words_[1] + 1) % len(self.class_sizes_)]
+        elif self.fault == "chance":
+            data[:, :4] = data[np.random.default_rng().permutation(len(data)), :4]
+        return TokenVectors(data, R.offsets, R.origin)
+
+
+@pytest.mark.parametrize(
+    ("fault", "text"),
+    [("own vector", "no class of at least 7"), ("other class", "the class of their word"), ("chance", "differ")],
+)
+def test_planted_faults_are_named(fitted, fault, text):
+    leaking = Leaking(embeddings=VECTORS, class_size=7).fit([])
+    leaking.fault = fault
+    X, y = [["word1", f"word{i}", "pain"] for i in range(60)], [["O", "B-CITY", "O"]] * 60
+    report = AdversarialPrivacyAuditor(["classes"], random_state=0).audit(leaking, X, y)
+    assert any(text in found for found in report.results[0].faults) and report.score == 0.0

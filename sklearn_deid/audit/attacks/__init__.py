@@ -23,6 +23,7 @@ __all__, _listed, __dir__ = lazy_names(
         "canaries": "CanaryAttack CanaryKnowledge TrainingSet exposure",
         "casing_lengths": "CasingLengthsAttack OpenSentences VectorsBesideOwn",
         "certified": "CertifiedBound exceeds",
+        "class_check": "ClassCheck ReleasedClassVectors",
         "contextual": "ContextualAttack PublicNotes",
         "control_representers": "BlindRepresenter RawVectors",
         "gradient_inversion": "GradientInversionAttack GradientKnowledge SentenceUpdates one_step_update",

@@ -14,7 +14,7 @@ from torch.nn import functional as F
 from ...metrics import Estimate
 from ..audit_data import random_streams
 from ..protocol import CONTROL_CONFIDENCE, AttackResult
-from ..released_step import REPRESENTATION, VECTORS
+from ..released_step import CLASSES, REPRESENTATION, VECTORS
 from .declaration import AttackPreset, AuditAttack
 from .decoders import DecoderSettings, EmbeddingDecoder, TokenVectors, ranks_of, train_decoder
 from .released_tokens import TOP, InversionKnowledge, Ranks, ReleasedTokens, expected_hits, frequency_hits, surroundings
@@ -67,7 +67,7 @@ class InversionAttack(AuditAttack):
     family = "inversion"
     title = "Inversion"
     order = 40
-    releases = (REPRESENTATION, VECTORS)
+    releases = (REPRESENTATION, VECTORS, CLASSES)
     presets = (
         AttackPreset("inversion_token", "Inversion of single tokens", 3.0, 11.0, {"decoder": "token"}, quick=True),
         AttackPreset("inversion_sequence", "Inversion of sentences", 3.0, 18.0),

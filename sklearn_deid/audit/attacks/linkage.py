@@ -14,7 +14,7 @@ from sklearn.preprocessing import StandardScaler
 from ...metrics import Estimate
 from ...sequences import TokenSequences, TokenVectors
 from ..protocol import CONTROL_CONFIDENCE, AttackResult
-from ..released_step import REPRESENTATION, SURROGATES, VECTORS, WORDS
+from ..released_step import CLASSES, REPRESENTATION, SURROGATES, VECTORS, WORDS
 from .declaration import AttackPreset, AttackSettings, AuditAttack
 from .sentence_pairs import PairFeatures, ReleasedSentences, SentencePairs, draw_pairs
 
@@ -61,7 +61,7 @@ class LinkageAttack(AuditAttack):
     family = "linkage"
     title = "Document linkage"
     order = 50
-    releases = (REPRESENTATION, WORDS, SURROGATES, VECTORS)
+    releases = (REPRESENTATION, WORDS, SURROGATES, VECTORS, CLASSES)
     presets = (
         AttackPreset("linkage", "Document linkage", 1.0, 0.5, quick=True),
         AttackPreset(

@@ -47,11 +47,16 @@ class ReleasedVectors(VectorRelease):
 
     @cached_property
     def table(self) -> np.ndarray:
-        return embedding_table(self._public, distinct_words(self.data.X)[1])
+        return embedding_table(self._public, self._distinct[1])
 
     @cached_property
     def words(self) -> np.ndarray:
-        return distinct_words(self.data.X)[0]
+        return self._distinct[0]
+
+    @cached_property
+    def _distinct(self) -> tuple[np.ndarray, list[str]]:
+        """Number of the word of each token, and the distinct words."""
+        return distinct_words(self.data.X)
 
     @cached_property
     def _casing(self) -> np.ndarray:

@@ -6,13 +6,14 @@ import pytest
 
 from sklearn_deid import AdversarialPrivacyAuditor
 from sklearn_deid.audit import THREATS, Attack, AttackResult, AuditReport, attacks
+from sklearn_deid.audit import released_step as kinds
 from sklearn_deid.audit.attacks.declaration import AttackSettings
 from sklearn_deid.audit.registry import ATTACKS
 from sklearn_deid.audit.released_step import MODEL, RELEASE_FILE, REPRESENTATION, SURROGATES, UPDATES, VECTORS, WORDS
 from sklearn_deid.metrics import Estimate
 
 CLASSES = attacks.attack_classes()
-KINDS = {REPRESENTATION, RELEASE_FILE, WORDS, SURROGATES, VECTORS, MODEL, UPDATES}
+KINDS = {kinds.CLASSES, kinds.CLASS_FILE, REPRESENTATION, RELEASE_FILE, WORDS, SURROGATES, VECTORS, MODEL, UPDATES}
 X, Y = [["Dr", "Alder"], ["Dr", "Birch"], ["Dr", "Maple"]] * 4, [["O", "B-DOCTOR"]] * 12
 
 NEW = """

@@ -1,0 +1,120 @@
+"""Check of released word classes: each vector is the mean vector of a public class of at least k words."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from ...representations.released_classes import wrong_classes
+from ..protocol import AttackResult
+from ..released_step import CLASS_FILE, CLASSES
+from .check_results import check_result
+from .declaration import AttackPreset, AttackSettings, AuditAttack
+
+
+@dataclass(frozen=True, repr=False)
+class ReleasedClassVectors:
+    """Released vectors, and the published classes behind them.
+
+    Attributes
+    ----------
+    vectors : ndarray of shape (n_tokens, d), dtype float32
+        Vectors without casing columns.
+    table, classes, centroids : ndarray
+        Public word vectors, class of each word and vector of each class; see `WordClassRepresenter`.
+    class_size : int
+        k, number of words that the smallest class must have.
+    expected : ndarray of int, shape (n_tokens,), or None
+        Class of the word of each token; None if the words are not known.
+    again : ndarray of shape (n_tokens, d), or None
+        Vectors of a second release of the same sentences.
+    figures : dict
+        Exact accuracies of the best attacker (`ClassPrivacy`).
+    """
+
+    vectors: np.ndarray
+    table: np.ndarray
+    classes: np.ndarray
+    centroids: np.ndarray
+    class_size: int
+    expected: np.ndarray | None = None
+    again: np.ndarray | None = None
+    figures: dict[str, Any] = field(default_factory=dict)
+
+
+class ClassCheck(AuditAttack):
+    """Compare released word classes with the public words, without any chance.
+
+    The check finds a class of fewer than k words, a class vector that is not the mean of its words, a released vector
+    that is no class vector, a token with the vector of another class, and releases of the same sentences that differ.
+    Without such a fault, the release is a function of the class of each word, and the words of a class cannot be told
+    apart.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn_deid.audit.attacks import ClassCheck, ReleasedClassVectors
+    >>> table = np.array([[1.0, 0.0], [3.0, 0.0]])
+    >>> centroids = np.array([[2.0, 0.0], [0.0, 0.0]], dtype=np.float32)
+    >>> classes = np.array([0, 0])
+    >>> ClassCheck().attack(ReleasedClassVectors(centroids, table, classes, centroids, 2)).faults
+    ()
+    >>> ClassCheck().attack(ReleasedClassVectors(table.astype(np.float32), table, classes, centroids, 2)).faults
+    ('2 tokens have a vector that is no class of at least 2 words.',)
+    """
+
+    key = "classes"
+    family = "classes"
+    title = "Word classes"
+    order = 8
+    releases = (CLASSES, CLASS_FILE)
+    presets = (AttackPreset("classes", "Word classes", 100.0, 1.0, quick=True),)
+    name = "word classes"
+    threat = "representation"
+    attacker = "A recipient who holds the released vectors, the published classes and the public word vectors."
+    measure = "share of tests in which the release holds more than the class of each word"
+    phrase = "An attacker who compares the release with the published classes finds a fault in {} of tests"
+
+    @classmethod
+    def make(cls, preset: AttackPreset, settings: AttackSettings, release: Any) -> ClassCheck:
+        """Build the check, which has no parameters."""
+        return cls()
+
+    def run(self, release: Any) -> list[AttackResult]:
+        """Check the release. Without the published classes nothing can be checked, which blocks a pass."""
+        released = release.released_classes
+        if released is None:
+            return [replace(self.skip("It needs the published WordClassRepresenter, as representer=."), blocks=True)]
+        return [self.fit().attack(released)]
+
+    def fit(self, knowledge: None = None) -> ClassCheck:
+        """Nothing to learn."""
+        return self
+
+    def attack(self, released: ReleasedClassVectors) -> AttackResult:
+        """Check released vectors."""
+        since, faults = time.perf_counter(), []
+        wrong = wrong_classes(released.table, released.classes, released.centroids, released.class_size)
+        if wrong is not None:
+            faults.append(wrong)
+        vectors = np.ascontiguousarray(released.vectors, dtype=np.float32)
+        named = {row.tobytes() for row in released.centroids}
+        strange = sum(row.tobytes() not in named for row in vectors)
+        if strange:
+            faults.append(f"{strange} tokens have a vector that is no class of at least {released.class_size} words.")
+        if released.expected is not None:
+            other = int((released.centroids[released.expected] != vectors).any(axis=1).sum())
+            if other:
+                faults.append(f"{other} tokens do not have the vector of the class of their word.")
+        if released.again is not None and not np.array_equal(released.again, vectors):
+            faults.append("Two releases of the same sentences differ.")
+        return check_result(
+            self,
+            faults,
+            4,
+            seconds=time.perf_counter() - since,
+            details={"classes": len(released.centroids) - 1, "tokens": len(vectors), **released.figures},
+        )

@@ -1,0 +1,85 @@
+"""Upper confidence limits for other patients, of means and shares that were measured on few patients."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.stats import beta
+from scipy.stats import t as student
+
+CONFIDENCE = 0.95  # of one-sided limits
+
+
+def mean_limit(values: np.ndarray, groups: np.ndarray) -> float:
+    """Compute the upper 95 % limit of a mean over sentences of other patients.
+
+    The standard error counts patients: values of one patient may depend on each other in any way. Student's t has as
+    many degrees of freedom as there are patients, less one. If there is only one patient, each value counts as a
+    patient of its own. No limit follows from a single value; the value itself is returned.
+
+    Parameters
+    ----------
+    values : ndarray of shape (n,)
+        Value of each sentence, at least one.
+    groups : ndarray of shape (n,)
+        Patient of each sentence.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn_deid.representations import mean_limit
+    >>> values = np.arange(4.0)
+    >>> bool(mean_limit(values, np.array([0, 0, 1, 1])) > mean_limit(values, np.arange(4)) > values.mean())
+    True
+    """
+    error, freedom = _standard_error(values, groups)
+    return float(values.mean()) + (float(student.ppf(CONFIDENCE, freedom)) * error if freedom else 0.0)
+
+
+def share_limit(beyond: np.ndarray, groups: np.ndarray) -> float:
+    """Compute the upper 95 % limit of a share of events over sentences of other patients.
+
+    Several draws of a sentence are averaged before the standard error is computed, so that the limit becomes tighter
+    with more draws, and only so far as the draws of a sentence differ.
+
+    Parameters
+    ----------
+    beyond : ndarray of bool, shape (n_draws, n)
+        Whether the event occurred in each draw of each sentence.
+    groups : ndarray of shape (n,)
+        Patient of each sentence.
+
+    Notes
+    -----
+    Clopper and Pearson's limit for as many independent events as have the measured standard error, corrected for the
+    degrees of freedom (Korn & Graubard 1998, Confidence intervals for proportions with small expected number of
+    positive counts estimated from survey data, Survey Methodology 24). The approximation of a normal distribution is
+    too small for rare events.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn_deid.representations import share_limit
+    >>> round(share_limit(np.zeros((1, 59), dtype=bool), np.arange(59)), 3)
+    0.05
+    """
+    n_draws, n = beyond.shape
+    shares = beyond.mean(axis=0)  # shape: (n,)
+    share, (error, freedom) = float(shares.mean()), _standard_error(shares, groups)
+    if share == 1.0 or not freedom:
+        return 1.0
+    # Without an event there is no standard error, and draws of one sentence count once.
+    n_events = min(share * (1.0 - share) / max(error, 1e-9) ** 2, n_draws * n) if share else n
+    n_events *= float(student.ppf(CONFIDENCE, n - 1) / student.ppf(CONFIDENCE, freedom)) ** 2
+    return float(beta.ppf(CONFIDENCE, share * n_events + 1.0, (1.0 - share) * n_events))
+
+
+def _standard_error(values: np.ndarray, groups: np.ndarray) -> tuple[float, int]:
+    """Return the standard error of the mean of clustered values, and its degrees of freedom (0: unknown)."""
+    n, number = len(values), np.unique(groups, return_inverse=True)[1]
+    if n < 2:
+        return 0.0, 0
+    if not number.any():
+        number = np.arange(n)
+    sums = np.bincount(number, weights=values - values.mean())
+    freedom = len(sums) - 1
+    return float(np.sqrt((sums**2).sum() * len(sums) / freedom) / n), freedom
