@@ -25,6 +25,7 @@ from ..sequences import TokenSequences, TokenVectors, check_tags
 from ..surrogates import SurrogateEngine, note_rewriter, rewrite_note
 from ..text import Corpus, Document, Segmentation, Span, normalize, segment, tags_to_spans, unreadable_reason
 from .note_input import checked_notes
+from .safe_harbor import is_safe_harbor
 from .tagger_failure import TaggerFailure
 
 
@@ -42,6 +43,9 @@ class NoteDeidentifier(BaseEstimator):
         Tagger, or a pipeline that ends with a tagger. You can pass a fitted estimator and skip `fit`.
     batch_size : int, default=64
         Number of notes that are tagged together. Larger batches are faster up to a point and need more memory.
+    labels : {"all", "hipaa"}, default="all"
+        PHI to return and to redact. "all" is every span of the tagger. "hipaa" is what the Safe Harbor rule removes
+        (`is_safe_harbor`): states, countries, professions, departments, bare years and ages under 90 stay.
     on_error : {"raise", "withhold"}, default="raise"
         Reaction to a note that cannot be processed. "raise" stops with an error that names the note. "withhold"
         continues, returns None instead of the note and warns. Neither setting returns the unprocessed note. Every error
@@ -68,12 +72,16 @@ class NoteDeidentifier(BaseEstimator):
 
     _parameter_constraints: dict[str, list] = {
         "batch_size": [Interval(Integral, 1, None, closed="left")],
+        "labels": [StrOptions({"all", "hipaa"})],
         "on_error": [StrOptions({"raise", "withhold"})],
     }
 
-    def __init__(self, estimator: Any = None, *, batch_size: int = 64, on_error: str = "raise") -> None:
+    def __init__(
+        self, estimator: Any = None, *, batch_size: int = 64, labels: str = "all", on_error: str = "raise"
+    ) -> None:
         self.estimator = estimator
         self.batch_size = batch_size
+        self.labels = labels
         self.on_error = on_error
 
     def fit(self, corpus: Corpus | Sequence[Document], y: None = None) -> NoteDeidentifier:
@@ -211,6 +219,7 @@ class NoteDeidentifier(BaseEstimator):
         """Micro F1 of typed spans, called "strict" in `deid_report`.
 
         A span counts as found if its borders and its label are right. The spans of a withheld note count as missed.
+        With ``labels="hipaa"``, other spans of the gold annotation do not count.
 
         Parameters
         ----------
@@ -238,7 +247,8 @@ class NoteDeidentifier(BaseEstimator):
         notes = list(corpus)
         found = self.annotate(notes)
         pairs = zip(notes, found, strict=True)
-        return sum((compare("strict", note, note.spans, spans or ()) for note, spans in pairs), Counts()).f1
+        counts = (compare("strict", note, self._asked(note.spans, note.text), spans or ()) for note, spans in pairs)
+        return sum(counts, Counts()).f1
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
@@ -353,7 +363,7 @@ class NoteDeidentifier(BaseEstimator):
         tags, confidences = flat_tags(estimator, X.with_documents(np.repeat(np.arange(len(texts)), counts)))
         categories = getattr(self, "categories_", {})
         spans, position = [], 0
-        for reading, cut in zip(readings, segmented, strict=True):
+        for text, reading, cut in zip(texts, readings, segmented, strict=True):
             stop = position + len(cut.tokens.starts)
             starts, ends = reading.originals(cut.tokens.starts, cut.tokens.ends)
             sure = None if confidences is None else confidences[position:stop]
@@ -365,9 +375,15 @@ class NoteDeidentifier(BaseEstimator):
                 category_of=categories.get,
                 sentences=cut.sentences,
             )
-            spans.append(tuple(found))
+            spans.append(self._asked(found, text))
             position = stop
         return spans
+
+    def _asked(self, spans: Iterable[Span], text: str) -> tuple[Span, ...]:
+        """The spans that ``labels`` asks for."""
+        # A model that was fitted or pickled by version 0.1.0 has no such parameter.
+        everything = getattr(self, "labels", "all") == "all"
+        return tuple(span for span in spans if everything or is_safe_harbor(span, text))
 
 
 def default_tagger() -> Any:
