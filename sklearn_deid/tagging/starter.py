@@ -16,9 +16,9 @@ def load_model(
 ) -> NoteDeidentifier:
     """Load a model that the package ships. It finds PHI without any training on your notes.
 
-    The model "starter-en" is for English. It was trained on generated notes only: no patient is in it. Its recall comes
-    first: it marks doubtful words, too. Real notes differ from generated ones. Measure it on your own notes, correct
-    some of them, and train on (``DeidTagger(warm_start_from="starter-en")``).
+    The model "starter-en" is for English. It was trained on generated notes only: no patient is in it. It misses PHI,
+    most in contexts that generated notes lack. Measure it on your own notes, choose a larger bias if it misses too
+    much, correct some notes, and train on (``DeidTagger(warm_start_from="starter-en")``).
 
     Parameters
     ----------
