@@ -62,8 +62,9 @@ def save(obj: Any, path: str | os.PathLike[str], *, overwrite: bool = False, **o
     overwrite : bool, default=False
         Whether a saved object at ``path`` may be replaced.
     **options
-        Further options of the class. A `PrivateRepresenter` has the options ``audit`` and ``utility``: results of an
-        audit, and F1 of taggers, for its privacy card.
+        Further options of the class. Taggers have the option ``compact``: True rounds the weights, to a third of the
+        size. A `PrivateRepresenter` has the options ``audit`` and ``utility``: results of an audit, and F1 of taggers,
+        for its privacy card.
 
     Raises
     ------

@@ -19,7 +19,7 @@ from ..text import TRANSFER_ENCODINGS, Document, Span
 from .failures import DONE, SOME_WITHHELD, one_line
 from .note_output import NoteOutput, NoteState
 from .note_source import NoteSource
-from .options import add_encoding, add_machine_options, add_quiet, count, set_machine
+from .options import add_encoding, add_machine_options, add_quiet, count, model_folder, set_machine
 
 #: Makes what is written of a note and the spans that were found in it.
 Result = Callable[[Document, tuple[Span, ...]], Document]
@@ -44,7 +44,10 @@ def add_note_options(parser: ArgumentParser, *, model_required: bool = True) -> 
     """Add the arguments that both commands share."""
     parser.add_argument("notes", metavar="NOTES", help="a file, a folder, or - for standard input (not on Windows)")
     parser.add_argument(
-        "--model", required=model_required, metavar="FOLDER", help="model folder that 'train' has written"
+        "--model",
+        required=model_required,
+        metavar="MODEL",
+        help="model folder that 'train' has written, or starter-en, a model for English that comes with the package",
     )
     parser.add_argument("--output", required=True, metavar="OUT", help="folder or .jsonl file to write; see above")
     parser.add_argument(
@@ -52,6 +55,13 @@ def add_note_options(parser: ArgumentParser, *, model_required: bool = True) -> 
         choices=tuple(FORMATS),
         help="format of NOTES; annotations are ignored (default: text, one note in each .txt file; for another "
         "file the format of its ending)",
+    )
+    parser.add_argument(
+        "--labels",
+        choices=("all", "hipaa"),
+        help="PHI to mark: all that the model finds, or what the Safe Harbor rule of HIPAA removes, which leaves "
+        "states, countries, professions, departments, bare years and ages under 90 (default: as the model was saved; "
+        "starter-en: hipaa)",
     )
     add_encoding(parser)
     parser.add_argument(
@@ -90,10 +100,12 @@ def add_note_options(parser: ArgumentParser, *, model_required: bool = True) -> 
 
 def run_stamp(arguments: Namespace, **options: Any) -> dict[str, Any]:
     """Everything that the outputs depend on, besides the notes. ``--resume`` goes on only with the same stamp."""
-    model = None if arguments.model is None else bundle_digest(arguments.model)
+    model = None if arguments.model is None else bundle_digest(model_folder(arguments.model))
     names = {"input_format": "format", "encoding": "encoding", "transfer_encoding": "transfer_encoding"}
     names["on_unlike"] = "on_unlike"
     given = {name: getattr(arguments, option) for name, option in names.items()}
+    if arguments.labels is not None:
+        given["labels"] = arguments.labels
     return {"version": __version__, "model": model, **given, **options}
 
 
@@ -103,8 +115,10 @@ def load_deidentifier(arguments: Namespace) -> Any:
     from ..tagging.note_deidentifier import NoteDeidentifier
     from ..tagging.saving import load_tagger
 
-    model = load_tagger(arguments.model, device=device)
+    model = load_tagger(model_folder(arguments.model), device=device)
     deidentifier = model if isinstance(model, NoteDeidentifier) else NoteDeidentifier(model)
+    if getattr(arguments, "labels", None) is not None:
+        deidentifier.set_params(labels=arguments.labels)
     # `evaluate --robustness` has no such option: altered notes are unlike on purpose.
     on_unlike = getattr(arguments, "on_unlike", "pass")
     return deidentifier.set_params(on_error="withhold", on_unlike=on_unlike, n_jobs=getattr(arguments, "jobs", 1))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 from ..exceptions import DeidError
@@ -100,6 +101,24 @@ def set_machine(arguments: argparse.Namespace) -> str:
     if kind == "cuda" and int(number or 0) >= torch.cuda.device_count():
         raise DeidError(f"There is no device {arguments.device} on this computer. Use --device auto.")
     return arguments.device
+
+
+def model_folder(written: str) -> Path:
+    """Folder of a model: a path, or the name of a model that comes with the package.
+
+    Raises
+    ------
+    DeidError
+        If there is a folder with the name of such a model.
+    """
+    from ..tagging.warm_start import STARTERS, starter_folder
+
+    if written not in STARTERS:
+        return Path(written)
+    # Neither of the two may be taken for the other.
+    if Path(written).exists():
+        raise DeidError(f"{written} is a model of the package, and a folder here. Write ./{written} for the folder.")
+    return starter_folder(written)
 
 
 def count(written: str) -> int:

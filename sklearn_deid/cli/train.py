@@ -10,7 +10,7 @@ from ..exceptions import DeidError
 from ..text import Corpus
 from .failures import DONE, SOME_WITHHELD
 from .options import add_command as add
-from .options import add_machine_options, add_seed, count, set_machine, share
+from .options import add_machine_options, add_seed, count, model_folder, set_machine, share
 from .reading import add_corpus_options, read_annotated, show_left_out
 
 _DESCRIPTION = """\
@@ -31,6 +31,9 @@ _EPILOG = """\
 example: train on brat files, and score on a fifth of the patients
   sklearn-deid train my-notes/ --format brat --model my-model --validation-fraction 0.2
 
+example: train the model of the package on with few notes
+  sklearn-deid train corrected.jsonl --from starter-en --model my-model
+
 exit codes: 0 trained, 1 trained without the broken files (--skip-broken), 2 failed, 130 interrupted
 (no model is saved)"""
 
@@ -47,6 +50,13 @@ def add_command(commands: Any) -> None:
     )
     parser.add_argument("--model", required=True, metavar="FOLDER", help="folder to save the model in")
     parser.add_argument("--overwrite", action="store_true", help="replace an existing model")
+    parser.add_argument(
+        "--from",
+        dest="start",
+        metavar="MODEL",
+        help="model to start from: a model folder, or starter-en, a model for English that comes with the package. Its "
+        "labels may differ. Few notes are enough then",
+    )
     add_corpus_options(parser)
     parser.add_argument(
         "--validation-fraction",
@@ -71,6 +81,7 @@ def run(arguments: argparse.Namespace) -> int:
 
     # The output is checked before the training, which may take hours.
     check_bundle_target(arguments.model, arguments.overwrite)
+    start = None if arguments.start is None else model_folder(arguments.start)
     result = read_annotated(arguments)
     corpus, held_out = _split(result.corpus, arguments)
     print(f"Training on {_size(corpus)}.")
@@ -78,6 +89,7 @@ def run(arguments: argparse.Namespace) -> int:
         corpus,
         quiet=arguments.quiet,
         verbose=arguments.verbose,
+        warm_start_from=start,
         max_epochs=arguments.epochs or "auto",
         random_state=arguments.seed,
         device=device,

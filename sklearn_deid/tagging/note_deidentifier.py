@@ -47,6 +47,9 @@ class NoteDeidentifier(BaseEstimator):
         Tagger, or a pipeline that ends with a tagger. You can pass a fitted estimator and skip `fit`.
     batch_size : int, default=64
         Number of notes that are tagged together. Larger batches are faster up to a point and need more memory.
+    labels : {"all", "hipaa"}, default="all"
+        PHI to return and to redact. "all" is every span of the tagger. "hipaa" is what the Safe Harbor rule removes
+        (`is_safe_harbor`): states, countries, professions, departments, bare years and ages under 90 stay.
     on_error : {"raise", "withhold"}, default="raise"
         Reaction to a note that cannot be processed. "raise" stops with an error that names the note. "withhold"
         continues, returns None instead of the note and warns. Neither setting returns the unprocessed note. Every error
@@ -91,6 +94,7 @@ class NoteDeidentifier(BaseEstimator):
 
     _parameter_constraints: dict[str, list] = {
         "batch_size": [Interval(Integral, 1, None, closed="left")],
+        "labels": [StrOptions({"all", "hipaa"})],
         "on_error": [StrOptions({"raise", "withhold"})],
         "on_unlike": [StrOptions({"withhold", "warn", "pass"})],
         "segmenter": [StrOptions({"learned", "rules"}), HasMethods(["segment"])],
@@ -102,6 +106,7 @@ class NoteDeidentifier(BaseEstimator):
         estimator: Any = None,
         *,
         batch_size: int = 64,
+        labels: str = "all",
         on_error: str = "raise",
         on_unlike: str = "warn",
         segmenter: Any = "learned",
@@ -109,6 +114,7 @@ class NoteDeidentifier(BaseEstimator):
     ) -> None:
         self.estimator = estimator
         self.batch_size = batch_size
+        self.labels = labels
         self.on_error, self.on_unlike = on_error, on_unlike
         self.segmenter = segmenter
         self.n_jobs = n_jobs
@@ -254,6 +260,7 @@ class NoteDeidentifier(BaseEstimator):
         """Micro F1 of typed spans, called "strict" in `deid_report`.
 
         A span counts as found if its borders and its label are right. The spans of a withheld note count as missed.
+        With ``labels="hipaa"``, other spans of the gold annotation do not count.
 
         Parameters
         ----------
@@ -281,7 +288,8 @@ class NoteDeidentifier(BaseEstimator):
         notes = list(corpus)
         found = self.annotate(notes)
         pairs = zip(notes, found, strict=True)
-        return sum((compare("strict", note, note.spans, spans or ()) for note, spans in pairs), Counts()).f1
+        counts = (compare("strict", note, self._asked(note.spans, note.text), spans or ()) for note, spans in pairs)
+        return sum(counts, Counts()).f1
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
@@ -321,7 +329,9 @@ class NoteDeidentifier(BaseEstimator):
         """
         categories, borders = getattr(self, "categories_", {}), getattr(self, "border_counts_", {})
         likeness = None if self.on_unlike == "pass" else getattr(self, "likeness_", None)
-        return NoteTagger(self.fitted_estimator(), categories, self._segmenter(), borders, likeness)
+        # A model that was fitted or pickled by version 0.1.0 has no such parameter.
+        labels = getattr(self, "labels", "all")
+        return NoteTagger(self.fitted_estimator(), categories, self._segmenter(), borders, likeness, labels)
 
     def _segmenter(self) -> Any:
         """Segmenter of `annotate`. A tagger that was fitted elsewhere was trained on the sentences of the rules."""

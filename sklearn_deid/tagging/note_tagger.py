@@ -15,6 +15,7 @@ from ..sequences import TokenSequences, TokenVectors, check_tags
 from ..text import Span, joined_at_borders, tags_to_spans, unreadable_reason
 from .note_likeness import NoteLikeness, measure
 from .note_sentences import cut_notes
+from .safe_harbor import is_safe_harbor
 from .tagger_failure import TaggerFailure
 
 
@@ -64,6 +65,8 @@ class NoteTagger:
         Borders of sentences inside spans, for each label, as `text.joined_at_borders` takes them.
     likeness : NoteLikeness, optional
         Figures of the training notes. None means that no note is unlike.
+    labels : {"all", "hipaa"}, default="all"
+        "hipaa" keeps the spans that `is_safe_harbor` asks for.
 
     Examples
     --------
@@ -80,12 +83,14 @@ class NoteTagger:
         segmenter: Any = None,
         borders: Mapping[str, Any] | None = None,
         likeness: NoteLikeness | None = None,
+        labels: str = "all",
     ) -> None:
         self.estimator = estimator
         self.categories = dict(categories)
         self.segmenter = segmenter
         self.borders = dict(borders or {})
         self.likeness = likeness
+        self.labels = labels
 
     def __call__(self, texts: Sequence[Any]) -> list[tuple[Span, ...] | UnlikeNote | NoteFailure]:
         """Spans of each text, sorted and without overlap, with offsets in the unchanged text."""
@@ -116,7 +121,7 @@ class NoteTagger:
         tags, confidences = flat_tags(self.estimator, X)
         spans: list[tuple[Span, ...] | UnlikeNote] = []
         position = 0
-        for reading, cut in zip(readings, segmented, strict=True):
+        for text, reading, cut in zip(texts, readings, segmented, strict=True):
             stop = position + len(cut.tokens.starts)
             starts, ends = reading.originals(cut.tokens.starts, cut.tokens.ends)
             sure = None if confidences is None else confidences[position:stop]
@@ -128,12 +133,16 @@ class NoteTagger:
                 category_of=self.categories.get,
                 sentences=cut.sentences,
             )
-            joined = tuple(joined_at_borders(found, starts, ends, cut.sentences, self.borders))
+            joined = self._asked(joined_at_borders(found, starts, ends, cut.sentences, self.borders), text)
             n_tagged = sum(tag != "O" for tag in tags[position:stop])
             problem = None if self.likeness is None else self.likeness.problem(measure(cut, n_tagged))
             spans.append(joined if problem is None else UnlikeNote(joined, problem))
             position = stop
         return spans
+
+    def _asked(self, spans: list[Span], text: str) -> tuple[Span, ...]:
+        """The spans that ``labels`` asks for."""
+        return tuple(span for span in spans if self.labels == "all" or is_safe_harbor(span, text))
 
 
 def _failure_of(text: Any) -> NoteFailure | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 import os
 from collections.abc import Callable, Mapping
@@ -21,6 +22,7 @@ from ..exceptions import BundleError
 from ..metrics import Estimate
 from ..saving import instead_of
 from ..text import LearnedSegmenter
+from . import compact_arrays
 from .canary import canary, canary_problem
 from .held_out import DecisionReport
 from .hybrid_tagger import HybridTagger
@@ -197,6 +199,7 @@ def _plain_parameters(tagger: DeidTagger) -> dict[str, Any]:
         plain["class_weight"] = {str(k): float(v) for k, v in parameters["class_weight"].items()}
     # A path can contain names of people or places.
     plain.pop("encoder__model", None)
+    plain.pop("warm_start_from", None)
     # The path of the word vectors is dropped for the same reason. The vectors are saved as an array.
     plain["embeddings"] = plain.get("embeddings") if plain.get("embeddings") in ("auto", "corpus", None) else "auto"
     return {**plain, "optimizer": name}
@@ -225,6 +228,7 @@ def _note_deidentifier_apart(model: NoteDeidentifier) -> tuple[dict[str, Any], l
     likeness = getattr(model, "likeness_", None)
     state = {
         "batch_size": model.batch_size,
+        "labels": model.labels,
         "on_error": model.on_error,
         "on_unlike": model.on_unlike,
         "categories": getattr(model, "categories_", {}),
@@ -251,9 +255,10 @@ def _segmenter_state(model: NoteDeidentifier) -> dict[str, Any] | None:
 
 def _note_deidentifier_together(state: Mapping[str, Any], taggers: list[Any]) -> NoteDeidentifier:
     (tagger,) = taggers
-    # Models of earlier versions hold no record of their training notes.
-    on_unlike, likeness = state.get("on_unlike", "warn"), state.get("likeness")
-    model = NoteDeidentifier(tagger, batch_size=state["batch_size"], on_error=state["on_error"], on_unlike=on_unlike)
+    # Models of earlier versions hold no record of their training notes, and no labels: they return all of them.
+    on_unlike, labels, likeness = state.get("on_unlike", "warn"), state.get("labels", "all"), state.get("likeness")
+    model = NoteDeidentifier(tagger, batch_size=state["batch_size"], labels=labels, on_error=state["on_error"])
+    model.on_unlike = on_unlike
     model.estimator_ = tagger
     model.categories_ = dict(state["categories"])
     # Models of version 0.1.0 have no entry: they were trained on the sentences of the rules.
@@ -405,19 +410,37 @@ def _probability(value: Any) -> float:
     return float(value)
 
 
-def save_tagger(model: Any, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
+def save_tagger(model: Any, path: str | os.PathLike[str], *, overwrite: bool = False, compact: bool = False) -> None:
     """Save a fitted tagger or `NoteDeidentifier`. `saving.save` is the public function and lists the saved content.
 
     The folder also holds what the model finds in a built-in invented note (`canary`). `load_tagger` compares.
 
+    Parameters
+    ----------
+    model : estimator
+        Fitted tagger or `NoteDeidentifier`.
+    path : path
+        Folder to create.
+    overwrite : bool, default=False
+        Whether a saved object at ``path`` may be replaced.
+    compact : bool, default=False
+        Whether weights are rounded to 16 bits and the table of n-grams to 8 bits: a third of the size. The loaded model
+        computes with the rounded numbers.
+
     Raises
     ------
     BundleError
-        If the class of the model is not supported, the model stores words, or ``path`` exists.
+        If the class of the model is not supported, the model stores words, or ``path`` exists. If the rounded model
+        tags the built-in note in another way.
     """
     manifest, arrays = _to_state(model)
     tagger = model.fitted_estimator() if isinstance(model, NoteDeidentifier) else model
     content = {"library_version": __version__, **manifest, "canary": canary(tagger, _width(manifest))}
+    if compact:
+        arrays = compact_arrays.compact(arrays)
+        rounded = _from_state(json.loads(json.dumps(manifest)), compact_arrays.expanded(arrays), None)
+        # A model that the rounding changes would be refused when it is loaded, and the full one may be gone by then.
+        _check_canary(rounded, content, path)
     write_bundle(path, content, arrays, overwrite=overwrite)
 
 
@@ -440,11 +463,11 @@ def load_tagger(path: str | os.PathLike[str], *, device: str | None = None) -> A
     """
     manifest = read_manifest(path, largest_arrays=_LARGEST_ARRAYS)
     # Stand-ins have shapes and types and no memory. What does not fit together is refused before it is read.
-    stand_ins = array_stand_ins(path)
+    stand_ins = compact_arrays.expanded_stand_ins(array_stand_ins(path))
     unused = set(stand_ins) - _check_state(manifest, stand_ins)
     if unused:
         raise BundleError(f"Nothing uses the array {min(unused)!r}. The model is not as it was saved.", path=str(path))
-    model = _from_state(manifest, read_arrays(path), device)
+    model = _from_state(manifest, compact_arrays.expanded(read_arrays(path)), device)
     _check_canary(model, manifest, path)
     return model
 

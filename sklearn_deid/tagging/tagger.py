@@ -58,6 +58,7 @@ from .tagger_data import (
 from .training_loop import NoCriterion, SequenceNet
 from .unbuilt_optimizer import UnbuiltOptimizer
 from .uniform_casing import lower_uniform_casing
+from .warm_start import check_reads_words, start_tagger, start_weights
 from .weight_checks import class_problem
 
 _PREFIXES = {"iob2": "BI", "bioes": "BIES"}
@@ -131,7 +132,7 @@ class DeidTagger(TokenTagger, SequenceNet):
         values from 2 to 10 in the paper. A float w means ``RecallWeight(w)``. None is the unweighted loss.
     max_epochs : int or "auto", default="auto"
         Number of passes over the data. "auto" is 20 epochs, and up to 100 epochs if 20 epochs have fewer than 2,000
-        batches, or 3,000 with a `NoteAugmenter`. If the training starts from the public tagger of X, "auto" is 20.
+        batches, or 3,000 with a `NoteAugmenter`. If the training starts from another tagger, "auto" is 20.
     lr : float, default=3e-3
         Highest learning rate. `fit` raises the rate over the first batches and then lowers the rate linearly to zero.
     batch_size : int, default=900
@@ -141,6 +142,11 @@ class DeidTagger(TokenTagger, SequenceNet):
     weight_average : float in [0, 1), default=0.998
         Decay of the moving average of the weights. The fitted tagger uses the averaged weights. 0 switches averaging
         off.
+    warm_start_from : "starter-en", path, fitted model or None, default=None
+        Model whose weights the training starts from, with 30 % of the learning rate: the name of a model of the
+        package, the folder of a saved model, or a fitted model, in a `FrozenEstimator` if the tagger is cloned. Its
+        network must have the same shape, and its vectors of n-grams replace ``embeddings``. Labels may differ: a new
+        label starts from the label that the model gives most often to its tokens.
     validation_fraction : None, float in (0, 1) or scikit-learn splitter, default=None
         Proportion of patients (``groups`` of `fit`) held out to measure F1 after each epoch. `fit` restores the weights
         of the best epoch. With a splitter, the tagger uses the first split. None holds no patient out.
@@ -178,7 +184,7 @@ class DeidTagger(TokenTagger, SequenceNet):
         Whether documents in capitals and in Title Case are read in lower case. True after training with a
         `NoteAugmenter`; documents are known if X knows the document of each sentence.
     starts_from_tagger_ : bool
-        Whether the training started from the public tagger of X.
+        Whether the training started from ``warm_start_from`` or from the public tagger of X.
 
     Notes
     -----
@@ -277,6 +283,7 @@ class DeidTagger(TokenTagger, SequenceNet):
         batch_size: int = 900,
         gradient_clip: float | None = 1.0,
         weight_average: float = 0.998,
+        warm_start_from: Any = None,
         validation_fraction: Any = None,
         patience: int | None = None,
         mixed_precision: Any = "auto",
@@ -290,6 +297,7 @@ class DeidTagger(TokenTagger, SequenceNet):
         self.hidden_size, self.n_layers, self.context, self.dropout = hidden_size, n_layers, context, dropout
         self.span_swap, self.augmenter, self.class_weight = span_swap, augmenter, class_weight
         self.recall_weight, self.gradient_clip, self.weight_average = recall_weight, gradient_clip, weight_average
+        self.warm_start_from = warm_start_from
         self.validation_fraction, self.patience = validation_fraction, patience
         self.mixed_precision, self.random_state = mixed_precision, random_state
         super().__init__(
@@ -348,9 +356,7 @@ class DeidTagger(TokenTagger, SequenceNet):
             # With warm_start the classes and word vectors of the first fit stay, and only the weights are trained
             # further.
             if not (self.warm_start and self.initialized_):
-                self._learn_inputs(self._fit_augmenter(X, tags, groups), tags, None)
-                self.initialize()
-                self._start_from(X)
+                self._begin(X, tags, groups, None)
             # The seed is drawn in any case, so that validation_fraction does not change the later random numbers.
             seed = int(self._rng.integers(2**31))
             train_rows, valid_rows = hold_out_patients(len(X), groups, self.validation_fraction, seed)
@@ -391,9 +397,7 @@ class DeidTagger(TokenTagger, SequenceNet):
         if not self.initialized_:
             self._rng = own_generator(self.random_state)
             with self._own_random_stream():
-                self._learn_inputs(self._fit_augmenter(X, tags, groups), tags, classes)
-                self.initialize()
-                self._start_from(X)
+                self._begin(X, tags, groups, classes)
         with self._own_random_stream():
             self._train(self._training_data(X, tags, groups), None, epochs=1)
         return self
@@ -481,7 +485,21 @@ class DeidTagger(TokenTagger, SequenceNet):
         below = [] if settings.frozen else below
         return ([*args[0], *layer_rates(below, settings.lr, settings.layer_decay)], *args[1:]), kwargs
 
-    def _learn_inputs(self, X: RaggedArray, tags: TokenSequences, classes: Any) -> None:
+    def _begin(self, X: Any, tags: TokenSequences, groups: np.ndarray | None, classes: Any) -> None:
+        """Learn the inputs of the network and build it, with new weights or those of another tagger."""
+        start = None
+        if self.warm_start_from is not None:
+            check_reads_words(X)
+            start = start_tagger(self.warm_start_from)
+        self._learn_inputs(self._fit_augmenter(X, tags, groups), tags, classes, start)
+        self.initialize()
+        if start is None:
+            self._start_from(X)
+            return
+        start_weights(self, start, X, tags)
+        self.starts_from_tagger_ = True
+
+    def _learn_inputs(self, X: RaggedArray, tags: TokenSequences, classes: Any, start: Any = None) -> None:
         """Learn all inputs of the network that need no gradient: classes, word vectors, tokenizer, tag weights."""
         known = {"O", *tags.data}
         # A part of the data may lack some prefixes of a label, so that each label of 'classes' adds all its prefixes.
@@ -500,7 +518,7 @@ class DeidTagger(TokenTagger, SequenceNet):
         elif isinstance(self.encoder, PretrainedEncoder):
             self._pretrained = self.encoder.load_files()
         elif isinstance(X, TokenSequences):
-            self._vectors = tagger_vectors(self.embeddings, X, self._rng)
+            self._vectors = tagger_vectors(self.embeddings if start is None else start._vectors, X, self._rng)
         problem = class_problem(self.classes_)
         if problem is not None:
             raise SequenceError(f"{problem} Pass y with annotated PHI, or name all tags in 'classes' of partial_fit.")

@@ -1,0 +1,1 @@
+"""Training and measurement of the starter models that the package ships."""

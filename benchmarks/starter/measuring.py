@@ -1,0 +1,159 @@
+"""Measurements of a starter model: corpora that it never saw, casings, names by origin, and texts without PHI."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator
+
+from sklearn_deid import Document, NoteDeidentifier, Span, read_corpus
+from sklearn_deid.sequences import object_rows
+from sklearn_deid.surrogates import Chance
+from sklearn_deid.tagging import is_safe_harbor
+from sklearn_deid.tagging.held_out import labels_in, threshold_of
+from sklearn_deid.tagging.marginals import read_marginals
+
+from .names import origins
+from .texts import templates, write
+from .values import Scene
+
+WORD = re.compile(r"\w+")
+BIASES = (-2.0, 0.0, 2.0, 4.0)
+CASINGS: dict[str, Callable[[str], str]] = {"as written": str, "lower": str.lower, "capitals": str.upper}
+
+
+class Decision(BaseEstimator):
+    """Tagger that computes the probabilities of a corpus once and decides with any bias, as `RecallTunedTagger`."""
+
+    def __init__(self, tagger: Any = None, bias: float = 0.0) -> None:
+        self.tagger, self.bias = tagger, bias
+        self.classes_ = tagger.classes_
+        self._known: dict[tuple[int, str], Any] = {}
+
+    def fit(self, X: Any, y: Any) -> Decision:
+        raise NotImplementedError("Trained already.")
+
+    def predict(self, X: Any, return_confidence: bool = False) -> Any:
+        key = (len(X.data), "".join(map(str, X.data[:200])))
+        if key not in self._known:
+            self._known[key] = read_marginals(self.tagger, X, X, labels_in(self.tagger.classes_))
+        tags, confidence = self._known[key].decode(threshold_of(self.bias))
+        return (object_rows(tags), object_rows(confidence)) if return_confidence else object_rows(tags)
+
+
+class Figures(dict):
+    """Counts of one corpus at one bias; ``each`` holds the found and all PHI words of each document."""
+
+    each: list[tuple[int, int]]
+
+    @property
+    def recall(self) -> float:
+        return self["found"] / max(1, self["words"])
+
+
+def deciding(tagger: Any, labels: str = "hipaa") -> NoteDeidentifier:
+    """A de-identifier whose bias can be changed without computing anew."""
+    return NoteDeidentifier(Decision(tagger), labels=labels, batch_size=100_000)
+
+
+def words_of(text: str, spans: Iterable[Span]) -> list[tuple[int, int]]:
+    """Words (runs of letters and digits) that lie in spans."""
+    inside = [(m.start(), m.end()) for m in WORD.finditer(text)]
+    kept = list(spans)
+    return [(a, b) for a, b in inside if any(s.start < b and a < s.end for s in kept)]
+
+
+def count(documents: Sequence[Document], found: Sequence[Any]) -> Figures:
+    """PHI words and those hidden, other words and those hidden, documents without PHI and those touched."""
+    total: Counter[str] = Counter()
+    each = []
+    for document, spans in zip(documents, found, strict=True):
+        gold, hidden = set(words_of(document.text, document.spans)), set(words_of(document.text, spans))
+        n_words = len(WORD.findall(document.text))
+        each.append((len(gold & hidden), len(gold)))
+        total.update(words=len(gold), found=len(gold & hidden), hidden=len(hidden), other=n_words - len(gold))
+        total.update(false=len(hidden - gold), plain=not document.spans, touched=not document.spans and bool(spans))
+        for span in document.spans:
+            own = set(words_of(document.text, [span]))
+            total.update({f"{span.label} words": len(own), f"{span.label} found": len(own & hidden)})
+    figures = Figures(total)
+    figures.each = each
+    return figures
+
+
+def sweep(model: NoteDeidentifier, documents: Sequence[Document], biases: Iterable[float]) -> dict[float, Figures]:
+    """Counts at each bias."""
+    result = {}
+    for bias in biases:
+        model.fitted_estimator().bias = bias
+        result[bias] = count(documents, model.annotate(documents))
+    return result
+
+
+def asq(folder: Path) -> list[Document]:
+    """Clinical search queries (ASQ-PHI). Ages under 90 are no PHI there."""
+    return list(read_corpus(folder / "asq-phi" / "dev.jsonl", format="jsonl"))
+
+
+def grascco(folder: Path) -> list[Document]:
+    """German clinical letters (GraSCCo), in a language that the starter never saw."""
+    return list(read_corpus(folder / "grascco" / "dev.jsonl", format="jsonl"))
+
+
+def cased(documents: Iterable[Document], casing: str) -> list[Document]:
+    """Documents in another casing, without those whose length changes."""
+    changed = [(d, CASINGS[casing](d.text)) for d in documents]
+    return [replace(d, text=text) for d, text in changed if len(text) == len(d.text)]
+
+
+def calibration_texts(kind: str, n: int, seed: int) -> list[Document]:
+    """Texts of templates that the training does not have: "plain" ones without PHI, or "phi" with held-out names."""
+    documents = []
+    for number in range(n):
+        chance = Chance(np.random.SeedSequence(seed, spawn_key=(kind == "phi", number)))
+        text = write(chance.pick(templates("calibration.txt")[kind]), Scene(chance, held_out=True))
+        document = text.build(f"{kind}-{number}", patient_id=f"{kind}-{number}")
+        # Ages under 90, states and bare years are no PHI of the Safe Harbor rule.
+        kept = tuple(span for span in document.spans if is_safe_harbor(span, document.text))
+        documents.append(replace(document, spans=kept))
+    return documents
+
+
+def names_of(origin: str, n_words: int, seed: int) -> list[Document]:
+    """Texts with held-out names of one origin, in the same contexts for every origin."""
+    kinds = ("name", "query", "date", "chat", "mail")
+    contexts = [t for kind in kinds for t in templates()[kind] if "{pt" in t or "{doc" in t]
+    documents: list[Document] = []
+    written, number = 0, 0
+    while written < n_words:
+        chance = Chance(np.random.SeedSequence(seed, spawn_key=(number,)))
+        text = write(chance.pick(contexts), Scene(chance, held_out=True, origin=origin)).build(
+            f"n{number}", patient_id=""
+        )
+        # Other PHI of the text would blur the comparison.
+        text = replace(text, spans=tuple(s for s in text.spans if s.label in ("PATIENT", "DOCTOR")))
+        documents.append(text)
+        written += len(words_of(text.text, text.spans))
+        number += 1
+    return documents
+
+
+def by_origin(model: NoteDeidentifier, n_words: int, seed: int = 77) -> dict[str, Figures]:
+    """Recall of the words of names of each origin, at the bias that the model has."""
+    result = {}
+    for origin in origins():
+        documents = names_of(origin, n_words, seed)
+        result[origin] = count(documents, model.annotate(documents))
+    return result
+
+
+def labels_of(figures: Figures) -> dict[str, float]:
+    """Recall of the words of each label."""
+    names = sorted(name.removesuffix(" words") for name in figures if name.endswith(" words"))
+    return {name: figures[f"{name} found"] / figures[f"{name} words"] for name in names}

@@ -1,0 +1,45 @@
+"""All figures of a starter model for its card."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from sklearn_deid import NoteDeidentifier
+from sklearn_deid.metrics.decision_thresholds import bootstrap_ratio
+
+from .measuring import BIASES, CASINGS, Figures, asq, by_origin, cased, count, deciding, grascco, labels_of, sweep
+
+
+def measured(model: NoteDeidentifier, folder: Path, n_name_words: int) -> dict[str, Any]:
+    """Score a loaded model on corpora that it never saw, with the bias that ships and with others."""
+    queries = asq(folder)
+    tuned = model.fitted_estimator()
+    shipped = {name: count(cased(queries, name), model.annotate(cased(queries, name))) for name in CASINGS}
+    biased = sweep(deciding(tuned.estimator_), queries, BIASES)
+    letters = grascco(folder)
+    origins = by_origin(model, n_name_words)
+    return {
+        "bias": tuned.decision_bias_,
+        "asq": {name: rates(figures) for name, figures in shipped.items()},
+        "asq_by_label": labels_of(shipped["as written"]),
+        "asq_by_bias": {bias: rates(figures) for bias, figures in biased.items()},
+        "grascco": rates(count(letters, model.annotate(letters))),
+        "names": {origin: rates(figures) for origin, figures in origins.items()},
+    }
+
+
+def rates(figures: Figures) -> dict[str, Any]:
+    """Recall with its 95 % interval over documents, precision, and what is touched without PHI."""
+    interval = bootstrap_ratio(*np.array(figures.each).T)
+    return {
+        "recall": figures.recall,
+        "recall_interval": [interval.low, interval.high],
+        "words": figures["words"],
+        "precision": figures["found"] / max(1, figures["hidden"]),
+        "false_per_1000": 1000 * figures["false"] / max(1, figures["other"]),
+        "touched": figures["touched"] / figures["plain"] if figures["plain"] else None,
+        "plain": figures["plain"],
+    }

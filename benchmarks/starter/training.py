@@ -1,0 +1,70 @@
+"""Training of a starter model on generated texts alone, in stages that can be continued."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any, NamedTuple
+
+from sklearn_deid import Corpus, DeidTagger
+from sklearn_deid.embeddings import train_subword_table
+from sklearn_deid.exceptions import AlignmentWarning
+from sklearn_deid.tagging import NoteAugmenter
+from sklearn_deid.text import I2B2_2014, SentenceData
+
+from .rewriting import make_notes
+from .texts import make_texts
+
+SEED = 20_261_122
+_FEW = 2000  # sentences that show the network its inputs
+BUCKET = 32_768  # rows of the table of n-grams, as in `DeidTagger`
+#: Probabilities that a sentence or a word is changed, drawn anew in each epoch.
+DISORDER = {"lower_case": 0.17, "capitals": 0.1, "title_case": 0.03, "typing_errors": 0.01, "ocr_errors": 0.005}
+
+
+class Stage(NamedTuple):
+    """Notes and texts of one stage of the training, which no other stage sees, and how they are used."""
+
+    n_notes: int
+    n_texts: int
+    epochs: int
+    lr: float
+
+
+#: Each stage ends with a learning rate of zero.
+STAGES = (
+    *[Stage(200, 7000, 4, 3e-3)] * 4,
+    *[Stage(200, 7000, 3, 2e-3)] * 3,
+    *[Stage(200, 7000, 3, 1e-3)] * 2,
+)
+
+
+def generated(n_notes: int, n_texts: int, seed: int) -> SentenceData:
+    """Sentences of rewritten notes and of short texts."""
+    documents = [*make_notes(n_notes, seed), *make_texts(n_texts, seed)]
+    with warnings.catch_warnings():
+        # Numbers that touch a word, such as MRN88213, have borders inside of a token.
+        warnings.simplefilter("ignore", AlignmentWarning)
+        return Corpus(documents).to_sentences()
+
+
+def new_tagger(seed: int = SEED, **parameters: Any) -> DeidTagger:
+    """A tagger that is not trained yet, with vectors of n-grams that generated texts gave."""
+    data = generated(400, 20_000, seed + 1000)
+    table = train_subword_table(data.X, bucket=BUCKET, random_state=0)
+    tagger = DeidTagger(
+        embeddings=table,
+        augmenter=NoteAugmenter(**DISORDER),
+        warm_start=True,
+        device="cpu",
+        random_state=0,
+        **parameters,
+    )
+    # The tags of all labels of the scheme, of which one stage may lack some.
+    return tagger.partial_fit(data.X[:_FEW], data.y[:_FEW], classes=[f"B-{label}" for label in I2B2_2014.labels])
+
+
+def train_stage(tagger: DeidTagger, number: int, seed: int = SEED) -> DeidTagger:
+    """Go on with the training of a tagger for one stage."""
+    stage = STAGES[number]
+    data = generated(stage.n_notes, stage.n_texts, seed + number)
+    return tagger.set_params(max_epochs=stage.epochs, lr=stage.lr, random_state=number).fit(data.X, data.y)

@@ -1,0 +1,78 @@
+"""Arrays of a saved tagger in a third of the space: a table of n-grams in 8 bits, and a network in 16 bits."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from ..exceptions import BundleError
+
+_TABLE, _SCALE = "subwords.table", "subwords.scale"
+_LARGEST = 127
+
+
+def compact(arrays: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
+    """Round arrays of a tagger: the table of n-grams to 8 bits with a scale for each row, other numbers to 16 bits.
+
+    Parameters
+    ----------
+    arrays : mapping of str to ndarray
+        Arrays of `tagger_to_state`, also with a prefix such as ``"0/"``.
+
+    Examples
+    --------
+    >>> small = compact({"subwords.table": np.array([[1.27, -0.5]], dtype=np.float32)})
+    >>> small["subwords.table"].tolist(), small["subwords.table"].dtype
+    ([[127, -50]], dtype('int8'))
+    >>> expanded(small)["subwords.table"].round(3).tolist()
+    [[1.27, -0.5]]
+    """
+    small: dict[str, np.ndarray] = {}
+    for name, array in arrays.items():
+        if name.endswith(_TABLE):
+            # shape: (bucket, 1)
+            scale = np.abs(array).max(axis=1, keepdims=True) / _LARGEST
+            small[name] = np.rint(array / np.where(scale, scale, 1)).astype(np.int8)
+            small[name.removesuffix(_TABLE) + _SCALE] = scale[:, 0].astype(np.float32)
+        else:
+            small[name] = array.astype(np.float16) if array.dtype == np.float32 else array
+    return small
+
+
+def expanded(arrays: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
+    """Arrays with the types of an ordinary saved tagger; arrays that are not compact stay as they are.
+
+    Raises
+    ------
+    BundleError
+        If the scale of a table is missing, has another shape or type, or has no table.
+    """
+    full: dict[str, np.ndarray] = {}
+    for name, array in arrays.items():
+        if name.endswith(_TABLE) and array.dtype == np.int8:
+            full[name] = array.astype(np.float32) * _scale_of(name, arrays)[:, None]
+        elif not name.endswith(_SCALE):
+            full[name] = array.astype(np.float32) if array.dtype == np.float16 else array
+    return full
+
+
+def expanded_stand_ins(arrays: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
+    """Stand-ins of what `expanded` returns. Like the given stand-ins, they take no memory."""
+    full: dict[str, np.ndarray] = {}
+    for name, array in arrays.items():
+        if name.endswith(_TABLE) and array.dtype == np.int8:
+            _scale_of(name, arrays)
+        if not name.endswith(_SCALE):
+            small = array.dtype in (np.int8, np.float16)
+            full[name] = np.broadcast_to(np.zeros((), dtype=np.float32), array.shape) if small else array
+    if any(name.endswith(_SCALE) and name.removesuffix(_SCALE) + _TABLE not in arrays for name in arrays):
+        raise BundleError("The saved scale of a table of n-grams has no table.")
+    return full
+
+
+def _scale_of(name: str, arrays: Mapping[str, np.ndarray]) -> np.ndarray:
+    scale = arrays.get(name.removesuffix(_TABLE) + _SCALE)
+    if scale is None or scale.dtype != np.float32 or scale.shape != arrays[name].shape[:1]:
+        raise BundleError("The saved table of n-grams has no scale for each row.")
+    return scale

@@ -1,0 +1,86 @@
+"""Which spans the Safe Harbor rule of HIPAA removes."""
+
+from __future__ import annotations
+
+import re
+
+from ..text import I2B2_2014, MEDDOCAN, Span, label_map
+
+# Labels of what the rule lets stay: states and larger areas, professions, and departments, which are no places.
+_STAYING = frozenset({"STATE", "COUNTRY", "PROFESSION", "DEPARTMENT"})
+_AS_I2B2 = label_map(MEDDOCAN, I2B2_2014)
+_YEAR = r"(?:19|20)\d\d"
+_YEARS = re.compile(
+    rf"(?:the )?{_YEAR}(?:'?s)?(?: ?(?:[-\u2013/]|to|and) ?{_YEAR})?|(?:last|this|next|past) year", re.I
+)
+_NUMBER_WORDS = frozenset(
+    "one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen "
+    "eighteen nineteen twenty thirty forty fifty sixty seventy eighty".split()
+)
+# In English, Spanish, German and French. A word that is in neither list, such as "ninety", is a case of doubt.
+_UNITS = frozenset(
+    "year years month months week weeks day days old of age y yo yr yrs m mo mos w wk d f s mid early late "
+    "año años mes meses semana semanas día días de edad jahr jahre jahren monat monate monaten alt an ans mois".split()
+)
+_OLDEST = 90  # years; ages from here on are removed
+_AGE_WORD = re.compile(r"\d+|[^\W\d_]+")
+
+
+def is_safe_harbor(span: Span, text: str) -> bool:
+    """Whether the Safe Harbor rule removes a span.
+
+    The rule removes names, places smaller than a state, all parts of dates but the year, ages from 90, contacts, and
+    identifying numbers. States, countries, professions, departments, bare years and ages under 90 stay. A span is
+    removed in every case of doubt: if its label is in neither the i2b2 2014 nor the MEDDOCAN scheme, or if an age is
+    not a number that can be read.
+
+    Parameters
+    ----------
+    span : Span
+        Span with a label of the i2b2 2014 or the MEDDOCAN scheme.
+    text : str
+        Text of the note.
+
+    Returns
+    -------
+    bool
+        True if the span is to be hidden.
+
+    Notes
+    -----
+    The list that the i2b2 2014 challenge counts as HIPAA (`LabelScheme.hipaa`) is another one: doctors and hospitals
+    are not in it. A bare year stays, although the rule also removes a year that shows an age from 90, such as a year of
+    birth. The text of the span does not tell.
+
+    References
+    ----------
+    45 CFR 164.514(b)(2), Other requirements relating to uses and disclosures of protected health information.
+
+    Examples
+    --------
+    >>> from sklearn_deid import Span
+    >>> text = "Age 34, seen by Alder in 2019 and on 3 May in Ohio, as was her mother of 91"
+    >>> spans = Span(4, 6, "AGE"), Span(16, 21, "DOCTOR"), Span(25, 29, "DATE"), Span(37, 42, "DATE")
+    >>> [is_safe_harbor(span, text) for span in (*spans, Span(46, 50, "STATE"), Span(73, 75, "AGE"))]
+    [False, True, False, True, False, True]
+    """
+    label = _AS_I2B2.get(span.label, span.label)
+    words = text[span.start : span.end]
+    if label == "AGE":
+        beside = text[max(0, span.start - 1) : span.start] + text[span.end : span.end + 1]
+        # A digit beside the span belongs to a longer number.
+        return any(character.isdecimal() for character in beside) or not _is_young(words)
+    if label == "DATE":
+        return _YEARS.fullmatch(words) is None
+    return label not in _STAYING
+
+
+def _is_young(words: str) -> bool:
+    """Whether every number of an age can be read and is below 90."""
+    parts = [part.lower() for part in _AGE_WORD.findall(words)]
+    digits = [part for part in parts if part.isascii() and part.isdecimal()]
+    rest = [part for part in parts if part not in digits]
+    # "70-80" is a range of two ages; "9 4" could be one age, written apart.
+    apart = len(digits) > 1 and any(len(part) < 2 for part in digits)
+    readable = bool(parts) and not apart and all(part in _NUMBER_WORDS or part in _UNITS for part in rest)
+    return readable and bool(digits or _NUMBER_WORDS.intersection(rest)) and all(int(part) < _OLDEST for part in digits)

@@ -1,0 +1,70 @@
+"""`load_model`: the models that the package ships."""
+
+from __future__ import annotations
+
+from numbers import Real
+
+from .._compat import StrOptions
+from .held_out import threshold_of
+from .note_deidentifier import NoteDeidentifier
+from .saving import load_tagger
+from .warm_start import STARTERS, starter_folder
+
+
+def load_model(
+    name: str = "starter-en", *, labels: str = "hipaa", decision_bias: float | None = None, device: str = "cpu"
+) -> NoteDeidentifier:
+    """Load a model that the package ships. It finds PHI without any training on your notes.
+
+    The model "starter-en" is for English. It was trained on generated notes only: no patient is in it. It misses PHI,
+    most in contexts that generated notes lack. Measure it on your own notes, choose a larger bias if it misses too
+    much, correct some notes, and train on (``DeidTagger(warm_start_from="starter-en")``).
+
+    Parameters
+    ----------
+    name : {"starter-en"}, default="starter-en"
+        Name of the model.
+    labels : {"hipaa", "all"}, default="hipaa"
+        PHI to hide. "hipaa" is what the Safe Harbor rule removes; "all" adds states, countries, professions,
+        departments, bare years and ages under 90.
+    decision_bias : float, optional
+        Bias added to the log odds of PHI at every token. A larger one hides more words. None is the bias that the model
+        card names.
+    device : str, default="cpu"
+        Torch device.
+
+    Returns
+    -------
+    NoteDeidentifier
+        Fitted model with the labels of the i2b2 2014 scheme.
+
+    Raises
+    ------
+    ValueError
+        If a parameter has another value.
+
+    See Also
+    --------
+    load : Loads a model that you have saved.
+
+    Examples
+    --------
+    >>> from sklearn_deid import load_model
+    >>> load_model().redact(["Mrs. Amara Okafor was seen by Dr. Lindqvist on March 3, 2021."])
+    ['Mrs. [PATIENT] was seen by Dr. [DOCTOR] on [DATE].']
+    """
+    if name not in STARTERS:
+        raise ValueError(f"load_model knows {', '.join(STARTERS)}. Got {name!r} instead. Use load for a saved model.")
+    if not StrOptions({"all", "hipaa"}).is_satisfied_by(labels):
+        raise ValueError(f"The 'labels' parameter of load_model must be 'hipaa' or 'all'. Got {labels!r} instead.")
+    model = load_tagger(starter_folder(name), device=device)
+    assert isinstance(model, NoteDeidentifier)
+    if decision_bias is not None:
+        if isinstance(decision_bias, bool) or not isinstance(decision_bias, Real) or not abs(decision_bias) < 100:
+            raise ValueError(
+                f"The 'decision_bias' parameter of load_model must be a number. Got {decision_bias!r} instead."
+            )
+        tuned = model.fitted_estimator().set_params(decision_bias=float(decision_bias))
+        tuned.decision_bias_, tuned.threshold_ = float(decision_bias), threshold_of(decision_bias)
+        tuned.report_ = None  # what was measured holds for the other bias
+    return model.set_params(labels=labels)

@@ -1,0 +1,151 @@
+"""Start of a training from a model that is already trained, whose labels may differ."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+from sklearn.exceptions import NotFittedError
+from sklearn.frozen import FrozenEstimator
+
+from ..embeddings import SubwordTable
+from ..exceptions import SequenceError
+from ..saving import load
+from ..sequences import TokenSequences
+from ..text import split_tag
+from .initial_weights import copy_weights
+
+#: Names of the models that the package ships.
+STARTERS = ("starter-en",)
+# Attributes under which models hold the tagger inside.
+_INSIDE = ("estimator_", "tagger_", "estimator")
+# Sentences with PHI in which the labels of both models are compared: enough for rare labels, few enough for seconds.
+_MOST_COMPARED = 2000
+
+
+def starter_folder(name: str) -> Path:
+    """Folder of a model that the package ships.
+
+    Raises
+    ------
+    ValueError
+        If there is no such model.
+
+    Examples
+    --------
+    >>> starter_folder("starter-en").name
+    'starter_en'
+    """
+    if name not in STARTERS:
+        raise ValueError(f"The package ships the models {', '.join(STARTERS)}. Got {name!r} instead.")
+    return Path(__file__).parent / name.replace("-", "_")
+
+
+def start_tagger(start: Any) -> Any:
+    """The `DeidTagger` that the ``warm_start_from`` parameter of a `DeidTagger` names.
+
+    Parameters
+    ----------
+    start : str, path or fitted estimator
+        Name of a model of the package, folder of a saved model, or a model. Of a `NoteDeidentifier`, a
+        `RecallTunedTagger` and so on, the tagger inside is taken.
+
+    Raises
+    ------
+    ValueError
+        If the model has no single `DeidTagger` inside that reads words with n-grams.
+    NotFittedError
+        If the model is not fitted.
+    """
+    if isinstance(start, (str, PathLike)):
+        start = load(starter_folder(start) if start in STARTERS else start)
+    model: Any = start
+    # A FrozenEstimator passes attributes of the model inside on, and is no tagger.
+    while isinstance(model, FrozenEstimator) or not hasattr(model, "module_"):
+        inside = next((getattr(model, name) for name in _INSIDE if getattr(model, name, None) is not None), None)
+        if inside is None:
+            break
+        model = inside
+    if not hasattr(model, "module_"):
+        if hasattr(model, "partial_fit"):
+            raise NotFittedError(
+                "The 'warm_start_from' parameter of DeidTagger is a model that is not fitted. A clone of a fitted "
+                "model is not fitted, too: save the model and pass its folder, or wrap it in a FrozenEstimator."
+            )
+        raise _unfit(start)
+    if not isinstance(model._vectors, SubwordTable):
+        raise _unfit(start)
+    return model
+
+
+def start_weights(tagger: Any, source: Any, X: Any, tags: TokenSequences) -> None:
+    """Copy the weights of a fitted tagger to a new one. Labels are matched by name, or by what they annotate.
+
+    Raises
+    ------
+    ValueError
+        If the networks differ in anything but their tags.
+    """
+    known = source.classes_.tolist()
+    rows = [i for i, row in enumerate(tags) if any(tag != "O" for tag in row)][:_MOST_COMPARED]
+    matched = matched_tags(tagger.classes_.tolist(), known, tags[rows], source.predict(X[rows]))
+    if not copy_weights(tagger.module_, matched, source.module_, known):
+        own = {name: getattr(source, name) for name in ("encoder", "head", "characters", "hidden_size", "n_layers")}
+        raise ValueError(
+            "The 'warm_start_from' parameter of DeidTagger must be a model whose network has the same shape. Its "
+            f"tagger has {', '.join(f'{name}={value!r}' for name, value in own.items())}."
+        )
+
+
+def matched_tags(tags: Sequence[str], known: Sequence[str], gold: Any, found: Any) -> list[str]:
+    """For each tag, the tag of another model whose weights it starts from; "" if there is none.
+
+    A label that the other model has starts from this label. Any other label starts from the label that the other model
+    gives most often to its tokens.
+
+    Parameters
+    ----------
+    tags, known : sequence of str
+        Tags of the new model and of the other model.
+    gold, found : sequence of sequence of str
+        Tags of training sentences: the annotated ones, and those that the other model predicts.
+
+    Examples
+    --------
+    >>> gold, found = [["B-NOMBRE", "I-NOMBRE", "O"]], [["B-PATIENT", "I-PATIENT", "O"]]
+    >>> matched_tags(["O", "B-NOMBRE", "I-NOMBRE", "B-X"], ["O", "B-PATIENT", "I-PATIENT"], gold, found)
+    ['O', 'B-PATIENT', 'I-PATIENT', '']
+    """
+    labels = {split_tag(tag)[1] for tag in known}
+    together: dict[str | None, Counter[str]] = {}
+    for own, other in zip(gold, found, strict=True):
+        for a, b in zip(own, other, strict=True):
+            if a != "O" and b != "O":
+                together.setdefault(split_tag(a)[1], Counter())[str(split_tag(b)[1])] += 1
+    matched = []
+    for tag in tags:
+        prefix, label = split_tag(tag)
+        if label is not None and label not in labels:
+            # The first label in the alphabet among the most frequent ones: the result must not depend on an order.
+            counts = together.get(label, Counter())
+            label = min(counts, key=lambda name: (-counts[name], name), default=None)
+            tag = "" if label is None else f"{prefix}-{label}"
+        matched.append(tag if tag in known else "")
+    return matched
+
+
+def check_reads_words(X: Any) -> None:
+    """Raise SequenceError if X holds vectors, which a model that reads words cannot start from."""
+    if not isinstance(X, TokenSequences):
+        raise SequenceError("A DeidTagger with 'warm_start_from' reads words. X holds vectors.")
+
+
+def _unfit(start: Any) -> ValueError:
+    return ValueError(
+        "The 'warm_start_from' parameter of DeidTagger must be the name of a model of the package, the folder of a "
+        "saved model, or a fitted model, with one DeidTagger inside that reads words. "
+        f"Got a {type(start).__name__} instead."
+    )

@@ -1,0 +1,68 @@
+"""The model of the package in the command line: redact without training, and train on from it."""
+
+import json
+
+from sklearn_deid import Corpus, Document, Span, load, load_model, write_corpus
+
+from .conftest import contents
+
+NOTE = Document(
+    "n1",
+    "Sra. Amara Okafor, 54 year old from Ohio, seen on March 3, 2021.",
+    (Span(5, 17, "NOMBRE"), Span(50, 63, "FECHA")),
+)
+
+
+def write_raw(folder):
+    write_corpus(Corpus([Document(NOTE.doc_id, NOTE.text)]), folder, format="text", lossy=True)
+    return folder
+
+
+def test_redact_and_tag_with_the_starter(run, tmp_path):
+    raw = write_raw(tmp_path / "raw")
+    assert run("redact", raw, "--model", "starter-en", "--output", tmp_path / "out")[0] == 0
+    assert contents(tmp_path / "out") == {"n1.txt": load_model().redact([NOTE.text])[0]}
+    assert run("redact", raw, "--model", "starter-en", "--labels", "all", "--output", tmp_path / "all")[0] == 0
+    assert contents(tmp_path / "all") == {"n1.txt": load_model(labels="all").redact([NOTE.text])[0]}
+    assert run("tag", raw, "--model", "starter-en", "--output", tmp_path / "tagged.jsonl")[0] == 0
+    (row,) = (json.loads(line) for line in (tmp_path / "tagged.jsonl").read_text(encoding="utf-8").splitlines())
+    assert len(row["spans"]) == len(load_model().annotate([NOTE.text])[0])
+
+
+def test_resume_with_other_labels_is_refused(run, tmp_path):
+    raw = write_raw(tmp_path / "raw")
+    command = ["redact", raw, "--model", "starter-en", "--output", tmp_path / "out"]
+    assert run(*command)[0] == 0
+    assert run(*command, "--resume")[0] == 0
+    assert run(*command, "--resume", "--labels", "all")[0] == 2
+
+
+def test_folder_with_the_name_of_the_starter_is_no_guess(run, tmp_path, monkeypatch, model):
+    raw = write_raw(tmp_path / "raw")
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "starter-en").symlink_to(model)
+    code, _, err = run("redact", raw, "--model", "starter-en", "--output", tmp_path / "out")
+    assert code == 2
+    assert "./starter-en" in err
+    assert not (tmp_path / "out").exists()
+    assert run("redact", raw, "--model", "./starter-en", "--output", tmp_path / "out")[0] == 0
+
+
+def test_train_from_the_starter_with_labels_of_another_name(run, tmp_path):
+    write_corpus(Corpus([NOTE]), tmp_path / "notes.jsonl")
+    command = ["train", tmp_path / "notes.jsonl", "--from", "starter-en", "--model", tmp_path / "m", "--epochs", "1"]
+    assert run(*command, "--quiet")[0] == 0
+    trained = load(tmp_path / "m")
+    assert trained.labels == "all"
+    # One note and one epoch: what is known comes from the starter.
+    assert {span.label for span in trained.annotate(["Mr. Kenji Tanaka came on April 4, 2020."])[0]} == {
+        "NOMBRE",
+        "FECHA",
+    }
+
+
+def test_train_from_a_model_that_is_missing_names_it(run, tmp_path, gold):
+    code, _, err = run("train", gold, "--from", tmp_path / "nothing", "--model", tmp_path / "m", "--quiet")
+    assert code == 2
+    assert "nothing" in err
+    assert not (tmp_path / "m").exists()

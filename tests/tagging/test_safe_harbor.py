@@ -1,0 +1,83 @@
+"""What the Safe Harbor rule removes, against the text of the rule, and everything in doubt."""
+
+import pytest
+
+from sklearn_deid import Document, NoteDeidentifier, RuleTagger, Span
+from sklearn_deid.tagging import is_safe_harbor
+from sklearn_deid.text import I2B2_2014, MEDDOCAN, label_map
+
+
+def removed(words, label, before="", after=""):
+    span = Span(len(before), len(before) + len(words), label)
+    return is_safe_harbor(span, before + words + after)
+
+
+@pytest.mark.parametrize(
+    "words", ["34", "89", "1", "eighty-nine", "Fifty-five", "34 years", "18-65", "60s", "6 months"]
+)
+def test_ages_under_90_stay(words):
+    assert not removed(words, "AGE")
+
+
+@pytest.mark.parametrize(
+    "words", ["90", "104", "90s", "ninety", "one hundred", "85-95", "8 9", "\u0669\u0660", "elderly", "-"]
+)
+def test_other_ages_and_those_in_doubt_are_removed(words):
+    assert removed(words, "AGE")
+
+
+def test_age_inside_of_a_longer_number_is_removed():
+    assert removed("10", "AGE", after="4")
+    assert removed("04", "AGE", before="1")
+    assert not removed("10", "AGE", before="(", after=")")
+
+
+@pytest.mark.parametrize("words", ["2019", "1999", "the 1990s", "1980's", "2010-2012", "2015/2016", "Last year"])
+def test_years_stay(words):
+    assert not removed(words, "DATE")
+
+
+@pytest.mark.parametrize(
+    "words", ["March 2019", "3/2019", "20190314", "2019-03", "Monday", "spring of 2010", "1850", "12"]
+)
+def test_other_dates_are_removed(words):
+    assert removed(words, "DATE")
+
+
+def test_only_four_labels_stay_whatever_their_text():
+    staying = {label for label in I2B2_2014.labels if label not in ("AGE", "DATE") and not removed("2019", label)}
+    assert staying == {"STATE", "COUNTRY", "PROFESSION", "DEPARTMENT"}
+
+
+def test_labels_of_meddocan_count_as_their_nearest_i2b2_label():
+    for label, nearest in label_map(MEDDOCAN, I2B2_2014).items():
+        for words in ("2019", "34", "Alder", "104 años", "45 años"):
+            assert removed(words, label) == removed(words, nearest)
+
+
+@pytest.mark.parametrize("label", ["PHI", "NAME", "state", "NOMBRE", "STATES"])
+def test_unknown_labels_are_removed(label):
+    assert removed("Ohio", label)
+
+
+def test_every_identifier_that_counts_as_hipaa_in_i2b2_is_removed():
+    assert all(removed("x1", label) for label in I2B2_2014.hipaa)
+
+
+def test_deidentifier_hides_and_scores_what_is_asked():
+    text = "Age 34, in 2019 and on 3 May 2019, mail roe@example.org"
+    spans = Span(4, 6, "AGE"), Span(11, 15, "DATE"), Span(23, 33, "DATE"), Span(40, 55, "EMAIL")
+    everything = NoteDeidentifier(RuleTagger(["email", "date", "age"]).fit([]))
+    asked = NoteDeidentifier(everything.estimator, labels="hipaa")
+    note = Document("n", text, spans)
+    (found,) = everything.annotate([note])
+    (kept,) = asked.annotate([note])
+    assert kept == tuple(span for span in found if is_safe_harbor(span, text))
+    assert asked.redact([text]) == ["Age 34, in 2019 and on [DATE], mail [EMAIL]"]
+    # The age and the year of the gold annotation do not count.
+    assert asked.score([note]) == asked.score([Document("n", text, spans[2:])])
+
+
+def test_other_labels_are_refused():
+    with pytest.raises(ValueError, match="labels"):
+        NoteDeidentifier(RuleTagger().fit([]), labels="safe").annotate(["a"])
