@@ -28,6 +28,10 @@ _SHARING = (
     "noise_multiplier",
     "norm_bound",
     "validation_fraction",
+    "patient_epsilon",
+    "patient_delta",
+    "patient_clip",
+    "patient_sampling_rate",
     "device",
     "threads",
 )
@@ -180,7 +184,14 @@ def site(arguments: argparse.Namespace) -> int:
     harden_site(arguments.kit, agreement, settings)
     print(f"Site prepared: {len(corpus)} notes of {len(corpus.patients)} patients, {corpus.n_spans} annotations.")
     print(f"After each epoch at most {settings.upload_fraction:.0%} of the parameters' updates are sent.")
-    if settings.privacy() is None:
+    patients = settings.patient_privacy()
+    if patients is not None:
+        patients.check(len(corpus.patients))
+        print(
+            f"Each patient: epsilon {patients.epsilon:g} at delta {patients.delta:g} for all {agreement.n_epochs} local "
+            f"epochs of {patients.n_steps} steps; nothing is spent yet."
+        )
+    elif settings.privacy() is None:
         print("Updates are sent without noise: the information about the notes in them is not bounded.")
     return DONE
 
@@ -369,6 +380,20 @@ def _add_sharing(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--norm-bound", type=_positive, metavar="X", help="longest update before Gaussian noise")
     group.add_argument(
         "--validation-fraction", type=share, metavar="X", help="share of patients held out for F1 in the site's own log"
+    )
+    group.add_argument(
+        "--patient-epsilon", type=_positive, metavar="X", help="total epsilon of each patient, by noise on gradients"
+    )
+    group.add_argument("--patient-delta", type=share, default=1e-5, metavar="X", help="total delta (default: 1e-5)")
+    group.add_argument(
+        "--patient-clip", type=_positive, default=1.0, metavar="X", help="largest gradient of a patient (default: 1)"
+    )
+    group.add_argument(
+        "--patient-sampling-rate",
+        type=_fraction,
+        default=0.25,
+        metavar="X",
+        help="probability that a patient takes part in a step (default: 0.25)",
     )
     group.add_argument("--device", default="cpu", help="auto, cpu or cuda (default: cpu)")
     group.add_argument("--threads", type=count, default=1, metavar="N", help="processor cores to use (default: 1)")
