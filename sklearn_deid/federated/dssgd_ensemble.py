@@ -196,10 +196,11 @@ class DSSGDEnsemble(TokenTagger, BaseEstimator):
         `PatientPrivacy` trains every worker with differential privacy for each patient, under any strategy. `fit` then
         needs ``groups`` and ``labels``, and all workers have the same weight in an average.
 
-        The other two add noise to the uploads ("dssgd" only). Their guarantee protects all data of a worker. The guarantee covers all
-        values that the server receives, and therefore the global network. The guarantee does not cover the workers' own
-        taggers and ``history_``, which are computed from the data without noise. Noise needs ``random_state=None``,
-        because anyone who knows the seed can subtract the noise. The noise of `PatientPrivacy` never comes from a seed.
+        The other two add noise to the uploads ("dssgd" only). Their guarantee protects all data of a worker. The
+        guarantee covers all values that the server receives, and therefore the global network. The guarantee does not
+        cover the workers' own taggers and ``history_``, which are computed from the data without noise. Noise needs
+        ``random_state=None``, because anyone who knows the seed can subtract the noise. The noise of `PatientPrivacy`
+        never comes from a seed.
     delta : float in (0, 1), default=1e-5
         delta of ``epsilon_`` with `GaussianUpload`. `PatientPrivacy` has its own delta.
     validation_fraction : float in (0, 1) or None, default=None

@@ -139,7 +139,7 @@ class MaskedRound:
 
     @property
     def digest(self) -> bytes:
-        """Hash of all terms, 32 bytes. Sites with other terms derive other masks, and the host refuses their message."""
+        """Hash of all terms, 32 bytes. Other terms give other masks, and the host refuses messages with them."""
         keys = {name: key.hex() for name, key in self.public_keys.items()}
         terms = [self.number, self.model, self.size, keys, self.numbers.bound, self.numbers.bits]
         return sha256(json.dumps(terms, sort_keys=True).encode("ascii")).digest()

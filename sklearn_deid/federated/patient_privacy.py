@@ -6,6 +6,7 @@ import math
 import os
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from ..exceptions import ExchangeError
 from .patient_ledger import PatientLedger
@@ -112,7 +113,7 @@ class PatientPrivacy:
             If dp-accounting is not installed.
         """
         self.check(n_patients)
-        asked = {
+        asked: dict[str, Any] = {
             "epsilon": self.epsilon,
             "delta": self.delta,
             "sampling_rate": self.sampling_rate,

@@ -96,7 +96,7 @@ class PatientSteps:
         self._expected = privacy.sampling_rate * len(np.unique(patients))
 
     def epoch(self, tagger: Any, ledger: PatientLedger, callbacks: Iterable[Any]) -> float:
-        """Charge the ledger, then train one local epoch. Returns the mean loss of the patients who took part, which has no noise.
+        """Charge the ledger, then train one local epoch. Returns the mean loss of the drawn patients, without noise.
 
         Raises
         ------
