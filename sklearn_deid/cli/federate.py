@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from ..exceptions import DeidError
 from .failures import DONE
+from .federate_simulation import add_simulation
+from .federate_state import add_state_steps
 from .options import ANNOTATED, LABEL_SCHEMES, add_encoding, count, seed, share
 from .options import add_command as add
 
@@ -28,6 +30,10 @@ _SHARING = (
     "noise_multiplier",
     "norm_bound",
     "validation_fraction",
+    "patient_epsilon",
+    "patient_delta",
+    "patient_clip",
+    "patient_sampling_rate",
     "device",
     "threads",
 )
@@ -65,6 +71,8 @@ def add_command(commands: Any) -> None:
     _add_server(steps)
     _add_site(steps)
     _add_model(steps)
+    add_state_steps(steps)
+    add_simulation(steps)
 
 
 def _add_plan(steps: Any) -> None:
@@ -180,7 +188,14 @@ def site(arguments: argparse.Namespace) -> int:
     harden_site(arguments.kit, agreement, settings)
     print(f"Site prepared: {len(corpus)} notes of {len(corpus.patients)} patients, {corpus.n_spans} annotations.")
     print(f"After each epoch at most {settings.upload_fraction:.0%} of the parameters' updates are sent.")
-    if settings.privacy() is None:
+    patients = settings.patient_privacy()
+    if patients is not None:
+        patients.check(len(corpus.patients))
+        print(
+            f"Each patient: epsilon {patients.epsilon:g} at delta {patients.delta:g} for all {agreement.n_epochs} "
+            f"local epochs of {patients.n_steps} steps; nothing is spent yet."
+        )
+    elif settings.privacy() is None:
         print("Updates are sent without noise: the information about the notes in them is not bounded.")
     return DONE
 
@@ -372,8 +387,27 @@ def _add_sharing(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--validation-fraction", type=share, metavar="X", help="share of patients held out for F1 in the site's own log"
     )
+    _add_patient_privacy(group)
     group.add_argument("--device", default="cpu", help="auto, cpu or cuda (default: cpu)")
     group.add_argument("--threads", type=count, default=1, metavar="N", help="processor cores to use (default: 1)")
+
+
+def _add_patient_privacy(group: Any) -> None:
+    """Add options for the privacy of each patient."""
+    group.add_argument(
+        "--patient-epsilon", type=_positive, metavar="X", help="total epsilon of each patient, by noise on gradients"
+    )
+    group.add_argument("--patient-delta", type=share, default=1e-5, metavar="X", help="total delta (default: 1e-5)")
+    group.add_argument(
+        "--patient-clip", type=_positive, default=1.0, metavar="X", help="largest gradient of a patient (default: 1)"
+    )
+    group.add_argument(
+        "--patient-sampling-rate",
+        type=_fraction,
+        default=0.25,
+        metavar="X",
+        help="probability that a patient takes part in a step (default: 0.25)",
+    )
 
 
 def _sharing_of(arguments: argparse.Namespace) -> dict[str, Any]:

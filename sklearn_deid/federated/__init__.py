@@ -6,7 +6,8 @@ sites.
 
 Guarantee: notes never leave their worker, and each worker decides how much of its updates others see. The threat model
 covers participants who follow the protocol and are curious. Without noise there is no formal guarantee: updates can
-reveal the notes of their worker. Only `GaussianUpload` and `SparseVectorUpload` give a formal guarantee.
+reveal the notes of their worker. Only `PatientPrivacy`, `GaussianUpload` and `SparseVectorUpload` give a formal
+guarantee.
 `FederatedAveraging`, `aggregate` and `ServerLimits` bound the harm that a malicious worker can do.
 
 References
@@ -27,12 +28,17 @@ __all__, __getattr__, __dir__ = lazy_names(
     {
         "delivered": "Delivered",
         "dssgd_ensemble": "DSSGDEnsemble FederatedAveraging RandomDelay",
+        "held_out_guard": "HeldOutGuard",
         "history": "EpochRecord History",
         "layout": "ParameterLayout",
         "worker": "Learner Worker WorkerSettings train_one_epoch",
         "tagger_learner": "TaggerLearner learner_from_state learner_to_state make_learner",
         "server": "ParameterServer Refusal ServerLimits",
         "noise": "GaussianUpload SparseVectorUpload",
+        "masks": "FixedPoint MaskedRound MaskedSum MaskingSite masked_mean",
+        "patient_ledger": "PatientLedger epsilon_of_steps",
+        "patient_privacy": "PatientPrivacy",
+        "patient_steps": "PatientSteps noisy_mean",
         "privacy_ledger": "PrivacyEvent PrivacyLedger",
         "ranking": "kth_largest largest_mask random_subset",
         "record": "ExchangeRecord RecordedMessage",

@@ -19,7 +19,9 @@ from ..exceptions import SequenceError
 from ..sequences import object_rows
 from ..tagging.marginals import TokenTagger, majority_tags
 from ..tagging.tagger import DeidTagger
+from .masks import FixedPoint
 from .noise import GaussianUpload, SparseVectorUpload
+from .patient_privacy import PatientPrivacy
 from .privacy_ledger import spent_epsilon
 from .record import ExchangeRecord
 from .robust import AGGREGATES
@@ -57,6 +59,10 @@ class FederatedAveraging(BaseEstimator):
         tolerates up to ``n_trim`` malicious workers.
     max_norm : float or None, default=None
         Largest Euclidean norm of an update. Longer updates are shrunk to this norm.
+    masks : FixedPoint or None, default=None
+        Pairwise masks: the server learns the sum of the updates and no single update. Masks need three workers and the
+        mean, and give every worker the same weight. ``history_`` counts the values beyond the bound of the masks as
+        ``n_clipped``.
 
     References
     ----------
@@ -77,10 +83,17 @@ class FederatedAveraging(BaseEstimator):
         "aggregation": [StrOptions(set(AGGREGATES))],
         "n_trim": [Interval(Integral, 0, None, closed="left")],
         "max_norm": [Interval(Real, 0, None, closed="neither"), None],
+        "masks": [FixedPoint, None],
     }
 
-    def __init__(self, aggregation: str = "mean", n_trim: int = 1, max_norm: float | None = None) -> None:
-        self.aggregation, self.n_trim, self.max_norm = aggregation, n_trim, max_norm
+    def __init__(
+        self,
+        aggregation: str = "mean",
+        n_trim: int = 1,
+        max_norm: float | None = None,
+        masks: FixedPoint | None = None,
+    ) -> None:
+        self.aggregation, self.n_trim, self.max_norm, self.masks = aggregation, n_trim, max_norm, masks
 
 
 class RandomDelay(BaseEstimator):
@@ -180,15 +193,21 @@ class DSSGDEnsemble(TokenTagger, BaseEstimator):
     predict_with : {"global", "vote"} or int, default="global"
         Tagger that predicts: the global network, the majority of the workers' taggers, or the tagger of the worker with
         this index. The strategy "local" has no global network.
-    privacy : None, GaussianUpload or SparseVectorUpload, default=None
-        Noise on the uploads ("dssgd" only). The guarantee protects all data of a worker. The guarantee covers all
-        values that the server receives, and therefore the global network. The guarantee does not cover the workers' own
-        taggers and ``history_``, which are computed from the data without noise. Noise needs ``random_state=None``,
-        because anyone who knows the seed can subtract the noise.
+    privacy : None, PatientPrivacy, GaussianUpload or SparseVectorUpload, default=None
+        `PatientPrivacy` trains every worker with differential privacy for each patient, under any strategy. `fit` then
+        needs ``groups`` and ``labels``, and all workers have the same weight in an average.
+
+        The other two add noise to the uploads ("dssgd" only). Their guarantee protects all data of a worker. The
+        guarantee covers all values that the server receives, and therefore the global network. The guarantee does not
+        cover the workers' own taggers and ``history_``, which are computed from the data without noise. Noise needs
+        ``random_state=None``, because anyone who knows the seed can subtract the noise. The noise of `PatientPrivacy`
+        never comes from a seed.
     delta : float in (0, 1), default=1e-5
-        delta of ``epsilon_`` with Gaussian noise.
+        delta of ``epsilon_`` with `GaussianUpload`. `PatientPrivacy` has its own delta.
     validation_fraction : float in (0, 1) or None, default=None
-        Fraction of each worker's patients that `fit` holds out to measure F1 after each local epoch.
+        Fraction of each worker's patients that `fit` holds out to measure F1 after each local epoch. With "dssgd" and
+        "fedavg", each worker then also tests every download on these patients, leaves out downloads that would destroy
+        its network, and ends with its best network (`federated.HeldOutGuard`).
     labels : sequence of str or None, default=None
         Label set of all workers. None means the union of the labels that occur in the data of the first call.
     keep_exchange : bool, default=False
@@ -260,7 +279,7 @@ class DSSGDEnsemble(TokenTagger, BaseEstimator):
         "max_norm": [Interval(Real, 0, None, closed="neither"), None],
         "n_epochs": [Interval(Integral, 1, None, closed="left")],
         "predict_with": [StrOptions({"global", "vote"}), Interval(Integral, 0, None, closed="left")],
-        "privacy": [GaussianUpload, SparseVectorUpload, None],
+        "privacy": [PatientPrivacy, GaussianUpload, SparseVectorUpload, None],
         "delta": [Interval(Real, 0, 1, closed="neither")],
         "validation_fraction": [Interval(Real, 0, 1, closed="neither"), None],
         "labels": [list, tuple, np.ndarray, None],
@@ -289,7 +308,7 @@ class DSSGDEnsemble(TokenTagger, BaseEstimator):
         max_norm: float | None = None,
         n_epochs: int = 25,
         predict_with: str | int = "global",
-        privacy: GaussianUpload | SparseVectorUpload | None = None,
+        privacy: PatientPrivacy | GaussianUpload | SparseVectorUpload | None = None,
         delta: float = 1e-5,
         validation_fraction: float | None = None,
         labels: Sequence[str] | None = None,
@@ -417,6 +436,15 @@ class DSSGDEnsemble(TokenTagger, BaseEstimator):
                 "The 'max_norm' parameter of DSSGDEnsemble must be None unless strategy='dssgd'. "
                 f"Got {self.max_norm!r} instead. For averaging, use strategy=FederatedAveraging(max_norm=...)."
             )
+        if self._patient_privacy is not None:
+            # One ledger file for several workers would count the steps of all of them.
+            if self._patient_privacy.ledger is not None:
+                raise ValueError("The 'ledger' of PatientPrivacy must be None in a DSSGDEnsemble: each worker has one.")
+            # The union of the labels that occur would reveal that a patient has a rare label.
+            if self.labels is None:
+                raise ValueError("The 'labels' parameter of DSSGDEnsemble must be set with PatientPrivacy.")
+        if isinstance(self.strategy, FederatedAveraging) and self.strategy.masks is not None and self.keep_exchange:
+            raise ValueError("'keep_exchange' must be False with masks: an audit reads single updates.")
         tagger = DeidTagger() if self.estimator is None else clone(self.estimator)
         for name, reason in (
             ("validation_fraction", "set 'validation_fraction' of the ensemble to measure F1"),
@@ -474,12 +502,19 @@ class DSSGDEnsemble(TokenTagger, BaseEstimator):
         """Name of the strategy."""
         return "fedavg" if isinstance(self.strategy, FederatedAveraging) else self.strategy
 
+    @property
+    def _patient_privacy(self) -> PatientPrivacy | None:
+        return self.privacy if isinstance(self.privacy, PatientPrivacy) else None
+
     def _plan(self, parts: Sequence[WorkerData], n_epochs: int) -> StrategyPlan:
         averaging = self.strategy if isinstance(self.strategy, FederatedAveraging) else FederatedAveraging()
         delay = self.schedule if isinstance(self.schedule, RandomDelay) else RandomDelay()
         # In averaging the bound belongs to the strategy object. Selective SGD has its own parameter.
         max_norm = averaging.max_norm if self._strategy == "fedavg" else self.max_norm
-        weighted = self._strategy == "fedavg" and averaging.aggregation == "mean"
+        # Numbers of sentences depend on the notes, and PatientPrivacy does not cover them.
+        # With masks, the weights would have to be part of what is masked.
+        equal = self._patient_privacy is not None or averaging.masks is not None
+        weighted = self._strategy == "fedavg" and averaging.aggregation == "mean" and not equal
         return StrategyPlan(
             strategy=self._strategy,
             n_epochs=n_epochs,
@@ -492,9 +527,11 @@ class DSSGDEnsemble(TokenTagger, BaseEstimator):
                 step=self.server_step,
                 download_selection=self.download_selection,
             ),
-            privacy=self.privacy,
+            privacy=None if isinstance(self.privacy, PatientPrivacy) else self.privacy,
             aggregation=averaging.aggregation,
             n_trim=averaging.n_trim,
+            masks=averaging.masks,
+            guarded=self.validation_fraction is not None,
             keyed=self.random_state is None,
             weights={f"worker-{i}": float(len(part.X)) for i, part in enumerate(parts)} if weighted else None,
         )
@@ -535,7 +572,9 @@ class DSSGDEnsemble(TokenTagger, BaseEstimator):
         # Own seeds: with a common one all workers would drop the same units and swap the same spans.
         seeds = rng.integers(2**31, size=len(parts)).tolist()
         return {
-            f"worker-{i}": TaggerLearner(clone(tagger).set_params(random_state=seed), part, self.labels_)
+            f"worker-{i}": TaggerLearner(
+                clone(tagger).set_params(random_state=seed), part, self.labels_, self._patient_privacy
+            )
             for i, (part, seed) in enumerate(zip(parts, seeds, strict=True))
         }
 
@@ -577,7 +616,9 @@ class DSSGDEnsemble(TokenTagger, BaseEstimator):
     def _keep(self, training: Training) -> Any:
         """Set the fitted attributes from the result of a training."""
         learners: list[Any] = [worker.learner for worker in training.workers]
-        for learner in learners:
+        for worker, learner in zip(training.workers, learners, strict=True):
+            learner.stop()
+            worker.settle()
             learner.finish()
         self._training, self.history_ = training, training.history
         self.estimators_: list[DeidTagger] = [learner.tagger for learner in learners]
@@ -677,7 +718,8 @@ class DSSGDEnsemble(TokenTagger, BaseEstimator):
     def epsilon_(self) -> np.ndarray:
         """Epsilon that each worker has spent, shape (n_workers,); see `federated.PrivacyLedger`.
 
-        The guarantee holds for any change of a worker's data: a note, a patient, or all data. With Gaussian noise the
+        With `PatientPrivacy` this is the epsilon of each patient, at the delta of `PatientPrivacy`. Otherwise the
+        guarantee holds for any change of a worker's data: a note, a patient, or all data. With Gaussian noise the
         guarantee also has the ``delta`` of the ensemble. The guarantee covers the uploads. The guarantee does not cover
         ``history_`` and the workers' own taggers.
 
@@ -687,6 +729,9 @@ class DSSGDEnsemble(TokenTagger, BaseEstimator):
             If the noise is Gaussian and the extra ``privacy`` is not installed.
         """
         check_is_fitted(self)
+        learners: list[Any] = [worker.learner for worker in self._training.workers]
+        if learners[0].ledger is not None:
+            return np.array([learner.ledger.spent_epsilon() for learner in learners])
         ledgers = [worker.ledger for worker in self._training.workers]
         if self.privacy is None and not any(map(len, ledgers)):
             raise AttributeError(

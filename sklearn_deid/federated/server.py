@@ -430,7 +430,8 @@ class ParameterServer:
             # Earlier versions wrote None for no limit. A federation that goes on keeps its rules.
             given |= {name: "inf" for name in ("max_abs", "max_norm") if given[name] is None}
         given = {name: value for name, value in given.items() if value is not None}
-        limits = ServerLimits(**{name: math.inf if value == "inf" else value for name, value in given.items()})
+        named: dict[str, Any] = {name: math.inf if value == "inf" else value for name, value in given.items()}
+        limits = ServerLimits(**named)
         server = cls(arrays["parameters"], state["model"], limits, checkpoint=path if keep else None)
         server._counts = arrays["counts"].astype(np.int32)
         server.version, server.n_refused = state["version"], state["n_refused"]

@@ -10,7 +10,9 @@ from typing import Any
 
 import numpy as np
 
+from .held_out_guard import HeldOutGuard
 from .history import EpochRecord, History
+from .masks import FEWEST_SITES, FixedPoint, MaskingSite, masked_mean
 from .noise import GaussianUpload, SparseVectorUpload
 from .record import ExchangeRecord
 from .robust import AGGREGATES, aggregate, clip_norm
@@ -56,6 +58,11 @@ class StrategyPlan:
         Combination of the updates ("fedavg" only).
     n_trim : int, default=1
         Number of values that "trimmed_mean" leaves out at each end.
+    masks : FixedPoint, default=None
+        Pairwise masks of the updates ("fedavg" with the mean and equal weights only). None sends the updates as they
+        are.
+    guarded : bool, default=False
+        Whether each worker tests downloads on its held-out patients (`HeldOutGuard`; "dssgd" and "fedavg").
     keyed : bool, default=False
         Whether the random numbers of each upload come from a new key of the operating system, even if ``random_state``
         is set.
@@ -74,6 +81,8 @@ class StrategyPlan:
     n_trim: int = 1
     weights: Mapping[str, float] | None = None
     keyed: bool = False
+    masks: FixedPoint | None = None
+    guarded: bool = False
 
     def __post_init__(self) -> None:
         if self.strategy not in STRATEGIES:
@@ -86,6 +95,9 @@ class StrategyPlan:
                 f"The 'aggregation' parameter of StrategyPlan must be one of {', '.join(AGGREGATES)}. "
                 f"Got {self.aggregation!r} instead."
             )
+        if self.masks is not None and (self.strategy, self.aggregation) != ("fedavg", "mean"):
+            # A median needs the single updates, which masks hide.
+            raise ValueError("With 'masks', 'strategy' must be 'fedavg' and 'aggregation' must be 'mean'.")
         if self.privacy is not None and self.strategy != "dssgd":
             raise ValueError(f"Randomised uploads belong to strategy='dssgd'. Got strategy={self.strategy!r} instead.")
 
@@ -180,6 +192,9 @@ def run_strategy(
         Worker(name, learner, model, _settings_of(plan, name), privacy=plan.privacy, random_state=own)
         for (name, learner), own in zip(learners.items(), streams, strict=True)
     ]
+    if plan.guarded and plan.strategy in ("dssgd", "fedavg"):
+        for worker in workers:
+            worker.guard = HeldOutGuard()
     # All workers start from the same weights, so that their updates can be added.
     for worker in workers:
         if parameters is not None:
@@ -248,6 +263,10 @@ class _Run:
         self.plan, self.workers, self.parameters = plan, workers, parameters
         self.record, self.map_epochs, self.evaluate = record, map_epochs, evaluate
         self.history = History()
+        if plan.masks is not None and len(workers) < FEWEST_SITES:
+            raise ValueError(f"Masks need at least {FEWEST_SITES} sites. Got {len(workers)} instead.")
+        self.masking = {} if plan.masks is None else {worker.name: MaskingSite(worker.name) for worker in workers}
+        self.n_rounds = 0
 
     def repeat(self, one_round: Callable[[], None]) -> None:
         try:
@@ -277,20 +296,42 @@ class _Run:
         """Train all workers from the global model, and add the combined updates after a complete round."""
         fields: dict[str, Any] = {}
         for worker in self.workers:
-            worker.learner.set_flat(self.parameters)
+            worker.start_from(self.parameters)
             fields = self._message_fields(worker, self.parameters, "parameters", "down")
         updates = self._train(self.workers, **fields)
-        for worker, update, line in zip(self.workers, updates, list(self.history)[-len(updates) :], strict=True):
+        lines = list(self.history)[-len(updates) :]
+        for line in lines:
+            line.sent_norm, line.staleness = line.update_norm, 0
+        combined = self._combined if self.plan.masks is None else self._masked
+        # shape: (n,)
+        self.parameters = self.parameters + combined(updates, lines) * np.float32(self.plan.limits.step)
+
+    def _combined(self, updates: list[np.ndarray], lines: list[EpochRecord]) -> np.ndarray:
+        """Send the updates as they are, and combine them; shape (n,)."""
+        for worker, update, line in zip(self.workers, updates, lines, strict=True):
             sent = self._message_fields(worker, update, "update", "up")
             line.bytes_up, line.n_up = sent["bytes_up"], sent["n_up"]
-            line.sent_norm, line.staleness = line.update_norm, 0
         weights = None if self.plan.weights is None else [self.plan.weights[worker.name] for worker in self.workers]
         # Shrinking keeps every worker in the mean; refusing, as selective SGD does, would change the weights.
-        bound = math.inf if self.plan.limits.max_norm is None else self.plan.limits.max_norm
-        bounded = [clip_norm(update, bound) for update in updates]  # shape: n_workers x (n,)
-        mean = aggregate(bounded, self.plan.aggregation, self.plan.n_trim, weights)
-        # shape: (n,)
-        self.parameters = self.parameters + mean * np.float32(self.plan.limits.step)
+        bounded = [clip_norm(update, self._bound) for update in updates]  # shape: n_workers x (n,)
+        return aggregate(bounded, self.plan.aggregation, self.plan.n_trim, weights)
+
+    @property
+    def _bound(self) -> float:
+        return math.inf if self.plan.limits.max_norm is None else self.plan.limits.max_norm
+
+    def _masked(self, updates: list[np.ndarray], lines: list[EpochRecord]) -> np.ndarray:
+        """Send masked updates, and return their mean; shape (n,). Each site bounds the norm of its own update."""
+        assert self.plan.masks is not None
+        bounded = {
+            worker.name: clip_norm(update, self._bound) for worker, update in zip(self.workers, updates, strict=True)
+        }
+        mean, messages = masked_mean(bounded, self.masking, self.n_rounds, self.workers[0].model, self.plan.masks)
+        self.n_rounds += 1
+        for worker, line in zip(self.workers, lines, strict=True):
+            line.bytes_up, line.n_up = len(messages[worker.name]), len(mean)
+            line.n_clipped = self.masking[worker.name].n_clipped
+        return mean
 
     def _train(self, workers: Sequence[Worker], **fields: Any) -> list[np.ndarray]:
         """Train each worker for one epoch, and return the updates. The history receives a record for each worker."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -21,6 +22,9 @@ from ..tagging.splits import hold_out_patients
 from ..tagging.strategies import plain_parameters
 from ..tagging.tagger import DeidTagger
 from .layout import ParameterLayout
+from .patient_ledger import PatientLedger
+from .patient_privacy import PatientPrivacy
+from .patient_steps import PatientSteps, check_trainable
 from .rounds import MapEpochs
 from .state_file import generator_from, generator_state
 from .worker_data import WorkerData, agreed_labels, checked_part, public_embeddings
@@ -98,6 +102,8 @@ class TaggerLearner:
       weights are exchanged. At the end of the last epoch the average replaces the weights, so the average is part of
       the last update.
     - *Span swapping*: swaps are drawn anew in each local epoch among the worker's own spans.
+    - *Patient-level privacy*: with ``privacy``, an epoch consists of the noisy steps of `PatientPrivacy`, without span
+      swapping. Learning rate and weight average are the same as without noise.
 
     Parameters
     ----------
@@ -108,17 +114,26 @@ class TaggerLearner:
         Sentences from which the weights of tags are computed.
     labels : sequence of str
         Label set that all workers share.
+    privacy : PatientPrivacy, default=None
+        Differential privacy of each patient. None trains without noise.
 
     Attributes
     ----------
     n_epochs : int
         Number of completed local epochs.
+    ledger : PatientLedger or None
+        Ledger of the patients, after `plan` with ``privacy``.
     metrics : dict of str to float
         Metrics of the last epoch: "train_loss" and, if patients are held out, "valid_loss" and "f1" (typed spans).
     """
 
-    def __init__(self, tagger: DeidTagger, part: WorkerData, labels: list[str]) -> None:
-        self.tagger = tagger
+    def __init__(
+        self, tagger: DeidTagger, part: WorkerData, labels: list[str], privacy: PatientPrivacy | None = None
+    ) -> None:
+        self.tagger, self.privacy = tagger, privacy
+        self.ledger: PatientLedger | None = None
+        if privacy is not None:
+            check_trainable(tagger, part)
         tagger._rng = own_generator(tagger.random_state)
         tagger.augmenter_ = None
         with tagger._own_random_stream():
@@ -152,17 +167,44 @@ class TaggerLearner:
             if not self._begun:
                 self.tagger.notify("on_train_begin", X=self._data[0], y=None)
                 self._begun = True
-            # As in `fit`, the batches of every epoch are made by the lengths before any span is swapped.
-            self._data[0].lengths = self._lengths
-            self.tagger.fit_loop(self._data, epochs=1)
+            metrics = self._private_epoch() if self.privacy is not None else self._plain_epoch()
         self.n_epochs += 1
-        # The columns of skorch are renamed to the names of the history.
-        row = self.tagger.history[-1]
-        names = {"train_loss": "train_loss", "valid_loss": "valid_loss", "valid_f1": "f1"}
-        self.metrics = {name: float(row[column]) for column, name in names.items() if column in row}
+        self.metrics = metrics
         if self._planned is None or self.n_epochs == self._planned:
             self._end()
         return self.metrics
+
+    def _plain_epoch(self) -> dict[str, float]:
+        assert self._data is not None
+        # As in `fit`, the batches of every epoch are made by the lengths before any span is swapped.
+        self._data[0].lengths = self._lengths
+        self.tagger.fit_loop(self._data, epochs=1)
+        # The columns of skorch are renamed to the names of the history.
+        row = self.tagger.history[-1]
+        names = {"train_loss": "train_loss", "valid_loss": "valid_loss", "valid_f1": "f1"}
+        return {name: float(row[column]) for column, name in names.items() if column in row}
+
+    def _private_epoch(self) -> dict[str, float]:
+        assert self._data is not None and self.ledger is not None
+        callbacks = _resumable(self.tagger).values()
+        metrics = {"train_loss": self._data[0].epoch(self.tagger, self.ledger, callbacks)}
+        with self.tagger.averaged_weights():
+            measured = self.held_out()
+        return metrics if measured is None else {**metrics, "valid_loss": measured[0], "f1": measured[1]}
+
+    def held_out(self) -> tuple[float, float] | None:
+        """Loss and F1 (typed spans) of the current weights on held-out patients; None without held-out patients."""
+        if self._data is None or self._data[1] is None:
+            return None
+        tagger, valid = self.tagger, self._data[1]
+        tagger._set_training(False)
+        total = 0.0
+        with torch.no_grad():
+            for batch, tags in tagger.get_iterator(valid, training=False):
+                total += float(tagger.get_loss(tagger.infer(batch), tags, X=batch)) * len(batch)
+        loss = total / max(int(np.count_nonzero(valid.lengths)), 1)
+        # A network whose scores are not finite tags nothing.
+        return (loss, tagger._held_out_f1(valid)) if math.isfinite(loss) else (math.inf, 0.0)
 
     def predict(self, X: Any) -> np.ndarray:
         """Tag sentences with the current weights, also between two epochs of a training."""
@@ -196,11 +238,13 @@ class TaggerLearner:
                 self._stream = _stream_state(self._device)
         else:
             seed = int(tagger._rng.integers(2**31))
-        rows = hold_out_patients(len(part.X), part.groups, validation_fraction, seed)
-        train, valid = (
-            None if chosen is None else tagger._training_data(part.X, part.tags, None, chosen, held_out=number == 1)
-            for number, chosen in enumerate(rows)
-        )
+        rows, held_out = hold_out_patients(len(part.X), part.groups, validation_fraction, seed)
+        valid = None
+        if held_out is not None:
+            valid = tagger._training_data(part.X, part.tags, None, held_out, held_out=True)
+        train: Any = self._patients(part, rows, n_epochs)
+        if train is None:
+            train = tagger._training_data(part.X, part.tags, None, rows)
         # The features already contain the word vectors. Without the table, less data goes to other processes in each
         # epoch.
         if self._vectors is None:
@@ -208,9 +252,26 @@ class TaggerLearner:
         decay = dict(tagger.callbacks_).get("lr_decay")
         if decay is not None:
             decay.n_epochs = n_epochs
-        assert train is not None
-        self._data, self._lengths, self._begun = (train, valid), train.lengths, False
+        self._data, self._begun = (train, valid), False
+        self._lengths = getattr(train, "lengths", None)
         self._planned = None if n_epochs is None else self.n_epochs + n_epochs
+
+    def _patients(self, part: WorkerData, rows: np.ndarray, n_epochs: int | None) -> PatientSteps | None:
+        """Return the steps of a private training, with a ledger for the whole plan; None without ``privacy``."""
+        if self.privacy is None:
+            return None
+        if n_epochs is None:
+            raise ExchangeError(
+                "PatientPrivacy plans the noise for all epochs. Use fit or fit_workers, not partial_fit."
+            )
+        check_trainable(self.tagger, part)
+        assert part.groups is not None, "check_trainable has checked"
+        self.ledger = self.privacy.open_ledger(len(np.unique(part.groups[rows])), n_epochs)
+        return PatientSteps(self.tagger, part, rows, self.privacy)
+
+    def stop(self) -> None:
+        """End the training. After an interruption the weights are replaced by their average so far."""
+        self._end()
 
     def finish(self) -> None:
         """Remove the sentences. After an interruption, also replace the weights by their average so far."""
@@ -284,6 +345,7 @@ def make_learner(
     *,
     n_epochs: int,
     validation_fraction: float | None = None,
+    privacy: PatientPrivacy | None = None,
 ) -> TaggerLearner:
     """Create a learner with a clone of a tagger, ready for the first local epoch on the given sentences.
 
@@ -299,9 +361,13 @@ def make_learner(
         Number of local epochs of the whole training.
     validation_fraction : float in (0, 1) or None, default=None
         Fraction of the patients that is held out to measure F1.
+    privacy : PatientPrivacy, default=None
+        Differential privacy of each patient; see `TaggerLearner`.
 
     Raises
     ------
+    ExchangeError
+        If the settings of ``privacy`` promise nothing for these sentences.
     SequenceError
         If X and y do not match, or if y holds labels that are not among ``labels``.
 
@@ -314,7 +380,7 @@ def make_learner(
     """
     own = clone(tagger).set_params(embeddings=public_embeddings(tagger.embeddings), max_epochs=n_epochs)
     part = checked_part(own, X, y, groups)
-    learner = TaggerLearner(own, part, agreed_labels([part], labels))
+    learner = TaggerLearner(own, part, agreed_labels([part], labels), privacy)
     learner.plan(part, n_epochs, validation_fraction)
     return learner
 

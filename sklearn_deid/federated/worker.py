@@ -12,6 +12,7 @@ import numpy as np
 
 from .._randomness import KEYED, own_generator, release_generator
 from ..exceptions import ExchangeError
+from .held_out_guard import HeldOutGuard
 from .noise import GaussianUpload, SparseVectorUpload
 from .privacy_ledger import PrivacyLedger
 from .selection import SELECTIONS, Selected, check_bounds, check_finite_vector, n_shared, select_upload
@@ -126,6 +127,9 @@ class Worker:
         Random seed of the selection and the noise. Set a seed in tests only: anyone who knows the seed can subtract the
         noise. None draws a new key from the operating system for each upload (`_randomness.release_generator`); no key
         is kept or saved.
+    guard : HeldOutGuard, default=None
+        Test of downloads on held-out patients. The learner then needs a method ``held_out()``. None takes every
+        download.
 
     Attributes
     ----------
@@ -170,8 +174,10 @@ class Worker:
         *,
         privacy: GaussianUpload | SparseVectorUpload | None = None,
         random_state: int | np.random.Generator | None = None,
+        guard: HeldOutGuard | None = None,
     ) -> None:
         self.name = name
+        self.guard = guard
         self.learner = learner
         self.model = model
         self.settings = WorkerSettings() if settings is None else settings
@@ -214,8 +220,23 @@ class Worker:
         # With error feedback the worker keeps its unsent remainder on top of the downloaded values.
         if self._unsent is not None:
             vector[parameters.indices] += self._unsent[parameters.indices]
-        self.learner.set_flat(vector)
+        self.start_from(vector)
         self.version = parameters.version
+
+    def start_from(self, vector: np.ndarray) -> bool:
+        """Replace the parameters, unless the guard refuses the new ones. Returns whether they were replaced."""
+        before = None if self.guard is None else np.array(self.learner.get_flat(), dtype=np.float32)
+        self.learner.set_flat(vector)
+        if self.guard is None or (before is not None and self.guard.accepts(self.learner, before)):
+            return True
+        assert before is not None
+        self.learner.set_flat(before)
+        return False
+
+    def settle(self) -> None:
+        """End the training with the last good parameters. Without a guard nothing changes."""
+        if self.guard is not None:
+            self.guard.settle(self.learner)
 
     def local_epoch(self) -> dict[str, float]:
         """Train for one epoch in this process; returns the learner's metrics."""
@@ -248,6 +269,8 @@ class Worker:
             self.abandon_epoch()
             raise
         self._before = None
+        if self.guard is not None:
+            self.guard.after_epoch(self.learner)
         self.n_epochs += 1
 
     def abandon_epoch(self) -> None:

@@ -36,7 +36,7 @@ class LayoutChanges:
     """
 
     def __init__(
-        self, punctuation: np.ndarray, classes: Sequence[str], tag_scheme: str, lost: float, moved: float
+        self, punctuation: np.ndarray, classes: Sequence[str] | np.ndarray, tag_scheme: str, lost: float, moved: float
     ) -> None:
         self.punctuation, self.lost, self.moved = punctuation, lost, moved
         self._droppable = np.array([tag[0] in "OI" for tag in classes])
@@ -94,7 +94,7 @@ class LayoutChanges:
         offsets[border] = cut
 
 
-def _mapped(classes: Sequence[str], prefixes: dict[str, str]) -> np.ndarray:
+def _mapped(classes: Sequence[str] | np.ndarray, prefixes: dict[str, str]) -> np.ndarray:
     """Class with another prefix and the same label, for each class; -1 if there is none."""
     number = {tag: i for i, tag in enumerate(classes)}
     parts = [split_tag(tag) for tag in classes]

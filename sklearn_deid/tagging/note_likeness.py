@@ -13,8 +13,10 @@ from ..exceptions import BundleError
 from ..text import Document, Segmentation, normalize
 from .note_segmenter import NoteSegmenter
 
-FEATURES = ("capitals", "words in capitals", "digits", "punctuation", "word length", "sentence length")
-FEATURES += ("letters", "letter pairs", "PHI")
+FEATURES = (
+    *("capitals", "words in capitals", "digits", "punctuation", "word length", "sentence length"),
+    *("letters", "letter pairs", "PHI"),
+)
 # Units (words, tokens or sentences) that pull the figures of a short note to the usual ones.
 _PRIOR = 30.0
 _SHORTEST = 3  # letters of a word whose casing counts

@@ -561,7 +561,7 @@ class DeidTagger(TokenTagger, SequenceNet):
         self.augmenter_ = clone(augmenter).set_params(random_state=int(self._rng.integers(2**31)))
         return self.augmenter_.fit_transform(X, tags, groups)
 
-    def _augmented(self, X: Any, tags: TokenSequences, groups: np.ndarray | None) -> Any:
+    def _augmented(self, X: Any, tags: TokenSequences | None, groups: np.ndarray | None) -> Any:
         """Return a new draw of the augmenter."""
         # A new seed for every draw: with a fixed seed, `sample` would perturb all epochs in the same way.
         self.augmenter_.set_params(random_state=int(self._rng.integers(2**31)))

@@ -148,6 +148,7 @@ class SwappingDataset(SentenceDataset):
             borders, tags = (
                 (self._original[0], self._original[3]) if self._swapper is None else (self.offsets, self.tags)
             )
+            assert tags is not None  # training data
             index, self.offsets, self.tags = self._layout.draw(index, borders, tags, rng)
             self.lengths = np.diff(self.offsets)
         if self._rewritten is not None:

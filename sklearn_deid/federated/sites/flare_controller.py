@@ -14,6 +14,7 @@ from nvflare.apis.shareable import Shareable
 from nvflare.fuel.f3.cellnet.utils import new_cell_message
 
 from ..server import ParameterServer
+from .checkpoints import keep_checkpoint
 from .exchange_service import ExchangeService, SessionRules
 from .federation_config import FederationConfig
 from .flare_kits import AGREEMENT_FILE, CHECKPOINT
@@ -42,6 +43,7 @@ class SessionController(Controller):
         workspace = engine.get_workspace()
         root = Path(workspace.get_root_dir())
         agreement = read_settings(FederationConfig, Path(workspace.get_site_config_dir()) / AGREEMENT_FILE)
+        keep_checkpoint(root / CHECKPOINT)
         server = ParameterServer.load(root / CHECKPOINT, keep=True)
         # The log is beside the checkpoint and not in the folder of the job, so that all sessions continue one file.
         self._events = _EventFile((root / CHECKPOINT).with_name("events.jsonl"), str(fl_ctx.get_job_id()))

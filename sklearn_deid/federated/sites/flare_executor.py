@@ -48,7 +48,11 @@ class SiteExecutor(Executor):
             with _OnlyKindAndPlace():
                 _use_threads(settings.threads)
                 training = SiteTraining(agreement, settings, fl_ctx.get_identity_name())
-                n_trained = training.run_session(line.ask, lambda: bool(abort_signal.triggered))
+
+                def stopped() -> bool:
+                    return bool(abort_signal.triggered)
+
+                n_trained = training.run_session(line.ask, stopped, lambda text: self.log_info(fl_ctx, text))
             self.log_info(fl_ctx, f"trained {n_trained} epochs in this session, {training.n_left} are left")
             return make_reply(ReturnCode.OK)
         except (DeidError, OSError) as error:

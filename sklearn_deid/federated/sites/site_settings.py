@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from ...exceptions import ExchangeError
 from ..noise import GaussianUpload, SparseVectorUpload
+from ..patient_privacy import PatientPrivacy
 from ..worker import WorkerSettings
+
+PATIENT_LEDGER = "patient-privacy.json"
 
 
 @dataclass(frozen=True)
@@ -35,7 +39,12 @@ class SiteSettings:
     noise_multiplier, norm_bound : float or None, default=None
         Parameters of Gaussian noise (`federated.GaussianUpload`). Set both or neither.
     validation_fraction : float or None, default=None
-        Fraction of the patients that is held out to measure F1 for the site's own log.
+        Fraction of the patients that is held out to measure F1 for the site's own log, and to test every download
+        (`federated.HeldOutGuard`).
+    patient_epsilon : float or None, default=None
+        Total epsilon of each patient over all sessions (`federated.PatientPrivacy`). None trains without this noise.
+    patient_delta, patient_clip, patient_sampling_rate : float, default=1e-5, 1.0, 0.25
+        Parameters of `federated.PatientPrivacy`. Used only with ``patient_epsilon``.
     device : str, default="cpu"
         Device of the training.
     threads : int, default=1
@@ -63,12 +72,17 @@ class SiteSettings:
     noise_multiplier: float | None = None
     norm_bound: float | None = None
     validation_fraction: float | None = None
+    patient_epsilon: float | None = None
+    patient_delta: float = 1e-5
+    patient_clip: float = 1.0
+    patient_sampling_rate: float = 0.25
     device: str = "cpu"
     threads: int = 1
 
     def __post_init__(self) -> None:
         try:
             self.worker_settings().check_privacy(self.privacy())
+            self.patient_privacy()
         except ValueError as error:
             raise ExchangeError(str(error)) from None
         if self.validation_fraction is not None and not 0 < self.validation_fraction < 1:
@@ -84,6 +98,15 @@ class SiteSettings:
     def worker_settings(self) -> WorkerSettings:
         """Create the settings of the `federated.Worker`."""
         return WorkerSettings.of(self)
+
+    def patient_privacy(self) -> PatientPrivacy | None:
+        """Create the privacy of patients, with its ledger in the state folder; None without ``patient_epsilon``."""
+        if self.patient_epsilon is None:
+            return None
+        ledger = Path(self.state, PATIENT_LEDGER)
+        return PatientPrivacy(
+            self.patient_epsilon, self.patient_delta, self.patient_clip, self.patient_sampling_rate, ledger
+        )
 
     def privacy(self) -> Any:
         """Create the noise of uploads; None without noise."""

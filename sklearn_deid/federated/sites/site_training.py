@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from ...exceptions import DeidError, ExchangeError
+from ..held_out_guard import HeldOutGuard
 from ..state_file import read_state, write_state
 from ..worker import Worker
 from .federation_config import FederationConfig
@@ -18,6 +19,7 @@ from .state_lock import StateLock
 Ask = Callable[..., tuple[Mapping[str, Any], bytes]]
 _KIND = "learner"
 _WORKER = "worker.state"
+_GOOD, _GOOD_FILE = "good model", "good.state"
 
 
 class SiteTraining:
@@ -25,7 +27,10 @@ class SiteTraining:
 
     Until the end of `run_session` no other process can train with the same state folder (`StateLock`). The folder
     holds ``worker.state`` and ``learner-N.state`` (after N epochs), ``history.jsonl`` with a line of
-    numbers for each epoch, and ``model``, a tagger that `load` reads, after each session.
+    numbers for each epoch, and ``model``, a tagger that `load` reads, after each session. With ``patient_epsilon`` the
+    folder also holds ``patient-privacy.json``, the ledger of the patients. With ``validation_fraction`` it holds
+    ``good.state``, the parameters with the best F1 on held-out patients, and the site leaves out downloads that would
+    destroy its network.
 
     Parameters
     ----------
@@ -65,6 +70,7 @@ class SiteTraining:
             agreement.labels,
             n_epochs=agreement.n_epochs,
             validation_fraction=settings.validation_fraction,
+            privacy=settings.patient_privacy(),
         )
         self.worker = Worker(
             name,
@@ -74,6 +80,7 @@ class SiteTraining:
             privacy=settings.privacy(),
             # Noise from a seed that lies in a file could be subtracted by whoever reads the file.
             random_state=settings.random_state if settings.privacy() is None else None,
+            guard=None if settings.validation_fraction is None else HeldOutGuard(),
         )
         self._lock = StateLock(self.folder)
         if (self.folder / _WORKER).exists():
@@ -88,7 +95,12 @@ class SiteTraining:
         """Number of local epochs until the end of the whole training."""
         return self.agreement.n_epochs - self.worker.n_epochs
 
-    def run_session(self, ask: Ask, stopped: Callable[[], bool] = lambda: False) -> int:
+    def run_session(
+        self,
+        ask: Ask,
+        stopped: Callable[[], bool] = lambda: False,
+        report: Callable[[str], None] = lambda line: None,
+    ) -> int:
         """Take part in one session, and save the model. Each session needs a new `SiteTraining`.
 
         Parameters
@@ -98,6 +110,9 @@ class SiteTraining:
             ExchangeError if the server does not answer at all.
         stopped : callable, default=never
             Function that returns whether the session must end early.
+        report : callable, default=nothing
+            Function called with a line for the officer of the site before and after each local epoch: spent and planned
+            epsilon of each patient. The session ends when the budget is spent.
 
         Returns
         -------
@@ -110,29 +125,40 @@ class SiteTraining:
             If the server has another model, or refuses a request other than an upload.
         """
         try:
-            return self._session(ask, stopped)
+            return self._session(ask, stopped, report)
         finally:
             self._lock.release()
 
-    def _session(self, ask: Ask, stopped: Callable[[], bool]) -> int:
+    def _session(self, ask: Ask, stopped: Callable[[], bool], report: Callable[[str], None]) -> int:
         hello = _granted(ask({"ask": "hello"}))[0]
         if hello.get("model") != self.worker.model:
             raise ExchangeError("The server has another model: its federation.json differs from the file of this site.")
         self._send_pending(ask)  # of an earlier session that ended before its last upload arrived
         n_trained = 0
         for _ in range(min(self.n_left, int(hello["n_epochs"]))):
-            if stopped():
+            # After a crash an epoch is trained, and charged, a second time: the budget can end before the epochs.
+            if stopped() or not self._may_spend():
                 break
             fields, message = _granted(ask({"ask": "download", "fraction": self._fraction()}))
             if fields["status"] == "closed":
                 break
+            self._report(report, "before")
             self._epoch(ask, message)
+            self._report(report, "after")
             n_trained += 1
         self._save_model()  # before the server hears of the end, because it may then end this process
         ask({"ask": "done"})
         return n_trained
 
     # ---- one epoch
+
+    def _may_spend(self) -> bool:
+        privacy, ledger = self.learner.privacy, self.learner.ledger
+        return privacy is None or ledger is None or ledger.n_left >= privacy.n_steps
+
+    def _report(self, report: Callable[[str], None], when: str) -> None:
+        if self.learner.ledger is not None:
+            report(f"{when} the epoch: {self.learner.ledger.line()}")
 
     def _fraction(self) -> float:
         # The first download takes all parameters, because the worker has no earlier copy.
@@ -166,6 +192,15 @@ class SiteTraining:
 
         worker = self.worker
         write_state(self._learner_file(worker.n_epochs), _KIND, *learner_to_state(self.learner))
+        guard = worker.guard
+        if guard is not None and guard.good is not None:
+            measured = {
+                "f1": guard.best_f1,
+                "loss": guard.least_loss,
+                "first_loss": guard.first_loss,
+                "n_refused": guard.n_refused,
+            }
+            write_state(self.folder / _GOOD_FILE, _GOOD, measured, {"parameters": guard.good})
         # The worker's file is written last: until then the old pair of files is valid.
         worker.save(self.folder / _WORKER)
         for path in self.folder.glob("learner-*.state"):
@@ -178,11 +213,18 @@ class SiteTraining:
         self.worker.restore(self.folder / _WORKER)
         state, arrays = read_state(self._learner_file(self.worker.n_epochs), _KIND)
         learner_from_state(self.learner, state, arrays)
+        guard = self.worker.guard
+        if guard is not None and (self.folder / _GOOD_FILE).exists():
+            measured, good = read_state(self.folder / _GOOD_FILE, _GOOD)
+            guard.best_f1, guard.least_loss, guard.good = measured["f1"], measured["loss"], good["parameters"]
+            guard.n_refused, guard.first_loss = measured["n_refused"], measured["first_loss"]
 
     def _save_model(self) -> None:
         """Save the current tagger with its averaged weights. The next session begins with the saved state instead."""
         from ...saving import save
 
+        self.learner.stop()
+        self.worker.settle()
         self.learner.finish()
         save(self.learner.tagger, self.folder / "model", overwrite=True)
 

@@ -116,7 +116,12 @@ def test_local_state_and_model_stay_in_the_folder(tmp_path, notes):
     federation.session(2)
     folder = tmp_path / "site-1"
     names = sorted(path.name for path in folder.iterdir())
-    assert names == ["history.jsonl", "learner-2.state", "lock", "model", "worker.state"]
+    assert names == ["good.state", "history.jsonl", "learner-2.state", "lock", "model", "worker.state"]
+    again = SiteTraining(federation.agreement, federation.settings("site-1"), "site-1")
+    guard = again.worker.guard
+    assert len(guard.good) == federation.server.size
+    assert guard.least_loss <= guard.first_loss < np.inf
+    again._lock.release()
     assert load(folder / "model").predict([["Mr", "Alder"]])[0]
     federation.session(2)
     lines = [json.loads(line) for line in (folder / "history.jsonl").read_text().splitlines()]
@@ -226,3 +231,35 @@ def test_learner_goes_on_bit_by_bit(weight_average):
     assert np.array_equal(second.get_flat(), whole.get_flat())
     with pytest.raises(ExchangeError, match="does not fit"):
         learner_from_state(new(), {**state, "generator": {}}, {})
+
+
+class TestPatientPrivacy:
+    OWN = {"patient_epsilon": 8.0, "patient_sampling_rate": 1.0}
+
+    @pytest.fixture(autouse=True)
+    def accountant(self, monkeypatch):
+        """An epsilon of 0.5 a step: the accountant itself is tested elsewhere."""
+        module = "sklearn_deid.federated.patient_ledger.epsilon_of_steps"
+        monkeypatch.setattr(module, lambda noise, rate, n, delta: 0.5 * n)
+
+    def test_the_officer_reads_a_line_before_and_after_each_epoch_over_restarts(self, tmp_path, notes):
+        federation, lines = Federation(tmp_path, notes, n_epochs=2, **self.OWN), []
+        service = ExchangeService(federation.server, SITES, SessionRules(1), lambda event: None)
+        for _ in range(2):
+            training = SiteTraining(federation.agreement, federation.settings("site-1"), "site-1")
+            training.run_session(direct(service, "site-1"), report=lines.append)
+        assert [line.split(":")[0] for line in lines] == ["before the epoch", "after the epoch"] * 2
+        assert [line.split("epsilon ")[1].split(" of")[0] for line in lines] == ["0.000", "0.500", "0.500", "1.000"]
+
+    def test_a_spent_budget_ends_the_training(self, tmp_path, notes):
+        federation = Federation(tmp_path, notes, n_epochs=2, **self.OWN)
+        service = ExchangeService(federation.server, SITES, SessionRules(2), lambda event: None)
+        training = SiteTraining(federation.agreement, federation.settings("site-1"), "site-1")
+        training.learner.ledger.charge(1)  # an epoch that was charged and lost in a crash
+        assert training.run_session(direct(service, "site-1")) == 1
+        assert training.learner.ledger.n_left == 0
+
+    def test_settings_that_promise_nothing_are_refused(self, tmp_path):
+        for own, message in (({"patient_epsilon": -1.0}, "'epsilon'"), ({"patient_delta": 1.0}, "'delta'")):
+            with pytest.raises(ExchangeError, match=message):
+                SiteSettings("notes", str(tmp_path), **{**self.OWN, **own})

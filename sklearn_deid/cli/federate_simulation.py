@@ -1,0 +1,105 @@
+"""``sklearn-deid federate simulate``: a training of several sites on this computer, before anybody sets up a site."""
+
+from __future__ import annotations
+
+import argparse
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from ..exceptions import DeidError
+from .failures import DONE
+from .options import ANNOTATED, add_machine_options, add_seed, count, set_machine
+from .options import add_command as add
+
+_N_SITES, _N_NOTES, _N_EPOCHS, _HELD_OUT = 3, 20, 25, 0.3
+_DESCRIPTION = """\
+Train sites alone, together by federated averaging, and with all notes in one place, and compare strict F1
+on patients that nobody trained on. Without folders the notes are generated."""
+
+
+def add_simulation(steps: Any) -> None:
+    """Add the parser of the step."""
+    parser = add(
+        steps,
+        "simulate",
+        simulate,
+        summary="compare training alone and together on this computer",
+        description=_DESCRIPTION,
+        epilog="example:\n  sklearn-deid federate simulate\n  sklearn-deid federate simulate notes-a notes-b notes-c",
+    )
+    parser.add_argument("folders", nargs="*", metavar="FOLDER", help="annotated notes of a site (default: generated)")
+    parser.add_argument("--format", choices=ANNOTATED, help="format of the notes in the folders")
+    parser.add_argument("--notes", type=count, default=_N_NOTES, metavar="N", help="generated notes of a site")
+    parser.add_argument("--epochs", type=count, default=_N_EPOCHS, metavar="N", help="local epochs (default: 25)")
+    parser.add_argument("--hidden-size", type=count, default=64, metavar="N", help="units of the network (default: 64)")
+    parser.add_argument("--patient-epsilon", type=float, metavar="X", help="total epsilon of each patient")
+    add_seed(parser)
+    add_machine_options(parser)
+
+
+def simulate(arguments: argparse.Namespace) -> int:
+    """Train and print the comparison."""
+    from ..tagging import DeidTagger
+
+    device = set_machine(arguments)
+    sites, test = _notes_of(arguments)
+    labels = sorted({span.label for corpus in (*sites, test) for note in corpus for span in note.spans})
+    parts = [(data.X, data.y, data.groups) for data in (corpus.to_sentences() for corpus in sites)]
+    tagger, scored = DeidTagger(hidden_size=arguments.hidden_size, device=device), test.to_sentences()
+    print(f"{len(sites)} sites with {', '.join(str(len(corpus)) for corpus in sites)} notes; {len(test)} test notes.")
+    options = {"n_epochs": arguments.epochs, "labels": labels, "random_state": arguments.seed}
+    results = {name: _trained(tagger, name, parts, arguments, options) for name in ("local", "fedavg", "centralized")}
+    for number, f1 in enumerate(results["local"].score_workers(scored.X, scored.y), start=1):
+        print(f"site {number} alone            strict F1 {f1:.3f}")
+    for name, title in (("fedavg", "common model"), ("centralized", "all notes in one place")):
+        print(f"{title:<24}strict F1 {results[name].global_estimator_.score(scored.X, scored.y):.3f}")
+    history, n_epochs = results["fedavg"].history_, len(results["fedavg"].history_)
+    print(f"bytes of a site and epoch: {history.bytes_up // n_epochs} up, {history.bytes_down // n_epochs} down")
+    if arguments.patient_epsilon is None:
+        print("Updates are sent without noise: no epsilon is promised.")
+    else:
+        spent = max(results["fedavg"].epsilon_)
+        print(f"epsilon of each patient, common model: {spent:.3f} at delta 1e-05. The other models have no noise.")
+    return DONE
+
+
+def _trained(tagger: Any, name: str, parts: list, arguments: argparse.Namespace, options: dict[str, Any]) -> Any:
+    from ..federated import DSSGDEnsemble, PatientPrivacy
+
+    private = name == "fedavg" and arguments.patient_epsilon is not None
+    try:
+        privacy = PatientPrivacy(arguments.patient_epsilon) if private else None
+    except ValueError as error:
+        raise DeidError(str(error)) from None
+    predict_with = "vote" if name == "local" else "global"
+    ensemble = DSSGDEnsemble(tagger, strategy=name, privacy=privacy, predict_with=predict_with, **options)
+    return ensemble.fit_workers(parts)
+
+
+def _notes_of(arguments: argparse.Namespace) -> tuple[list[Any], Any]:
+    """Training notes of each site, and test notes of other patients."""
+    from ..datasets import make_clinical_notes
+    from ..io import read_corpus
+    from ..text import Corpus
+
+    if not arguments.folders:
+        seed = arguments.seed or 0
+        sites = [make_clinical_notes(arguments.notes, random_state=1000 * seed + n) for n in range(_N_SITES)]
+        return sites, make_clinical_notes(3 * arguments.notes, random_state=1000 * seed + 900)
+    if len(arguments.folders) < 2:
+        raise DeidError("A simulation needs the notes of at least two sites.")
+    sites, test = [], []
+    for place, folder in enumerate(arguments.folders):
+        corpus = read_corpus(folder, arguments.format)
+        patients = np.random.default_rng([arguments.seed or 0, place]).permutation(sorted(corpus.patients))
+        held_out = set(patients[: max(1, round(_HELD_OUT * len(patients)))].tolist())
+        if len(held_out) == len(patients):
+            raise DeidError("A site needs notes of at least two patients.", path=str(folder))
+        is_test = [patient in held_out for patient in corpus.groups]
+        sites.append(Corpus([note for note, tested in zip(corpus, is_test, strict=True) if not tested]))
+        # Two sites may use the same document ids.
+        tests = (note for note, tested in zip(corpus, is_test, strict=True) if tested)
+        test += [replace(note, doc_id=f"{place}/{note.doc_id}") for note in tests]
+    return sites, Corpus(test)

@@ -1,0 +1,86 @@
+"""``sklearn-deid federate status``, ``rollback`` and ``exclude``: the state of a federation at its server."""
+
+from __future__ import annotations
+
+import argparse
+from datetime import datetime, timezone
+from typing import Any
+
+from .failures import DONE
+from .options import add_command as add
+from .options import count
+
+_KIT = "kit of the server"
+
+
+def add_state_steps(steps: Any) -> None:
+    """Add the parsers of the three steps."""
+    example = "example:\n  sklearn-deid federate {} workspace/lab/prod_00/deid.example.org{}"
+    parser = add(
+        steps,
+        "status",
+        status,
+        summary="show what each site has sent",
+        description="Show the version, the kept checkpoints, and for each site: last contact, uploads, refusals.",
+        epilog=example.format("status", ""),
+    )
+    parser.add_argument("kit", metavar="KIT", help=_KIT)
+    parser = add(
+        steps,
+        "rollback",
+        rollback,
+        summary="return the server to an earlier version",
+        description="Return the server to a checkpoint. Every session begins with one. Stop the server first.",
+        epilog=example.format("rollback", " --to 12"),
+    )
+    parser.add_argument("kit", metavar="KIT", help=_KIT)
+    parser.add_argument("--to", type=_version, required=True, metavar="VERSION", help="version of a kept checkpoint")
+    parser = add(
+        steps,
+        "exclude",
+        exclude,
+        summary="refuse a site from the next session on",
+        description="Remove a site from the server's agreement. Its earlier updates stay: roll back to undo them.",
+        epilog=example.format("exclude", " --site hospital-c"),
+    )
+    parser.add_argument("kit", metavar="KIT", help=_KIT)
+    parser.add_argument("--site", required=True, metavar="NAME", help="name of the site")
+
+
+def status(arguments: argparse.Namespace) -> int:
+    """Print the state of the federation."""
+    from ..federated.server import ParameterServer
+    from ..federated.sites import list_checkpoints, server_checkpoint, site_events
+
+    server = ParameterServer.load(server_checkpoint(arguments.kit)[1])
+    kept = ", ".join(map(str, list_checkpoints(arguments.kit))) or "none"
+    print(f"Version {server.version}; kept checkpoints: {kept}.")
+    print(f"{'site':<20}{'last contact (UTC)':<22}{'uploads':>8}{'bytes':>12}{'refused':>9}  last reason")
+    for site, row in site_events(arguments.kit).items():
+        last = "never"
+        if row["last"] is not None:
+            last = datetime.fromtimestamp(row["last"], timezone.utc).strftime("%Y-%m-%d %H:%M:%S")
+        print(f"{site:<20}{last:<22}{row['uploads']:>8}{row['bytes']:>12}{row['refused']:>9}  {row['reason'] or '-'}")
+    return DONE
+
+
+def rollback(arguments: argparse.Namespace) -> int:
+    """Return to a checkpoint."""
+    from ..federated.sites import roll_back
+
+    before = roll_back(arguments.kit, arguments.to)
+    print(f"The server is back at version {arguments.to}. Version {before} is kept as a checkpoint.")
+    return DONE
+
+
+def exclude(arguments: argparse.Namespace) -> int:
+    """Remove a site from the agreement of the server."""
+    from ..federated.sites import exclude_site
+
+    left = exclude_site(arguments.kit, arguments.site)
+    print(f"{arguments.site} is refused from the next session on. Remaining sites: {', '.join(left)}.")
+    return DONE
+
+
+def _version(written: str) -> int:
+    return 0 if written == "0" else count(written)

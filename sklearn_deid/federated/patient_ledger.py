@@ -1,0 +1,230 @@
+"""`PatientLedger`: planned and spent (epsilon, delta) of each patient."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+from pathlib import Path
+from typing import Any
+
+from .._atomic import write_file
+from .._optional import import_optional
+from ..exceptions import ExchangeError
+
+_KIND = "patient privacy ledger"
+_PURPOSE = "the epsilon of each patient"
+# Multipliers outside of this range are no sensible plan; the accountant would only return extreme epsilons.
+_LEAST, _MOST = 0.05, 1e4
+# Every order gives a valid bound. The accountant's other fractional orders take most of its time, and those below 2 do
+# not converge for little noise.
+_ORDERS = (*(n / 4 for n in range(8, 45)), *range(12, 64), 128, 256, 512, 1024)
+_NUMBERS = ("epsilon", "delta", "sampling_rate", "noise_multiplier")
+_COUNTS = ("n_planned", "n_spent")
+
+
+def epsilon_of_steps(noise_multiplier: float, sampling_rate: float, n_steps: int, delta: float) -> float:
+    """Epsilon of some steps of `PatientPrivacy` by the Rényi accountant of dp-accounting.
+
+    Parameters
+    ----------
+    noise_multiplier : float
+        Standard deviation of the noise, divided by the clip.
+    sampling_rate : float in (0, 1]
+        Probability that a patient takes part in a step.
+    n_steps : int
+        Number of steps. No step has epsilon 0.
+    delta : float in (0, 1)
+        delta of the guarantee.
+
+    References
+    ----------
+    Mironov, Talwar & Zhang (2019), Rényi differential privacy of the sampled Gaussian mechanism.
+    """
+    if n_steps == 0:
+        return 0.0
+    accountant = _accountant()
+    accountant.compose(_event(noise_multiplier, sampling_rate, n_steps))
+    return float(accountant.get_epsilon(delta))
+
+
+def _accountant() -> Any:
+    # The package first: an error must name the package, which the extra installs, and not its part.
+    import_optional("dp_accounting", extra="privacy", purpose=_PURPOSE)
+    return import_optional("dp_accounting.rdp", extra="privacy", purpose=_PURPOSE).RdpAccountant(_ORDERS)
+
+
+def _event(noise_multiplier: float, sampling_rate: float, n_steps: int) -> Any:
+    dp = import_optional("dp_accounting", extra="privacy", purpose=_PURPOSE)
+    step = dp.GaussianDpEvent(noise_multiplier)
+    # The accountant assumes that neighbouring data sets differ by one added or removed patient.
+    return dp.SelfComposedDpEvent(dp.PoissonSampledDpEvent(sampling_rate, step), n_steps)
+
+
+class PatientLedger:
+    """Planned and spent steps of a training with `PatientPrivacy`, and the epsilon of each patient.
+
+    A site charges its steps before it trains them. After a crash the steps are therefore counted, even if no update was
+    sent. A ledger with a file continues after a restart.
+
+    Parameters
+    ----------
+    epsilon, delta : float
+        Planned total of the whole training.
+    sampling_rate, noise_multiplier : float
+        Settings of every step.
+    n_planned : int
+        Steps of the whole training.
+    n_spent : int, default=0
+        Steps that were charged.
+    path : path or None, default=None
+        File of the ledger, which only its owner can read.
+
+    Examples
+    --------
+    >>> ledger = PatientLedger(8.0, 1e-5, sampling_rate=0.25, noise_multiplier=2.0, n_planned=8)
+    >>> ledger.charge(4)
+    >>> ledger.n_left
+    4
+    >>> ledger.charge(5)
+    Traceback (most recent call last):
+        ...
+    sklearn_deid.exceptions.ExchangeError: The privacy budget is spent: 4 of 8 steps are left, and 5 are needed.
+    """
+
+    def __init__(
+        self,
+        epsilon: float,
+        delta: float,
+        *,
+        sampling_rate: float,
+        noise_multiplier: float,
+        n_planned: int,
+        n_spent: int = 0,
+        path: str | os.PathLike[str] | None = None,
+    ) -> None:
+        self.epsilon, self.delta, self.sampling_rate = epsilon, delta, sampling_rate
+        self.noise_multiplier, self.n_planned, self.n_spent = noise_multiplier, n_planned, n_spent
+        self.path = path
+        for name in _NUMBERS:
+            value = getattr(self, name)
+            if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0.0 < value < math.inf:
+                raise ExchangeError(f"The ledger holds no positive number as {name!r}.", path=_text(path))
+        for name in _COUNTS:
+            value = getattr(self, name)
+            if isinstance(value, bool) or not isinstance(value, int) or value < 0:
+                raise ExchangeError(f"The ledger holds no whole number as {name!r}.", path=_text(path))
+        if delta >= 1.0 or sampling_rate > 1.0 or n_spent > n_planned:
+            raise ExchangeError("The ledger holds a plan that is impossible.", path=_text(path))
+
+    @classmethod
+    def planned(
+        cls,
+        *,
+        epsilon: float,
+        delta: float,
+        sampling_rate: float,
+        n_planned: int,
+        path: str | os.PathLike[str] | None = None,
+    ) -> PatientLedger:
+        """Create a ledger with the smallest noise that keeps the planned steps within (epsilon, delta).
+
+        Raises
+        ------
+        ExchangeError
+            If no noise multiplier between 0.05 and 10,000 fits the plan.
+        MissingDependencyError
+            If dp-accounting is not installed.
+        """
+        low, high = _LEAST, _MOST
+        if epsilon_of_steps(high, sampling_rate, n_planned, delta) > epsilon:
+            raise ExchangeError(f"No noise keeps {n_planned} steps within epsilon {epsilon:g} at delta {delta:g}.")
+        multiplier = low
+        if epsilon_of_steps(low, sampling_rate, n_planned, delta) > epsilon:
+            dp = import_optional("dp_accounting", extra="privacy", purpose=_PURPOSE)
+            bracket = dp.ExplicitBracketInterval(low, high)
+            multiplier = dp.calibrate_dp_mechanism(
+                _accountant,
+                lambda value: _event(value, sampling_rate, n_planned),
+                epsilon,
+                delta,
+                bracket_interval=bracket,
+                tol=1e-4,
+            )
+        ledger = cls(
+            epsilon,
+            delta,
+            sampling_rate=sampling_rate,
+            noise_multiplier=float(multiplier),
+            n_planned=n_planned,
+            path=path,
+        )
+        ledger._write()
+        return ledger
+
+    @property
+    def n_left(self) -> int:
+        """Number of steps that the plan still permits."""
+        return self.n_planned - self.n_spent
+
+    def spent_epsilon(self) -> float:
+        """Epsilon of each patient after the charged steps, at the planned delta."""
+        return epsilon_of_steps(self.noise_multiplier, self.sampling_rate, self.n_spent, self.delta)
+
+    def charge(self, n_steps: int) -> None:
+        """Count steps before they are trained. The file is on the disk when the method returns.
+
+        Raises
+        ------
+        ExchangeError
+            If the plan does not permit the steps. Nothing is charged in this case.
+        """
+        if n_steps < 1:
+            raise ExchangeError("At least one step must be charged.")
+        if n_steps > self.n_left:
+            raise ExchangeError(
+                f"The privacy budget is spent: {self.n_left} of {self.n_planned} steps are left, and {n_steps} are "
+                "needed."
+            )
+        self.n_spent += n_steps
+        try:
+            self._write()
+        except BaseException:
+            # A step that is not on the disk must not be trained, so that the caller gets the error.
+            self.n_spent -= n_steps
+            raise
+
+    def line(self) -> str:
+        """One line for the officer of the site: spent and planned epsilon, delta, steps and noise."""
+        return (
+            f"Each patient: epsilon {self.spent_epsilon():.3f} of {self.epsilon:g} spent at delta {self.delta:g}, "
+            f"{self.n_spent} of {self.n_planned} steps, noise multiplier {self.noise_multiplier:.3f}, "
+            f"sampling rate {self.sampling_rate:g}."
+        )
+
+    def _write(self) -> None:
+        if self.path is None:
+            return
+        content = {"kind": _KIND, **{name: getattr(self, name) for name in (*_NUMBERS, *_COUNTS)}}
+        write_file(self.path, (json.dumps(content, indent=2) + "\n").encode("ascii"), private=True)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> PatientLedger:
+        """Read the file of a ledger.
+
+        Raises
+        ------
+        ExchangeError
+            If the file cannot be read, or is not a ledger.
+        """
+        try:
+            content = json.loads(Path(path).read_text(encoding="ascii"))
+        except (OSError, ValueError, RecursionError):
+            raise ExchangeError("The privacy ledger cannot be read.", path=str(path)) from None
+        if not isinstance(content, dict) or set(content) != {"kind", *_NUMBERS, *_COUNTS} or content["kind"] != _KIND:
+            raise ExchangeError("The file is not a privacy ledger.", path=str(path))
+        return cls(**{name: content[name] for name in (*_NUMBERS, *_COUNTS)}, path=path)
+
+
+def _text(path: str | os.PathLike[str] | None) -> str | None:
+    return None if path is None else str(path)

@@ -1,0 +1,132 @@
+"""`PatientPrivacy`: training of a tagger with differential privacy for each patient."""
+
+from __future__ import annotations
+
+import math
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ..exceptions import ExchangeError
+from .patient_ledger import PatientLedger
+
+
+@dataclass(frozen=True)
+class PatientPrivacy:
+    """Differentially private SGD with the patient as the unit, as the ``privacy`` of a learner or a `DSSGDEnsemble`.
+
+    In each step every patient takes part with the probability ``sampling_rate``, independently of the others (Poisson
+    sampling). The gradient of a patient is the gradient of the mean loss of all sentences of the patient, shrunk to a
+    Euclidean norm of at most ``clip``. The site adds normal noise with the standard deviation
+    ``noise_multiplier * clip`` to the sum of the gradients. The noise multiplier is computed before the training from
+    ``epsilon``, ``delta`` and the number of steps. All that a site computes from the noisy gradients has the guarantee:
+    its uploads, its tagger and the global network.
+
+    Parameters
+    ----------
+    epsilon : float
+        Total epsilon of the whole training, positive and finite.
+    delta : float in (0, 1), default=1e-5
+        Total delta. The value must be below 1 divided by the number of patients: a larger delta would permit the
+        publication of a whole patient.
+    clip : float, default=1.0
+        Largest Euclidean norm of the gradient of a patient.
+    sampling_rate : float in (0, 1], default=0.25
+        Probability that a patient takes part in a step. A local epoch has ``1 / sampling_rate`` steps, rounded up.
+    ledger : path or None, default=None
+        File of the `PatientLedger`, which survives restarts. None keeps the ledger in memory.
+
+    Notes
+    -----
+    Neighbouring data sets differ by one patient with all sentences. The number of patients counts as public, because
+    the sum of the gradients is divided by the expected number of patients of a step. Span swapping is off, because a
+    swapped name would bring one patient into the gradient of another. F1 and losses of the site have no noise and must
+    stay at the site. Patients who are held out for validation are not covered by an epsilon: their notes are never
+    trained on, but decide which downloads a site refuses.
+
+    References
+    ----------
+    Abadi et al. (2016), Deep learning with differential privacy, CCS, algorithm 1.
+    McMahan et al. (2018), Learning differentially private recurrent language models, ICLR, for persons as the unit.
+
+    Examples
+    --------
+    >>> privacy = PatientPrivacy(epsilon=8.0, sampling_rate=0.2)
+    >>> privacy.n_steps
+    5
+    >>> privacy.check(n_patients=200_000)
+    Traceback (most recent call last):
+        ...
+    sklearn_deid.exceptions.ExchangeError: 'delta' is 1e-05, but must be below 1 / 200000, the number of patients.
+    """
+
+    epsilon: float
+    delta: float = 1e-5
+    clip: float = 1.0
+    sampling_rate: float = 0.25
+    ledger: str | os.PathLike[str] | None = None
+
+    def __post_init__(self) -> None:
+        ranges = {"epsilon": math.inf, "delta": 1.0, "clip": math.inf, "sampling_rate": 1.0}
+        for name, most in ranges.items():
+            value = getattr(self, name)
+            is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
+            # A sampling rate of 1 is plain gradient descent. The other ranges are open.
+            if not is_number or not 0.0 < value <= most or (value == most and name != "sampling_rate"):
+                allowed = f"between 0 and {most:g}" if most < math.inf else "a positive number"
+                raise ValueError(f"The '{name}' parameter of PatientPrivacy must be {allowed}. Got {value!r} instead.")
+
+    @property
+    def n_steps(self) -> int:
+        """Number of steps of a local epoch."""
+        return math.ceil(1.0 / self.sampling_rate - 1e-9)
+
+    def check(self, n_patients: int) -> None:
+        """Refuse settings that promise nothing for this number of patients.
+
+        Raises
+        ------
+        ExchangeError
+            If delta is not below 1 divided by the number of patients.
+        """
+        if n_patients < 1 or self.delta * n_patients >= 1.0:
+            raise ExchangeError(
+                f"'delta' is {self.delta:g}, but must be below 1 / {n_patients}, the number of patients."
+            )
+
+    def open_ledger(self, n_patients: int, n_epochs: int) -> PatientLedger:
+        """Plan a training, or continue the ledger of an interrupted training.
+
+        Parameters
+        ----------
+        n_patients : int
+            Number of patients on whom the site trains.
+        n_epochs : int
+            Local epochs of the whole training.
+
+        Raises
+        ------
+        ExchangeError
+            If the settings promise nothing, or if the file is the ledger of another plan.
+        MissingDependencyError
+            If dp-accounting is not installed.
+        """
+        self.check(n_patients)
+        asked: dict[str, Any] = {
+            "epsilon": self.epsilon,
+            "delta": self.delta,
+            "sampling_rate": self.sampling_rate,
+            "n_planned": self.n_steps * n_epochs,
+        }
+        if self.ledger is None or not Path(self.ledger).exists():
+            return PatientLedger.planned(path=self.ledger, **asked)
+        kept = PatientLedger.load(self.ledger)
+        other = [name for name, value in asked.items() if getattr(kept, name) != value]
+        if other:
+            raise ExchangeError(
+                f"The ledger belongs to another plan: {', '.join(other)} differ. A new plan would spend a second "
+                "budget on the same patients.",
+                path=str(self.ledger),
+            )
+        return kept

@@ -1,0 +1,137 @@
+"""Checkpoints of the server: one before each session, the return to one of them, and the exclusion of a site.
+
+Stop the server before you roll back: a running session would replace the checkpoint.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from ..._atomic import write_file
+from ...exceptions import DeidError, ExchangeError
+from ..state_file import read_state, write_state
+from .flare_kits import AGREEMENT_FILE, server_checkpoint
+from .json_file import write_settings
+
+_KIND = "parameter server"
+_FOLDER = "checkpoints"
+_NAME = re.compile(r"version-(\d+)\.state")
+
+
+def keep_checkpoint(checkpoint: str | os.PathLike[str]) -> Path:
+    """Copy the checkpoint of the server, named by its version. An existing copy stays.
+
+    Returns
+    -------
+    Path
+        The copy, in the folder ``checkpoints`` beside the checkpoint.
+    """
+    path = Path(checkpoint)
+    version = read_state(path, _KIND)[0]["version"]
+    copy = path.with_name(_FOLDER) / f"version-{version:06d}.state"
+    if not copy.exists():
+        copy.parent.mkdir(exist_ok=True)
+        write_file(copy, path.read_bytes(), private=True)
+    return copy
+
+
+def list_checkpoints(kit: str | os.PathLike[str]) -> dict[int, Path]:
+    """Copies of the checkpoint in the kit of a server, by version."""
+    folder = server_checkpoint(kit)[1].with_name(_FOLDER)
+    found = {path: _NAME.fullmatch(path.name) for path in (folder.iterdir() if folder.is_dir() else ())}
+    return {int(match.group(1)): path for path, match in sorted(found.items()) if match}
+
+
+def roll_back(kit: str | os.PathLike[str], version: int) -> int:
+    """Return the server to the parameters of an earlier version.
+
+    The server keeps its record of applied uploads, so that an old upload is not applied a second time. Uploads that
+    started from a later version are refused. The current state is kept as a checkpoint.
+
+    Returns
+    -------
+    int
+        Version before the return.
+
+    Raises
+    ------
+    ExchangeError
+        If there is no checkpoint of this version, or if a file is damaged.
+    """
+    checkpoint, copies = server_checkpoint(kit)[1], list_checkpoints(kit)
+    if version not in copies:
+        kept = ", ".join(map(str, copies)) or "none"
+        raise ExchangeError(f"There is no checkpoint of version {version}. Kept versions: {kept}.")
+    # Both are read before anything is written.
+    state, arrays = read_state(checkpoint, _KIND)
+    old_state, old_arrays = read_state(copies[version], _KIND)
+    if old_state["model"] != state["model"]:
+        raise ExchangeError("The checkpoint belongs to another model.", path=str(copies[version]))
+    keep_checkpoint(checkpoint)
+    vectors = {name: old_arrays[name] for name in ("parameters", "counts")}
+    write_state(checkpoint, _KIND, {**state, "version": version}, {**arrays, **vectors})
+    return int(state["version"])
+
+
+def exclude_site(kit: str | os.PathLike[str], site: str) -> list[str]:
+    """Remove a site from the server's agreement. From the next session on, the server refuses its requests.
+
+    Returns
+    -------
+    list of str
+        Remaining sites.
+
+    Raises
+    ------
+    ExchangeError
+        If the agreement does not name the site, or if no other site would remain.
+    """
+    agreement, checkpoint = server_checkpoint(kit)
+    if site not in agreement.sites:
+        raise ExchangeError("The agreement does not name this site.")
+    left = [name for name in agreement.sites if name != site]
+    write_settings(replace(agreement, sites=left), checkpoint.parents[1] / "local" / AGREEMENT_FILE)
+    return left
+
+
+def site_events(kit: str | os.PathLike[str]) -> dict[str, dict[str, Any]]:
+    """Summarise the log of the server for each site of the agreement.
+
+    Returns
+    -------
+    dict of str to dict
+        For each site ``last`` (seconds since 1970, or None), ``uploads``, ``bytes``, ``refused``, and ``reason``, the
+        reason of the last refusal.
+    """
+    agreement, checkpoint = server_checkpoint(kit)
+    empty = {"last": None, "uploads": 0, "bytes": 0, "refused": 0, "reason": None}
+    rows: dict[str, dict[str, Any]] = {site: dict(empty) for site in agreement.sites}
+    for event in _events(checkpoint.with_name("events.jsonl")):
+        row = rows.get(str(event.get("site")))
+        if row is None:
+            continue
+        row["last"] = event.get("time")
+        if event.get("event") == "upload" and event.get("applied"):
+            row["uploads"] += 1
+            row["bytes"] += int(event.get("bytes", 0))
+        if event.get("event") == "refused":
+            row["refused"] += 1
+            row["reason"] = event.get("reason")
+    return rows
+
+
+def _events(path: Path) -> Iterator[dict[str, Any]]:
+    if not path.exists():
+        return
+    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):
+        try:
+            event = json.loads(line)
+        except ValueError:
+            raise DeidError(f"Line {number} of the log is not valid JSON.", path=str(path)) from None
+        yield event if isinstance(event, dict) else {}

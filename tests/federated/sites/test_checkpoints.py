@@ -1,0 +1,110 @@
+"""Checkpoints of a server: kept, returned to, and a site that is excluded."""
+
+import json
+import stat
+
+import numpy as np
+import pytest
+
+from sklearn_deid.exceptions import DeidError, ExchangeError
+from sklearn_deid.federated import ParameterServer, SparseUpdate
+from sklearn_deid.federated.sites import (
+    FederationConfig,
+    exclude_site,
+    keep_checkpoint,
+    list_checkpoints,
+    roll_back,
+    server_checkpoint,
+    site_events,
+    write_settings,
+)
+
+MODEL = "0123456789abcdef" * 2
+
+
+@pytest.fixture
+def kit(tmp_path):
+    for folder in ("startup", "local", "deid-state"):
+        (tmp_path / folder).mkdir()
+    (tmp_path / "startup" / "fed_server.json").write_text("{}")
+    write_settings(FederationConfig("lab", ["a", "b"], ["DATE"]), tmp_path / "local" / "federation.json")
+    checkpoint = tmp_path / "deid-state" / "server.state"
+    server = ParameterServer(np.zeros(4), MODEL, random_state=0, checkpoint=checkpoint)
+    server.save(checkpoint)
+    keep_checkpoint(checkpoint)
+    for number in range(3):
+        server.upload(update(0.25, number), "a", number)
+    return tmp_path
+
+
+def update(value, version):
+    return SparseUpdate(np.arange(4), np.full(4, value, np.float32), 4, MODEL, version)
+
+
+def server_of(kit):
+    return ParameterServer.load(server_checkpoint(kit)[1], keep=True)
+
+
+def test_a_return_has_the_old_parameters_and_counts_nothing_twice(kit):
+    assert roll_back(kit, 0) == 3
+    server = server_of(kit)
+    assert (server.version, server.parameters.tolist(), server.counts.tolist()) == (0, [0.0] * 4, [0] * 4)
+    assert server.delivered("a") == [(0, 2)]
+    assert not server.upload(update(0.25, 0), "a", 1), "an upload that was applied before the return"
+    with pytest.raises(ExchangeError, match="starts from version 3"):
+        server.upload(update(0.25, 3), "b", 0)
+    assert server.parameters.tolist() == [0.0] * 4
+
+
+def test_a_return_can_be_undone(kit):
+    roll_back(kit, 0)
+    assert list(list_checkpoints(kit)) == [0, 3]
+    roll_back(kit, 3)
+    assert server_of(kit).parameters.tolist() == [0.75] * 4
+
+
+def test_unknown_versions_change_nothing(kit):
+    before = server_checkpoint(kit)[1].read_bytes()
+    with pytest.raises(ExchangeError, match="no checkpoint of version 2. Kept versions: 0"):
+        roll_back(kit, 2)
+    list_checkpoints(kit)[0].write_bytes(b"damaged")
+    with pytest.raises(ExchangeError, match="damaged"):
+        roll_back(kit, 0)
+    assert server_checkpoint(kit)[1].read_bytes() == before
+
+
+def test_checkpoints_are_private_and_stay(kit):
+    path = list_checkpoints(kit)[0]
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    content = path.read_bytes()
+    keep_checkpoint(server_checkpoint(kit)[1])
+    assert (path.read_bytes(), list(list_checkpoints(kit))) == (content, [0, 3])
+
+
+def test_an_excluded_site_is_no_member(kit):
+    assert exclude_site(kit, "a") == ["b"]
+    assert server_checkpoint(kit)[0].sites == ["b"]
+    for site in ("a", "stranger"):
+        with pytest.raises(ExchangeError, match="does not name this site"):
+            exclude_site(kit, site)
+    with pytest.raises(ExchangeError, match="at least one site"):
+        exclude_site(kit, "b")
+    assert server_checkpoint(kit)[0].sites == ["b"]
+
+
+def test_events_are_summed_by_site(kit):
+    events = [
+        {"time": 1.0, "event": "upload", "site": "a", "applied": True, "bytes": 10},
+        {"time": 2.0, "event": "upload", "site": "a", "applied": False, "bytes": 10},
+        {"time": 3.0, "event": "refused", "site": "a", "reason": "too large"},
+        {"time": 4.0, "event": "refused", "site": None, "reason": "x"},
+        {"time": 5.0, "event": "end"},
+    ]
+    log = kit / "deid-state" / "events.jsonl"
+    log.write_text("".join(json.dumps(event) + "\n" for event in events))
+    rows = site_events(kit)
+    assert rows["a"] == {"last": 3.0, "uploads": 1, "bytes": 10, "refused": 1, "reason": "too large"}
+    assert rows["b"] == {"last": None, "uploads": 0, "bytes": 0, "refused": 0, "reason": None}
+    log.write_text("{\n")
+    with pytest.raises(DeidError, match="Line 1 of the log"):
+        site_events(kit)

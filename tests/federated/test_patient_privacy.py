@@ -1,0 +1,317 @@
+"""Training with differential privacy for each patient: planned noise, clipped gradients, and the ledger."""
+
+import json
+import math
+import pickle
+import stat
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from sklearn_deid import DeidTagger
+from sklearn_deid.exceptions import ExchangeError, MissingDependencyError
+from sklearn_deid.federated import PatientLedger, PatientPrivacy, epsilon_of_steps, make_learner, noisy_mean
+from sklearn_deid.federated.patient_steps import clipped
+
+from ..tagging.conftest import make_sentences
+from .small_ensembles import TINY, ensemble_of, parts_of
+
+LABELS = ["AGE", "CITY", "PATIENT"]
+
+
+@pytest.fixture
+def without_accountant(monkeypatch):
+    """A plan of fixed noise and an epsilon of one per step: for tests of what is trained and counted."""
+    module = "sklearn_deid.federated.patient_ledger.epsilon_of_steps"
+    monkeypatch.setattr(module, lambda noise, rate, n, delta: 0.01 * n)
+
+
+def learner_of(privacy, n_epochs=2, validation_fraction=None, **tagger):
+    X, y, groups = make_sentences(24)
+    options = {"n_epochs": n_epochs, "privacy": privacy, "validation_fraction": validation_fraction}
+    return make_learner(DeidTagger(**{**TINY, "random_state": 0, **tagger}), X, y, groups, LABELS, **options)
+
+
+class TestClipping:
+    hostile = st.lists(
+        st.one_of(
+            st.floats(width=32, allow_nan=True, allow_infinity=True),
+            st.sampled_from([1e300, -1e300, 5e-324, math.nan, math.inf, -math.inf, 1e154, -1e6]),
+        ),
+        min_size=1,
+        max_size=8,
+    )
+
+    @given(hostile, st.sampled_from([1e-3, 1.0, 50.0]))
+    @settings(max_examples=200, deadline=None)
+    def test_no_patient_moves_the_sum_by_more_than_the_bound(self, values, clip):
+        others = [np.full(len(values), 0.25)]
+
+        def mean(patients):
+            return noisy_mean(patients, len(values), clip, 1.0, 1.0, np.random.default_rng(0)).astype(float)
+
+        moved = np.linalg.norm(mean([*others, np.array(values)]) - mean(others))
+        # the grid and float32 round each coordinate; the noise is the same in both sums
+        step = clip / 32
+        assert moved <= clip * (1 + 1e-5) + step * math.sqrt(len(values))
+
+    @given(hostile)
+    @settings(max_examples=200, deadline=None)
+    def test_norm_is_at_most_the_bound(self, values):
+        with np.errstate(over="raise", invalid="raise"):
+            bounded = clipped(np.array(values), 0.5)
+        assert math.sqrt(math.fsum(v * v for v in bounded.tolist())) <= 0.5
+
+    def test_short_gradients_are_unchanged(self):
+        short = np.array([0.3, -0.4])
+        np.testing.assert_array_equal(clipped(short, 0.5), short)
+
+
+class TestNoise:
+    def test_moments_are_those_of_the_stated_law(self):
+        noise = noisy_mean([], 20_000, 0.5, 3.0, 2.0, np.random.default_rng(0))
+        std = 3.0 * 0.5 / 2.0
+        assert abs(noise.mean()) < 4 * std / math.sqrt(20_000)
+        assert noise.std() == pytest.approx(std, rel=4 / math.sqrt(40_000))
+
+    def test_seeds_of_the_training_do_not_reach_the_noise(self, without_accountant):
+        """Equal seeds, equal notes, and other noise: whoever knows the seed can subtract nothing."""
+        first, second = (learner_of(PatientPrivacy(8.0)) for _ in range(2))
+        np.testing.assert_array_equal(first.get_flat(), second.get_flat())
+        for learner in (first, second):
+            learner.train_epoch()
+        assert not np.array_equal(first.get_flat(), second.get_flat())
+
+    def test_a_search_of_seeds_finds_nothing(self, monkeypatch, without_accountant):
+        """An attacker who tries all seeds of 10 bits for every generator finds the noise of a seeded generator only."""
+        sizes = 64
+
+        def found(noise):
+            return any(
+                np.array_equal(noise, noisy_mean([], sizes, 1.0, 1.0, 1.0, np.random.default_rng(seed)))
+                for seed in range(1024)
+            )
+
+        from sklearn_deid._randomness import release_generator
+
+        assert found(noisy_mean([], sizes, 1.0, 1.0, 1.0, np.random.default_rng(777))), "the positive control"
+        assert not found(noisy_mean([], sizes, 1.0, 1.0, 1.0, release_generator()))
+
+    def test_every_step_asks_for_a_new_key(self, monkeypatch, without_accountant):
+        asked = []
+
+        def watched(*arguments):
+            asked.append(arguments)
+            return np.random.default_rng(len(asked))
+
+        monkeypatch.setattr("sklearn_deid.federated.patient_steps.release_generator", watched)
+        learner = learner_of(PatientPrivacy(8.0, sampling_rate=0.3))
+        learner.train_epoch()
+        assert asked == [()] * 4  # 1 / 0.3, rounded up; no seed is passed
+
+
+class TestTraining:
+    def test_without_noise_a_step_is_the_gradient_of_the_mean_of_patients(self, monkeypatch, without_accountant):
+        """Sampling rate 1, no noise and no clipping: one step equals a step on the mean loss of patients."""
+        import torch
+
+        monkeypatch.setattr("sklearn_deid.federated.patient_steps.noisy_mean", plain_mean)
+        options = {"optimizer": torch.optim.SGD, "lr": 0.1, "dropout": 0.0, "weight_average": 0.0}
+        learner = learner_of(PatientPrivacy(8.0, sampling_rate=1.0), 1, callbacks__lr_decay=None, **options)
+        before, tagger = learner.get_flat(), learner.tagger
+        X, y, groups = make_sentences(24)
+        alone = []
+        for patient in sorted(set(groups)):
+            rows = [i for i, g in enumerate(groups) if g == patient]
+            other = make_learner(tagger, [X[i] for i in rows], [y[i] for i in rows], None, LABELS, n_epochs=1)
+            other.set_flat(before)
+            data = other._data[0]
+            batch, tags = data.collate(range(len(rows)))
+            other.tagger.module_.eval()
+            other.tagger.get_loss(other.tagger.infer(batch), tags, X=batch, training=True).backward()
+            grads = {name: p.grad.numpy() for name, p in other.tagger.module_.named_parameters()}
+            alone.append(other.layout.flatten(grads))
+        learner.train_epoch()
+        np.testing.assert_allclose(learner.get_flat(), before - 0.1 * np.mean(alone, axis=0), atol=2e-6)
+
+    def test_all_drawn_patients_and_no_others_give_a_gradient(self, monkeypatch, without_accountant):
+        counts = []
+
+        def counting(gradients, *rest):
+            gradients = list(gradients)
+            counts.append(len(gradients))
+            return plain_mean(gradients, *rest)
+
+        monkeypatch.setattr("sklearn_deid.federated.patient_steps.noisy_mean", counting)
+        monkeypatch.setattr("sklearn_deid.federated.patient_steps.release_generator", lambda: np.random.default_rng(5))
+        learner = learner_of(PatientPrivacy(8.0, sampling_rate=0.5))
+        learner.train_epoch()
+        expected = int((np.random.default_rng(5).random(6) < 0.5).sum())
+        assert counts == [expected] * 2
+
+    def test_an_ensemble_reports_the_epsilon_of_each_patient(self, without_accountant):
+        data = make_sentences(16)
+        private = ensemble_of(strategy="fedavg", privacy=PatientPrivacy(8.0), labels=LABELS).fit_workers(parts_of(data))
+        ledgers = [worker.learner.ledger for worker in private._training.workers]
+        assert [(ledger.n_spent, ledger.n_left) for ledger in ledgers] == [(8, 0)] * 2
+        assert private._plan(private._apart(DeidTagger(), parts_of(data)), 1).weights is None
+
+    def test_an_epoch_in_another_process_is_counted_in_this_one(self, without_accountant):
+        learner = learner_of(PatientPrivacy(8.0))
+        for n_spent in (4, 8):
+            elsewhere = pickle.loads(pickle.dumps(learner))
+            elsewhere.train_epoch()
+            learner = pickle.loads(pickle.dumps(elsewhere.without_data())).with_data_of(learner)
+            assert learner.ledger.n_spent == n_spent
+        with pytest.raises(ExchangeError, match="budget is spent"):
+            learner.train_epoch()
+
+    @pytest.mark.parametrize(
+        ("own", "message"),
+        [
+            ({"labels": None}, "'labels' parameter of DSSGDEnsemble must be set"),
+            ({"privacy": PatientPrivacy(1.0, ledger="file")}, "'ledger' of PatientPrivacy must be None"),
+            ({"privacy": PatientPrivacy(1.0, delta=0.5)}, "'delta' is 0.5, but must be below 1 / 2"),
+        ],
+    )
+    def test_settings_that_promise_nothing_are_refused(self, own, message, without_accountant):
+        with pytest.raises(ValueError, match=message):
+            ensemble_of(**{"privacy": PatientPrivacy(1.0), "labels": LABELS, **own}).fit_workers(
+                parts_of(make_sentences(16))
+            )
+
+    def test_patients_must_be_known(self, without_accountant):
+        X, y, _ = make_sentences(8)
+        with pytest.raises(ExchangeError, match="pass 'groups'"):
+            make_learner(DeidTagger(**TINY), X, y, None, LABELS, n_epochs=1, privacy=PatientPrivacy(1.0))
+        with pytest.raises(ExchangeError, match="'class_weight' that is not counted"):
+            learner_of(PatientPrivacy(1.0), class_weight="balanced")
+        with pytest.raises(ExchangeError, match="Use fit or fit_workers"):
+            ensemble_of(privacy=PatientPrivacy(1.0), labels=LABELS).partial_fit_workers(parts_of(make_sentences(16)))
+
+
+def plain_mean(gradients, size, clip, noise_multiplier, expected, rng):
+    return (np.sum(list(gradients), axis=0) / expected).astype(np.float32) + np.zeros(size, np.float32)
+
+
+@pytest.mark.parametrize(
+    "own",
+    [
+        {"epsilon": 0.0},
+        {"epsilon": -1.0},
+        {"epsilon": math.inf},
+        {"epsilon": math.nan},
+        {"epsilon": True},
+        {"epsilon": "8"},
+        {"delta": 0.0},
+        {"delta": 1.0},
+        {"delta": math.nan},
+        {"clip": 0.0},
+        {"clip": math.inf},
+        {"sampling_rate": 0.0},
+        {"sampling_rate": 1.5},
+    ],
+)
+def test_ranges(own):
+    with pytest.raises(ValueError, match=f"The '{next(iter(own))}' parameter of PatientPrivacy must be"):
+        PatientPrivacy(**{"epsilon": 1.0, **own})
+
+
+class TestLedger:
+    def ledger(self, path=None, **own):
+        values = {"sampling_rate": 0.25, "noise_multiplier": 2.0, "n_planned": 8, "path": path, **own}
+        return PatientLedger(8.0, 1e-5, **values)
+
+    def test_survives_a_restart_and_refuses_when_spent(self, tmp_path):
+        path = tmp_path / "ledger.json"
+        ledger = self.ledger(path)
+        ledger.charge(5)
+        again = PatientLedger.load(path)
+        assert (again.n_spent, again.noise_multiplier) == (5, 2.0)
+        with pytest.raises(ExchangeError, match="budget is spent: 3 of 8 steps are left, and 4 are needed"):
+            again.charge(4)
+        assert PatientLedger.load(path).n_spent == 5
+        assert stat.S_IMODE(path.stat().st_mode) == 0o600
+
+    def test_steps_are_charged_before_they_are_trained(self, tmp_path, monkeypatch, without_accountant):
+        path = tmp_path / "ledger.json"
+        learner = learner_of(PatientPrivacy(8.0, ledger=path))
+
+        def interrupted(*arguments):
+            raise KeyboardInterrupt
+
+        monkeypatch.setattr("sklearn_deid.federated.patient_steps.noisy_mean", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            learner.train_epoch()
+        assert PatientLedger.load(path).n_spent == 4
+
+    def test_other_plans_are_refused(self, tmp_path, without_accountant):
+        path = tmp_path / "ledger.json"
+        learner_of(PatientPrivacy(8.0, ledger=path))
+        assert learner_of(PatientPrivacy(8.0, ledger=path)).ledger.n_left == 8
+        with pytest.raises(ExchangeError, match="another plan: epsilon differ"):
+            learner_of(PatientPrivacy(9.0, ledger=path))
+        with pytest.raises(ExchangeError, match="another plan: n_planned differ"):
+            learner_of(PatientPrivacy(8.0, ledger=path), n_epochs=3)
+
+    @pytest.mark.parametrize(
+        "change",
+        [
+            {"n_spent": 9},
+            {"n_spent": -1},
+            {"n_spent": 1.5},
+            {"noise_multiplier": 0.0},
+            {"delta": 2.0},
+            {"kind": "x"},
+            {"extra": 1},
+        ],
+    )
+    def test_files_that_are_no_ledger_are_refused(self, tmp_path, change):
+        path = tmp_path / "ledger.json"
+        self.ledger(path).charge(1)
+        path.write_text(json.dumps({**json.loads(path.read_text()), **change}))
+        with pytest.raises(ExchangeError):
+            PatientLedger.load(path)
+        path.write_text("{")
+        with pytest.raises(ExchangeError, match="cannot be read"):
+            PatientLedger.load(path)
+
+    def test_missing_accountant_names_the_extra(self, monkeypatch):
+        monkeypatch.setitem(__import__("sys").modules, "dp_accounting", None)
+        with pytest.raises(MissingDependencyError, match=r"sklearn-deid\[privacy\]"):
+            PatientPrivacy(8.0).open_ledger(6, 2)
+
+
+class TestAccountant:
+    """Against the accountant's own figures. Needs the extra ``privacy``."""
+
+    @pytest.fixture(autouse=True)
+    def accountant(self):
+        pytest.importorskip("dp_accounting", reason="the extra 'privacy' is not installed")
+
+    def test_ledger_equals_the_accountant_within_one_percent(self):
+        import dp_accounting as dp
+        from dp_accounting import rdp
+
+        ledger = PatientPrivacy(8.0, sampling_rate=0.1).open_ledger(60, 12)
+        accountant = rdp.RdpAccountant()
+        step = dp.PoissonSampledDpEvent(0.1, dp.GaussianDpEvent(ledger.noise_multiplier))
+        for n_steps in (1, 119):
+            ledger.charge(n_steps)
+            accountant.compose(step, n_steps)
+            assert ledger.spent_epsilon() == pytest.approx(accountant.get_epsilon(1e-5), rel=0.01)
+        assert 7.9 < ledger.spent_epsilon() <= 8.0
+        assert "of 8 spent at delta 1e-05, 120 of 120 steps" in ledger.line()
+
+    def test_full_batches_agree_with_the_exact_gaussian(self):
+        """Sampling rate 1: n steps of noise z are one Gaussian of z / sqrt(n) (Balle & Wang 2018)."""
+        from .test_dssgd_inputs_and_privacy import gaussian_epsilon
+
+        exact = gaussian_epsilon(2.0, 1e-5)
+        assert exact < epsilon_of_steps(4.0, 1.0, 4, 1e-5) < 1.15 * exact
+
+    def test_impossible_plans_are_refused(self):
+        with pytest.raises(ExchangeError, match="No noise keeps"):
+            PatientPrivacy(1e-9, sampling_rate=1.0).open_ledger(6, 100)
