@@ -64,6 +64,21 @@ def add_note_options(parser: ArgumentParser, *, model_required: bool = True) -> 
         "starter-en: hipaa)",
     )
     add_encoding(parser)
+    _add_treatment(parser)
+    add_machine_options(parser)
+    parser.add_argument(
+        "--jobs",
+        type=count,
+        default=1,
+        metavar="N",
+        help="processes that tag notes at the same time; the cores of --threads are divided among them, and each has "
+        "one at least. Outputs do not depend on it (default: 1)",
+    )
+    add_quiet(parser)
+
+
+def _add_treatment(parser: ArgumentParser) -> None:
+    """Add what happens to mails, to unlike notes, and to outputs of an earlier run."""
     parser.add_argument(
         "--transfer-encoding",
         choices=TRANSFER_ENCODINGS,
@@ -86,16 +101,6 @@ def add_note_options(parser: ArgumentParser, *, model_required: bool = True) -> 
         "option or version is refused, and a note that has changed since is withheld",
     )
     before.add_argument("--overwrite", action="store_true", help="replace outputs of an earlier run")
-    add_machine_options(parser)
-    parser.add_argument(
-        "--jobs",
-        type=count,
-        default=1,
-        metavar="N",
-        help="processes that tag notes at the same time; the cores of --threads are divided among them, and each has "
-        "one at least. Outputs do not depend on it (default: 1)",
-    )
-    add_quiet(parser)
 
 
 def run_stamp(arguments: Namespace, **options: Any) -> dict[str, Any]:

@@ -74,9 +74,13 @@ def fit_deidentifier(corpus: Corpus, *, quiet: bool = False, verbose: bool = Fal
     """
     from ..tagging.note_deidentifier import NoteDeidentifier
     from ..tagging.tagger import DeidTagger
+    from ..tagging.warm_start import start_tagger
 
+    start = parameters.get("warm_start_from")
+    # A network can only start from one that reads the same amount of text at once.
+    context = "block" if start is None else start_tagger(start).context
     progress = None if quiet else [("epoch_progress", EpochProgress(verbose))]
-    tagger = DeidTagger(context="block", callbacks=progress, **parameters)
+    tagger = DeidTagger(context=context, callbacks=progress, **parameters)
     # skorch ends its training loop at Ctrl-C without an error, so that the signals are recorded here.
     with remember_interrupts() as interrupts, warnings.catch_warnings():
         warnings.simplefilter("ignore", AlignmentWarning)  # the caller shows the whole report

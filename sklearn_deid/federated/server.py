@@ -154,11 +154,11 @@ class ParameterServer:
     --------
     >>> import numpy as np
     >>> server = ParameterServer(np.zeros(4), model="0" * 32, random_state=0)
-    >>> update = SparseUpdate(np.array([1, 2]), np.array([0.5, -1.0], dtype=np.float32), size=4, model="0" * 32)
+    >>> update = SparseUpdate(np.array([1, 2]), np.array([0.5, -0.75], dtype=np.float32), size=4, model="0" * 32)
     >>> server.upload(update, worker="site-1", sequence=0), server.upload(update, worker="site-1", sequence=0)
     (True, False)
     >>> server.parameters.tolist(), server.counts.tolist()
-    ([0.0, 0.5, -1.0, 0.0], [0, 1, 1, 0])
+    ([0.0, 0.5, -0.75, 0.0], [0, 1, 1, 0])
     >>> server.download(0.5).indices.tolist()
     [1, 2]
     """

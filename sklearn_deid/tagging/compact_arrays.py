@@ -25,7 +25,7 @@ def compact(arrays: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
     >>> small = compact({"subwords.table": np.array([[1.27, -0.5]], dtype=np.float32)})
     >>> small["subwords.table"].tolist(), small["subwords.table"].dtype
     ([[127, -50]], dtype('int8'))
-    >>> expanded(small)["subwords.table"].round(3).tolist()
+    >>> expanded(small)["subwords.table"].astype(float).round(3).tolist()
     [[1.27, -0.5]]
     """
     small: dict[str, np.ndarray] = {}

@@ -30,6 +30,7 @@ from .note_likeness import learned_likeness
 from .note_processes import tag_batches
 from .note_segmenter import NoteSegmenter, fitted_segmenter
 from .note_tagger import NoteFailure, NoteTagger, UnlikeNote
+from .safe_harbor import asked_spans
 from .tagger_failure import TaggerFailure
 
 
@@ -288,7 +289,10 @@ class NoteDeidentifier(BaseEstimator):
         notes = list(corpus)
         found = self.annotate(notes)
         pairs = zip(notes, found, strict=True)
-        counts = (compare("strict", note, self._asked(note.spans, note.text), spans or ()) for note, spans in pairs)
+        counts = (
+            compare("strict", note, asked_spans(note.spans, note.text, self.labels), spans or ())
+            for note, spans in pairs
+        )
         return sum(counts, Counts()).f1
 
     def __sklearn_tags__(self) -> Tags:

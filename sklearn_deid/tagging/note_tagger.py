@@ -15,7 +15,7 @@ from ..sequences import TokenSequences, TokenVectors, check_tags
 from ..text import Span, joined_at_borders, tags_to_spans, unreadable_reason
 from .note_likeness import NoteLikeness, measure
 from .note_sentences import cut_notes
-from .safe_harbor import is_safe_harbor
+from .safe_harbor import asked_spans
 from .tagger_failure import TaggerFailure
 
 
@@ -133,16 +133,13 @@ class NoteTagger:
                 category_of=self.categories.get,
                 sentences=cut.sentences,
             )
-            joined = self._asked(joined_at_borders(found, starts, ends, cut.sentences, self.borders), text)
+            joined = joined_at_borders(found, starts, ends, cut.sentences, self.borders)
+            joined = asked_spans(joined, text, self.labels)
             n_tagged = sum(tag != "O" for tag in tags[position:stop])
             problem = None if self.likeness is None else self.likeness.problem(measure(cut, n_tagged))
             spans.append(joined if problem is None else UnlikeNote(joined, problem))
             position = stop
         return spans
-
-    def _asked(self, spans: list[Span], text: str) -> tuple[Span, ...]:
-        """The spans that ``labels`` asks for."""
-        return tuple(span for span in spans if self.labels == "all" or is_safe_harbor(span, text))
 
 
 def _failure_of(text: Any) -> NoteFailure | None:

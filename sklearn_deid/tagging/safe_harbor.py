@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 
 from ..text import I2B2_2014, MEDDOCAN, Span, label_map
 
@@ -84,3 +85,8 @@ def _is_young(words: str) -> bool:
     apart = len(digits) > 1 and any(len(part) < 2 for part in digits)
     readable = bool(parts) and not apart and all(part in _NUMBER_WORDS or part in _UNITS for part in rest)
     return readable and bool(digits or _NUMBER_WORDS.intersection(rest)) and all(int(part) < _OLDEST for part in digits)
+
+
+def asked_spans(spans: Iterable[Span], text: str, labels: str) -> tuple[Span, ...]:
+    """The spans of a text that ``labels`` of a `NoteDeidentifier` asks for: "all", or "hipaa"."""
+    return tuple(span for span in spans if labels == "all" or is_safe_harbor(span, text))

@@ -158,15 +158,14 @@ class DeidTagger(TokenTagger, SequenceNet):
         with bfloat16 and False on other devices.
     device : str, default="auto"
         Torch device. "auto" is CUDA if a CUDA device is available, else the CPU.
-    verbose : int, default=0
-        Amount of printed progress: 0 prints nothing, 1 prints a line for each epoch, 2 adds a progress bar.
     random_state : int, RandomState or None, default=None
         Random seed of weights, dropout, batches and span swapping. The tagger does not change the state of the global
         random generators.
     **skorch_parameters
         Parameters of skorch: ``optimizer`` (a torch optimizer class, default `torch.optim.NAdam`), ``callbacks`` (a
         list of skorch callbacks, default None), ``warm_start`` (bool, default False: whether `fit` continues from the
-        weights of the last `fit`), and nested parameters such as ``optimizer__weight_decay``.
+        weights of the last `fit`), ``verbose`` (int, default 0: 0 prints nothing, 1 prints a line for each epoch, 2
+        adds a progress bar), and nested parameters such as ``optimizer__weight_decay``.
 
     Attributes
     ----------
@@ -251,7 +250,7 @@ class DeidTagger(TokenTagger, SequenceNet):
         "random_state": ["random_state"],
         "warm_start": ["boolean"],
     }
-    _skorch_defaults = {"optimizer": torch.optim.NAdam, "callbacks": None, "warm_start": False}
+    _skorch_defaults = {"optimizer": torch.optim.NAdam, "callbacks": None, "warm_start": False, "verbose": 0}
 
     # Configuration and tokenizer of the pretrained encoder, loaded in `fit`; None with the other encoders.
     _pretrained: PretrainedFiles | None = None
@@ -288,7 +287,6 @@ class DeidTagger(TokenTagger, SequenceNet):
         patience: int | None = None,
         mixed_precision: Any = "auto",
         device: str = "auto",
-        verbose: int = 0,
         random_state: Any = None,
         **skorch_parameters: Any,
     ) -> None:
@@ -308,7 +306,6 @@ class DeidTagger(TokenTagger, SequenceNet):
             batch_size=batch_size,
             # The train_split of skorch splits sentences; `fit` splits patients instead.
             train_split=None,
-            verbose=verbose,
             device=device,
             use_caching=False,
             **self._with_skorch_defaults(skorch_parameters),

@@ -33,9 +33,9 @@ def lower_uniform_casing(X: TokenSequences) -> TokenSequences:
     Examples
     --------
     >>> from sklearn_deid import TokenSequences
-    >>> X = TokenSequences.from_rows([["SEEN", "BY", "ALDER"]] * 10 + [["Seen", "by", "Alder"]] * 10)
+    >>> X = TokenSequences.from_rows([["SEEN", "FOR", "PAIN"]] * 10 + [["Seen", "for", "pain"]] * 10)
     >>> lower_uniform_casing(X.with_documents([0] * 10 + [1] * 10))[[0, 10]].tolist()
-    [['seen', 'by', 'alder'], ['Seen', 'by', 'Alder']]
+    [['seen', 'for', 'pain'], ['Seen', 'for', 'pain']]
     """
     if X.documents is None or not len(X.data):
         return X

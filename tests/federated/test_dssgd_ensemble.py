@@ -38,7 +38,9 @@ class TestPlainTraining:
     """One worker that shares everything trains as the tagger alone does."""
 
     def plain(self, ensemble, X, y, **changed):
-        return DeidTagger(**{**TINY, **changed}, max_epochs=4, random_state=ensemble.estimators_[0].random_state)
+        return DeidTagger(
+            **{**TINY, "augmenter": None, **changed}, max_epochs=4, random_state=ensemble.estimators_[0].random_state
+        )
 
     def test_centralized_is_fit(self):
         X, y, groups = both_prefixes()

@@ -9,6 +9,7 @@ from sklearn_deid import Document, NoteDeidentifier, RuleTagger
 from sklearn_deid.exceptions import DeidError
 from sklearn_deid.review import note_uncertainties, suggest_notes
 from sklearn_deid.sequences import object_rows
+from sklearn_deid.tagging.note_tagger import NoteTagger
 
 UNSURE = {"maybe": 0.5, "perhaps": 0.6, "likely": 0.9, "sure": 1.0}
 
@@ -28,8 +29,8 @@ class Fake:
 class Model:
     batch_size = 2
 
-    def fitted_estimator(self):
-        return Fake()
+    def note_tagger(self):
+        return NoteTagger(Fake(), {})
 
 
 NOTES = ["sure", "maybe", "maybe maybe", "perhaps", "likely perhaps", "", "sure sure maybe", "maybe maybe"]

@@ -245,7 +245,9 @@ def _(folder):
     """It goes on as it would have: the next message is the one it would have sent."""
     server = ParameterServer.load(folder / "exchange" / "server.state")
     state = [server.model, server.version, server.n_refused, server.delivered("plain"), server.delivered("private")]
-    state += [server.counts.tolist(), {k: repr(v) for k, v in dataclasses.asdict(server.limits).items()}]
+    limits = dataclasses.asdict(server.limits)
+    del limits["refuse_replays"], limits["max_gaps"]  # since 0.2.0
+    state += [server.counts.tolist(), {k: repr(v) for k, v in limits.items()}]
     update = server.download(0.4, "plain")
     return said([state, update.indices.tolist()], [*server.parameters, *update.values])
 
@@ -281,7 +283,7 @@ def _(folder):
 def _(folder):
     settings = read_settings(SiteSettings, folder / "federation" / "site.json")
     agreement = read_settings(FederationConfig, folder / "federation" / "kit" / "local" / "federation.json")
-    own = dataclasses.asdict(settings)
+    own = {name: value for name, value in dataclasses.asdict(settings).items() if not name.startswith("patient_")}
     own["half"] = own.pop("upload_dtype") == "float16"  # as the file says it
     return said([own, dataclasses.asdict(agreement)])
 

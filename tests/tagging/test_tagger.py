@@ -202,7 +202,8 @@ class TestTraining:
         split = PredefinedSplit([0 if i in valid else -1 for i in range(len(X))])
         # A rate that is too high to end at the best epoch.
         tagger = DeidTagger(
-            **{**SMALL, "validation_fraction": split, "max_epochs": 8, "lr": 0.3, "gradient_clip": None}
+            **{**SMALL, "validation_fraction": split, "max_epochs": 8, "lr": 0.3, "gradient_clip": None},
+            augmenter=None,
         )
         f1 = [row["valid_f1"] for row in tagger.fit(X, y).history]
         assert f1[-1] < max(f1)

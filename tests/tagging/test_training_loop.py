@@ -12,7 +12,7 @@ from sklearn_deid.tagging.training_loop import SequenceNet
 
 def planned(n_sentences, max_epochs="auto", batch_size=20):
     lengths = np.full(n_sentences, 10)
-    net = SimpleNamespace(max_epochs=max_epochs, batch_size=batch_size, starts_from_tagger_=False)
+    net = SimpleNamespace(max_epochs=max_epochs, batch_size=batch_size, starts_from_tagger_=False, augmenter_=None)
     n_batches = len(LengthBucketSampler(lengths, batch_size, max_rows=batch_size))
     return SequenceNet._planned_epochs(net, SimpleNamespace(unit_lengths=lengths)), n_batches
 

@@ -45,6 +45,7 @@ _NOT_SHARED = {
     "random_state": "'seed' of the agreement sets the first weights, and each site draws its own seed for training",
     "validation_fraction": "all sites train all epochs; a site sets its own validation_fraction",
     "patience": "all sites train all epochs",
+    "warm_start_from": "a folder belongs to one site, and the seed of the agreement sets the first weights",
     "warm_start": "every site continues from its saved state",
     "device": "each site chooses its device",
     "mixed_precision": "the device of each site decides",

@@ -33,7 +33,7 @@ def kit(tmp_path):
     server.save(checkpoint)
     keep_checkpoint(checkpoint)
     for number in range(3):
-        server.upload(update(0.25, number), "a", number)
+        server.upload(update(0.125 * (number + 1), number), "a", number)
     return tmp_path
 
 
