@@ -134,10 +134,10 @@ class NoteTagger:
                 sentences=cut.sentences,
             )
             joined = joined_at_borders(found, starts, ends, cut.sentences, self.borders)
-            joined = asked_spans(joined, text, self.labels)
+            asked = asked_spans(joined, text, self.labels)
             n_tagged = sum(tag != "O" for tag in tags[position:stop])
             problem = None if self.likeness is None else self.likeness.problem(measure(cut, n_tagged))
-            spans.append(joined if problem is None else UnlikeNote(joined, problem))
+            spans.append(asked if problem is None else UnlikeNote(asked, problem))
             position = stop
         return spans
 
