@@ -7,8 +7,7 @@ import hashlib
 import os
 import subprocess
 import sys
-import tracemalloc
-from collections import Counter, deque
+from collections import Counter
 from itertools import combinations, islice
 
 import numpy as np
@@ -16,7 +15,7 @@ import pytest
 
 from sklearn_deid.datasets import iter_clinical_notes, make_clinical_notes
 from sklearn_deid.datasets.notes.builder import NoteBuilder
-from sklearn_deid.text import I2B2_2014, segment
+from sklearn_deid.text import I2B2_2014, Document, segment
 
 FINGERPRINT = """
 import hashlib
@@ -70,28 +69,20 @@ def test_notes_do_not_depend_on_the_hash_seed(hash_seed):
     assert run.stdout.strip() == hashlib.sha256(repr(here).encode()).hexdigest()
 
 
-def peak_of_writing(n_notes, keep):
-    """Largest number of bytes held at once while the last ``keep`` notes are kept, all of them for None."""
+def live_notes():
+    """Number of documents that are in memory. Bytes would also count what other tests of the process leave."""
     gc.collect()
-    tracemalloc.start()
-    try:
-        notes = deque(iter_clinical_notes(n_notes, random_state=0), maxlen=keep)
-        assert keep is not None or len(notes) == n_notes
-        return tracemalloc.get_traced_memory()[1]
-    finally:
-        tracemalloc.stop()
+    return sum(type(thing) is Document for thing in gc.get_objects())
 
 
 def test_the_iterator_gives_the_same_notes_without_holding_them():
     assert list(iter_clinical_notes(9, 4, 0)) == list(make_clinical_notes(9, 4, 0))
 
-    peak_of_writing(80, keep=0)  # fills caches
-    # The least of three: what other tests left may be freed, or grow, in between.
-    streamed, held = (
-        min(peak_of_writing(80, keep) - peak_of_writing(20, keep) for _ in range(3)) for keep in (0, None)
-    )
-    # The plan of all patients grows with their number; the notes must not.
-    assert streamed < held / 3
+    before = live_notes()
+    streamed = [live_notes() for number, _ in enumerate(iter_clinical_notes(40, random_state=0)) if number % 10 == 9]
+    assert max(streamed) - before <= 3  # the note at hand, and the next one
+    held = list(iter_clinical_notes(40, random_state=0))
+    assert live_notes() - before >= len(held)
 
 
 @pytest.mark.parametrize(

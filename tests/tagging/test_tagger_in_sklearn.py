@@ -35,13 +35,13 @@ FAST = {**SMALL, "max_epochs": 2}
 
 
 class TestParameters:
-    def test_get_params_lists_the_constructor_and_three_of_skorch(self, fitted):
+    def test_get_params_lists_the_constructor_and_four_of_skorch(self, fitted):
         import inspect
 
         named = [n for n, p in inspect.signature(DeidTagger.__init__).parameters.items() if p.kind == p.KEYWORD_ONLY]
         for tagger in (DeidTagger(), fitted):
             found = {k for k in tagger.get_params() if not k.startswith("callbacks__")}
-            assert found == {*named, "optimizer", "callbacks", "warm_start"}
+            assert found == {*named, "optimizer", "callbacks", "verbose", "warm_start"}
             assert {k for k in tagger.get_params(deep=False) if not k.startswith("callbacks__")} == {*named}
 
     def test_dunder_parameters_are_listed_and_cloned(self):
