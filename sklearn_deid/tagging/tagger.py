@@ -30,7 +30,7 @@ from .initial_weights import copy_weights
 from .layout_changes import PUNCTUATION, LayoutChanges
 from .marginals import TokenTagger
 from .network import TaggerModule, build_tagger_module
-from .note_augmenter import NoteAugmenter
+from .note_augmenter import NoteAugmenter, default_augmenter
 from .pretrained_encoder import PretrainedEncoder, PretrainedFiles, layer_rates
 from .recall_weight import RecallWeight
 from .splits import hold_out_patients
@@ -122,9 +122,10 @@ class DeidTagger(TokenTagger, SequenceNet):
     augmenter : "auto", NeighborPseudonymizer or another perturbing transformer, or None, default="auto"
         Transformer that perturbs the training sentences anew in each epoch. "auto" means ``NoteAugmenter()`` if the
         network reads words with characters or word vectors, and None if X is a `TokenVectors` or the encoder is a
-        `PretrainedEncoder`. A `NoteAugmenter` leaves most sentences as they are; with another augmenter the network
-        never sees the original sentences. `predict` and `predict_proba` call ``augmenter_.transform`` before they tag
-        sentences. The tagger fits a clone of the augmenter and seeds the clone from the ``random_state`` of the tagger.
+        `PretrainedEncoder`. From 150 batches an epoch on, "auto" changes a third as many sentences and words. A
+        `NoteAugmenter` leaves most sentences as they are; with another augmenter the network never sees the original
+        sentences. `predict` and `predict_proba` call ``augmenter_.transform`` before they tag sentences. The tagger
+        fits a clone of the augmenter and seeds the clone from the ``random_state`` of the tagger.
     class_weight : dict, "balanced" or None, default=None
         Weight of each tag in the loss. Tags that are missing in the dict have weight 1.
     recall_weight : float of at least 1, RecallWeight or None, default=None
@@ -549,7 +550,7 @@ class DeidTagger(TokenTagger, SequenceNet):
         augmenter = self.augmenter
         if isinstance(augmenter, str):
             reads_words = isinstance(X, TokenSequences) and not isinstance(self.encoder, PretrainedEncoder)
-            augmenter = NoteAugmenter() if reads_words else None
+            augmenter = default_augmenter(len(X.data), self.batch_size) if reads_words else None
         # A network that has read no lower case would find less in notes that are read in lower case.
         self.lowers_uniform_casing_ = isinstance(augmenter, NoteAugmenter) and augmenter.lower_case > 0
         if augmenter is None:
