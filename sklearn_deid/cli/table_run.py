@@ -85,6 +85,7 @@ def redact_table(
                 bar.update(1)
             run.write_finished()
             output.finish(table)  # type: ignore[arg-type]
+            run.is_complete = True
     finally:
         run.report()
     return SOME_WITHHELD if run.withheld else DONE
@@ -108,6 +109,7 @@ class _TableRun:
         self.works: deque[_Work] = deque()
         self.places: dict[str, tuple[_Work, int]] = {}
         self.n_done = self.n_skipped = 0
+        self.is_complete = False
         self.withheld: list[tuple[str, str]] = []
         self.unlike: list[DeidError] = []
 
@@ -158,7 +160,10 @@ class _TableRun:
         lines = [f"{self.n_done} texts redacted, {len(self.withheld)} withheld{skipped}."]
         lines += [one_line(f"  withheld: {reason} [{place}]") for place, reason in self.withheld]
         lines += [one_line(f"  unlike the training notes: {error}") for error in self.unlike]
-        lines.append("All other columns or fields were copied unchanged. They are not de-identified.")
+        if self.is_complete:
+            lines.append("All other columns or fields were copied unchanged. They are not de-identified.")
+        else:
+            lines.append("The run has ended early, and the table is not complete.")
         print(*lines, sep="\n", file=sys.stderr)
 
     def _taken(self, place: str) -> tuple[_Work, int]:
