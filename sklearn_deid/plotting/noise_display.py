@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ..embeddings import NoiseStudy
-from .drawing import axes_or_new, line_style
+from .drawing import GRAY, axes_or_new, grid_behind, line_style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -87,13 +87,12 @@ class NoiseStudyDisplay:
             name = "nearest" if rank == 1 else f"among {rank} nearest"
             self.lines_ += drawn.plot(study.scales, study.found[:, i], label=name, markersize=5, linewidth=1.2, **style)
         self.lines_ += drawn.plot(
-            study.scales, study.mean_cosine, "--", color="#555555", label="mean cosine to the original"
+            study.scales, study.mean_cosine, "--", color=GRAY, label="mean cosine to the original"
         )
         drawn.set_xlabel("Standard deviation of the noise in each dimension of a unit vector")
         drawn.set_ylabel(f"Share of originals found (n = {study.n})")
         # With strong noise the mean cosine can be negative.
         drawn.set_ylim(min(-0.03, float(study.mean_cosine.min()) - 0.03), 1.03)
-        drawn.grid(True, color="0.9", linewidth=0.6)
-        drawn.set_axisbelow(True)
+        grid_behind(drawn)
         drawn.legend()
         return self

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ..metrics import PriceCurve
-from .drawing import GRAY, axes_or_new, line_style
+from .drawing import GRAY, axes_or_new, grid_behind, line_style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -95,7 +95,6 @@ class RecallPriceDisplay:
         drawn.set_xlabel("Recall on held-out patients")
         drawn.set_ylabel("Share of tokens")
         drawn.set_ylim(-0.03, 1.03)
-        drawn.grid(True, color="0.9", linewidth=0.6)
-        drawn.set_axisbelow(True)
+        grid_behind(drawn)
         drawn.legend()
         return self

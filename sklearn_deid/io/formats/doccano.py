@@ -19,12 +19,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from ...exceptions import CorpusFormatError
 from ...text import Document, Span
-from ..checking import SourceLocation, check_covered, check_label, check_text, without_traces
-from ..files import read_lines
+from ..checking import SourceLocation, check_covered, check_label
 from ..format import Format, Item
-from ..strict_json import dump_line, dump_meta, parse_json
+from ..json_lines import dump_task, parse_task, read_documents
 from ..utf16_offsets import code_points_before, units_before
 
 _COLUMNS = ("label", "labels", "entities")
@@ -32,15 +30,7 @@ _COLUMNS = ("label", "labels", "entities")
 
 def read(path: Path, encoding: str | None = None) -> Iterator[Item]:
     """Yield the documents of a file. For a broken line the function yields an error and continues."""
-    for number, line in read_lines(path, encoding or "utf-8"):
-        if isinstance(line, CorpusFormatError):
-            yield line
-        elif line.strip():
-            try:
-                item: Item = _parse(SourceLocation(str(path)), line, number, path.stem)
-            except CorpusFormatError as error:
-                item = without_traces(error)
-            yield item
+    return read_documents(path, encoding, _parse)
 
 
 def write(document: Document, lossy: bool = False) -> dict[str, str]:
@@ -56,25 +46,12 @@ def write(document: Document, lossy: bool = False) -> dict[str, str]:
     record: dict[str, Any] = {"doc_id": document.doc_id, "text": text, "label": rows}
     if details:
         record["details"] = details
-    if document.patient_id is not None:
-        record["patient_id"] = document.patient_id
-    if document.meta:
-        dump_meta(document)  # raises if the meta data would come back changed
-        record["meta"] = dict(document.meta)
-    return {".doccano.jsonl": dump_line(record) + "\n"}
+    return {".doccano.jsonl": dump_task(document, record, "meta")}
 
 
-def _parse(place: SourceLocation, line: str, number: int, stem: str) -> Document:
+def _parse(place: SourceLocation, line: str, number: int) -> Document:
     what = f"Line {number}"
-    record = parse_json(place, line, what)
-    if not isinstance(record, dict) or not isinstance(record.get("text"), str):
-        raise place.error(f"{what} must be a JSON object with a 'text'.")
-    doc_id = record.get("doc_id", f"{stem}-{record.get('id', number)}")
-    patient, meta = record.get("patient_id"), record.get("meta", {})
-    if not isinstance(doc_id, str) or not isinstance(patient, str | None) or not isinstance(meta, dict):
-        raise place.error(f"{what}: 'doc_id' and 'patient_id' must be strings, and 'meta' an object.")
-    place = place._replace(doc_id=doc_id)
-    check_text(place, record["text"])
+    place, record, document = parse_task(place, line, number, "meta", id_key="id")
     given = [name for name in _COLUMNS if name in record]
     # A note without a column of spans is no annotated note, and would look like one without PHI.
     if len(given) != 1 or not isinstance(record[given[0]], list):
@@ -83,8 +60,8 @@ def _parse(place: SourceLocation, line: str, number: int, stem: str) -> Document
     known = {tuple(row[:3]): row[3:] for row in details if isinstance(row, list) and _is_detail(row)}
     if not isinstance(details, list) or len(known) < len({tuple(r[:3]) if isinstance(r, list) else 0 for r in details}):
         raise place.error(f"{what}: 'details' must hold lists of start, end, label, category and confidence.")
-    spans = [_span(place, record["text"], row, n, known) for n, row in enumerate(record[given[0]], start=1)]
-    return Document(doc_id, record["text"], tuple(spans), patient, meta)
+    spans = [_span(place, document.text, row, n, known) for n, row in enumerate(record[given[0]], start=1)]
+    return replace(document, spans=tuple(spans))
 
 
 def _is_detail(row: list[Any]) -> bool:

@@ -15,11 +15,11 @@ from pathlib import Path
 from typing import Any
 
 from ..._atomic import new_file
-from ...exceptions import CorpusFormatError
 from ...text import Document, Span
-from ..checking import SourceLocation, check_covered, check_label, check_text, without_traces
-from ..files import decode, read_lines
+from ..checking import SourceLocation, check_covered, check_label, check_text
+from ..files import decode
 from ..format import Format, Item, has_suffix
+from ..json_lines import read_documents
 from ..strict_json import dump_line, dump_meta, parse_json
 
 _KEYS = {"doc_id", "text", "spans", "patient_id", "meta"}
@@ -28,17 +28,7 @@ _SPAN_KEYS = {"start", "end", "label", "text", "category", "confidence"}
 
 def read(path: Path, encoding: str | None = None) -> Iterator[Item]:
     """Yield the documents of a file. For a broken line the function yields an error and continues."""
-    for number, line in read_lines(path, encoding or "utf-8"):
-        if isinstance(line, CorpusFormatError):
-            yield line
-        elif line.strip():
-            # The line is parsed inside of the try block, and the item is yielded outside, because consumers may raise
-            # errors, too.
-            try:
-                item: Item = _parse(SourceLocation(str(path)), line, number)
-            except CorpusFormatError as error:
-                item = without_traces(error)
-            yield item
+    return read_documents(path, encoding, _parse)
 
 
 def write(document: Document, lossy: bool = False) -> dict[str, str]:

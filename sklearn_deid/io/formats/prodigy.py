@@ -14,28 +14,19 @@ Source: Prodigy's documentation, "Annotation interfaces", section "Named entity 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from ...exceptions import CorpusFormatError
 from ...text import Document, Span
-from ..checking import SourceLocation, check_covered, check_label, check_text, without_traces
-from ..files import read_lines
+from ..checking import SourceLocation, check_covered, check_label
 from ..format import Format, Item
-from ..strict_json import dump_line, dump_meta, parse_json
+from ..json_lines import dump_task, parse_task, read_documents
 
 
 def read(path: Path, encoding: str | None = None) -> Iterator[Item]:
     """Yield the documents of a file. For a broken line the function yields an error and continues."""
-    for number, line in read_lines(path, encoding or "utf-8"):
-        if isinstance(line, CorpusFormatError):
-            yield line
-        elif line.strip():
-            try:
-                item: Item = _parse(SourceLocation(str(path)), line, number, path.stem)
-            except CorpusFormatError as error:
-                item = without_traces(error)
-            yield item
+    return read_documents(path, encoding, _parse)
 
 
 def write(document: Document, lossy: bool = False) -> dict[str, str]:
@@ -51,31 +42,19 @@ def write(document: Document, lossy: bool = False) -> dict[str, str]:
         if span.category is not None:
             row["category"] = span.category
         record["spans"].append(row)
-    if document.patient_id is not None:
-        record["patient_id"] = document.patient_id
-    if document.meta:
-        dump_meta(document)  # raises if the meta data would come back changed
-        record["doc_meta"] = dict(document.meta)
-    return {".prodigy.jsonl": dump_line(record) + "\n"}
+    return {".prodigy.jsonl": dump_task(document, record, "doc_meta")}
 
 
-def _parse(place: SourceLocation, line: str, number: int, stem: str) -> Document:
+def _parse(place: SourceLocation, line: str, number: int) -> Document:
     what = f"Line {number}"
-    record = parse_json(place, line, what)
-    if not isinstance(record, dict) or not isinstance(record.get("text"), str):
-        raise place.error(f"{what} must be a JSON object with a 'text'.")
-    doc_id, patient = record.get("doc_id", f"{stem}-{number}"), record.get("patient_id")
-    spans, meta = record.get("spans", []), record.get("doc_meta", {})
-    if not isinstance(doc_id, str) or not isinstance(patient, str | None) or not isinstance(meta, dict):
-        raise place.error(f"{what}: 'doc_id' and 'patient_id' must be strings, and 'doc_meta' an object.")
-    place = place._replace(doc_id=doc_id)
-    check_text(place, record["text"])
+    place, record, document = parse_task(place, line, number, "doc_meta")
     if record.get("answer", "accept") != "accept":
         raise place.error(f"{what}: the answer is not 'accept', so that the spans of this note are not known.")
+    spans = record.get("spans", [])
     if not isinstance(spans, list):
         raise place.error(f"{what}: 'spans' must be a list.")
-    parsed = [_span(place, record["text"], row, f"number {n}") for n, row in enumerate(spans, start=1)]
-    return Document(doc_id, record["text"], tuple(parsed), patient, meta)
+    parsed = [_span(place, document.text, row, f"number {n}") for n, row in enumerate(spans, start=1)]
+    return replace(document, spans=tuple(parsed))
 
 
 def _span(place: SourceLocation, text: str, row: Any, annotation_id: str) -> Span:
