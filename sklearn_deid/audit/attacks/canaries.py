@@ -213,18 +213,13 @@ class CanaryAttack(AuditAttack):
         figures["not planted"] = _summary(_beaten(clean, held_out, others), len(others))
         # Positive control: a model that memorises its training set.
         open_book = self._losses(released, memorise, planted, 1, self._seeds[-2])
-        return AttackResult(
-            self.name,
-            self.threat,
-            self.attacker,
-            self.measure,
+        return self.result(
             Estimate.from_hits(beaten, confidence=self.confidence),
             0.5,
             Estimate.from_hits(_beaten(open_book, planted, others)),
             _POSITIVE_BAR,
             Estimate.from_hits(_beaten(clean, held_out, others), confidence=CONTROL_CONFIDENCE),
             seconds=perf_counter() - started,
-            **self.declared,
             settings={"n_canaries": self.n_canaries, "repeats": self.repeats, "n_candidates": len(others) + 1},
             details=figures,
         )

@@ -174,11 +174,7 @@ class CasingLengthsAttack(AuditAttack):
         furthest, limit = _furthest(beside) if beside else (0.0, 0.0)
         if beside:
             details |= {"furthest casing class, standard errors": furthest, "limit": limit}
-        return AttackResult(
-            self.name,
-            self.threat,
-            self.attacker,
-            self.measure,
+        return self.result(
             found,
             # What is declared open needs no attack, so that it is the guess to which this attack is compared.
             Estimate.exact(found.value),
@@ -186,7 +182,6 @@ class CasingLengthsAttack(AuditAttack):
             _POSITIVE_BAR,
             seconds=perf_counter() - started,
             faults=() if furthest <= limit else (_LEAK.format(furthest, limit),),
-            **self.declared,
             settings={"open_by_declaration": True, "casing_left": released.casing is not None},
             details=details,
         )

@@ -136,15 +136,10 @@ class CertifiedBound(AuditAttack):
         slack = pair_slack(self._knowledge.representer, batches)
         self.bound_ = _of_sentences(distances, self.n_draws, self.n_releases, self.quantile, slack)
         found = self.bound_
-        return AttackResult(
-            self.name,
-            self.threat,
-            self.attacker,
-            self.measure,
+        return self.result(
             found.mean_accuracy,
             0.5,
             seconds=time.perf_counter() - since,
-            **self.declared,
             settings={"n_releases": self.n_releases, "n_draws": self.n_draws, "pairwise": True, "bound": True},
             details={k: v for k, v in found.to_dict().items() if k not in ("mean_accuracy", "n_releases")},
         )

@@ -28,15 +28,4 @@ def check_result(attack: Any, faults: list[str], n_checks: int, **more: Any) -> 
     """
     share = Estimate.exact(min(1.0, len(faults) / max(1, n_checks)))
     settings = {"check": True, **more.pop("settings", {})}
-    return AttackResult(
-        attack.name,
-        attack.threat,
-        attack.attacker,
-        attack.measure,
-        share,
-        0.0,
-        faults=tuple(dict.fromkeys(faults)),
-        settings=settings,
-        **attack.declared,
-        **more,
-    )
+    return attack.result(share, 0.0, faults=tuple(dict.fromkeys(faults)), settings=settings, **more)

@@ -202,19 +202,15 @@ class ContextualAttack(AuditAttack):
         both, groups = self._hits(lattices)
         prior, _ = self._hits([_without_evidence(one) for one in lattices])
         alone = np.concatenate([_hits_of_evidence(one) for one in lattices])
-        return AttackResult(
-            self.name,
-            "pseudonymised text" if in_text else "representation",
-            self.attacker,
-            self.measure,
+        return self.result(
             Estimate.from_hits(both, groups, self.confidence),
             Estimate.from_hits(prior, groups, self.confidence),
             Estimate.from_hits(self._hits(openly)[0]),
             _POSITIVE_BAR,
             seconds=perf_counter() - started,
-            **self.declared,
             settings={"order": 3, "n_candidates": self.n_candidates, "n_sentences": self.n_sentences},
             details=_figures(both, prior, alone, groups, self.confidence),
+            threat="pseudonymised text" if in_text else "representation",
         )
 
     def _hits(self, lattices: Any) -> tuple[np.ndarray, np.ndarray]:

@@ -144,6 +144,19 @@ class AuditAttack:
         """Attack a release and return the results. The attack obtains the data that it needs from the release."""
         raise NotImplementedError
 
+    def result(self: Any, *figures: Any, **other: Any) -> AttackResult:
+        """Return an `AttackResult` with what the attack declares.
+
+        Parameters
+        ----------
+        *figures
+            Arguments of `AttackResult` after ``measure``.
+        **other
+            Further arguments of `AttackResult`. A name, threat, attacker or measure replaces that of the attack.
+        """
+        names = [other.pop(part, getattr(self, part)) for part in ("name", "threat", "attacker", "measure")]
+        return AttackResult(*names, *figures, **self.declared | other)
+
     def skip(self: Any, reason: str) -> AttackResult:
         """Return the result of an attack that was left out."""
         skipped = AttackResult.skipped(self.name, self.threat, self.attacker, self.measure, reason)

@@ -206,11 +206,7 @@ class GradientInversionAttack(AuditAttack):
         # Negative control: newly drawn words are independent of the attacked sentences.
         drawn = rng.integers(len(self._table), size=len(hits))
         blind = np.concatenate(named) == drawn
-        return AttackResult(
-            self.name,
-            self.threat,
-            self.attacker,
-            self.measure,
+        return self.result(
             Estimate.from_hits(hits, owner, self.confidence),
             self._baseline(released.words, owner),
             Estimate.from_hits(open_hits),
@@ -218,7 +214,6 @@ class GradientInversionAttack(AuditAttack):
             Estimate.from_hits(blind, confidence=CONTROL_CONFIDENCE),
             chance=1.0 / len(self._table),
             seconds=perf_counter() - started,
-            **self.declared,
             settings={"n_steps": self.n_steps, "n_starts": self.n_starts},
             details={"sentences": len(named), "named in any order": _in_any_order(named, released.words)},
         )

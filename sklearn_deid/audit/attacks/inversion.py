@@ -209,19 +209,16 @@ class InversionAttack(AuditAttack):
         for name, which in (("seen", seen), ("unseen", ~seen)):
             some = Estimate.from_hits(full[which], groups[which], self.confidence) if which.any() else None
             details[name] = some and _figures(some)
-        return AttackResult(
-            self.name,
-            self.threat,
-            self.attacker,
-            _meaning(measure),
+        return self.result(
             Estimate.from_hits(full, groups, self.confidence),
             max(guesses.values(), key=lambda e: e.value),
             **arms,
             seconds=seconds,
-            **{**self.declared, "phrase": _phrase_of(measure)},
+            phrase=_phrase_of(measure),
             settings={"decoder": self.decoder, "casing": self.casing, "labels": self.labels, "measure": measure}
             | {k: v for k, v in vars(self.settings).items() if k != "kind"},
             details=details | {"n_words": len(self._vocabulary)},
+            measure=_meaning(measure),
         )
 
     def _controls(self, released: ReleasedTokens) -> tuple[Ranks, Ranks]:

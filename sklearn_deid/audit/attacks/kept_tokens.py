@@ -124,11 +124,7 @@ class KeptTokensAttack(AuditAttack):
             if of["tail"] < threshold
         ]
         fault = f"The text shows more words unchanged than the stated mechanism explains ({'; '.join(alarms)})."
-        return AttackResult(
-            self.name,
-            self.threat,
-            self.attacker,
-            self.measure,
+        return self.result(
             Estimate.from_hits(released.kept, released.groups, self.confidence),
             float(chances.mean()),
             # The same comparison where the release is the original text.
@@ -136,7 +132,6 @@ class KeptTokensAttack(AuditAttack):
             _POSITIVE_BAR,
             seconds=perf_counter() - started,
             faults=(fault,) if alarms else (),
-            **self.declared,
             settings={"false_alarm": FALSE_ALARM},
             details={"by label": counts, "share of restored words that is noticed": _noticed(chances, threshold)},
         )

@@ -155,20 +155,16 @@ class LinkageAttack(AuditAttack):
         both = (self._knowledge, released)
         open_hits, _, _ = self._told_apart(_marked(both[0], rng), _marked(both[1], rng), rng)
         blind_hits, blind_pairs, _ = self._told_apart(_shuffled(both[0], rng), _shuffled(both[1], rng), rng)
-        return AttackResult(
-            self.name,
-            "representation" if isinstance(released.X, TokenVectors) else self.threat,
-            self.attacker,
-            self.measure,
+        return self.result(
             Estimate.from_hits(hits, pairs.patients, self.confidence),
             0.5,
             Estimate.from_hits(open_hits),
             _POSITIVE_BAR,
             Estimate.from_hits(blind_hits, blind_pairs.patients, CONTROL_CONFIDENCE),
             seconds=perf_counter() - started,
-            **self.declared,
             settings={"use_casing": self.use_casing, "use_tags": self.use_tags, "n_pairs": self.n_pairs},
             details={"area under the curve": auc, "patients": len(np.unique(pairs.patients)), "pairs": len(pairs)},
+            threat="representation" if isinstance(released.X, TokenVectors) else self.threat,
         )
 
     def _told_apart(

@@ -246,11 +246,7 @@ class LookupAttack(AuditAttack):
             details[other] = {"value": estimate.value, "low": estimate.low, "high": estimate.high}
         if self.casing:
             details["mean_candidates_of_that_casing"] = found.mean_compatible
-        return AttackResult(
-            self.name,
-            self.threat,
-            self.attacker,
-            MEASURES[measure],
+        return self.result(
             found.estimate(measure, self.confidence),
             baseline,
             positive_control=None if positive is None else positive.estimate(measure, self.confidence),
@@ -258,9 +254,10 @@ class LookupAttack(AuditAttack):
             negative_control=None if negative is None else negative.estimate(measure, CONTROL_CONFIDENCE),
             chance=baseline if negative is None else negative.chance(measure),
             seconds=seconds,
-            **{**self.declared, "phrase": self._phrase_of(measure)},
+            phrase=self._phrase_of(measure),
             settings=self._settings(measure),
             details=details,
+            measure=MEASURES[measure],
         )
 
     def _phrase_of(self, measure: str) -> str:

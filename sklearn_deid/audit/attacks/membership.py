@@ -217,11 +217,7 @@ class MembershipAttack(AuditAttack):
         # Negative control: neither half was in the training set, so that no attack can distinguish the halves.
         halves = np.array_split(rng.permutation(outside), 2)
         negative = self._estimate(scores, *_equally_many(halves[0], halves[1], rng), CONTROL_CONFIDENCE)
-        return AttackResult(
-            self.name,
-            self.threat,
-            self.attacker,
-            self.measure,
+        return self.result(
             estimate,
             0.5,
             self._positive(members, inside, outside, rng),
@@ -229,7 +225,6 @@ class MembershipAttack(AuditAttack):
             negative,
             chance=0.5,
             seconds=perf_counter() - started,
-            **self.declared,
             settings={"method": self.method, "n_shadows": self.n_shadows},
             details=_figures(scores[inside], scores[outside], self.confidence),
         )

@@ -115,11 +115,7 @@ class MissedPhiAttack(AuditAttack):
         open_hits = (_picked(*marked) == np.arange(len(released)))[trials]
         groups = released.groups[trials]
         found = Estimate.from_hits(hits, groups, self.confidence)
-        return AttackResult(
-            self.name,
-            self.threat,
-            self.attacker,
-            self.measure,
+        return self.result(
             found,
             Estimate.exact(found.value),
             Estimate.from_hits(open_hits),
@@ -133,7 +129,6 @@ class MissedPhiAttack(AuditAttack):
                 "spans of a note": float(np.mean(list(sizes.values()))),
                 "by label": self._by_label(released.labels[trials], hits, groups),
             },
-            **self.declared,
         )
 
     def _by_label(self, labels: np.ndarray, hits: np.ndarray, groups: np.ndarray) -> dict[str, dict[str, float]]:

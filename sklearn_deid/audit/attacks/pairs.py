@@ -295,16 +295,11 @@ class PairAttack(AuditAttack):
                 "negative_control": on_blind[self.task],
             }
         others = {k: {"value": v.value, "low": v.low, "high": v.high} for k, v in found.items() if k != self.task}
-        return AttackResult(
-            self.name,
-            self.threat,
-            self.attacker,
-            self.measure,
+        return self.result(
             found[self.task],
             0.5,
             **controls,
             seconds=self._seconds + time.perf_counter() - since,
-            **self.declared,
             settings=self._settings(),
             details={"epoch": self._epoch(), **others},
         )

@@ -211,18 +211,13 @@ class ReidentificationAttack(AuditAttack):
         details: dict[str, Any],
         min_positive_control: float,
     ) -> AttackResult:
-        return AttackResult(
-            self.name,
-            self.threat,
-            self.attacker,
-            self.measure,
+        return self.result(
             attack,
             baseline,
             controls[0],
             min_positive_control,
             controls[1],
             seconds=perf_counter() - started,
-            **self.declared,
             settings={"attacker": self.kind, "n_releases": self.n_releases, "n_simulated": self.n_simulated},
             details=details,
         )

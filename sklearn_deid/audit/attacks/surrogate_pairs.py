@@ -137,11 +137,7 @@ class SurrogatePairAttack(AuditAttack):
         blind_hits = _hits((_blind(self._knowledge, rng), *known), (_blind(released, rng), *shown))
         groups = released.groups[shown[0]]
         found = Estimate.from_hits(hits, groups, self.confidence)
-        return AttackResult(
-            self.name,
-            self.threat,
-            self.attacker,
-            self.measure,
+        return self.result(
             found,
             # What is declared open is the guess to which its attack is compared, as for the casing of vectors.
             Estimate.exact(found.value) if self.dates else 0.5,
@@ -156,7 +152,6 @@ class SurrogatePairAttack(AuditAttack):
                 "spans": len(released),
                 "surrogate equals the original": _equal(released),
             },
-            **self.declared,
         )
 
     def _by_label(self, spans: SurrogateSpans, rows: np.ndarray, hits: np.ndarray) -> dict[str, dict[str, float]]:

@@ -138,11 +138,7 @@ class TemplateAttack(AuditAttack):
         seconds = time.perf_counter() - since
         # Both results come from one run, whose duration is reported with the first result.
         return {
-            score: AttackResult(
-                f"template by {score}, vectors that left",
-                self.threat,
-                self.attacker,
-                self.measure,
+            score: self.result(
                 self._share(found, score, released.groups),
                 found.chance,
                 self._share(open_ranks, score, released.groups),
@@ -150,9 +146,9 @@ class TemplateAttack(AuditAttack):
                 Estimate.from_hits(blind_ranks.hits(score), blind_ranks.of(released.groups), CONTROL_CONFIDENCE),
                 blind_ranks.chance,
                 seconds=seconds if score == SCORES[0] else 0.0,
-                **self.declared,
                 settings={"score": score, "n_candidates": self.n_candidates, "measure": "top1"},
                 details={"mean_candidates": found.n_candidates, "top5": float(np.mean(found.hits(score, 5)))},
+                name=f"template by {score}, vectors that left",
             )
             for score in SCORES
         }

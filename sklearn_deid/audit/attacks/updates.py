@@ -339,11 +339,7 @@ class UpdateLeakageAttack(AuditAttack):
         pairs = self._pairs(present, scores.shape[1], rng)
         # Negative control: in random order, the rows of an update are independent of the words that occurred.
         blind = rng.permuted(scores, axis=1)
-        return AttackResult(
-            self.name,
-            self.threat,
-            self.attacker,
-            self.measure,
+        return self.result(
             Estimate.from_hits(_told_apart(scores, pairs, self._frequencies), pairs.group, self.confidence),
             self._baseline(pairs),
             self._positive(present, parts[0].shape, rng),
@@ -351,7 +347,6 @@ class UpdateLeakageAttack(AuditAttack):
             Estimate.from_hits(_told_apart(blind, pairs), pairs.group, CONTROL_CONFIDENCE),
             chance=0.5,
             seconds=perf_counter() - started,
-            **self.declared,
             settings={"kind": self.kind, "against": self.against, "n_pairs": self.n_pairs},
             details=_named(scores, present),
         )
