@@ -20,6 +20,7 @@ import numpy as np
 import torch
 
 from sklearn_deid import Corpus, DeidTagger, NoteDeidentifier, RecallTunedTagger, load, save
+from sklearn_deid.tagging.note_likeness import LANGUAGE, learned_likeness
 from sklearn_deid.text import I2B2_2014
 
 from ..environment import describe
@@ -82,6 +83,8 @@ def calibrated(tagger: DeidTagger) -> tuple[NoteDeidentifier, dict[str, Any]]:
     tuned.fit(data.X, data.y, groups=data.groups)
     final = NoteDeidentifier(tuned, labels="hipaa")
     final.categories_ = dict(I2B2_2014.categories)
+    # A note in another language is unlike. A long note or a table is not: the generated texts are mostly short.
+    final.likeness_ = learned_likeness(Corpus([*phi, *plain]), judged=LANGUAGE)
     return final, figures
 
 

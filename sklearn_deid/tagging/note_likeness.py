@@ -17,6 +17,8 @@ FEATURES = (
     *("capitals", "words in capitals", "digits", "punctuation", "word length", "sentence length"),
     *("letters", "letter pairs", "PHI"),
 )
+#: The figures that tell languages apart and do not depend on the kind of text.
+LANGUAGE = ("letters", "letter pairs")
 # Units (words, tokens or sentences) that pull the figures of a short note to the usual ones.
 _PRIOR = 30.0
 _SHORTEST = 3  # letters of a word whose casing counts
@@ -100,6 +102,8 @@ class NoteLikeness:
         Number of notes that the threshold comes from.
     any_casing : bool
         Whether the casing of notes without mixed casing is not judged.
+    judged : tuple of str
+        The figures that count, of `FEATURES`.
 
     References
     ----------
@@ -113,13 +117,20 @@ class NoteLikeness:
         self._surprise = np.asarray(state["surprise"], dtype=float)
         self.threshold, self.n_notes = float(state["threshold"]), int(state["n_notes"])
         self.any_casing = bool(state["any_casing"])
+        self.judged = tuple(state.get("judged", FEATURES))
 
     def __repr__(self) -> str:
         return f"NoteLikeness(threshold={self.threshold:.3g}, n_notes={self.n_notes})"
 
     @classmethod
     def learn(
-        cls, notes: Sequence[Measured], patients: Sequence[Hashable], *, any_casing: bool = False, seed: int = 0
+        cls,
+        notes: Sequence[Measured],
+        patients: Sequence[Hashable],
+        *,
+        any_casing: bool = False,
+        judged: Sequence[str] = FEATURES,
+        seed: int = 0,
     ) -> NoteLikeness | None:
         """Learn from the training notes; None if fewer than 99 notes remain for the threshold.
 
@@ -131,6 +142,8 @@ class NoteLikeness:
             Patient of each note. No patient is in both parts.
         any_casing : bool, default=False
             Whether the casing of notes without mixed casing is not judged.
+        judged : sequence of str, default=FEATURES
+            The figures that count.
         seed : int, default=0
             Random seed of the parts.
         """
@@ -149,7 +162,7 @@ class NoteLikeness:
             "n_notes": 0,
         }
         state |= dict.fromkeys(("middle", "low", "high"), np.ones(len(FEATURES)))
-        state["any_casing"] = any_casing
+        state |= {"any_casing": any_casing, "judged": judged}
         model = cls(state)
         # shape: (n_notes, n_features)
         figures = np.array([model._figures(note) for note in first])
@@ -169,6 +182,7 @@ class NoteLikeness:
         distance = self._figures(note) - self._middle
         # shape: (n_features,)
         deviations = np.where(distance < 0, -distance / self._low, distance / self._high)
+        deviations[[name not in self.judged for name in FEATURES]] = 0.0
         largest = int(deviations.argmax())
         return float(deviations[largest]), FEATURES[largest]
 
@@ -186,7 +200,8 @@ class NoteLikeness:
         """Numbers for a manifest."""
         names = {"means": self._means, "middle": self._middle, "low": self._low, "high": self._high}
         numbers = {name: array.tolist() for name, array in (*names.items(), ("surprise", self._surprise))}
-        return {**numbers, "threshold": self.threshold, "n_notes": self.n_notes, "any_casing": self.any_casing}
+        other = {"threshold": self.threshold, "n_notes": self.n_notes, "any_casing": self.any_casing}
+        return {**numbers, **other, "judged": list(self.judged)}
 
     @classmethod
     def from_state(cls, state: Any) -> NoteLikeness:
@@ -200,7 +215,8 @@ class NoteLikeness:
         model = cls(state)
         vectors = (model._means, model._middle, model._low, model._high)
         sizes = all(v.shape == (len(FEATURES),) for v in vectors) and model._surprise.shape == (28, 28)
-        if not sizes or not all(np.isfinite(v).all() for v in (*vectors, model._surprise)):
+        is_known = bool(model.judged) and set(model.judged) <= set(FEATURES)
+        if not (sizes and is_known and all(np.isfinite(v).all() for v in (*vectors, model._surprise))):
             raise BundleError("The saved figures of the training notes are damaged.")
         if not ((model._low > 0).all() and (model._high > 0).all() and 0 < model.threshold < math.inf):
             raise BundleError("The saved figures of the training notes are damaged.")
@@ -229,7 +245,7 @@ def _parts(notes: Sequence[Measured], patients: Sequence[Hashable], seed: int) -
 
 
 def learned_likeness(
-    corpus: Sequence[Document], any_casing: bool = False, segmenter: Any = None
+    corpus: Sequence[Document], any_casing: bool = False, segmenter: Any = None, judged: Sequence[str] = FEATURES
 ) -> NoteLikeness | None:
     """Learn from annotated notes, read as notes to tag are read; None with too few notes."""
     if len(corpus) < FEWEST:
@@ -244,4 +260,4 @@ def learned_likeness(
             tagged |= (starts < span.end) & (ends > span.start)
         notes.append(measure(cut, int(tagged.sum())))
     patients = [d.doc_id if d.patient_id is None else d.patient_id for d in corpus]
-    return NoteLikeness.learn(notes, patients, any_casing=any_casing)
+    return NoteLikeness.learn(notes, patients, any_casing=any_casing, judged=judged)

@@ -10,7 +10,7 @@ import pytest
 from sklearn_deid import Corpus, Document, NoteDeidentifier, RuleTagger, Span, load, make_clinical_notes, save
 from sklearn_deid.cli import main
 from sklearn_deid.exceptions import BundleError, DeidError, UnlikeNoteWarning, WithheldWarning
-from sklearn_deid.tagging.note_likeness import ALPHA, FEATURES, NoteLikeness, learned_likeness, measure
+from sklearn_deid.tagging.note_likeness import ALPHA, FEATURES, LANGUAGE, NoteLikeness, learned_likeness, measure
 from sklearn_deid.text import segment
 
 ORDINARY = make_clinical_notes(150, random_state=0)
@@ -124,8 +124,9 @@ def test_it_is_saved_with_the_model_and_checked(fitted, tmp_path, strange):
     note = measure(segment(strange["numbers"]), 0)
     assert loaded.likeness_.score(note) == fitted.likeness_.score(note)
     state = fitted.likeness_.to_state()
+    assert state.pop("judged") == list(FEATURES)
     assert not any(c.isalpha() for c in json.dumps(list(state.values())).replace("true", "").replace("e-", ""))
-    for name, value in (("threshold", 0), ("threshold", math.nan), ("low", [0] * len(FEATURES)), ("middle", [1])):
+    for name, value in (("threshold", 0), ("threshold", math.nan), ("low", [0] * len(FEATURES)), ("middle", [1]), ("judged", ["x"])):
         with pytest.raises(BundleError, match="figures of the training notes are damaged"):
             NoteLikeness.from_state({**state, name: value})
 
@@ -144,6 +145,14 @@ def test_the_command_lists_unlike_notes(fitted, tmp_path, capsys, strange, choic
     report = capsys.readouterr().err
     assert ("unlike the training notes" in report) == (choice != "pass")
     assert strange["bytes"][:8] not in report
+
+
+def test_only_judged_figures_count(strange):
+    judging = learned_likeness(ORDINARY, judged=LANGUAGE)
+    for kind, text in strange.items():
+        unlike = judging.problem(measure(segment(text), 0))
+        # Numbers have no letters, and reversed words have the letters of English in another order.
+        assert (unlike is not None) == (kind in ("reversed", "another script")), kind
 
 
 def test_gold_spans_are_counted_by_token():

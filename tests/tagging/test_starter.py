@@ -6,6 +6,7 @@ from importlib.resources import files
 import pytest
 
 from sklearn_deid import Document, load_model
+from sklearn_deid.exceptions import UnlikeNoteWarning
 from sklearn_deid.tagging import is_safe_harbor
 from sklearn_deid.tagging.warm_start import STARTERS, starter_folder
 
@@ -18,6 +19,15 @@ HIDDEN = ("Amara", "Okafor", "Dayton", "Lindqvist", "Riverside", "March 3", "448
 KEPT = ("stroke", "warfarin 5 mg", "54-year-old", "Ohio", "2015", "teacher", "Seen by")
 # Names of many origins, in sentences of this test.
 NAMES = "Nguyen Thi Hoa|Rajesh Subramanian|Mohammed Al-Sayed|Chidi Okonkwo|Kenji Tanaka|Maria Fernandez|Olga Ivanova"
+
+FOREIGN = (
+    "Der Patient wurde am 3. Mai wegen zunehmender Atemnot aufgenommen. In der Röntgenaufnahme zeigte sich ein Erguss "
+    "auf der rechten Seite, der punktiert wurde. Wir empfehlen die Fortführung der Behandlung für weitere vier Wochen "
+    "und bitten um Überprüfung der Blutwerte. Die Entlassung erfolgte in gutem Zustand nach Hause.",
+    "La paciente acudió a urgencias por dolor torácico de tres días de evolución. La exploración física no mostró "
+    "hallazgos y el electrocardiograma fue normal. Se inició tratamiento con antiagregantes y se solicitó una "
+    "ecocardiografía, que descartó lesiones. Ingresó en cardiología, donde permaneció en observación.",
+)
 
 
 @pytest.fixture(scope="module")
@@ -70,6 +80,13 @@ def test_larger_bias_never_hides_less(model):
     for less, more in zip(hidden, hidden[1:], strict=False):
         assert all(a <= b for a, b in zip(less, more, strict=True))
     assert hidden[0] != hidden[-1]
+
+
+@pytest.mark.parametrize("text", FOREIGN)
+def test_note_in_another_language_is_unlike(model, text):
+    with pytest.warns(UnlikeNoteWarning, match="unlike the training notes of the model"):
+        model.annotate([text])
+    assert model.annotate([TEXT, TEXT.lower(), TEXT.upper()]) is not None
 
 
 def test_wrong_values_are_refused():
