@@ -247,31 +247,29 @@ def locale_words(locale: str) -> LocaleWords:
 
 
 def guess_locale(text: str, default: str = "en") -> str:
-    """Locale most of whose frequent words are in the text. Words that several locales share do not count.
+    """Locale most of whose frequent words are in the text, if there are two different ones.
+
+    Words that several locales share decide nothing. One word alone may be a title or a part of a name, as in "Dr. van
+    Rey", and a single letter an initial.
 
     Parameters
     ----------
     text : str
         Note.
     default : str, default="en"
-        Locale of a text without any of these words.
+        Locale of a text with fewer of these words.
 
     Examples
     --------
-    >>> guess_locale("Der Patient wurde am Montag in die Klinik aufgenommen.")
-    'de'
+    >>> guess_locale("Der Patient wurde am Montag in die Klinik aufgenommen."), guess_locale("Dr. van Rey")
+    ('de', 'en')
     """
-    tokens = Counter(re.findall(r"[^\W\d_]+", text.casefold()))
-    counts = {locale: sum(tokens[word] for word in words) for locale, words in _own_function_words().items()}
-    best = max(counts, key=counts.__getitem__)
-    return best if counts[best] else default
-
-
-@cache
-def _own_function_words() -> dict[str, tuple[str, ...]]:
+    tokens = Counter(re.findall(r"[^\W\d_]{2,}", text.casefold()))
     listed = {locale: locale_words(locale).block("function words") for locale in LOCALES}
     n_locales = Counter(word for words in listed.values() for word in words)
-    return {locale: tuple(word for word in words if n_locales[word] == 1) for locale, words in listed.items()}
+    counts = {code: sum(tokens[word] for word in words if n_locales[word] == 1) for code, words in listed.items()}
+    best = max(counts, key=counts.__getitem__)
+    return best if counts[best] and sum(word in tokens for word in listed[best]) > 1 else default
 
 
 def draw_other(chance: Chance, items: Iterable[str], avoided: frozenset[str]) -> str:

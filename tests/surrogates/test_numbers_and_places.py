@@ -218,6 +218,8 @@ def test_institutions_keep_public_words_only():
         ("De patiënt werd gezien op de poli en is niet ziek.", "nl"),
         ("O doente foi visto na consulta e não tem uma queixa.", "pt"),
         ("12345", "en"),
+        ("Dr. Ruth Weller", "en"),
+        ("Mme A. Weller, table A, a cause", "en"),
     ],
 )
 def test_languages(text, locale):
