@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from functools import cache
 
 from .folding import fold
@@ -18,14 +19,16 @@ _CODE = re.compile(r"[A-Z0-9]{2,8}(?:[-/ ]?[A-Z0-9]{1,6})?")
 _PARTS = re.compile(r"[^\W_]+\.?|[\W_]")
 _SAINTS = ("saint", "sankt", "sint", "st", "san", "sao", "santa")
 _LONGEST_CODE = 5
+# Languages that write a name and a kind of institution as one word, as in Marienkrankenhaus.
+_COMPOUNDING, _SHORTEST_HEAD = ("de", "nl", "nb"), 5
 
 
 class InstitutionSurrogates:
     """Invented institutions for one patient.
 
     A name keeps the public words that tell the kind of institution (Hospital, Clinic, Universidad), as far as the word
-    lists know them, and words such as "of". Its own words become towns or names of people with as many words. The same
-    name with and without public words has the same own part.
+    lists know them, and words such as "of". Its own words become towns or names of people with as many words; a town
+    becomes the patient's surrogate of this town. The same name with and without public words has the same own part.
 
     Parameters
     ----------
@@ -35,18 +38,25 @@ class InstitutionSurrogates:
         Forms of institutions, wards and professions.
     avoided : frozenset of str
         Folded words that no surrogate may be.
+    town : callable
+        Surrogate of a town.
     """
 
-    def __init__(self, chance: PatientChance, words: LocaleWords, avoided: frozenset[str]) -> None:
-        self._chance, self._words, self._avoided = chance, words, avoided
+    def __init__(
+        self, chance: PatientChance, words: LocaleWords, avoided: frozenset[str], town: Callable[[str], str]
+    ) -> None:
+        self._chance, self._words, self._avoided, self._town = chance, words, avoided, town
         self._names = OwnNames(chance, words, avoided)
 
-    def institution(self, text: str, block: str) -> str:
-        """Institution for an institution; ``block`` is ``"hospitals"`` or ``"institutions"``."""
+    def institution(self, text: str) -> str:
+        """Institution for an institution."""
         if _CODE.fullmatch(text) and " " not in text.strip():
             return random_of_form(text, self._chance.again("institution code", text))
-        heads = _all_heads(self._words.block(block)) | self._words.bare("institution abbreviations")
+        forms = (*self._words.block("hospitals"), *self._words.block("institutions"))
+        heads = _all_heads(forms) | self._words.bare("institution abbreviations")
         parts = _PARTS.findall(text)
+        # Where a longer word is in capitals, a short one is no code.
+        may_be_code = not any(part.isupper() and len(part) > _LONGEST_CODE for part in parts)
         kept = [not part[0].isalnum() or self._is_public(part, heads) for part in parts]
         if all(kept):
             return self._all_public(text, parts)
@@ -58,7 +68,9 @@ class InstitutionSurrogates:
                 out.append(parts[i])
                 i += 1
                 continue
-            out.append(self._own_name(parts[i:stop], _word_before(out)))
+            head = self._head_of_compound(parts[stop - 1], heads)
+            run = [*parts[i : stop - 1], parts[stop - 1].removesuffix(head)]
+            out.append(self._own_name(run, _word_before(out), may_be_code) + head)
             i = stop
         return "".join(out)
 
@@ -83,13 +95,23 @@ class InstitutionSurrogates:
         bare = fold(part).rstrip(".")
         return bare in heads or self._names.is_connector(part) or (part[-1] == "." and bare in self._words.titles)
 
-    def _own_name(self, run: list[str], before: str) -> str:
+    def _head_of_compound(self, part: str, heads: frozenset[str]) -> str:
+        """Public word at the end of a word: "krankenhaus" of Marienkrankenhaus; empty if there is none."""
+        if self._words.locale not in _COMPOUNDING:
+            return ""
+        tails = (part[start:] for start in range(2, len(part) - _SHORTEST_HEAD + 1))
+        return next((tail for tail in tails if fold(tail) in heads), "")
+
+    def _own_name(self, run: list[str], before: str, may_be_code: bool) -> str:
         """Name for a run of words: a given name behind "Saint", letters for a code, else a town or a name of people."""
         text = "".join(run)
         if text[-1] == ".":
             return random_of_form(text, self._chance.again("abbreviation", fold(text)))
-        if any(map(str.isdigit, text)) or (_CODE.fullmatch(text) and len(run) == 1 and len(text) <= _LONGEST_CODE):
+        is_code = may_be_code and len(run) == 1 and len(text) <= _LONGEST_CODE and _CODE.fullmatch(text)
+        if any(map(str.isdigit, text)) or is_code:
             return random_of_form(text, self._chance.again("institution code", text))
+        if fold(text) in self._words.folded_towns:
+            return with_case(self._town(text), text)
         chance: KeyedChance = self._chance.again("own name of institution", fold(text))
         if before in _SAINTS and len(run) == 1:
             is_female = before == "santa" or self._words.locale in ("en", "de")

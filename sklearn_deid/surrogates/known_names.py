@@ -24,7 +24,7 @@ class KnownNames:
     4. Capitals without a name are the initials of a known person (JA).
 
     Given names and surnames are compared apart. A word that the patient's notes use in one role only keeps this role
-    where no other name is next to it (Mr. Alder, John).
+    where no other name is next to it (Mr. Alder, John), and where two such words change places (Alder John).
 
     Parameters
     ----------

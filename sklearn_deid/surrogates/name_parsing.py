@@ -137,6 +137,8 @@ def _by_position(names: list[tuple[str, bool]], words: LocaleWords, role_of: Cal
         word, is_behind = names[0]
         known = role_of(fold(word))
         return [known or (GIVEN if words.is_given_name(word) and not is_behind else SURNAME)]
+    if [role_of(fold(word)) for word, _ in names] == [SURNAME, GIVEN]:
+        return [SURNAME, GIVEN]
     if words.locale not in ("es", "pt"):
         n_given = next((i for i, (_, is_behind) in enumerate(names) if is_behind and i), n - 1)
         return [GIVEN] * n_given + [SURNAME] * (n - n_given)

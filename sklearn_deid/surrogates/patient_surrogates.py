@@ -72,7 +72,7 @@ class PatientSurrogates:
         self._words, self._settings = words, settings
         self._people = PersonSurrogates(chance, words, settings.keep_gender, avoided)
         self._places = PlaceSurrogates(chance, words, avoided)
-        self._institutions = InstitutionSurrogates(chance, words, avoided)
+        self._institutions = InstitutionSurrogates(chance, words, avoided, self._places.town)
         self._numbers = NumberSurrogates(chance, words.locale, settings.check_digits)
         self._net = NetSurrogates(chance, words, self._people.names_in)
         years = chance.of("years of age").pick(_OFFSETS) if settings.ages == "shift" else 0
@@ -92,8 +92,7 @@ class PatientSurrogates:
             "region": lambda m: self._places.region(m.text, m.town),
             "country": lambda m: self._places.country(m.text),
             "postcode": lambda m: self._places.postcode(m.text, m.town),
-            "hospital": lambda m: self._institutions.institution(m.text, "hospitals"),
-            "institution": lambda m: self._institutions.institution(m.text, "institutions"),
+            **dict.fromkeys(("hospital", "institution"), lambda m: self._institutions.institution(m.text)),
             "department": lambda m: self._institutions.department(m.text),
             "profession": lambda m: self._institutions.profession(m.text),
             "age": lambda m: self._ages.surrogate(m.text),

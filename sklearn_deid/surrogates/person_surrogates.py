@@ -41,7 +41,10 @@ class PersonSurrogates:
     def learn(self, texts: list[tuple[str, str]]) -> None:
         """Learn the names of a note, as pairs of text and kind, before any of them is replaced."""
         parsed = [(text, kind, self._parse(text, kind)) for text, kind in texts]
-        self.known.learn([parts for _, _, parts in parsed if len(_names(parts)) > 1])
+        # One after the other, and the longest first: "Rey John" has the roles of an earlier "John Rey".
+        for text, kind, parts in sorted(parsed, key=lambda one: -len(_names(one[2]))):
+            if len(_names(parts)) > 1:
+                self.known.learn([self._parse(text, kind)])
         # Parsed again: the longer names may tell the role of a single word.
         alone = [(text, kind) for text, kind, parts in parsed if len(_names(parts)) == 1]
         self.known.learn([self._parse(text, kind) for text, kind in alone])

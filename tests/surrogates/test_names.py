@@ -69,7 +69,7 @@ def test_slips(a, b, is_slip):
 
 def test_forms_of_one_person_have_one_surrogate():
     names = ["Zebediah Quillwick", "Mr. Quillwick", "Z. Quillwick", "QUILLWICK", "Quilwick", "ZQ"]
-    made = people(names=[*names, "Quillwick, Zebediah"])
+    made = people(names=[*names, "Quillwick, Zebediah", "QUILLWICK Zebediah"])
     full = made.surrogate("Zebediah Quillwick", "person")
     given, family = full.split()
     assert made.surrogate("Mr. Quillwick", "person") == f"Mr. {family}"
@@ -77,6 +77,7 @@ def test_forms_of_one_person_have_one_surrogate():
     assert made.surrogate("QUILLWICK", "person") == family.upper()
     assert made.surrogate("Quilwick", "person") == family
     assert made.surrogate("Quillwick, Zebediah", "person") == f"{family}, {given}"
+    assert made.surrogate("QUILLWICK Zebediah", "person") == f"{family.upper()} {given}"
     assert made.surrogate("ZQ", "person") == given[0] + family[0]
     assert made.surrogate("Zebediah", "person") == given
 

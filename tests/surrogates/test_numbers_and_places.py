@@ -170,15 +170,15 @@ def test_names_of_streets_have_as_many_words(text, pattern):
     ],
 )
 def test_names_of_hospitals_have_as_many_words(text, pattern):
-    made = [InstitutionSurrogates(chance(str(i)), locale_words("es"), frozenset()) for i in range(20)]
-    drawn = {one.institution(text, "hospitals") for one in made}
+    made = [InstitutionSurrogates(chance(str(i)), locale_words("es"), frozenset(), str.upper) for i in range(20)]
+    drawn = {one.institution(text) for one in made}
     assert len(drawn) > 5 and all(re.fullmatch(pattern, new) for new in drawn), drawn
 
 
 def test_an_institution_of_public_words_alone_changes():
-    made = InstitutionSurrogates(chance(), locale_words("es"), frozenset())
-    assert re.fullmatch(r"Instituto de Medicina \w+", made.institution("Instituto de Medicina Legal", "institutions"))
-    assert made.institution("Instituto de Medicina Legal", "institutions") != "Instituto de Medicina Legal"
+    made = InstitutionSurrogates(chance(), locale_words("es"), frozenset(), str.upper)
+    assert re.fullmatch(r"Instituto de Medicina \w+", made.institution("Instituto de Medicina Legal"))
+    assert made.institution("Instituto de Medicina Legal") != "Instituto de Medicina Legal"
 
 
 def test_equal_groups_of_digits_stay_equal():
@@ -196,12 +196,29 @@ def test_towns_and_countries_have_as_many_words():
 
 
 def test_institutions_keep_public_words_only():
-    made = InstitutionSurrogates(chance(), locale_words("en"), frozenset())
-    assert re.fullmatch(r"[\w .]+ Community Hospital", made.institution("Quillwick Community Hospital", "hospitals"))
-    bare = made.institution("Quillwick", "hospitals")
-    assert made.institution("Quillwick Community Hospital", "hospitals").startswith(bare)
-    assert re.fullmatch(r"[A-Z]{3}", made.institution("QZX", "hospitals"))
-    assert made.institution("QUILLWICK COMMUNITY HOSPITAL", "hospitals").isupper()
+    made = InstitutionSurrogates(chance(), locale_words("en"), frozenset(), str.upper)
+    assert re.fullmatch(r"[\w .]+ Community Hospital", made.institution("Quillwick Community Hospital"))
+    bare = made.institution("Quillwick")
+    assert made.institution("Quillwick Community Hospital").startswith(bare)
+    assert re.fullmatch(r"[A-Z]{3}", made.institution("QZX"))
+    assert made.institution("QUILLWICK COMMUNITY HOSPITAL").isupper()
+    # Where all words are in capitals, a short one is a name and no code.
+    drawn = [one.institution("QUIX HOSPITAL").split()[0].title() for one in made_of_keys("en")]
+    towns = {part for town in locale_words("en").towns for part in town.name.split()}
+    assert set(drawn) <= {*locale_words("en").surnames, *towns}
+    assert made.institution("Boston Clinic") == "BOSTON Clinic", "a town has the surrogate of the patient's towns"
+
+
+def test_compounds_keep_the_kind_of_institution():
+    for one in made_of_keys("de"):
+        assert re.fullmatch(r"[A-ZÄÖÜ][\w.-]+krankenhaus", one.institution("Quixenkrankenhaus"))
+        assert re.fullmatch(
+            r"\w+-\w+-Universität \w+", one.institution("Quix-Oxtal-Universität Quarn").replace("ß", "s")
+        )
+
+
+def made_of_keys(locale):
+    return [InstitutionSurrogates(chance(str(i)), locale_words(locale), frozenset(), str.upper) for i in range(10)]
     assert re.fullmatch(r"Ward [1-9]", made.department("Ward 7"))
     assert made.profession("beekeeper").islower() or made.profession("beekeeper")[:2].isupper()
 
