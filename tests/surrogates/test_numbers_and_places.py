@@ -207,6 +207,8 @@ def test_institutions_keep_public_words_only():
     towns = {part for town in locale_words("en").towns for part in town.name.split()}
     assert set(drawn) <= {*locale_words("en").surnames, *towns}
     assert made.institution("Boston Clinic") == "BOSTON Clinic", "a town has the surrogate of the patient's towns"
+    assert re.fullmatch(r"Ward [1-9]", made.department("Ward 7"))
+    assert made.profession("beekeeper").islower() or made.profession("beekeeper")[:2].isupper()
 
 
 def test_compounds_keep_the_kind_of_institution():
@@ -219,8 +221,6 @@ def test_compounds_keep_the_kind_of_institution():
 
 def made_of_keys(locale):
     return [InstitutionSurrogates(chance(str(i)), locale_words(locale), frozenset(), str.upper) for i in range(10)]
-    assert re.fullmatch(r"Ward [1-9]", made.department("Ward 7"))
-    assert made.profession("beekeeper").islower() or made.profession("beekeeper")[:2].isupper()
 
 
 @pytest.mark.parametrize(
