@@ -1,11 +1,13 @@
 """Faults planted into releases, and intact releases: what the quick audit names, and how often it raises a false alarm.
 
     python -m benchmarks.planted_faults
-    python -m benchmarks.planted_faults --notes 100 --faults replay half_noise --intact 0
+    python -m benchmarks.planted_faults --releases replay half_noise intact-3
 
 Each fault is planted into the release of generated notes, and must be named by a blocking issue of ``attacks="quick"``.
-Intact releases differ in noise, encoder, scaling, casing and form (estimator, saved folder, exchange), and must have no
-blocking issue. Prints a table, and one JSON object with the seconds and the issues of each audit.
+Intact releases are those of representers, which differ in noise, encoder, scaling, casing and form (estimator, saved
+folder), of pseudonymizers and of word classes. They must have no blocking issue. Finished audits are kept in the file
+of ``--runs``, from which an interrupted benchmark goes on. Prints a table on standard error, and one JSON object with
+the seconds and the issues of each audit.
 
 A fault is a function of a `Scene` and a folder: it returns what is audited and words that an issue must contain. To add
 one, write the function and decorate it with ``@fault``.
@@ -16,11 +18,13 @@ from __future__ import annotations
 import argparse
 import copy
 import json
+import sys
 import tempfile
 import time
 from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 from unittest import mock
@@ -30,16 +34,19 @@ import torch
 
 from sklearn_deid import (
     AdversarialPrivacyAuditor,
+    CusTextPseudonymizer,
     DeidTagger,
     DSSGDEnsemble,
     NeighborPseudonymizer,
     PrivateRepresenter,
+    SurrogatePseudonymizer,
     make_clinical_notes,
     save_representation,
 )
 from sklearn_deid._randomness import release_generator, to_grid
 from sklearn_deid._storage import read_bundle, write_bundle
 from sklearn_deid.federated.tagger_learner import tagger_layout
+from sklearn_deid.representations import WordClassRepresenter
 from sklearn_deid.representations.encoding import encode_sentences
 from sklearn_deid.representations.pair_data import embedding_table
 from sklearn_deid.representations.release_noise import noise_grid, released_grid
@@ -50,6 +57,7 @@ from sklearn_deid.tagging.tagger_data import distinct_words
 from sklearn_deid.text import casing_ids
 
 from .environment import describe
+from .resumable import finish_runs
 
 LIMIT_SECONDS = 180.0
 
@@ -289,8 +297,21 @@ KINDS: tuple[dict[str, Any], ...] = (
 )
 
 
+OTHER_KINDS: tuple[Callable[[str], Any], ...] = (
+    lambda embeddings: NeighborPseudonymizer(embeddings=embeddings, n_neighbors=100),
+    lambda embeddings: CusTextPseudonymizer(embeddings=embeddings),
+    lambda embeddings: SurrogatePseudonymizer(locale="en"),
+    lambda embeddings: SurrogatePseudonymizer(locale="en", ages="shift", keep_gender=False),
+    lambda embeddings: WordClassRepresenter(embeddings=embeddings),
+)
+N_REPRESENTERS = 15
+RELEASES = (*FAULTS, *(f"intact-{i}" for i in range(N_REPRESENTERS + len(OTHER_KINDS))))
+
+
 def intact_release(number: int, scene: Scene, train: Any, options: dict[str, Any], folder: Path) -> Audited:
-    """Release without a fault: of a representer of its kind, as an estimator or as a folder."""
+    """Release without a fault: of a representer of its kind, as an estimator or as a folder, or of another kind."""
+    if number >= N_REPRESENTERS:
+        return Audited(OTHER_KINDS[number - N_REPRESENTERS](options["embeddings"]).fit(*train), scene.notes)
     representer = PrivateRepresenter(**{**options, **KINDS[number % len(KINDS)]}).fit(*train)
     if number % 2 == 0:
         return Audited(representer, scene.notes)
@@ -301,60 +322,87 @@ def intact_release(number: int, scene: Scene, train: Any, options: dict[str, Any
 def parse_arguments(argv: list[str] | None = None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--notes", type=int, default=100, help="generated notes that are released")
-    parser.add_argument("--faults", nargs="*", choices=FAULTS, default=list(FAULTS))
-    parser.add_argument("--intact", type=int, default=20, help="intact releases")
+    parser.add_argument("--releases", nargs="+", dest="arms", choices=RELEASES, default=list(RELEASES), metavar="NAME")
+    parser.add_argument("--attacks", default="quick", help="preset, or names of attacks between commas")
     parser.add_argument("--epochs", type=int, default=5, help="of each representer")
-    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--seeds", type=int, nargs="+", default=[0])
+    parser.add_argument("--jobs", type=int, default=1)
+    parser.add_argument("--runs", default="planted_faults.jsonl", help="file of finished audits")
     return parser.parse_args(argv)
+
+
+@cache
+def notes_of(notes: int, seed: int) -> tuple[Any, Any]:
+    """Sentences of the representers, and sentences that are released."""
+    own = make_clinical_notes(60, random_state=seed + 1).to_sentences()
+    released = make_clinical_notes(notes, random_state=seed).to_sentences()
+    return (own.X, own.y, own.groups), released
+
+
+@cache
+def scene_of(notes: int, epochs: int, seed: int) -> Scene:
+    """What the faults are planted into."""
+    train, released = notes_of(notes, seed)
+    representer = PrivateRepresenter(**options_of(epochs)).fit(*train)
+    ensemble = DSSGDEnsemble(DeidTagger(hidden_size=8), n_workers=3, n_epochs=2, keep_exchange=True)
+    ensemble.fit(released.X, released.y, groups=released.groups)
+    bare = PrivateRepresenter(**options_of(epochs), casing=False).fit(*train)
+    return Scene(representer, released.X, released.y, released.groups, ensemble, bare)
+
+
+def options_of(epochs: int) -> dict[str, Any]:
+    """Parameters of all representers; without a random state, as for a release."""
+    return {"embeddings": "glove-6b-50d", "max_epochs": epochs, "device": "cpu"}
+
+
+def run(arguments: argparse.Namespace, release: str, seed: int) -> dict[str, Any]:
+    """Audit one release."""
+    torch.set_num_threads(1)
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name) / "release"
+        number = 0 if release in FAULTS else int(release.removeprefix("intact-"))
+        if release in FAULTS:
+            audited = FAULTS[release](scene_of(arguments.notes, arguments.epochs, seed), folder)
+        else:
+            train, released = notes_of(arguments.notes, seed)
+            scene = Scene(None, released.X, released.y, released.groups)
+            audited = intact_release(number, scene, train, options_of(arguments.epochs), folder)
+        cpu = time.process_time()
+        attacks = arguments.attacks.split(",") if "," in arguments.attacks else arguments.attacks
+        report, seconds = audit(audited, seed + number, attacks)
+        issues = list(report.blocking_issues)
+    return {
+        "arm": release,
+        "seed": seed,
+        "named": is_named(audited, issues) if release in FAULTS else None,
+        "seconds": round(seconds, 1),
+        "cpu_seconds": round(time.process_time() - cpu, 1),
+        "score": report.score,
+        "issues": issues,
+    }
 
 
 def main(argv: list[str] | None = None) -> None:
     arguments = parse_arguments(argv)
-    torch.set_num_threads(1)
-    rows = []
-    own = make_clinical_notes(60, random_state=arguments.seed + 1).to_sentences()
-    notes = make_clinical_notes(arguments.notes, random_state=arguments.seed).to_sentences()
-    options = {"embeddings": "glove-6b-50d", "max_epochs": arguments.epochs, "device": "cpu"}
-    train = (own.X, own.y, own.groups)
-    representer = PrivateRepresenter(**options).fit(*train)
-    ensemble = DSSGDEnsemble(DeidTagger(hidden_size=8), n_workers=3, n_epochs=2, keep_exchange=True)
-    ensemble.fit(notes.X, notes.y, groups=notes.groups)
-    bare = PrivateRepresenter(**options, casing=False).fit(*train)
-    scene = Scene(representer, notes.X, notes.y, notes.groups, ensemble, bare)
-    with tempfile.TemporaryDirectory() as name:
-        for key in arguments.faults:
-            planted = FAULTS[key](scene, Path(name) / "planted")
-            report, seconds = audit(planted, arguments.seed)
-            rows.append(_row(key, seconds, report, is_named(planted, report.blocking_issues)))
-        for i in range(arguments.intact):
-            one = intact_release(i, scene, train, options, Path(name) / "intact")
-            report, seconds = audit(one, arguments.seed + i)
-            rows.append(_row(f"intact {i}", seconds, report, None))
-    alarms = sum(bool(row["issues"]) for row in rows if row["named"] is None)
-    missed = [row["release"] for row in rows if row["named"] is False]
-    print(
-        json.dumps(
-            {
-                "benchmark": "planted faults",
-                "settings": vars(arguments),
-                "results": rows,
-                "missed": missed,
-                "false_alarms": alarms,
-                "slowest_seconds": max(row["seconds"] for row in rows),
-                "limit_seconds": LIMIT_SECONDS,
-                **describe(),
-            },
-            indent=1,
+    rows = finish_runs(run, arguments, {name: getattr(arguments, name) for name in ("notes", "epochs", "attacks")})
+    rows.sort(key=lambda row: (row["seed"], RELEASES.index(row["arm"])))
+    for row in rows:
+        found = {None: "false alarm" if row["issues"] else "no alarm", True: "named", False: "MISSED"}[row["named"]]
+        print(
+            f"| {row['arm']} | {found} | {row['seconds']:.0f} | {(row['issues'] or [''])[0][:100]} |", file=sys.stderr
         )
-    )
-
-
-def _row(name: str, seconds: float, report: Any, named: bool | None) -> dict[str, Any]:
-    """One row of the result, which is also printed as a line of the table."""
-    issues = list(report.blocking_issues)
-    found = {None: "false alarm" if issues else "no alarm", True: "named", False: "MISSED"}[named]
-    print(f"| {name} | {found} | {seconds:.0f} | {issues[0][:100] if issues else ''} |", flush=True)
-    return {"release": name, "named": named, "seconds": round(seconds, 1), "score": report.score, "issues": issues}
+    result = {
+        "benchmark": "planted_faults",
+        "settings": vars(arguments),
+        "missed": [row["arm"] for row in rows if row["named"] is False],
+        "false_alarms": [row["arm"] for row in rows if row["named"] is None and row["issues"]],
+        "slowest_seconds": max(row["seconds"] for row in rows),
+        "slowest_cpu_seconds": max(row["cpu_seconds"] for row in rows),
+        "limit_seconds": LIMIT_SECONDS,
+        "results": rows,
+        **describe(),
+    }
+    print(json.dumps(result, indent=1))
 
 
 if __name__ == "__main__":

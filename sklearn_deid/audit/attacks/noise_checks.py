@@ -15,6 +15,8 @@ from scipy.stats import beta, binomtest, chi2, kstest, norm
 _LAGS = 32
 _MOST_PAIRED, _MOST_RANKED = 4096, 50_000
 _TAILS = (3.0, 4.0)
+_REACHES = (4.0, 5.0, 6.0, 7.0)
+_LESS = "Some tokens carry less noise than stated, or none."
 
 
 class Check(NamedTuple):
@@ -146,9 +148,9 @@ def _norms(z: np.ndarray) -> Iterator[Check]:
     """Squared lengths of the residuals of single tokens: smallest, largest, and their chi-squared distribution."""
     n, d = z.shape
     squares = np.square(z).sum(axis=1)
-    less, more = "Some tokens carry less noise than stated, or none.", "Some tokens carry more noise than stated."
-    yield Check("smallest residual", float(min(1.0, n * chi2.cdf(squares.min(), d))), less)
-    yield Check("largest residual", float(min(1.0, n * chi2.sf(squares.max(), d))), more)
+    yield Check("smallest residual", float(min(1.0, n * chi2.cdf(squares.min(), d))), _LESS)
+    more = float(min(1.0, n * chi2.sf(squares.max(), d)))
+    yield Check("largest residual", more, "Some tokens carry more noise than stated.")
     fault = "The noise has another size at some tokens than at others."
     yield Check("sizes of tokens", float(kstest(squares, chi2(d).cdf).pvalue), fault)
 
@@ -162,6 +164,46 @@ def _along(z: np.ndarray, means: np.ndarray) -> Iterator[Check]:
         yield Check("along the template", _two_sided(float(np.square(along).sum()), len(along)), fault)
         mean = float(abs(along.sum()) / np.sqrt(len(along)))
         yield Check("mean along the template", float(2.0 * norm.sf(mean)), fault)
+    if z.shape[1] > 1:
+        yield Check("closest direction", p_of_directions(z + means, means), _LESS)
+
+
+def p_of_directions(noisy: np.ndarray, means: np.ndarray) -> float:
+    """Probability that some noisy vector points as closely along its mean as the closest one does, at most.
+
+    Scaling to length 1 hides the length of a noisy vector, and the residual of a vector without noise has a common
+    size. The direction shows it. Along its mean, a noisy vector is a + |mean| for a standard normal number a; the
+    square of the rest is chi-squared with d - 1 degrees of freedom. An angle of at most t therefore needs a large a, or
+    a rest of at most (a + |mean|) tan(t). The sum of both probabilities is computed for some limits of a, and the
+    smallest sum counts: each is an upper bound of the same probability.
+
+    Parameters
+    ----------
+    noisy, means : ndarray of shape (n_tokens, d)
+        Means plus noise, and means, both divided by the standard deviations; d is at least 2. The lengths of the noisy
+        vectors have no effect.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> means = rng.normal(size=(300, 20))
+    >>> noisy = means + rng.normal(size=(300, 20))
+    >>> p_of_directions(noisy, means) > 0.01
+    True
+    >>> noisy[7] = 3.0 * means[7]
+    >>> p_of_directions(noisy, means) < 1e-8
+    True
+    """
+    some = means.any(axis=1)
+    lengths = np.linalg.norm(means[some], axis=1)
+    unit = means[some] / lengths[:, None]
+    along = np.einsum("ij,ij->i", noisy[some], unit)
+    rest = np.square(noisy[some] - along[:, None] * unit).sum(axis=1)
+    # Squared tangents; vectors that point away from their mean have a huge one, and say nothing.
+    tangents = rest / np.maximum(along, 1e-100) ** 2
+    bounds = [norm.sf(a) + chi2.cdf((lengths + a) ** 2 * tangents, means.shape[1] - 1) for a in _REACHES]
+    return float(min(1.0, len(means) * np.min(bounds, initial=1.0)))
 
 
 def _pairs(z: np.ndarray) -> Check:

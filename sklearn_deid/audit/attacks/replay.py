@@ -48,8 +48,9 @@ class ReplayAttack(AuditAttack):
     processes that received the estimator. Equal states stand for forked processes, which begin with equal memories. If
     noise returns, the difference of two releases reveals it, and whoever can make a second release removes it.
 
-    Each comparison tests the correlation of the residuals, at shifts of up to 8 tokens, and searches the most similar
-    two residuals among all pairs of tokens. All comparisons together raise a false alarm with probability .0005.
+    Each comparison tests the correlation of the residuals at shifts of up to 8 tokens, in the same dimensions and
+    between all pairs of dimensions, and searches the most similar two residuals among all pairs of tokens. All
+    comparisons together raise a false alarm with probability .0005.
 
     Parameters
     ----------
@@ -168,17 +169,26 @@ def p_of_shared(one: np.ndarray, other: np.ndarray) -> float:
     >>> one, other = np.random.default_rng(0).standard_normal((2, 500, 6))
     >>> p_of_shared(one, other) > 0.01, p_of_shared(one, np.roll(-one, 3, axis=0)) < 1e-12
     (True, True)
+    >>> p_of_shared(one, one[:, ::-1]) < 1e-12
+    True
     """
     n, found = len(one), []
     for shift in (k for k in _SHIFTS if abs(k) < n):
         first, second = one[max(0, -shift) : n - max(0, shift)], other[max(0, shift) : n - max(0, -shift)]
         # Given the first factor, the sum of products is Gaussian with the sum of squares as its variance.
         total = float((first * second).sum() / np.sqrt(np.square(first).sum() + 1e-300))
-        found.append(float(2.0 * norm.sf(abs(total))))
+        found += [float(2.0 * norm.sf(abs(total))), _p_of_moved_dimensions(first, second)]
     some = slice(None, None, max(1, -(-n // _MOST_PAIRED)))
     cosine, n_pairs = best_pairs(one[some], other[some])
     found.append(p_of_cosine(cosine, n_pairs, one.shape[1]))
     return min(1.0, len(found) * min(found))
+
+
+def _p_of_moved_dimensions(one: np.ndarray, other: np.ndarray) -> float:
+    """The same for noise whose dimensions have changed places: the largest of all d x d correlations."""
+    # Given the first factor, each sum is Gaussian as above.
+    total = one.T @ other / np.sqrt(np.square(one).sum(axis=0) + 1e-300)[:, None]
+    return float(min(1.0, total.size * 2.0 * norm.sf(np.abs(total).max())))
 
 
 def _equal_rows(one: np.ndarray, other: np.ndarray, template: NoiseTemplate) -> bool:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from sklearn_deid.audit.attacks import NoiseAttack, NoiseTemplate, NoisyVectors, RepeatedReleases, ReplayAttack
-from sklearn_deid.audit.attacks.noise_checks import alarms, noise_checks
+from sklearn_deid.audit.attacks.noise_checks import alarms, noise_checks, p_of_directions
 from sklearn_deid.audit.attacks.noise_residuals import released_with, standardised
 
 
@@ -115,9 +115,27 @@ def test_planted_deviations_are_named(unit_norm, drawn, words):
     [(quiet_at_some, "less noise than stated"), (quieter_at_a_tenth, "another size at some tokens")],
 )
 def test_less_noise_at_some_tokens_is_named_where_lengths_are_kept(drawn, words):
-    """Scaling to length 1 hides a part of each residual: so few tokens with less noise are not found there."""
+    """Scaling to length 1 hides a part of each residual: so few tokens of few dimensions are not found there."""
     template, offsets, rng = made(False, n_sentences=200)
     assert words in " ".join(checked(template, offsets, drawn(rng, offsets, 6)).faults)
+
+
+def test_few_tokens_without_noise_are_named_where_lengths_are_hidden():
+    """Their residuals have a common size, but their directions are those of the template."""
+    template, offsets, rng = made(True, n_sentences=400, d=50, size=0.3)
+    eps = rng.standard_normal(template.mean.shape)
+    assert checked(template, offsets, eps).faults == ()
+    eps[[50, 1000]] = 0.0
+    assert checked(template, offsets, eps).faults == ("Some tokens carry less noise than stated, or none.",)
+
+
+def test_probability_of_a_close_direction_is_an_upper_bound():
+    """Of 2,000 releases of 5 tokens, no more have a probability below a level than the level says."""
+    rng = np.random.default_rng(0)
+    means = rng.normal(size=(5, 3)) * 2
+    p = np.array([p_of_directions(means + rng.standard_normal(means.shape), means) for _ in range(2000)])
+    for level in (0.3, 0.05, 0.01):
+        assert (p < level).mean() <= level + 3.5 * np.sqrt(level * (1 - level) / len(p))
 
 
 def test_noise_of_another_shape_and_of_a_word_is_named():
@@ -170,7 +188,8 @@ def test_shared_noise_of_two_releases_is_found_however_it_is_moved(unit_norm):
         return attack.attack(RepeatedReleases(releases, (("a", "b", "Shared."),)))
 
     assert compared(eps[1]).status == "ok"
-    for moved in (eps[0], -eps[0], np.roll(eps[0], 5, axis=0), 0.5 * eps[0] + 0.8 * eps[1]):
+    turned, mixed = eps[0][:, ::-1], eps[0][:, rng.permutation(eps.shape[2])]
+    for moved in (eps[0], -eps[0], np.roll(eps[0], 5, axis=0), 0.5 * eps[0] + 0.8 * eps[1], turned, mixed):
         assert compared(moved).faults == ("Shared.",)
 
 
