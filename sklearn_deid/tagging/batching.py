@@ -7,7 +7,7 @@ enough for fast matrix products.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -89,6 +89,14 @@ class ContextUnits:
         # shape: (n_rows,): place of each row of the units in `order`
         place = np.arange(offsets[-1]) + np.repeat(begin - offsets[:-1], counts)
         return cls(order[place], offsets, place == np.repeat(here, counts))
+
+    def followed_by(self, other: ContextUnits, n_sentences: int) -> ContextUnits:
+        """These units, then those of further sentences, whose numbers begin with ``n_sentences``."""
+        return ContextUnits(
+            np.append(self.rows, other.rows + n_sentences),
+            np.append(self.offsets, self.offsets[-1] + other.offsets[1:]),
+            np.append(self.tagged, other.tagged),
+        )
 
     def sizes(self, lengths: np.ndarray) -> np.ndarray:
         """Number of tokens of each unit, 0 if no sentence of the unit is to be tagged; shape (n_units,)."""
@@ -337,8 +345,8 @@ class LengthBucketSampler(Sampler):
 
     Parameters
     ----------
-    lengths : ndarray of shape (n,)
-        Length of each row. Rows of length 0 are in no batch.
+    lengths : ndarray of shape (n,), or callable
+        Length of each row. Rows of length 0 are in no batch. A callable is asked at every iteration.
     max_cells : int
         Largest number of padded cells (rows times length of the longest row) of a batch.
     max_rows : int
@@ -348,7 +356,11 @@ class LengthBucketSampler(Sampler):
     """
 
     def __init__(
-        self, lengths: np.ndarray, max_cells: int, max_rows: int, rng: np.random.Generator | None = None
+        self,
+        lengths: np.ndarray | Callable[[], np.ndarray],
+        max_cells: int,
+        max_rows: int,
+        rng: np.random.Generator | None = None,
     ) -> None:
         self.lengths, self.max_cells, self.max_rows, self.rng = lengths, max_cells, max_rows, rng
         self._n_batches = len(self._draw(None))
@@ -362,17 +374,18 @@ class LengthBucketSampler(Sampler):
 
     def _draw(self, rng: np.random.Generator | None) -> list[list[int]]:
         # Rows without tokens are never drawn, because the network cannot read an empty sentence.
-        rows = np.flatnonzero(self.lengths)
+        lengths = self.lengths() if callable(self.lengths) else self.lengths
+        rows = np.flatnonzero(lengths)
         pools = [rows]
         if rng is not None and len(rows):
             # Sorting all sentences would fix the composition of the batches: only the sentences of a pool are sorted.
             rows = rng.permutation(rows)
-            pool = np.cumsum(self.lengths[rows]) // (self.max_cells * _POOL_BATCHES)
+            pool = np.cumsum(lengths[rows]) // (self.max_cells * _POOL_BATCHES)
             pools = np.split(rows, np.flatnonzero(np.diff(pool)) + 1)
         batches = [
             rows[batch].tolist()
             for rows in pools
-            for batch in length_buckets(self.lengths[rows], self.max_cells, self.max_rows)
+            for batch in length_buckets(lengths[rows], self.max_cells, self.max_rows)
         ]
         if rng is not None:
             rng.shuffle(batches)

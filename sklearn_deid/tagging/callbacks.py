@@ -100,10 +100,15 @@ class LearningRateDecay(Callback):
         Number of batches until the full rate, limited to a tenth of the whole training.
     share : float, default=1.0
         Factor of all rates, for a training that starts from trained weights.
+    added_epochs : float, default=0.0
+        Size of the altered copies of the whole training, in epochs.
     """
 
-    def __init__(self, n_epochs: int | None, warmup_steps: int = 200, share: float = 1.0) -> None:
+    def __init__(
+        self, n_epochs: int | None, warmup_steps: int = 200, share: float = 1.0, added_epochs: float = 0.0
+    ) -> None:
         self.n_epochs, self.warmup_steps, self.share = n_epochs, warmup_steps, share
+        self.added_epochs = added_epochs
 
     def on_train_begin(self, net: NeuralNet, X: Any = None, y: Any = None, **kwargs: Any) -> None:
         self.base_, self.step_, self.total_ = [g["lr"] for g in net.optimizer_.param_groups], 0, 0
@@ -113,7 +118,7 @@ class LearningRateDecay(Callback):
             return
         if not self.total_:
             # The number of batches differs a little between epochs, so that the rate of the last steps may be zero.
-            self.total_ = self.n_epochs * net.n_training_batches_
+            self.total_ = round((self.n_epochs + self.added_epochs) * net.n_training_batches_)
         warmup = min(self.warmup_steps, self.total_ // 10) or 1
         # The factor rises to 1 during the warm-up and falls to 0 at the end. The smaller of the two lines counts.
         factor = self.share * min((self.step_ + 1) / warmup, max(0.0, 1.0 - self.step_ / self.total_))

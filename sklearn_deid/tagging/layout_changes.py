@@ -1,4 +1,4 @@
-"""Training sentences without their punctuation, joined with the next one, or cut inside of a span."""
+"""Copies of training sentences without their punctuation, and with line breaks at other places."""
 
 from __future__ import annotations
 
@@ -8,46 +8,58 @@ import numpy as np
 
 from ..text import split_tag
 
-PUNCTUATION = frozenset(".,;:")
+# Punctuation that notes lose, and of that the signs that no line break follows.
+PUNCTUATION, _GLUED = frozenset(".,;:-/()"), frozenset("-/(")
 # Tags of the last token before a cut inside of a span, and of the first token after the cut.
 _BEFORE_CUT = {"iob2": {"B": "B", "I": "I"}, "bioes": {"B": "S", "I": "E"}}
 _AFTER_CUT = {"iob2": {"I": "B"}, "bioes": {"I": "B", "E": "S"}}
+# Of a document with other line breaks: the highest share of words that a break follows (lines of 20 columns have a
+# break after every third word), the share of words inside of spans, and the share of breaks that are lost.
+_MOST_BREAKS, _BREAKS_IN_SPANS, _LOST_BREAKS = 0.4, 0.5, 0.3
 
 
 class LayoutChanges:
-    """Draw changed layouts of training sentences, whose number and order stay the same.
+    """Draw changed layouts of sentences, whose words stay the same.
 
-    Notes lose punctuation and break lines inside of names, which moves the borders of sentences. A tagger that was
+    Notes lose punctuation, and break lines inside of names, which moves the borders of sentences. A tagger that was
     trained on whole sentences finds few names in the parts.
 
     Parameters
     ----------
-    punctuation : bool ndarray of shape (n_tokens,)
-        Whether a token of the original data is one of ``. , ; :``.
+    tokens : ndarray of shape (n_tokens,)
+        Tokens of the original data.
     classes : sequence of str
         Tags of the network. A span is only cut if the tags of its parts are among them.
     tag_scheme : {"iob2", "bioes"}
         Tag scheme of ``classes``.
     lost : float
         Probability that a sentence loses its punctuation. A first or last token of a span stays.
-    moved : float
-        Probability that a border between two sentences moves into a span of one of them or, if they have none, behind
-        the first token of the first one, so that the others join the next sentence.
+    breaks : float
+        Probability that the lines of a document end at other places: after more words, inside of spans above all, and
+        no longer after some of its sentences.
     """
 
     def __init__(
-        self, punctuation: np.ndarray, classes: Sequence[str] | np.ndarray, tag_scheme: str, lost: float, moved: float
+        self, tokens: np.ndarray, classes: Sequence[str] | np.ndarray, tag_scheme: str, lost: float, breaks: float
     ) -> None:
-        self.punctuation, self.lost, self.moved = punctuation, lost, moved
+        self.lost, self.breaks = lost, breaks
+        # shape of both: (n_tokens,)
+        self._punctuation = np.array([token in PUNCTUATION for token in tokens], dtype=bool)
+        self._glued = np.array([token in _GLUED for token in tokens], dtype=bool)
+        # shape of the others: (n_classes,); class before and after a cut, -1 if a span cannot be cut here
         self._droppable = np.array([tag[0] in "OI" for tag in classes])
-        # shape of both: (n_classes,): class before and after a cut, -1 if a span cannot be cut here
-        self._starts = {i for i, tag in enumerate(classes) if tag[0] in "OBS"}
+        self._starts = np.array([tag[0] in "OBS" for tag in classes])
         self._before = _mapped(classes, _BEFORE_CUT[tag_scheme])
         self._after = _mapped(classes, _AFTER_CUT[tag_scheme])
 
     def draw(
-        self, index: np.ndarray, offsets: np.ndarray, tags: np.ndarray, rng: np.random.Generator
-    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        self,
+        index: np.ndarray,
+        offsets: np.ndarray,
+        tags: np.ndarray,
+        documents: np.ndarray,
+        rng: np.random.Generator,
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
         """Draw a layout.
 
         Parameters
@@ -58,44 +70,63 @@ class LayoutChanges:
             Borders of the sentences.
         tags : ndarray of shape (n_items,)
             Class of each token.
+        documents : ndarray of shape (n,)
+            Document of each sentence, from 0 on. Borders between two documents stay.
 
         Returns
         -------
         index, offsets, tags : ndarray
-            Arrays of the new layout, with ``n + 1`` offsets.
+            Arrays of the new layout.
+        rows : ndarray
+            Number of the given sentence in which each new sentence begins.
         """
         sentence = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
-        losing = rng.random(len(offsets) - 1) < self.lost
-        droppable = self.punctuation[index] & self._droppable[tags]
-        # No sentence may become empty: the sampler of the batches has read the lengths before the draw.
-        losing &= np.bincount(sentence, ~droppable, minlength=len(losing)) > 0
-        gone = losing[sentence] & droppable
-        kept = np.concatenate(([0], np.cumsum(~gone)))
-        index, offsets, tags = index[~gone], kept[offsets], tags[~gone].copy()
-        last = 0
-        for j in np.flatnonzero(rng.random(len(offsets) - 2) < self.moved) + 1 if len(offsets) > 2 else ():
-            # Neighbouring borders do not both move, so that the sentences stay in order.
-            if j > last + 1 or not last:
-                last = int(j)
-                self._move(last, offsets, tags, rng)
-        return index, offsets, tags
+        kept = ~self._gone(index, sentence, tags, rng)
+        index, sentence, tags = index[kept], sentence[kept], tags[kept].copy()
+        begins = np.diff(sentence, prepend=-1) > 0
+        self._break(begins, index, tags, documents[sentence], rng)
+        starts = np.flatnonzero(begins)
+        return index, np.append(starts, len(index)), tags, sentence[starts]
 
-    def _move(self, border: int, offsets: np.ndarray, tags: np.ndarray, rng: np.random.Generator) -> None:
-        first, stop = int(offsets[border - 1]), int(offsets[border + 1])
-        inside = tags[first:stop]
-        cuts = np.flatnonzero((self._before[inside[:-1]] >= 0) & (self._after[inside[1:]] >= 0)) + 1
-        if not len(cuts):
-            # All tokens but the first join the next sentence, unless this tears a span.
-            if stop - first > 1 and tags[first + 1] in self._starts:
-                offsets[border] = first + 1
+    def _gone(self, index: np.ndarray, sentence: np.ndarray, tags: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+        """Whether a token is lost, shape (n_items,)."""
+        droppable = self._punctuation[index] & self._droppable[tags]
+        return droppable & (rng.random(sentence.max(initial=-1) + 1) < self.lost)[sentence]
+
+    def _break(
+        self, begins: np.ndarray, index: np.ndarray, tags: np.ndarray, document: np.ndarray, rng: np.random.Generator
+    ) -> None:
+        """Change in place which tokens begin a sentence, and the tags on both sides of a cut span."""
+        if not len(index):
             return
-        cut = first + int(cuts[rng.integers(len(cuts))])
-        tags[cut - 1], tags[cut] = self._before[tags[cut - 1]], self._after[tags[cut]]
-        offsets[border] = cut
+        n_documents = int(document.max()) + 1
+        chosen = (rng.random(n_documents) < self.breaks)[document]
+        inside = np.append(False, (self._before[tags[:-1]] >= 0) & (self._after[tags[1:]] >= 0)) & ~self._starts[tags]
+        share = (rng.random(n_documents) * _MOST_BREAKS)[document]
+        in_spans = (rng.random(n_documents) < 0.5)[document]
+        share[inside & in_spans] = _BREAKS_IN_SPANS
+        possible = ~self._punctuation[index] & ~np.append(True, self._glued[index[:-1]])
+        possible &= inside | self._starts[tags]
+        joined = begins & np.append(False, document[1:] == document[:-1]) & (rng.random(len(index)) < _LOST_BREAKS)
+        cut = ~begins & possible & (rng.random(len(index)) < share)
+        begins[chosen & joined] = False
+        cut &= chosen
+        begins[cut] = True
+        cuts = np.flatnonzero(cut & inside)
+        # The class before a cut depends on the class itself only, so that two cuts around one token agree.
+        tags[cuts] = self._after[tags[cuts]]
+        tags[cuts - 1] = self._before[tags[cuts - 1]]
 
 
 def _mapped(classes: Sequence[str] | np.ndarray, prefixes: dict[str, str]) -> np.ndarray:
-    """Class with another prefix and the same label, for each class; -1 if there is none."""
+    """Class with another prefix and the same label, for each class; -1 if there is none.
+
+    A token between two cuts changes its prefix twice, so that a label needs all its prefixes to be cut.
+    """
     number = {tag: i for i, tag in enumerate(classes)}
     parts = [split_tag(tag) for tag in classes]
-    return np.array([number.get(f"{prefixes.get(prefix)}-{label}", -1) for prefix, label in parts])
+    scheme = {*prefixes, *prefixes.values()}
+    whole = {label for _, label in parts if all(f"{prefix}-{label}" in number for prefix in scheme)}
+    return np.array(
+        [number[f"{prefixes[p]}-{label}"] if label in whole and p in prefixes else -1 for p, label in parts]
+    )

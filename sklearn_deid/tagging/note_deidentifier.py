@@ -28,7 +28,8 @@ from ..text import Corpus, Document, Span
 from .note_input import checked_notes
 from .note_likeness import learned_likeness
 from .note_processes import tag_batches
-from .note_segmenter import NoteSegmenter, fitted_segmenter
+from .note_segmenter import fitted_segmenter
+from .note_sentences import NormalizedSegmenter
 from .note_tagger import NoteFailure, NoteTagger, UnlikeNote
 from .safe_harbor import asked_spans
 from .tagger_failure import TaggerFailure
@@ -142,7 +143,7 @@ class NoteDeidentifier(BaseEstimator):
         check_constraints(self)
         corpus = corpus if isinstance(corpus, Corpus) else Corpus(corpus)
         self.segmenter_ = fitted_segmenter(self.segmenter, corpus)
-        data = corpus.to_sentences(segmenter=NoteSegmenter(self.segmenter_))
+        data = corpus.to_sentences(segmenter=NormalizedSegmenter(self.segmenter_))
         estimator = default_tagger(context="block") if self.estimator is None else clone(self.estimator)
         self.estimator_ = estimator.fit(data.X, data.y, **group_parameters(estimator, data.groups))
         any_casing = getattr(self.estimator_, "lowers_uniform_casing_", False)

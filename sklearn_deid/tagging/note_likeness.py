@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from ..exceptions import BundleError
-from ..text import Document, Segmentation, normalize
-from .note_segmenter import NoteSegmenter
+from ..text import Document, Segmentation
+from .note_sentences import NormalizedSegmenter
 
 FEATURES = (
     *("capitals", "words in capitals", "digits", "punctuation", "word length", "sentence length"),
@@ -250,11 +250,10 @@ def learned_likeness(
     """Learn from annotated notes, read as notes to tag are read; None with too few notes."""
     if len(corpus) < FEWEST:
         return None
-    notes, segment = [], NoteSegmenter(segmenter).segment
+    notes, segment = [], NormalizedSegmenter(segmenter).segment
     for document in corpus:
-        reading = normalize(document.text)
-        cut = segment(reading.text)
-        starts, ends = (np.asarray(side) for side in reading.originals(cut.tokens.starts, cut.tokens.ends))
+        cut = segment(document.text)
+        starts, ends = np.asarray(cut.tokens.starts), np.asarray(cut.tokens.ends)
         tagged = np.zeros(len(starts), dtype=bool)
         for span in document.spans:
             tagged |= (starts < span.end) & (ends > span.start)

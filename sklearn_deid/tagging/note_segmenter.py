@@ -6,7 +6,7 @@ from typing import Any
 
 from sklearn.base import clone
 
-from ..text import Corpus, LearnedSegmenter, Segmentation, segment
+from ..text import Corpus, LearnedSegmenter, Segmentation, normalize, segment
 from ..text.segmentation import bounded, check_segmentation
 
 
@@ -40,4 +40,4 @@ def fitted_segmenter(segmenter: Any, corpus: Corpus) -> Any:
         segmenter = LearnedSegmenter() if segmenter == "learned" else NoteSegmenter()
     if not hasattr(segmenter, "fit"):
         return segmenter
-    return clone(segmenter, safe=False).fit([document.text for document in corpus], groups=corpus.groups)
+    return clone(segmenter, safe=False).fit([normalize(d.text).text for d in corpus], groups=corpus.groups)

@@ -8,14 +8,38 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..sequences import TokenSequences
-from ..text import NormalizedText, Segmentation, normalize
+from ..text import Segmentation, Tokens, normalize
 from .note_segmenter import NoteSegmenter
 
 
-class CutNotes(NamedTuple):
-    """Normalised texts, their segmentations, and the sentences of all notes with the numbers of their notes."""
+class NormalizedSegmenter:
+    """Split the normalised text of a note, in training and in tagging alike.
 
-    readings: list[NormalizedText]
+    Parameters
+    ----------
+    segmenter : object with a method ``segment(text)``, optional
+        Splits the normalised text. None means `text.segment`.
+
+    Examples
+    --------
+    >>> cut = NormalizedSegmenter().segment("J&#111;hn left.")
+    >>> cut.tokens.texts, cut.tokens.starts, cut.tokens.ends
+    (['John', 'left', '.'], [0, 10, 14], [9, 14, 15])
+    """
+
+    def __init__(self, segmenter: Any = None) -> None:
+        self._split = NoteSegmenter(segmenter).segment
+
+    def segment(self, text: str) -> Segmentation:
+        """Tokens of the normalised text, with their offsets in the unchanged text; and the sentences."""
+        reading = normalize(text)
+        texts, starts, ends = (cut := self._split(reading.text)).tokens
+        return cut._replace(tokens=Tokens(texts, *reading.originals(starts, ends)))
+
+
+class CutNotes(NamedTuple):
+    """Segmentations of notes, and the sentences of all notes with the numbers of their notes."""
+
     segmented: list[Segmentation]
     X: TokenSequences
 
@@ -33,7 +57,7 @@ def cut_notes(texts: Sequence[str], segmenter: Any = None) -> CutNotes:
     Returns
     -------
     CutNotes
-        For each note its normalised text and its sentences; ``X`` holds the sentences of all notes.
+        For each note its sentences, with offsets in the unchanged note; ``X`` holds the sentences of all notes.
 
     Examples
     --------
@@ -41,10 +65,9 @@ def cut_notes(texts: Sequence[str], segmenter: Any = None) -> CutNotes:
     >>> len(cut.X), cut.X.documents.tolist()
     (2, [0, 0])
     """
-    split = NoteSegmenter(segmenter).segment
-    readings = [normalize(text) for text in texts]
-    segmented = [split(reading.text) for reading in readings]
+    split = NormalizedSegmenter(segmenter).segment
+    segmented = [split(text) for text in texts]
     X = TokenSequences.from_rows(row for cut in segmented for row in cut.rows())
     counts = np.array([len(cut.sentences) for cut in segmented], dtype=np.int64)
     # Each sentence carries the number of its note, for taggers that read a sentence in its context.
-    return CutNotes(readings, segmented, X.with_documents(np.repeat(np.arange(len(texts)), counts)))
+    return CutNotes(segmented, X.with_documents(np.repeat(np.arange(len(texts)), counts)))

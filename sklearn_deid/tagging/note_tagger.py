@@ -117,13 +117,13 @@ class NoteTagger:
     def _spans(self, texts: list[str]) -> list[tuple[Span, ...] | UnlikeNote]:
         """Tag the sentences of all notes at once and return the spans of each note."""
         # The tagger reads the normalised text; its spans are mapped back to the unchanged note.
-        readings, segmented, X = cut_notes(texts, self.segmenter)
+        segmented, X = cut_notes(texts, self.segmenter)
         tags, confidences = flat_tags(self.estimator, X)
         spans: list[tuple[Span, ...] | UnlikeNote] = []
         position = 0
-        for text, reading, cut in zip(texts, readings, segmented, strict=True):
+        for text, cut in zip(texts, segmented, strict=True):
             stop = position + len(cut.tokens.starts)
-            starts, ends = reading.originals(cut.tokens.starts, cut.tokens.ends)
+            _, starts, ends = cut.tokens
             sure = None if confidences is None else confidences[position:stop]
             found = tags_to_spans(
                 tags[position:stop],

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from numbers import Integral, Real
 from typing import Any
 
@@ -27,7 +26,7 @@ from ..sequences import (
 from ..text import convert_tags, repair_tags, split_tag
 from .batching import ContextUnits, SentenceDataset
 from .initial_weights import copy_weights
-from .layout_changes import PUNCTUATION, LayoutChanges
+from .layout_changes import LayoutChanges
 from .marginals import TokenTagger
 from .network import TaggerModule, build_tagger_module
 from .note_augmenter import NoteAugmenter, default_augmenter
@@ -46,6 +45,7 @@ from .strategies import (
     strategy,
 )
 from .tagger_data import (
+    AlteredCopies,
     GrowingFeatures,
     SwappingDataset,
     distinct_words,
@@ -122,8 +122,8 @@ class DeidTagger(TokenTagger, SequenceNet):
     augmenter : "auto", NeighborPseudonymizer or another perturbing transformer, or None, default="auto"
         Transformer that perturbs the training sentences anew in each epoch. "auto" means ``NoteAugmenter()`` if the
         network reads words with characters or word vectors, and None if X is a `TokenVectors` or the encoder is a
-        `PretrainedEncoder`. From 150 batches an epoch on, "auto" changes a third as many sentences and words. A
-        `NoteAugmenter` leaves most sentences as they are; with another augmenter the network never sees the original
+        `PretrainedEncoder`. From 150 batches an epoch on, "auto" means ``NoteAugmenter(copies=0.15)``. A
+        `NoteAugmenter` adds altered copies to the sentences; with another augmenter the network never sees the original
         sentences. `predict` and `predict_proba` call ``augmenter_.transform`` before they tag sentences. The tagger
         fits a clone of the augmenter and seeds the clone from the ``random_state`` of the tagger.
     class_weight : dict, "balanced" or None, default=None
@@ -552,7 +552,9 @@ class DeidTagger(TokenTagger, SequenceNet):
             reads_words = isinstance(X, TokenSequences) and not isinstance(self.encoder, PretrainedEncoder)
             augmenter = default_augmenter(len(X.data), self.batch_size) if reads_words else None
         # A network that has read no lower case would find less in notes that are read in lower case.
-        self.lowers_uniform_casing_ = isinstance(augmenter, NoteAugmenter) and augmenter.lower_case > 0
+        self.lowers_uniform_casing_ = (
+            isinstance(augmenter, NoteAugmenter) and augmenter.copies * augmenter.lower_case > 0
+        )
         if augmenter is None:
             return X
         # The clone leaves the augmenter of the user unfitted.
@@ -596,7 +598,7 @@ class DeidTagger(TokenTagger, SequenceNet):
 
     def _training_data(
         self, X: Any, tags: Any, groups: np.ndarray | None, rows: Any = slice(None), held_out: bool = False
-    ) -> SentenceDataset:
+    ) -> SwappingDataset:
         X, tags, groups = X[rows], tags[rows], None if groups is None else groups[rows]
         unknown = set(tags.data).difference(self.classes_)
         if unknown:
@@ -609,7 +611,7 @@ class DeidTagger(TokenTagger, SequenceNet):
             X = lower_uniform_casing(X)
         if isinstance(self.augmenter_, NoteAugmenter) and not held_out:
             arrays = {**self._arrays(X), "tags": encode_tags(tags, self.classes_), "units": self._units(X)}
-            return SwappingDataset(tags, share, rewritten=self._rewritten(X), layout=self._layout(X), **arrays)
+            return SwappingDataset(tags, share, copies=self._copies(X), **arrays)
         if self.augmenter_ is None:
             return SwappingDataset(
                 tags, share, **self._arrays(X), tags=encode_tags(tags, self.classes_), units=self._units(X)
@@ -621,30 +623,26 @@ class DeidTagger(TokenTagger, SequenceNet):
         arrays = {**self._arrays(seen), "tags": encode_tags(tags, self.classes_), "units": self._units(X)}
         return SwappingDataset(tags, share, redrawn, **arrays)
 
-    def _layout(self, X: TokenSequences) -> LayoutChanges | None:
-        """Changes of the layout of training sentences; None if the encoder reads several sentences as one unit."""
-        if strategy("context", self.context) != "sentence":
-            return None
-        punctuation = np.array([token in PUNCTUATION for token in X.data])
-        augmenter = self.augmenter_
-        return LayoutChanges(
-            punctuation, self.classes_, self.tag_scheme, augmenter.lost_punctuation, augmenter.moved_borders
+    def _copies(self, X: TokenSequences) -> AlteredCopies:
+        """Copies of training sentences in other casings and layouts, and with errors."""
+        augmenter: NoteAugmenter = self.augmenter_
+        layout = LayoutChanges(
+            X.data, self.classes_, self.tag_scheme, augmenter.lost_punctuation, augmenter.line_breaks
         )
+        if self._pretrained is None:
+            arrays: Any = GrowingFeatures(self._features)
+        else:
+            # A pretrained encoder splits words into any number of parts, which do not grow by rows.
+            def arrays(tokens: np.ndarray) -> dict[str, Any]:
+                return self._arrays(TokenSequences(tokens, np.array([0, len(tokens)])))
 
-    def _rewritten(self, X: TokenSequences) -> Callable[[np.ndarray, np.ndarray], dict[str, Any]]:
-        """Function of a `SwappingDataset` that writes the sentences of an epoch in other casings and with errors."""
+        # Alone, each sentence is written in a casing of its own; sentences that are read together are written alike.
         by_sentence = strategy("context", self.context) == "sentence"
-        # A pretrained encoder splits words into any number of parts, which do not grow by rows.
-        table = GrowingFeatures(self._features) if self._pretrained is None else None
 
-        def rewritten(index: np.ndarray, offsets: np.ndarray) -> dict[str, Any]:
-            sentences = TokenSequences(X.data[index], offsets)
-            if not by_sentence:
-                sentences = sentences.with_documents(X.documents)
-            written = self._augmented(sentences, None, None)
-            return self._arrays(written) if table is None else table(written.data)
+        def written(copies: TokenSequences) -> TokenSequences:
+            return self._augmented(TokenSequences(copies.data, copies.offsets) if by_sentence else copies, None, None)
 
-        return rewritten
+        return AlteredCopies(X, augmenter.copies, written, arrays, layout, self._units)
 
     def _tagging_data(self, X: Any) -> tuple[SentenceDataset, Tensor | None]:
         """Sentences to tag, and a table with the encoding of each distinct word (None without word features)."""

@@ -12,7 +12,7 @@ from torch import Tensor
 from ..embeddings import SubwordTable, resolve_embeddings, train_subword_table
 from ..sequences import TokenSequences
 from ..text import casing_ids, character_ids, convert_tags, repair_tags, shape_ids, split_tag
-from .batching import SentenceDataset
+from .batching import ContextUnits, SentenceDataset
 from .layout_changes import LayoutChanges
 from .span_swap import SpanSwapper
 
@@ -97,6 +97,78 @@ class GrowingFeatures:
         return {"words": np.asarray(words, dtype=np.int64), "features": self._features}
 
 
+class AlteredCopies:
+    """Draw altered copies of training sentences, which an epoch reads beside the sentences themselves.
+
+    Parameters
+    ----------
+    X : TokenSequences
+        Training sentences.
+    share : float
+        Share of the documents that are copied in an epoch; of the sentences, if X does not know their documents.
+    written : callable
+        ``written(sentences)`` returns a draw of a `NoteAugmenter`.
+    arrays : callable
+        ``arrays(tokens)`` returns the words and features of a `SentenceDataset`.
+    layout : LayoutChanges
+        Changes of the layout of the copies.
+    units : callable
+        ``units(sentences)`` returns the units that the encoder reads, or None.
+    """
+
+    def __init__(
+        self,
+        X: TokenSequences,
+        share: float,
+        written: Callable[[TokenSequences], TokenSequences],
+        arrays: Callable[[np.ndarray], dict[str, Any]],
+        layout: LayoutChanges,
+        units: Callable[[TokenSequences], ContextUnits | None],
+    ) -> None:
+        self._X, self.share = X, share
+        self._written, self._arrays, self._layout, self._units = written, arrays, layout, units
+        alike = np.arange(len(X)) if X.documents is None else X.documents
+        # shape: (n_sentences,): what is copied or left out as a whole
+        _, self._parts = np.unique(alike, return_inverse=True)
+
+    def draw(
+        self,
+        index: np.ndarray,
+        offsets: np.ndarray,
+        tags: np.ndarray,
+        units: ContextUnits | None,
+        rng: np.random.Generator,
+    ) -> dict[str, Any]:
+        """Arrays of a `SentenceDataset`: the given sentences, then the copies.
+
+        Parameters
+        ----------
+        index, tags : ndarray of shape (n_items,)
+            Number of each token in the original data, and its class.
+        offsets : ndarray of shape (n + 1,)
+            Borders of the sentences.
+        units : ContextUnits or None
+            Units of the given sentences.
+        """
+        copied = (rng.random(self._parts.max(initial=-1) + 1) < self.share)[self._parts]
+        # shape: (n_copied_items,): number of each copied token among the given ones
+        items = np.flatnonzero(np.repeat(copied, np.diff(offsets)))
+        borders = np.append(0, np.cumsum(np.diff(offsets)[copied]))
+        words, borders, copied_tags, rows = self._layout.draw(
+            index[items], borders, tags[items], self._parts[copied], rng
+        )
+        documents = None if self._X.documents is None else self._X.documents[copied][rows]
+        copies = TokenSequences(self._X.data[words], borders).with_documents(documents)
+        tokens = np.concatenate([self._X.data[index], self._written(copies).data])
+        added = self._units(copies)
+        return {
+            "offsets": np.append(offsets, offsets[-1] + borders[1:]),
+            "tags": np.append(tags, copied_tags),
+            "units": units if units is None or added is None else units.followed_by(added, len(offsets) - 1),
+            **self._arrays(tokens),
+        }
+
+
 class SwappingDataset(SentenceDataset):
     """Training sentences with PHI spans that are swapped anew in every epoch (see `SpanSwapper`).
 
@@ -109,11 +181,9 @@ class SwappingDataset(SentenceDataset):
     redrawn : callable, optional
         Function that returns new arrays of words or vectors in every epoch, for the ``augmenter`` of `DeidTagger`.
         Offsets and tags do not change.
-    rewritten : callable, optional
-        ``rewritten(index, offsets)`` returns new arrays of words after the spans were swapped, for a `NoteAugmenter`.
-        A swapped span is then written like its sentence. ``index`` holds the number of each token in the original data.
-    layout : LayoutChanges, optional
-        Changes of the layout after the spans were swapped. Needs ``rewritten``.
+    copies : AlteredCopies, optional
+        Altered copies of the sentences after the spans were swapped, for a `NoteAugmenter`. A swapped span is then
+        written like its sentence.
     **arrays
         Parameters of `SentenceDataset`.
     """
@@ -123,48 +193,51 @@ class SwappingDataset(SentenceDataset):
         legal_tags: TokenSequences,
         share: float,
         redrawn: Callable[[], dict[str, Any]] | None = None,
-        rewritten: Callable[[np.ndarray, np.ndarray], dict[str, Any]] | None = None,
-        layout: LayoutChanges | None = None,
+        copies: AlteredCopies | None = None,
         **arrays: Any,
     ) -> None:
         super().__init__(**arrays)
-        self._redrawn, self._rewritten, self._layout = redrawn, rewritten, layout
-        self._original = (self.offsets, self.words, self.vectors, self.tags)
+        self._redrawn, self._copies = redrawn, copies
+        self.n_copied_epochs = 0
+        self._n_draws = 0
+        self._original = (self.offsets, self.words, self.vectors, self.tags, self.features, self.units)
+        self._first_lengths = self.unit_lengths
         starts, ends, labels = span_ranges(legal_tags)
         self._swapper = SpanSwapper(self.offsets, starts, ends, labels, share) if share and len(starts) else None
 
+    @property
+    def copied_share(self) -> float:
+        """Size of the copies of an epoch, as a share of the sentences."""
+        return 0.0 if self._copies is None else self._copies.share
+
+    def drawn_lengths(self) -> np.ndarray:
+        """Lengths for the sampler of the batches: of the sentences before the first swap, and of the copies."""
+        return np.append(self._first_lengths, self.unit_lengths[len(self._first_lengths) :])
+
     def redraw(self, rng: np.random.Generator) -> None:
-        """Perturb the sentences and swap spans anew. The number and the order of the sentences do not change."""
+        """Perturb the sentences, swap spans and draw copies anew. The given sentences keep their number and order."""
         if self._redrawn is not None:
             arrays = self._redrawn()
-            self.features = arrays.get("features")
-            self.words, self.vectors = arrays.get("words"), arrays.get("vectors")
-            self._original = (self._original[0], self.words, self.vectors, self._original[3])
-        index = np.arange(int(self._original[0][-1]))
-        if self._swapper is not None:
-            index = self._swap(rng)
-        if self._layout is not None:
-            # Each draw starts from the original arrays or from those of the swap.
-            borders, tags = (
-                (self._original[0], self._original[3]) if self._swapper is None else (self.offsets, self.tags)
+            offsets, _, _, tags, _, units = self._original
+            self._original = (
+                *(offsets, arrays.get("words"), arrays.get("vectors")),
+                *(tags, arrays.get("features"), units),
             )
-            assert tags is not None  # training data
-            index, self.offsets, self.tags = self._layout.draw(index, borders, tags, rng)
-            self.lengths = np.diff(self.offsets)
-        if self._rewritten is not None:
-            arrays = self._rewritten(index, self.offsets)
-            self.words, self.features = arrays["words"], arrays["features"]
-
-    def _swap(self, rng: np.random.Generator) -> np.ndarray:
-        assert self._swapper is not None
         # Each draw starts from the original arrays, so that swaps of earlier epochs do not add up.
-        _, words, vectors, tags = self._original
-        index, self.offsets = self._swapper.draw(rng)
-        self.words = None if words is None else words[index]
-        self.vectors = None if vectors is None else vectors[index]
-        self.tags = None if tags is None else tags[index]
+        self.offsets, self.words, self.vectors, self.tags, self.features, self.units = self._original
+        index = np.arange(int(self.offsets[-1]))
+        if self._swapper is not None:
+            index, self.offsets = self._swapper.draw(rng)
+            self.words = None if self.words is None else self.words[index]
+            self.vectors = None if self.vectors is None else self.vectors[index]
+            self.tags = None if self.tags is None else self.tags[index]
+        self._n_draws += 1
+        if self._copies is not None and self._n_draws <= self.n_copied_epochs:
+            assert self.tags is not None  # training data
+            arrays = self._copies.draw(index, self.offsets, self.tags, self.units, rng)
+            self.offsets, self.tags, self.units = arrays["offsets"], arrays["tags"], arrays["units"]
+            self.words, self.features = arrays["words"], arrays["features"]
         self.lengths = np.diff(self.offsets)
-        return index
 
 
 def span_ranges(tags: TokenSequences) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

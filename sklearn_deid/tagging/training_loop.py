@@ -30,6 +30,8 @@ _EPOCHS, _MOST_EPOCHS, _FEWEST_BATCHES = 20, 100, 2000
 # With a `NoteAugmenter`, the network must also learn what other casings and errors look like. 200 generated notes, seed
 # 0: strict F1 92.9 with 2,000 batches, 94.4 with 3,000, 93.9 with 2,000 and no augmenter (docs/architecture.md).
 _FEWEST_AUGMENTED = 3000
+# Share of the epochs that read altered copies. The last epochs, with small learning rates, read the notes as they are.
+_COPIED_EPOCHS = 0.8
 # A training that starts from a public tagger: fewer epochs, and a share of the learning rate.
 _EPOCHS_FROM_TAGGER, _RATE_FROM_TAGGER = 20, 0.3
 
@@ -74,7 +76,8 @@ class SequenceNet(SkorchEstimator):
         """Batches of sentences of similar length. Training shuffles the batches anew in each epoch."""
         rng = self._rng if training else None
         cells = self.batch_size if training else max(self.batch_size, _TAGGING_CELLS)
-        sampler = LengthBucketSampler(dataset.unit_lengths, cells, max_rows=cells, rng=rng)
+        lengths = dataset.drawn_lengths if isinstance(dataset, SwappingDataset) else dataset.unit_lengths
+        sampler = LengthBucketSampler(lengths, cells, max_rows=cells, rng=rng)
         if training:
             self.n_training_batches_ = len(sampler)
         pin = resolve_device(self.device).type == "cuda"
@@ -132,7 +135,7 @@ class SequenceNet(SkorchEstimator):
 
     # ---- methods that `fit` and `predict` call
 
-    def _train(self, train: SentenceDataset, valid: SentenceDataset | None, epochs: int | None = None) -> None:
+    def _train(self, train: SwappingDataset, valid: SentenceDataset | None, epochs: int | None = None) -> None:
         """Run the training loop of skorch. Ctrl-C ends the loop and keeps the current weights.
 
         Without ``epochs``, the training has ``max_epochs`` epochs with a falling learning rate. With ``epochs``, the
@@ -145,7 +148,11 @@ class SequenceNet(SkorchEstimator):
         if decay is not None:
             decay.share = _RATE_FROM_TAGGER if self.starts_from_tagger_ else 1.0
             decay.n_epochs = None if epochs else self._planned_epochs(train)
+        # A single epoch of `partial_fit` is not the end of a training.
+        train.n_copied_epochs = epochs or round(_COPIED_EPOCHS * self._planned_epochs(train))
         epochs = epochs or self._planned_epochs(train)
+        if decay is not None:
+            decay.added_epochs = train.copied_share * train.n_copied_epochs
         self.notify("on_train_begin", X=train, y=None)
         self._stops_if_diverged = True
         try:
@@ -169,16 +176,16 @@ class SequenceNet(SkorchEstimator):
             f"{self.lr:g}; 3e-3 is usual{clip}."
         )
 
-    def _planned_epochs(self, train: SentenceDataset) -> int:
+    def _planned_epochs(self, train: SwappingDataset) -> int:
         """Number of epochs of a whole training."""
         if self.max_epochs != "auto":
             return self.max_epochs
         if self.starts_from_tagger_:
             return _EPOCHS_FROM_TAGGER
         n_batches = len(LengthBucketSampler(train.unit_lengths, self.batch_size, max_rows=self.batch_size))
-        # -(-a // b) is the quotient, rounded up.
         fewest = _FEWEST_AUGMENTED if isinstance(self.augmenter_, NoteAugmenter) else _FEWEST_BATCHES
-        return max(_EPOCHS, min(_MOST_EPOCHS, -(-fewest // n_batches)))
+        batches = n_batches * (1 + _COPIED_EPOCHS * train.copied_share)
+        return max(_EPOCHS, min(_MOST_EPOCHS, math.ceil(fewest / batches)))
 
     def _outputs(
         self, dataset: SentenceDataset, table: Tensor | None = None

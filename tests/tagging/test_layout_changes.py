@@ -1,4 +1,4 @@
-"""Changed layouts keep the tokens, the number of sentences and legal tags, and lose nothing but punctuation."""
+"""Changed layouts keep the words, the order of the sentences and legal tags, and lose nothing but punctuation."""
 
 import numpy as np
 import pytest
@@ -10,59 +10,73 @@ TOKENS = np.array("Seen by Alder , Birch , Ltd . on 3 May : . Mr Oak . well".spl
 IOB2 = "O O B-N I-N I-N I-N I-N I-N O B-D I-D O O O B-N O O".split()
 BIOES = "O O B-N I-N I-N I-N I-N E-N O B-D E-D O O O S-N O O".split()
 OFFSETS = np.array([0, 8, 12, 13, 16, 17])
+DOCUMENTS = np.array([0, 0, 0, 1, 1])
+SCHEMES = [(IOB2, "iob2"), (BIOES, "bioes")]
 
 
-def drawn(tags, scheme, seed, lost=0.0, moved=0.0):
-    classes = (
-        ["O", *sorted({"S-N", "S-D", "B-D", *tags} - {"O"})] if scheme == "bioes" else ["O", "B-D", "B-N", "I-D", "I-N"]
-    )
-    punctuation = np.array([token in ".,;:" for token in TOKENS])
+def drawn(tags, scheme, seed, lost=0.0, breaks=0.0, classes=None):
+    classes = classes or ["O", *(f"{prefix}-{label}" for label in "DN" for prefix in ("BI", "BIES")[scheme == "bioes"])]
     numbers = np.array([classes.index(tag) for tag in tags])
-    changes = LayoutChanges(punctuation, classes, scheme, lost, moved)
-    index, offsets, new = changes.draw(np.arange(len(TOKENS)), OFFSETS, numbers, np.random.default_rng(seed))
+    changes = LayoutChanges(TOKENS, classes, scheme, lost, breaks)
+    rng = np.random.default_rng(seed)
+    index, offsets, new, rows = changes.draw(np.arange(len(TOKENS)), OFFSETS, numbers, DOCUMENTS, rng)
     assert numbers.tolist() == [classes.index(tag) for tag in tags]  # the original stays
+    assert len(rows) == len(offsets) - 1
+    # Every sentence begins in the row that is named.
+    assert (np.searchsorted(OFFSETS, index[offsets[:-1]], side="right") - 1 == rows).all()
     return TOKENS[index].tolist(), offsets, [classes[i] for i in new]
 
 
-def rows(tags, offsets):
+def sentences(tags, offsets):
     return [tags[a:b] for a, b in zip(offsets[:-1], offsets[1:], strict=True)]
 
 
-@pytest.mark.parametrize(("tags", "scheme"), [(IOB2, "iob2"), (BIOES, "bioes")])
+@pytest.mark.parametrize(("tags", "scheme"), SCHEMES)
 @pytest.mark.parametrize("seed", range(20))
 def test_borders_move_and_tags_stay_legal(tags, scheme, seed):
-    tokens, offsets, new = drawn(tags, scheme, seed, moved=0.7)
+    tokens, offsets, new = drawn(tags, scheme, seed, breaks=1.0)
     assert tokens == TOKENS.tolist()
-    assert len(offsets) == len(OFFSETS)
     assert (np.diff(offsets) > 0).all()
+    assert 13 in offsets, "the border of two documents stays"
     # The same tokens are PHI, of the same label.
     assert [tag[1:] for tag in new] == [tag[1:] for tag in tags]
-    for row in rows(new, offsets):
+    for row in sentences(new, offsets):
         assert row[0][0] in "OBS"
         assert row[-1][0] in ("OBI" if scheme == "iob2" else "OES")
-        if scheme == "iob2":
-            assert repair_tags(row) == row
+        inside = [left[0] + right[0] for left, right in zip(row, row[1:], strict=False)]
+        legal = {"OO", "OB", "BI", "IO", "II", "BO", "IB", "BB"}
+        legal = legal if scheme == "iob2" else {"OO", "OB", "OS", "BI", "BE", "II", "IE", "EO", "EB", "ES", "SO", "SB"}
+        assert {*inside} <= legal
+        assert scheme == "bioes" or repair_tags(row) == row
 
 
-def test_some_spans_are_cut_and_some_sentences_join():
-    draws = [drawn(IOB2, "iob2", seed, moved=0.7) for seed in range(20)]
-    cut = [offsets for _, offsets, new in draws if new.count("B-N") > IOB2.count("B-N")]
-    assert 0 < len(cut) < 20
-    assert any(4 < offsets[1] < 8 for offsets in cut)
-    assert any(offsets[3] == 13 and offsets[4] == 14 for _, offsets, _ in draws)  # "Mr | Oak . well"
+@pytest.mark.parametrize(("tags", "scheme"), SCHEMES)
+def test_spans_are_cut_sentences_are_joined_and_no_line_begins_with_punctuation(tags, scheme):
+    draws = [drawn(tags, scheme, seed, breaks=1.0) for seed in range(40)]
+    starts = {int(start) for _, offsets, _ in draws for start in offsets[:-1]}
+    assert {0, 4, 6, 10, 13, 14} <= starts, "Birch, Ltd, May, Mr and Oak begin lines"
+    added = starts - set(OFFSETS.tolist())
+    assert all(TOKENS[start] not in ".,;:" for start in added)
+    assert any(8 not in offsets for _, offsets, _ in draws)
+    # Two cuts around one word.
+    assert any({4, 6} <= set(offsets.tolist()) for _, offsets, _ in draws)
 
 
-@pytest.mark.parametrize(("tags", "scheme"), [(IOB2, "iob2"), (BIOES, "bioes")])
-def test_punctuation_is_lost_apart_from_whole_sentences_and_ends_of_spans(tags, scheme):
+def test_a_span_whose_parts_would_have_an_unknown_tag_is_not_cut():
+    classes = ["O", "B-D", "E-D", "B-N", "I-N", "E-N", "S-N"]
+    draws = [drawn(BIOES, "bioes", seed, breaks=1.0, classes=classes) for seed in range(40)]
+    assert all(10 not in offsets for _, offsets, _ in draws), "there is no S-D"
+    assert any(4 in offsets for _, offsets, _ in draws)
+
+
+@pytest.mark.parametrize(("tags", "scheme"), SCHEMES)
+def test_punctuation_is_lost_apart_from_the_ends_of_spans(tags, scheme):
     tokens, offsets, new = drawn(tags, scheme, 0, lost=1.0)
-    kept = "Seen by Alder Birch Ltd on 3 May . Mr Oak well" if scheme == "iob2" else None
-    if kept is not None:
-        assert tokens == kept.split()
-    else:
-        assert tokens == "Seen by Alder Birch Ltd . on 3 May . Mr Oak well".split()  # "." ends the span
-    assert len(offsets) == len(OFFSETS)
+    last = " . " if scheme == "bioes" else " "  # "." ends the span
+    assert tokens == f"Seen by Alder Birch Ltd{last}on 3 May Mr Oak well".split()
+    # The sentence of one full stop is gone.
+    assert len(offsets) == len(OFFSETS) - 1
     assert offsets[-1] == len(tokens) == len(new)
-    assert (np.diff(offsets) > 0).all()
 
 
 def test_nothing_changes_without_shares():

@@ -8,6 +8,7 @@ from sklearn_deid import DeidTagger, TokenSequences, load, save
 from sklearn_deid.exceptions import SequenceError
 from sklearn_deid.sequences import TokenVectors
 from sklearn_deid.tagging import NoteAugmenter
+from sklearn_deid.tagging.note_augmenter import default_augmenter
 
 from .conftest import SMALL, make_sentences
 
@@ -110,7 +111,7 @@ def test_by_default_words_are_augmented_and_vectors_are_not():
 
 @pytest.mark.parametrize("tag_scheme", ["iob2", "bioes"])
 def test_a_swapped_span_is_written_like_its_sentence(tag_scheme):
-    """What the network reads in each epoch: all words in capitals, in as many sentences as before."""
+    """What the network reads beside the sentences: copies of all of them in capitals, in the first 80 % of epochs."""
     rows, tags, groups = make_sentences(30)
     upper = {token.upper() for row in rows for token in row}
     seen = []
@@ -120,10 +121,27 @@ def test_a_swapped_span_is_written_like_its_sentence(tag_scheme):
             seen.append(super().sample(X))
             return seen[-1]
 
-    settings = {**SMALL, "max_epochs": 3, "span_swap": 1.0, "tag_scheme": tag_scheme}
-    augmenter = Recorder(**{**OFF, "capitals": 1, "lost_punctuation": 0.5, "moved_borders": 0.5})
+    settings = {**SMALL, "max_epochs": 5, "span_swap": 1.0, "tag_scheme": tag_scheme}
+    augmenter = Recorder(**{**OFF, "copies": 1, "capitals": 1, "lost_punctuation": 0.5, "line_breaks": 0})
     DeidTagger(**settings, augmenter=augmenter).fit(rows, tags, groups=groups)
-    assert len(seen) == 3
+    assert len(seen) == 4
     assert all(set(epoch.data) <= upper for epoch in seen)
-    assert all(len(epoch) == len(rows) and (np.diff(epoch.offsets) > 0).all() for epoch in seen)
+    assert all(len(epoch) <= len(rows) and (np.diff(epoch.offsets) > 0).all() for epoch in seen)
     assert seen[0].tolist() != seen[1].tolist()
+
+
+def test_with_many_notes_fewer_are_copied():
+    assert default_augmenter(149 * 900, 900).copies == NoteAugmenter().copies
+    assert default_augmenter(150 * 900, 900).copies < NoteAugmenter().copies
+
+
+def test_without_copies_a_tagger_trains_as_without_augmenter():
+    rows, tags, groups = make_sentences(20)
+    settings = {**SMALL, "max_epochs": 3, "span_swap": 0.5}
+    # The augmenter draws its seed from the stream of the tagger.
+    first = DeidTagger(**settings, augmenter=NoteAugmenter(copies=0)).fit(rows, tags, groups=groups)
+    second = DeidTagger(**settings, augmenter=NoteAugmenter(copies=0, lower_case=0)).fit(rows, tags, groups=groups)
+    assert not first.lowers_uniform_casing_
+    assert [len(epoch) for epoch in first.history[:, "batches"]] == [len(e) for e in second.history[:, "batches"]]
+    proba = (np.concatenate(tagger.predict_proba(rows)) for tagger in (first, second))
+    np.testing.assert_array_equal(*proba)

@@ -14,7 +14,7 @@ def planned(n_sentences, max_epochs="auto", batch_size=20):
     lengths = np.full(n_sentences, 10)
     net = SimpleNamespace(max_epochs=max_epochs, batch_size=batch_size, starts_from_tagger_=False, augmenter_=None)
     n_batches = len(LengthBucketSampler(lengths, batch_size, max_rows=batch_size))
-    return SequenceNet._planned_epochs(net, SimpleNamespace(unit_lengths=lengths)), n_batches
+    return SequenceNet._planned_epochs(net, SimpleNamespace(unit_lengths=lengths, copied_share=0.0)), n_batches
 
 
 @pytest.mark.parametrize("n_sentences", [1, 30, 70, 199, 500, 2000])
