@@ -5,7 +5,8 @@
 DATA is the folder that holds ``meddocan/`` (or is given by SKLEARN_DEID_DATA); without it only the generated notes are
 measured. Rules were written with other notes in view: MEDDOCAN's training split, and generated notes of another seed.
 That they were written for these two formats at all is not undone by that. Precision, recall and F1 are those of typed
-spans of tokens; "relabelled" counts a find under whatever label. Prints one JSON object.
+spans of tokens; "relabelled" counts a find under whatever label. With ``--languages``, `find_phi` reads the raw notes
+of every corpus of DATA instead. Prints one JSON object.
 """
 
 from __future__ import annotations
@@ -16,14 +17,17 @@ import os
 import sys
 import time
 import warnings
+from pathlib import Path
 from typing import Any
 
 import torch
 
 from sklearn_deid import DeidTagger, HybridTagger, RuleTagger, fetch_meddocan, make_clinical_notes
 from sklearn_deid.exceptions import AlignmentWarning
+from sklearn_deid.io import read_corpus
 from sklearn_deid.metrics import phi_f1_score, phi_precision_score, phi_recall_score
-from sklearn_deid.text import SentenceData
+from sklearn_deid.tagging.rules import LANGUAGES, find_phi, note_languages
+from sklearn_deid.text import Corpus, SentenceData
 
 from .environment import describe
 
@@ -36,6 +40,7 @@ def parse_arguments(argv: list[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--train-notes", type=int, default=100, help="notes the small tagger is trained on")
     parser.add_argument("--epochs", type=int, default=8)
     parser.add_argument("--seeds", type=int, nargs="+", default=[0])
+    parser.add_argument("--languages", action="store_true", help="only find_phi on the corpora of DATA")
     parser.add_argument("--threads", type=int, default=torch.get_num_threads())
     return parser.parse_args(argv)
 
@@ -105,9 +110,48 @@ def measure(language: str, train: SentenceData, test: SentenceData, arguments: a
     return result
 
 
+def on_text(corpus: Corpus, language: Any) -> dict[str, Any]:
+    """Precision and borders of `find_phi` on raw notes, whatever the labels, and the annotated spans that it hides."""
+    n_found = n_right = n_exact = n_gold = n_hidden = 0
+    for note in corpus:
+        found = find_phi(note.text, language=language)
+        borders = {(span.start, span.end) for span in note.spans}
+        covered = {i for span in found for i in range(span.start, span.end)}
+        n_found += len(found)
+        n_exact += sum((span.start, span.end) in borders for span in found)
+        n_right += sum(any(span.start < end and start < span.end for start, end in borders) for span in found)
+        n_gold += len(note.spans)
+        n_hidden += sum(
+            all(i in covered for i in range(span.start, span.end) if note.text[i].isalnum()) for span in note.spans
+        )
+    precision, exact = (round(n / max(1, n_found), 4) for n in (n_right, n_exact))
+    return {"found": n_found, "precision": precision, "exact": exact, "hidden": round(n_hidden / max(1, n_gold), 4)}
+
+
+def in_languages(data: Path) -> dict[str, Any]:
+    """Rules of the language of each note, of English and Spanish, and of all languages, on each corpus of a folder."""
+    corpora = {path.parent.name: read_corpus(path, format="jsonl") for path in sorted(data.glob("*/dev.jsonl"))}
+    if (data / "meddocan").is_dir():
+        corpora["meddocan-dev"] = fetch_meddocan("dev", data_home=data, download_if_missing=False)
+    results: dict[str, Any] = {}
+    for name, corpus in corpora.items():
+        guessed = [note_languages(note.text) for note in corpus]
+        results[name] = {
+            mode: on_text(corpus, value) for mode, value in (("auto", "auto"), ("en and es", None), ("all", LANGUAGES))
+        }
+        results[name]["languages"] = {
+            language: sum(g == (language,) for g in guessed) for language in LANGUAGES if (language,) in guessed
+        }
+    return results
+
+
 def main(argv: list[str] | None = None) -> None:
     arguments = parse_arguments(argv)
     torch.set_num_threads(arguments.threads)
+    if arguments.languages:
+        results = in_languages(Path(arguments.data))
+        print(json.dumps({"benchmark": "rules in languages", "results": results, **describe()}, indent=1))
+        return
     results = {
         name: measure(language, train, test, arguments) for name, (language, train, test) in corpora(arguments).items()
     }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -15,15 +15,24 @@ from ..exceptions import SequenceError
 from ..sequences import TokenSequences, check_sequences, check_tags, object_rows
 from ..text import Span, labels_of, normalize, spans_to_tags
 from .marginals import TokenTagger
-from .rules import LABEL_MAPS, Rule, find_phi, infer_label_map, rebuild_sentence, rule_label_map, select_rules
+from .rules import (
+    LABEL_MAPS,
+    LANGUAGES,
+    Rule,
+    find_phi,
+    infer_label_map,
+    note_languages,
+    rebuild_sentence,
+    rule_label_map,
+    select_rules,
+)
 
 
 class RuleTagger(TokenTagger, BaseEstimator):
     """Tag e-mail addresses, phone numbers, dates, ages and identifiers with rules.
 
-    The rules find identifiers in English and Spanish notes that have a fixed form or follow a keyword such as "MRN".
-    The rules find no names and no places. Combine the rules with a trained tagger (`HybridTagger`), or use the rules as
-    a baseline.
+    The rules find identifiers that have a fixed form or follow a keyword such as "MRN". The rules find no names and no
+    places. Combine the rules with a trained tagger (`HybridTagger`), or use the rules as a baseline.
 
     The estimator rebuilds the text of each sentence from its tokens and matches the rules on the rebuilt text. The
     rebuilt text has no line ends, no runs of spaces, and no spaces after full stops and around dashes, and a rule sees
@@ -36,8 +45,10 @@ class RuleTagger(TokenTagger, BaseEstimator):
     recognizers : sequence of str or None, default=None
         Names of the rule groups to use: "email", "url", "ip", "phone" (includes fax), "id", "ssn", "date", "age",
         "age-over-89", "zip". None means all groups except "age-over-89", which is a part of "age".
-    language : {"en", "es"} or None, default=None
-        Language of the rules. None means both languages.
+    language : {"en", "es", "de", "fr", "nb", "it", "pt", "nl", "auto"} or None, default=None
+        Language of the rules. None means English and Spanish. "auto" is the language of each note
+        (`tagging.rules.note_languages`), and needs the document of each sentence: `Corpus.to_sentences` and
+        `NoteDeidentifier` provide the documents.
     label_scheme : {"auto", "i2b2-2014", "meddocan", "binary"} or mapping, default="auto"
         Names of the labels. "auto" takes the first of these schemes that contains all labels of y, and i2b2 2014 if y
         is None. A mapping gives the label of each kind of identifier (`tagging.rules.KINDS`). Kinds that are missing in
@@ -65,7 +76,7 @@ class RuleTagger(TokenTagger, BaseEstimator):
 
     _parameter_constraints: dict[str, list] = {
         "recognizers": ["array-like", set, None],
-        "language": [StrOptions({"en", "es"}), None],
+        "language": [StrOptions({*LANGUAGES, "auto"}), None],
         "label_scheme": [StrOptions({"auto", *LABEL_MAPS}), Mapping],
     }
 
@@ -96,7 +107,7 @@ class RuleTagger(TokenTagger, BaseEstimator):
             If a name in ``recognizers`` is unknown, or no scheme contains all labels of y.
         """
         check_constraints(self)
-        self._rules: tuple[Rule, ...] = select_rules(self.recognizers, self.language)
+        self._rules: tuple[Rule, ...] = select_rules(self.recognizers, self._languages())
         labels: set[str] = set()
         if y is not None:
             labels = {label for row in check_tags(y, check_sequences(X)) for _, _, label in labels_of(row)}
@@ -123,7 +134,7 @@ class RuleTagger(TokenTagger, BaseEstimator):
         Raises
         ------
         SequenceError
-            If X holds vectors instead of tokens.
+            If X holds vectors instead of tokens, or if ``language="auto"`` and X does not know its documents.
         """
         check_is_fitted(self)
         sentences = check_sequences(X)
@@ -133,7 +144,11 @@ class RuleTagger(TokenTagger, BaseEstimator):
                 "tokens: "
                 "HybridTagger(RuleTagger(), pipeline)."
             )
-        return object_rows(self._tags(row) for row in sentences)
+        if self.language != "auto":
+            return object_rows(self._tags(row, self._rules) for row in sentences)
+        return object_rows(
+            self._tags(row, rules) for row, rules in zip(sentences, self._rules_of(sentences), strict=True)
+        )
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
@@ -141,14 +156,30 @@ class RuleTagger(TokenTagger, BaseEstimator):
         tags.target_tags.required = False
         return tags
 
-    def _tags(self, tokens: list[str]) -> list[str]:
+    def _languages(self) -> Any:
+        return LANGUAGES if self.language == "auto" else self.language
+
+    def _rules_of(self, sentences: Any) -> Iterator[tuple[Rule, ...]]:
+        """Rules of the language of the document of each sentence."""
+        if sentences.documents is None:
+            raise SequenceError(
+                "RuleTagger(language='auto') needs the document of each sentence. Take X from Corpus.to_sentences(), "
+                "or name the language."
+            )
+        words: dict[Any, list[str]] = {}
+        for document, row in zip(sentences.documents, sentences, strict=True):
+            words.setdefault(document, []).extend(row)
+        rules = {d: select_rules(self.recognizers, note_languages(" ".join(row))) for d, row in words.items()}
+        return (rules[document] for document in sentences.documents)
+
+    def _tags(self, tokens: list[str], rules: tuple[Rule, ...]) -> list[str]:
         # A dash of any length joins the tokens beside it, as a hyphen does.
         usual = [token if token.isascii() else normalize(token, layout=False).text or token for token in tokens]
         # The rules are patterns over characters, so that the tokens are joined to a text first.
         sentence = rebuild_sentence(usual)
         spans = [
             Span(span.start, span.end, label)
-            for span in find_phi(sentence.text, rules=self._rules)
+            for span in find_phi(sentence.text, rules=rules)
             if (label := self.label_map_[span.label]) is not None
         ]
         return spans_to_tags(spans, sentence.starts, sentence.ends)[0] if spans else ["O"] * len(tokens)

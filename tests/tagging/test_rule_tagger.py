@@ -9,7 +9,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import Pipeline
 
-from sklearn_deid import Document, NoteDeidentifier, RuleTagger, make_clinical_notes
+from sklearn_deid import Corpus, Document, NoteDeidentifier, RuleTagger, make_clinical_notes
 from sklearn_deid.exceptions import SequenceError
 from sklearn_deid.text import is_allowed, tokenize
 
@@ -82,12 +82,25 @@ def test_lists_and_order_do_not_matter():
     assert_rows_equal(tagger.predict(X[::-1])[::-1], tagger.predict(np.array(X, dtype=object)))
 
 
+def test_the_language_of_each_note():
+    """The same sentence has a date in a German note, and none in an English one."""
+    german, english = "Der Patient ist wohl. Seit 3. Mai 2019.", "The patient is well. Seit 3. Mai 2019."
+    data = Corpus([Document("de", german), Document("en", english)]).to_sentences()
+    tags = RuleTagger(["date"], language="auto").fit(data.X).predict(data.X)
+    dated = {doc for doc, row in zip(data.doc_ids, tags, strict=True) if "B-DATE" in row}
+    assert dated == {"de"}
+
+
 class TestErrors:
+    def test_the_language_of_a_note_needs_the_note(self):
+        with pytest.raises(SequenceError, match="needs the document of each sentence"):
+            RuleTagger(language="auto").fit(X).predict(X)
+
     def test_parameters(self):
         with pytest.raises(ValueError, match="Got 'name' instead"):
             RuleTagger(["name"]).fit(X)
         with pytest.raises(ValueError, match="'language' parameter of RuleTagger must be"):
-            RuleTagger(language="de").fit(X)
+            RuleTagger(language="sv").fit(X)
         with pytest.raises(ValueError, match="'label_scheme' parameter of RuleTagger must be"):
             RuleTagger(label_scheme="mine").fit(X)
         with pytest.raises(ValueError, match="belong to none of the schemes"):

@@ -1,6 +1,15 @@
 """Rules that find PHI with a fixed form, such as dates, phone numbers and identifiers."""
 
-from .finding import DEFAULT_RECOGNIZERS, LANGUAGES, RECOGNIZERS, RULES, RuleSpan, find_phi, select_rules
+from .finding import (
+    DEFAULT_RECOGNIZERS,
+    LANGUAGES,
+    RECOGNIZERS,
+    RULES,
+    RuleSpan,
+    find_phi,
+    note_languages,
+    select_rules,
+)
 from .label_maps import KINDS, LABEL_MAPS, infer_label_map, rule_label_map
 from .rule import Rule
 from .sentence_text import SentenceText, rebuild_sentence
@@ -17,6 +26,7 @@ __all__ = [
     "SentenceText",
     "find_phi",
     "infer_label_map",
+    "note_languages",
     "rebuild_sentence",
     "rule_label_map",
     "select_rules",

@@ -72,6 +72,40 @@ _CHILD = (
 )
 
 
+# Words before an age, between a person and an age, behind an age, and behind the number of years of a person.
+_AGES = {
+    "de": (r"alter(?:\svon)?", r"von|mit", r"j[äa]e?hrig\w{0,2}|j\.(?=\s?[A-Z])|jahre\salt", "jahren?|j"),
+    "fr": (r"[âa]g[ée]e?s?(?:\sde)?|[âa]ge", "de", r"ans\sd'[âa]ge", "ans?"),
+    "nb": ("alder|aldersgruppe", "på|med", r"år(?:ig\w?|ing\w{0,2}|\sgam\w{2,3})", "år"),
+    "it": (r"et[àa](?:\sdi)?|di\sanni|anni", "di", r"anni\sdi\set[àa]|enne", "anni"),
+    "pt": (r"idade(?:\sde)?", "de|com", r"anos\sde\sidade", "anos"),
+    "nl": (r"leeftijd(?:\svan)?", "van", r"jarige?|jaar\soud", "jaar"),
+}
+_PERSONS = {
+    "de": "patient(?:in)?|pat|mann|frau|herr|junge|mädchen",
+    "fr": "patiente?|homme|femme|monsieur|madame|garçon|fille|enfant",
+    "nb": "pasient(?:en)?|mann|kvinne|gutt|jente",
+    "it": "paziente|uomo|donna|signora?|bambin[oa]",
+    "pt": "doente|paciente|utente|homem|mulher|senhora?|menin[oa]|rapaz|rapariga",
+    "nl": "patiënte?|man|vrouw|heer|mevrouw|jongen|meisje",
+}
+
+
+def _ages_of(language: str) -> tuple[Rule, ...]:
+    """Rules for ages of a language. The span is the number."""
+    named, between, behind, years = _AGES[language]
+    number = r"(?P<phi>\d{1,3})"
+    return (
+        _age(f"age-named-{language}", rf"\b(?i:{named})[\s:]{{1,3}}{number}(?![\d/%]|[.,-]\d)", language, priority=2),
+        _age(f"age-behind-{language}", rf"{_FREE}{number}[\s-]{{0,3}}(?i:{behind})(?!\w)", language),
+        _age(
+            f"age-of-person-{language}",
+            rf"\b(?i:{_PERSONS[language]})\.?,?\s(?:(?i:{between})\s)?\(?{number}\s?(?i:{years})(?!\w)",
+            language,
+        ),
+    )
+
+
 _ALL = (
     _age("age-years-old", rf"{_FREE}(?P<phi>\d{{1,3}}){_YEARS_OLD}", "en"),
     _age(
@@ -98,6 +132,7 @@ _ALL = (
         needs="aAeE",
     ),
     _age("edad-adulta", rf"\b(?i:de|tiene|con)\s(?P<phi>\d{{2,3}}\s{{1,2}}(?i:años)\b){_NO_DURATION}", "es", _grown_up),
+    *(rule for language in _AGES for rule in _ages_of(language)),
 )
 AGE_RULES = (
     *_ALL,

@@ -1,11 +1,13 @@
-"""Rules for dates in digits and with names of months, in English and Spanish."""
+"""Rules for dates in digits and with names of months."""
 
 from __future__ import annotations
 
 import re
+from functools import partial
 from typing import Any
 
-from .rule import Rule
+from ...surrogates.locale_words import locale_words
+from .rule import LANGUAGES, Rule
 
 _FREE = r"(?<!\d)(?<!\d[-./])"
 _END = r"(?!\d)(?![-/]\d)"
@@ -22,7 +24,7 @@ _CLEAR_MONTH = "(?:January|February|July|September|October|November|December)"
 _WEEKDAY = "(?:Monday|Tuesday|Wednesday|Thursday|Friday|Saturday|Sunday)"
 _MES = "(?i:enero|febrero|marzo|abril|mayo|junio|julio|agosto|septiembre|setiembre|octubre|noviembre|diciembre)"
 # Units after a number: in "of 2000 ml" the number is an amount and not a year.
-_NO_UNIT = r"(?!\s?(?:m[lLg]|mcg|cc|kcal|cal|units?|U|g|kg|cm|mm|cel|/|%))"
+_NO_UNIT = r"(?!\s?(?:m[lLg]|mcg|µg|cc|kcal|cal|[kK]?J|units?|U|UI|I\.?E|Einheiten|enheter|g|kg|cm|mm|cel|/|%))"
 
 
 def _is_day_and_month(a: int, b: int) -> bool:
@@ -55,7 +57,79 @@ def _day_length(text: str) -> int:
 
 
 def _date(name: str, pattern: str, *languages: str, **more: Any) -> Rule:
-    return Rule(name, "date", "DATE", pattern, languages or ("en", "es"), **more)
+    return Rule(name, "date", "DATE", pattern, languages or LANGUAGES, **more)
+
+
+# Words before a year, and words before a day and a month in digits.
+_BEFORE_YEAR = {
+    "de": "seit|im jahre?|jahr|anfang|mitte|ende|in|von|bis|um|ab",
+    "fr": "en|depuis|année|fin|début|mi",
+    "nb": "i|siden|fra|til|år|ca",
+    "it": "nel|dal|del|anno|fino al|inizio|fine",
+    "pt": "em|desde|ano|até|fim de|início de",
+    "nl": "in|sinds|sedert|van|tot|jaar|begin|eind|medio",
+}
+_BEFORE_DAY = {"de": "am|vom|bis|zum|seit|ab|den", "nb": "den|fra|til|siden"}
+_WORD = r"[^\W\d_]{3,10}(?![^\W\d_])"
+
+
+def _named_month_length(text: str, language: str) -> int:
+    """Length of a date with the name of a month; 0 for other words, and for an abbreviation without a year."""
+    words, days = re.findall(r"[^\W\d_]{3,10}", text), re.findall(r"(?<!\d)\d{1,2}(?!\d)", text)
+    if any(not 1 <= int(day) <= 31 for day in days[:1]):
+        return 0
+    names = locale_words(language)
+    known = [word for word in words if names.month_number(_plain(word)) is not None]
+    # "3 set" and "2 out" are not dates, "3 set 2019" and "2 out." are.
+    is_short = not any(len(word) > 4 or word.lower() in map(str.lower, names.block("months")) for word in known)
+    is_sure = not is_short or re.search(r"\d{4}|-\d{2}\Z", text) is not None or text.endswith(".")
+    return len(text) * (bool(known) and is_sure)
+
+
+def _plain(word: str) -> str:
+    """Name of a month in the usual spelling: Austrian names, and letters written without their signs."""
+    word = word.lower().replace("ae", "ä")
+    return {"jänner": "januar", "feber": "februar"}.get(word, word)
+
+
+def _in_words(language: str) -> tuple[Rule, ...]:
+    """Rules for dates with the name of a month, and for years and days after words of a language.
+
+    Names of months come from the word lists of surrogates, which `measure` reads with the first date.
+    """
+    measure = partial(_named_month_length, language=language)
+    before = _BEFORE_YEAR[language].replace(" ", r"\s")
+    return (
+        _date(
+            f"date-day-month-{language}",
+            rf"{_FREE}{_DAY}(?:[.º°]|\x1f?(?:er|º)\b)?(?:\s(?:de|di|van)\s|[\s.-]{{0,2}}){_WORD}\.?"
+            rf"(?:(?:\s(?:de|del)\s|[\s,.-]{{0,2}}){_YEAR}(?!\d)|-\d{{2}}(?![\d:-]))?",
+            language,
+            measure=measure,
+        ),
+        _date(
+            f"date-month-year-{language}",
+            rf"(?<![^\W_]){_WORD}\.?(?:\s(?:de|del|van)\s|[\s,./-]{{1,2}}){_YEAR}(?!\d)",
+            language,
+            measure=measure,
+        ),
+        _date(
+            f"date-year-{language}",
+            rf"\b(?i:{before})\s(?P<phi>{_YEAR})(?!\d)(?![-./:,]\d){_NO_UNIT}",
+            language,
+            priority=0,
+        ),
+        *(
+            _date(
+                f"date-day-and-month-in-figures-{language}",
+                rf"\b(?i:{_BEFORE_DAY[language]})\s(?P<phi>\d{{1,2}}\.\s?\d{{1,2}}\.)(?!\s?\d)",
+                language,
+                measure=_numeric_length,
+                keeps_stop=True,
+            )
+            for _ in range(language in _BEFORE_DAY)
+        ),
+    )
 
 
 DATE_RULES = (
@@ -114,4 +188,5 @@ DATE_RULES = (
         "es",
         priority=0,
     ),
+    *(rule for language in _BEFORE_YEAR for rule in _in_words(language)),
 )

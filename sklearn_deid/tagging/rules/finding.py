@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from ...surrogates.locale_words import guess_locale
 from ...text import Span, normalize
 from .ages import AGE_RULES
 from .dates import DATE_RULES
@@ -12,13 +13,14 @@ from .net_addresses import NET_RULES
 from .phones import PHONE_RULES
 from .postal_codes import POSTAL_RULES
 from .record_numbers import NUMBER_RULES
-from .rule import Rule, compiled
+from .rule import LANGUAGES, Rule, compiled
 
 RULES: tuple[Rule, ...] = (*NET_RULES, *PHONE_RULES, *NUMBER_RULES, *DATE_RULES, *AGE_RULES, *POSTAL_RULES)
 RECOGNIZERS = tuple(dict.fromkeys(rule.family for rule in RULES))
 # "age" includes the ages over 89.
 DEFAULT_RECOGNIZERS = tuple(family for family in RECOGNIZERS if family != "age-over-89")
-LANGUAGES = ("en", "es")
+# Rules of these languages are used if no language is named.
+_USUAL = ("en", "es")
 _AROUND = " \t\n\r\x0b\x0c\x1c\x1d\x1e\x1f\x85\xa0"
 _AFTER = _AROUND + ".,;:"
 
@@ -30,15 +32,17 @@ class RuleSpan(Span):
     rule: str = ""
 
 
-def select_rules(recognizers: Iterable[str] | None = None, language: str | None = None) -> tuple[Rule, ...]:
+def select_rules(
+    recognizers: Iterable[str] | None = None, language: str | Sequence[str] | None = None
+) -> tuple[Rule, ...]:
     """Select rules by family and language.
 
     Parameters
     ----------
     recognizers : iterable of str, optional
         Names from `RECOGNIZERS`. By default all names except "age-over-89", which is a part of "age".
-    language : {"en", "es"}, optional
-        Language of the rules. By default both languages.
+    language : str or sequence of str, optional
+        Languages of the rules, from `LANGUAGES`. By default English and Spanish.
 
     Returns
     -------
@@ -47,7 +51,7 @@ def select_rules(recognizers: Iterable[str] | None = None, language: str | None 
     Raises
     ------
     ValueError
-        If a family or the language is unknown.
+        If a family or a language is unknown.
     """
     if isinstance(recognizers, str):
         raise ValueError(f"'recognizers' must be a sequence of names. Pass ({recognizers!r},) for a single family.")
@@ -55,16 +59,44 @@ def select_rules(recognizers: Iterable[str] | None = None, language: str | None 
     unknown = [family for family in chosen if family not in RECOGNIZERS]
     if unknown:
         raise ValueError(f"'recognizers' must hold names of {RECOGNIZERS}. Got {unknown[0]!r} instead.")
-    if language is not None and language not in LANGUAGES:
-        raise ValueError(f"The 'language' parameter must be one of {LANGUAGES} or None. Got {language!r} instead.")
-    return tuple(r for r in RULES if r.family in chosen and (language is None or language in r.languages))
+    asked = _USUAL if language is None else (language,) if isinstance(language, str) else tuple(language)
+    strange = [name for name in asked if name not in LANGUAGES]
+    if strange or not asked:
+        got = repr(strange[0]) if strange else "none"
+        raise ValueError(f"The 'language' parameter must be one of {LANGUAGES} or None. Got {got} instead.")
+    return tuple(r for r in RULES if r.family in chosen and not set(asked).isdisjoint(r.languages))
+
+
+def note_languages(text: str) -> tuple[str, ...]:
+    """Languages whose rules are used for a note with ``language="auto"``.
+
+    The language is the one whose frequent words (articles, prepositions and pronouns that no other of the languages
+    has) appear most often in the note. If no such word appears, the languages are all of `LANGUAGES`: more is found
+    than is there, rather than less.
+
+    Parameters
+    ----------
+    text : str
+        Note.
+
+    Returns
+    -------
+    tuple of str
+
+    Examples
+    --------
+    >>> note_languages("Der Patient wurde am Montag aufgenommen."), len(note_languages("Tel. 0461 708223"))
+    (('de',), 8)
+    """
+    guessed = guess_locale(text, default="")
+    return (guessed,) if guessed else LANGUAGES
 
 
 def find_phi(
     text: str,
     *,
     recognizers: Iterable[str] | None = None,
-    language: str | None = None,
+    language: str | Sequence[str] | None = None,
     rules: tuple[Rule, ...] | None = None,
 ) -> list[RuleSpan]:
     """Find PHI in a text with rules.
@@ -79,8 +111,8 @@ def find_phi(
     recognizers : iterable of str, optional
         Names from `RECOGNIZERS`: "email", "url", "ip", "phone" (includes fax), "id", "ssn", "date", "age",
         "age-over-89", "zip". By default all names except "age-over-89", which is a part of "age".
-    language : {"en", "es"}, optional
-        Language of the rules. By default both languages.
+    language : {"en", "es", "de", "fr", "nb", "it", "pt", "nl", "auto"} or sequence of str, optional
+        Languages of the rules. "auto" is the language of ``text`` (`note_languages`). By default English and Spanish.
     rules : tuple of Rule, optional
         Rules to use. With ``rules``, the function ignores ``recognizers`` and ``language``.
 
@@ -107,7 +139,9 @@ def find_phi(
     """
     if not isinstance(text, str):
         raise TypeError(f"'text' must be a str. Got {type(text).__name__} instead.")
-    chosen = select_rules(recognizers, language) if rules is None else rules
+    chosen = rules
+    if chosen is None:
+        chosen = select_rules(recognizers, note_languages(text) if language == "auto" else language)
     # Dashes, digits and letters of any form are read as the usual ones. The layout stays, because a text that was
     # rebuilt from tokens has another one than the note.
     reading = normalize(text, layout=False)
@@ -142,7 +176,8 @@ def _matches(rule: Rule, text: str) -> Iterator[tuple[int, int]]:
         start, end = match.span(group)
         if rule.measure is not None:
             end = start + rule.measure(text[start:end])
-        while end > start and text[end - 1] in _AFTER:
+        after = _AROUND if rule.keeps_stop else _AFTER
+        while end > start and text[end - 1] in after:
             end -= 1
         while start < end and text[start] in _AROUND:
             start += 1

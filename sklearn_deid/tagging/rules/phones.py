@@ -1,4 +1,8 @@
-"""Rules for telephone and fax numbers of North America and Spain."""
+"""Rules for telephone and fax numbers.
+
+Numbers are known by their form or by a word before them, not by the numbering plan of a country: a plan refuses numbers
+with a typing error.
+"""
 
 from __future__ import annotations
 
@@ -20,6 +24,42 @@ _ES = (
 _ES_ANY = r"\d[\d ().-]{5,16}\d"
 _TEL_ES = r"(?i:\b(?:tel[ée]fonos?|telef|tel|tlfnos?|tlfn|tlfs?|tfnos?|tfn|tfs?|tlno|m[óo]vil))\b"
 _FAX = r"(?i:\bfax(?:ed)?)(?:\s?(?i:no|number|n[úu]mero|n[úu]m|nº))?[\s.:;#]{0,4}\+?\(?"
+
+
+_NAMES = (
+    r"t[ée]l(?:ef(?:on|oon|ono|one)|[ée]phone)?|telefoonnummer|telefonnummer|telefonnr|tlf|mobil\w{0,3}|handy|portable|"
+    r"cell(?:ulare)?|telem[óo]vel|gsm|rufnummer|durchwahl|cellulare"
+)
+_NAMES_OF_FAX = "t[ée]l[ée]fax|fax|telekopi|t[ée]l[ée]copie(?:ur)?"
+_SIGN = r"(?:\s?(?i:nr|no|num|n[°ºr]|nummer|numéro|número))?[\s.:;/-]{0,4}"
+_ANY = r"[+(]{0,2}\d[\d ()./-]{5,18}\d"
+# Forms of numbers of a country, without a word before them: with the first 0, or in the groups of the country.
+_FORMS = {
+    "de": r"\(?0[1-9]\d{1,4}\)?[ /-]{1,3}\d{2,8}(?:[ -]\d{2,5}){0,2}",
+    "fr": r"0[1-9](?P<gap>[ .-]?)\d{2}(?:(?P=gap)\d{2}){3}|0[1-9] \d{4} \d{4}",
+    "nb": r"[2-9]\d(?: \d{2}){3}|[49]\d{2} \d{2} \d{3}",
+    "it": r"0\d{1,3}[ /-]\d{5,8}|3\d{2}[ /-]\d{6,7}",
+    "pt": r"(?:2\d|9[1236]|[238]\d{2}|9[1236]\d)[ .]\d{3}[ .]\d{2,3}(?:[ .]?\d{2})?",
+    "nl": r"0[1-9]\d{0,2}[ -]\d{3}[ ]?\d{2}[ ]?\d{2}|06[ -]?\d{8}",
+}
+_ABROAD = r"(?:\+|\b00)[1-9]\d{0,2}[ .-]?\(?\d[\d ()./-]{5,14}\d"
+
+
+def _phones_of(language: str) -> tuple[Rule, ...]:
+    """Rules for numbers of a language."""
+    named = {"languages": (language,), "priority": 2, "measure": _seven_to_thirteen_digits}
+    of_phone = rf"(?i:\b(?:{_NAMES}))\b{_SIGN}(?P<phi>{_ANY}){_END}"
+    of_fax = rf"(?i:\b(?:{_NAMES_OF_FAX}))\b{_SIGN}(?P<phi>{_ANY}){_END}"
+    return (
+        Rule(f"phone-{language}", "phone", "PHONE", rf"{_FREE}(?:{_FORMS[language]}){_END}", (language,), 0, _seven_up),
+        Rule(f"phone-named-{language}", "phone", "PHONE", of_phone, **named),
+        Rule(f"fax-named-{language}", "phone", "FAX", of_fax, **named),
+    )
+
+
+def _seven_up(text: str) -> int:
+    """Length of a number of at least seven digits."""
+    return len(text) * (len(re.findall(r"\d", text)) >= 7)
 
 
 def _seven_to_thirteen_digits(text: str) -> int:
@@ -58,4 +98,6 @@ PHONE_RULES = (
         measure=_seven_to_thirteen_digits,
     ),
     Rule("fax-es", "phone", "FAX", _FAX + rf"(?P<phi>{_ES}|{_ES_ANY}){_END}", ("es",), 2, _seven_to_thirteen_digits),
+    Rule("phone-abroad", "phone", "PHONE", rf"(?<![\w+]){_ABROAD}{_END}", tuple(_FORMS), 1, _seven_to_thirteen_digits),
+    *(rule for language in _FORMS for rule in _phones_of(language)),
 )

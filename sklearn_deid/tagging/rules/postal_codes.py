@@ -1,4 +1,4 @@
-"""Rules for postal codes of the United States and of Spain."""
+"""Rules for postal codes."""
 
 from __future__ import annotations
 
@@ -24,6 +24,36 @@ def _spanish_length(text: str) -> int:
     return len(text) * (1 <= int(text[:2]) <= 52)
 
 
+# A number before a capital is also "20000 Leukozyten". A house number, a comma or the start of a line stands before a
+# postal code, and no word for cells or doses behind.
+_START = r"(?:\A|[\n,;(|][\s]?|(?<!\d)\d{1,3}\s?[a-zA-Z]?\s{1,2}|\bD-)"
+_TOWN = r"(?=[\s-]{1,2}[A-ZÀ-ÖØ-Þ][^\W\d_A-Z])(?!\s{1,2}(?i:einheit|leuko|thrombo|ery|lympho|keime|zellen|unit|plaq))"
+_FIVE = r"\d{2}\s?\d{3}"
+_FORMS = {
+    "de": (_START + rf"(?P<phi>\d{{5}}){_TOWN}", r"plz|postleitzahl", r"\d{5}"),
+    "fr": (_START + rf"(?P<phi>{_FIVE}){_TOWN.replace('Þ]', 'Þ][A-ZÀ-Þ]?')}", r"cp|code\spostal", _FIVE),
+    "it": (_START + rf"(?P<phi>\d{{5}}){_TOWN}", r"c\.?a\.?p|codice\spostale", r"\d{5}"),
+    # 1900 to 2099 are years more often than codes.
+    "nb": (_START + rf"(?P<phi>(?!19|20)\d{{4}}){_TOWN}", r"postnummer|postnr", r"\d{4}"),
+    "pt": (r"(?<![\d-])(?P<phi>[1-9]\d{3}-\d{3})(?=[\s,.]{1,2}[A-ZÀ-Þ])", r"c[óo]digo\spostal|cp", r"\d{4}(?:-\d{3})?"),
+    "nl": (
+        r"(?<![\d-])(?P<phi>[1-9]\d{3}\s?(?!SA|SD|SS)[A-Z]{2})(?![\w-])(?=\s{1,2}[A-Z])",
+        "postcode",
+        r"\d{4}\s?[A-Z]{2}",
+    ),
+}
+
+
+def _codes_of(language: str) -> tuple[Rule, ...]:
+    """Rules for postal codes before a town, and behind a word."""
+    form, name, code = _FORMS[language]
+    named = rf"\b(?i:{name})[\s.:]{{1,3}}(?P<phi>{code}){_END}"
+    return (
+        Rule(f"zip-{language}", "zip", "ZIP", form, (language,), 0),
+        Rule(f"zip-named-{language}", "zip", "ZIP", named, (language,), 2),
+    )
+
+
 POSTAL_RULES = (
     Rule("zip-after-state", "zip", "ZIP", rf"\b{_STATE}\.?,?\s{{1,3}}(?P<phi>\d{{5}}(?:-\d{{4}})?){_END}", ("en",), 1),
     Rule(
@@ -47,4 +77,5 @@ POSTAL_RULES = (
         0,
         _spanish_length,
     ),
+    *(rule for language in _FORMS for rule in _codes_of(language)),
 )

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 
+from ...surrogates.check_digits import has_valid_check_digits
 from .rule import MAYBE_SPACE, Rule
 
 _FREE = r"(?<!\w)(?<!\d[-./])"
 _END = r"(?!\d)(?![-/]\d)"
-_SIGN = r"(?:\s?(?i:no|number|num|nº|n[úu]mero))?[\s.:#]{0,4}"
+_SIGN = r"(?:\s?(?i:no|nr|number|num|n[º°]|nummer|n[úu]mero))?[\s.:#-]{0,4}"
 # Digits and hyphens; or digits, hyphens and capitals, with a separator between letters and digits in rebuilt text.
 _DIGITS = r"\d[\d-]{2,16}"
 _MIXED = r"(?=[A-Z\x1f-]{0,6}\d)[A-Z\d\x1f-]{4,28}"
@@ -64,6 +65,78 @@ _NAMED_ES = (
     ("MEDICALRECORD", r"nhc|n\.h\.c|cipa|historia cl[íi]nica|n[úu]mero de historia", False),
     ("VISIT", r"episodio|n[úu]mero de episodio", False),
 )
+
+
+# Of further languages; the numbers may contain capitals.
+_NAMED: dict[str, dict[str, str]] = {
+    "de": {
+        "MEDICALRECORD": r"patienten-?(?:nummer|nr|id)|pat-?nr|pat\.-?nr|pid|akten-?(?:zeichen|nummer|nr)|archivnummer",
+        "VISIT": r"fall-?(?:nummer|nr|zahl)|fn|aufnahme-?(?:nummer|nr)|auftrags-?(?:nummer|nr)|einsende-?(?:nummer|nr)",
+        "HEALTHPLAN": r"versicherten-?(?:nummer|nr)|versicherungs-?(?:nummer|nr)|vers\.-?nr|kvnr",
+        "SSN": r"sozialversicherungs-?(?:nummer|nr)|sv-?(?:nummer|nr)",
+        "NATIONALID": r"steuer-?(?:id|identifikationsnummer)|ausweis-?(?:nummer|nr)",
+        "LICENSE": r"lanr|arzt-?(?:nummer|nr)",
+    },
+    "fr": {
+        "MEDICALRECORD": r"i\.?p\.?p|nip|num[ée]ro de patient|n° de patient|dossier|identifiant patient",
+        "VISIT": r"nda|num[ée]ro de s[ée]jour|s[ée]jour|iep",
+        "SSN": r"nir|nss|s[ée]curit[ée] sociale",
+        "LICENSE": r"rpps|adeli",
+    },
+    "nb": {
+        "MEDICALRECORD": r"journal-?(?:nummer|nr)|pasient-?(?:nummer|nr|id)|npr-?id",
+        "NATIONALID": r"f[øo]dsels-?(?:nummer|nr)|personnummer|fnr|d-nummer",
+        "LICENSE": r"hpr-?(?:nummer|nr)?",
+    },
+    "it": {
+        "MEDICALRECORD": r"cartella(?: clinica)?|codice paziente|id paziente|nosologico",
+        "NATIONALID": r"codice fiscale|c\.?f",
+        "HEALTHPLAN": r"tessera sanitaria",
+    },
+    "pt": {
+        "MEDICALRECORD": r"processo(?: cl[íi]nico)?|n[úu]mero de processo",
+        "VISIT": r"epis[óo]dio",
+        "HEALTHPLAN": r"utente|n[úu]mero de utente|sns",
+        "NATIONALID": r"nif|contribuinte|cart[ãa]o de cidad[ãa]o|bi|cc|cpf",
+        "SSN": r"niss",
+        "LICENSE": r"c[ée]dula(?: profissional)?",
+    },
+    "nl": {
+        "MEDICALRECORD": r"pati[ëe]nt-?(?:nummer|nr|id)|dossier-?(?:nummer|nr)|zis-?(?:nummer|nr)?",
+        "NATIONALID": r"bsn|burgerservicenummer",
+        "HEALTHPLAN": r"polis-?(?:nummer|nr)|verzekerings?-?(?:nummer|nr)",
+        "LICENSE": r"big-?(?:nummer|nr)?|agb-?(?:code)?",
+    },
+}
+
+
+def _birth_number_length(text: str) -> int:
+    """Length of a Norwegian birth number of 11 digits, if its check digits are right."""
+    return len(text) * (has_valid_check_digits(text, "nb") is True)
+
+
+def _long_length(text: str) -> int:
+    """Length of a number of at least four digits, without a word behind it."""
+    kept = re.sub(r"[\x1f-][A-Z]{3,}\Z", "", text).rstrip("- " + MAYBE_SPACE)
+    return len(kept) * (len(re.findall(r"\d", kept)) >= 4)
+
+
+def _named_in(language: str) -> tuple[Rule, ...]:
+    """Rules for numbers after the keywords of a language."""
+    number = r"(?P<phi>(?=[A-Z\x1f-]{0,6}\d)[A-Z\d\x1f-]{4,28}|\d[\d ]{2,18}\d)(?!\d)"
+    patterns = {kind: words.replace(" ", r"\s{1,2}") for kind, words in _NAMED[language].items()}
+    return tuple(
+        Rule(
+            f"{kind.lower()}-named-{language}",
+            "id",
+            kind,
+            rf"\b(?i:{words})\b{_SIGN}{number}",
+            (language,),
+            2,
+            _long_length,
+        )
+        for kind, words in patterns.items()
+    )
 
 
 def _named(language: str, kind: str, words: str, mixed: bool) -> Rule:
@@ -126,4 +199,24 @@ NUMBER_RULES = (
         2,
     ),
     Rule("seguridad-social-forma", "ssn", "SSN", rf"{_FREE}\d{{2}} \d{{8}} \d{{2}}{_END}", ("es",), 1),
+    *(rule for language in _NAMED for rule in _named_in(language)),
+    # The French number of 13 digits, and of 15 with check digits: in its groups, or digit by digit. No check digits are
+    # asked for, so that a number with a typing error is found.
+    Rule(
+        "nir",
+        "ssn",
+        "SSN",
+        rf"{_FREE}[1-478](?:(?: \d){{12,14}}| ?\d{{2}} ?\d{{2}} ?\d{{2}} ?\d{{3}} ?\d{{3}}(?: ?\d{{2}})?)(?!\d)(?! \d)",
+        ("fr",),
+        1,
+    ),
+    Rule(
+        "codice-fiscale",
+        "id",
+        "NATIONALID",
+        r"(?<!\w)[A-Z]{6}\x1f?\d{2}\x1f?[A-Z]\x1f?\d{2}\x1f?[A-Z]\x1f?\d{3}\x1f?[A-Z](?!\w)",
+        ("it",),
+        2,
+    ),
+    Rule("fodselsnummer", "id", "NATIONALID", rf"{_FREE}\d{{6}} ?\d{{5}}{_END}", ("nb",), 1, _birth_number_length),
 )

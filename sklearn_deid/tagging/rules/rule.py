@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from functools import cache
 
 MAYBE_SPACE = "\x1d\x1e\x1f"
+LANGUAGES = ("en", "es", "de", "fr", "nb", "it", "pt", "nl")
 _DIGITS = "0123456789"
 
 
@@ -34,8 +35,8 @@ class Rule:
         Kind of PHI that the rule finds. `rule_label_map` gives the label of each kind in a label scheme.
     pattern : str
         Regular expression. The span is the group ``phi`` or, without such a group, the whole match.
-    languages : tuple of str, default=("en", "es")
-        Languages of the notes for which the rule is used.
+    languages : tuple of str, default=LANGUAGES
+        Languages of the notes for which the rule is used. By default all.
     priority : int, default=1
         Rank of the rule: of overlapping spans, the span with the highest priority is kept. Rules with a keyword before
         the span have priority 2, rules that know only the form of the span have priority 0.
@@ -44,16 +45,19 @@ class Rule:
         the span, and 0 if the match is no PHI.
     needs : str, default="0123456789"
         Characters. Every match contains at least one of these characters. Texts without these characters are skipped.
+    keeps_stop : bool, default=False
+        Whether a full stop at the end belongs to the span, as in "19.3." in German.
     """
 
     name: str
     family: str
     kind: str
     pattern: str
-    languages: tuple[str, ...] = ("en", "es")
+    languages: tuple[str, ...] = LANGUAGES
     priority: int = 1
     measure: Callable[[str], int] | None = None
     needs: str = _DIGITS
+    keeps_stop: bool = False
 
 
 @cache

@@ -8,6 +8,7 @@ from sklearn_deid import RuleTagger
 from sklearn_deid.tagging.rules import (
     DEFAULT_RECOGNIZERS,
     KINDS,
+    LANGUAGES,
     RECOGNIZERS,
     RULES,
     RuleSpan,
@@ -165,7 +166,9 @@ class TestChoice:
         with pytest.raises(ValueError, match=r"Pass \('date',\) for a single family"):
             find_phi("", recognizers="date")
         with pytest.raises(ValueError, match="'language' parameter must be one of"):
-            find_phi("", language="de")
+            find_phi("", language="sv")
+        with pytest.raises(ValueError, match="Got none instead"):
+            find_phi("", language=())
         with pytest.raises(TypeError, match="'text' must be a str. Got bytes"):
             find_phi(b"")
 
@@ -183,7 +186,7 @@ PIECES = st.sampled_from(
 
 @given(text=st.one_of(st.text(max_size=60), st.lists(PIECES, max_size=25).map("".join)))
 def test_any_text_gives_sorted_spans_within_it(text):
-    spans = find_phi(text, recognizers=RECOGNIZERS)
+    spans = find_phi(text, recognizers=RECOGNIZERS, language=LANGUAGES)
     assert all(a.end <= b.start for a, b in zip(spans[:-1], spans[1:], strict=True))
     assert all(text[s.start : s.end].strip() == text[s.start : s.end] != "" for s in spans)
 
