@@ -154,6 +154,24 @@ def test_noise_of_another_shape_and_of_a_word_is_named():
     assert "shared over tokens by word" in " ".join(checked(template, offsets, eps, groups={"word": words}).faults)
 
 
+def test_wrong_sizes_in_all_dimensions_do_not_hide_another_fault():
+    """Noise that few rows share has a wrong size in each dimension, too."""
+    template, offsets, rng = made(True, n_sentences=200, d=30)
+    eps = rng.standard_normal((4, 30))[np.repeat(np.arange(4), -(-len(template) // 4))[: len(template)]]
+    faults = " ".join(checked(template, offsets, eps).faults)
+    assert "shared over tokens by sentence" in faults and faults.count("in dimension") == 1
+
+
+def test_noise_of_another_size_is_no_replay():
+    template, _, rng = made(True, n_sentences=300, d=20)
+    full, half, other = rng.standard_normal((3, *template.mean.shape))
+    releases = {
+        name: released_with(template, eps) for name, eps in (("full", full), ("half", 0.4 * half), ("o", other))
+    }
+    pairs = (("half", "full", "Shared."), ("full", "o", "Shared."))
+    assert ReplayAttack(random_state=0).fit(template).attack(RepeatedReleases(releases, pairs)).faults == ()
+
+
 def test_a_single_silent_dimension_is_named():
     template, offsets, rng = made(False)
     eps = rng.standard_normal(template.mean.shape)
