@@ -76,7 +76,7 @@ ARMS: dict[str, dict[str, Any]] = {
     "raw": {},
     "unbounded": {"training": Bounded(max_attack_accuracy=1.0 - 1e-9, quantile_attack_accuracy=None)},
     **{f"pseudonyms-{n}": {"n_neighbors": n} for n in NEIGHBORS},
-    **{f"classes-{k}": {"class_size": k} for k in (10, 30, 100, 300, 1000)},
+    **{f"classes-{k}": {"class_size": k} for k in (2, 5, 10, 20, 30, 100, 300, 1000)},
     **{f"public-{n}": {"n_neighbors": n, "public": "auto", "max_epochs": "auto"} for n in (100, 1000)},
     "surrogates": {},
     "surrogates-100": {"n_neighbors": 100, "public": "auto", "max_epochs": "auto"},

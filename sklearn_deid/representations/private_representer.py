@@ -119,7 +119,8 @@ class PrivateRepresenter(SentenceTransformer):
     lr : float or None, default=None
         Learning rate of the networks. None means 4e-3 for bounded training and 2e-3 (the paper's rate) for the others.
     batch_size : int or None, default=None
-        Sentences of a batch. None means 128 for bounded training and 32 (the paper's size) for the others.
+        Sentences of a batch. None means 128 for bounded training, or a 20th of fewer than 2,560 sentences (at least 8),
+        and 32 (the paper's size) for the others.
     validation_fraction : "auto", float in (0, 1) or None, default="auto"
         Share of the patients in ``groups`` that is held out; without ``groups``, share of the sentences. Held-out data
         are used to choose the epoch, to steer the dual variables and to measure the bound. With few held-out patients,
@@ -641,7 +642,7 @@ class PrivateRepresenter(SentenceTransformer):
             rows,
             rng,
             device=device,
-            batch_size=self.batch_size or self.training_.batch_size,
+            batch_size=self.batch_size or self.training_.batch_of(len(rows[0])),
             schedule=Schedule(self.max_epochs, self.lr, getattr(noise, "lr", None)),
             verbose=self.verbose,
         )

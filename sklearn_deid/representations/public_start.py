@@ -175,7 +175,8 @@ def _start(representer: Any, model: PrivateModel, run: Any) -> PublicStart | Non
     classes = np.array(sorted({"O", *tags.data}, key=lambda tag: (tag != "O", tag)), dtype=object)
     data = representer._pair_data(X, tags, None, classes)
     own = PrivateModel(model.representer, representer._new_tagger(classes)).to(run.device)
-    prices = representer.training_.learn_public(own, run.of_public_notes(data, PUBLIC_EPOCHS))
+    batch_size = representer.batch_size or representer.training_.batch_of(len(data))
+    prices = representer.training_.learn_public(own, run.of_public_notes(data, PUBLIC_EPOCHS, batch_size))
     return PublicStart(dict(own.representer.state_dict()), own.tagger, tuple(classes.tolist()), prices)
 
 

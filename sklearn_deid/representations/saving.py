@@ -18,6 +18,7 @@ from .._storage import read_bundle, write_bundle
 from ..embeddings import WordVectors, resolve_embeddings
 from ..exceptions import BundleError
 from ..sequences import NOISE_LAW, Provenance
+from ..tagging.compact_arrays import expanded
 from .bound import PrivacyBound
 from .card import privacy_card
 from .public_tagger import TAGGER, public_tagger_from_state, public_tagger_to_state
@@ -250,9 +251,9 @@ def save_representer(representer: Any, path: Any, *, overwrite: bool, audit: Any
 
 
 def load_representer(representer_class: type, path: Any, embeddings: Any) -> Any:
-    """Read a bundle, check it, and return the representer."""
+    """Read a bundle, check it, and return the representer; weights may be in 16 bits, as in the shipped start."""
     manifest, arrays = read_bundle(path)
     state = manifest.get("state")
     if manifest.get("class") != _CLASS or not isinstance(state, dict):
         raise BundleError("There is another kind of saved object, not a PrivateRepresenter.", path=str(path))
-    return representer_from_state(representer_class, state, arrays, embeddings)
+    return representer_from_state(representer_class, state, expanded(arrays), embeddings)

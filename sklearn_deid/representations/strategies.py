@@ -28,6 +28,9 @@ from .private_model import PrivateModel, TrainingLog
 from .randomized_casing import RandomizedCasing
 from .three_part import train_dann, train_three_part
 
+# Sentences of a batch of bounded training, and batches of an epoch of fewer sentences.
+_LARGEST_BATCH, _SMALLEST_BATCH, _FEWEST_BATCHES = 128, 8, 20
+
 
 class Schedule(NamedTuple):
     """Length and learning rates of a training; a rate of None means the default of the strategy."""
@@ -79,14 +82,14 @@ class TrainingRun:
         self.log = TrainingLog(verbose)
         self.prices: tuple[float, float] | None = None
 
-    def of_public_notes(self, data: PairData, max_epochs: int) -> TrainingRun:
+    def of_public_notes(self, data: PairData, max_epochs: int, batch_size: int) -> TrainingRun:
         """Return the run of a training on public notes before this run, with random streams of its own."""
         return TrainingRun(
             data,
             (np.arange(len(data)), None),
             self.rng.spawn(1)[0],
             device=self.device,
-            batch_size=self._batch_size,
+            batch_size=batch_size,
             schedule=self.schedule._replace(max_epochs=max_epochs),
             verbose=self.log.verbose,
         )
@@ -152,7 +155,7 @@ class Bounded(BaseEstimator):
         "unit": [StrOptions({"token", "patient"})],
     }
     # The bound needs no noise at the input. Without input noise, the bound is the same for every draw.
-    key, has_input_noise, noise_init, batch_size = "bounded", False, 0.8, 128
+    key, has_input_noise, noise_init = "bounded", False, 0.8
 
     def __init__(
         self,
@@ -164,6 +167,17 @@ class Bounded(BaseEstimator):
     ) -> None:
         self.max_attack_accuracy, self.quantile_attack_accuracy = max_attack_accuracy, quantile_attack_accuracy
         self.adversary_weight, self.unit = adversary_weight, unit
+
+    @staticmethod
+    def batch_of(n_sentences: int) -> int:
+        """Return the number of sentences of a batch: few sentences need small batches, or there are too few steps.
+
+        Examples
+        --------
+        >>> [Bounded.batch_of(n) for n in (50, 237, 3_000)]
+        [8, 12, 128]
+        """
+        return min(_LARGEST_BATCH, max(_SMALLEST_BATCH, -(-n_sentences // _FEWEST_BATCHES)))
 
     def train(self, model: PrivateModel, run: TrainingRun) -> Outcome:
         """Train a model in place; see `train_bounded`.
@@ -252,7 +266,7 @@ class ThreePart(BaseEstimator):
         "patience": [Interval(Integral, 1, None, closed="left")],
     }
     # Input noise, initial noise and batch size are those of the paper and its code.
-    key, has_input_noise, noise_init, batch_size = "three_part", True, "normal", 32
+    key, has_input_noise, noise_init = "three_part", True, "normal"
 
     def __init__(
         self,
@@ -265,6 +279,17 @@ class ThreePart(BaseEstimator):
     ) -> None:
         self.adversary, self.stopping, self.adversary_weight = adversary, stopping, adversary_weight
         self.pretrain_epochs, self.patience = pretrain_epochs, patience
+
+    @staticmethod
+    def batch_of(n_sentences: int) -> int:
+        """Return the number of sentences of a batch, which is the paper's.
+
+        Examples
+        --------
+        >>> ThreePart.batch_of(3_000)
+        32
+        """
+        return 32
 
     def train(self, model: PrivateModel, run: TrainingRun) -> Outcome:
         """Train a model in place; see `train_three_part`.

@@ -1,10 +1,14 @@
 """Learning from public notes first: what it changes, what it never changes, and what it refuses."""
 
+from importlib.resources import as_file, files
+
 import numpy as np
 import pytest
 import torch
 
-from sklearn_deid import Corpus, PrivateRepresenter, make_clinical_notes
+from benchmarks import public_start as benchmark
+from sklearn_deid import Corpus, PrivateRepresenter, load, make_clinical_notes
+from sklearn_deid._storage import read_bundle
 from sklearn_deid.exceptions import SequenceError
 from sklearn_deid.representations import Bounded, ThreePart, public_start
 from sklearn_deid.representations.public_start import PublicStart, public_sentences, shipped_start
@@ -121,3 +125,27 @@ def test_shipped_start_fits_the_default_networks():
     assert {k: v.shape for k, v in own.items()} == {k: v.shape for k, v in start.network.items()}
     assert shipped_start("another") is None
     assert "B-PATIENT" in start.classes and start.prices[0] > 0
+
+
+def test_shipped_start_is_what_the_command_writes():
+    """16 bits, no seconds, the dual variables alone, the card of the command, and less than 1 MiB."""
+    with as_file(files(public_start.__package__) / "generated_start") as folder:
+        manifest, arrays = read_bundle(folder)  # compares the digests
+        sizes = {path.name: path.stat().st_size for path in folder.iterdir()}
+        card = (folder / "README.md").read_text(encoding="utf-8")
+    assert set(sizes) == {"README.md", "arrays.safetensors", "manifest.json"} and sum(sizes.values()) < 2**20
+    assert {array.dtype for array in arrays.values()} == {np.dtype(np.float16)}
+    assert [{"price_mean", "seconds"} & set(row) for row in manifest["state"]["history"]] == [{"price_mean"}]
+    assert card == benchmark.CARD and "python -m benchmarks.public_start" in card
+
+
+def test_a_start_in_16_bits_is_loaded_as_it_was_rounded(data, tmp_path):
+    one = fitted(data, public=None, max_epochs=1)
+    benchmark.round_weights(one)
+    for name in ("first", "second"):
+        benchmark.write_start(one, str(tmp_path / name))
+    written = [{path.name: path.read_bytes() for path in (tmp_path / name).iterdir()} for name in ("first", "second")]
+    assert written[0] == written[1] and len(written[0]) == 3
+    back = load(tmp_path / "first", embeddings=one.embeddings, device="cpu")
+    assert torch.equal(network(back), network(one)) and back.fingerprint_ == one.fingerprint_
+    assert PublicStart.of(back).prices == PublicStart.of(one).prices

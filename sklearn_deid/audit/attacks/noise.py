@@ -22,7 +22,7 @@ from .noise_template import NoiseTemplate
 _CONTROL_TOKENS = 2000
 _NO_NOISE, _MOST_NAMED = 0.1, 6
 # Tests that a slightly wrong estimate of another size fails, too.
-_OF_THE_SIZE = ("size", "shape", "tails", "sizes of tokens", "along the template")
+_OF_THE_SIZE = ("size", "shape", "tails", "sizes of tokens", "along the template", "mean along the template")
 # Noise that the controls plant: (size, shared by all tokens).
 _PLANTED = {"no noise": (0.0, False), "noise shared over tokens": (1.0, True), "half the noise": (0.5, False)}
 _MUST_BE_FOUND = ("no noise", "noise shared over tokens")
@@ -214,9 +214,12 @@ class NoiseAttack(AuditAttack):
 
 
 def _named(failed: list[Check]) -> list[str]:
-    """Faults of failed tests in words, the most significant first."""
-    told = list(dict.fromkeys(check.fault for check in sorted(failed, key=lambda check: check.p)))
-    return told[:_MOST_NAMED]
+    """Faults of failed tests in words, the most significant first; of the tests of one kind only the first one."""
+    kinds: dict[str, str] = {}
+    for check in sorted(failed, key=lambda check: check.p):
+        # Fifty dimensions of a wrong size would hide all other kinds of faults.
+        kinds.setdefault(check.name, check.fault)
+    return list(dict.fromkeys(kinds.values()))[:_MOST_NAMED]
 
 
 def _compared(z: np.ndarray, simulated: np.ndarray, sentence: np.ndarray) -> list[Check]:

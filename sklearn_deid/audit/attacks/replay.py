@@ -123,9 +123,9 @@ class ReplayAttack(AuditAttack):
         level = REPLAY_LEVEL / max(1, len(released.pairs))
         # Without any stated noise, only equal vectors can be found.
         known = bool((template.std > 0.0).all()) and not template.input_noise
+        rest = dict(released.releases)
         if known:
-            template = _resized(template, next(iter(released.releases.values())))
-        rest = {k: standardised(v, template, rng) if known else v for k, v in released.releases.items()}
+            rest = {k: standardised(v, _resized(template, v), rng) for k, v in rest.items()}
         faults = [
             fault
             for one, other, fault in released.pairs

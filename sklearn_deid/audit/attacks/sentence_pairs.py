@@ -157,7 +157,6 @@ class PairFeatures:
         bounds = list(zip(X.offsets[:-1].tolist(), X.offsets[1:].tolist(), strict=True))
         self._lengths = np.maximum(X.lengths, 1)
         self._vectors: list[np.ndarray] | None = None
-        self._words: list[tuple[set[str], set[str]]] = []
         self._counts: list[np.ndarray] = []
         labels = None
         if use_tags and sentences.tags is not None:
@@ -168,14 +167,16 @@ class PairFeatures:
             self._counts.append(_row_counts(sentences.casing.tolist(), bounds, _N_CASINGS))
         if isinstance(X, TokenVectors):
             self._vectors = [_unit(X.data[start:stop].astype(np.float64)) for start, stop in bounds]
-            return
-        folded = [word.casefold() for word in X.data.tolist()]
+            # Vectors without noise repeat exactly, and are as good as words.
+            folded = np.unique(X.data, axis=0, return_inverse=True)[1].reshape(-1).tolist()
+        else:
+            folded = [word.casefold() for word in X.data.tolist()]
         rows = [range(start, stop) for start, stop in bounds]
         frequency = Counter(word for row in rows for word in {folded[i] for i in row})
-        self._weight = {word: float(np.log((1 + n) / k)) for word, k in frequency.items()}
+        self._weight: dict[Any, float] = {word: float(np.log((1 + n) / k)) for word, k in frequency.items()}
         # Without labels all words count as one kind.
         marked = labels if labels is not None else ["" for _ in folded]
-        self._words = [
+        self._words: list[tuple[set[Any], set[Any]]] = [
             ({folded[i] for i in row if marked[i] is not None}, {folded[i] for i in row if marked[i] is None})
             for row in rows
         ]
@@ -183,8 +184,8 @@ class PairFeatures:
     def __call__(self, pairs: SentencePairs) -> np.ndarray:
         """Compute features of shape (n_pairs, n_features)."""
         a, b = pairs.first, pairs.second
-        of = self._of_words if self._vectors is None else self._of_vectors
-        columns = [np.array([of(i, j) for i, j in zip(a.tolist(), b.tolist(), strict=True)])]
+        kinds = [self._of_words] if self._vectors is None else [self._of_words, self._of_vectors]
+        columns = [np.array([of(i, j) for i, j in zip(a.tolist(), b.tolist(), strict=True)]) for of in kinds]
         for counts in self._counts:
             shared, either = np.minimum(counts[a], counts[b]), np.maximum(counts[a], counts[b]).sum(1)
             # Two sentences without any counts are alike.
@@ -195,7 +196,7 @@ class PairFeatures:
         return np.hstack(columns)
 
     def _of_words(self, i: int, j: int) -> list[float]:
-        """Rarity of the shared words: sum and maximum, for PHI words and for other words."""
+        """Rarity of the shared words or equal vectors: sum and maximum, for PHI and for other tokens."""
         out: list[float] = []
         for kind in (0, 1):
             shared = [self._weight[word] for word in self._words[i][kind] & self._words[j][kind]]

@@ -72,6 +72,28 @@ def test_vectors_that_repeat_link():
     assert nothing.status == "ok", nothing.failures
 
 
+def test_vectors_without_noise_link_like_their_words():
+    """Most words of two sentences agree, as in notes: a vector links sentences if it is rare."""
+    table = np.random.default_rng(0).standard_normal((2000, 8))
+
+    def both(seed, coherent):
+        rng = np.random.default_rng(seed)
+        own, groups = rng.integers(60, 2000, size=20), np.repeat(np.arange(20), 6)
+        names = own[groups] if coherent else rng.integers(60, 2000, size=len(groups))
+        rows = [np.append(rng.choice(30, size=12), name) for name in names]
+        return (
+            ReleasedSentences([table[row] for row in rows], groups),
+            ReleasedSentences([[f"w{i}" for i in row] for row in rows], groups),
+        )
+
+    for coherent in (True, False):
+        vectors, words = (
+            run(known, released) for known, released in zip(both(1, coherent), both(2, coherent), strict=True)
+        )
+        assert vectors.status == words.status == "ok", (vectors.failures, words.failures)
+        assert vectors.attack.value > 0.95 if coherent else vectors.attack.covers(0.5)
+
+
 def cased(seed):
     """Constant vectors; a patient's notes are all in capitals, or none."""
     rng = np.random.default_rng(seed)

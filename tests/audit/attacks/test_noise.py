@@ -122,10 +122,10 @@ def test_less_noise_at_some_tokens_is_named_where_lengths_are_kept(drawn, words)
 
 def test_few_tokens_without_noise_are_named_where_lengths_are_hidden():
     """Their residuals have a common size, but their directions are those of the template."""
-    template, offsets, rng = made(True, n_sentences=400, d=50, size=0.3)
+    template, offsets, rng = made(True, n_sentences=120, d=50, size=0.3)
     eps = rng.standard_normal(template.mean.shape)
     assert checked(template, offsets, eps).faults == ()
-    eps[[50, 1000]] = 0.0
+    eps[[50, 500]] = 0.0
     assert checked(template, offsets, eps).faults == ("Some tokens carry less noise than stated, or none.",)
 
 
@@ -152,6 +152,24 @@ def test_noise_of_another_shape_and_of_a_word_is_named():
     words = rng.integers(0, 150, len(template))
     eps = 0.6 * rng.standard_normal((150, 6))[words] + 0.8 * rng.standard_normal((len(template), 6))
     assert "shared over tokens by word" in " ".join(checked(template, offsets, eps, groups={"word": words}).faults)
+
+
+def test_wrong_sizes_in_all_dimensions_do_not_hide_another_fault():
+    """Noise that few rows share has a wrong size in each dimension, too."""
+    template, offsets, rng = made(True, n_sentences=200, d=30)
+    eps = rng.standard_normal((4, 30))[np.repeat(np.arange(4), -(-len(template) // 4))[: len(template)]]
+    faults = " ".join(checked(template, offsets, eps).faults)
+    assert "shared over tokens by sentence" in faults and faults.count("in dimension") == 1
+
+
+def test_noise_of_another_size_is_no_replay():
+    template, _, rng = made(True, n_sentences=300, d=20)
+    full, half, other = rng.standard_normal((3, *template.mean.shape))
+    releases = {
+        name: released_with(template, eps) for name, eps in (("full", full), ("half", 0.4 * half), ("o", other))
+    }
+    pairs = (("half", "full", "Shared."), ("full", "o", "Shared."))
+    assert ReplayAttack(random_state=0).fit(template).attack(RepeatedReleases(releases, pairs)).faults == ()
 
 
 def test_a_single_silent_dimension_is_named():
