@@ -36,6 +36,7 @@ _THRESHOLD, _P_ABBREVIATION = 0.3, 0.5
 _FEWEST_PATIENTS = 2
 # Share of the notes of `fit` that may have more bare line breaks than the limit, and a limit that no note exceeds.
 _FAR_MORE, _NO_LIMIT = 0.01, 1.0
+_FEWEST_FULL_STOPS = 0.25
 _FEWEST_NOTES = 20  # a few notes do not show how lines end
 
 
@@ -52,7 +53,8 @@ class LearnedSegmenter:
 
     Lines end sentences as in `split_sentences`, unless a note has far more bare line breaks than the notes of `fit`:
     breaks without final punctuation, a colon or a blank line before them, and without a list item or a field name after
-    them. Such a note was wrapped by a program, and its bare line breaks are read as spaces.
+    them. Such a note was wrapped by a program, and its bare line breaks are read as spaces. A note that has lost its
+    full stops is not judged.
 
     The segmenter knows no language and has no list of abbreviations. In doubt the segmenter does not cut. A sentence of
     more than 2,000 tokens is cut into parts of 2,000 tokens.
@@ -146,7 +148,7 @@ class LearnedSegmenter:
             if self._ends_sentence(text, start, end, own, caseless)
         ]
         tokens, lines = tokenize(text), line_borders(text)
-        wrapped = lines.bare_share > self.bare_break_limit_
+        wrapped = lines.bare_share > self.bare_break_limit_ and self._has_full_stops(own)
         starts = {*lines.starts}.difference(lines.bare if wrapped else ())
         return bounded(Segmentation(tokens, sentence_ranges(text, tokens, {*starts, *ends})))
 
@@ -200,6 +202,11 @@ class LearnedSegmenter:
             return bool(counts[_PLAIN]) or not before
         counts = self._count(after.lower(), own)
         return bool(counts[_LOWER] > counts[_CAPITAL])
+
+    def _has_full_stops(self, own: dict[str, list[int]]) -> bool:
+        """Whether a note has a quarter of the usual full stops at least: without them, all breaks look bare."""
+        stopped, plain = (sum(counts[kind] for counts in own.values()) for kind in (_STOPPED, _PLAIN))
+        return stopped >= _FEWEST_FULL_STOPS * self.full_stop_rate_ * (stopped + plain)
 
     def _count(self, word: str, own: dict[str, list[int]]) -> np.ndarray:
         """Counts of a word in the notes of `fit` and in the note, shape (4,)."""

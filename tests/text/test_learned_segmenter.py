@@ -150,6 +150,9 @@ def test_bare_line_breaks_of_a_note_unlike_the_others_are_spaces():
     # Where every note is written so, a line says nothing else than before.
     same = LearnedSegmenter().fit([note] * 25)
     assert len(same.segment(note).sentences) == len(segment(note).sentences) > 5
+    # Nor do the breaks of a note that has lost its punctuation.
+    lost = note.replace(".", "").replace(":", "")
+    assert len(segmenter.segment(lost).sentences) == len(segment(lost).sentences) > 5
     # A few notes show nothing.
     few = LearnedSegmenter().fit(whole[:19])
     assert few.bare_break_limit_ == 1
