@@ -54,7 +54,8 @@ class NoteAugmenter(TransformerMixin, BaseEstimator):
         keeps the number of tokens.
     line_breaks : float in [0, 1], default=0.3
         Probability that the lines of a copied document end at other places, as in notes that were wrapped: sentences
-        are cut, inside of spans above all, and some are joined. No effect on `sample`.
+        are cut, inside of spans above all, and some are joined. No effect on `sample`, or if the tagger reads each
+        sentence alone (``context="sentence"``).
     random_state : int, RandomState or None, default=None
         Random seed. A `DeidTagger` sets the seed of its augmenter.
 
@@ -174,7 +175,7 @@ class NoteAugmenter(TransformerMixin, BaseEstimator):
 
 
 # Batches of an epoch from which a training counts as long, and the copies of such a training.
-_LONG_TRAINING, _COPIES_OF_LONG = 150, 0.15
+_LONG_TRAINING, _COPIES_OF_LONG = 150, 0.1
 
 
 def default_augmenter(n_tokens: int, batch_size: int) -> NoteAugmenter:
@@ -183,7 +184,7 @@ def default_augmenter(n_tokens: int, batch_size: int) -> NoteAugmenter:
     Examples
     --------
     >>> default_augmenter(50_000, 900).copies, default_augmenter(270_000, 900).copies
-    (0.5, 0.15)
+    (0.5, 0.1)
     """
     return NoteAugmenter(copies=_COPIES_OF_LONG) if n_tokens >= _LONG_TRAINING * batch_size else NoteAugmenter()
 

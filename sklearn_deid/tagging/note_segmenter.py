@@ -11,7 +11,7 @@ from ..text.segmentation import bounded, check_segmentation
 
 
 class NoteSegmenter:
-    """Check and bound the results of a segmenter. Without one, `text.segment` splits by its rules.
+    """Check and bound the results of a segmenter of the user. Without one, `text.segment` splits by its rules.
 
     Parameters
     ----------
@@ -31,6 +31,8 @@ class NoteSegmenter:
         """Split a note into tokens and sentences."""
         if self.segmenter is None:
             return bounded(segment(text))
+        if type(self.segmenter) is LearnedSegmenter:
+            return self.segmenter.segment(text)
         return bounded(check_segmentation(text, self.segmenter.segment(text)))
 
 

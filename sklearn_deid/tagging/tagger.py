@@ -122,7 +122,7 @@ class DeidTagger(TokenTagger, SequenceNet):
     augmenter : "auto", NeighborPseudonymizer or another perturbing transformer, or None, default="auto"
         Transformer that perturbs the training sentences anew in each epoch. "auto" means ``NoteAugmenter()`` if the
         network reads words with characters or word vectors, and None if X is a `TokenVectors` or the encoder is a
-        `PretrainedEncoder`. From 150 batches an epoch on, "auto" means ``NoteAugmenter(copies=0.15)``. A
+        `PretrainedEncoder`. From 150 batches an epoch on, "auto" means ``NoteAugmenter(copies=0.1)``. A
         `NoteAugmenter` adds altered copies to the sentences; with another augmenter the network never sees the original
         sentences. `predict` and `predict_proba` call ``augmenter_.transform`` before they tag sentences. The tagger
         fits a clone of the augmenter and seeds the clone from the ``random_state`` of the tagger.
@@ -626,9 +626,10 @@ class DeidTagger(TokenTagger, SequenceNet):
     def _copies(self, X: TokenSequences) -> AlteredCopies:
         """Copies of training sentences in other casings and layouts, and with errors."""
         augmenter: NoteAugmenter = self.augmenter_
-        layout = LayoutChanges(
-            X.data, self.classes_, self.tag_scheme, augmenter.lost_punctuation, augmenter.line_breaks
-        )
+        by_sentence = strategy("context", self.context) == "sentence"
+        # A part of a line, read alone, often shows too little to be tagged.
+        breaks = 0.0 if by_sentence else augmenter.line_breaks
+        layout = LayoutChanges(X.data, self.classes_, self.tag_scheme, augmenter.lost_punctuation, breaks)
         if self._pretrained is None:
             arrays: Any = GrowingFeatures(self._features)
         else:
@@ -637,8 +638,6 @@ class DeidTagger(TokenTagger, SequenceNet):
                 return self._arrays(TokenSequences(tokens, np.array([0, len(tokens)])))
 
         # Alone, each sentence is written in a casing of its own; sentences that are read together are written alike.
-        by_sentence = strategy("context", self.context) == "sentence"
-
         def written(copies: TokenSequences) -> TokenSequences:
             return self._augmented(TokenSequences(copies.data, copies.offsets) if by_sentence else copies, None, None)
 

@@ -5,13 +5,21 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from hashlib import blake2b
-from math import exp, log
+from math import ceil, exp, log
 from typing import Any
 
 import numpy as np
 
 from .segmentation import Segmentation, bounded
-from .sentences import AFTER_FINAL, FINALS, final_mark, is_caseless, line_starts, sentence_ranges, starts_sentence
+from .sentences import (
+    AFTER_FINAL,
+    FINALS,
+    final_mark,
+    is_caseless,
+    line_borders,
+    sentence_ranges,
+    starts_sentence,
+)
 from .tokens import tokenize
 
 # A word between spaces and punctuation, with the full stop that follows it. Parts of addresses of the net and of codes
@@ -26,6 +34,10 @@ _LONGEST_WORD = 40
 # probability of a full stop after an abbreviation. Clinicians also write "Dr" and "Dr." in one note.
 _THRESHOLD, _P_ABBREVIATION = 0.3, 0.5
 _FEWEST_PATIENTS = 2
+# Share of the notes of `fit` that may have more bare line breaks than the limit, and a limit that no note exceeds.
+_FAR_MORE, _NO_LIMIT = 0.01, 1.0
+_FEWEST_FULL_STOPS = 0.25
+_FEWEST_NOTES = 20  # a few notes do not show how lines end
 
 
 class LearnedSegmenter:
@@ -36,8 +48,13 @@ class LearnedSegmenter:
     notes write the word after the full stop more often in lower case than with a capital inside a sentence. Names,
     German nouns and the months after ordinal numbers have no such proof. A full stop after an initial or after a number
     of up to three digits never ends a sentence. Capitals prove nothing in letters without case and in notes in
-    capitals. There, the second proof is that the word before the full stop also occurs without a full stop. Lines,
-    question marks and exclamation marks end sentences as in `split_sentences`.
+    capitals. There, the second proof is that the word before the full stop also occurs without a full stop. Question
+    marks and exclamation marks end sentences as in `split_sentences`.
+
+    Lines end sentences as in `split_sentences`, unless a note has far more bare line breaks than the notes of `fit`:
+    breaks without final punctuation, a colon or a blank line before them, and without a list item or a field name after
+    them. Such a note was wrapped by a program, and its bare line breaks are read as spaces. A note that has lost its
+    full stops is not judged.
 
     The segmenter knows no language and has no list of abbreviations. In doubt the segmenter does not cut. A sentence of
     more than 2,000 tokens is cut into parts of 2,000 tokens.
@@ -52,10 +69,15 @@ class LearnedSegmenter:
         lower case.
     full_stop_rate_ : float
         Proportion of words with a full stop.
+    bare_break_limit_ : float
+        Highest proportion of bare line breaks in a note whose lines end sentences. A note like those of `fit` has a
+        higher one with a probability of at most 1 %, or 1 / (n + 1) with 20 to 98 notes (split conformal
+        prediction). 1, which no note exceeds, with fewer notes.
 
     References
     ----------
     Kiss & Strunk (2006), Unsupervised multilingual sentence boundary detection, Computational Linguistics 32(4).
+    Papadopoulos et al. (2002), Inductive confidence machines for regression, ECML.
 
     Examples
     --------
@@ -88,8 +110,11 @@ class LearnedSegmenter:
         owners: dict[str, set[Any]] = {}
         for text, patient in zip(listed, patients, strict=True):
             for word, counts in _counts(text).items():
-                total[word] = total.get(word, 0) + counts
+                total[word] = total.get(word, 0) + np.array(counts)
                 owners.setdefault(word, set()).add(patient)
+        shares = sorted(line_borders(text).bare_share for text in listed)
+        rank = min(len(shares), ceil((len(shares) + 1) * (1 - _FAR_MORE)))
+        self.bare_break_limit_ = shares[rank - 1] if len(shares) >= _FEWEST_NOTES else _NO_LIMIT
         # shape: (4,): totals of the counts of `_counts`
         stopped, plain, *_ = sum(total.values(), np.zeros(4, dtype=np.int64)).tolist()
         self.full_stop_rate_ = (stopped + 1) / (stopped + plain + 2)
@@ -122,13 +147,16 @@ class LearnedSegmenter:
             for start, end in (gap.span() for gap in AFTER_FINAL.finditer(text))
             if self._ends_sentence(text, start, end, own, caseless)
         ]
-        tokens = tokenize(text)
-        return bounded(Segmentation(tokens, sentence_ranges(text, tokens, {*line_starts(text), *ends})))
+        tokens, lines = tokenize(text), line_borders(text)
+        wrapped = lines.bare_share > self.bare_break_limit_ and self._has_full_stops(own)
+        starts = {*lines.starts}.difference(lines.bare if wrapped else ())
+        return bounded(Segmentation(tokens, sentence_ranges(text, tokens, {*starts, *ends})))
 
     def to_state(self) -> dict[str, Any]:
         """Counts as JSON values, for a saved model."""
         self._check_fitted()
-        return {"words": self.words_.astype("<u4").tobytes().hex(), "full_stop_rate": self.full_stop_rate_}
+        words = self.words_.astype("<u4").tobytes().hex()
+        return {"words": words, "full_stop_rate": self.full_stop_rate_, "bare_break_limit": self.bare_break_limit_}
 
     @classmethod
     def from_state(cls, state: Mapping[str, Any]) -> LearnedSegmenter:
@@ -142,13 +170,15 @@ class LearnedSegmenter:
         # shape: (n_words, 5)
         words = np.frombuffer(bytes.fromhex(state["words"]), dtype="<u4").reshape(-1, 5).astype(np.uint32)
         rate = float(state["full_stop_rate"])
-        if not 0 < rate < 1 or (words[1:, 0] < words[:-1, 0]).any():
+        # Models that were saved before the limit existed have none.
+        limit = float(state.get("bare_break_limit", _NO_LIMIT))
+        if not 0 < rate < 1 or not 0 <= limit <= _NO_LIMIT or (words[1:, 0] < words[:-1, 0]).any():
             raise ValueError("The counts of the saved segmenter are out of range, or not in order.")
         segmenter = cls()
-        segmenter.words_, segmenter.full_stop_rate_ = words, rate
+        segmenter.words_, segmenter.full_stop_rate_, segmenter.bare_break_limit_ = words, rate, limit
         return segmenter
 
-    def _ends_sentence(self, text: str, start: int, end: int, own: dict[str, np.ndarray], caseless: bool) -> bool:
+    def _ends_sentence(self, text: str, start: int, end: int, own: dict[str, list[int]], caseless: bool) -> bool:
         """Whether a sentence ends before a gap of white space; ``own`` are the counts of the note."""
         final = final_mark(text, start)
         if text[final] not in FINALS or not starts_sentence(text, end, text[final] == "."):
@@ -173,10 +203,15 @@ class LearnedSegmenter:
         counts = self._count(after.lower(), own)
         return bool(counts[_LOWER] > counts[_CAPITAL])
 
-    def _count(self, word: str, own: dict[str, np.ndarray]) -> np.ndarray:
+    def _has_full_stops(self, own: dict[str, list[int]]) -> bool:
+        """Whether a note has a quarter of the usual full stops at least: without them, all breaks look bare."""
+        stopped, plain = (sum(counts[kind] for counts in own.values()) for kind in (_STOPPED, _PLAIN))
+        return stopped >= _FEWEST_FULL_STOPS * self.full_stop_rate_ * (stopped + plain)
+
+    def _count(self, word: str, own: dict[str, list[int]]) -> np.ndarray:
         """Counts of a word in the notes of `fit` and in the note, shape (4,)."""
         # shape: (4,)
-        counts = own.get(word, np.zeros(4, dtype=np.int64))
+        counts = np.array(own.get(word, (0, 0, 0, 0)), dtype=np.int64)
         number = _hash(word)
         row = int(np.searchsorted(self.words_[:, 0], number))
         if row < len(self.words_) and self.words_[row, 0] == number:
@@ -203,7 +238,7 @@ class LearnedSegmenter:
 _STOPPED, _PLAIN, _LOWER, _CAPITAL = range(4)
 
 
-def _counts(text: str) -> dict[str, np.ndarray]:
+def _counts(text: str) -> dict[str, list[int]]:
     """How often a note writes each word with a full stop, without one, in lower case, and with an inner capital."""
     counts: dict[str, list[int]] = {}
     # A capital inside a sentence follows a word or a comma and one space.
@@ -218,7 +253,7 @@ def _counts(text: str) -> dict[str, np.ndarray]:
             row[_LOWER] += 1
         elif match.start() in inner:
             row[_CAPITAL] += 1
-    return {word: np.array(row) for word, row in counts.items()}
+    return counts
 
 
 def _hash(word: str) -> int:

@@ -267,11 +267,46 @@ def line_starts(text: str) -> list[int]:
     >>> line_starts("Name: Roe\nAge: 40\n\n- pain")
     [0, 10, 19]
     """
+    return line_borders(text).starts
+
+
+class LineBorders(NamedTuple):
+    """Lines of a note that do not continue the line before.
+
+    Parameters
+    ----------
+    starts : list of int
+        Result of `line_starts`.
+    bare : list of int
+        Those of ``starts`` after a bare break. No final punctuation, colon, row of dashes or blank line precedes the
+        break, and no list item and no field name of up to three words with a colon follows the break.
+    bare_share : float
+        Number of bare breaks, divided by the number of all breaks between visible lines plus 4.
+    """
+
+    starts: list[int]
+    bare: list[int]
+    bare_share: float
+
+
+def line_borders(text: str) -> LineBorders:
+    r"""Find the lines that do not continue the line before, and those that only the line break shows.
+
+    Examples
+    --------
+    >>> line_borders("Name: Roe\nWard\nAge: 40\nSeen by\nRoe.\nNo pain")
+    LineBorders(starts=[0, 10, 15, 23, 31, 36], bare=[10, 23, 31], bare_share=0.3333333333333333)
+    """
     lines = _visible_lines(text)
     if not lines:
-        return []
+        return LineBorders([], [], 0.0)
     caseless = is_caseless(text)
     width = _wrap_width(lines, caseless)
-    starts = [lines[0].start]
-    starts.extend([after.start for line, after in pairwise(lines) if not _runs_on(line, after, width, caseless)])
-    return starts
+    borders = [(line, after) for line, after in pairwise(lines) if not _runs_on(line, after, width, caseless)]
+    bare = [after.start for line, after in borders if _is_bare(line, after)]
+    starts = [lines[0].start, *(after.start for _, after in borders)]
+    return LineBorders(starts, bare, len(bare) / (len(lines) + 3))
+
+
+def _is_bare(line: _Line, following: _Line) -> bool:
+    return _may_run_on(line, following) and line.text[-1] not in ".:;!?" and not _FIELD.match(following.text)

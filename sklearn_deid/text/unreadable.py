@@ -21,6 +21,8 @@ _DECODE = "Decode the note first (decode_body, or --transfer-encoding on the com
 # that were once converted wrongly hold controls that are signs in Windows-1252; `normalize` reads the sign.
 _CONTROL = re.compile("[\x01-\x08\x0e-\x1b\x7f\x81\x8d\x8f\x90\x9d]")
 _RTF = re.compile(r"\{\\rtf[0-9]?(?![A-Za-z])")
+# Visible ASCII with the two bytes in the wrong order: U+2000, U+2100, ..., U+7E00.
+_BYTE_SWAPPED = re.compile(f"[{''.join(map(chr, range(0x2000, 0x7E01, 0x100)))}]")
 _BINARY_START = re.compile(r"\s{0,8}(%PDF-|%!PS-Adobe)")
 _QP_HEADER = re.compile(r"(?im)^content-transfer-encoding:[ \t]{0,8}quoted-printable")
 # A soft line break behind a word (not a row of equal signs), a character of UTF-8 or Latin-1 in hexadecimal digits
@@ -91,8 +93,7 @@ def _is_byte_swapped(text: str) -> bool:
     """Whether most characters are ASCII with the two bytes in the wrong order, such as U+4A00 for J."""
     if text.isascii():
         return False
-    swapped = sum(0x2000 <= ord(c) <= 0x7E00 and ord(c) % 256 == 0 for c in text)
-    return 2 * swapped > len(text)
+    return 2 * len(_BYTE_SWAPPED.findall(text)) > len(text)
 
 
 def _transfer_encoding(text: str) -> str | None:

@@ -6,15 +6,17 @@ import numpy as np
 import pytest
 import torch
 
+from sklearn_deid.tagging import NoteAugmenter
 from sklearn_deid.tagging.batching import LengthBucketSampler
 from sklearn_deid.tagging.training_loop import SequenceNet
 
 
-def planned(n_sentences, max_epochs="auto", batch_size=20):
+def planned(n_sentences, max_epochs="auto", batch_size=20, augmenter=None):
     lengths = np.full(n_sentences, 10)
-    net = SimpleNamespace(max_epochs=max_epochs, batch_size=batch_size, starts_from_tagger_=False, augmenter_=None)
+    net = SimpleNamespace(max_epochs=max_epochs, batch_size=batch_size, starts_from_tagger_=False, augmenter_=augmenter)
     n_batches = len(LengthBucketSampler(lengths, batch_size, max_rows=batch_size))
-    return SequenceNet._planned_epochs(net, SimpleNamespace(unit_lengths=lengths, copied_share=0.0)), n_batches
+    share = 0.0 if augmenter is None else augmenter.copies
+    return SequenceNet._planned_epochs(net, SimpleNamespace(unit_lengths=lengths, copied_share=share)), n_batches
 
 
 @pytest.mark.parametrize("n_sentences", [1, 30, 70, 199, 500, 2000])
@@ -23,6 +25,14 @@ def test_auto_sees_enough_batches_within_20_to_100_epochs(n_sentences):
     assert 20 <= n_epochs <= 100
     assert n_epochs == 100 or n_epochs * n_batches >= 2000
     assert n_epochs == 20 or (n_epochs - 1) * n_batches < 2000
+
+
+@pytest.mark.parametrize("n_sentences", [30, 70, 199, 500, 2000])
+def test_copies_count_as_batches(n_sentences):
+    n_epochs, n_batches = planned(n_sentences, augmenter=NoteAugmenter(copies=0.5))
+    # In 80 % of the epochs, half of the sentences are copied.
+    assert n_epochs == 100 or n_epochs * n_batches * 1.4 >= 3000
+    assert n_epochs == 20 or (n_epochs - 1) * n_batches * 1.4 < 3000
 
 
 def test_a_number_of_epochs_is_taken_as_it_is():

@@ -10,6 +10,7 @@ from sklearn.exceptions import NotFittedError
 
 from sklearn_deid import Corpus, make_clinical_notes
 from sklearn_deid.text import LearnedSegmenter, segment, tokenize
+from sklearn_deid.text.sentences import line_borders
 
 GERMAN = [
     "Prim. Dr. med. Erle sah die Patientin am 27. Mai. Die Wunde ist reizlos. Es geht ihr gut.",
@@ -76,7 +77,8 @@ def test_saved_counts_hold_no_word_and_no_word_of_one_patient():
     texts = [note.text for note in notes]
     segmenter = LearnedSegmenter().fit(texts, groups=notes.groups)
     state = json.loads(json.dumps(segmenter.to_state()))
-    assert set(state) == {"words", "full_stop_rate"} and not set(state["words"]) - set("0123456789abcdef")
+    assert set(state) == {"words", "full_stop_rate", "bare_break_limit"}
+    assert not set(state["words"]) - set("0123456789abcdef")
     other = LearnedSegmenter.from_state(state)
     assert all(other.segment(text) == segmenter.segment(text) for text in texts)
     # A word of one patient leaves no trace, however often it occurs.
@@ -103,6 +105,8 @@ def test_names_are_not_kept():
         {"words": None},
         {"full_stop_rate": 2},
         {"full_stop_rate": float("nan")},
+        {"bare_break_limit": -1},
+        {"bare_break_limit": float("nan")},
         {"words": ("02000000" + "00" * 16) + ("01000000" + "00" * 16)},
     ],
 )
@@ -125,3 +129,47 @@ def test_corpus_is_cut_by_the_given_segmenter():
     data = notes.to_sentences(segmenter=segmenter)
     assert list(data.X) == [row for note in notes for row in segmenter.segment(note.text).rows()]
     assert list(notes.to_sentences().X) == [row for note in notes for row in segment(note.text).rows()]
+
+
+WORDS = "patient seen by Birch with pain in the left knee and no fever since monday".split()
+
+
+def wrapped(words, width):
+    """Words in lines of a number of words."""
+    return "\n".join(" ".join(words[i : i + width]) for i in range(0, len(words), width))
+
+
+def test_bare_line_breaks_of_a_note_unlike_the_others_are_spaces():
+    whole = [f"{' '.join(WORDS)}.\nName: Roe\nWard: {i}\n- pain\n\nSigned" for i in range(25)]
+    segmenter = LearnedSegmenter().fit(whole)
+    assert len(segmenter.segment(whole[0]).sentences) == 5
+    head = "Name: Roe\nWard: 3\n- pain\n\n"
+    note = head + wrapped(WORDS, 2) + ".\nAge: 40"
+    found = [" ".join(row) for row in segmenter.segment(note).rows()]
+    assert found == ["Name : Roe", "Ward : 3", "- pain", " ".join([*WORDS, "."]), "Age : 40"]
+    # Where every note is written so, a line says nothing else than before.
+    same = LearnedSegmenter().fit([note] * 25)
+    assert len(same.segment(note).sentences) == len(segment(note).sentences) > 5
+    # Nor do the breaks of a note that has lost its punctuation.
+    lost = note.replace(".", "").replace(":", "")
+    assert len(segmenter.segment(lost).sentences) == len(segment(lost).sentences) > 5
+    # A few notes show nothing.
+    few = LearnedSegmenter().fit(whole[:19])
+    assert few.bare_break_limit_ == 1
+    assert few.segment(note) == same.segment(note)
+
+
+def test_few_notes_like_those_of_fit_have_their_lines_joined():
+    notes = [note.text for note in make_clinical_notes(60, random_state=3)]
+    segmenter = LearnedSegmenter().fit(notes)
+    assert all(segmenter.segment(text).sentences for text in notes)
+    others = [note.text for note in make_clinical_notes(100, random_state=4)]
+    # At most one in 61 in the mean; the limit is that of the notes of `fit`.
+    assert sum(line_borders(text).bare_share > segmenter.bare_break_limit_ for text in others) <= 5
+
+
+def test_a_segmenter_without_limit_joins_nothing():
+    state = LearnedSegmenter().fit([" ".join(WORDS)] * 30).to_state()
+    del state["bare_break_limit"]
+    note = wrapped(WORDS, 2)
+    assert len(LearnedSegmenter.from_state(state).segment(note).sentences) == len(segment(note).sentences)
