@@ -93,8 +93,8 @@ def test_the_language_of_each_note():
 
 def test_a_saved_model_decides_the_language_of_each_note(tmp_path):
     save(NoteDeidentifier(RuleTagger(["date"], language="auto").fit([])), tmp_path / "rules")
-    texts = ["Der Patient kam am 3. Mai 2019.", "The patient came (3. Mai 2019)."]
-    assert load(tmp_path / "rules").redact(texts) == ["Der Patient kam am [DATE].", texts[1]]
+    texts = ["Der Patient kam Ende Mai 2019.", "The patient came (Mai 2019)."]
+    assert load(tmp_path / "rules").redact(texts) == ["Der Patient kam Ende [DATE].", texts[1]]
 
 
 class TestErrors:
