@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import sys
 import warnings
+from collections.abc import Sequence
 from copy import copy
 from dataclasses import replace
 from typing import Any
@@ -18,7 +19,7 @@ from skorch.callbacks import Callback
 from tqdm import tqdm
 
 from ..exceptions import AlignmentWarning
-from ..text import Corpus
+from ..text import Corpus, Document
 from .failures import remember_interrupts
 
 
@@ -55,13 +56,22 @@ def hold_out_patients(corpus: Corpus, share: float, seed: int) -> tuple[Corpus, 
     return corpus[~held_out], corpus[held_out]
 
 
-def fit_deidentifier(corpus: Corpus, *, quiet: bool = False, verbose: bool = False, **parameters: Any) -> Any:
+def fit_deidentifier(
+    corpus: Corpus,
+    raw: Sequence[Document] | None = None,
+    *,
+    quiet: bool = False,
+    verbose: bool = False,
+    **parameters: Any,
+) -> Any:
     """Train a `NoteDeidentifier`. Progress is printed on standard error.
 
     Parameters
     ----------
     corpus : Corpus
         Annotated notes.
+    raw : sequence of Document, optional
+        Raw notes to learn from, too.
     quiet, verbose : bool, default=False
         Whether to print no progress, or a line for each epoch instead of a progress bar.
     **parameters
@@ -73,6 +83,7 @@ def fit_deidentifier(corpus: Corpus, *, quiet: bool = False, verbose: bool = Fal
         If the training was interrupted. An incompletely trained model must not be used.
     """
     from ..tagging.note_deidentifier import NoteDeidentifier
+    from ..tagging.self_training import SelfTraining
     from ..tagging.tagger import DeidTagger
     from ..tagging.warm_start import start_tagger
 
@@ -84,10 +95,15 @@ def fit_deidentifier(corpus: Corpus, *, quiet: bool = False, verbose: bool = Fal
     # skorch ends its training loop at Ctrl-C without an error, so that the signals are recorded here.
     with remember_interrupts() as interrupts, warnings.catch_warnings():
         warnings.simplefilter("ignore", AlignmentWarning)  # the caller shows the whole report
-        deidentifier = NoteDeidentifier(tagger).fit(corpus)
+        training = SelfTraining(progress=None if quiet else _print_line)
+        deidentifier = NoteDeidentifier(tagger, self_training=training).fit(corpus, unlabelled=raw)
     if interrupts:  # the training loop ends in peace when it is interrupted
         raise KeyboardInterrupt
     return deidentifier
+
+
+def _print_line(line: str) -> None:
+    print(line, file=sys.stderr)
 
 
 def predict_corpus(deidentifier: Any, corpus: Corpus) -> Corpus:

@@ -7,8 +7,9 @@ import sys
 from typing import Any
 
 from ..exceptions import DeidError
-from ..text import Corpus
+from ..text import Corpus, Document
 from .failures import DONE, SOME_WITHHELD
+from .note_source import NoteSource
 from .options import add_command as add
 from .options import add_machine_options, add_seed, count, model_folder, set_machine, share
 from .reading import add_corpus_options, read_annotated, show_left_out
@@ -34,7 +35,10 @@ example: train on brat files, and score on a fifth of the patients
 example: train the model of the package on with few notes
   sklearn-deid train corrected.jsonl --from starter-en --model my-model
 
-exit codes: 0 trained, 1 trained without the broken files (--skip-broken), 2 failed, 130 interrupted
+example: learn from raw notes, too
+  sklearn-deid train corrected.jsonl --unlabelled raw-notes/ --model my-model
+
+exit codes: 0 trained, 1 trained without broken files (--skip-broken) or raw notes, 2 failed, 130 interrupted
 (no model is saved)"""
 
 
@@ -56,6 +60,12 @@ def add_command(commands: Any) -> None:
         metavar="MODEL",
         help="model to start from: a model folder, or starter-en, a model for English that comes with the package. Its "
         "labels may differ. Few notes are enough then",
+    )
+    parser.add_argument(
+        "--unlabelled",
+        metavar="NOTES",
+        help="file or folder of raw notes of the same kind to learn from, too: three models that are trained on CORPUS "
+        "tag them, and the model learns from both. Takes four trainings",
     )
     add_corpus_options(parser)
     parser.add_argument(
@@ -83,10 +93,12 @@ def run(arguments: argparse.Namespace) -> int:
     check_bundle_target(arguments.model, arguments.overwrite)
     start = None if arguments.start is None else model_folder(arguments.start)
     result = read_annotated(arguments)
+    raw, unread = _raw_notes(arguments, result.corpus)
     corpus, held_out = _split(result.corpus, arguments)
     print(f"Training on {_size(corpus)}.")
     deidentifier = fit_deidentifier(
         corpus,
+        raw,
         quiet=arguments.quiet,
         verbose=arguments.verbose,
         warm_start_from=start,
@@ -95,12 +107,35 @@ def run(arguments: argparse.Namespace) -> int:
         device=device,
     )
     print(f"Alignment: {deidentifier.alignment_report_.summary()}.")
+    if raw is not None:
+        print(_raw_account(deidentifier.raw_notes_, len(unread)))
+        unread += [None] * deidentifier.raw_notes_["left out"]
     if held_out is not None:
         _show_scores(deidentifier, held_out, arguments.label_scheme)
     save(deidentifier, arguments.model, overwrite=arguments.overwrite)
     print(f"Model saved in {arguments.model}")
-    show_left_out(result.errors)
-    return SOME_WITHHELD if result.errors else DONE
+    show_left_out([*result.errors, *filter(None, unread)])
+    return SOME_WITHHELD if result.errors or unread else DONE
+
+
+def _raw_notes(arguments: argparse.Namespace, corpus: Corpus) -> tuple[list[Document] | None, list[Any]]:
+    """Notes of ``--unlabelled`` and the errors of those that cannot be read; None without the option."""
+    if arguments.unlabelled is None:
+        return None, []
+    errors: list[Any] = []
+    notes = list(NoteSource(arguments.unlabelled, None, arguments.encoding).read(errors.append))
+    # Held-out notes are annotated notes, and would be learned from otherwise.
+    known = {document.text for document in corpus}
+    kept = [document for document in notes if document.text not in known]
+    print(f"Raw notes: {len(notes)} were read, and {len(notes) - len(kept)} of them are annotated.")
+    return kept, errors
+
+
+def _raw_account(counts: dict[str, int], n_unread: int) -> str:
+    used = (
+        f"{counts['used sentences']} of {counts['sentences']} sentences of {counts['read']} raw notes were learned from"
+    )
+    return f"Raw notes: {used}; {counts['left out'] + n_unread} notes were left out because they are no readable text."
 
 
 def _split(corpus: Corpus, arguments: argparse.Namespace) -> tuple[Corpus, Corpus | None]:

@@ -87,7 +87,8 @@ def read_corpus(
         start of a note is a character of the note and counts in offsets, unless the encoding is ``"utf-8-sig"``.
         Newlines are never translated.
     label_scheme : str or LabelScheme, optional
-        Scheme that defines the category of spans without a category, such as all spans of brat and CoNLL.
+        Scheme that defines the category of spans without a category, such as all spans of brat and CoNLL. A label of
+        such a span that the scheme lacks is an error: no scheme is applied to a part of the labels.
     random_state : int, optional
         Random seed of the text that ``"mimic"`` invents, at least 0. None means 0. The invented text of a note does not
         depend on the other notes of the corpus. No other format draws random numbers.
@@ -208,8 +209,10 @@ def _documents(
     scheme: LabelScheme | None,
 ) -> Iterator[Document]:
     for item in items:
+        if isinstance(item, Document) and scheme is not None:
+            item = _with_categories(item, scheme)
         if isinstance(item, Document):
-            yield item if scheme is None else _with_categories(item, scheme)
+            yield item
         elif callable(on_error):
             on_error(item)
         else:
@@ -244,7 +247,15 @@ def _read(file: Path, fmt: Format, encoding: str | None, follow_links: bool) -> 
         yield failure
 
 
-def _with_categories(document: Document, scheme: LabelScheme) -> Document:
+def _with_categories(document: Document, scheme: LabelScheme) -> Item:
+    """Document whose spans have categories; an error if the scheme lacks a label, which would have none."""
+    for span in document.spans:
+        if span.category is None and span.label not in scheme.labels:
+            message = (
+                f"The label {span.label!r} is not in the label scheme {scheme.name}. Leave out the scheme, pass your "
+                "own LabelScheme, or map the labels with text.relabel; text.propose_label_map makes a table to check."
+            )
+            return CorpusFormatError(message, doc_id=document.doc_id, start=span.start, end=span.end)
     spans = [s if s.category is not None else replace(s, category=scheme.category(s.label)) for s in document.spans]
     return replace(document, spans=tuple(spans))
 

@@ -30,6 +30,7 @@ __all__, __getattr__, __dir__ = lazy_names(
         "recall_weight": "RECALL_FORMS RecallWeight",
         "rule_tagger": "RuleTagger",
         "safe_harbor": "is_safe_harbor",
+        "self_training": "SelfTraining",
         "span_swap": "SpanSwapper",
         "splits": "hold_out_patients",
         "tagger": "DeidTagger",

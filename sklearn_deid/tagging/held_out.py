@@ -20,8 +20,7 @@ from ..metrics import Estimate, bootstrap_ratio
 from ..sequences import RaggedArray, TokenSequences
 from ..text import BINARY, I2B2_2014, MEDDOCAN, labels_of, split_tag
 from .marginals import PhiMarginals, read_marginals
-from .note_deidentifier import group_parameters
-from .splits import hold_out_patients
+from .splits import group_parameters, hold_out_patients
 
 
 class HoldOutPlan(NamedTuple):

@@ -14,9 +14,10 @@ from ..exceptions import SequenceError
 from ..sequences import RaggedArray, TokenSequences, check_sequences, check_tags, object_rows
 from ..text import labels_of, split_tag
 from .marginals import TokenTagger
-from .note_deidentifier import default_tagger, group_parameters
+from .note_deidentifier import default_tagger
 from .note_tagger import flat_tags
 from .rule_tagger import RuleTagger
+from .splits import group_parameters
 
 _TokenSpan = tuple[int, int, str]
 

@@ -12,26 +12,24 @@ from typing import Any
 
 import numpy as np
 from joblib import effective_n_jobs
-from sklearn import get_config
 from sklearn.base import BaseEstimator, clone
 from sklearn.exceptions import NotFittedError
-from sklearn.model_selection import GridSearchCV, RandomizedSearchCV
-from sklearn.pipeline import Pipeline
 from sklearn.utils import Tags
-from sklearn.utils.validation import check_is_fitted, has_fit_parameter
+from sklearn.utils.validation import check_is_fitted
 
 from .._compat import HasMethods, Interval, StrOptions, check_constraints
 from ..exceptions import DeidError, UnlikeNoteWarning, WithheldWarning
 from ..metrics import Counts, compare
 from ..surrogates import SurrogateEngine, note_rewriter, rewrite_note
-from ..text import Corpus, Document, Span
-from .note_input import checked_notes
+from ..text import Corpus, Document, SentenceData, Span, patient_of
+from .note_input import checked_notes, readable_notes
 from .note_likeness import learned_likeness
 from .note_processes import tag_batches
 from .note_segmenter import fitted_segmenter
-from .note_sentences import NormalizedSegmenter
+from .note_sentences import NormalizedSegmenter, cut_notes
 from .note_tagger import NoteFailure, NoteTagger, UnlikeNote
 from .safe_harbor import asked_spans
+from .splits import group_parameters
 from .tagger_failure import TaggerFailure
 
 
@@ -63,6 +61,8 @@ class NoteDeidentifier(BaseEstimator):
         is an object with a method ``segment(text)`` that returns a `text.Segmentation`. If the object has a method
         ``fit(texts, groups=patients)``, `fit` trains a clone. Without `fit`, "learned" is the same as "rules".
 
+    self_training : SelfTraining, optional
+        How `fit` learns from raw notes (``unlabelled=``). None means ``SelfTraining()``.
     n_jobs : int, optional
         Number of processes that tag batches at the same time; -1 means all processor cores. None means 1, unless a
         ``joblib.parallel_config`` says otherwise. The processes start with the second batch of a call and share large
@@ -84,6 +84,9 @@ class NoteDeidentifier(BaseEstimator):
         sides. `annotate` joins two spans at such a border if most borders of the label are inside one span.
     segmenter_ : segmenter
         Fitted segmenter.
+    raw_notes_ : dict
+        After `fit` with ``unlabelled``: numbers of raw notes that were "read", "left out" because they are no readable
+        text, and left out because they are "annotated", and of "sentences" and "used sentences" of the raw notes.
 
     Examples
     --------
@@ -100,6 +103,7 @@ class NoteDeidentifier(BaseEstimator):
         "on_error": [StrOptions({"raise", "withhold"})],
         "on_unlike": [StrOptions({"withhold", "warn", "pass"})],
         "segmenter": [StrOptions({"learned", "rules"}), HasMethods(["segment"])],
+        "self_training": [HasMethods(["fit_student"]), None],
         "n_jobs": [Integral, None],
     }
 
@@ -112,6 +116,7 @@ class NoteDeidentifier(BaseEstimator):
         on_error: str = "raise",
         on_unlike: str = "warn",
         segmenter: Any = "learned",
+        self_training: Any = None,
         n_jobs: int | None = None,
     ) -> None:
         self.estimator = estimator
@@ -119,10 +124,17 @@ class NoteDeidentifier(BaseEstimator):
         self.labels = labels
         self.on_error, self.on_unlike = on_error, on_unlike
         self.segmenter = segmenter
+        self.self_training = self_training
         self.n_jobs = n_jobs
 
-    def fit(self, corpus: Corpus | Sequence[Document], y: None = None) -> NoteDeidentifier:
-        """Train the tagger on annotated notes.
+    def fit(
+        self,
+        corpus: Corpus | Sequence[Document],
+        y: None = None,
+        *,
+        unlabelled: Iterable[str | Document] | None = None,
+    ) -> NoteDeidentifier:
+        """Train the tagger on annotated notes, and on raw notes if there are any.
 
         Parameters
         ----------
@@ -130,27 +142,52 @@ class NoteDeidentifier(BaseEstimator):
             Notes with gold spans. If the tagger holds patients out, no patient is in both parts.
         y : None
             Ignored.
+        unlabelled : iterable of str or Document, optional
+            Raw notes of the same kind, which ``self_training`` and the segmenter learn from. The model depends on these
+            notes as on the annotated ones. Annotations of a Document are ignored, and notes of ``corpus`` are left out.
 
         Returns
         -------
         self
 
+        Raises
+        ------
+        SequenceError
+            If ``unlabelled`` holds no note to learn from.
+
         Warns
         -----
         AlignmentWarning
             If span borders are not token borders.
+        WithheldWarning
+            For each raw note that is left out because it is no readable text.
         """
         check_constraints(self)
         corpus = corpus if isinstance(corpus, Corpus) else Corpus(corpus)
-        self.segmenter_ = fitted_segmenter(self.segmenter, corpus)
+        raw, counts = ([], {}) if unlabelled is None else readable_notes(unlabelled, corpus)
+        self.segmenter_ = fitted_segmenter(self.segmenter, corpus, raw)
         data = corpus.to_sentences(segmenter=NormalizedSegmenter(self.segmenter_))
         estimator = default_tagger(context="block") if self.estimator is None else clone(self.estimator)
-        self.estimator_ = estimator.fit(data.X, data.y, **group_parameters(estimator, data.groups))
+        if unlabelled is None:
+            self.estimator_ = estimator.fit(data.X, data.y, **group_parameters(estimator, data.groups))
+        else:
+            self.estimator_, used = self._fit_student(estimator, data, raw)
+            self.raw_notes_ = {**counts, **used}
         any_casing = getattr(self.estimator_, "lowers_uniform_casing_", False)
         self.likeness_ = learned_likeness(corpus, any_casing, self.segmenter_)
         self.alignment_report_, self.border_counts_ = data.report, data.border_counts()
         self.categories_ = {s.label: s.category for document in corpus for s in document.spans if s.category}
         return self
+
+    def _fit_student(self, estimator: Any, data: SentenceData, raw: list[Document]) -> tuple[Any, dict[str, int]]:
+        from .self_training import SelfTraining
+
+        # Raw notes are read as `annotate` reads them.
+        X = cut_notes([document.text for document in raw], self.segmenter_).X
+        training = SelfTraining() if self.self_training is None else self.self_training
+        patients = np.array([patient_of(document) for document in raw], dtype=object)[X.documents]
+        student, n_used = training.fit_student(estimator, data.X, data.y, data.groups, X, patients)
+        return student, {"sentences": len(X), "used sentences": n_used}
 
     def annotate(self, texts: Iterable[str | Document]) -> list[tuple[Span, ...] | None]:
         """Find the PHI spans of each note, with the confidence of the tagger.
@@ -418,17 +455,6 @@ def default_tagger(**parameters: Any) -> Any:
     from .tagger import DeidTagger
 
     return DeidTagger(**parameters)
-
-
-def group_parameters(estimator: Any, groups: np.ndarray) -> dict[str, np.ndarray]:
-    """Keyword arguments that pass the patient of each sentence to ``fit``; empty if ``fit`` takes no groups."""
-    if get_config()["enable_metadata_routing"] and hasattr(estimator, "get_metadata_routing"):
-        return {"groups": groups} if estimator.get_metadata_routing().consumes("fit", ["groups"]) else {}
-    if isinstance(estimator, Pipeline):
-        name, last = estimator.steps[-1]
-        return {f"{name}__{key}": value for key, value in group_parameters(last, groups).items()}
-    searches = isinstance(estimator, (GridSearchCV, RandomizedSearchCV))
-    return {"groups": groups} if searches or has_fit_parameter(estimator, "groups") else {}
 
 
 def _name(number: int, item: Any) -> str:

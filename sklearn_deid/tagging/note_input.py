@@ -6,11 +6,12 @@ return without redaction and without an error.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from ..exceptions import SequenceError
-from ..text import Document
+from ..exceptions import DeidError, SequenceError, WithheldWarning
+from ..text import Document, unreadable_reason
 
 _WAYS_OUT = {
     "text": "A text is read letter by letter. Pass a list with one text: {method}([text]).",
@@ -21,7 +22,7 @@ _WAYS_OUT = {
 }
 
 
-def checked_notes(notes: Any, method: str) -> Iterable[Any]:
+def checked_notes(notes: Any, method: str, name: str = "texts") -> Iterable[Any]:
     """Notes to read one by one, after refusing what would be read as something else than notes.
 
     Parameters
@@ -31,6 +32,8 @@ def checked_notes(notes: Any, method: str) -> Iterable[Any]:
         note.
     method : str
         Name of the called method, for the message.
+    name : str, default="texts"
+        Name of the parameter, for the message.
 
     Returns
     -------
@@ -53,9 +56,52 @@ def checked_notes(notes: Any, method: str) -> Iterable[Any]:
     if kind is None:
         return notes
     raise SequenceError(
-        f"The 'texts' parameter of NoteDeidentifier.{method} must be an iterable of notes (str or Document). "
+        f"The {name!r} parameter of NoteDeidentifier.{method} must be an iterable of notes (str or Document). "
         f"Got {type(notes).__name__} instead. {_WAYS_OUT[kind].format(method=method)}"
     )
+
+
+def readable_notes(notes: Any, annotated: Iterable[Document]) -> tuple[list[Document], dict[str, int]]:
+    """Raw notes to learn from, and the numbers of notes that were read, left out, and annotated already.
+
+    Parameters
+    ----------
+    notes : iterable of str or Document
+        Raw notes. The annotations of a Document are ignored.
+    annotated : iterable of Document
+        Annotated notes. A raw note with the text of one of them is left out.
+
+    Raises
+    ------
+    SequenceError
+        If ``notes`` is no iterable of notes, or if no note is left.
+
+    Warns
+    -----
+    WithheldWarning
+        For each note that is no text or text of another kind (`text.unreadable_reason`).
+    """
+    known = {document.text for document in annotated}
+    kept: list[Document] = []
+    counts = {"read": 0, "left out": 0, "annotated": 0}
+    for number, note in enumerate(checked_notes(notes, "fit", "unlabelled")):
+        text = note.text if isinstance(note, Document) else note
+        reason = unreadable_reason(text) if isinstance(text, str) else f"Got {type(text).__name__} instead of a text."
+        if reason is not None:
+            name = note.doc_id if isinstance(note, Document) else f"number {number}"
+            warnings.warn(WithheldWarning(f"Raw note left out: {DeidError(reason, doc_id=name)}"), stacklevel=3)
+            counts["left out"] += 1
+        elif text in known:
+            counts["annotated"] += 1
+        else:
+            counts["read"] += 1
+            patient = note.patient_id if isinstance(note, Document) else None
+            kept.append(Document(f"raw-{number}", text, patient_id=patient))
+    if not kept:
+        raise SequenceError(
+            f"The 'unlabelled' parameter of NoteDeidentifier.fit holds no note to learn from: {counts}."
+        )
+    return kept, counts
 
 
 def _kind(notes: Any) -> str | None:

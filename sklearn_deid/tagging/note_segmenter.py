@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
 from sklearn.base import clone
 
-from ..text import Corpus, LearnedSegmenter, Segmentation, normalize, segment
+from ..text import Corpus, Document, LearnedSegmenter, Segmentation, normalize, patient_of, segment
 from ..text.segmentation import bounded, check_segmentation
 
 
@@ -36,10 +38,12 @@ class NoteSegmenter:
         return bounded(check_segmentation(text, self.segmenter.segment(text)))
 
 
-def fitted_segmenter(segmenter: Any, corpus: Corpus) -> Any:
-    """Segmenter of a corpus, trained on its notes if the segmenter can be trained."""
+def fitted_segmenter(segmenter: Any, corpus: Corpus, raw: Sequence[Document] = ()) -> Any:
+    """Segmenter of a corpus, trained on its notes and on raw notes if the segmenter can be trained."""
     if isinstance(segmenter, str):
         segmenter = LearnedSegmenter() if segmenter == "learned" else NoteSegmenter()
     if not hasattr(segmenter, "fit"):
         return segmenter
-    return clone(segmenter, safe=False).fit([normalize(d.text).text for d in corpus], groups=corpus.groups)
+    texts = [normalize(document.text).text for document in (*corpus, *raw)]
+    patients = np.array([*corpus.groups, *map(patient_of, raw)], dtype=object)
+    return clone(segmenter, safe=False).fit(texts, groups=patients)

@@ -1,11 +1,14 @@
-"""Held-out patients for early stopping."""
+"""Patients of sentences: held out for early stopping, and passed to ``fit``."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import numpy as np
-from sklearn.model_selection import GroupShuffleSplit, ShuffleSplit
+from sklearn import get_config
+from sklearn.model_selection import GridSearchCV, GroupShuffleSplit, RandomizedSearchCV, ShuffleSplit
+from sklearn.pipeline import Pipeline
+from sklearn.utils.validation import has_fit_parameter
 
 from ..exceptions import SequenceError
 
@@ -55,3 +58,14 @@ def hold_out_patients(
     # Only the first fold of a splitter with several folds is used.
     train, valid = next(iter(splitter.split(np.zeros(n), groups=groups)))
     return train, valid
+
+
+def group_parameters(estimator: Any, groups: np.ndarray) -> dict[str, np.ndarray]:
+    """Keyword arguments that pass the patient of each sentence to ``fit``; empty if ``fit`` takes no groups."""
+    if get_config()["enable_metadata_routing"] and hasattr(estimator, "get_metadata_routing"):
+        return {"groups": groups} if estimator.get_metadata_routing().consumes("fit", ["groups"]) else {}
+    if isinstance(estimator, Pipeline):
+        name, last = estimator.steps[-1]
+        return {f"{name}__{key}": value for key, value in group_parameters(last, groups).items()}
+    searches = isinstance(estimator, (GridSearchCV, RandomizedSearchCV))
+    return {"groups": groups} if searches or has_fit_parameter(estimator, "groups") else {}

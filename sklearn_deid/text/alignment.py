@@ -20,6 +20,16 @@ from .tags import check_tag_scheme, labels_of, tags_of
 Misfit = tuple[str | None, int, int, str]
 """Document id, start, end and label of a span; no text."""
 
+_CAUSES = {
+    "inside_token": "with a border inside a token",
+    "trimmed": "with white space at a border",
+    "split_by_sentence": "across a sentence border",
+    "collisions": "beginning inside a token of an earlier span",
+    "overlapping": "overlapping a longer span",
+    "swallowed": "lost because other spans have all tokens",
+    "empty": "lost because they contain no token",
+}
+
 
 @dataclass(frozen=True)
 class AlignmentReport:
@@ -91,9 +101,9 @@ class AlignmentReport:
         return AlignmentReport.total((self, other)) if isinstance(other, AlignmentReport) else NotImplemented
 
     def summary(self) -> str:
-        """Counts as one line of text."""
-        counts = {f.name: len(getattr(self, f.name)) for f in fields(self) if not f.name.startswith("n_")}
-        parts = [f"{count} {name.replace('_', ' ')}" for name, count in counts.items() if count]
+        """Counts and causes as one line of text."""
+        counts = {words: len(getattr(self, name)) for name, words in _CAUSES.items()}
+        parts = [f"{count} {words}" for words, count in counts.items() if count]
         fit = f"{self.n_exact} of {self.n_spans} spans fit the tokens exactly"
         return f"{fit} ({', '.join(parts)})" if parts else fit
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 
@@ -207,6 +208,46 @@ def label_map(source: str | LabelScheme, target: str | LabelScheme) -> Mapping[s
     if (origin.name, goal.name) == ("meddocan", "i2b2-2014"):
         return dict(_MEDDOCAN_TO_I2B2)
     raise ValueError(f"There is no map from {origin.name} to {goal.name}. Pass a dict of labels instead.")
+
+
+def propose_label_map(labels: Iterable[str], target: str | LabelScheme) -> dict[str, str]:
+    """Propose a label of a scheme for labels of an unknown scheme, for a person to check and to complete.
+
+    A label is proposed if it is the only one of the scheme whose name is made of whole words of the unknown label, such
+    as "ZIP" for "LOCATION_ZIP". Other labels are missing in the result. `relabel` refuses a missing label, so that no
+    label is mapped or dropped without a decision.
+
+    Parameters
+    ----------
+    labels : iterable of str
+        Labels of the unknown scheme, such as ``corpus.label_counts``.
+    target : str or LabelScheme
+        Scheme of the new labels.
+
+    Returns
+    -------
+    dict of str to str
+        Proposed label of each label that has one.
+
+    Examples
+    --------
+    >>> propose_label_map(["LOCATION_ZIP", "medicalRecordNumber", "NAME_TITLE"], "i2b2-2014")
+    {'LOCATION_ZIP': 'ZIP', 'medicalRecordNumber': 'MEDICALRECORD'}
+    """
+    goals = {"".join(_words(label)): label for label in get_label_scheme(target).labels}
+    proposed = {}
+    for label in labels:
+        words = _words(label)
+        ends = range(1, len(words) + 1)
+        found = {"".join(words[i:j]) for j in ends for i in range(j)} & set(goals)
+        if len(found) == 1:
+            proposed[label] = goals[found.pop()]
+    return proposed
+
+
+def _words(label: str) -> list[str]:
+    """Words of a label in lower case: cut at signs, and before a capital that follows a small letter."""
+    return [word.lower() for word in re.findall(r"[^\W\d_a-z]+(?![a-z])|[^\W\d_]?[a-z]+|\d+", label)]
 
 
 def relabel(document: Document, mapping: Mapping[str, str | None], target: str | LabelScheme | None = None) -> Document:

@@ -8,6 +8,7 @@ import pytest
 from sklearn_deid import Corpus, Document, NoteDeidentifier, RuleTagger, Span, load, write_corpus
 from sklearn_deid.cli.scoring import hold_out_patients, predict_corpus
 from sklearn_deid.exceptions import WithheldWarning
+from sklearn_deid.tagging import SelfTraining
 
 from .conftest import assert_no_note_text
 
@@ -38,6 +39,26 @@ def test_says_what_it_did(run, notes, tmp_path):
     assert "training: 100%" in err
     assert_no_note_text(out + err, notes)
     assert set(load(tmp_path / "m").categories_.values()) >= {"NAME", "DATE"}
+
+
+def test_raw_notes_are_learned_from_and_counted(run, notes, gold, tmp_path, monkeypatch):
+    # One training instead of four: tests/tagging/test_self_training.py tests what is trained.
+    monkeypatch.setattr(SelfTraining, "fit_student", lambda self, e, X, y, groups, raw, _: (e.fit(X, y), len(raw)))
+    folder = tmp_path / "raw"
+    folder.mkdir()
+    (folder / "a.txt").write_text("Seen by Dr. Birch on 3 May 2019.")
+    (folder / "b.txt").write_text(notes[0].text)
+    (folder / "c.txt").write_bytes(b"Seen\xff")
+    (folder / "d.txt").write_text("Zyx\x00")
+    code, out, err = run("train", gold, "--unlabelled", folder, "--model", tmp_path / "m", *QUICK)
+    assert code == 1
+    assert "Raw notes: 3 were read, and 1 of them are annotated." in out
+    assert (
+        "1 of 1 sentences of 1 raw notes were learned from; 2 notes were left out because they are no readable" in out
+    )
+    assert "Raw note left out" in err and "left out:" in err and "Zyx" not in out + err
+    assert_no_note_text(out + err, notes)
+    assert load(tmp_path / "m").annotate(["Seen by Dr. Birch."])
 
 
 def test_verbose_has_a_line_for_each_epoch(run, gold, tmp_path):

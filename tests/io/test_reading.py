@@ -140,11 +140,21 @@ def test_an_attribute_may_hold_a_line_break_as_a_space(covered, tmp_path):
 
 
 def test_categories_are_filled_in_on_demand(tmp_path):
-    spans = (Span(0, 1, "DOCTOR"), Span(1, 2, "NOT-THERE"), Span(2, 3, "DATE", "OWN"))
+    spans = (Span(0, 1, "DOCTOR"), Span(1, 2, "NOT-THERE", "OTHER"), Span(2, 3, "DATE", "OWN"))
     write_corpus([Document("a", "abc", spans)], tmp_path / "x.jsonl")
     plain, filled = read_corpus(tmp_path)[0], read_corpus(tmp_path, label_scheme="i2b2-2014")[0]
-    assert [span.category for span in plain.spans] == [None, None, "OWN"]
-    assert [span.category for span in filled.spans] == ["NAME", None, "OWN"]
+    assert [span.category for span in plain.spans] == [None, "OTHER", "OWN"]
+    assert [span.category for span in filled.spans] == ["NAME", "OTHER", "OWN"]
+
+
+def test_a_scheme_is_not_applied_to_a_part_of_the_labels(tmp_path):
+    known, unknown = Span(0, 1, "DOCTOR"), Span(1, 2, "LOCATION_ZIP")
+    write_corpus([Document("a", "abc", (known, unknown)), Document("b", "abc", (known,))], tmp_path / "x.jsonl")
+    with pytest.raises(CorpusFormatError, match="'LOCATION_ZIP' is not in the label scheme i2b2-2014") as raised:
+        read_corpus(tmp_path, label_scheme="i2b2-2014")
+    assert (raised.value.doc_id, raised.value.start, raised.value.end) == ("a", 1, 2)
+    corpus, errors = read_corpus(tmp_path, label_scheme="i2b2-2014", on_error="collect")
+    assert [document.doc_id for document in corpus] == ["b"] and len(errors) == 1
 
 
 def test_collecting_returns_a_pair(tmp_path):

@@ -9,7 +9,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import Pipeline
 
-from sklearn_deid import Corpus, Document, NoteDeidentifier, RuleTagger, make_clinical_notes
+from sklearn_deid import Corpus, Document, NoteDeidentifier, RuleTagger, load, make_clinical_notes, save
 from sklearn_deid.exceptions import SequenceError
 from sklearn_deid.text import is_allowed, tokenize
 
@@ -89,6 +89,12 @@ def test_the_language_of_each_note():
     tags = RuleTagger(["date"], language="auto").fit(data.X).predict(data.X)
     dated = {doc for doc, row in zip(data.doc_ids, tags, strict=True) if "B-DATE" in row}
     assert dated == {"de"}
+
+
+def test_a_saved_model_decides_the_language_of_each_note(tmp_path):
+    save(NoteDeidentifier(RuleTagger(["date"], language="auto").fit([])), tmp_path / "rules")
+    texts = ["Der Patient kam Ende Mai 2019.", "The patient came (Mai 2019)."]
+    assert load(tmp_path / "rules").redact(texts) == ["Der Patient kam Ende [DATE].", texts[1]]
 
 
 class TestErrors:

@@ -1,6 +1,7 @@
 """Spans to tags and back, against a definition character by character."""
 
 from collections import defaultdict
+from dataclasses import fields
 from itertools import accumulate
 
 import numpy as np
@@ -210,9 +211,17 @@ def test_offsets_and_confidences_of_numpy_become_plain_numbers():
     assert [type(value) for value in (span.start, span.end, span.confidence)] == [int, int, float]
 
 
+def test_summary_has_words_for_every_cause():
+    causes = {f.name: (("n1", 0, 1, "x"),) for f in fields(AlignmentReport) if not f.name.startswith("n_")}
+    words = {AlignmentReport(1, 0, **{name: value}).summary() for name, value in causes.items()}
+    assert len(words) == len(causes) and not any("_" in line for line in words)
+
+
 def test_summary_counts():
     report = AlignmentReport(5, 2, inside_token=(("n1", 0, 2, "x"),), split_by_sentence=(("n1", 4, 9, "x"),) * 2)
-    assert report.summary() == "2 of 5 spans fit the tokens exactly (1 inside token, 2 split by sentence)"
+    assert report.summary() == (
+        "2 of 5 spans fit the tokens exactly (1 with a border inside a token, 2 across a sentence border)"
+    )
     assert AlignmentReport(1, 1).summary() == "1 of 1 spans fit the tokens exactly"
 
 

@@ -142,12 +142,15 @@ def test_no_span_runs_on_over_a_sentence_border(tag_scheme, row):
 @pytest.mark.parametrize(
     ("spans", "message"),
     [
-        ([(0, 2)], r"0 of 1 spans fit the tokens exactly \(1 inside token\). SentenceData.report lists"),
-        ([(0, 4)], "1 trimmed"),
-        ([(3, 4)], "1 empty"),
-        ([(0, 3), (0, 8)], "1 swallowed"),
-        ([(0, 6), (4, 9)], "1 inside token, 1 overlapping"),
-        ([(0, 2), (2, 8)], "1 inside token, 1 collisions"),
+        (
+            [(0, 2)],
+            r"0 of 1 spans fit the tokens exactly \(1 with a border inside a token\). SentenceData.report lists",
+        ),
+        ([(0, 4)], "1 with white space at a border"),
+        ([(3, 4)], "1 lost because they contain no token"),
+        ([(0, 3), (0, 8)], "1 lost because other spans have all tokens"),
+        ([(0, 6), (4, 9)], "1 with a border inside a token, 1 overlapping a longer span"),
+        ([(0, 2), (2, 8)], "1 with a border inside a token, 1 beginning inside a token of an earlier span"),
     ],
 )
 def test_what_tokens_cannot_express_warns_with_counts(spans, message):

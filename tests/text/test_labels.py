@@ -6,7 +6,16 @@ import pytest
 
 from sklearn_deid import Document, Span
 from sklearn_deid.exceptions import SpanError
-from sklearn_deid.text import BINARY, I2B2_2014, MEDDOCAN, LabelScheme, get_label_scheme, label_map, relabel
+from sklearn_deid.text import (
+    BINARY,
+    I2B2_2014,
+    MEDDOCAN,
+    LabelScheme,
+    get_label_scheme,
+    label_map,
+    propose_label_map,
+    relabel,
+)
 
 SCHEMES = (I2B2_2014, MEDDOCAN, BINARY)
 # Category and types as the official i2b2 2014 script names its HIPAA subset; its pattern for IDNUM never matches.
@@ -116,3 +125,34 @@ def test_relabel_leaves_out_what_maps_to_none_only():
     assert relabel(NOTE, label_map(I2B2_2014, "hipaa"), I2B2_2014).spans == NOTE.spans[1:]
     with pytest.raises(SpanError, match=r"no entry for the label 'DATE'. .*\[document n1, characters 3-5\]"):
         relabel(NOTE, {"DOCTOR": "PATIENT"})
+
+
+def test_a_proposed_map_leaves_every_doubt_to_a_person():
+    labels = [
+        "NAME_PATIENT",
+        "patientName",
+        "IP-Addr",
+        "HOSPITAL_CITY",
+        "DATES",
+        "medical_record no",
+        "ZIP",
+        "VILLE",
+        "",
+    ]
+    assert propose_label_map(labels, "i2b2-2014") == {
+        "NAME_PATIENT": "PATIENT",
+        "patientName": "PATIENT",
+        "IP-Addr": "IPADDR",
+        "medical_record no": "MEDICALRECORD",
+        "ZIP": "ZIP",
+    }
+    proposed = propose_label_map(["VILLE"], "i2b2-2014")
+    with pytest.raises(SpanError, match="no entry for the label 'VILLE'"):
+        relabel(Document("a", "Ort", (Span(0, 3, "VILLE"),)), proposed)
+
+
+@pytest.mark.parametrize("scheme", ["i2b2-2014", "meddocan", "binary"])
+def test_a_scheme_is_proposed_as_itself_where_names_are_unambiguous(scheme):
+    labels = get_label_scheme(scheme).labels
+    proposed = propose_label_map(labels, scheme)
+    assert all(proposed.get(label, label) == label for label in labels) and len(proposed) > len(labels) / 2

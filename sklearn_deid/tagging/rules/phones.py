@@ -47,19 +47,14 @@ _ABROAD = r"(?:\+|\b00)[1-9]\d{0,2}[ .-]?\(?\d[\d ()./-]{5,14}\d"
 
 def _phones_of(language: str) -> tuple[Rule, ...]:
     """Rules for numbers of a language."""
-    named = {"languages": (language,), "priority": 2, "measure": _seven_to_thirteen_digits}
-    of_phone = rf"(?i:\b(?:{_NAMES}))\b{_SIGN}(?P<phi>{_ANY}){_END}"
-    of_fax = rf"(?i:\b(?:{_NAMES_OF_FAX}))\b{_SIGN}(?P<phi>{_ANY}){_END}"
+    free = rf"{_FREE}(?:{_FORMS[language]}){_END}"
+    of_phone, of_fax = (rf"(?i:\b(?:{words}))\b{_SIGN}(?P<phi>{_ANY}){_END}" for words in (_NAMES, _NAMES_OF_FAX))
+    named, digits = (language,), _seven_to_thirteen_digits
     return (
-        Rule(f"phone-{language}", "phone", "PHONE", rf"{_FREE}(?:{_FORMS[language]}){_END}", (language,), 0, _seven_up),
-        Rule(f"phone-named-{language}", "phone", "PHONE", of_phone, **named),
-        Rule(f"fax-named-{language}", "phone", "FAX", of_fax, **named),
+        Rule(f"phone-{language}", "phone", "PHONE", free, named, 0, digits),
+        Rule(f"phone-named-{language}", "phone", "PHONE", of_phone, named, 2, digits),
+        Rule(f"fax-named-{language}", "phone", "FAX", of_fax, named, 2, digits),
     )
-
-
-def _seven_up(text: str) -> int:
-    """Length of a number of at least seven digits."""
-    return len(text) * (len(re.findall(r"\d", text)) >= 7)
 
 
 def _seven_to_thirteen_digits(text: str) -> int:

@@ -1,0 +1,92 @@
+"""What raw notes add to few annotated notes: `NoteDeidentifier` with and without ``unlabelled=``, on MEDDOCAN.
+
+    python -m benchmarks.raw_notes DATA --runs raw_notes.jsonl --notes 25 50 --raw 200 --seeds 0 1 2
+
+The seed draws the annotated notes from the training split and starts the training; fewer notes are a part of more. The
+raw notes are further notes of the training split without their annotations, the same for all numbers of annotated
+notes. "alone" is ``NoteDeidentifier()``, "raw" the same with raw notes; both have the same annotated notes. The scores
+are those of the first notes of the development split. "hidden" is the proportion of letters and digits of annotated
+PHI that any span hides. Finished runs are kept in the file of ``--runs``. Prints one JSON object.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import time
+import warnings
+from typing import Any
+
+import numpy as np
+import torch
+
+from sklearn_deid import DeidTagger, NoteDeidentifier, fetch_meddocan
+from sklearn_deid.exceptions import AlignmentWarning
+
+from .environment import describe
+from .languages import counts
+from .resumable import by_arm, finish_runs, interval
+
+MODELS = ("alone", "raw")
+_FIRST_RAW = 100
+
+
+def parse_arguments(argv: list[str] | None = None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("data", help="folder that holds meddocan/")
+    parser.add_argument("--notes", type=int, nargs="+", default=[25, 50], help="numbers of annotated notes, up to 100")
+    parser.add_argument("--raw", type=int, default=200, help="raw notes, up to 400")
+    parser.add_argument("--test-notes", type=int, default=60)
+    parser.add_argument("--models", nargs="+", choices=MODELS, default=list(MODELS))
+    parser.add_argument("--seeds", type=int, nargs="+", default=[0])
+    parser.add_argument("--jobs", type=int, default=1, help="runs at a time")
+    parser.add_argument("--runs", required=True, help="file of finished runs")
+    return parser.parse_args(argv)
+
+
+def run(arguments: argparse.Namespace, arm: str, seed: int) -> dict:
+    """Train and score one model."""
+    torch.set_num_threads(1)
+    n_notes, model = arm.split("/")
+    train, dev = (
+        fetch_meddocan(split, data_home=arguments.data, download_if_missing=False) for split in ("train", "dev")
+    )
+    order = np.random.default_rng(seed).permutation(len(train))
+    annotated = train[np.sort(order[: int(n_notes)])]
+    raw = [note.text for note in train[np.sort(order[_FIRST_RAW : _FIRST_RAW + arguments.raw])]]
+    test = dev[: arguments.test_notes]
+    deidentifier = NoteDeidentifier(DeidTagger(context="block", random_state=seed))
+    start = time.process_time()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", AlignmentWarning)
+        deidentifier.fit(annotated, unlabelled=raw if model == "raw" else None)
+    seconds = round(time.process_time() - start, 1)
+    used = getattr(deidentifier, "raw_notes_", {})
+    return {"arm": arm, "seed": seed, **counts(test, deidentifier.annotate(test)), "fit_seconds": seconds, "raw": used}
+
+
+def summary(rows: list[dict]) -> dict[str, Any]:
+    """Strict F1 and hidden PHI of each arm: mean and 95 % interval over seeds."""
+    out = {}
+    for arm, runs in sorted(by_arm(rows).items()):
+        f1 = [2 * row["right"] / max(1, row["gold"] + row["predicted"]) for row in runs.values()]
+        hidden = [np.divide(*np.sum(list(row["hidden"].values()), axis=0)) for row in runs.values()]
+        out[arm] = {
+            "seeds": sorted(runs),
+            "strict_f1": [round(value, 4) for value in interval(f1)],
+            "hidden": [round(value, 4) for value in interval(hidden)],
+            "fit_seconds": round(float(np.mean([row["fit_seconds"] for row in runs.values()])), 1),
+        }
+    return out
+
+
+def main(argv: list[str] | None = None) -> None:
+    arguments = parse_arguments(argv)
+    arguments.arms = [f"{n}/{model}" for n in arguments.notes for model in arguments.models]
+    settings = {"raw": arguments.raw, "test_notes": arguments.test_notes}
+    results = summary(finish_runs(run, arguments, settings))
+    print(json.dumps({"benchmark": "raw notes", **settings, "results": results, **describe()}, indent=1))
+
+
+if __name__ == "__main__":
+    main()

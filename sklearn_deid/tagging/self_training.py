@@ -1,0 +1,190 @@
+"""`SelfTraining`: training of a tagger on annotated notes and on raw notes, which several teachers tag first."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator, clone
+from sklearn.frozen import FrozenEstimator
+
+from .._compat import Interval, check_constraints
+from .._randomness import own_generator
+from ..sequences import TokenSequences, object_rows
+from .held_out import fit_on
+from .voting_tagger import VotingTagger
+
+_NOTES_AT_A_TIME = 50
+
+
+class SelfTraining(BaseEstimator):
+    """Train a tagger on annotated sentences and on raw sentences.
+
+    Several teachers learn from the annotated sentences, each with another random seed. Their mean probabilities tag the
+    raw sentences. A student with the parameters of the estimator then learns from the annotated sentences and from the
+    raw sentences that the teachers tag with enough confidence. The student is as fast as a single tagger.
+
+    Parameters
+    ----------
+    n_teachers : int, default=3
+        Number of teachers. One teacher is plain self-training.
+    min_confidence : float in [0, 1], default=0.6
+        Smallest mean probability that each token of a raw sentence must have, for its tag. Other raw sentences are left
+        out. 0 leaves none out.
+    share_vectors : bool, default=True
+        Whether the word vectors of a `DeidTagger` with ``embeddings="auto"`` are trained once, on annotated and raw
+        sentences, for teachers and student.
+    progress : callable, optional
+        Function that is called with a line of text before each training.
+
+    Notes
+    -----
+    A student also learns what its teachers miss with confidence. Compare the recall with and without raw notes on
+    annotated notes that no training has seen.
+
+    References
+    ----------
+    Yarowsky (1995), Unsupervised word sense disambiguation rivaling supervised methods, ACL, for self-training; Zhou &
+    Li (2005), Tri-training, IEEE TKDE 17(11), for three teachers.
+
+    Examples
+    --------
+    >>> from sklearn_deid import DeidTagger, NoteDeidentifier, make_clinical_notes
+    >>> from sklearn_deid.tagging import SelfTraining
+    >>> notes, raw = make_clinical_notes(10, random_state=0), make_clinical_notes(5, random_state=1)
+    >>> small = DeidTagger(max_epochs=1, hidden_size=8, context="block", random_state=0)
+    >>> deidentifier = NoteDeidentifier(small, self_training=SelfTraining(n_teachers=2)).fit(notes, unlabelled=raw)
+    >>> deidentifier.raw_notes_["read"]
+    5
+    """
+
+    _parameter_constraints: dict[str, list] = {
+        "n_teachers": [Interval(Integral, 1, None, closed="left")],
+        "min_confidence": [Interval(Real, 0, 1, closed="both")],
+        "share_vectors": ["boolean"],
+        "progress": [callable, None],
+    }
+
+    def __init__(
+        self,
+        n_teachers: int = 3,
+        *,
+        min_confidence: float = 0.6,
+        share_vectors: bool = True,
+        progress: Callable[[str], object] | None = None,
+    ) -> None:
+        self.n_teachers, self.min_confidence = n_teachers, min_confidence
+        self.share_vectors, self.progress = share_vectors, progress
+
+    def fit_student(
+        self, estimator: Any, X: TokenSequences, y: Any, groups: Any, raw: TokenSequences, raw_groups: Any
+    ) -> tuple[Any, int]:
+        """Train teachers and student.
+
+        Parameters
+        ----------
+        estimator : estimator
+            Tagger that is not fitted, or a pipeline that ends with a tagger. Teachers and student are clones. The seeds
+            of the teachers are drawn from the ``random_state`` of the estimator.
+        X : TokenSequences of n sentences
+            Annotated sentences with their documents.
+        y : sequence of n tag sequences
+            IOB2 tags.
+        groups : array-like of shape (n,)
+            Patient of each annotated sentence.
+        raw : TokenSequences of m sentences
+            Raw sentences with their documents.
+        raw_groups : array-like of shape (m,)
+            Patient of each raw sentence.
+
+        Returns
+        -------
+        student : estimator
+            Fitted clone of the estimator.
+        n_used : int
+            Number of raw sentences that the student has learned from.
+
+        Raises
+        ------
+        ValueError
+            If the estimator tunes itself on held-out patients, among whom would be patients of raw notes.
+        """
+        check_constraints(self)
+        _check_tunes_nothing(estimator)
+        estimator = self._with_vectors(clone(estimator), X, raw)
+        teachers = []
+        for number, teacher in enumerate(_teachers(estimator, self.n_teachers), 1):
+            self._say(f"Teacher {number} of {self.n_teachers}")
+            teachers.append((f"teacher {number}", FrozenEstimator(fit_on(teacher, X, y, groups))))
+        vote = VotingTagger(teachers).fit(X, y)
+        tagged = [vote.predict(part, return_confidence=True) for part in _parts(raw)]
+        sure = np.array([self._is_sure(row) for _, rows in tagged for row in rows], dtype=bool)
+        self._say(f"Student, with {sure.sum()} of {len(sure)} raw sentences")
+        tags = [row for rows, _ in tagged for row in rows]
+        both = _joined(X, raw[sure])
+        all_tags = object_rows([*y, *(row for row, used in zip(tags, sure, strict=True) if used)])
+        patients = np.array([*groups, *np.asarray(raw_groups, dtype=object)[sure]], dtype=object)
+        return fit_on(estimator, both, all_tags, patients), int(sure.sum())
+
+    def _is_sure(self, confidences: np.ndarray) -> bool:
+        return len(confidences) > 0 and float(np.min(confidences)) >= self.min_confidence
+
+    def _say(self, line: str) -> None:
+        if self.progress is not None:
+            self.progress(line)
+
+    def _with_vectors(self, estimator: Any, X: TokenSequences, raw: TokenSequences) -> Any:
+        """Estimator with word vectors of all sentences, if it is a tagger that would train vectors."""
+        from .pretrained_encoder import PretrainedEncoder
+        from .tagger_data import tagger_vectors
+
+        parameters = estimator.get_params(deep=False)
+        trains = isinstance(parameters.get("embeddings"), str) and parameters["embeddings"] == "auto"
+        starts = parameters.get("warm_start_from") is not None
+        if not (self.share_vectors and trains and not starts) or isinstance(parameters["encoder"], PretrainedEncoder):
+            return estimator
+        rng = own_generator(parameters["random_state"])
+        return estimator.set_params(embeddings=tagger_vectors("auto", _joined(X, raw), rng))
+
+
+def _check_tunes_nothing(estimator: Any) -> None:
+    """Raise ValueError for an estimator whose promise would be checked on the tags of the teachers."""
+    from .recall_tuned_tagger import RecallTunedTagger
+    from .temperature_scaled_tagger import TemperatureScaledTagger
+
+    for part in (estimator, *estimator.get_params().values()):
+        if isinstance(part, (RecallTunedTagger, TemperatureScaledTagger)):
+            raise ValueError(
+                f"A {type(part).__name__} cannot learn from raw notes: it measures held-out patients, and raw notes "
+                "have no gold annotation. Train its tagger with raw notes first. Then tune the fitted tagger in a "
+                "FrozenEstimator on annotated notes that the tagger has not seen."
+            )
+
+
+def _teachers(estimator: Any, n_teachers: int) -> Iterator[Any]:
+    """Clones with other random seeds. Without a seed, every training is another one anyway."""
+    given = {
+        name: own_generator(value)
+        for name, value in estimator.get_params().items()
+        if name.rpartition("__")[2] == "random_state" and value is not None
+    }
+    for _ in range(n_teachers):
+        yield clone(estimator).set_params(**{name: int(rng.integers(2**31)) for name, rng in given.items()})
+
+
+def _parts(raw: TokenSequences) -> Iterator[TokenSequences]:
+    """Sentences of some notes at a time: probabilities of all tags of thousands of notes would not fit into memory."""
+    assert raw.documents is not None
+    starts = np.flatnonzero(np.diff(raw.documents, prepend=-1))
+    borders = [*starts[::_NOTES_AT_A_TIME].tolist(), len(raw)]
+    return (raw[first:stop] for first, stop in zip(borders[:-1], borders[1:], strict=True))
+
+
+def _joined(X: TokenSequences, raw: TokenSequences) -> TokenSequences:
+    """Annotated and raw sentences, with different numbers of documents."""
+    rows = TokenSequences.from_rows([*X, *raw])
+    assert X.documents is not None and raw.documents is not None
+    behind = int(X.documents.max(initial=-1)) + 1
+    return rows.with_documents(np.concatenate([X.documents, raw.documents + behind]))
