@@ -49,8 +49,8 @@ def saved(notes, tmp_path_factory):
 def words_of_the_library(notes, tmp_path_factory):
     """What the files of a model hold that was trained on other words, with the same labels."""
     labels = sorted({(span.label, span.category) for document in notes for span in document.spans})
-    text = " ".join(["q"] * len(labels))
-    spans = tuple(Span(2 * i, 2 * i + 1, label, category) for i, (label, category) in enumerate(labels))
+    text = " ".join(["qx"] * len(labels))
+    spans = tuple(Span(3 * i, 3 * i + 2, label, category) for i, (label, category) in enumerate(labels))
     corpus = Corpus([replace(notes[0], doc_id=str(i), text=text, spans=spans) for i in range(3)])
     folder = tmp_path_factory.mktemp("other") / "m"
     save(NoteDeidentifier(DeidTagger(max_epochs=1, random_state=0)).fit(corpus), folder)
