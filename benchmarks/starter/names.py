@@ -91,6 +91,21 @@ def new_name(chance: Chance, parts: tuple[str, ...]) -> str:
     return joined if 3 <= len(joined) <= 14 else a
 
 
+_BEGINNINGS = (
+    "b c d f g h j k l m n p r s t v w y z br ch cr dh dr fl gr gw kh kr kw mb nd ng ny ph qu rh sh shr sk".split()
+)
+_BEGINNINGS += ["", "", "", "sl", "st", "str", "sz", "th", "tr", "ts", "tw", "vl", "x", "zh"]
+_VOWELS = "a e i o u a e i o u aa ae ai au ay ea ee ei eo ey ia ie io oa oe oo ou ua ue ui uo y".split()
+_CLOSINGS = ["", "", "", "", *"b ck d f g h k l ll m n nd ng nn nt r rd rk rn rt s sh ss sz t th tt v x z".split()]
+
+
+def invented_name(chance: Chance) -> str:
+    """A name of random syllables, so that a tagger must decide by the form of the word and by the words around."""
+    parts = [chance.pick(_BEGINNINGS) + chance.pick(_VOWELS) for _ in range(chance.number(1, 3))]
+    word = "".join(parts) + chance.pick(_CLOSINGS)
+    return word.capitalize() if len(word) > 2 else invented_name(chance)
+
+
 @cache
 def _written() -> dict[str, tuple[str, ...]]:
     return read_word_lists(Path(__file__).parent / "names.txt")
@@ -127,7 +142,11 @@ def _of_locale(locale: str) -> tuple[list[str], list[str]]:
 def _plain(names: list[str], origin: str) -> list[str]:
     """Latin letters, one word a name, in the order of the lists and without repetition."""
     words = (_latin(name.split()[0] if origin != "vietnamese" else name) for name in names if name.strip())
-    return list(dict.fromkeys(w for w in words if len(without_accents(w)) > 1 and w[0].isalpha() and not w.isupper()))
+    return list(
+        dict.fromkeys(
+            w for w in words if len(without_accents(w)) > 1 and w[0].isalpha() and w[-1].isalpha() and not w.isupper()
+        )
+    )
 
 
 def _latin(name: str) -> str:

@@ -13,7 +13,7 @@ from sklearn_deid.surrogates import Chance, dates, identifiers, places
 from sklearn_deid.surrogates.names import given_name, surname
 from sklearn_deid.surrogates.word_list import read_word_lists
 
-from .names import names, new_name, origins, without_accents
+from .names import invented_name, names, new_name, origins, without_accents
 
 Pieces = list[tuple[str, str | None]]
 _FIRST_DAY = date(1990, 1, 1)
@@ -45,7 +45,10 @@ class Scene:
     def name(self, part: int) -> str:
         """First (0) or family (1) name of a list, or a new one made of two of them."""
         chance = self.chance
-        if self.origin is None and chance.happens(0.12):
+        listed = self.origin is None and not self.held_out
+        if listed and chance.happens(0.08):
+            return invented_name(chance)
+        if listed and chance.happens(0.12):
             return given_name(chance, chance.pick("MF")) if part == 0 else surname(chance)
         origin = self.origin or ("english" if chance.happens(0.2) else chance.pick(origins()))
         parts = names(origin, self.held_out)[part]
@@ -364,6 +367,14 @@ _PHI: dict[str, tuple[str, Callable[[Scene], str]]] = {
         lambda s: identifiers.ssn(s.chance) if s.chance.happens(0.8) else _form(s, "9########", "000 ## ####"),
     ),
     "acct": ("ACCOUNT", lambda s: identifiers.account(s.chance)),
+    "card": (
+        "ACCOUNT",
+        lambda s: _form(s, "4###-####-####-####", "5### #### #### ####", "4###############", "37## ###### #####"),
+    ),
+    "iban": (
+        "ACCOUNT",
+        lambda s: _form(s, "@@##@@@@##############", "@@## #### #### #### #### ##", "@@##@@@@##########"),
+    ),
     "plan": (
         "HEALTHPLAN",
         lambda s: _form(
