@@ -77,6 +77,18 @@ def names(origin: str, held_out: bool = False) -> tuple[tuple[str, ...], tuple[s
     return tuple(n for n in first if _held(n) == held_out), tuple(n for n in last if _held(n) == held_out)
 
 
+@cache
+def given_names(gender: str) -> tuple[str, ...]:
+    """Held-out first names that Faker lists as "female" or "male" in some locale, and never as the other."""
+    lists: dict[str, set[str]] = {"female": set(), "male": set()}
+    for locale in " ".join(_LOCALES.values()).split():
+        person = import_module(f"faker.providers.person.{locale}").Provider
+        for kind, found in lists.items():
+            found.update(_plain(list(getattr(person, f"first_names_{kind}", ())), ""))
+    (other,) = lists.keys() - {gender}
+    return tuple(sorted(name for name in lists[gender] - lists[other] if _held(name)))
+
+
 def origins() -> list[str]:
     """All origins."""
     written = {block.rpartition(" ")[0].replace(" ", "_") for block in _written() if " " in block}
