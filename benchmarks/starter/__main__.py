@@ -24,10 +24,8 @@ from sklearn_deid.text import I2B2_2014
 
 from ..environment import describe
 from .card import write_card
-from .language import language_gate
 from .measuring import calibration_texts, deciding, sweep
 from .report import measured, rates
-from .rewriting import make_notes
 from .training import SEED, STAGES, new_tagger, train_stage
 
 #: The largest bias at which at most this share of the calibration texts without PHI is touched, and at most so many of
@@ -35,7 +33,6 @@ from .training import SEED, STAGES, new_tagger, train_stage
 MOST_TOUCHED, MOST_FALSE = 0.10, 5.0
 GRID = tuple(np.arange(-2, 4.01, 0.5).tolist())
 CALIBRATION_SEED, N_PLAIN, N_PHI = 20_261_200, 1000, 400
-GATE_SEED, N_GATE = 20_261_201, 1000
 
 
 def parse_arguments(argv: list[str] | None = None) -> argparse.Namespace:
@@ -78,14 +75,13 @@ def calibrated(tagger: DeidTagger) -> tuple[NoteDeidentifier, dict[str, Any]]:
     allowed = [b for b, f in costs.items() if f["touched"] <= MOST_TOUCHED and f["false_per_1000"] <= MOST_FALSE]
     bias = max(allowed, default=min(GRID))
     found = sweep(model, phi, [bias])[bias]
-    figures = {"decision_bias": bias, "recall_of_phi_words": found.recall, "gate_notes": N_GATE}
+    figures = {"decision_bias": bias, "recall_of_phi_words": found.recall}
     figures |= {name: costs[bias][name] for name in ("touched", "false_per_1000")}
     data = Corpus([*phi, *plain]).to_sentences()
     tuned = RecallTunedTagger(tagger.set_params(warm_start=False), decision_bias=bias, cv="prefit")
     tuned.fit(data.X, data.y, groups=data.groups)
     final = NoteDeidentifier(tuned, labels="hipaa")
     final.categories_ = dict(I2B2_2014.categories)
-    final.likeness_ = language_gate(make_notes(N_GATE, GATE_SEED))
     return final, figures
 
 

@@ -33,12 +33,6 @@ hidden. Half of the words of medicine in these texts, and all names, are not in 
 {touched} of the texts without PHI are touched, and {calibrated} of the PHI words of the others are found. The share of
 new words was chosen after scores on ASQ-PHI dev at several biases were known. The grammar was written after an earlier
 model of the same kind had missed names in the texts with PHI: none of their wordings is in the grammar.
-
-## Other languages
-
-A note is unlike the training notes if its pairs of letters are rarer than those of {n_gate:,} generated notes. `redact`
-withholds such notes by default (`--on-unlike`). Other figures, such as capitals and the length of sentences, are not
-judged: they differ too much between hospitals.
 """
 _MISSES = """\
 ## Known shortfalls
@@ -47,7 +41,7 @@ _MISSES = """\
 - Bare years and ages under 90 stay with `labels="hipaa"`, also a year of birth of a person over 89.
 - Relative dates ("yesterday", "last week") are not marked. Titles ("Dr.") stay.
 - Words such as "our clinic" or "the Emergency Department" are not marked, although some corpora annotate them.
-- Notes in other languages: names and dates are found in part, other PHI rarely. Short notes may pass the language gate.
+- Notes in other languages: names and dates are found in part, other PHI rarely.
 - No real clinical note was used, in the training or in a measurement. Measure the model on your own notes.
 """
 
@@ -64,11 +58,10 @@ def write_card(path: Path, result: dict[str, Any]) -> None:
             bias=calibration["decision_bias"],
             touched=f"{calibration['touched']:.3f}",
             calibrated=f"{calibration['recall_of_phi_words']:.3f}",
-            n_gate=calibration["gate_notes"],
         )
     ]
     if "asq" in result:
-        parts += [_queries(result), _labels(result), _sentences(result), _languages(result), _names(result)]
+        parts += [_queries(result), _labels(result), _sentences(result), _names(result)]
     path.write_text("\n".join([*parts, _MISSES]), encoding="utf-8")
 
 
@@ -129,12 +122,6 @@ def _sentences(result: dict[str, Any]) -> str:
     ]
     lines[-1] += f"{hard['false_per_1000']:.1f} of 1,000 words are hidden."
     return "\n".join([*lines, ""])
-
-
-def _languages(result: dict[str, Any]) -> str:
-    rows = [f"| {name} | {share:.3f} |" for name, share in result["withheld"].items()]
-    head = ["## Notes that the language gate withholds", "", "| corpus | share of the notes |", "|---|---|"]
-    return "\n".join([*head, *rows, ""])
 
 
 def _names(result: dict[str, Any]) -> str:

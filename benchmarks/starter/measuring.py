@@ -106,18 +106,6 @@ def grascco(folder: Path) -> list[Document]:
     return list(read_corpus(folder / "grascco" / "dev.jsonl", format="jsonl"))
 
 
-def foreign(folder: Path) -> dict[str, list[Document]]:
-    """English queries, and notes in three other languages."""
-    spanish = read_corpus(folder / "meddocan" / "unlabelled.jsonl", format="jsonl")
-    french = read_corpus(folder / "eds-pseudo" / "dev.jsonl", format="jsonl")
-    return {
-        "ASQ-PHI dev (English)": asq(folder),
-        "GraSCCo dev (German)": grascco(folder),
-        "MEDDOCAN, the first 200 without annotations (Spanish)": list(spanish)[:200],
-        "EDS-Pseudo dev (French, short templates)": list(french),
-    }
-
-
 def cased(documents: Iterable[Document], casing: str) -> list[Document]:
     """Documents in another casing, without those whose length changes."""
     changed = [(d, CASINGS[casing](d.text)) for d in documents]

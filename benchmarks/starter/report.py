@@ -10,7 +10,6 @@ import numpy as np
 from sklearn_deid import NoteDeidentifier
 from sklearn_deid.metrics.decision_thresholds import bootstrap_ratio
 
-from .language import share_withheld
 from .measuring import (
     BIASES,
     CASINGS,
@@ -21,7 +20,6 @@ from .measuring import (
     cased,
     count,
     deciding,
-    foreign,
     grascco,
     labels_of,
     new_sentences,
@@ -46,7 +44,6 @@ def measured(model: NoteDeidentifier, folder: Path, n_name_words: int) -> dict[s
     plain = new_sentences(KINDS_PLAIN, N_NEW, NEW_SEED)
     return {
         "new_sentences": {name: rates(count(cased(new, name), model.annotate(cased(new, name)))) for name in CASINGS},
-        "withheld": {name: share_withheld(model.likeness_, notes) for name, notes in foreign(folder).items()},
         "hard_words": rates(count(plain, model.annotate(plain))),
         "gender": {name: rates(figures) for name, figures in by_gender(model, n_name_words).items()},
         "bias": tuned.decision_bias_,
