@@ -34,6 +34,7 @@ class Stage(NamedTuple):
 STAGES = (
     *[Stage(200, 12_000, 4, 3e-3)] * 3,
     Stage(200, 12_000, 4, 2e-3),
+    *[Stage(200, 12_000, 4, 1e-3)] * 2,
 )
 
 
