@@ -20,7 +20,7 @@ from sklearn_deid.tagging.held_out import labels_in, threshold_of
 from sklearn_deid.tagging.marginals import read_marginals
 
 from .names import origins
-from .texts import templates, write
+from .texts import pick_template, templates, write
 from .values import Scene
 
 WORD = re.compile(r"\w+")
@@ -125,17 +125,27 @@ def calibration_texts(kind: str, n: int, seed: int) -> list[Document]:
     return documents
 
 
-def names_of(origin: str, n_words: int, seed: int) -> list[Document]:
-    """Texts with held-out names of one origin, in the same contexts for every origin."""
-    kinds = ("name", "query", "date", "chat", "mail")
-    contexts = [t for kind in kinds for t in templates()[kind] if "{pt" in t or "{doc" in t]
+def new_sentences(kinds: Sequence[str], n: int, seed: int) -> list[Document]:
+    """Texts of the grammar in wordings that the training does not have, with held-out names."""
+    documents = []
+    for number in range(n):
+        scene = Scene(Chance(np.random.SeedSequence(seed, spawn_key=(number,))), held_out=True)
+        text = write(pick_template(scene.chance.pick(kinds), scene), scene).build(f"s{number}", patient_id=f"s{number}")
+        kept = tuple(span for span in text.spans if is_safe_harbor(span, text.text))
+        documents.append(replace(text, spans=kept))
+    return documents
+
+
+def names_of(n_words: int, seed: int, **people: str) -> list[Document]:
+    """Texts with held-out names of one origin or gender, in the same new contexts for every one of them."""
+    contexts = [t for t in templates("calibration.txt")["phi"] if "{pt" in t or "{doc" in t]
     documents: list[Document] = []
     written, number = 0, 0
     while written < n_words:
         chance = Chance(np.random.SeedSequence(seed, spawn_key=(number,)))
-        text = write(chance.pick(contexts), Scene(chance, held_out=True, origin=origin)).build(
-            f"n{number}", patient_id=""
-        )
+        scene = Scene(chance, held_out=True, **people)
+        template = chance.pick(contexts) if chance.happens(0.5) else pick_template("sentence", scene)
+        text = write(template, scene).build(f"n{number}", patient_id="")
         # Other PHI of the text would blur the comparison.
         text = replace(text, spans=tuple(s for s in text.spans if s.label in ("PATIENT", "DOCTOR")))
         documents.append(text)
@@ -146,11 +156,14 @@ def names_of(origin: str, n_words: int, seed: int) -> list[Document]:
 
 def by_origin(model: NoteDeidentifier, n_words: int, seed: int = 77) -> dict[str, Figures]:
     """Recall of the words of names of each origin, at the bias that the model has."""
-    result = {}
-    for origin in origins():
-        documents = names_of(origin, n_words, seed)
-        result[origin] = count(documents, model.annotate(documents))
-    return result
+    texts = {origin: names_of(n_words, seed, origin=origin) for origin in origins()}
+    return {origin: count(documents, model.annotate(documents)) for origin, documents in texts.items()}
+
+
+def by_gender(model: NoteDeidentifier, n_words: int, seed: int = 78) -> dict[str, Figures]:
+    """Recall of the words of names with female and with male first names, at the bias that the model has."""
+    texts = {gender: names_of(n_words, seed, gender=gender) for gender in ("female", "male")}
+    return {gender: count(documents, model.annotate(documents)) for gender, documents in texts.items()}
 
 
 def labels_of(figures: Figures) -> dict[str, float]:

@@ -77,6 +77,18 @@ def names(origin: str, held_out: bool = False) -> tuple[tuple[str, ...], tuple[s
     return tuple(n for n in first if _held(n) == held_out), tuple(n for n in last if _held(n) == held_out)
 
 
+@cache
+def given_names(gender: str) -> tuple[str, ...]:
+    """Held-out first names that Faker lists as "female" or "male" in some locale, and never as the other."""
+    lists: dict[str, set[str]] = {"female": set(), "male": set()}
+    for locale in " ".join(_LOCALES.values()).split():
+        person = import_module(f"faker.providers.person.{locale}").Provider
+        for kind, found in lists.items():
+            found.update(_plain(list(getattr(person, f"first_names_{kind}", ())), ""))
+    (other,) = lists.keys() - {gender}
+    return tuple(sorted(name for name in lists[gender] - lists[other] if _held(name)))
+
+
 def origins() -> list[str]:
     """All origins."""
     written = {block.rpartition(" ")[0].replace(" ", "_") for block in _written() if " " in block}
@@ -89,6 +101,21 @@ def new_name(chance: Chance, parts: tuple[str, ...]) -> str:
     cut = max(2, len(a) // 2 + chance.number(-1, 1))
     joined = a[:cut] + b[max(1, len(b) // 2 - chance.number(0, 1)) :].lower()
     return joined if 3 <= len(joined) <= 14 else a
+
+
+_BEGINNINGS = (
+    "b c d f g h j k l m n p r s t v w y z br ch cr dh dr fl gr gw kh kr kw mb nd ng ny ph qu rh sh shr sk".split()
+)
+_BEGINNINGS += ["", "", "", "sl", "st", "str", "sz", "th", "tr", "ts", "tw", "vl", "x", "zh"]
+_VOWELS = "a e i o u a e i o u aa ae ai au ay ea ee ei eo ey ia ie io oa oe oo ou ua ue ui uo y".split()
+_CLOSINGS = ["", "", "", "", *"b ck d f g h k l ll m n nd ng nn nt r rd rk rn rt s sh ss sz t th tt v x z".split()]
+
+
+def invented_name(chance: Chance) -> str:
+    """A name of random syllables, so that a tagger must decide by the form of the word and by the words around."""
+    parts = [chance.pick(_BEGINNINGS) + chance.pick(_VOWELS) for _ in range(chance.number(1, 3))]
+    word = "".join(parts) + chance.pick(_CLOSINGS)
+    return word.capitalize() if len(word) > 2 else invented_name(chance)
 
 
 @cache
@@ -127,7 +154,11 @@ def _of_locale(locale: str) -> tuple[list[str], list[str]]:
 def _plain(names: list[str], origin: str) -> list[str]:
     """Latin letters, one word a name, in the order of the lists and without repetition."""
     words = (_latin(name.split()[0] if origin != "vietnamese" else name) for name in names if name.strip())
-    return list(dict.fromkeys(w for w in words if len(without_accents(w)) > 1 and w[0].isalpha() and not w.isupper()))
+    return list(
+        dict.fromkeys(
+            w for w in words if len(without_accents(w)) > 1 and w[0].isalpha() and w[-1].isalpha() and not w.isupper()
+        )
+    )
 
 
 def _latin(name: str) -> str:

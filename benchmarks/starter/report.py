@@ -10,18 +10,42 @@ import numpy as np
 from sklearn_deid import NoteDeidentifier
 from sklearn_deid.metrics.decision_thresholds import bootstrap_ratio
 
-from .measuring import BIASES, CASINGS, Figures, asq, by_origin, cased, count, deciding, grascco, labels_of, sweep
+from .measuring import (
+    BIASES,
+    CASINGS,
+    Figures,
+    asq,
+    by_gender,
+    by_origin,
+    cased,
+    count,
+    deciding,
+    grascco,
+    labels_of,
+    new_sentences,
+    sweep,
+)
+
+#: Kinds of the grammar with PHI, and the one without.
+KINDS_PHI, KINDS_PLAIN = ("sentence", "place sentence", "number sentence", "date sentence"), ("plain sentence",)
+N_NEW, NEW_SEED = 1500, 20_261_202
 
 
 def measured(model: NoteDeidentifier, folder: Path, n_name_words: int) -> dict[str, Any]:
     """Score a loaded model on corpora that it never saw, with the bias that ships and with others."""
+    model.set_params(on_unlike="pass")
     queries = asq(folder)
     tuned = model.fitted_estimator()
     shipped = {name: count(cased(queries, name), model.annotate(cased(queries, name))) for name in CASINGS}
     biased = sweep(deciding(tuned.estimator_), queries, BIASES)
     letters = grascco(folder)
     origins = by_origin(model, n_name_words)
+    new = new_sentences(KINDS_PHI, N_NEW, NEW_SEED)
+    plain = new_sentences(KINDS_PLAIN, N_NEW, NEW_SEED)
     return {
+        "new_sentences": {name: rates(count(cased(new, name), model.annotate(cased(new, name)))) for name in CASINGS},
+        "hard_words": rates(count(plain, model.annotate(plain))),
+        "gender": {name: rates(figures) for name, figures in by_gender(model, n_name_words).items()},
         "bias": tuned.decision_bias_,
         "asq": {name: rates(figures) for name, figures in shipped.items()},
         "asq_by_label": labels_of(shipped["as written"]),

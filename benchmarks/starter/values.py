@@ -13,7 +13,7 @@ from sklearn_deid.surrogates import Chance, dates, identifiers, places
 from sklearn_deid.surrogates.names import given_name, surname
 from sklearn_deid.surrogates.word_list import read_word_lists
 
-from .names import names, new_name, origins, without_accents
+from .names import given_names, invented_name, names, new_name, origins, without_accents
 
 Pieces = list[tuple[str, str | None]]
 _FIRST_DAY = date(1990, 1, 1)
@@ -38,17 +38,22 @@ def held_out_words() -> dict[str, tuple[str, ...]]:
 class Scene:
     """Random draws of one text, with the origins of the names of its people."""
 
-    def __init__(self, chance: Chance, *, held_out: bool = False, origin: str | None = None) -> None:
-        self.chance, self.held_out, self.origin = chance, held_out, origin
+    def __init__(
+        self, chance: Chance, *, held_out: bool = False, origin: str | None = None, gender: str | None = None
+    ) -> None:
+        self.chance, self.held_out, self.origin, self.gender = chance, held_out, origin, gender
         self.accents = chance.happens(0.5)
 
     def name(self, part: int) -> str:
         """First (0) or family (1) name of a list, or a new one made of two of them."""
         chance = self.chance
-        if self.origin is None and chance.happens(0.12):
+        listed = self.origin is None and not self.held_out
+        if listed and chance.happens(0.08):
+            return invented_name(chance)
+        if listed and chance.happens(0.12):
             return given_name(chance, chance.pick("MF")) if part == 0 else surname(chance)
         origin = self.origin or ("english" if chance.happens(0.2) else chance.pick(origins()))
-        parts = names(origin, self.held_out)[part]
+        parts = names(origin, self.held_out)[part] if part or self.gender is None else given_names(self.gender)
         word = new_name(chance, parts) if not self.held_out and chance.happens(0.25) else chance.pick(parts)
         if part == 1 and not self.held_out and chance.happens(0.05):
             word = f"{word}{chance.pick('- ')}{chance.pick(parts)}"
@@ -364,6 +369,14 @@ _PHI: dict[str, tuple[str, Callable[[Scene], str]]] = {
         lambda s: identifiers.ssn(s.chance) if s.chance.happens(0.8) else _form(s, "9########", "000 ## ####"),
     ),
     "acct": ("ACCOUNT", lambda s: identifiers.account(s.chance)),
+    "card": (
+        "ACCOUNT",
+        lambda s: _form(s, "4###-####-####-####", "5### #### #### ####", "4###############", "37## ###### #####"),
+    ),
+    "iban": (
+        "ACCOUNT",
+        lambda s: _form(s, "@@##@@@@##############", "@@## #### #### #### #### ##", "@@##@@@@##########"),
+    ),
     "plan": (
         "HEALTHPLAN",
         lambda s: _form(

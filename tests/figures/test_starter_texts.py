@@ -1,0 +1,65 @@
+"""Texts that the starter is trained on and measured with: the grammar is whole, and what is held out stays out."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+import benchmarks.starter.texts as texts
+from benchmarks.starter.measuring import names_of, new_sentences
+from benchmarks.starter.names import given_names, names, origins
+from benchmarks.starter.report import KINDS_PHI, KINDS_PLAIN
+from sklearn_deid.surrogates import read_data_file
+
+BLOCKS = {block.name: block for block in read_data_file(Path(texts.__file__).parent / "sentences.txt").blocks}
+FRAMES = [name for name, block in BLOCKS.items() if "frames" in block.settings]
+
+
+def rules_in(entry):
+    return set(re.findall(r"@([a-z]+(?:\.[a-z]+)*)", entry))
+
+
+def test_every_rule_exists_and_none_leads_back_to_itself():
+    leads = {name: set().union(*(rules_in(e.text) for e in block.entries)) for name, block in BLOCKS.items()}
+    assert set().union(*leads.values()) <= BLOCKS.keys()
+    assert not [name for name in leads if name in reachable(leads, name)], "a circular rule might not end"
+
+
+def reachable(leads, start):
+    seen, rest = set(), set(leads[start])
+    while rest:
+        name = rest.pop()
+        seen.add(name)
+        rest |= leads[name] - seen
+    return seen
+
+
+@pytest.mark.parametrize("name", FRAMES)
+def test_a_wording_is_trained_on_or_held_out(name):
+    trained, held = (set(texts.grammar(held_out)[name]) for held_out in (False, True))
+    assert trained and held and not trained & held
+    assert trained | held == {entry.text for entry in BLOCKS[name].entries}
+
+
+def test_names_that_are_measured_are_not_trained_on():
+    trained = {name for origin in origins() for part in names(origin) for name in part}
+    measured = {name for origin in origins() for part in names(origin, True) for name in part}
+    assert not trained & measured
+    assert not {*given_names("female"), *given_names("male")} & trained
+    assert not set(given_names("female")) & set(given_names("male"))
+
+
+def test_texts_depend_on_the_seed_alone():
+    first, again, other = ([d.text for d in texts.make_texts(40, seed)] for seed in (1, 1, 2))
+    assert first == again != other
+
+
+def test_new_sentences_hold_phi_or_none():
+    assert sum(bool(d.spans) for d in new_sentences(KINDS_PHI, 60, 0)) > 50
+    assert not [d.text for d in new_sentences(KINDS_PLAIN, 300, 0) if d.spans]
+
+
+def test_contexts_are_the_same_for_every_origin_but_for_the_names():
+    ours, theirs = (names_of(60, 3, origin=origin) for origin in ("japanese", "slavic"))
+    assert {span.label for text in ours for span in text.spans} <= {"PATIENT", "DOCTOR"}
+    assert ours[0].text != theirs[0].text
