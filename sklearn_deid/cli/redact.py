@@ -18,13 +18,15 @@ from ..surrogates import (
     MODES,
     SURROGATE,
     MappingFile,
+    Replacement,
     SurrogateEngine,
-    note_rewriter,
+    note_replacements,
     read_or_make_key,
     rewritten,
 )
 from ..text import Document, Span
 from .annotating import add_note_options, annotate_notes, load_deidentifier, run_stamp
+from .document_run import DocumentOutput, document_files, is_document, redact_documents
 from .note_output import NoteOutput, check_apart
 from .note_source import NoteSource
 from .numbering import OutputNumbers
@@ -84,6 +86,12 @@ def add_command(commands: Any) -> None:
     _add_surrogate_options(parser)
     _add_table_options(parser)
     parser.add_argument(
+        "--documents",
+        action="store_true",
+        help="NOTES is a folder of .docx, .html and .txt files, and OUT is a folder of the same files with their "
+        "layout. A single .docx or .html file needs no such option",
+    )
+    parser.add_argument(
         "--number-outputs",
         metavar="KEY.csv",
         help="give outputs random names such as note-3f9c02a17be4, and write the list of names and notes to KEY.csv. "
@@ -96,14 +104,17 @@ def run(arguments: argparse.Namespace) -> int:
     columns, fhir = columns_of(arguments), fhir_fields(arguments)
     options = (columns, fhir, arguments.query, arguments.output_table)
     if any(option is not None for option in options):
+        if arguments.documents:
+            raise DeidError("--documents is not for tables.")
         return _run_table(arguments, columns, fhir)
+    if arguments.documents or is_document(arguments.notes):
+        return _run_documents(arguments)
     source = NoteSource(arguments.notes, arguments.format, arguments.encoding, arguments.transfer_encoding)
     path = Path(arguments.output)
     format = "jsonl" if path.suffix.lower() == ".jsonl" else "text"
     key = None if arguments.number_outputs is None else Path(arguments.number_outputs)
     check_apart(source.path, [path] if key is None else [path, key])
-    if key is not None and key.resolve().is_relative_to(path.resolve()):
-        raise DeidError("The key file must not be in the output, because it links outputs to notes.", path=str(key))
+    _check_key(key, path)
     _check_surrogate_options(arguments)
     if arguments.model is None and arguments.reviewed is None:
         raise DeidError("Name the --model that finds the PHI.")
@@ -130,6 +141,39 @@ def run(arguments: argparse.Namespace) -> int:
         if reviewed is not None:
             deidentifier = reviewed.beside(deidentifier)
         return annotate_notes(source, deidentifier, output, result, verb="redacted", quiet=arguments.quiet)
+
+
+def _run_documents(arguments: argparse.Namespace) -> int:
+    """Redact Word, HTML and text files."""
+    for option in ("format", "encoding", "transfer_encoding", "reviewed"):
+        if getattr(arguments, option) is not None:
+            raise DeidError(f"--{option.replace('_', '-')} is not for documents.")
+    if arguments.model is None:
+        raise DeidError("Name the --model that finds the PHI.")
+    source, path = Path(arguments.notes), Path(arguments.output)
+    key = None if arguments.number_outputs is None else Path(arguments.number_outputs)
+    files = document_files(source)
+    check_apart(source, [path] if key is None else [path, key])
+    _check_key(key, path)
+    _check_surrogate_options(arguments)
+    secret = None if arguments.key_file is None else _key(arguments)
+    output = DocumentOutput(
+        path,
+        resume=arguments.resume,
+        overwrite=arguments.overwrite,
+        numbers=None if key is None else OutputNumbers(key),
+        stamp=run_stamp(
+            arguments, command="redact documents", mode=arguments.mode, **_surrogate_stamp(arguments, secret)
+        ),
+    )
+    with ExitStack() as stack:
+        replacements = _replacements(arguments, secret, stack)
+        return redact_documents(files, output, load_deidentifier(arguments), replacements, quiet=arguments.quiet)
+
+
+def _check_key(key: Path | None, output: Path) -> None:
+    if key is not None and key.resolve().is_relative_to(output.resolve()):
+        raise DeidError("The key file must not be in the output, because it links outputs to notes.", path=str(key))
 
 
 def _run_table(arguments: argparse.Namespace, columns: Columns | None, fhir: dict[str, list[str]] | None) -> int:
@@ -264,23 +308,31 @@ def _result(
     arguments: argparse.Namespace, key: bytes | None, stack: ExitStack
 ) -> Callable[[Document, tuple[Span, ...]], Document]:
     """Function that redacts a note; what it writes beside is closed with the stack."""
+    replacements = _replacements(arguments, key, stack)
+    return lambda document, spans: _bare(rewritten(document, replacements(document, spans)))
+
+
+def _replacements(
+    arguments: argparse.Namespace, key: bytes | None, stack: ExitStack
+) -> Callable[[Document, tuple[Span, ...]], list[Replacement]]:
+    """Function from a note and its spans to their replacements."""
     if arguments.mode != SURROGATE:
-        rewrite = note_rewriter(arguments.mode)
-        return lambda document, spans: _bare(rewrite(replace(document, spans=spans)))
+        replacements = note_replacements(arguments.mode)
+        return lambda document, spans: replacements(replace(document, spans=spans))
     settings = {"locale": arguments.locale, "date_shift": arguments.date_shift}
     engine = SurrogateEngine(key=key, **{name: value for name, value in settings.items() if value is not None})
     mapping = None
     if arguments.mapping is not None and key is not None:
         mapping = stack.enter_context(MappingFile(Path(arguments.mapping), key))
 
-    def result(document: Document, spans: tuple[Span, ...]) -> Document:
+    def surrogates(document: Document, spans: tuple[Span, ...]) -> list[Replacement]:
         annotated = replace(document, spans=spans)
-        replacements = engine.replacements(annotated)
+        found = engine.replacements(annotated)
         if mapping is not None:
-            mapping.write(annotated, replacements)
-        return _bare(rewritten(annotated, replacements))
+            mapping.write(annotated, found)
+        return found
 
-    return result
+    return surrogates
 
 
 def _key(arguments: argparse.Namespace, *, has_files: bool = True) -> bytes:

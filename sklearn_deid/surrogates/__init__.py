@@ -10,7 +10,7 @@ from .label_kinds import label_kinds
 from .locale_words import LOCALES
 from .mapping_file import MappingFile, read_mapping
 from .names import given_name, initials_of, misspell_name, surname
-from .note_rewriter import MODES, SURROGATE, note_rewriter
+from .note_rewriter import MODES, SURROGATE, note_replacements, note_rewriter
 from .number_surrogates import random_of_form
 from .placeholders import PlaceholderFiller, is_name_label
 from .surrogate_engine import Replacement, SurrogateEngine, rewrite_note, rewritten
@@ -42,6 +42,7 @@ __all__ = [
     "misspell_name",
     "names",
     "new_key",
+    "note_replacements",
     "note_rewriter",
     "places",
     "random_of_form",

@@ -7,6 +7,7 @@ import os
 import re
 from importlib.util import find_spec
 from pathlib import Path
+from zipfile import ZipFile
 
 import pytest
 
@@ -42,6 +43,7 @@ PACKAGES = {
     "tables": "pyarrow",
     "sql": "sqlalchemy",
     "uima": "cassis",
+    "documents": "lxml",
 }
 # No part of the package asks for these.
 FOR_DEVELOPERS = {"benchmarks", "docs", "lint", "test"}
@@ -129,6 +131,14 @@ def uima():
     FORMATS["uima"].write(make_clinical_notes(1, random_state=0)[0], False)
 
 
+def word_file():
+    from sklearn_deid.io import open_document
+
+    with ZipFile("note.docx", "w") as archive:
+        archive.writestr("_rels/.rels", "<a/>")
+    open_document("note.docx")
+
+
 ASKS_FOR = {
     "glove": pseudonyms_of_glove,
     "frames": table_as_frame,
@@ -143,6 +153,7 @@ ASKS_FOR = {
     "tables": tables,
     "sql": database,
     "uima": uima,
+    "documents": word_file,
 }
 
 

@@ -1,0 +1,6 @@
+"""Files with a layout (Word, HTML, plain text): their text as one note, and the same file with PHI replaced."""
+
+from .document_file import DocumentFile
+from .opening import DOCUMENT_SUFFIXES, open_document
+
+__all__ = ["DOCUMENT_SUFFIXES", "DocumentFile", "open_document"]
