@@ -10,6 +10,7 @@ from sklearn_deid import Span
 from sklearn_deid.exceptions import CorpusFormatError
 from sklearn_deid.io import open_document
 from sklearn_deid.io.documents import office_package
+from sklearn_deid.io.documents.word_content import Renamed
 from sklearn_deid.surrogates import Replacement
 
 from .word_files import NAME, SPACES, holds, paragraph, word_file, xml
@@ -233,3 +234,8 @@ def test_new_text_that_word_cannot_hold_withholds_the_file(opened):
     letter = opened(word_file())
     with pytest.raises(CorpusFormatError, match="cannot hold"):
         letter.replaced([Replacement(Span(0, 4, "NAME"), "a\x00", True)])
+
+
+def test_names_of_users_become_numbers():
+    names = Renamed("Style")
+    assert [names[name] for name in (NAME, "Letter", NAME)] == ["Style1", "Style2", "Style1"]

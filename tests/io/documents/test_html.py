@@ -7,6 +7,7 @@ import pytest
 from sklearn_deid import Span
 from sklearn_deid.exceptions import CorpusFormatError
 from sklearn_deid.io import open_document
+from sklearn_deid.io.documents.html_names import is_form
 
 NAME = "Zyxwvutski"
 PLAIN = """<?xml version="1.0" encoding="utf-8"?>
@@ -144,3 +145,9 @@ def test_other_kinds_of_files(opened, tmp_path):
             opened("x", name)
     with pytest.raises(CorpusFormatError, match="cannot be read|no regular file"):
         open_document(tmp_path / "missing.html")
+
+
+@pytest.mark.parametrize("name", ["align", "width", "color", "face", "lang", "xmlns", "type", "name", "rel", "title"])
+@pytest.mark.parametrize("value", [NAME, "1234567890", "12 Elm Street", "roe@example.org", "3/5/2019"])
+def test_no_value_that_could_be_phi_counts_as_form(name, value):
+    assert not is_form(name, value)
