@@ -4,7 +4,7 @@ from . import dates, identifiers, names, places
 from .chance import Chance
 from .data_file import Block, DataFile, Entry, read_data_file
 from .dates import DATE_FORMS, shift, years_between
-from .key_file import read_or_make_key
+from .key_file import read_key, read_or_make_key
 from .keyed_chance import KeyedChance, new_key
 from .label_kinds import label_kinds
 from .locale_words import LOCALES
@@ -47,6 +47,7 @@ __all__ = [
     "places",
     "random_of_form",
     "read_data_file",
+    "read_key",
     "read_mapping",
     "read_or_make_key",
     "rewrite_note",
