@@ -35,7 +35,10 @@ from .options import count
 from .reviewed_notes import ReviewedNotes
 from .sql_output import SqlOutput
 from .table_output import TableOutput
-from .table_run import columns_of, fhir_fields, redact_table
+from .table_run import columns_of, fhir_fields, hl7_fields, redact_table
+
+#: Text fields of FHIR resources and HL7 messages, where an option names them.
+_Profiles = dict[str, dict[str, list[str]] | None]
 
 _DESCRIPTION = """\
 Write notes without the PHI that a model finds in them.
@@ -101,12 +104,12 @@ def add_command(commands: Any) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Redact all notes."""
-    columns, fhir = columns_of(arguments), fhir_fields(arguments)
-    options = (columns, fhir, arguments.query, arguments.output_table)
+    columns, fhir, hl7 = columns_of(arguments), fhir_fields(arguments), hl7_fields(arguments)
+    options = (columns, fhir, hl7, arguments.query, arguments.output_table)
     if any(option is not None for option in options):
         if arguments.documents:
             raise DeidError("--documents is not for tables.")
-        return _run_table(arguments, columns, fhir)
+        return _run_table(arguments, columns, {"fhir": fhir, "hl7": hl7})
     if arguments.documents or is_document(arguments.notes):
         return _run_documents(arguments)
     source = NoteSource(arguments.notes, arguments.format, arguments.encoding, arguments.transfer_encoding)
@@ -176,16 +179,18 @@ def _check_key(key: Path | None, output: Path) -> None:
         raise DeidError("The key file must not be in the output, because it links outputs to notes.", path=str(key))
 
 
-def _run_table(arguments: argparse.Namespace, columns: Columns | None, fhir: dict[str, list[str]] | None) -> int:
+def _run_table(arguments: argparse.Namespace, columns: Columns | None, profiles: _Profiles) -> int:
     """Redact the text columns of a table."""
     for option in ("format", "transfer_encoding", "number_outputs"):
         if getattr(arguments, option) is not None:
             raise DeidError(f"--{option.replace('_', '-')} is not for tables.")
     is_sql = arguments.query is not None or arguments.output_table is not None
-    table: Any = _sql_table(arguments, columns) if is_sql else _file_table(arguments, columns, fhir)
+    table: Any = _sql_table(arguments, columns) if is_sql else _file_table(arguments, columns, profiles)
     _check_surrogate_options(arguments)
     secret = None if arguments.key_file is None else _key(arguments, has_files=not is_sql)
-    options = {"columns": None if columns is None else [list(columns.texts), *columns[1:]], "fhir": fhir}
+    options = {"columns": None if columns is None else [list(columns.texts), *columns[1:]], "fhir": profiles["fhir"]}
+    if profiles["hl7"] is not None:
+        options["hl7"] = profiles["hl7"]
     if is_sql:
         options["query"] = arguments.query
     stamp = run_stamp(
@@ -202,13 +207,13 @@ def _run_table(arguments: argparse.Namespace, columns: Columns | None, fhir: dic
         return redact_table(table, output, load_deidentifier(arguments), result, quiet=arguments.quiet)
 
 
-def _file_table(arguments: argparse.Namespace, columns: Columns | None, fhir: dict[str, list[str]] | None) -> Table:
+def _file_table(arguments: argparse.Namespace, columns: Columns | None, profiles: _Profiles) -> Table:
     path, target = Path(arguments.notes), Path(arguments.output)
     if not path.is_file():
         raise DeidError("There is no such file. A table is one file.", path=str(path))
     if target.resolve() == path.resolve():
         raise DeidError("The output must not be the table itself.", path=str(target))
-    return open_table(path, target, columns, fhir=fhir, encoding=arguments.encoding)
+    return open_table(path, target, columns, **profiles, encoding=arguments.encoding)
 
 
 def _sql_table(arguments: argparse.Namespace, columns: Columns | None) -> SqlTable:
@@ -221,7 +226,7 @@ def _sql_table(arguments: argparse.Namespace, columns: Columns | None) -> SqlTab
 
 def _add_table_options(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group(
-        "tables (.csv, .tsv, .jsonl, .ndjson, .parquet; all but .parquet also with .gz or .zst)"
+        "tables (.csv, .tsv, .jsonl, .ndjson, .parquet, .hl7; all but .parquet also with .gz or .zst)"
     )
     group.add_argument(
         "--text-column",
@@ -262,6 +267,18 @@ def _add_table_options(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help='as --fhir, with fields from a JSON file such as {"Observation": ["note.text"], "Location": []}. '
         "Resources with an empty list are copied unchanged",
+    )
+    kinds.add_argument(
+        "--hl7",
+        action="store_true",
+        help="NOTES is an .hl7 file with messages of version 2: OBX-5 of the types TX, FT and ST, and NTE-3. Messages "
+        "that fail are left out",
+    )
+    kinds.add_argument(
+        "--hl7-profile",
+        metavar="FILE",
+        help='as --hl7, with fields from a JSON file such as {"OBX-5": ["TX"], "NTE-3": []}. The list names the types '
+        "in the second field; an empty list stands for all",
     )
 
 
