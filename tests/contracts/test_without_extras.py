@@ -44,6 +44,8 @@ PACKAGES = {
     "sql": "sqlalchemy",
     "uima": "cassis",
     "documents": "lxml",
+    "dask": "dask",
+    "spark": "pyspark",
 }
 # No part of the package asks for these.
 FOR_DEVELOPERS = {"benchmarks", "docs", "lint", "test"}
@@ -139,6 +141,18 @@ def word_file():
     open_document("note.docx")
 
 
+def dask_frame():
+    from sklearn_deid.integrations import redact_dask
+
+    redact_dask("a-model", None, "note")
+
+
+def spark_frame():
+    from sklearn_deid.integrations import redact_spark
+
+    redact_spark("a-model", None, "note")
+
+
 ASKS_FOR = {
     "glove": pseudonyms_of_glove,
     "frames": table_as_frame,
@@ -154,6 +168,8 @@ ASKS_FOR = {
     "sql": database,
     "uima": uima,
     "documents": word_file,
+    "dask": dask_frame,
+    "spark": spark_frame,
 }
 
 

@@ -37,6 +37,8 @@ def test_batches_keep_all_other_arrays(rules):
     assert [reason is not None for reason in whole.column(3).to_pylist()] == [False, False, True, False]
 
 
+# PySpark warns of pandas 3.
+@pytest.mark.filterwarnings("ignore::FutureWarning", "ignore::ResourceWarning", "ignore::DeprecationWarning")
 def test_local_spark(rules):
     sql = pytest.importorskip("pyspark.sql", reason="needs PySpark and Java")
     builder = sql.SparkSession.builder.master("local[2]").config("spark.ui.enabled", "false")
