@@ -39,6 +39,8 @@ _IGNORED = re.compile(r"<!\[(?!CDATA)[^>]*>|<\?(?!xml\s)[^>]*>")
 _REFERENCE = re.compile(r"&(?:#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});?")
 _CHARSET = re.compile(rb"""<meta\s[^>]*charset\s*=\s*["']?\s*([A-Za-z0-9_-]+)""", re.IGNORECASE)
 _CSS = re.compile(r"""/\*.*?\*/|"[^"]*"|'[^']*'|url\([^)]*\)|expression\([^)]*\)""", re.DOTALL | re.IGNORECASE)
+# What follows a number sign or a point in links and style sheets.
+_USED = re.compile(r"[#.]([\w-]+)")
 _WORD = re.compile(r"[^\W\d_]{4,}|\d{4,}")
 
 
@@ -59,8 +61,8 @@ class HtmlFile(DocumentFile):
     """HTML file. Attributes such as ``title`` and ``alt`` are lines at the end of the note.
 
     Comments, scripts, images, the targets of links, and attributes of which this library does not know that they hold
-    no text are removed. ``class`` and ``id`` stay, so that the page looks as before; a file in which they hold a word
-    that is replaced in the text is refused.
+    no text are removed. A ``class`` and an ``id`` stay if a style sheet or a link of the page names them; a file in
+    which they hold a word that is replaced in the text is refused.
     """
 
     def _read(self, data: bytes) -> Passages:
@@ -107,6 +109,7 @@ class _Page:
         self._changes: list[tuple[int, int, str]] = []
         self._attributes: list[tuple[int, int, str]] = []
         self._in_pre = 0
+        self._used = set(_USED.findall(source))
         position = 0
         while position < len(source):
             position = self._next(position)
@@ -211,7 +214,7 @@ class _Page:
                 self._attributes.append((*inner, quote or "unquoted"))
         elif name == "style":
             self._change(*inner, self._css(raw) if value == raw else "")
-        elif name in ("class", "id") or (name == "href" and value.startswith("#")):
+        elif self._is_used(element, name, value):
             self.kept.append(value)
         elif name in ("src", "href"):
             self._change(*inner, "" if quote else '""')
@@ -220,6 +223,13 @@ class _Page:
                 self._change(*inner, "" if quote else '""')
         elif not names.is_form(name, value):
             self._change(start, end, "")
+
+    def _is_used(self, element: str, name: str, value: str) -> bool:
+        """Whether an attribute is the end of a link inside of the page, or may be named by a style sheet."""
+        if name == "href":
+            return value.startswith("#")
+        has_name = name in ("class", "id") or (element, name) == ("a", "name")
+        return has_name and any(word in self._used for word in value.split())
 
     def _css(self, css: str) -> str:
         """Style sheet without comments, strings and addresses."""

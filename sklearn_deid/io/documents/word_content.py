@@ -22,8 +22,13 @@ _FIELD = re.compile(
     r"(\s+\\[*a-z](\s+\"[0-9]-[0-9]\"|\s?(MERGEFORMAT|Arabic|roman))?)*\s*"
 )
 _SHAPE = re.compile(r"#?_x0000_[a-z][0-9]{1,5}")
-_CSS = re.compile(r"[a-z-]+:[-a-z0-9.% ]*")
-_LETTERS = re.compile(r"[^\W\d_]{2}")
+_CSS = re.compile(
+    r"(position|left|top|width|height|margin(-(left|top|right|bottom))?|z-index|rotation|flip|visibility|v-text-anchor"
+    r"|mso-(wrap|position|width|height|left|top)-[a-z-]{1,30}|mso-fit-shape-to-text):"
+    r"(-?[0-9.]{1,9}(pt|in|cm|mm|px|%)?|[xy]{1,2}|[tf]|absolute|relative|static|hidden|visible|top|middle|bottom|left"
+    r"|right|center|margin|page|char|line|text|column|inside|outside|square|tight|through|none|around)"
+)
+_LETTERS, _LEVEL = re.compile(r"[^\W_]{2}"), re.compile(r"%[1-9]")
 _MICROSOFT = "http://schemas.microsoft.com/office/word"
 _PLACES = {"align", "posOffset"}
 
@@ -208,11 +213,14 @@ class WordCleaner:
             return value if is_font(value) or value.startswith("+") and _PLAIN.fullmatch(value[1:4]) else ""
         if name == "graphicData" or (local == "fmla" and _FORMULA.fullmatch(value)):
             return value
-        if not _PLAIN.fullmatch(value) and not _LANGUAGE.fullmatch(value):
+        is_language = local in ("lang", "altLang") and _LANGUAGE.fullmatch(value) is not None
+        if not is_language and not _PLAIN.fullmatch(value):
             raise self._error("an attribute of a drawing")
         return value
 
     def _word_attribute(self, name: str, local: str, value: str) -> str | None:
+        if local in ("tooltip", "docLocation", "tgtFrame", "history", "displacedByCustomXml", "format"):
+            return None
         if name in names.STYLE_REFERENCES or local == "styleId":
             return self.styles[value]
         if name == "style" and local in ("type", "default", "customStyle"):
@@ -234,8 +242,6 @@ class WordCleaner:
             return value if is_font(value) or value in ("eastAsia", "default", "cs") else self._theme_font(local, value)
         if _PLAIN.fullmatch(value) or (name in ("lang", "themeFontLang", "lid") and _LANGUAGE.fullmatch(value)):
             return value
-        if local in ("tooltip", "docLocation", "tgtFrame", "history", "altChunkPr", "displacedByCustomXml"):
-            return None
         raise self._error("an attribute")
 
     def _theme_font(self, local: str, value: str) -> str | None:
@@ -249,8 +255,8 @@ def is_text_element(element: Any) -> bool:
 
 
 def numbering_text(element: Any) -> str | None:
-    """Words in the number of a list, such as "Section %1."; None without words."""
+    """Text in the number of a list, such as "Section %1."; None without two letters or digits in a row."""
     if element.tag != f"{{{names.WORD}}}lvlText":
         return None
     value = element.get(f"{{{names.WORD}}}val", "")
-    return value if _LETTERS.search(value) else None
+    return value if _LETTERS.search(_LEVEL.sub(" ", value)) else None

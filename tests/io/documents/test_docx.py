@@ -68,7 +68,7 @@ CLEANED = {
         ]
     },
     "link": {
-        "body": f'<w:p><w:hyperlink r:id="rId1" w:tooltip="{NAME}" w:anchor="{NAME}">'
+        "body": f'<w:p><w:hyperlink r:id="rId1" w:tooltip="{NAME}" w:docLocation="{NAME}" w:anchor="{NAME}">'
         "<w:r><w:t>mail</w:t></w:r></w:hyperlink></w:p>",
         "parts": [("hyperlink", MAIL, None)],
     },
@@ -234,6 +234,33 @@ def test_new_text_that_word_cannot_hold_withholds_the_file(opened):
     letter = opened(word_file())
     with pytest.raises(CorpusFormatError, match="cannot hold"):
         letter.replaced([Replacement(Span(0, 4, "NAME"), "a\x00", True)])
+
+
+def planted(value, other):
+    """The same settings with another name."""
+    if isinstance(value, str):
+        return value.replace(NAME, other)
+    if isinstance(value, bytes):
+        return value.replace(NAME.encode(), other.encode())
+    if isinstance(value, dict):
+        return {planted(key, other): planted(inner, other) for key, inner in value.items()}
+    return type(value)(planted(inner, other) for inner in value)
+
+
+@pytest.mark.parametrize("other", [NAME.lower(), "4711081542", "roe@example.org"])
+def test_names_without_capitals_and_numbers_are_in_no_byte_either(opened, other):
+    # An XML name is no number and no address.
+    for place in sorted({*CLEANED} - {"XML", "parts that are left out"}):
+        letter = opened(word_file(**planted(CLEANED[place], other)))
+        spans = [Span(found.start(), found.end(), "NAME") for found in re.finditer(re.escape(other), letter.text)]
+        assert holds(letter.redacted(spans), other) == [], place
+
+
+def test_numbers_in_the_numbers_of_a_list_are_text(opened):
+    content = LIST.replace(f"Ward {NAME} %1.", "MRN-4711.%1%2")
+    letter = opened(word_file(parts=[("numbering", "n.xml", xml("numbering", content))]))
+    assert letter.text.endswith("MRN-4711.%1%2\n")
+    assert "MRN" not in opened(word_file(parts=[("numbering", "n.xml", xml("numbering", LIST))])).text
 
 
 def test_names_of_users_become_numbers():

@@ -40,6 +40,7 @@ PLANTED = {
     '<meta name="author" content="Zyxwvutski"><meta charset="utf-8">': '<meta  content=""><meta charset="utf-8">',
     "<meta http-equiv=refresh content='0;url=Zyxwvutski'>": "<meta http-equiv=refresh content=''>",
     "<textarea><Zyxwvutski></textarea>": "<textarea><[N]></textarea>",
+    "<a name=Zyxwvutski><p id=Zyxwvutski class='a Zyxwvutski'>h</p></a>": "<a ><p  >h</p></a>",
     "<font face='Zyxwvutski' xmlns='Zyxwvutski' lang='Zyxwvutski'>f</font>": "<font   >f</font>",
     "<option label='A &quot;Zyxwvutski&quot; &amp; B'>g": "<option label='A &quot;[N]&quot; &amp; B'>g",
 }
@@ -100,7 +101,14 @@ def test_pages_that_are_not_read_are_refused(opened, source):
     assert NAME.lower() not in str(caught.value).lower()
 
 
-@pytest.mark.parametrize("source", ["<p class=note-zyxwvutski>", "<p id=Zyxwvutski>", "<style>.zyxwvutski{}</style>"])
+@pytest.mark.parametrize(
+    "source",
+    [
+        "<style>.note-zyxwvutski {}</style><p class=note-zyxwvutski>",
+        "<a href='#Zyxwvutski'>x</a>",
+        "<style>.zyxwvutski{}</style>",
+    ],
+)
 def test_name_in_the_form_of_the_page_withholds_the_page(opened, source):
     page = opened(f"{source}<p>Seen Zyxwvutski</p>")
     with pytest.raises(CorpusFormatError, match="holds a word that is PHI"):
