@@ -46,8 +46,8 @@ Write notes without the PHI that a model finds in them.
 OUT is a folder or a .jsonl file. In a folder, each note becomes a .txt file of the same name. In a .jsonl
 file, each note is one line with its id (doc_id) and its redacted text, in the order of NOTES (a folder: of
 file names). With --number-outputs, the lines are in the order of the random names. Nothing else of a note is
-written: no annotations, no patient id, no meta data. For tables, FHIR exports and databases, see the
-options at the end.
+written: no annotations, no patient id, no meta data. For Word and HTML files, tables, FHIR exports, HL7
+messages and databases, see the options at the end.
 
 A note that cannot be read, processed or written is withheld. It has no output and is listed at the end
 with the reason, and the exit code is 1. It is never written as if it were clean.
@@ -250,7 +250,11 @@ def _add_table_options(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--output-table", metavar="NAME", help="existing, empty table in OUT with the columns of the query"
     )
-    kinds = group.add_mutually_exclusive_group()
+    _add_kinds(group.add_mutually_exclusive_group())
+
+
+def _add_kinds(kinds: Any) -> None:
+    """Add the options that name the texts of known kinds of tables."""
     kinds.add_argument(
         "--omop",
         action="store_true",

@@ -244,7 +244,7 @@ def planted(value, other):
         return value.replace(NAME.encode(), other.encode())
     if isinstance(value, dict):
         return {planted(key, other): planted(inner, other) for key, inner in value.items()}
-    return type(value)(planted(inner, other) for inner in value)
+    return None if value is None else type(value)(planted(inner, other) for inner in value)
 
 
 @pytest.mark.parametrize("other", [NAME.lower(), "4711081542", "roe@example.org"])
