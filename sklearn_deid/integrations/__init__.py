@@ -16,6 +16,7 @@ __all__, __getattr__, __dir__ = lazy_names(
         "dask": "redact_dask",
         "frames": "annotate_frame redact_frame",
         "hf_datasets": "corpus_from_dataset corpus_to_dataset",
+        "row_redactor": "RowRedactor",
         "spacy_component": "DeidComponent",
         "spark": "redact_spark",
         "surrogate_texts": "surrogate_doc surrogate_text",

@@ -114,6 +114,10 @@ def test_names_can_be_random(redact, tmp_path):
     assert "3 were finished before" in redact("--documents", "--resume", "--number-outputs", tmp_path / "key.csv")[2]
 
 
+def test_run_without_the_option_names_it(redact):
+    assert "Word and HTML files are read with --documents." in redact()[2]
+
+
 @pytest.mark.parametrize("options", [("--format", "text"), ("--text-column", "x"), ("--encoding", "latin-1")])
 def test_options_of_other_inputs_are_refused(redact, options):
     code, _, err = redact("--documents", *options)

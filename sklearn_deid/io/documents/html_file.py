@@ -39,6 +39,8 @@ _IGNORED = re.compile(r"<!\[(?!CDATA)[^>]*>|<\?(?!xml\s)[^>]*>")
 _REFERENCE = re.compile(r"&(?:#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});?")
 _CHARSET = re.compile(rb"""<meta\s[^>]*charset\s*=\s*["']?\s*([A-Za-z0-9_-]+)""", re.IGNORECASE)
 _CSS = re.compile(r"""/\*.*?\*/|"[^"]*"|'[^']*'|url\([^)]*\)|expression\([^)]*\)""", re.DOTALL | re.IGNORECASE)
+# Each character of the text has its place in memory.
+_MOST_BYTES = 2**23
 # What follows a number sign or a point in links and style sheets.
 _USED = re.compile(r"[#.]([\w-]+)")
 _WORD = re.compile(r"[^\W\d_]{4,}|\d{4,}")
@@ -79,6 +81,8 @@ class HtmlFile(DocumentFile):
         return page.written(replacements).encode(self._charset, "xmlcharrefreplace")
 
     def _charset_of(self, data: bytes) -> str:
+        if len(data) > _MOST_BYTES:
+            raise self._place.error(f"The page is larger than {_MOST_BYTES // 2**20} MiB.")
         if data.startswith(codecs.BOM_UTF8):
             return "utf-8"
         declared = _CHARSET.search(data[:4096])

@@ -7,6 +7,7 @@ import pytest
 from sklearn_deid import Span
 from sklearn_deid.exceptions import CorpusFormatError
 from sklearn_deid.io import open_document
+from sklearn_deid.io.documents import html_file, opening
 from sklearn_deid.io.documents.html_names import is_form
 
 NAME = "Zyxwvutski"
@@ -144,6 +145,14 @@ def test_span_inside_of_a_reference_keeps_the_rest(opened):
     assert page.text.strip() == "a¬it;b"
     start = page.text.index("¬") + 1
     assert page.redacted([Span(start, start + 2, "N")]) == "<p>a¬[N];b</p>".encode()
+
+
+def test_large_files_are_refused(opened, monkeypatch):
+    monkeypatch.setattr(html_file, "_MOST_BYTES", 10)
+    monkeypatch.setattr(opening, "MOST_BYTES", 20)
+    for source in ("<p>Seen</p>", "<p>Seen today, and well</p>"):
+        with pytest.raises(CorpusFormatError, match="is larger than"):
+            opened(source)
 
 
 def test_other_kinds_of_files(opened, tmp_path):
