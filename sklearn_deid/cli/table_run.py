@@ -176,6 +176,8 @@ class _TableRun:
         """Write the chunks whose texts are all back."""
         while self.works and not self.works[0].n_waiting:
             work = self.works.popleft()
+            for n, reason in work.chunk.check(work.texts) if work.chunk.check else ():
+                work.reasons[n], work.texts[n] = reason, None
             failed = sorted(work.reasons.items())
             self.output.write(work.number, work.chunk, work.chunk.render(work.texts), failed)
             self.n_done += len(work.texts) - len(failed)

@@ -11,7 +11,7 @@ import posixpath
 import struct
 import zipfile
 import zlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import unquote
@@ -178,22 +178,31 @@ def _entries(place: SourceLocation, data: bytes) -> dict[str, bytes]:
     """Content of the ZIP file by name, within limits of size."""
     if data.startswith(_OLD_WORD):
         raise place.error("The document is encrypted, or is of Word 97 to 2003. Save it as .docx without a password.")
-    entries: dict[str, bytes] | None = {}
+    entries: dict[str, bytes] | None = None
+    reason = "The file is no .docx file, or is damaged."
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             infos = archive.infolist()
-            names = {info.filename for info in infos}
-            if len(infos) > _MOST_PARTS or sum(info.file_size for info in infos) > _MOST_BYTES:
-                raise place.error("The document is too large when it is unpacked.")
-            if len(names) < len(infos) or any(info.flag_bits & 1 for info in infos):
-                raise place.error("The document is encrypted, or has two parts of the same name.")
-            # The sizes of the directory are claims. At most the claimed bytes are read, and more are an error.
-            entries = {info.filename: archive.read(info) for info in infos if _is_read(info.filename)}
-    except (zipfile.BadZipFile, NotImplementedError, EOFError, zlib.error, struct.error, UnicodeError):
+            problem = _problem_of(infos)
+            if problem is None:
+                # The sizes of the directory are claims. At most the claimed bytes are read, and more are an error.
+                entries = {info.filename: archive.read(info) for info in infos if _is_read(info.filename)}
+            else:
+                reason = problem
+    # zipfile raises a ValueError for offsets before the start of the file.
+    except (zipfile.BadZipFile, NotImplementedError, EOFError, OSError, ValueError, zlib.error, struct.error):
         entries = None
     if entries is None:
-        raise place.error("The file is no .docx file, or is damaged.")
+        raise place.error(reason)
     return entries
+
+
+def _problem_of(infos: Sequence[zipfile.ZipInfo]) -> str | None:
+    if len(infos) > _MOST_PARTS or sum(info.file_size for info in infos) > _MOST_BYTES:
+        return "The document is too large when it is unpacked."
+    if len({info.filename for info in infos}) < len(infos) or any(info.flag_bits & 1 for info in infos):
+        return "The document is encrypted, or has two parts of the same name."
+    return None
 
 
 def _is_read(name: str) -> bool:

@@ -29,6 +29,9 @@ _FRAME = "\x0b\x1c"
 _ENVELOPE = ("FHS", "BHS", "BTS", "FTS")
 _CHARSETS = {"": "utf-8", "ASCII": "utf-8", "UNICODE UTF-8": "utf-8", "UTF-8": "utf-8", "8859/1": "iso8859-1"}
 _CHARSETS |= {f"8859/{n}": f"iso8859-{n}" for n in (2, 5, 7, 9, 15)}
+_NOT_WRITTEN = (
+    "The new text cannot be written: a name reaches over two fields, or the character set lacks a letter of it."
+)
 _LARGEST_MESSAGE = 2**26
 
 
@@ -315,7 +318,9 @@ class Hl7Messages:
                 for n, (group, text) in enumerate(zip(message.groups, texts, strict=True))
             ]
         digest = sha256(b"".join(block)).hexdigest()
-        return TableChunk(digest, cells, problems, lambda texts: _render(found, texts))
+        return TableChunk(
+            digest, cells, problems, lambda texts: _render(found, texts), check=lambda texts: _problems(found, texts)
+        )
 
 
 def _segments(stream: BinaryIO) -> Iterator[bytes]:
@@ -332,6 +337,18 @@ def _segments(stream: BinaryIO) -> Iterator[bytes]:
             start = end
         rest = rest[start:]
     yield from (found for found in _SEGMENT.findall(rest) if found)
+
+
+def _problems(found: Sequence[bytes | _Message], texts: Sequence[str | None]) -> list[tuple[int, str]]:
+    """Messages that cannot be written, by the number of their first text."""
+    number, problems = 0, []
+    for message in found:
+        if not isinstance(message, bytes):
+            new = texts[number : number + len(message.groups)]
+            if None not in new and message.written(new) is None:
+                problems.append((number, _NOT_WRITTEN))
+            number += len(message.groups)
+    return problems
 
 
 def _render(found: Sequence[bytes | _Message], texts: Sequence[str | None]) -> bytes:

@@ -182,6 +182,8 @@ def test_files_that_are_no_word_files(opened, monkeypatch):
         (b"%PDF-1.4", "damaged"),
         (data[:-30], "damaged"),
         (damaged, "damaged"),
+        (data[9:], "damaged"),
+        (data[:30] + data[50:], "damaged"),
         (bytes.fromhex("d0cf11e0a1b11ae1"), "encrypted"),
         (doubled.getvalue(), "two parts"),
     ):

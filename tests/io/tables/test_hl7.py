@@ -98,6 +98,16 @@ def test_text_that_fails_or_loses_a_line_leaves_the_message_out(tmp_path):
         assert (done, problems) == (other.encode(), [])
 
 
+def test_message_that_cannot_be_written_is_listed(tmp_path):
+    path = tmp_path / "in.hl7"
+    path.write_bytes((MESSAGE * 2).encode())
+    (chunk,) = open_table(path, tmp_path / "out.hl7", hl7=HL7_FIELDS).chunks()
+    texts = [cell.text for cell in chunk.cells]
+    assert chunk.check(texts) == [] and chunk.check([None, *texts[1:]]) == []
+    ((number, reason),) = chunk.check([*texts[:3], "all in one line", *texts[4:]])
+    assert number == 3 and "reaches over two fields" in reason
+
+
 def test_new_text_is_escaped_and_encoded(tmp_path):
     head = MESSAGE.split("\r")[0]
     content = f"{head}||||||8859/1\rNTE|1||Zyxwvutski é\r".encode("latin-1")
