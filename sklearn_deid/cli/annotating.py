@@ -236,4 +236,6 @@ def _report(account: Account, source: NoteSource, verb: str) -> None:
     # Files with other endings may be notes, too. Their number shows that a format was wrong.
     if aside:
         lines.append(f"{len(aside)} other files and sub-folders of the input folder were not read.")
+    if verb == "redacted" and any(name.lower().endswith((".docx", ".html", ".htm")) for name in aside):
+        lines.append("Word and HTML files are read with --documents.")
     print(*lines, sep="\n", file=sys.stderr)

@@ -176,7 +176,7 @@ class NoteOutput:
             return
         for file, name in self._files():
             if name is None or not self.record.has_output(name):
-                raise _foreign(file)
+                raise foreign_file(file)
             if not file.name.endswith(_PART) and not self.record.has_output(name, file.read_bytes()):
                 raise DeidError(
                     "This file was changed after the run wrote it. Move it away, and use --resume again.",
@@ -204,12 +204,13 @@ class NoteOutput:
         files = list(self._files())
         for file, name in files:
             if name is None or earlier is None or not earlier.has_output(name):
-                raise _foreign(file)
+                raise foreign_file(file)
         for file, _ in files:
             file.unlink()
 
 
-def _foreign(file: Path) -> DeidError:
+def foreign_file(file: Path) -> DeidError:
+    """Make the error for a file in the output folder that no run has written."""
     return DeidError(
         "This file in the output folder is no output of the run: it may be a raw note. Move it away, or use another "
         "--output.",

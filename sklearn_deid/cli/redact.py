@@ -18,13 +18,15 @@ from ..surrogates import (
     MODES,
     SURROGATE,
     MappingFile,
+    Replacement,
     SurrogateEngine,
-    note_rewriter,
+    note_replacements,
     read_or_make_key,
     rewritten,
 )
 from ..text import Document, Span
 from .annotating import add_note_options, annotate_notes, load_deidentifier, run_stamp
+from .document_run import DocumentOutput, document_files, is_document, redact_documents
 from .note_output import NoteOutput, check_apart
 from .note_source import NoteSource
 from .numbering import OutputNumbers
@@ -33,7 +35,10 @@ from .options import count
 from .reviewed_notes import ReviewedNotes
 from .sql_output import SqlOutput
 from .table_output import TableOutput
-from .table_run import columns_of, fhir_fields, redact_table
+from .table_run import columns_of, fhir_fields, hl7_fields, redact_table
+
+#: Text fields of FHIR resources and HL7 messages, where an option names them.
+_Profiles = dict[str, dict[str, list[str]] | None]
 
 _DESCRIPTION = """\
 Write notes without the PHI that a model finds in them.
@@ -41,8 +46,8 @@ Write notes without the PHI that a model finds in them.
 OUT is a folder or a .jsonl file. In a folder, each note becomes a .txt file of the same name. In a .jsonl
 file, each note is one line with its id (doc_id) and its redacted text, in the order of NOTES (a folder: of
 file names). With --number-outputs, the lines are in the order of the random names. Nothing else of a note is
-written: no annotations, no patient id, no meta data. For tables, FHIR exports and databases, see the
-options at the end.
+written: no annotations, no patient id, no meta data. For Word and HTML files, tables, FHIR exports, HL7
+messages and databases, see the options at the end.
 
 A note that cannot be read, processed or written is withheld. It has no output and is listed at the end
 with the reason, and the exit code is 1. It is never written as if it were clean.
@@ -84,6 +89,12 @@ def add_command(commands: Any) -> None:
     _add_surrogate_options(parser)
     _add_table_options(parser)
     parser.add_argument(
+        "--documents",
+        action="store_true",
+        help="NOTES is a folder of .docx, .html and .txt files, and OUT is a folder of the same files with their "
+        "layout. A single .docx or .html file needs no such option",
+    )
+    parser.add_argument(
         "--number-outputs",
         metavar="KEY.csv",
         help="give outputs random names such as note-3f9c02a17be4, and write the list of names and notes to KEY.csv. "
@@ -93,17 +104,20 @@ def add_command(commands: Any) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Redact all notes."""
-    columns, fhir = columns_of(arguments), fhir_fields(arguments)
-    options = (columns, fhir, arguments.query, arguments.output_table)
+    columns, fhir, hl7 = columns_of(arguments), fhir_fields(arguments), hl7_fields(arguments)
+    options = (columns, fhir, hl7, arguments.query, arguments.output_table)
     if any(option is not None for option in options):
-        return _run_table(arguments, columns, fhir)
+        if arguments.documents:
+            raise DeidError("--documents is not for tables.")
+        return _run_table(arguments, columns, {"fhir": fhir, "hl7": hl7})
+    if arguments.documents or is_document(arguments.notes):
+        return _run_documents(arguments)
     source = NoteSource(arguments.notes, arguments.format, arguments.encoding, arguments.transfer_encoding)
     path = Path(arguments.output)
     format = "jsonl" if path.suffix.lower() == ".jsonl" else "text"
     key = None if arguments.number_outputs is None else Path(arguments.number_outputs)
     check_apart(source.path, [path] if key is None else [path, key])
-    if key is not None and key.resolve().is_relative_to(path.resolve()):
-        raise DeidError("The key file must not be in the output, because it links outputs to notes.", path=str(key))
+    _check_key(key, path)
     _check_surrogate_options(arguments)
     if arguments.model is None and arguments.reviewed is None:
         raise DeidError("Name the --model that finds the PHI.")
@@ -132,16 +146,51 @@ def run(arguments: argparse.Namespace) -> int:
         return annotate_notes(source, deidentifier, output, result, verb="redacted", quiet=arguments.quiet)
 
 
-def _run_table(arguments: argparse.Namespace, columns: Columns | None, fhir: dict[str, list[str]] | None) -> int:
+def _run_documents(arguments: argparse.Namespace) -> int:
+    """Redact Word, HTML and text files."""
+    for option in ("format", "encoding", "transfer_encoding", "reviewed"):
+        if getattr(arguments, option) is not None:
+            raise DeidError(f"--{option.replace('_', '-')} is not for documents.")
+    if arguments.model is None:
+        raise DeidError("Name the --model that finds the PHI.")
+    source, path = Path(arguments.notes), Path(arguments.output)
+    key = None if arguments.number_outputs is None else Path(arguments.number_outputs)
+    files = document_files(source)
+    check_apart(source, [path] if key is None else [path, key])
+    _check_key(key, path)
+    _check_surrogate_options(arguments)
+    secret = None if arguments.key_file is None else _key(arguments)
+    output = DocumentOutput(
+        path,
+        resume=arguments.resume,
+        overwrite=arguments.overwrite,
+        numbers=None if key is None else OutputNumbers(key),
+        stamp=run_stamp(
+            arguments, command="redact documents", mode=arguments.mode, **_surrogate_stamp(arguments, secret)
+        ),
+    )
+    with ExitStack() as stack:
+        replacements = _replacements(arguments, secret, stack)
+        return redact_documents(files, output, load_deidentifier(arguments), replacements, quiet=arguments.quiet)
+
+
+def _check_key(key: Path | None, output: Path) -> None:
+    if key is not None and key.resolve().is_relative_to(output.resolve()):
+        raise DeidError("The key file must not be in the output, because it links outputs to notes.", path=str(key))
+
+
+def _run_table(arguments: argparse.Namespace, columns: Columns | None, profiles: _Profiles) -> int:
     """Redact the text columns of a table."""
     for option in ("format", "transfer_encoding", "number_outputs"):
         if getattr(arguments, option) is not None:
             raise DeidError(f"--{option.replace('_', '-')} is not for tables.")
     is_sql = arguments.query is not None or arguments.output_table is not None
-    table: Any = _sql_table(arguments, columns) if is_sql else _file_table(arguments, columns, fhir)
+    table: Any = _sql_table(arguments, columns) if is_sql else _file_table(arguments, columns, profiles)
     _check_surrogate_options(arguments)
     secret = None if arguments.key_file is None else _key(arguments, has_files=not is_sql)
-    options = {"columns": None if columns is None else [list(columns.texts), *columns[1:]], "fhir": fhir}
+    options = {"columns": None if columns is None else [list(columns.texts), *columns[1:]], "fhir": profiles["fhir"]}
+    if profiles["hl7"] is not None:
+        options["hl7"] = profiles["hl7"]
     if is_sql:
         options["query"] = arguments.query
     stamp = run_stamp(
@@ -158,13 +207,13 @@ def _run_table(arguments: argparse.Namespace, columns: Columns | None, fhir: dic
         return redact_table(table, output, load_deidentifier(arguments), result, quiet=arguments.quiet)
 
 
-def _file_table(arguments: argparse.Namespace, columns: Columns | None, fhir: dict[str, list[str]] | None) -> Table:
+def _file_table(arguments: argparse.Namespace, columns: Columns | None, profiles: _Profiles) -> Table:
     path, target = Path(arguments.notes), Path(arguments.output)
     if not path.is_file():
         raise DeidError("There is no such file. A table is one file.", path=str(path))
     if target.resolve() == path.resolve():
         raise DeidError("The output must not be the table itself.", path=str(target))
-    return open_table(path, target, columns, fhir=fhir, encoding=arguments.encoding)
+    return open_table(path, target, columns, **profiles, encoding=arguments.encoding)
 
 
 def _sql_table(arguments: argparse.Namespace, columns: Columns | None) -> SqlTable:
@@ -177,7 +226,7 @@ def _sql_table(arguments: argparse.Namespace, columns: Columns | None) -> SqlTab
 
 def _add_table_options(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group(
-        "tables (.csv, .tsv, .jsonl, .ndjson, .parquet; all but .parquet also with .gz or .zst)"
+        "tables (.csv, .tsv, .jsonl, .ndjson, .parquet, .hl7; all but .parquet also with .gz or .zst)"
     )
     group.add_argument(
         "--text-column",
@@ -201,7 +250,11 @@ def _add_table_options(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--output-table", metavar="NAME", help="existing, empty table in OUT with the columns of the query"
     )
-    kinds = group.add_mutually_exclusive_group()
+    _add_kinds(group.add_mutually_exclusive_group())
+
+
+def _add_kinds(kinds: Any) -> None:
+    """Add the options that name the texts of known kinds of tables."""
     kinds.add_argument(
         "--omop",
         action="store_true",
@@ -218,6 +271,18 @@ def _add_table_options(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help='as --fhir, with fields from a JSON file such as {"Observation": ["note.text"], "Location": []}. '
         "Resources with an empty list are copied unchanged",
+    )
+    kinds.add_argument(
+        "--hl7",
+        action="store_true",
+        help="NOTES is an .hl7 file with messages of version 2: OBX-5 of the types TX, FT and ST, and NTE-3. Messages "
+        "that fail are left out",
+    )
+    kinds.add_argument(
+        "--hl7-profile",
+        metavar="FILE",
+        help='as --hl7, with fields from a JSON file such as {"OBX-5": ["TX"], "NTE-3": []}. The list names the types '
+        "in the second field; an empty list stands for all",
     )
 
 
@@ -264,23 +329,31 @@ def _result(
     arguments: argparse.Namespace, key: bytes | None, stack: ExitStack
 ) -> Callable[[Document, tuple[Span, ...]], Document]:
     """Function that redacts a note; what it writes beside is closed with the stack."""
+    replacements = _replacements(arguments, key, stack)
+    return lambda document, spans: _bare(rewritten(document, replacements(document, spans)))
+
+
+def _replacements(
+    arguments: argparse.Namespace, key: bytes | None, stack: ExitStack
+) -> Callable[[Document, tuple[Span, ...]], list[Replacement]]:
+    """Function from a note and its spans to their replacements."""
     if arguments.mode != SURROGATE:
-        rewrite = note_rewriter(arguments.mode)
-        return lambda document, spans: _bare(rewrite(replace(document, spans=spans)))
+        replacements = note_replacements(arguments.mode)
+        return lambda document, spans: replacements(replace(document, spans=spans))
     settings = {"locale": arguments.locale, "date_shift": arguments.date_shift}
     engine = SurrogateEngine(key=key, **{name: value for name, value in settings.items() if value is not None})
     mapping = None
     if arguments.mapping is not None and key is not None:
         mapping = stack.enter_context(MappingFile(Path(arguments.mapping), key))
 
-    def result(document: Document, spans: tuple[Span, ...]) -> Document:
+    def surrogates(document: Document, spans: tuple[Span, ...]) -> list[Replacement]:
         annotated = replace(document, spans=spans)
-        replacements = engine.replacements(annotated)
+        found = engine.replacements(annotated)
         if mapping is not None:
-            mapping.write(annotated, replacements)
-        return _bare(rewritten(annotated, replacements))
+            mapping.write(annotated, found)
+        return found
 
-    return result
+    return surrogates
 
 
 def _key(arguments: argparse.Namespace, *, has_files: bool = True) -> bytes:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from argparse import Namespace
 from collections import deque
@@ -11,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from ..exceptions import CorpusFormatError, DeidError
-from ..io.tables import FHIR_FIELDS, Columns, Table, TableChunk
+from ..io.tables import FHIR_FIELDS, HL7_FIELDS, Columns, Table, TableChunk
 from ..io.tables.sql import SqlTable
 from ..text import Document
 from .annotating import Result, results_of
@@ -20,6 +21,7 @@ from .sql_output import SqlOutput
 from .table_output import TableOutput
 
 _OMOP = Columns(("note_text",), "note_id", "person_id")
+_FIELD = re.compile(r"(?!MSH)[A-Z][A-Z0-9]{2}-[1-9][0-9]?")
 _NO_TEXT = "The cell holds no text."
 
 
@@ -31,8 +33,9 @@ def columns_of(arguments: Namespace) -> Columns | None:
     DeidError
         If an option needs ``--text-column``, or does not go with it.
     """
-    if arguments.text_column and (arguments.omop or arguments.fhir or arguments.fhir_profile is not None):
-        raise DeidError("--text-column does not go with --omop, --fhir and --fhir-profile, which name the texts.")
+    profiles = (arguments.fhir_profile, arguments.hl7_profile)
+    if arguments.text_column and (arguments.omop or arguments.fhir or arguments.hl7 or any(profiles)):
+        raise DeidError("--text-column does not go with --omop, --fhir, --hl7 and profiles, which name the texts.")
     if arguments.omop:
         return _OMOP
     if arguments.text_column:
@@ -53,15 +56,39 @@ def fhir_fields(arguments: Namespace) -> dict[str, list[str]] | None:
     """
     if arguments.fhir_profile is None:
         return {kind: list(paths) for kind, paths in FHIR_FIELDS.items()} if arguments.fhir else None
-    path = Path(arguments.fhir_profile)
+    return _profile(
+        arguments.fhir_profile, "A profile is a JSON object: types of resources, each with a list of paths."
+    )
+
+
+def hl7_fields(arguments: Namespace) -> dict[str, list[str]] | None:
+    """Text fields of HL7 messages that the options name; None without ``--hl7``.
+
+    Raises
+    ------
+    DeidError
+        If the profile is no JSON object of fields, such as OBX-5, and lists of types.
+    """
+    if arguments.hl7_profile is None:
+        return {field: list(types) for field, types in HL7_FIELDS.items()} if arguments.hl7 else None
+    reason = "A profile is a JSON object: fields such as OBX-5, each with a list of the types in the second field."
+    profile = _profile(arguments.hl7_profile, reason)
+    if not profile or not all(_FIELD.fullmatch(field) for field in profile):
+        raise DeidError(reason, path=arguments.hl7_profile)
+    return profile
+
+
+def _profile(written: str, reason: str) -> dict[str, list[str]]:
+    path = Path(written)
     try:
         profile = json.loads(path.read_bytes())
     except ValueError:
         profile = None
     if not isinstance(profile, dict) or not all(
-        isinstance(paths, list) and all(isinstance(name, str) and name for name in paths) for paths in profile.values()
+        isinstance(values, list) and all(isinstance(name, str) and name for name in values)
+        for values in profile.values()
     ):
-        raise DeidError("A profile is a JSON object: types of resources, each with a list of paths.", path=str(path))
+        raise DeidError(reason, path=str(path))
     return profile
 
 
@@ -149,6 +176,8 @@ class _TableRun:
         """Write the chunks whose texts are all back."""
         while self.works and not self.works[0].n_waiting:
             work = self.works.popleft()
+            for n, reason in work.chunk.check(work.texts) if work.chunk.check else ():
+                work.reasons[n], work.texts[n] = reason, None
             failed = sorted(work.reasons.items())
             self.output.write(work.number, work.chunk, work.chunk.render(work.texts), failed)
             self.n_done += len(work.texts) - len(failed)

@@ -1,4 +1,4 @@
-"""Integrations with other tools: spaCy pipelines, Presidio, Hugging Face datasets, displaCy and notebooks.
+"""Integrations with other tools: spaCy pipelines, Presidio, Hugging Face datasets, displaCy and notebooks, Dask, Spark.
 
 Names are resolved on first use (PEP 562): spaCy imports the component whenever a pipeline is created, and this import
 must not load torch. Import `presidio.DeidRecognizer` from its own module, because the class needs the extra
@@ -13,9 +13,12 @@ __all__, __getattr__, __dir__ = lazy_names(
     __name__,
     {
         "annotation_view": "AnnotationView displacy_input",
+        "dask": "redact_dask",
         "frames": "annotate_frame redact_frame",
         "hf_datasets": "corpus_from_dataset corpus_to_dataset",
+        "row_redactor": "RowRedactor",
         "spacy_component": "DeidComponent",
+        "spark": "redact_spark",
         "surrogate_texts": "surrogate_doc surrogate_text",
     },
 )

@@ -35,11 +35,22 @@ def read_or_make_key(path: Path) -> bytes:
     try:
         descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     except FileExistsError:
-        written = path.read_bytes().strip()
-        if not _KEY.fullmatch(written.decode("ascii", "replace")):
-            raise DeidError("A key file holds 64 hexadecimal digits and nothing else.", path=str(path)) from None
-        return bytes.fromhex(written.decode("ascii"))
+        return read_key(path)
     key = new_key()
     with os.fdopen(descriptor, "w", encoding="ascii") as stream:
         stream.write(key.hex() + "\n")
     return key
+
+
+def read_key(path: Path) -> bytes:
+    """Read a key file.
+
+    Raises
+    ------
+    DeidError
+        If there is no such file, or if the file holds something else.
+    """
+    written = path.read_bytes().strip() if path.is_file() else b""
+    if not _KEY.fullmatch(written.decode("ascii", "replace")):
+        raise DeidError("A key file holds 64 hexadecimal digits and nothing else.", path=str(path))
+    return bytes.fromhex(written.decode("ascii"))

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ..text import REDACTION_MODES, Document, redact_document
-from .surrogate_engine import SurrogateEngine
+from ..text import REDACTION_MODES, Document, merge_spans, redact_document
+from ..text.rewriting import span_replacement
+from .surrogate_engine import Replacement, SurrogateEngine
 
 SURROGATE = "surrogate"
 MODES = (*REDACTION_MODES, SURROGATE)
@@ -44,3 +45,34 @@ def note_rewriter(mode: str | SurrogateEngine = "label", **settings: Any) -> Cal
     if settings:
         raise ValueError(f"The settings {sorted(settings)} need mode='surrogate'. Got mode={mode!r} instead.")
     return lambda document: redact_document(document, mode)
+
+
+def note_replacements(mode: str | SurrogateEngine = "label") -> Callable[[Document], list[Replacement]]:
+    """Function from a note with PHI spans to the replacements of `note_rewriter`, without putting them in.
+
+    Use the function where the text of a note is in pieces, as in a file with formats.
+
+    Parameters
+    ----------
+    mode : {"label", "mask", "remove", "surrogate"} or SurrogateEngine, default="label"
+        Replacement of a span.
+
+    Raises
+    ------
+    ValueError
+        If the mode is unknown.
+
+    Examples
+    --------
+    >>> from sklearn_deid import Document, Span
+    >>> found = note_replacements("mask")(Document("n1", "Seen by Who.", (Span(8, 11, "DOCTOR"),)))
+    >>> [(each.span.start, each.span.end, each.surrogate) for each in found]
+    [(8, 11, '***')]
+    """
+    if isinstance(mode, SurrogateEngine):
+        return mode.replacements
+    if mode == SURROGATE:
+        return SurrogateEngine().replacements
+    note_rewriter(mode)  # refuses an unknown mode
+    replacement = span_replacement(mode)
+    return lambda document: [Replacement(s, replacement(s), False) for s in merge_spans(document.spans)]

@@ -146,7 +146,7 @@ def redact(text: str, spans: Iterable[Span], mode: str = "label") -> str:
     >>> redact("Seen by Who.", [Span(8, 11, "DOCTOR")])
     'Seen by [DOCTOR].'
     """
-    return rewrite(text, spans, _replacement(mode)).text
+    return rewrite(text, spans, span_replacement(mode)).text
 
 
 def redact_document(document: Document, mode: str = "label") -> Document:
@@ -174,11 +174,18 @@ def redact_document(document: Document, mode: str = "label") -> Document:
     >>> redact_document(Document("n1", "Seen by Who.", (Span(8, 11, "DOCTOR"),))).spans[0].end
     16
     """
-    done = rewrite(document.text, document.spans, _replacement(mode))
+    done = rewrite(document.text, document.spans, span_replacement(mode))
     return Document(document.doc_id, done.text, done.spans if mode == "label" else (), document.patient_id)
 
 
-def _replacement(mode: str) -> Callable[[Span], str]:
+def span_replacement(mode: str) -> Callable[[Span], str]:
+    """Function from a span to the text that takes its place in a mode of `redact`.
+
+    Examples
+    --------
+    >>> span_replacement("label")(Span(8, 11, "DOCTOR"))
+    '[DOCTOR]'
+    """
     if mode not in REDACTION_MODES:
         raise ValueError(f"The 'mode' parameter of redact must be one of {REDACTION_MODES}. Got {mode!r} instead.")
     return {"label": lambda span: f"[{span.label}]", "mask": lambda span: _MASK, "remove": lambda span: ""}[mode]

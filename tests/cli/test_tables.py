@@ -8,7 +8,7 @@ import pytest
 
 from sklearn_deid import NoteDeidentifier, RuleTagger, save
 from sklearn_deid.cli.table_output import TableOutput
-from sklearn_deid.io.tables import delimited, json_lines, parquet
+from sklearn_deid.io.tables import delimited, hl7, json_lines, parquet
 
 pa = pytest.importorskip("pyarrow")
 pq = pytest.importorskip("pyarrow.parquet")
@@ -183,3 +183,24 @@ def test_fhir(run, rules, tmp_path):
     (tmp_path / "profile.json").write_text('{"Observation": ["note.text"], "Patient": [], "Binary": "."}')
     code, _, err = run(*arguments, tmp_path / "other.ndjson", "--fhir-profile", tmp_path / "profile.json")
     assert (code, "A profile is a JSON object" in err) == (2, True)
+
+
+def test_hl7_messages(run, rules, tmp_path, monkeypatch):
+    good = b"MSH|^~\\&|A\rOBX|1|TX|N||Mail to roe@example.org\rPID|1\r"
+    (tmp_path / "in.hl7").write_bytes(good + b"MSH|^~\\&|B\rNTE|1||Bad \\ Zyxwvutski\r" + good)
+    options = ["--model", rules, "--output", tmp_path / "out.hl7", "--quiet"]
+    code, _, err = run("redact", tmp_path / "in.hl7", "--hl7", *options)
+    assert code == 1 and "2 texts redacted, 1 withheld." in err and "[row 2]" in err and "Zyxwvutski" not in err
+    assert (tmp_path / "out.hl7").read_bytes() == good.replace(b"roe@example.org", b"[EMAIL]") * 2
+    with monkeypatch.context() as patch:
+        patch.setattr(hl7, "_split", lambda new, old: None if "B-1" in new else new.split("\n"))
+        (tmp_path / "two.hl7").write_bytes(good + good.replace(b"Mail", b"B-1"))
+        options[3] = tmp_path / "two-out.hl7"
+        code, _, err = run("redact", tmp_path / "two.hl7", "--hl7", *options)
+    assert code == 1 and "1 texts redacted, 1 withheld." in err and "over two fields" in err
+    assert (tmp_path / "two-out.hl7").read_bytes() == good.replace(b"roe@example.org", b"[EMAIL]")
+    profile = tmp_path / "profile.json"
+    for wrong in ("[]", '{"OBX": []}', '{"MSH-3": []}', "{"):
+        profile.write_text(wrong)
+        assert run("redact", tmp_path / "in.hl7", "--hl7-profile", profile, *options)[0] == 2
+    assert "with --hl7" in run("redact", tmp_path / "in.hl7", "--text-column", "x", *options)[2]

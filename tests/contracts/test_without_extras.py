@@ -7,6 +7,7 @@ import os
 import re
 from importlib.util import find_spec
 from pathlib import Path
+from zipfile import ZipFile
 
 import pytest
 
@@ -42,6 +43,9 @@ PACKAGES = {
     "tables": "pyarrow",
     "sql": "sqlalchemy",
     "uima": "cassis",
+    "documents": "lxml",
+    "dask": "dask",
+    "spark": "pyspark",
 }
 # No part of the package asks for these.
 FOR_DEVELOPERS = {"benchmarks", "docs", "lint", "test"}
@@ -129,6 +133,26 @@ def uima():
     FORMATS["uima"].write(make_clinical_notes(1, random_state=0)[0], False)
 
 
+def word_file():
+    from sklearn_deid.io import open_document
+
+    with ZipFile("note.docx", "w") as archive:
+        archive.writestr("_rels/.rels", "<a/>")
+    open_document("note.docx")
+
+
+def dask_frame():
+    from sklearn_deid.integrations import redact_dask
+
+    redact_dask("a-model", None, "note")
+
+
+def spark_frame():
+    from sklearn_deid.integrations import redact_spark
+
+    redact_spark("a-model", None, "note")
+
+
 ASKS_FOR = {
     "glove": pseudonyms_of_glove,
     "frames": table_as_frame,
@@ -143,6 +167,9 @@ ASKS_FOR = {
     "tables": tables,
     "sql": database,
     "uima": uima,
+    "documents": word_file,
+    "dask": dask_frame,
+    "spark": spark_frame,
 }
 
 

@@ -16,6 +16,8 @@ from .compression import open_decompressed, write_compressed
 from .json_text import JsonPlace, find_values, replace_values
 from .table import CHUNK_ROWS, Cell, TableChunk, place_of
 
+_NOT_WRITTEN = "The new text cannot be written: a name reaches over a tag, or the encoding lacks a letter of it."
+
 
 class TextField(NamedTuple):
     """Text in a line, and how another text is written in its place.
@@ -92,7 +94,18 @@ class JsonLinesTable:
                 problems.append((place_of(number), problem))
         cells = [field.cell for _, fields in parsed for field in fields]
         digest = sha256(b"".join(lines)).hexdigest()
-        return TableChunk(digest, cells, problems, lambda texts: _render(parsed, texts))
+        written = [field.written for _, fields in parsed for field in fields]
+        return TableChunk(
+            digest,
+            cells,
+            problems,
+            lambda texts: _render(parsed, texts),
+            check=lambda texts: [
+                (n, _NOT_WRITTEN)
+                for n, (write, text) in enumerate(zip(written, texts, strict=True))
+                if text is not None and write(text) is None
+            ],
+        )
 
     def _parsed(self, line: bytes, number: int) -> tuple[str, list[TextField]]:
         place = SourceLocation(str(self.path))

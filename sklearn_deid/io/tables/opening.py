@@ -12,6 +12,7 @@ from .columns import Columns
 from .compression import ENDINGS
 from .delimited import DelimitedTable
 from .fhir import FhirLines
+from .hl7 import Hl7Messages
 from .json_lines import JsonLinesTable
 from .parquet import ParquetTable
 from .table import Table
@@ -22,11 +23,12 @@ _KINDS = {
     ".jsonl": "jsonl",
     ".ndjson": "jsonl",
     ".parquet": "parquet",
+    ".hl7": "hl7",
 }
 
 
 def table_kind(path: Path) -> str:
-    """Kind of a table by its name: "csv", "tsv", "jsonl" or "parquet". All but the last one may be compressed.
+    """Kind of a table by its name: "csv", "tsv", "jsonl", "hl7" or "parquet". All but the last one may be compressed.
 
     Raises
     ------
@@ -42,7 +44,8 @@ def table_kind(path: Path) -> str:
     kind = _KINDS.get(inner.suffix.lower())
     if kind is None or (kind == "parquet" and inner != path):
         raise DeidError(
-            "A table must end in .csv, .tsv, .jsonl, .ndjson or .parquet; all but .parquet also with .gz or .zst.",
+            "A table must end in .csv, .tsv, .jsonl, .ndjson, .hl7 or .parquet; all but the last one also with .gz or "
+            ".zst.",
             path=str(path),
         )
     return kind
@@ -54,6 +57,7 @@ def open_table(
     columns: Columns | None = None,
     *,
     fhir: Mapping[str, Sequence[str]] | None = None,
+    hl7: Mapping[str, Sequence[str]] | None = None,
     encoding: str | None = None,
 ) -> Table:
     """Open a table for redaction.
@@ -65,11 +69,13 @@ def open_table(
     output : Path
         Table to write, of the same kind. Its compression may differ.
     columns : Columns, optional
-        Columns of texts and identifiers. Needed without ``fhir``.
+        Columns of texts and identifiers. Needed without ``fhir`` and ``hl7``.
     fhir : mapping of str to sequence of str, optional
         For NDJSON exports of FHIR, the text fields of each type of resource, such as `FHIR_FIELDS`.
+    hl7 : mapping of str to sequence of str, optional
+        For files of HL7 version 2 messages, the fields with free text, such as `HL7_FIELDS`.
     encoding : str, optional
-        Encoding of a text file. None means UTF-8.
+        Encoding of a text file. None means UTF-8; for messages, the character set that they name.
 
     Raises
     ------
@@ -84,6 +90,10 @@ def open_table(
         if kind != "jsonl":
             raise DeidError("FHIR resources are read from .ndjson or .jsonl files.", path=str(path))
         return FhirLines(path, output, fhir)
+    if (hl7 is None) != (kind != "hl7"):
+        raise DeidError("HL7 messages are read from .hl7 files, with --hl7.", path=str(path))
+    if hl7 is not None:
+        return Hl7Messages(path, output, hl7, encoding)
     assert columns is not None
     if kind == "parquet":
         return ParquetTable(path, columns)

@@ -66,6 +66,8 @@ class TableChunk:
         and databases a list of dicts.
     group : int, default=0
         Number of the row group of the file.
+    check : callable, optional
+        ``check(texts)`` returns the numbers of cells whose new text cannot be written, and the reasons.
     """
 
     digest: str
@@ -73,6 +75,7 @@ class TableChunk:
     problems: Sequence[tuple[str, str]]
     render: Callable[[Sequence[str | None]], Any]
     group: int = 0
+    check: Callable[[Sequence[str | None]], Sequence[tuple[int, str]]] | None = None
 
 
 class Table(Protocol):

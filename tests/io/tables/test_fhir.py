@@ -175,3 +175,15 @@ def test_values_are_replaced_where_they_are_written():
     assert [place.value for place in find_values(text, ["cA"])] == [{}]
     nested = '{"s": [{"t": 1, "s": [{"s": [{"t": 3}], "t": 2}]}]}'
     assert sorted(place.value for place in find_values(nested, ["s*", "t"])) == [1, 2, 3]
+
+
+def test_text_that_cannot_be_written_is_listed(tmp_path):
+    """A name over a tag leaves the line out, and the account of the run must say so."""
+    path = tmp_path / "in.ndjson"
+    div = {"resourceType": "Observation", "text": {"div": "<p>Seen Zyx</p><p>wvutski</p>"}, "note": [{"text": "a"}]}
+    path.write_text(json.dumps(div), encoding="utf-8")
+    (chunk,) = open_table(path, tmp_path / "out.ndjson", fhir=FHIR_FIELDS).chunks()
+    assert chunk.check([cell.text for cell in chunk.cells]) == [] and chunk.check([None, None]) == []
+    ((number, reason),) = chunk.check(["Seen [X]", "a"])
+    assert number == 0 and "reaches over a tag" in reason
+    assert chunk.render(["Seen [X]", "a"]) == b""

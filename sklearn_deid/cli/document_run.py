@@ -1,0 +1,249 @@
+"""Run of ``redact`` over Word, HTML and text files: each file becomes a file of the same kind."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+from .._atomic import write_file
+from ..exceptions import CorpusFormatError, DeidError
+from ..io.documents import open_document
+from ..io.documents.opening import DOCUMENT_SUFFIXES, REFUSED_SUFFIXES
+from ..surrogates import Replacement
+from ..text import Document, Span
+from .annotating import results_of
+from .failures import DONE, SOME_WITHHELD, one_line
+from .note_output import NoteState, foreign_file
+from .numbering import OutputNumbers
+from .run_record import RunRecord
+
+_CHANGED = "The file has changed since its output was written, which is now removed. Run again with --resume."
+
+
+def is_document(written: str) -> bool:
+    """Whether NOTES is one file that only `open_document` reads or refuses with a reason."""
+    suffixes = {*DOCUMENT_SUFFIXES, *REFUSED_SUFFIXES} - {".txt"}
+    return Path(written).suffix.lower() in suffixes and not Path(written).is_dir()
+
+
+def document_files(source: Path) -> list[Path]:
+    """Files to redact, in the order of their names. Hidden files and sub-folders are not among them.
+
+    Raises
+    ------
+    DeidError
+        If there is no such file or folder.
+    """
+    if not source.exists():
+        raise DeidError("There is no such file or folder.", path=str(source))
+    if not source.is_dir():
+        return [source]
+    return sorted(entry for entry in source.iterdir() if not entry.name.startswith(".") and not _is_folder(entry))
+
+
+def _is_folder(path: Path) -> bool:
+    return path.is_dir() and not path.is_symlink()
+
+
+class DocumentOutput:
+    """Folder of redacted files, with the record of the run beside it.
+
+    Parameters
+    ----------
+    path : Path
+        Folder.
+    resume, overwrite : bool
+        Whether to continue or to replace an earlier output. If both are False, a folder that is not empty is refused.
+    numbers : OutputNumbers, optional
+        Random names instead of the names of the files.
+    stamp : mapping
+        Model and options of the run.
+
+    Raises
+    ------
+    DeidError
+        If the path is a file or named like one, or if there is an earlier output and neither option is set.
+    """
+
+    def __init__(
+        self, path: Path, *, resume: bool, overwrite: bool, numbers: OutputNumbers | None, stamp: Mapping[str, Any]
+    ) -> None:
+        self.path, self.resume, self.overwrite, self.numbers = path, resume, overwrite, numbers
+        self.stamp = dict(stamp, numbered=numbers is not None)
+        self.record = RunRecord(path)
+        if path.is_file() or path.suffix.lower() in (*DOCUMENT_SUFFIXES, *REFUSED_SUFFIXES, ".jsonl"):
+            raise DeidError("The output has one file for each document and needs a folder.", path=str(path))
+        if self._files() and not resume and not overwrite:
+            raise DeidError(
+                "The output exists already. Use --resume to continue an interrupted run, --overwrite to replace the "
+                "output, or another --output.",
+                path=str(path),
+            )
+
+    def __enter__(self) -> DocumentOutput:
+        try:
+            if self.overwrite:
+                self._check(self.record.earlier())
+                for file in self._files():
+                    file.unlink()
+            if self.numbers is not None:
+                self.numbers.open(keep=self.resume or self.overwrite)
+            is_used = bool(self._files()) or self.record.path.exists()
+            self.record.open(self.stamp, resume=self.resume and is_used)
+            if self.resume:
+                self._check(self.record, by_content=True)
+            self.path.mkdir(parents=True, exist_ok=True)
+        except BaseException:
+            self._close()
+            raise
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._close()
+
+    def state(self, source: Document) -> NoteState:
+        """What an earlier run has written of a file. The output of a file that has changed is removed."""
+        name = self._name(source.doc_id, is_known=True)
+        if name is None or not (self.path / name).exists():
+            return NoteState.NEW
+        if self.record.has_note(name, source):
+            return NoteState.DONE
+        (self.path / name).unlink()
+        return NoteState.CHANGED
+
+    def write(self, source: Document, content: bytes) -> None:
+        """Write a redacted file. It is complete on disk when the method returns."""
+        name = self._name(source.doc_id)
+        assert name is not None
+        self.record.add(name, source, [content])
+        write_file(self.path / name, content)
+
+    def _name(self, doc_id: str, *, is_known: bool = False) -> str | None:
+        if self.numbers is None:
+            return doc_id
+        number = self.numbers.known(doc_id) if is_known else self.numbers.assign(doc_id)
+        return None if number is None else number + Path(doc_id).suffix.lower()
+
+    def _files(self) -> list[Path]:
+        entries = self.path.iterdir() if self.path.is_dir() else []
+        return sorted(entry for entry in entries if not entry.name.startswith("."))
+
+    def _check(self, record: RunRecord | None, *, by_content: bool = False) -> None:
+        """Refuse a folder with a file that is no output of the recorded run."""
+        for file in self._files():
+            is_file = file.is_file() and not file.is_symlink()
+            if record is None or not is_file or not record.has_output(file.name):
+                raise foreign_file(file)
+            if by_content and not record.has_output(file.name, file.read_bytes()):
+                raise DeidError(
+                    "This file was changed after the run wrote it. Move it away, and use --resume again.",
+                    path=str(file),
+                )
+
+    def _close(self) -> None:
+        self.record.close()
+        if self.numbers is not None:
+            self.numbers.close()
+
+
+def redact_documents(
+    files: Sequence[Path],
+    output: DocumentOutput,
+    deidentifier: Any,
+    replacements: Callable[[Document, tuple[Span, ...]], list[Replacement]],
+    *,
+    quiet: bool,
+) -> int:
+    """Redact files.
+
+    Returns
+    -------
+    int
+        Exit code: `DONE`, or `SOME_WITHHELD` if a file could not be read, processed or written.
+    """
+    from tqdm import tqdm
+
+    run = _DocumentRun(files, output)
+    with output:
+        try:
+            with tqdm(total=len(files), unit=" files", mininterval=0.5, disable=quiet, file=sys.stderr) as bar:
+                for found, note in results_of(
+                    run.notes(), deidentifier, run.kept(replacements), run.withheld.append, run.unlike
+                ):
+                    run.write(found.doc_id, note)
+                    bar.update(run.n_seen - bar.n)
+                bar.update(run.n_seen - bar.n)
+        finally:
+            run.report()
+    return SOME_WITHHELD if run.withheld else DONE
+
+
+class _DocumentRun:
+    def __init__(self, files: Sequence[Path], output: DocumentOutput) -> None:
+        self.paths = {file.name: file for file in files}
+        self.output = output
+        self.n_done = self.n_skipped = 0
+        self.withheld: list[CorpusFormatError] = []
+        self.unlike: list[DeidError] = []
+        self._found: dict[str, list[Replacement]] = {}
+        self._sources: dict[str, Document] = {}
+
+    @property
+    def n_seen(self) -> int:
+        return self.n_done + self.n_skipped + len(self.withheld)
+
+    def notes(self) -> Iterator[Document]:
+        """Yield the texts of the files that no earlier run has finished."""
+        for name, path in self.paths.items():
+            try:
+                opened = open_document(path)
+            except CorpusFormatError as error:
+                self.withheld.append(error)
+                continue
+            source = Document(name, opened.digest)
+            state = self.output.state(source)
+            if state is NoteState.NEW:
+                self._sources[name] = source
+                yield Document(name, opened.text)
+            elif state is NoteState.DONE:
+                self.n_skipped += 1
+            else:
+                self.withheld.append(CorpusFormatError(_CHANGED, doc_id=name))
+
+    def kept(
+        self, replacements: Callable[[Document, tuple[Span, ...]], list[Replacement]]
+    ) -> Callable[[Document, tuple[Span, ...]], Document]:
+        """Function for `results_of` that keeps the replacements, which the file needs instead of a new text."""
+
+        def result(document: Document, spans: tuple[Span, ...]) -> Document:
+            self._found[document.doc_id] = replacements(document, spans)
+            return document
+
+        return result
+
+    def write(self, name: str, note: Document) -> None:
+        """Write a redacted file, or withhold it."""
+        found, source = self._found.pop(name), self._sources.pop(name)
+        try:
+            # Read again: the files of a batch of notes could be large.
+            opened = open_document(self.paths[name])
+            if opened.digest != source.text or opened.text != note.text:
+                raise CorpusFormatError("The file has changed while it was read.", doc_id=name)
+            self.output.write(source, opened.replaced(found))
+        except CorpusFormatError as error:
+            self.withheld.append(error)
+        else:
+            self.n_done += 1
+
+    def report(self) -> None:
+        """Print the account of the run."""
+        skipped = f", {self.n_skipped} were finished before" if self.n_skipped else ""
+        lines = [f"{self.n_done} files redacted, {len(self.withheld)} withheld{skipped}."]
+        lines += [one_line(f"  withheld: {error}") for error in self.withheld]
+        lines += [one_line(f"  unlike the training notes: {error}") for error in self.unlike]
+        print(*lines, sep="\n", file=sys.stderr)

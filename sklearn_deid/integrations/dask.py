@@ -1,0 +1,127 @@
+"""Redaction of Dask data frames and bags (extra ``dask``)."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from .._optional import import_optional
+from ..exceptions import DeidError
+from .row_redactor import RowRedactor
+
+
+def redact_dask(
+    model: str | os.PathLike[str],
+    collection: Any,
+    columns: str | Sequence[str],
+    *,
+    patient_column: str | None = None,
+    mode: str = "label",
+    key_file: str | os.PathLike[str] | None = None,
+    locale: str | None = None,
+    reason_column: str = "withheld",
+) -> Any:
+    """Redact text columns of a Dask data frame, or texts in the records of a Dask bag.
+
+    Nothing is computed yet. The result of a row does not depend on the partitions.
+
+    Parameters
+    ----------
+    model : path
+        Folder that `save` wrote, on a disk that all workers read. Each worker process loads it once.
+    collection : dask.dataframe.DataFrame or dask.bag.Bag
+        Data frame, or bag of dicts.
+    columns : str or sequence of str
+        Columns, or keys, of texts. Missing values stay missing.
+    patient_column, mode, key_file, locale, reason_column
+        As in `RowRedactor`: replacement of PHI, what surrogates need, and the new column with the reason why a text is
+        withheld. A withheld text is a missing value.
+
+    Returns
+    -------
+    DataFrame or Bag
+        The same rows with the new column. All other columns are unchanged: they are not de-identified.
+
+    Raises
+    ------
+    BundleError, DeidError
+        If there is no model, if a column is missing, or if an option of surrogates is missing.
+    TypeError
+        If the collection is neither a data frame nor a bag of Dask.
+    MissingDependencyError
+        If Dask is not installed.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import dask.bag
+    >>> from sklearn_deid import RuleTagger, save
+    >>> path = tempfile.mkdtemp() + "/model"
+    >>> save(RuleTagger().fit([]), path)
+    >>> notes = dask.bag.from_sequence([{"id": 1, "note": "Mail to roe@example.org"}])
+    >>> redact_dask(path, notes, "note").compute(scheduler="synchronous")
+    [{'id': 1, 'note': 'Mail to [EMAIL]', 'withheld': None}]
+    """
+    bags = import_optional("dask.bag", extra="dask", purpose="Dask collections")
+    redactor = RowRedactor(
+        model,
+        columns,
+        patient_column=patient_column,
+        mode=mode,
+        key_file=key_file,
+        locale=locale,
+        reason_column=reason_column,
+    )
+    if isinstance(collection, bags.Bag):
+        return collection.map_partitions(_redacted_records, redactor)
+    frames = import_optional("dask.dataframe", extra="dask", purpose="Dask data frames")
+    if not isinstance(collection, frames.DataFrame):
+        raise TypeError(f"The collection must be a Dask data frame or bag. Got {type(collection).__name__} instead.")
+    redactor.check_columns(list(collection.columns))
+    return collection.map_partitions(_redacted_frame, redactor, meta=_redacted_frame(_empty(collection), redactor))
+
+
+def _empty(collection: Any) -> Any:
+    """Frame of the types of a Dask frame, without rows."""
+    import pandas as pd
+
+    index = pd.Index([], dtype=collection.index.dtype, name=collection.index.name)
+    return pd.DataFrame({name: pd.Series([], dtype=kind) for name, kind in collection.dtypes.items()}).set_index(index)
+
+
+def _redacted_frame(frame: Any, redactor: RowRedactor) -> Any:
+    """Partition of a data frame with new texts."""
+    import pandas as pd
+
+    used = [*redactor.columns, *([] if redactor.patient_column is None else [redactor.patient_column])]
+    values = {
+        name: [None if missing else value for value, missing in zip(frame[name], frame[name].isna(), strict=True)]
+        for name in used
+    }
+    new = redactor(values, len(frame))
+    changed = {
+        name: pd.Series(texts, index=frame.index, dtype=_text_type(frame, name, pd)) for name, texts in new.items()
+    }
+    return frame.assign(**changed)
+
+
+def _text_type(frame: Any, name: str, pd: Any) -> Any:
+    has_text = name in frame.columns and isinstance(frame[name].dtype, pd.StringDtype)
+    return frame[name].dtype if has_text else object
+
+
+def _redacted_records(records: Iterable[Mapping[str, Any]], redactor: RowRedactor) -> list[dict[str, Any]]:
+    """Partition of a bag with new texts."""
+    rows = [dict(record) for record in records]
+    used = [*redactor.columns, *([] if redactor.patient_column is None else [redactor.patient_column])]
+    for row in rows:
+        if redactor.reason_column in row:
+            raise DeidError(f"A record has a key {redactor.reason_column!r}. Choose another reason_column.")
+    new = redactor({name: [row.get(name) for row in rows] for name in used}, len(rows))
+    changed = [dict(zip(new, values, strict=True)) for values in zip(*new.values(), strict=True)]
+    # A key that a record lacks is not added.
+    return [
+        row | {name: text for name, text in change.items() if name in row or name == redactor.reason_column}
+        for row, change in zip(rows, changed, strict=True)
+    ]

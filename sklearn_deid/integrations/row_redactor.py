@@ -1,0 +1,164 @@
+"""`RowRedactor`: redaction of rows in the processes of a cluster."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from .._storage import bundle_digest
+from ..exceptions import DeidError
+from ..surrogates import LOCALES, SURROGATE, SurrogateEngine, note_rewriter, read_key
+from ..tagging.note_tagger import NoteFailure, UnlikeNote
+from ..tagging.tagger_failure import TaggerFailure
+from ..text import Document
+from .deidentifiers import as_deidentifier
+
+_BATCH = 64
+_NO_TEXT = "The cell holds no text."
+# Taggers of this process, by path and digest of the model. Threads of one process take turns.
+_taggers: dict[tuple[str, str], Any] = {}
+_turn = threading.Lock()
+
+
+class RowRedactor:
+    """Function that redacts text columns of some rows. It can be sent to the processes of a cluster.
+
+    The function holds paths, and neither the model nor the key. Each process loads the model once. The result of a row
+    depends on this row only, and not on the other rows of its partition.
+
+    Parameters
+    ----------
+    model : path
+        Folder that `save` wrote. This computer and all computers of the cluster find the same model there.
+    columns : str or sequence of str
+        Columns of texts.
+    patient_column : str, optional
+        Column of the patient. Needed for surrogates.
+    mode : {"label", "mask", "remove", "surrogate"}, default="label"
+        Replacement of PHI, as in `NoteDeidentifier.redact`.
+    key_file : path, optional
+        File with the key of surrogates, which all computers can read. Needed for surrogates; `read_or_make_key` makes
+        one. The same name of a patient has the same surrogate in all rows. Slips and initials in a row are compared
+        with the names of this row only.
+    locale : str, optional
+        Language of surrogates. Needed for surrogates: a guess for each row could give a patient two names.
+    reason_column : str, default="withheld"
+        New column with the reason why a text is withheld. Such a text has no value.
+
+    Raises
+    ------
+    BundleError
+        If the path does not hold a saved model.
+    DeidError
+        If an option of surrogates is missing, or given without ``mode="surrogate"``.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from sklearn_deid import RuleTagger, save
+    >>> path = Path(tempfile.mkdtemp(), "model")
+    >>> save(RuleTagger().fit([]), path)
+    >>> RowRedactor(path, "note")({"note": ["Mail to roe@example.org", None, "a\\x00"]}, 3)["note"]
+    ['Mail to [EMAIL]', None, None]
+    """
+
+    def __init__(
+        self,
+        model: str | os.PathLike[str],
+        columns: str | Sequence[str],
+        *,
+        patient_column: str | None = None,
+        mode: str = "label",
+        key_file: str | os.PathLike[str] | None = None,
+        locale: str | None = None,
+        reason_column: str = "withheld",
+    ) -> None:
+        if mode != SURROGATE:
+            note_rewriter(mode)  # refuses an unknown mode
+        needed = {"patient_column": patient_column, "key_file": key_file, "locale": locale}
+        for name, value in needed.items():
+            if mode == SURROGATE and value is None:
+                raise DeidError(f"Surrogates on a cluster need {name}.")
+            if mode != SURROGATE and value is not None and name != "patient_column":
+                raise DeidError(f"{name} needs mode='surrogate'.")
+        if mode == SURROGATE and locale not in LOCALES:
+            raise DeidError(f"The 'locale' parameter must be one of {', '.join(LOCALES)}.")
+        self.model = os.fspath(model)
+        self.columns = [columns] if isinstance(columns, str) else list(dict.fromkeys(columns))
+        self.patient_column, self.mode, self.locale, self.reason_column = patient_column, mode, locale, reason_column
+        self.key_file = None if key_file is None else os.fspath(key_file)
+        self._digest = bundle_digest(self.model)
+
+    def check_columns(self, names: Sequence[str]) -> None:
+        """Refuse a table without a named column, or with a column of the name of the new one.
+
+        Raises
+        ------
+        DeidError
+            In these cases.
+        """
+        for name in (*self.columns, *([] if self.patient_column is None else [self.patient_column])):
+            if list(names).count(name) != 1:
+                raise DeidError(f"The table must have one column of the name {name!r}.")
+        if self.reason_column in names:
+            raise DeidError(f"The table has a column {self.reason_column!r}. Choose another reason_column.")
+
+    def __call__(self, values: Mapping[str, Sequence[Any]], n_rows: int) -> dict[str, list[str | None]]:
+        """New values of the text columns, and the reasons.
+
+        Parameters
+        ----------
+        values : mapping of str to sequence
+            Values of the text columns and of the patient column. None is no value.
+        n_rows : int
+            Number of rows.
+        """
+        if not n_rows:
+            return {name: [] for name in (*self.columns, self.reason_column)}
+        patients = [None] * n_rows if self.patient_column is None else list(values[self.patient_column])
+        new: dict[str, list[str | None]] = {}
+        reasons: list[list[str]] = [[] for _ in range(n_rows)]
+        for name in self.columns:
+            new[name] = [None] * n_rows
+            rows = [row for row, value in enumerate(values[name]) if value is not None]
+            for start in range(0, len(rows), _BATCH):
+                batch = rows[start : start + _BATCH]
+                for row, found in zip(batch, self._found([values[name][row] for row in batch]), strict=True):
+                    text, reason = self._rewritten(values[name][row], found, patients[row])
+                    new[name][row] = text
+                    reasons[row] += [] if reason is None else [f"{name}: {reason}"]
+        return new | {self.reason_column: ["; ".join(given) or None for given in reasons]}
+
+    def _found(self, texts: list[Any]) -> list[Any]:
+        with _turn:
+            known = self.model, self._digest
+            if known not in _taggers:
+                if bundle_digest(self.model) != self._digest:
+                    raise DeidError("This computer of the cluster has another model at this path.", path=self.model)
+                _taggers[known] = as_deidentifier(self.model).set_params(on_unlike="withhold").note_tagger()
+            return _taggers[known]([text if isinstance(text, str) else None for text in texts])
+
+    def _rewritten(self, text: Any, found: Any, patient: Any) -> tuple[str | None, str | None]:
+        """New text, or the reason why there is none."""
+        if not isinstance(text, str):
+            return None, _NO_TEXT
+        if isinstance(found, (NoteFailure, UnlikeNote)):
+            return None, found.reason
+        if self.mode == SURROGATE and (patient is None or str(patient) == ""):
+            return None, "The row has no patient, whom surrogates need."
+        note = Document("row", text, found, None if patient is None else str(patient))
+        rewrite = self._rewriter()
+        with TaggerFailure() as failure:
+            return rewrite(note).text, None
+        # Surrogates are made from the note, so that an error of theirs could hold its text.
+        return None, f"The note cannot be rewritten: {type(failure.error).__name__}."
+
+    def _rewriter(self) -> Any:
+        if self.mode != SURROGATE:
+            return note_rewriter(self.mode)
+        assert self.key_file is not None and self.locale is not None
+        # A new engine for each row: what an engine has learned from other rows would depend on the partitions.
+        return SurrogateEngine(key=read_key(Path(self.key_file)), locale=self.locale).rewrite

@@ -1,0 +1,98 @@
+"""Redaction of Spark data frames (extra ``spark``)."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any
+
+from .._optional import import_optional
+from ..exceptions import DeidError
+from .row_redactor import RowRedactor
+
+
+def redact_spark(
+    model: str | os.PathLike[str],
+    frame: Any,
+    columns: str | Sequence[str],
+    *,
+    patient_column: str | None = None,
+    mode: str = "label",
+    key_file: str | os.PathLike[str] | None = None,
+    locale: str | None = None,
+    reason_column: str = "withheld",
+) -> Any:
+    """Redact text columns of a Spark data frame. Nothing is computed yet.
+
+    The rows pass through ``mapInArrow``. ``mapInPandas`` would turn whole numbers beside NULL into floating-point
+    numbers, and change other columns.
+
+    Parameters
+    ----------
+    model : path
+        Folder that `save` wrote, at a path that the driver and all executors read. Each Python process of an executor
+        loads it once.
+    frame : pyspark.sql.DataFrame
+        Data frame.
+    columns : str or sequence of str
+        Columns of the type string. NULL stays NULL.
+    patient_column, mode, key_file, locale, reason_column
+        As in `RowRedactor`: replacement of PHI, what surrogates need, and the new column with the reason why a text is
+        withheld. A withheld text is NULL.
+
+    Returns
+    -------
+    pyspark.sql.DataFrame
+        The same rows with the new column. All other columns are unchanged: they are not de-identified.
+
+    Raises
+    ------
+    BundleError, DeidError
+        If there is no model, if a column is missing or holds no strings, or if an option of surrogates is missing.
+    MissingDependencyError
+        If PySpark is not installed.
+    """
+    types = import_optional("pyspark.sql.types", extra="spark", purpose="Spark data frames")
+    redactor = RowRedactor(
+        model,
+        columns,
+        patient_column=patient_column,
+        mode=mode,
+        key_file=key_file,
+        locale=locale,
+        reason_column=reason_column,
+    )
+    redactor.check_columns(frame.columns)
+    fields = []
+    for field in frame.schema.fields:
+        is_text = field.name in redactor.columns
+        if is_text and not isinstance(field.dataType, types.StringType):
+            raise DeidError(f"The column {field.name!r} holds no strings.")
+        fields.append(types.StructField(field.name, field.dataType, field.nullable or is_text, field.metadata))
+    fields.append(types.StructField(reason_column, types.StringType(), True))
+    return frame.mapInArrow(arrow_redactor(redactor), types.StructType(fields))
+
+
+def arrow_redactor(redactor: RowRedactor) -> Callable[[Iterable[Any]], Iterator[Any]]:
+    """Function over Arrow batches, for ``mapInArrow``."""
+
+    def redacted(batches: Iterable[Any]) -> Iterator[Any]:
+        for batch in batches:
+            yield _redacted_batch(batch, redactor)
+
+    return redacted
+
+
+def _redacted_batch(batch: Any, redactor: RowRedactor) -> Any:
+    """Batch with new texts. All other arrays are the same objects."""
+    import pyarrow as pa
+
+    names = batch.schema.names
+    used = [*redactor.columns, *([] if redactor.patient_column is None else [redactor.patient_column])]
+    new = redactor({name: batch.column(names.index(name)).to_pylist() for name in used}, batch.num_rows)
+    arrays = list(batch.columns)
+    for name in redactor.columns:
+        at = names.index(name)
+        arrays[at] = pa.array(new[name], type=arrays[at].type)
+    arrays.append(pa.array(new[redactor.reason_column], type=pa.string()))
+    return pa.RecordBatch.from_arrays(arrays, names=[*names, redactor.reason_column])

@@ -1,0 +1,109 @@
+"""Word files (.docx, extra ``documents``): text of runs is replaced, and what is neither text nor form is removed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from ...surrogates import Replacement
+from ..checking import has_surrogate
+from .document_file import DocumentFile
+from .office_package import Part, read_package, write_package
+from .passages import Passages
+from .word_content import WordCleaner, is_text_element, numbering_text
+from .word_names import DRAWING, WORD
+
+_W = f"{{{WORD}}}"
+_SPACE = "{http://www.w3.org/XML/1998/namespace}space"
+_PARAGRAPHS = (f"{_W}p", f"{{{DRAWING}}}p")
+_SIGNS = {f"{_W}tab": "\t", f"{_W}ptab": "\t", f"{_W}br": "\n", f"{_W}cr": "\n", f"{_W}noBreakHyphen": "-"}
+
+
+class DocxFile(DocumentFile):
+    """Word file. The formats of runs, paragraphs, tables and sections stay.
+
+    A paragraph is a line of the note. Headers, footers, footnotes, comments and text boxes follow the main text. A name
+    that reaches over several runs is replaced in its first run.
+    """
+
+    def _read(self, data: bytes) -> Passages:
+        return _Letter(self._place, data).passages
+
+    def _written(self, replacements: Sequence[Replacement]) -> bytes:
+        letter = _Letter(self._place, self._data)
+        is_written = letter.fill(letter.passages.edited(replacements))
+        if not is_written:
+            raise self._place.error("The new text holds a character that Word files cannot hold.")
+        return write_package(letter.main)
+
+
+class _Letter:
+    """Cleaned content of a file, and the elements that hold its text."""
+
+    def __init__(self, place: Any, data: bytes) -> None:
+        self.main = read_package(place, data)
+        self.passages = Passages()
+        self.targets: list[Any] = []
+        cleaner = WordCleaner(place)
+        for part in _parts(self.main):
+            cleaner.clean(part)
+            for paragraph in part.root.iter(*_PARAGRAPHS):
+                self._paragraph(paragraph)
+            self._numbering(part)
+        n_all = sum(is_text_element(e) and bool(e.text) for part in _parts(self.main) for e in part.root.iter())
+        if n_all != sum(map(is_text_element, self.targets)):
+            raise place.error("The document holds text outside of paragraphs.")
+
+    def fill(self, pieces: Sequence[str]) -> bool:
+        """Write new texts into the elements; False if XML cannot hold one."""
+        for element, old, new in zip(self.targets, self.passages.pieces, pieces, strict=True):
+            if new == old:
+                continue
+            if has_surrogate(new) or any(c < " " and c not in "\t\n\r" for c in new):
+                return False
+            if element.tag == f"{_W}lvlText":
+                element.set(f"{_W}val", new)
+            else:
+                element.text = new
+                if element.tag == f"{_W}t":
+                    element.set(_SPACE, "preserve")
+        return True
+
+    def _paragraph(self, paragraph: Any) -> None:
+        """Add a paragraph, without the paragraphs of text boxes inside of it."""
+        self.passages.separate()
+        for element in _inside(paragraph):
+            if is_text_element(element) and element.text:
+                self.targets.append(element)
+                self.passages.add(element.text)
+            elif element.tag in _SIGNS and element.getparent().tag == f"{_W}r":
+                self.passages.separate(_SIGNS[element.tag])
+        self.passages.separate()
+
+    def _numbering(self, part: Part) -> None:
+        for element in part.root.iter(f"{_W}lvlText"):
+            text = numbering_text(element)
+            if text is not None:
+                self.passages.separate()
+                self.targets.append(element)
+                self.passages.add(text)
+                self.passages.separate()
+
+
+def _parts(main: Part) -> Iterator[Part]:
+    """Each part once, the main part first."""
+    found: list[Part] = []
+    waiting = [main]
+    while waiting:
+        part = waiting.pop(0)
+        if not any(part is known for known in found):
+            found.append(part)
+            yield part
+            waiting += [inner for _, _, inner in part.relations if inner is not None]
+
+
+def _inside(element: Any) -> Iterator[Any]:
+    for child in element:
+        if child.tag not in _PARAGRAPHS:
+            yield child
+            yield from _inside(child)

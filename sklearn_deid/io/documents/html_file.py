@@ -1,0 +1,301 @@
+"""HTML files: text and texts in attributes are replaced in the source; all other bytes of the page stay.
+
+The source is read by strict patterns and not by a parser: parsers report no positions in the source, and repair broken
+pages, so that the page would be written anew. A page that the patterns do not cover is refused.
+"""
+
+from __future__ import annotations
+
+import codecs
+import html
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
+
+from ...surrogates import Replacement
+from ...text import Edit
+from ..checking import SourceLocation, check_text
+from . import html_names as names
+from .document_file import DocumentFile
+from .passages import Passages
+
+_ATTRIBUTE = re.compile(r"""([^\s"'<>/=]+)(?:(\s*=\s*)("[^"]*"|'[^']*'|[^\s"'=<>`]+))?""")
+_START = re.compile(
+    r"""<([A-Za-z][A-Za-z0-9:-]*)((?:\s+[^\s"'<>/=]+(?:\s*=\s*(?:"[^"]*"|'[^']*'|[^\s"'=<>`]+))?)*)(\s*/?)>"""
+)
+_TAG_START = re.compile(r"<(?=[A-Za-z/!?])")
+_END = re.compile(r"</([A-Za-z][A-Za-z0-9:-]*)\s*>")
+_COMMENT = re.compile(r"<!--(?!-?>)(?:(?!--!>).)*?-->", re.DOTALL)
+_DOCTYPE = re.compile(
+    r'<!DOCTYPE\s+html(\s+(PUBLIC\s+"-//W3C//DTD X?HTML [0-9.]+( [A-Za-z]+)?(//EN)?"|SYSTEM)'
+    r'(\s+"(http://www\.w3\.org/[A-Za-z0-9/.-]*|about:legacy-compat)")?)?\s*>',
+    re.IGNORECASE,
+)
+_DECLARATION = re.compile(
+    r"""<\?xml version=["']1\.0["']( encoding=["'][A-Za-z0-9-]+["'])?( standalone="yes")?\s*\?>"""
+)
+# Word writes such instructions. Browsers ignore them up to the first ">".
+_IGNORED = re.compile(r"<!\[(?!CDATA)[^>]*>|<\?(?!xml\s)[^>]*>")
+_REFERENCE = re.compile(r"&(?:#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});?")
+_CHARSET = re.compile(rb"""<meta\s[^>]*charset\s*=\s*["']?\s*([A-Za-z0-9_-]+)""", re.IGNORECASE)
+_CSS = re.compile(r"""/\*.*?\*/|"[^"]*"|'[^']*'|url\([^)]*\)|expression\([^)]*\)""", re.DOTALL | re.IGNORECASE)
+# Each character of the text has its place in memory.
+_MOST_BYTES = 2**23
+# What follows a number sign or a point in links and style sheets.
+_USED = re.compile(r"[#.]([\w-]+)")
+_WORD = re.compile(r"[^\W\d_]{4,}|\d{4,}")
+
+
+class _Piece(NamedTuple):
+    """Text in the source: where it is, and how its characters are written there.
+
+    ``places[i]`` is where character i of the text begins in the source; the last place is the end.
+    """
+
+    number: int
+    start: int
+    end: int
+    places: Sequence[int]
+    quote: str
+
+
+class HtmlFile(DocumentFile):
+    """HTML file. Attributes such as ``title`` and ``alt`` are lines at the end of the note.
+
+    Comments, scripts, images, the targets of links, and attributes of which this library does not know that they hold
+    no text are removed. A ``class`` and an ``id`` stay if a style sheet or a link of the page names them; a file in
+    which they hold a word that is replaced in the text is refused.
+    """
+
+    def _read(self, data: bytes) -> Passages:
+        self._charset = self._charset_of(data)
+        return _Page(self._place, self._decoded(data)).passages
+
+    def _written(self, replacements: Sequence[Replacement]) -> bytes:
+        page = _Page(self._place, self._decoded(self._data))
+        kept = " ".join(page.kept).casefold()
+        for replacement in replacements:
+            covered = self.text[replacement.span.start : replacement.span.end].casefold()
+            if any(word in kept and word not in names.FORM_WORDS for word in _WORD.findall(covered)):
+                raise self._place.error("The style sheet, a class or an id of the page holds a word that is PHI.")
+        return page.written(replacements).encode(self._charset, "xmlcharrefreplace")
+
+    def _charset_of(self, data: bytes) -> str:
+        if len(data) > _MOST_BYTES:
+            raise self._place.error(f"The page is larger than {_MOST_BYTES // 2**20} MiB.")
+        if data.startswith(codecs.BOM_UTF8):
+            return "utf-8"
+        declared = _CHARSET.search(data[:4096])
+        name = "utf-8" if declared is None else declared[1].decode("ascii").lower()
+        if name not in names.CHARSETS:
+            raise self._place.error("The page is in an encoding that is not read. Save it in UTF-8.")
+        return names.CHARSETS[name]
+
+    def _decoded(self, data: bytes) -> str:
+        try:
+            text = data.decode(self._charset)
+        except UnicodeError:
+            text = None
+        if text is None:
+            raise self._place.error(f"The page is not in its encoding, {self._charset}.")
+        check_text(self._place, text)
+        return text
+
+
+class _Page:
+    """Source of a page, with its pieces of text and what is removed from it."""
+
+    def __init__(self, place: SourceLocation, source: str) -> None:
+        self.place, self.source = place, source
+        self.passages = Passages()
+        self.pieces: list[_Piece] = []
+        self.kept: list[str] = []
+        self._changes: list[tuple[int, int, str]] = []
+        self._attributes: list[tuple[int, int, str]] = []
+        self._in_pre = 0
+        self._used = set(_USED.findall(source))
+        position = 0
+        while position < len(source):
+            position = self._next(position)
+        for start, end, quote in self._attributes:
+            self.passages.separate()
+            self._text(start, end, quote)
+
+    def written(self, replacements: Sequence[Replacement]) -> str:
+        """The source with new texts."""
+        changes = list(self._changes)
+        edits = self.passages.edits(replacements)
+        for piece in self.pieces:
+            if piece.number in edits:
+                changes.append((piece.start, piece.end, self._edited(piece, edits[piece.number])))
+        parts, position = [], 0
+        for start, end, new in sorted(changes):
+            parts += [self.source[position:start], new]
+            position = end
+        return "".join([*parts, self.source[position:]])
+
+    def _error(self, what: str) -> Exception:
+        return self.place.error(f"The page holds {what}, which is not read. Save the page as plain text.")
+
+    def _next(self, position: int) -> int:
+        """Read a tag, or the text up to the next one."""
+        source = self.source
+        tag = _TAG_START.search(source, position)
+        end = len(source) if tag is None else tag.start()
+        if end > position:
+            self._text(position, end)
+            return end
+        for pattern in (_COMMENT, _IGNORED):
+            if found := pattern.match(source, position):
+                self._changes.append((position, found.end(), ""))
+                return found.end()
+        if found := _DOCTYPE.match(source, position) or _DECLARATION.match(source, position):
+            return found.end()
+        if found := _END.match(source, position):
+            self._tag(found[1].lower(), -1)
+            return found.end()
+        if found := _START.match(source, position):
+            return self._element(found)
+        raise self._error("a tag or a comment of another form")
+
+    def _element(self, found: re.Match[str]) -> int:
+        name = found[1].lower()
+        self._tag(name, 1)
+        self._read_attributes(name, found)
+        if name not in names.RAW:
+            return found.end()
+        close = re.compile(rf"</{name}\s*>", re.IGNORECASE).search(self.source, found.end())
+        if close is None:
+            raise self._error("an element that is not closed")
+        if name == "script":
+            self._changes.append((found.start(), close.end(), ""))
+            return close.end()
+        if name == "style":
+            self._change(found.end(), close.start(), self._css(self.source[found.end() : close.start()]))
+        else:
+            self._text(found.end(), close.start())
+        return close.start()
+
+    def _tag(self, name: str, step: int) -> None:
+        if name in names.REFUSED or name not in names.ELEMENTS:
+            raise self._error("a drawing, an embedded page or another element")
+        self._in_pre = max(0, self._in_pre + step * (name in ("pre", "textarea")))
+        if name not in names.INLINE:
+            self.passages.separate()
+
+    def _read_attributes(self, element: str, found: re.Match[str]) -> None:
+        seen: set[str] = set()
+        values = {a[1].lower(): (a[3] or "").strip("\"'").lower() for a in _ATTRIBUTE.finditer(found[2])}
+        for attribute in _ATTRIBUTE.finditer(found[2]):
+            start = found.start(2) + attribute.start()
+            name, written = attribute[1].lower(), attribute[3]
+            end = found.start(2) + attribute.end()
+            if name in seen:
+                raise self._error("an attribute twice")
+            seen.add(name)
+            if written is None:
+                if name not in names.FLAGS:
+                    self._change(start, end, "")
+                continue
+            quote = written[0] if written[0] in "\"'" else ""
+            inner = end - len(written) + len(quote), end - len(quote)
+            self._value(element, name, values, start, end, inner, quote)
+
+    def _value(
+        self,
+        element: str,
+        name: str,
+        values: dict[str, str],
+        start: int,
+        end: int,
+        inner: tuple[int, int],
+        quote: str,
+    ) -> None:
+        raw = self.source[slice(*inner)]
+        value = html.unescape(raw)
+        if name in names.TEXTS:
+            if value:
+                self._attributes.append((*inner, quote or "unquoted"))
+        elif name == "style":
+            self._change(*inner, self._css(raw) if value == raw else "")
+        elif self._is_used(element, name, value):
+            self.kept.append(value)
+        elif name in ("src", "href"):
+            self._change(*inner, "" if quote else '""')
+        elif name == "content":
+            if not names.is_form_of_page(values):
+                self._change(*inner, "" if quote else '""')
+        elif not names.is_form(name, value):
+            self._change(start, end, "")
+
+    def _is_used(self, element: str, name: str, value: str) -> bool:
+        """Whether an attribute is the end of a link inside of the page, or may be named by a style sheet."""
+        if name == "href":
+            return value.startswith("#")
+        has_name = name in ("class", "id") or (element, name) == ("a", "name")
+        return has_name and any(word in self._used for word in value.split())
+
+    def _css(self, css: str) -> str:
+        """Style sheet without comments, strings and addresses."""
+        if "\\" in css or "<" in css:
+            raise self._error("a style sheet with escapes or tags")
+        new = _CSS.sub(lambda found: found[0] if names.is_css_word(found[0]) else names.emptied_css(found[0]), css)
+        self.kept.append(new)
+        return new
+
+    def _change(self, start: int, end: int, new: str) -> None:
+        if self.source[start:end] != new:
+            self._changes.append((start, end, new))
+
+    def _text(self, start: int, end: int, quote: str = "") -> None:
+        """Add a piece of text; character references become characters."""
+        characters: list[str] = []
+        places: list[int] = []
+        for first, _, decoded in _decoded_parts(self.source[start:end]):
+            for character in decoded:
+                characters.append(self._plain(character))
+                places.append(start + first)
+        if characters:
+            number = self.passages.add("".join(characters))
+            self.pieces.append(_Piece(number, start, end, [*places, end], quote))
+
+    def _plain(self, character: str) -> str:
+        # A line feed in the source is a space on the page.
+        return " " if character in "\n\r\t" and not self._in_pre else character
+
+    def _edited(self, piece: _Piece, edits: Iterable[Edit]) -> str:
+        """Source of a piece with its edits. References that an edit covers in part are written anew."""
+        text, places = self.passages.pieces[piece.number], piece.places
+        parts, position = [], 0
+        for start, end, new in [*edits, Edit(len(text), len(text), "")]:
+            parts += [self._copied(text, places, position, start), html.escape(new, quote=bool(piece.quote))]
+            position = end
+        joined = "".join(parts)
+        return f'"{joined}"' if piece.quote == "unquoted" else joined
+
+    def _copied(self, text: str, places: Sequence[int], start: int, end: int) -> str:
+        """Source of the characters from start to end."""
+        out = []
+        while start < end:
+            stop = start + 1
+            while stop < len(text) and places[stop] == places[start]:
+                stop += 1
+            begins = start == 0 or places[start - 1] != places[start]
+            whole = begins and stop <= end
+            out.append(
+                self.source[places[start] : places[stop]] if whole else html.escape(text[start : min(stop, end)])
+            )
+            start = min(stop, end)
+        return "".join(out)
+
+
+def _decoded_parts(source: str) -> Iterator[tuple[int, int, str]]:
+    """Start, end and decoded characters of the parts of a text: references, and single characters."""
+    position = 0
+    for found in _REFERENCE.finditer(source):
+        for at in range(position, found.start()):
+            yield at, at + 1, source[at]
+        yield found.start(), found.end(), html.unescape(found[0])
+        position = found.end()
+    for at in range(position, len(source)):
+        yield at, at + 1, source[at]

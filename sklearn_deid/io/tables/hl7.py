@@ -1,0 +1,362 @@
+"""HL7 version 2 messages: free text of named fields changes, and every other byte stays.
+
+The separators are read from each message. Kept libraries (python-hl7, hl7apy) build messages anew and do not tell where
+a field is in the bytes.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from difflib import SequenceMatcher
+from hashlib import sha256
+from pathlib import Path
+from types import MappingProxyType
+from typing import BinaryIO, NamedTuple
+
+from ...exceptions import CorpusFormatError
+from ..checking import SourceLocation
+from .columns import Columns
+from .compression import open_decompressed, write_compressed
+from .table import CHUNK_ROWS, Cell, TableChunk, place_of
+
+#: Fields with free text. The list names the types in OBX-2 for which OBX-5 is text; an empty list stands for all.
+HL7_FIELDS: Mapping[str, Sequence[str]] = MappingProxyType({"OBX-5": ("TX", "FT", "ST"), "NTE-3": ()})
+_SEGMENT = re.compile(rb"[^\r\n]*(?:\r\n|\r|\n|\Z)")
+_WORD, _LETTER = re.compile(r"\w+|\W"), re.compile(r"\w")
+_NAME = re.compile(r"[A-Z][A-Z0-9]{2}")
+_FRAME = "\x0b\x1c"
+_ENVELOPE = ("FHS", "BHS", "BTS", "FTS")
+_CHARSETS = {"": "utf-8", "ASCII": "utf-8", "UNICODE UTF-8": "utf-8", "UTF-8": "utf-8", "8859/1": "iso8859-1"}
+_CHARSETS |= {f"8859/{n}": f"iso8859-{n}" for n in (2, 5, 7, 9, 15)}
+_NOT_WRITTEN = (
+    "The new text cannot be written: a name reaches over two fields, or the character set lacks a letter of it."
+)
+_LARGEST_MESSAGE = 2**26
+
+
+class _Separators(NamedTuple):
+    field: str
+    component: str
+    repetition: str
+    escape: str
+    subcomponent: str
+
+
+class _Sign(NamedTuple):
+    """Characters of the source, and the text that they stand for."""
+
+    source: str
+    text: str
+
+
+class _Group(NamedTuple):
+    """Pieces that are one note."""
+
+    path: str
+    first: int
+    stop: int
+    patient: str | None
+
+
+class _Message:
+    """Message with the places of its texts."""
+
+    def __init__(self, place: SourceLocation, data: bytes, fields: Mapping[str, Sequence[str]], encoding: str | None):
+        self.place, self.fields = place, fields
+        self.encoding = encoding or self._charset(data)
+        self.source = self._decoded(data)
+        self.marks = self._separators()
+        self.patient: str | None = None
+        self.pieces: list[tuple[int, int]] = []
+        self.groups: list[_Group] = []
+        self._read()
+
+    def texts(self) -> list[str]:
+        """Text of each group of neighbouring fields: a line for each field and each repetition."""
+        return ["\n".join(map(self._text, self.pieces[first:stop])) for _, first, stop, _ in self.groups]
+
+    def written(self, texts: Sequence[str | None]) -> bytes | None:
+        """Message with new texts. None if a text is missing, or has not a line for each field."""
+        parts, position = [], 0
+        for (_, first, stop, _), new in zip(self.groups, texts, strict=True):
+            old = [self._text(piece) for piece in self.pieces[first:stop]]
+            lines = None if new is None else _split(new, old)
+            if lines is None:
+                return None
+            for piece, before, after in zip(self.pieces[first:stop], old, lines, strict=True):
+                parts += [self.source[position : piece[0]], self._changed(piece, before, after)]
+                position = piece[1]
+        try:
+            return "".join([*parts, self.source[position:]]).encode(self.encoding)
+        except UnicodeError:
+            return None
+
+    def _error(self, reason: str) -> CorpusFormatError:
+        return self.place.error(reason)
+
+    def _charset(self, data: bytes) -> str:
+        head = data.lstrip(_FRAME.encode()).splitlines()[0]
+        fields = head.split(head[3:4]) if len(head) > 3 else []
+        name = fields[17].decode("ascii", "replace").strip() if len(fields) > 17 else ""
+        if name not in _CHARSETS:
+            raise self._error("The message is in a character set that is not read (MSH-18). Pass --encoding.")
+        return _CHARSETS[name]
+
+    def _decoded(self, data: bytes) -> str:
+        try:
+            text = data.decode(self.encoding)
+        except UnicodeError:
+            text = None
+        if text is None or text.encode(self.encoding) != data:
+            raise self._error("The message is not in its character set (MSH-18). Pass --encoding.")
+        return text
+
+    def _separators(self) -> _Separators:
+        head = self.source.lstrip(_FRAME)
+        marks = head[3:8]
+        if not head.startswith("MSH") or len(set(marks)) < 5 or any(c.isalnum() or c.isspace() for c in marks):
+            raise self._error("The message does not begin with MSH and five different separators.")
+        if head[8:9] not in (marks[0], "#", "\r", "\n", ""):
+            raise self._error("The message does not begin with MSH and five different separators.")
+        return _Separators(*marks)
+
+    def _read(self) -> None:
+        position = 0
+        for segment in re.findall(r"[^\r\n]*(?:\r\n|\r|\n|\Z)", self.source):
+            line = segment.rstrip("\r\n")
+            start = position + len(line) - len(line.lstrip(_FRAME))
+            bare = line.strip(_FRAME)
+            if bare:
+                self._segment(bare, start)
+            position += len(segment)
+
+    def _segment(self, line: str, start: int) -> None:
+        fields = line.split(self.marks.field)
+        name = fields[0]
+        if not _NAME.fullmatch(name):
+            raise self._error("A segment has no name of three letters.")
+        if name == "PID" and len(fields) > 3:
+            self.patient = fields[3] or None
+        if (
+            name == "OBX"
+            and len(fields) > 5
+            and fields[5]
+            and (fields[2] in ("", "ED", "RP") or not fields[2].isalnum())
+        ):
+            raise self._error("An OBX segment holds a document or a value without a type, which is not read.")
+        # MSH-1 is the separator itself, so that its fields are counted from another place. It is no field of text.
+        for path, types in self.fields.items():
+            wanted, _, number = path.partition("-")
+            at = int(number)
+            is_text = not types or (len(fields) > 2 and fields[2] in types)
+            if name == wanted and name != "MSH" and is_text and len(fields) > at and fields[at]:
+                self._field(path, start + sum(map(len, fields[:at])) + at, fields[at])
+
+    def _field(self, path: str, start: int, value: str) -> None:
+        first = len(self.pieces)
+        for repetition in value.split(self.marks.repetition):
+            self.pieces.append((start, start + len(repetition)))
+            start += len(repetition) + 1
+        last = self.groups[-1] if self.groups else None
+        if last is not None and (last.path, last.patient) == (path, self.patient):
+            self.groups[-1] = last._replace(stop=len(self.pieces))
+        else:
+            self.groups.append(_Group(path, first, len(self.pieces), self.patient))
+
+    def _signs(self, piece: tuple[int, int]) -> list[_Sign]:
+        parts = self.source[piece[0] : piece[1]].split(self.marks.escape)
+        if len(parts) % 2 == 0:
+            raise self._error("A text has an escape sign that begins no escape sequence.")
+        signs: list[_Sign] = []
+        for number, part in enumerate(parts):
+            if number % 2:
+                signs.append(_Sign(self.marks.escape + part + self.marks.escape, self._escaped(part)))
+            else:
+                signs += [_Sign(character, character) for character in part]
+        return signs
+
+    def _escaped(self, code: str) -> str:
+        """Text of an escape sequence. Line breaks are spaces: a line of the note is a field."""
+        marks = self.marks
+        known = {"F": marks.field, "S": marks.component, "T": marks.subcomponent, "R": marks.repetition}
+        known |= {"E": marks.escape, "H": "", "N": "", ".br": " ", ".sp": " ", ".ce": " ", ".fi": "", ".nf": ""}
+        if code in known:
+            return known[code]
+        if re.fullmatch(r"\.(sp|in|ti|sk)[-+]?[0-9]{1,3}", code):
+            return " "
+        if re.fullmatch(r"X(?:[0-9A-Fa-f]{2})+", code):
+            try:
+                text = bytes.fromhex(code[1:]).decode(self.encoding)
+            except UnicodeError:
+                text = "\0"
+            if all(c.isprintable() or c in "\t\r\n" for c in text):
+                return "".join(" " if c in "\t\r\n" else c for c in text)
+        raise self._error("A text has an escape sequence that is not read.")
+
+    def _text(self, piece: tuple[int, int]) -> str:
+        return "".join(sign.text for sign in self._signs(piece))
+
+    def _changed(self, piece: tuple[int, int], old: str, new: str) -> str:
+        """Source of a piece with a new text. Words that are the same keep their escape sequences."""
+        if old == new:
+            return self.source[piece[0] : piece[1]]
+        before, after = _old_words(self._signs(piece)), _WORD.findall(new)
+        out: list[str] = []
+        for kind, i, j, first, stop in SequenceMatcher(None, [sign.text for sign in before], after).get_opcodes():
+            if kind == "equal":
+                out += [sign.source for sign in before[i:j]]
+            else:
+                # Sequences without text, such as those of highlighting, stay also where words are replaced.
+                start = next((at for at in range(i, j) if before[at].text), j)
+                out += [sign.source for sign in before[i:start]]
+                out.append(self._written("".join(after[first:stop])))
+                out += [sign.source for sign in before[start:j] if not sign.text]
+        return "".join(out)
+
+    def _written(self, text: str) -> str:
+        marks = self.marks
+        codes = {marks.field: "F", marks.component: "S", marks.subcomponent: "T", marks.repetition: "R"}
+        codes |= {marks.escape: "E"}
+        return "".join(f"{marks.escape}{codes[c]}{marks.escape}" if c in codes else c for c in text)
+
+
+def _split(new: str, old: Sequence[str]) -> list[str] | None:
+    lines = new.split("\n")
+    unsafe = any(c in "\r\x0b\x1c" or "\ud800" <= c <= "\udfff" for c in new)
+    return None if len(lines) != len(old) or unsafe else lines
+
+
+def _old_words(signs: Sequence[_Sign]) -> list[_Sign]:
+    """Words of a text with their source; an escape sequence is a word of its own."""
+    words: list[_Sign] = []
+    for sign in signs:
+        is_letter = sign.source == sign.text and _LETTER.fullmatch(sign.text) is not None
+        if is_letter and words and words[-1].source == words[-1].text and _LETTER.match(words[-1].text):
+            words[-1] = _Sign(words[-1].source + sign.source, words[-1].text + sign.text)
+        else:
+            words.append(sign)
+    return words
+
+
+class Hl7Messages:
+    """File with messages of HL7 version 2, one after the other, also in batches and with the frames of MLLP.
+
+    Neighbouring texts, such as the lines of a report in one OBX segment each, are one note with a line for each field
+    and repetition. A message is left out and listed if it is malformed, if it holds an embedded document, if one of its
+    texts fails, or if a name reaches over two fields.
+
+    Parameters
+    ----------
+    path, output : Path
+        File, and the file that `assemble` is for, whose ending decides on the compression.
+    fields : mapping of str to sequence of str
+        Fields with free text, such as `HL7_FIELDS`.
+    encoding : str, optional
+        Encoding of all messages. None means the character set in MSH-18, and UTF-8 where it is empty.
+    """
+
+    def __init__(
+        self, path: Path, output: Path, fields: Mapping[str, Sequence[str]], encoding: str | None = None
+    ) -> None:
+        self.path, self.output, self.fields, self.encoding = path, output, fields, encoding
+        self.columns = Columns(())
+
+    def chunks(self) -> Iterator[TableChunk]:
+        """Yield the messages."""
+        block: list[bytes] = []
+        number = 0
+        with open_decompressed(self.path) as stream:
+            for message in self._messages(stream):
+                block.append(message)
+                if len(block) == CHUNK_ROWS:
+                    yield self._chunk(block, number)
+                    number, block = number + len(block), []
+        if block:
+            yield self._chunk(block, number)
+
+    def assemble(self, pieces: Iterable[tuple[int, Path]], stream: BinaryIO) -> None:
+        """Join the pieces."""
+        write_compressed(self.output, (path for _, path in pieces), stream)
+
+    def _messages(self, stream: BinaryIO) -> Iterator[bytes]:
+        """Bytes of each message, and of each envelope of a batch."""
+        lines: list[bytes] = []
+        size = 0
+        for segment in _segments(stream):
+            name = segment.lstrip(_FRAME.encode())[:3].decode("ascii", "replace")
+            if lines and (name == "MSH" or name in _ENVELOPE):
+                yield b"".join(lines)
+                lines, size = [], 0
+            size += len(segment)
+            if size > _LARGEST_MESSAGE:
+                raise SourceLocation(str(self.path)).error("A message is larger than 64 MiB.")
+            lines.append(segment)
+        if lines:
+            yield b"".join(lines)
+
+    def _chunk(self, block: Sequence[bytes], before: int) -> TableChunk:
+        found: list[bytes | _Message] = []
+        cells: list[Cell] = []
+        problems = []
+        for number, data in enumerate(block, start=before + 1):
+            if not data.strip(b"\r\n\x0b\x1c ") or data[:3].decode("ascii", "replace") in _ENVELOPE:
+                found.append(data)
+                continue
+            problem = None
+            try:
+                message = _Message(SourceLocation(str(self.path)), data, self.fields, self.encoding)
+                texts = message.texts()
+            except CorpusFormatError as error:
+                problem = error.message
+            if problem is not None:
+                problems.append((place_of(number), problem))
+                continue
+            found.append(message)
+            cells += [
+                Cell(number, f"{group.path}[{n}]", text, None, group.patient)
+                for n, (group, text) in enumerate(zip(message.groups, texts, strict=True))
+            ]
+        digest = sha256(b"".join(block)).hexdigest()
+        return TableChunk(
+            digest, cells, problems, lambda texts: _render(found, texts), check=lambda texts: _problems(found, texts)
+        )
+
+
+def _segments(stream: BinaryIO) -> Iterator[bytes]:
+    """Segments with their ends. A block may end in the middle of one."""
+    rest = b""
+    while block := stream.read(2**20):
+        rest += block
+        if len(rest) > 2 * _LARGEST_MESSAGE:
+            break
+        ends = [found.end() for found in re.finditer(rb"\r\n|\r(?!\Z)|\n", rest)]
+        start = 0
+        for end in ends:
+            yield rest[start:end]
+            start = end
+        rest = rest[start:]
+    yield from (found for found in _SEGMENT.findall(rest) if found)
+
+
+def _problems(found: Sequence[bytes | _Message], texts: Sequence[str | None]) -> list[tuple[int, str]]:
+    """Messages that cannot be written, by the number of their first text."""
+    number, problems = 0, []
+    for message in found:
+        if not isinstance(message, bytes):
+            new = texts[number : number + len(message.groups)]
+            if None not in new and message.written(new) is None:
+                problems.append((number, _NOT_WRITTEN))
+            number += len(message.groups)
+    return problems
+
+
+def _render(found: Sequence[bytes | _Message], texts: Sequence[str | None]) -> bytes:
+    given, out = iter(texts), []
+    for message in found:
+        if isinstance(message, bytes):
+            out.append(message)
+            continue
+        new = message.written([next(given) for _ in message.groups])
+        out.append(b"" if new is None else new)
+    return b"".join(out)

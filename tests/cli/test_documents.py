@@ -1,0 +1,124 @@
+"""``redact`` over Word, HTML and text files: the same files without PHI, or a reason."""
+
+import csv
+
+import pytest
+
+from sklearn_deid import NoteDeidentifier, RuleTagger, save
+from sklearn_deid.cli import document_run
+from sklearn_deid.io import open_document
+
+from ..io.documents.word_files import holds, paragraph, word_file
+
+pytest.importorskip("lxml")
+NAME, MAIL = "Zyxwvutski", "roe@example.org"
+
+
+@pytest.fixture(scope="module")
+def rules(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("rules") / "model"
+    save(NoteDeidentifier(RuleTagger().fit([])), folder)
+    return folder
+
+
+@pytest.fixture
+def notes(tmp_path):
+    folder = tmp_path / "notes"
+    folder.mkdir()
+    (folder / "a.docx").write_bytes(word_file(paragraph("Mail roe@exa", "mple.org.")))
+    (folder / "b.html").write_bytes(b"<p>Mail <b>roe@</b>example.org</p>")
+    (folder / "c.txt").write_bytes(b"Mail roe@example.org\r\n")
+    (folder / "d.pdf").write_bytes(b"%PDF-1.4 Zyxwvutski")
+    (folder / "e.docx").write_bytes(word_file(f"<w:p><w:del><w:r><w:delText>{NAME}</w:delText></w:r></w:del></w:p>"))
+    (folder / ".hidden.html").write_bytes(b"x")
+    (folder / "inner").mkdir()
+    return folder
+
+
+@pytest.fixture
+def redact(run, rules, notes, tmp_path):
+    def redact(*options, source=notes):
+        return run("redact", source, "--model", rules, "--output", tmp_path / "out", "--quiet", *options)
+
+    return redact
+
+
+def contents(folder):
+    return {path.name: path.read_bytes() for path in sorted(folder.iterdir())}
+
+
+def test_files_keep_kind_and_name_and_failures_are_listed(redact, tmp_path):
+    code, out, err = redact("--documents")
+    found = contents(tmp_path / "out")
+    assert (code, out, list(found)) == (1, "", ["a.docx", "b.html", "c.txt"])
+    assert found["b.html"] == b"<p>Mail <b>[EMAIL]</b></p>" and found["c.txt"] == b"Mail [EMAIL]\r\n"
+    assert holds(found["a.docx"], "roe@") == []
+    assert open_document(tmp_path / "out" / "a.docx").text == "Seen today.\nMail [EMAIL].\n"
+    assert "3 files redacted, 2 withheld." in err and "d.pdf" in err and "tracked changes" in err
+    assert NAME not in err
+
+
+def test_one_file_needs_no_option(redact, notes, tmp_path):
+    assert redact(source=notes / "b.html")[0] == 0
+    assert list(contents(tmp_path / "out")) == ["b.html"]
+    code, _, err = redact("--overwrite", source=notes / "d.pdf")
+    assert code == 1 and "PDF holds" in err and contents(tmp_path / "out") == {}
+
+
+def test_surrogates_need_no_other_run(redact, tmp_path):
+    redact("--documents", "--mode", "surrogate", "--key-file", tmp_path / "key")
+    found = contents(tmp_path / "out")
+    assert b"@" in found["b.html"] and MAIL.encode() not in b"".join(found.values())
+
+
+def test_interrupted_run_goes_on(redact, notes, tmp_path, monkeypatch):
+    write, calls = document_run.DocumentOutput.write, []
+
+    def interrupt(*arguments):
+        calls.append(1)
+        if len(calls) > 1:
+            raise KeyboardInterrupt
+        write(*arguments)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(document_run.DocumentOutput, "write", interrupt)
+        assert redact("--documents")[0] == 130
+    before = (tmp_path / "out" / "a.docx").stat()
+    assert redact("--documents")[0] == 2
+    assert "1 were finished before" in redact("--documents", "--resume")[2]
+    assert (tmp_path / "out" / "a.docx").stat() == before
+    assert "differs from this one in: mode" in redact("--documents", "--resume", "--mode", "mask")[2]
+    (notes / "c.txt").write_bytes(b"Mail poe@example.org")
+    assert "has changed since" in redact("--documents", "--resume")[2]
+    redact("--documents", "--resume")
+    assert list(contents(tmp_path / "out")) == ["a.docx", "b.html", "c.txt"]
+
+
+def test_files_of_other_origin_are_refused(redact, tmp_path):
+    redact("--documents")
+    (tmp_path / "out" / "raw.html").write_bytes(b"x")
+    for option in ("--resume", "--overwrite"):
+        assert "no output of the run" in redact("--documents", option)[2]
+    (tmp_path / "out" / "raw.html").unlink()
+    (tmp_path / "out" / "b.html").write_bytes(b"x")
+    assert "was changed after" in redact("--documents", "--resume")[2]
+    assert redact("--documents", "--overwrite")[0] == 1
+    assert contents(tmp_path / "out")["b.html"] == b"<p>Mail <b>[EMAIL]</b></p>"
+
+
+def test_names_can_be_random(redact, tmp_path):
+    redact("--documents", "--number-outputs", tmp_path / "key.csv")
+    with (tmp_path / "key.csv").open(newline="") as stream:
+        key = {row["note"]: row["output"] for row in csv.DictReader(stream)}
+    assert set(contents(tmp_path / "out")) == {f"{key[name]}.{name[2:]}" for name in ("a.docx", "b.html", "c.txt")}
+    assert "3 were finished before" in redact("--documents", "--resume", "--number-outputs", tmp_path / "key.csv")[2]
+
+
+def test_run_without_the_option_names_it(redact):
+    assert "Word and HTML files are read with --documents." in redact()[2]
+
+
+@pytest.mark.parametrize("options", [("--format", "text"), ("--text-column", "x"), ("--encoding", "latin-1")])
+def test_options_of_other_inputs_are_refused(redact, options):
+    code, _, err = redact("--documents", *options)
+    assert code == 2 and "is not for" in err

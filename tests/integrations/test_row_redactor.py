@@ -1,0 +1,134 @@
+"""Rows on clusters: every row by itself, whatever the partitions, and no row passed on unread."""
+
+import pickle
+import shutil
+
+import pytest
+from joblib import parallel_config
+from sklearn.model_selection import GridSearchCV
+
+from sklearn_deid import DeidTagger, NoteDeidentifier, RuleTagger, make_clinical_notes, save
+from sklearn_deid.exceptions import BundleError, DeidError
+from sklearn_deid.integrations import redact_dask, row_redactor
+from sklearn_deid.integrations.row_redactor import RowRedactor
+from sklearn_deid.surrogates import read_or_make_key
+
+HOSTILE = [None, "", "a\x00b", "{\\rtf1 Zyxwvutski}", "é\u2028x roe@example.org"]
+NOTES = [note.text for note in make_clinical_notes(12, random_state=0)] + HOSTILE
+
+
+@pytest.fixture(scope="module")
+def rules(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("rules") / "model"
+    save(NoteDeidentifier(RuleTagger().fit([])), folder)
+    return folder
+
+
+def expected():
+    deidentifier = NoteDeidentifier(RuleTagger().fit([]), on_error="withhold")
+    with pytest.warns(UserWarning, match="withheld"):
+        done = iter(deidentifier.redact([note for note in NOTES if note is not None]))
+        return [None if note is None else next(done) for note in NOTES]
+
+
+def in_parts(redactor, size, notes=NOTES, patients=None):
+    found = []
+    for start in range(0, len(notes), size):
+        part = {"note": notes[start : start + size]}
+        if patients is not None:
+            part["mrn"] = patients[start : start + size]
+        done = pickle.loads(pickle.dumps(redactor))(part, len(part["note"]))
+        found += zip(done["note"], done["withheld"], strict=True)
+    return found
+
+
+def test_partitions_give_the_rows_of_one_process(rules):
+    redactor = RowRedactor(rules, "note")
+    whole = in_parts(redactor, len(NOTES))
+    assert [text for text, _ in whole] == expected()
+    assert in_parts(redactor, 1) == in_parts(redactor, 5) == whole
+    reasons = [reason for _, reason in whole]
+    assert [row for row, reason in enumerate(reasons) if reason] == [14, 15]
+    assert reasons[15].startswith("note: The note is RTF.") and "Zyxwvutski" not in str(reasons)
+
+
+def test_network_reads_each_row_by_itself(small_path):
+    notes = ["Mr Alder was seen", "No pain today", "Dr Birch left Northwick ."] * 3
+    redactor = RowRedactor(small_path, "note")
+    assert in_parts(redactor, 1, notes) == in_parts(redactor, 4, notes) == in_parts(redactor, 9, notes)
+
+
+def test_surrogates_of_a_patient_are_those_of_the_key(rules, tmp_path):
+    read_or_make_key(tmp_path / "key")
+    options = {"mode": "surrogate", "patient_column": "mrn", "key_file": tmp_path / "key", "locale": "en"}
+    redactor = RowRedactor(rules, "note", **options)
+    notes, patients = ["Mail roe@example.org", "To roe@example.org."] * 2 + ["x"], ["a", "a", "b", "b", None]
+    whole = in_parts(redactor, 5, notes, patients)
+    assert in_parts(redactor, 1, notes, patients) == whole
+    mails = [text.strip(".").split()[-1] for text, _ in whole[:4]]
+    assert mails[0] == mails[1] != mails[2] == mails[3] != "roe@example.org"
+    assert whole[4] == (None, "note: The row has no patient, whom surrogates need.")
+    for missing in ("patient_column", "key_file", "locale"):
+        with pytest.raises(DeidError, match=missing):
+            RowRedactor(rules, "note", **{**options, missing: None})
+    with pytest.raises(DeidError, match="'locale' parameter"):
+        RowRedactor(rules, "note", **{**options, "locale": "auto"})
+    with pytest.raises(DeidError, match="64 hexadecimal"):
+        RowRedactor(rules, "note", **{**options, "key_file": tmp_path / "none"})({"note": ["x"], "mrn": ["a"]}, 1)
+
+
+def test_other_model_of_a_worker_is_refused(rules, tmp_path, monkeypatch):
+    monkeypatch.setattr(row_redactor, "_taggers", {})
+    shutil.copytree(rules, tmp_path / "model")
+    redactor = RowRedactor(tmp_path / "model", "note")
+    shutil.rmtree(tmp_path / "model")
+    save(RuleTagger(recognizers=["date"]).fit([]), tmp_path / "model")
+    with pytest.raises(DeidError, match="another model"):
+        redactor({"note": ["x"]}, 1)
+    with pytest.raises(BundleError):
+        RowRedactor(tmp_path, "note")
+    with pytest.raises(ValueError, match="'mode' parameter"):
+        RowRedactor(rules, "note", mode="nonsense")
+
+
+def test_value_that_is_no_text_is_withheld(rules):
+    assert RowRedactor(rules, ["a", "b"])({"a": [7], "b": ["Fine."]}, 1) == {
+        "a": [None],
+        "b": ["Fine."],
+        "withheld": ["a: The cell holds no text."],
+    }
+
+
+def test_dask_frames_and_bags(rules):
+    pd, bag = pytest.importorskip("pandas"), pytest.importorskip("dask.bag")
+    dd = pytest.importorskip("dask.dataframe")
+    frame = pd.DataFrame({"n": range(len(NOTES)), "note": NOTES}, index=range(5, 5 + len(NOTES)))
+    for parts in (1, 4):
+        lazy = redact_dask(rules, dd.from_pandas(frame, npartitions=parts), "note")
+        done = lazy.compute(scheduler="synchronous")
+        assert list(lazy.columns) == list(done.columns) == ["n", "note", "withheld"]
+        assert [None if pd.isna(text) else text for text in done["note"]] == expected()
+        assert done["n"].equals(frame["n"]) and done["withheld"].notna().sum() == 2
+        records = [{"n": n, "note": note} for n, note in enumerate(NOTES)] + [{"n": -1}]
+        found = redact_dask(rules, bag.from_sequence(records, npartitions=parts), "note").compute(scheduler="threads")
+        assert [record.get("note") for record in found] == [*expected(), None]
+        assert found[-1] == {"n": -1, "withheld": None}
+    for wrong, error, reason in ((frame, TypeError, "Dask data frame"), (7, TypeError, "Got int")):
+        with pytest.raises(error, match=reason):
+            redact_dask(rules, wrong, "note")
+    with pytest.raises(DeidError, match="'plan'"):
+        redact_dask(rules, dd.from_pandas(frame, npartitions=1), "plan")
+    with pytest.raises(DeidError, match="Choose another"):
+        redact_dask(rules, dd.from_pandas(frame, npartitions=1), "note", reason_column="n")
+
+
+def test_search_on_dask_gives_the_scores_of_one_process():
+    distributed = pytest.importorskip("distributed")
+    tagger = DeidTagger(max_epochs=3, hidden_size=4, embeddings=None, random_state=0, device="cpu")
+    X, y = [["Mr", "Alder", "was", "seen"], ["No", "pain"]] * 4, [["O", "B-PATIENT", "O", "O"], ["O", "O"]] * 4
+    search = GridSearchCV(tagger, {"lr": [0.001, 0.1]}, cv=2, refit=False)
+    alone = search.fit(X, y).cv_results_["mean_test_score"]
+    with distributed.Client(processes=False, n_workers=1, threads_per_worker=1, dashboard_address=None):
+        with parallel_config(backend="dask"):
+            shared = search.fit(X, y).cv_results_["mean_test_score"]
+    assert shared.tolist() == alone.tolist() and alone.max() > 0

@@ -1,0 +1,58 @@
+"""Spark frames: the Arrow batches of an executor, and a local Spark where it is installed."""
+
+import pytest
+
+from sklearn_deid import RuleTagger, save
+from sklearn_deid.exceptions import DeidError
+from sklearn_deid.integrations import redact_spark
+from sklearn_deid.integrations.row_redactor import RowRedactor
+from sklearn_deid.integrations.spark import arrow_redactor
+
+pa = pytest.importorskip("pyarrow")
+ROWS = {
+    "n": [2**60 + 1, None, 3, 4],
+    "note": ["Mail roe@example.org", None, "a\x00b", "Seen on 3/5/2019."],
+    "ward": ["A", "B", None, "C"],
+}
+REDACTED = ["Mail [EMAIL]", None, None, "Seen on [DATE]."]
+
+
+@pytest.fixture(scope="module")
+def rules(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("rules") / "model"
+    save(RuleTagger().fit([]), folder)
+    return folder
+
+
+def test_batches_keep_all_other_arrays(rules):
+    batch = pa.RecordBatch.from_pydict(
+        ROWS, schema=pa.schema({"n": pa.int64(), "note": pa.large_string(), "ward": "string"})
+    )
+    parts = [batch, batch.slice(0, 0), batch.slice(1, 2)]
+    whole, empty, some = arrow_redactor(RowRedactor(rules, "note"))(parts)
+    assert whole.schema.names == empty.schema.names == ["n", "note", "ward", "withheld"]
+    assert whole.select(["n", "ward"]).equals(batch.select(["n", "ward"]))
+    assert whole.schema.field("note").type == pa.large_string() and empty.num_rows == 0
+    assert whole.column(1).to_pylist() == REDACTED and some.equals(whole.slice(1, 2))
+    assert [reason is not None for reason in whole.column(3).to_pylist()] == [False, False, True, False]
+
+
+# PySpark warns of pandas 3.
+@pytest.mark.filterwarnings("ignore::FutureWarning", "ignore::ResourceWarning", "ignore::DeprecationWarning")
+def test_local_spark(rules):
+    sql = pytest.importorskip("pyspark.sql", reason="needs PySpark and Java")
+    builder = sql.SparkSession.builder.master("local[2]").config("spark.ui.enabled", "false")
+    session = builder.config("spark.sql.shuffle.partitions", "2").getOrCreate()
+    try:
+        rows = list(zip(*ROWS.values(), strict=True))
+        frame = session.createDataFrame(rows, "n long, note string, ward string")
+        for parts in (1, 3):
+            done = redact_spark(rules, frame.repartition(parts), "note").collect()
+            found = {row["ward"]: row.asDict() for row in done}
+            assert [found[ward]["note"] for ward in ROWS["ward"]] == REDACTED
+            assert [found[ward]["n"] for ward in ROWS["ward"]] == ROWS["n"]
+            assert "control" in found[None]["withheld"].lower() or "NUL" in found[None]["withheld"]
+        with pytest.raises(DeidError, match="holds no strings"):
+            redact_spark(rules, frame, "n")
+    finally:
+        session.stop()

@@ -1,0 +1,170 @@
+"""HTML files: a planted name is in no byte of the output, and everything else is the same byte for byte."""
+
+import re
+
+import pytest
+
+from sklearn_deid import Span
+from sklearn_deid.exceptions import CorpusFormatError
+from sklearn_deid.io import open_document
+from sklearn_deid.io.documents import html_file, opening
+from sklearn_deid.io.documents.html_names import is_form
+
+NAME = "Zyxwvutski"
+PLAIN = """<?xml version="1.0" encoding="utf-8"?>
+<!DOCTYPE html PUBLIC "-//W3C//DTD XHTML 1.0 Strict//EN" "http://www.w3.org/TR/xhtml1/DTD/xhtml1-strict.dtd">
+<HTML lang="en"><head><meta charset=utf-8><title>A &amp; B</title>
+<style>p.note { color: red; font-family: "Times New Roman", serif }</style>
+<meta name="viewport" content="width=device-width, initial-scale=1"></head>
+<body BGCOLOR='#ffffff'><p class="note" style="margin-left: 3em">Dose &lt; 5&nbsp;mg, K < 3,  &#233;t&eacute;
+&notit;<br/>
+<a href="#end">down</a><table border=1 width="50%"><tr><td colspan=2 nowrap>x<td align="CENTER">y</table>
+<pre>a
+  b</pre><input type=checkbox checked><textarea rows=2>1 < 2 <b></textarea><h2 id="end">End</h2></body></HTML>
+"""
+PLANTED = {
+    "<p>Seen Zyx<b>wvut</b><i>ski</i>.</p>": "<p>Seen [N]<b></b><i></i>.</p>",
+    "<p>Z&#121;xwvuts&#x6b;i &amp; Eva</p>": "<p>[N] &amp; Eva</p>",
+    "<title>Zyxwvutski</title>": "<title>[N]</title>",
+    "<img alt='Zyxwvutski' width=9 src=/zyxwvutski.png>": "<img alt='[N]' width=9 src=\"\">",
+    "<a href='mailto:Zyxwvutski@example.org' title=Zyxwvutski>x</a>": "<a href='' title=\"[N]\">x</a>",
+    '<a href="tel:+4930Zyxwvutski">x</a>': '<a href="">x</a>',
+    '<input placeholder="Zyxwvutski" value="Zyxwvutski" name="Zyxwvutski">': '<input placeholder="[N]" value="[N]" >',
+    "<!-- Zyxwvutski --><![if Zyxwvutski]>a<?Zyxwvutski?>": "a",
+    "<script>let a = '</p>Zyxwvutski'</script>b": "b",
+    "<p onclick='Zyxwvutski()' data-x=Zyxwvutski Zyxwvutski align=Zyxwvutski>c</p>": "<p    >c</p>",
+    "<style>a { content: 'Zyxwvutski' } /* Zyxwvutski */ b { background: url(Zyxwvutski) }</style>": (
+        "<style>a { content: '' }  b { background: none }</style>"
+    ),
+    "<p style='background:url(Zyxwvutski)'>d</p>": "<p style='background:none'>d</p>",
+    "<p style='font: &quot;Zyxwvutski&quot;'>e</p>": "<p style=''>e</p>",
+    '<meta name="author" content="Zyxwvutski"><meta charset="utf-8">': '<meta  content=""><meta charset="utf-8">',
+    "<meta http-equiv=refresh content='0;url=Zyxwvutski'>": "<meta http-equiv=refresh content=''>",
+    "<textarea><Zyxwvutski></textarea>": "<textarea><[N]></textarea>",
+    "<a name=Zyxwvutski><p id=Zyxwvutski class='a Zyxwvutski'>h</p></a>": "<a ><p  >h</p></a>",
+    "<font face='Zyxwvutski' xmlns='Zyxwvutski' lang='Zyxwvutski'>f</font>": "<font   >f</font>",
+    "<option label='A &quot;Zyxwvutski&quot; &amp; B'>g": "<option label='A &quot;[N]&quot; &amp; B'>g",
+}
+REFUSED = [
+    "<svg><text>Zyxwvutski</text></svg>",
+    "<iframe srcdoc='Zyxwvutski'></iframe>",
+    "<object data=x></object>",
+    "<zyxwvutski>x</zyxwvutski>",
+    "<p title='Zyxwvutski>x</p>",
+    "<p title=a title='Zyxwvutski'>x</p>",
+    "<!-- Zyxwvutski",
+    "<!--> Zyxwvutski -->",
+    "<![CDATA[ Zyxwvutski ]]>",
+    "<!ENTITY a 'Zyxwvutski'>",
+    "<!DOCTYPE html SYSTEM 'Zyxwvutski'>",
+    "<style>p:after { content: '\\5a yxwvutski' }</style>",
+    "<script>let a = 'Zyxwvutski'",
+    "<p Zyxwvutski",
+    "<meta charset=utf-7>Zyxwvutski",
+]  # fmt: skip
+
+
+@pytest.fixture
+def opened(tmp_path):
+    def opened(source, name="page.html"):
+        path = tmp_path / name
+        path.write_bytes(source if isinstance(source, bytes) else source.encode("utf-8"))
+        return open_document(path)
+
+    return opened
+
+
+def name_spans(text, name=NAME):
+    return [Span(found.start(), found.end(), "N") for found in re.finditer(name, text)]
+
+
+def test_page_without_phi_stays_byte_for_byte(opened):
+    for source in (PLAIN, PLAIN.replace("\n", "\r\n")):
+        page = opened(source)
+        assert page.redacted([]) == source.encode("utf-8")
+    assert "Dose < 5\xa0mg, K < 3,  été" in page.text and "\nA & B\n" in page.text and "1 < 2 <b>" in page.text
+
+
+@pytest.mark.parametrize("source", PLANTED)
+def test_planted_name_is_in_no_byte_of_the_output(opened, source):
+    page = opened(source)
+    redacted = page.redacted(name_spans(page.text)).decode("utf-8")
+    assert redacted == PLANTED[source]
+    whole = opened(PLAIN.replace("</body>", f"{source}</body>"))
+    changed = whole.redacted(name_spans(whole.text)).decode("utf-8")
+    assert changed == PLAIN.replace("</body>", f"{PLANTED[source]}</body>")
+
+
+@pytest.mark.parametrize("source", REFUSED)
+def test_pages_that_are_not_read_are_refused(opened, source):
+    with pytest.raises(CorpusFormatError) as caught:
+        opened(source)
+    assert NAME.lower() not in str(caught.value).lower()
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "<style>.note-zyxwvutski {}</style><p class=note-zyxwvutski>",
+        "<a href='#Zyxwvutski'>x</a>",
+        "<style>.zyxwvutski{}</style>",
+    ],
+)
+def test_name_in_the_form_of_the_page_withholds_the_page(opened, source):
+    page = opened(f"{source}<p>Seen Zyxwvutski</p>")
+    with pytest.raises(CorpusFormatError, match="holds a word that is PHI"):
+        page.redacted(name_spans(page.text))
+
+
+def test_text_is_that_of_a_parser(opened):
+    """The oracle is lxml."""
+    lxml_html = pytest.importorskip("lxml.html")
+    tree = lxml_html.fromstring(PLAIN.split("?>", 1)[1])
+    for style in tree.iter("style"):
+        style.text = ""
+    expected = "".join(tree.itertext())
+    assert "".join(opened(PLAIN).text.split()) == "".join(expected.split())
+
+
+def test_encodings(opened):
+    source = "<meta charset='iso-8859-1'><p>Müller – Zyxwvutski</p>".encode("cp1252")
+    page = opened(source)
+    assert page.text.strip() == "Müller – Zyxwvutski"
+    spans = name_spans(page.text)
+    assert page.redacted(spans) == source.replace(NAME.encode(), b"[N]")
+    # A surrogate may have letters that the encoding lacks.
+    spans = [Span(span.start, span.end, "Ł") for span in spans]
+    assert b"[&#321;]" in page.redacted(spans)
+    with pytest.raises(CorpusFormatError, match="not in its encoding"):
+        opened("<p>Müller</p>".encode("latin-1"))
+    assert opened("\ufeff<p>a</p>").redacted([]) == "\ufeff<p>a</p>".encode()
+
+
+def test_span_inside_of_a_reference_keeps_the_rest(opened):
+    page = opened("<p>a&notit;b</p>")
+    assert page.text.strip() == "a¬it;b"
+    start = page.text.index("¬") + 1
+    assert page.redacted([Span(start, start + 2, "N")]) == "<p>a¬[N];b</p>".encode()
+
+
+def test_large_files_are_refused(opened, monkeypatch):
+    monkeypatch.setattr(html_file, "_MOST_BYTES", 10)
+    monkeypatch.setattr(opening, "MOST_BYTES", 20)
+    for source in ("<p>Seen</p>", "<p>Seen today, and well</p>"):
+        with pytest.raises(CorpusFormatError, match="is larger than"):
+            opened(source)
+
+
+def test_other_kinds_of_files(opened, tmp_path):
+    assert opened("Seen Zyxwvutski.\r\n", "note.txt").redacted([Span(5, 15, "N")]) == b"Seen [N].\r\n"
+    for name, reason in (("a.pdf", "cannot be replaced in"), ("a.doc", "not read"), ("a.xyz", "must end in")):
+        with pytest.raises(CorpusFormatError, match=reason):
+            opened("x", name)
+    with pytest.raises(CorpusFormatError, match="cannot be read|no regular file"):
+        open_document(tmp_path / "missing.html")
+
+
+@pytest.mark.parametrize("name", ["align", "width", "color", "face", "lang", "xmlns", "type", "name", "rel", "title"])
+@pytest.mark.parametrize("value", [NAME, "1234567890", "12 Elm Street", "roe@example.org", "3/5/2019"])
+def test_no_value_that_could_be_phi_counts_as_form(name, value):
+    assert not is_form(name, value)

@@ -1,0 +1,132 @@
+"""HL7 messages: only free text changes, byte by byte; malformed messages are left out and listed."""
+
+import pytest
+
+from sklearn_deid.io.tables import HL7_FIELDS, open_table
+from sklearn_deid.io.tables import hl7 as reader
+
+NAME = "Zyxwvutski"
+MESSAGE = (
+    "MSH|^~\\&|LAB|X|||20200101||ORU^R01|1|P|2.5\r"
+    "PID|1||77^^^H||Doe^Ann\r"
+    "OBX|1|TX|N^Note||Line one of Zyxwvutski \\T\\ Co.~two \\.br\\three||||||F\r"
+    "OBX|2|FT|N^Note||\\H\\Zyxwvutski\\N\\ is well ^ \\X5A79\\xwvutski\r"
+    "OBX|3|NM|K||5.0|mmol\r"
+    "NTE|1||About \\F\\Zyxwvutski\\E\\\r"
+    "OBX|4|ST|R||positive\r"
+)
+REDACTED = (
+    MESSAGE.replace("of Zyxwvutski", "of [N]")
+    .replace("\\H\\Zyxwvutski", "\\H\\[N]")
+    .replace("\\X5A79\\xwvutski", "[N]")
+    .replace("\\F\\Zyxwvutski", "\\F\\[N]")
+)
+
+
+def redacted(tmp_path, content, function, fields=HL7_FIELDS, encoding=None):
+    """Bytes of the output, problems and cells."""
+    path = tmp_path / "in.hl7"
+    path.write_bytes(content if isinstance(content, bytes) else content.encode("utf-8"))
+    chunks = list(open_table(path, tmp_path / "out.hl7", hl7=fields, encoding=encoding).chunks())
+    done = b"".join(chunk.render([function(cell.text) for cell in chunk.cells]) for chunk in chunks)
+    return done, [p for chunk in chunks for p in chunk.problems], [c for chunk in chunks for c in chunk.cells]
+
+
+def hide(text):
+    return text.replace(NAME, "[N]")
+
+
+@pytest.mark.parametrize("end", ["\r", "\n", "\r\n"])
+@pytest.mark.parametrize("frame", ["{}", "\x0b{}\x1c\r"])
+def test_only_free_text_changes(tmp_path, monkeypatch, end, frame):
+    monkeypatch.setattr(reader, "CHUNK_ROWS", 2)
+    content = "".join(frame.format(MESSAGE).replace("\r", end) for _ in range(5))
+    done, problems, cells = redacted(tmp_path, content, str)
+    assert (done, problems) == (content.encode(), [])
+    done, problems, cells = redacted(tmp_path, content, hide)
+    assert (done.decode(), problems) == ("".join(frame.format(REDACTED).replace("\r", end) for _ in range(5)), [])
+    assert [cell.text for cell in cells[:3]] == [
+        "Line one of Zyxwvutski & Co.\ntwo  three\nZyxwvutski is well ^ Zyxwvutski",
+        "About |Zyxwvutski\\",
+        "positive",
+    ]
+    assert {cell.patient_id for cell in cells} == {"77^^^H"}
+    assert len({cell.place for cell in cells}) == len(cells) == 15
+
+
+def test_fields_are_those_of_another_reader(tmp_path):
+    """The oracle is python-hl7."""
+    hl7 = pytest.importorskip("hl7")
+    _, _, cells = redacted(tmp_path, MESSAGE, str)
+    message = hl7.parse(MESSAGE)
+    expected = [
+        "\n".join(message.unescape(str(line)) for s in message.segments("OBX")[:1] for line in s[5]),
+        message.unescape(str(message.segments("NTE")[0][3])),
+    ]
+    assert cells[0].text.split("\n")[0] == expected[0].split("\n")[0]
+    assert cells[1].text == expected[1]
+    after = hl7.parse(redacted(tmp_path, MESSAGE, hide)[0].decode())
+    assert [str(s) for s in after if str(s[0]) in ("MSH", "PID")] == [str(s) for s in message[:2]]
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("MSH|^~\\&", "MSH|^^\\&"),
+        ("MSH|^~\\&", "MSH|"),
+        ("PID|", "Zyxwvutski|"),
+        ("|NM|K||5.0", "|ED|K||Zyxwvutski"),
+        ("|NM|K||5.0", "||K||Zyxwvutski"),
+        ("\\T\\", "\\T"),
+        ("\\T\\", "\\Zyxwvutski\\"),
+        ("\\X5A79\\", "\\X00\\"),
+        ("ORU^R01|1|P|2.5", "ORU^R01|1|P|2.5||||||Zyxwvutski"),
+        ("Ann", "\udcff"),
+    ],
+)
+def test_malformed_message_is_left_out_and_listed(tmp_path, old, new):
+    wrong = MESSAGE.replace(old, new, 1).encode("utf-8", "surrogateescape")
+    done, problems, _ = redacted(tmp_path, MESSAGE.encode() + wrong + MESSAGE.encode(), str)
+    assert done == MESSAGE.encode() * 2 and [place for place, _ in problems] == ["row 2"]
+    assert NAME not in str(problems)
+
+
+def test_text_that_fails_or_loses_a_line_leaves_the_message_out(tmp_path):
+    other = MESSAGE.replace("one", "other")
+    for failing in (None, "all in one line", "a\rb\nc\nd"):
+        done, problems, _ = redacted(tmp_path, MESSAGE + other, lambda t, f=failing: f if "one" in t else t)
+        assert (done, problems) == (other.encode(), [])
+
+
+def test_message_that_cannot_be_written_is_listed(tmp_path):
+    path = tmp_path / "in.hl7"
+    path.write_bytes((MESSAGE * 2).encode())
+    (chunk,) = open_table(path, tmp_path / "out.hl7", hl7=HL7_FIELDS).chunks()
+    texts = [cell.text for cell in chunk.cells]
+    assert chunk.check(texts) == [] and chunk.check([None, *texts[1:]]) == []
+    ((number, reason),) = chunk.check([*texts[:3], "all in one line", *texts[4:]])
+    assert number == 3 and "reaches over two fields" in reason
+
+
+def test_new_text_is_escaped_and_encoded(tmp_path):
+    head = MESSAGE.split("\r")[0]
+    content = f"{head}||||||8859/1\rNTE|1||Zyxwvutski é\r".encode("latin-1")
+    done, _, _ = redacted(tmp_path, content, lambda text: text.replace(NAME, "a|b^c&d~e\\"))
+    assert done == content.replace(NAME.encode(), rb"a\F\b\S\c\T\d\R\e\E" + b"\\")
+    assert redacted(tmp_path, content, lambda text: "Ł")[0] == b""
+    assert redacted(tmp_path, content, str, encoding="latin-1")[0] == content
+
+
+def test_batches_and_profiles(tmp_path):
+    content = f"FHS|^~\\&|X\rBHS|^~\\&|X\r{MESSAGE}BTS|1\rFTS|1\r"
+    done, problems, cells = redacted(tmp_path, content, hide, {"OBX-5": ["ST"], "PID-5": []})
+    assert (done, problems) == (content.encode(), [])
+    assert [cell.text for cell in cells] == ["Doe^Ann", "positive"]
+
+
+def test_patients_and_text_before_the_first_message(tmp_path):
+    two = MESSAGE + MESSAGE[MESSAGE.index("PID") :].replace("77^^^H", "78")
+    _, _, cells = redacted(tmp_path, two, str)
+    assert [cell.patient_id for cell in cells] == ["77^^^H"] * 3 + ["78"] * 3
+    done, problems, _ = redacted(tmp_path, f"NTE|1||{NAME}\r" + MESSAGE, str)
+    assert done == MESSAGE.encode() and len(problems) == 1
