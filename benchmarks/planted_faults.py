@@ -344,7 +344,7 @@ def scene_of(notes: int, epochs: int, seed: int) -> Scene:
     """What the faults are planted into."""
     train, released = notes_of(notes, seed)
     representer = PrivateRepresenter(**options_of(epochs)).fit(*train)
-    ensemble = DSSGDEnsemble(DeidTagger(hidden_size=8), n_workers=3, n_epochs=2, keep_exchange=True)
+    ensemble = DSSGDEnsemble(DeidTagger(hidden_size=8), n_workers=3, strategy="dssgd", n_epochs=2, keep_exchange=True)
     ensemble.fit(released.X, released.y, groups=released.groups)
     bare = PrivateRepresenter(**options_of(epochs), casing=False).fit(*train)
     return Scene(representer, released.X, released.y, released.groups, ensemble, bare)

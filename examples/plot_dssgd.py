@@ -27,6 +27,7 @@ tell about notes, and what can be done about it, is in ``docs/federated.md``.
 import matplotlib.pyplot as plt
 
 from sklearn_deid import DeidTagger, DSSGDEnsemble, make_clinical_notes
+from sklearn_deid.federated import FederatedAveraging
 from sklearn_deid.plotting import TradeOffDisplay
 
 
@@ -50,7 +51,7 @@ arms = {
     "all notes in one place": {"strategy": "centralized"},
     "round robin": {"strategy": "round_robin"},
     "DSSGD": {"strategy": "dssgd", "upload_fraction": 0.5, "download_fraction": 0.1},
-    "federated averaging": {"strategy": "fedavg"},
+    "federated averaging": {"strategy": FederatedAveraging(rounds_per_epoch=1)},
     "everybody alone": {"strategy": "local", "predict_with": "vote"},
 }
 ensembles = {

@@ -12,7 +12,7 @@ from ..exceptions import DeidError
 from .failures import DONE
 from .federate_simulation import add_simulation
 from .federate_state import add_state_steps
-from .options import ANNOTATED, LABEL_SCHEMES, add_encoding, count, seed, share
+from .options import ANNOTATED, LABEL_SCHEMES, add_encoding, count, fraction, not_negative, positive, seed, share
 from .options import add_command as add
 
 if TYPE_CHECKING:
@@ -38,11 +38,14 @@ _SHARING = (
     "threads",
 )
 
+_EPOCHS, _WORDS_OF_A_NOTE = 50, 300
+
 _DESCRIPTION = """\
 Prepare a training across sites: one tagger, and no note is moved.
 
-Sites train on their own notes and exchange a chosen part of clipped updates with a server (distributed
-selective SGD), over NVIDIA FLARE with certificates on both sides. Sites open no port; the server opens one.
+Sites train on their own notes and send their updates to a server, which adds a mean of them (federated
+averaging), over NVIDIA FLARE with certificates on both sides. Sites open no port; the server opens one. Sites
+that send less choose distributed selective SGD with --upload-fraction and --download-fraction.
 Updates can still reveal notes: see docs/federated.md."""
 
 _EPILOG = """\
@@ -255,29 +258,23 @@ def _add_agreement(parser: argparse.ArgumentParser) -> None:
         default="auto",
         help="public word vectors: random n-grams (auto), GloVe, or characters only (default: auto)",
     )
-    parser.add_argument("--hidden-size", type=count, metavar="N", help="units of the network (default: 128)")
-    parser.add_argument("--lr", type=_positive, metavar="RATE", help="learning rate (default: 0.003)")
-    parser.add_argument("--batch-size", type=count, metavar="N", help="words of a batch (default: 900)")
+    _add_training(parser)
     parser.add_argument(
-        "--set",
-        type=_parameter,
-        action="append",
-        default=[],
-        metavar="NAME=VALUE",
-        help="another parameter of the tagger, such as characters=bilstm or head=softmax; may be repeated",
+        "--max-norm", type=positive, metavar="X", help="largest norm of an update (default: that of the first weights)"
     )
-    parser.add_argument("--epochs", type=count, default=25, metavar="N", help="local epochs of a site (default: 25)")
-    parser.add_argument("--seed", type=seed, default=0, metavar="N", help="seed of the first weights (default: 0)")
     parser.add_argument(
-        "--max-norm", type=_positive, metavar="X", help="largest norm of an update (default: that of the first weights)"
+        "--max-ratio",
+        type=positive,
+        metavar="X",
+        help="largest norm of an update as a multiple of the other sites' norms (default: 5)",
     )
-    parser.add_argument("--max-abs", type=_positive, metavar="X", help="largest value of an update (default: 10)")
+    parser.add_argument("--max-abs", type=positive, metavar="X", help="largest value of an update (default: 10)")
     parser.add_argument(
         "--step",
-        type=_positive,
-        default=1.0,
+        type=positive,
         metavar="X",
-        help="factor of updates at the server (default: 1; 1 / number of sites adds their mean)",
+        help="factor of updates at the server; 1 / number of sites adds their mean (default: 1 / square root of the "
+        "number of sites)",
     )
     parser.add_argument(
         "--download-selection",
@@ -287,29 +284,74 @@ def _add_agreement(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def _add_training(parser: argparse.ArgumentParser) -> None:
+    """Add options for the network and the length of its training."""
+    parser.add_argument("--hidden-size", type=count, metavar="N", help="units of the network (default: 128)")
+    parser.add_argument("--lr", type=positive, metavar="RATE", help="learning rate (default: 0.003)")
+    parser.add_argument(
+        "--batch-size", type=count, metavar="N", help="words of a batch at a site (default: 900 / number of sites)"
+    )
+    parser.add_argument(
+        "--set",
+        type=_parameter,
+        action="append",
+        default=[],
+        metavar="NAME=VALUE",
+        help="another parameter of the tagger, such as characters=bilstm or head=softmax; may be repeated",
+    )
+    parser.add_argument(
+        "--notes",
+        type=count,
+        metavar="N",
+        help="notes of all sites together, with about 300 words each: decides on --epochs and --parts, so that sites "
+        "exchange updates after about 20 batches",
+    )
+    parser.add_argument("--epochs", type=count, metavar="N", help="local epochs of a site (default: 50)")
+    parser.add_argument(
+        "--parts",
+        type=count,
+        metavar="N",
+        help="divide the notes of each site into N parts; a local epoch is one part (default: 1)",
+    )
+    parser.add_argument("--seed", type=seed, default=0, metavar="N", help="seed of the first weights (default: 0)")
+
+
 def _agreement_of(arguments: argparse.Namespace) -> FederationConfig:
     """Create the configuration of the federation from the options."""
+    from ..federated.derived_settings import averaging_step, divided_batch_size, rounds_per_epoch, shared_epochs
     from ..federated.sites import FederationConfig
+    from ..tagging import DeidTagger
     from ..text import get_label_scheme
 
     named = arguments.labels in LABEL_SCHEMES
     labels = sorted(get_label_scheme(arguments.labels).labels) if named else arguments.labels.split(",")
     tagger: dict[str, Any] = {"embeddings": None if arguments.embeddings == "none" else arguments.embeddings}
     # Options without a value stay out of the agreement, so that the defaults of `DeidTagger` apply.
-    for name in ("hidden_size", "lr", "batch_size"):
+    for name in ("hidden_size", "lr"):
         if getattr(arguments, name) is not None:
             tagger[name] = getattr(arguments, name)
+    n_sites = len(arguments.site)
+    whole = DeidTagger().batch_size
+    tagger["batch_size"] = arguments.batch_size or divided_batch_size(whole, n_sites)
+    n_epochs, n_parts = _EPOCHS, 1
+    if arguments.notes is not None:
+        size = arguments.notes * _WORDS_OF_A_NOTE, whole
+        n_parts = rounds_per_epoch(*size)
+        n_epochs = shared_epochs(*size) * n_parts
     tagger.update(arguments.set)
     agreement = FederationConfig(
         project=arguments.project,
         sites=arguments.site,
         labels=labels,
         tagger=tagger,
-        n_epochs=arguments.epochs,
+        n_epochs=arguments.epochs or n_epochs,
+        n_parts=arguments.parts or n_parts,
         seed=arguments.seed,
         max_abs=arguments.max_abs,
         max_norm=arguments.max_norm,
-        step=arguments.step,
+        max_ratio=arguments.max_ratio,
+        # The server adds each update on arrival: a part of the mean, times the step of averaging.
+        step=arguments.step or averaging_step(n_sites) / n_sites,
         download_selection=arguments.download_selection,
     )
     agreement.tagger_to_train()  # refuses what no tagger takes, before anybody has asked for a certificate
@@ -327,7 +369,7 @@ def _add_rules(parser: argparse.ArgumentParser) -> None:
         ("longest", 86400.0, "longest duration of a session in seconds"),
     ):
         rules.add_argument(
-            f"--{name}", type=_positive, default=default, metavar="S", help=f"{text} (default: {default:g})"
+            f"--{name}", type=positive, default=default, metavar="S", help=f"{text} (default: {default:g})"
         )
 
 
@@ -345,25 +387,25 @@ def _add_sharing(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("what this site shares")
     group.add_argument(
         "--upload-fraction",
-        type=_fraction,
-        default=0.5,
+        type=fraction,
+        default=1.0,
         metavar="X",
-        help="largest proportion of values sent (default: 0.5)",
+        help="largest proportion of values sent (default: 1)",
     )
     group.add_argument(
         "--download-fraction",
-        type=_fraction,
-        default=0.1,
+        type=fraction,
+        default=1.0,
         metavar="X",
-        help="proportion of values fetched (default: 0.1)",
+        help="proportion of values fetched (default: 1)",
     )
-    group.add_argument("--clip", type=_positive, default=10.0, metavar="X", help="largest value sent (default: 10)")
+    group.add_argument("--clip", type=positive, default=10.0, metavar="X", help="largest value sent (default: 10)")
     group.add_argument(
         "--threshold",
-        type=_not_negative,
-        default=1e-4,
+        type=not_negative,
+        default=0.0,
         metavar="X",
-        help="smaller values are not sent (default: 1e-4)",
+        help="smaller values are not sent (default: 0)",
     )
     group.add_argument(
         "--selection", choices=("random", "largest"), default="random", help="which values are sent (default: random)"
@@ -371,19 +413,19 @@ def _add_sharing(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--upload-dtype",
         choices=("float32", "float16"),
-        default="float32",
-        help="type of the sent values; float16 takes half the bytes (default: float32)",
+        default="float16",
+        help="type of the sent and fetched values; float16 takes half the bytes (default: float16)",
     )
     group.add_argument(
         "--error-feedback", action="store_true", help="add values that an epoch did not send to the next update"
     )
     group.add_argument(
-        "--epsilon", type=_positive, metavar="X", help="sparse-vector noise: privacy loss of an epoch (default: none)"
+        "--epsilon", type=positive, metavar="X", help="sparse-vector noise: privacy loss of an epoch (default: none)"
     )
     group.add_argument(
-        "--noise-multiplier", type=_positive, metavar="X", help="Gaussian noise, with --norm-bound (default: none)"
+        "--noise-multiplier", type=positive, metavar="X", help="Gaussian noise, with --norm-bound (default: none)"
     )
-    group.add_argument("--norm-bound", type=_positive, metavar="X", help="longest update before Gaussian noise")
+    group.add_argument("--norm-bound", type=positive, metavar="X", help="longest update before Gaussian noise")
     group.add_argument(
         "--validation-fraction", type=share, metavar="X", help="share of patients held out for F1 in the site's own log"
     )
@@ -395,15 +437,15 @@ def _add_sharing(parser: argparse.ArgumentParser) -> None:
 def _add_patient_privacy(group: Any) -> None:
     """Add options for the privacy of each patient."""
     group.add_argument(
-        "--patient-epsilon", type=_positive, metavar="X", help="total epsilon of each patient, by noise on gradients"
+        "--patient-epsilon", type=positive, metavar="X", help="total epsilon of each patient, by noise on gradients"
     )
     group.add_argument("--patient-delta", type=share, default=1e-5, metavar="X", help="total delta (default: 1e-5)")
     group.add_argument(
-        "--patient-clip", type=_positive, default=1.0, metavar="X", help="largest gradient of a patient (default: 1)"
+        "--patient-clip", type=positive, default=1.0, metavar="X", help="largest gradient of a patient (default: 1)"
     )
     group.add_argument(
         "--patient-sampling-rate",
-        type=_fraction,
+        type=fraction,
         default=0.25,
         metavar="X",
         help="probability that a patient takes part in a step (default: 0.25)",
@@ -424,31 +466,3 @@ def _parameter(written: str) -> tuple[str, Any]:
         return name, json.loads(value)
     except ValueError:
         return name, value
-
-
-def _number(written: str) -> float:
-    try:
-        return float(written)
-    except ValueError:
-        return -1.0
-
-
-def _positive(written: str) -> float:
-    value = _number(written)
-    if not 0 < value < float("inf"):
-        raise argparse.ArgumentTypeError(f"must be a positive number, not {written!r}")
-    return value
-
-
-def _not_negative(written: str) -> float:
-    value = _number(written)
-    if not 0 <= value < float("inf"):
-        raise argparse.ArgumentTypeError(f"must be a number of at least 0, not {written!r}")
-    return value
-
-
-def _fraction(written: str) -> float:
-    value = _number(written)
-    if not 0 <= value <= 1:
-        raise argparse.ArgumentTypeError(f"must be a number from 0 to 1, not {written!r}")
-    return value

@@ -13,7 +13,7 @@ from .failures import DONE
 from .options import ANNOTATED, add_machine_options, add_seed, count, set_machine
 from .options import add_command as add
 
-_N_SITES, _N_NOTES, _N_EPOCHS, _HELD_OUT = 3, 20, 25, 0.3
+_N_SITES, _N_NOTES, _HELD_OUT = 3, 20, 0.3
 _DESCRIPTION = """\
 Train sites alone, together by federated averaging, and with all notes in one place, and compare strict F1
 on patients that nobody trained on. Without folders the notes are generated."""
@@ -32,7 +32,9 @@ def add_simulation(steps: Any) -> None:
     parser.add_argument("folders", nargs="*", metavar="FOLDER", help="annotated notes of a site (default: generated)")
     parser.add_argument("--format", choices=ANNOTATED, help="format of the notes in the folders")
     parser.add_argument("--notes", type=count, default=_N_NOTES, metavar="N", help="generated notes of a site")
-    parser.add_argument("--epochs", type=count, default=_N_EPOCHS, metavar="N", help="local epochs (default: 25)")
+    parser.add_argument(
+        "--epochs", type=count, metavar="N", help="local epochs (default: 20 to 100, by the number of words)"
+    )
     parser.add_argument("--hidden-size", type=count, default=64, metavar="N", help="units of the network (default: 64)")
     parser.add_argument("--patient-epsilon", type=float, metavar="X", help="total epsilon of each patient")
     add_seed(parser)
@@ -49,7 +51,7 @@ def simulate(arguments: argparse.Namespace) -> int:
     parts = [(data.X, data.y, data.groups) for data in (corpus.to_sentences() for corpus in sites)]
     tagger, scored = DeidTagger(hidden_size=arguments.hidden_size, device=device), test.to_sentences()
     print(f"{len(sites)} sites with {', '.join(str(len(corpus)) for corpus in sites)} notes; {len(test)} test notes.")
-    options = {"n_epochs": arguments.epochs, "labels": labels, "random_state": arguments.seed}
+    options = {"n_epochs": arguments.epochs or "auto", "labels": labels, "random_state": arguments.seed}
     results = {name: _trained(tagger, name, parts, arguments, options) for name in ("local", "fedavg", "centralized")}
     for number, f1 in enumerate(results["local"].score_workers(scored.X, scored.y), start=1):
         print(f"site {number} alone            strict F1 {f1:.3f}")

@@ -153,3 +153,34 @@ def _encoding(written: str) -> str:
         return written
     except (LookupError, ValueError):
         raise argparse.ArgumentTypeError(f"is not an encoding of Python: {written!r}") from None
+
+
+def _number(written: str) -> float:
+    try:
+        return float(written)
+    except ValueError:
+        return -1.0
+
+
+def positive(written: str) -> float:
+    """Number above 0."""
+    value = _number(written)
+    if not 0 < value < float("inf"):
+        raise argparse.ArgumentTypeError(f"must be a positive number, not {written!r}")
+    return value
+
+
+def not_negative(written: str) -> float:
+    """Number of at least 0."""
+    value = _number(written)
+    if not 0 <= value < float("inf"):
+        raise argparse.ArgumentTypeError(f"must be a number of at least 0, not {written!r}")
+    return value
+
+
+def fraction(written: str) -> float:
+    """Number from 0 to 1."""
+    value = _number(written)
+    if not 0 <= value <= 1:
+        raise argparse.ArgumentTypeError(f"must be a number from 0 to 1, not {written!r}")
+    return value

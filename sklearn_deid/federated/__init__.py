@@ -27,7 +27,8 @@ __all__, __getattr__, __dir__ = lazy_names(
     __name__,
     {
         "delivered": "Delivered",
-        "dssgd_ensemble": "DSSGDEnsemble FederatedAveraging RandomDelay",
+        "dssgd_ensemble": "DSSGDEnsemble",
+        "federated_averaging": "FederatedAveraging",
         "held_out_guard": "HeldOutGuard",
         "history": "EpochRecord History",
         "layout": "ParameterLayout",
@@ -40,6 +41,7 @@ __all__, __getattr__, __dir__ = lazy_names(
         "patient_privacy": "PatientPrivacy",
         "patient_steps": "PatientSteps noisy_mean",
         "privacy_ledger": "PrivacyEvent PrivacyLedger",
+        "random_delay": "RandomDelay",
         "ranking": "kth_largest largest_mask random_subset",
         "record": "ExchangeRecord RecordedMessage",
         "robust": "AGGREGATES aggregate clip_norm coordinate_median trimmed_mean",

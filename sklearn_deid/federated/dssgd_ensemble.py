@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Hashable, Sequence
 from dataclasses import replace
+from inspect import signature
 from numbers import Integral, Real
 from typing import Any
 from warnings import warn
@@ -19,12 +20,13 @@ from ..exceptions import SequenceError
 from ..sequences import object_rows
 from ..tagging.marginals import TokenTagger, majority_tags
 from ..tagging.tagger import DeidTagger
-from .masks import FixedPoint
+from .derived_settings import averaging_step, divided_batch_size, rounds_per_epoch, shared_epochs
+from .federated_averaging import FederatedAveraging
 from .noise import GaussianUpload, SparseVectorUpload
 from .patient_privacy import PatientPrivacy
 from .privacy_ledger import spent_epsilon
+from .random_delay import RandomDelay
 from .record import ExchangeRecord
-from .robust import AGGREGATES
 from .schedules import SCHEDULES
 from .selection import DOWNLOAD_SELECTIONS, SELECTIONS
 from .server import NO_LIMITS
@@ -36,95 +38,24 @@ from .worker_data import (
     WorkerData,
     agreed_labels,
     check_alike,
+    check_public_start,
     checked_part,
     joined,
     public_embeddings,
     split_patients,
 )
 
-
-class FederatedAveraging(BaseEstimator):
-    """Federated averaging, as the ``strategy`` of a `DSSGDEnsemble`.
-
-    In each round every worker starts from the global network, trains for one local epoch and sends its whole update.
-    The server combines the updates and adds the result to the global network.
-
-    Parameters
-    ----------
-    aggregation : {"mean", "median", "trimmed_mean"}, default="mean"
-        How the updates of the workers are combined. The mean weights a worker by its number of sentences. Median and
-        trimmed mean give each worker one vote, and bound the influence of a minority of malicious workers.
-    n_trim : int, default=1
-        Number of smallest and of largest values that ``"trimmed_mean"`` leaves out of each coordinate. The trimmed mean
-        tolerates up to ``n_trim`` malicious workers.
-    max_norm : float or None, default=None
-        Largest Euclidean norm of an update. Longer updates are shrunk to this norm.
-    masks : FixedPoint or None, default=None
-        Pairwise masks: the server learns the sum of the updates and no single update. Masks need three workers and the
-        mean, and give every worker the same weight. ``history_`` counts the values beyond the bound of the masks as
-        ``n_clipped``.
-
-    References
-    ----------
-    McMahan et al. (2017), Communication-efficient learning of deep networks from decentralized data, AISTATS.
-    Yin et al. (2018), Byzantine-robust distributed learning, ICML, for the median and the trimmed mean.
-
-    Examples
-    --------
-    >>> from sklearn_deid import DSSGDEnsemble
-    >>> from sklearn_deid.federated import FederatedAveraging
-    >>> DSSGDEnsemble(strategy=FederatedAveraging(aggregation="median"))
-    DSSGDEnsemble(strategy=FederatedAveraging(aggregation='median'))
-    >>> DSSGDEnsemble(strategy="fedavg").set_params(strategy__max_norm=0.5)
-    DSSGDEnsemble(strategy=FederatedAveraging(max_norm=0.5))
-    """
-
-    _parameter_constraints: dict[str, list] = {
-        "aggregation": [StrOptions(set(AGGREGATES))],
-        "n_trim": [Interval(Integral, 0, None, closed="left")],
-        "max_norm": [Interval(Real, 0, None, closed="neither"), None],
-        "masks": [FixedPoint, None],
-    }
-
-    def __init__(
-        self,
-        aggregation: str = "mean",
-        n_trim: int = 1,
-        max_norm: float | None = None,
-        masks: FixedPoint | None = None,
-    ) -> None:
-        self.aggregation, self.n_trim, self.max_norm, self.masks = aggregation, n_trim, max_norm, masks
-
-
-class RandomDelay(BaseEstimator):
-    """Workers that do not wait for each other, as the ``schedule`` of a `DSSGDEnsemble`.
-
-    Workers differ in speed by up to a factor of three. Each upload arrives after a random delay, possibly after the
-    next download of the same worker.
-
-    Parameters
-    ----------
-    mean_delay : float, default=1.0
-        Mean of the exponentially distributed delays, in epochs of a worker of average speed.
-
-    Examples
-    --------
-    >>> from sklearn_deid import DSSGDEnsemble
-    >>> from sklearn_deid.federated import RandomDelay
-    >>> DSSGDEnsemble(schedule=RandomDelay(mean_delay=0.5))
-    DSSGDEnsemble(schedule=RandomDelay(mean_delay=0.5))
-    """
-
-    _parameter_constraints: dict[str, list] = {"mean_delay": [Interval(Real, 0, None, closed="left")]}
-
-    def __init__(self, mean_delay: float = 1.0) -> None:
-        self.mean_delay = mean_delay
-
-
+# Parameters of selective SGD. Any of them chooses it under strategy="auto": averaging would send what they hold back.
+_ONLY_DSSGD = (
+    "upload_fraction download_fraction clip threshold selection upload_dtype error_feedback schedule "
+    "download_selection max_norm"
+).split()
+# Epochs of noisy trainings: a number that depends on the notes would reveal their amount.
+_NOISY_EPOCHS = 25
 _NO_GLOBAL = "strategy='local' has no global network: set predict_with='vote' or the index of a worker."
 # What the short forms mean, so that their parameters can be set by name.
 _LONG_FORMS = {
-    "strategy": lambda value: FederatedAveraging() if value == "fedavg" else value,
+    "strategy": lambda value: FederatedAveraging() if value in ("auto", "fedavg") else value,
     "schedule": lambda value: RandomDelay() if value == "random-delay" else value,
 }
 
@@ -144,12 +75,15 @@ class DSSGDEnsemble(TokenTagger, BaseEstimator):
         public. Here "auto" is a table of random vectors of hashed character n-grams, the same for all workers.
         ``n_epochs`` of the ensemble replaces ``max_epochs`` of the tagger. Seeds drawn from the ``random_state`` of the
         ensemble replace the ``random_state`` of the tagger. ``validation_fraction``, ``patience`` and ``augmenter`` of
-        the tagger must be None.
+        the tagger must be None. ``warm_start_from`` may be a model of the package, which was trained on generated
+        notes: labels then start from labels of the same name.
     n_workers : int, default=5
         Number of workers among which `fit` splits the patients. `fit_workers` has one worker for each part instead.
-    strategy : {"centralized", "round_robin", "dssgd", "local", "fedavg"} or FederatedAveraging, default="dssgd"
+    strategy : {"auto", "centralized", "round_robin", "dssgd", "local", "fedavg"} or FederatedAveraging, default="auto"
         How the workers train.
 
+        - ``"auto"``: distributed selective SGD if ``privacy`` adds noise to uploads, or if a parameter marked with
+          "dssgd" differs from its default. Otherwise federated averaging, which was better (``docs/federated.md``).
         - ``"centralized"``: one tagger on all data. This is the upper bound.
         - ``"round_robin"``: each worker passes the whole model to the next worker.
         - ``"dssgd"``: distributed selective SGD.
@@ -176,8 +110,9 @@ class DSSGDEnsemble(TokenTagger, BaseEstimator):
     schedule : {"sequential", "concurrent", "random-delay"} or RandomDelay, default="concurrent"
         Order of downloads, epochs and uploads ("dssgd" only), see `federated.plan_steps`. "random-delay" is short for
         `RandomDelay` with its defaults.
-    server_step : float, default=1.0
-        Factor by which the server multiplies updates ("dssgd" and "fedavg").
+    server_step : float or "auto", default="auto"
+        Factor by which the server multiplies updates ("dssgd") or the mean of the updates ("fedavg"). "auto" is the
+        square root of the number of workers for federated averaging without ``privacy``, else 1.
     download_selection : {"most-updated", "random", "most-changed"}, default="most-updated"
         Selection of the parameters that a worker fetches ("dssgd" only).
 
@@ -188,8 +123,10 @@ class DSSGDEnsemble(TokenTagger, BaseEstimator):
     max_norm : float or None, default=None
         Largest Euclidean norm of an update that the server accepts. The server refuses longer updates ("dssgd" only).
         `FederatedAveraging` has its own ``max_norm`` and shrinks longer updates to this norm.
-    n_epochs : int, default=25
-        Number of local epochs of each worker.
+    n_epochs : int or "auto", default="auto"
+        Number of passes of each worker over its notes. Federated averaging may divide a pass into several rounds.
+        "auto" is 20 passes, and up to 100 passes if 20 passes over the notes of all workers have fewer than 2,000
+        batches. With ``privacy``, "auto" is 25.
     predict_with : {"global", "vote"} or int, default="global"
         Tagger that predicts: the global network, the majority of the workers' taggers, or the tagger of the worker with
         this index. The strategy "local" has no global network.
@@ -265,7 +202,7 @@ class DSSGDEnsemble(TokenTagger, BaseEstimator):
     _parameter_constraints: dict[str, list] = {
         "estimator": [DeidTagger, None],
         "n_workers": [Interval(Integral, 1, None, closed="left")],
-        "strategy": [StrOptions(set(STRATEGIES)), FederatedAveraging],
+        "strategy": [StrOptions({"auto", *STRATEGIES}), FederatedAveraging],
         "upload_fraction": [Interval(Real, 0, 1, closed="both")],
         "download_fraction": [Interval(Real, 0, 1, closed="both")],
         "clip": [Interval(Real, 0, math.inf, closed="right")],
@@ -274,10 +211,10 @@ class DSSGDEnsemble(TokenTagger, BaseEstimator):
         "upload_dtype": [StrOptions(set(DTYPES))],
         "error_feedback": ["boolean"],
         "schedule": [StrOptions(set(SCHEDULES)), RandomDelay],
-        "server_step": [Interval(Real, 0, None, closed="neither")],
+        "server_step": [Interval(Real, 0, None, closed="neither"), StrOptions({"auto"})],
         "download_selection": [StrOptions(set(DOWNLOAD_SELECTIONS))],
         "max_norm": [Interval(Real, 0, None, closed="neither"), None],
-        "n_epochs": [Interval(Integral, 1, None, closed="left")],
+        "n_epochs": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],
         "predict_with": [StrOptions({"global", "vote"}), Interval(Integral, 0, None, closed="left")],
         "privacy": [PatientPrivacy, GaussianUpload, SparseVectorUpload, None],
         "delta": [Interval(Real, 0, 1, closed="neither")],
@@ -294,7 +231,7 @@ class DSSGDEnsemble(TokenTagger, BaseEstimator):
         estimator: DeidTagger | None = None,
         *,
         n_workers: int = 5,
-        strategy: str | FederatedAveraging = "dssgd",
+        strategy: str | FederatedAveraging = "auto",
         upload_fraction: float = 0.5,
         download_fraction: float = 0.1,
         clip: float = 10.0,
@@ -303,10 +240,10 @@ class DSSGDEnsemble(TokenTagger, BaseEstimator):
         upload_dtype: str = "float32",
         error_feedback: bool = False,
         schedule: str | RandomDelay = "concurrent",
-        server_step: float = 1.0,
+        server_step: float | str = "auto",
         download_selection: str = "most-updated",
         max_norm: float | None = None,
-        n_epochs: int = 25,
+        n_epochs: int | str = "auto",
         predict_with: str | int = "global",
         privacy: PatientPrivacy | GaussianUpload | SparseVectorUpload | None = None,
         delta: float = 1e-5,
@@ -330,7 +267,8 @@ class DSSGDEnsemble(TokenTagger, BaseEstimator):
     def set_params(self, **params: Any) -> DSSGDEnsemble:
         """Set parameters, also those of the tagger and of strategy objects, as in ``strategy__n_trim=2``.
 
-        ``strategy="fedavg"`` and ``schedule="random-delay"`` become objects as soon as one of their parameters is set.
+        The short forms "auto" and "fedavg" of ``strategy`` and "random-delay" of ``schedule`` become objects as soon as
+        one of their parameters is set.
         """
         return super().set_params(**with_objects(self, params, _LONG_FORMS))
 
@@ -453,6 +391,7 @@ class DSSGDEnsemble(TokenTagger, BaseEstimator):
         ):
             if getattr(tagger, name) not in (None, "auto"):
                 raise ValueError(f"The '{name}' parameter of the estimator must be None in a DSSGDEnsemble: {reason}.")
+        check_public_start(tagger.warm_start_from)
         return tagger.set_params(
             embeddings=public_embeddings(tagger.embeddings), max_epochs=self.n_epochs, warm_start=False
         )
@@ -500,14 +439,36 @@ class DSSGDEnsemble(TokenTagger, BaseEstimator):
     @property
     def _strategy(self) -> str:
         """Name of the strategy."""
-        return "fedavg" if isinstance(self.strategy, FederatedAveraging) else self.strategy
+        if isinstance(self.strategy, FederatedAveraging):
+            return "fedavg"
+        if self.strategy != "auto":
+            return self.strategy
+        defaults = signature(type(self)).parameters
+        changed = any(getattr(self, name) != defaults[name].default for name in _ONLY_DSSGD)
+        noisy_uploads = self.privacy is not None and self._patient_privacy is None
+        return "dssgd" if changed or noisy_uploads else "fedavg"
+
+    @property
+    def _averaging(self) -> FederatedAveraging:
+        return self.strategy if isinstance(self.strategy, FederatedAveraging) else FederatedAveraging()
+
+    def _rounds_per_epoch(self, n_tokens: int, batch_size: int) -> int:
+        if self._strategy != "fedavg" or self.privacy is not None:
+            return 1
+        chosen = self._averaging.rounds_per_epoch
+        return rounds_per_epoch(n_tokens, batch_size) if isinstance(chosen, str) else chosen
+
+    def _step(self, n_workers: int) -> float:
+        if not isinstance(self.server_step, str):
+            return self.server_step
+        return averaging_step(n_workers) if self._strategy == "fedavg" and self.privacy is None else 1.0
 
     @property
     def _patient_privacy(self) -> PatientPrivacy | None:
         return self.privacy if isinstance(self.privacy, PatientPrivacy) else None
 
     def _plan(self, parts: Sequence[WorkerData], n_epochs: int) -> StrategyPlan:
-        averaging = self.strategy if isinstance(self.strategy, FederatedAveraging) else FederatedAveraging()
+        averaging = self._averaging
         delay = self.schedule if isinstance(self.schedule, RandomDelay) else RandomDelay()
         # In averaging the bound belongs to the strategy object. Selective SGD has its own parameter.
         max_norm = averaging.max_norm if self._strategy == "fedavg" else self.max_norm
@@ -524,12 +485,13 @@ class DSSGDEnsemble(TokenTagger, BaseEstimator):
             limits=replace(
                 NO_LIMITS,
                 max_norm=math.inf if max_norm is None else max_norm,
-                step=self.server_step,
+                step=self._step(len(parts)),
                 download_selection=self.download_selection,
             ),
             privacy=None if isinstance(self.privacy, PatientPrivacy) else self.privacy,
             aggregation=averaging.aggregation,
             n_trim=averaging.n_trim,
+            max_ratio=averaging.max_ratio,
             masks=averaging.masks,
             guarded=self.validation_fraction is not None,
             keyed=self.random_state is None,
@@ -538,7 +500,7 @@ class DSSGDEnsemble(TokenTagger, BaseEstimator):
 
     # ---- rounds
 
-    def _start(self, everything: WorkerData | None, parts: list[WorkerData] | None, n_epochs: int | None) -> Any:
+    def _start(self, everything: WorkerData | None, parts: list[WorkerData] | None, n_epochs: int | str | None) -> Any:
         """Split the data if they are in one piece, and train from new weights; one round if ``n_epochs`` is None."""
         known: dict[Hashable, int] | None = None if everything is None else {}
         rng = own_generator(self.random_state)
@@ -550,10 +512,15 @@ class DSSGDEnsemble(TokenTagger, BaseEstimator):
         if self._strategy == "centralized":
             check_alike(parts)
             parts = [joined(parts)]
+        size = sum(len(part.X.data) for part in parts), self._checked_tagger().batch_size
+        if isinstance(n_epochs, str):
+            n_epochs = shared_epochs(*size) if self.privacy is None else _NOISY_EPOCHS
+        n_parts = 1 if n_epochs is None else self._rounds_per_epoch(*size)
+        n_epochs = None if n_epochs is None else n_epochs * n_parts
         plan = self._plan(parts, n_epochs or 1)
         learners = self._learners(parts, rng)
         for learner, part in zip(learners.values(), parts, strict=True):
-            learner.plan(part, n_epochs, None if n_epochs is None else self.validation_fraction)
+            learner.plan(part, n_epochs, None if n_epochs is None else self.validation_fraction, n_parts)
         # A new training begins a new record. `_watching` creates the record if it is asked for.
         self.__dict__.pop("exchange_", None)
         # All workers begin with the weights of the first learner.
@@ -569,6 +536,8 @@ class DSSGDEnsemble(TokenTagger, BaseEstimator):
         check_alike(parts)
         self.labels_ = agreed_labels(parts, self.labels)
         tagger = self._checked_tagger()
+        if self._strategy == "fedavg" and self._averaging.divide_batches:
+            tagger.set_params(batch_size=divided_batch_size(tagger.batch_size, len(parts)))
         # Own seeds: with a common one all workers would drop the same units and swap the same spans.
         seeds = rng.integers(2**31, size=len(parts)).tolist()
         return {

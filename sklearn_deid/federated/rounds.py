@@ -160,7 +160,7 @@ class _Exchange:
     def download(self, place: int, epoch: int) -> None:
         self._train_if_waiting(place)
         worker = self.workers[place]
-        # In this simulation downloads have the type of the uploads; across sites they are always float32.
+        # Downloads have the type of the uploads, as across sites.
         n_bytes, n_down = self._download(worker, worker.settings.download_fraction, worker.settings.upload_dtype)
         self.lines[place] = EpochRecord(worker.name, worker.n_epochs + 1, bytes_down=n_bytes, n_down=n_down)
 

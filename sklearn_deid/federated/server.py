@@ -8,6 +8,7 @@ from bisect import bisect_right
 from collections import deque
 from dataclasses import asdict, dataclass, replace
 from hashlib import blake2b
+from statistics import median
 from threading import RLock
 from typing import Any, NamedTuple
 
@@ -23,6 +24,8 @@ _KIND = "parameter server"
 _LONGEST_LOG = 1000
 # Applied updates whose contents are remembered: 8 kB of a checkpoint.
 _N_DIGESTS = 256
+# Norms of a worker's updates that are remembered: more than the epochs of a usual training.
+_N_NORMS = 500
 _WAY_OUT = "Lower the learning rate or the noise, or agree on a larger"
 
 
@@ -40,6 +43,11 @@ class ServerLimits:
     max_norm : float or None, default=None
         Largest Euclidean norm of an update. None means the norm of the first parameters of the server, or 1 if that
         norm is smaller; ``math.inf`` means no limit. The same taggers have updates of at most a fifth of that norm.
+    max_ratio : float, default=5.0
+        Largest norm of an update, as a multiple of the median norm of the other workers' updates with the same
+        sequence number, or their last ones before. The limit follows the updates, which become shorter during a
+        training, and a late worker is compared with the early updates of the others. Applies as soon as two other
+        workers have sent an update; ``math.inf`` means no limit.
     max_staleness : int, default=None
         Largest staleness of an update: the number of updates of other workers that were applied since the worker's
         download, without those of the busiest other worker. A single worker can therefore make no other worker stale,
@@ -61,6 +69,7 @@ class ServerLimits:
 
     max_abs: float = 10.0
     max_norm: float | None = None
+    max_ratio: float = 5.0
     max_staleness: int | None = None
     refuse_replays: bool = True
     max_gaps: int = 1000
@@ -68,7 +77,7 @@ class ServerLimits:
     download_selection: str = "most-updated"
 
     def __post_init__(self) -> None:
-        for name in ("max_abs", "max_norm"):
+        for name in ("max_abs", "max_norm", "max_ratio"):
             if getattr(self, name) is not None and not getattr(self, name) > 0:
                 raise ValueError(
                     f"The '{name}' parameter of ServerLimits must be a positive number. "
@@ -96,7 +105,7 @@ class ServerLimits:
 
 
 # For workers in one process, of which none is hostile.
-NO_LIMITS = ServerLimits(max_abs=math.inf, max_norm=math.inf, refuse_replays=False)
+NO_LIMITS = ServerLimits(max_abs=math.inf, max_norm=math.inf, max_ratio=math.inf, refuse_replays=False)
 
 
 class Refusal(NamedTuple):
@@ -186,6 +195,8 @@ class ParameterServer:
         # Versions that the last updates of each worker made, as many as the bound on the staleness can tell apart.
         self._versions: dict[str, list[int]] = {}
         self._digests: list[str] = []
+        # Pairs (sequence, norm) of the applied updates of each worker, sorted.
+        self._norms: dict[str, list[tuple[int, float]]] = {}
         # For "most-changed": the value of each parameter that a worker fetched last. Shape of each array: (n,)
         self._handed_out: dict[str, np.ndarray] = {}
         self._rng = np.random.default_rng(random_state)
@@ -307,7 +318,7 @@ class ParameterServer:
         indices, seen = update.indices, self._delivered.setdefault(worker, Delivered())
         # A copy of the touched entries suffices to go back; a copy of the whole vector would cost more than the update.
         before = self._parameters[indices], self._counts[indices], self.version
-        remembered = self._digests, self._versions
+        remembered = self._digests, self._versions, self._norms
         try:
             self._parameters[indices] = values
             self._counts[indices] = before[1] + 1
@@ -315,6 +326,8 @@ class ParameterServer:
             self.version += 1
             if update.largest():
                 self._digests = [*self._digests, _digest(update)][-_N_DIGESTS:]
+                norms = sorted([*self._norms.get(worker, []), (sequence, update.norm())])
+                self._norms = {**self._norms, worker: norms[-_N_NORMS:]}
             if self.limits.max_staleness is not None:
                 own = [*self._versions.get(worker, []), self.version][-self.limits.max_staleness - 1 :]
                 self._versions = {**self._versions, worker: own}
@@ -322,7 +335,7 @@ class ParameterServer:
                 self.save(self.checkpoint)
         except BaseException:
             self._parameters[indices], self._counts[indices], self.version = before
-            self._digests, self._versions = remembered
+            self._digests, self._versions, self._norms = remembered
             seen.discard(sequence)
             raise
 
@@ -346,6 +359,7 @@ class ParameterServer:
                 "allowed. Download the parameters and train again."
             )
         self._check_values(update)
+        self._check_ratio(update, worker, sequence)
         seen = self._delivered.get(worker, Delivered())
         if seen.n_ranges() >= self.limits.max_gaps and seen.opens_range(sequence):
             raise ExchangeError(
@@ -364,6 +378,19 @@ class ParameterServer:
         # The norm is computed only if a bound exists, because it reads all values.
         if self.limits.max_norm < math.inf and update.norm() > self.limits.max_norm:
             raise ExchangeError(f"The norm of the update is above {self.limits.max_norm:g}. {_WAY_OUT} 'max_norm'.")
+
+    def _check_ratio(self, update: SparseUpdate, worker: str, sequence: int) -> None:
+        limit = self.limits.max_ratio
+        others = [norms for name, norms in self._norms.items() if name != worker]
+        # One of two workers cannot be told from the other, and could lower the limit of the other.
+        if limit == math.inf or len(others) < 2:
+            return
+        usual = median(norms[max(bisect_right(norms, (sequence, math.inf)) - 1, 0)][1] for norms in others)
+        if update.norm() > limit * usual:
+            raise ExchangeError(
+                f"The norm of the update is more than {limit:g} times the median norm of the other workers' updates. "
+                f"{_WAY_OUT} 'max_ratio'."
+            )
 
     def _staleness(self, update: SparseUpdate, worker: str) -> int:
         """Updates of other workers since the download, without those of the busiest one.
@@ -403,6 +430,7 @@ class ParameterServer:
                 "delivered": {worker: seen.ranges() for worker, seen in self._delivered.items()},
                 "versions": self._versions,
                 "digests": self._digests,
+                "norms": self._norms,
                 "n_refused": self.n_refused,
                 "generator": generator_state(self._rng),
             }
@@ -429,6 +457,8 @@ class ParameterServer:
         if "versions" not in state:
             # Earlier versions wrote None for no limit. A federation that goes on keeps its rules.
             given |= {name: "inf" for name in ("max_abs", "max_norm") if given[name] is None}
+        # A federation of an earlier version goes on without the limit that it did not agree on.
+        given.setdefault("max_ratio", "inf")
         given = {name: value for name, value in given.items() if value is not None}
         named: dict[str, Any] = {name: math.inf if value == "inf" else value for name, value in given.items()}
         limits = ServerLimits(**named)
@@ -438,6 +468,8 @@ class ParameterServer:
         server._delivered = {worker: Delivered(map(tuple, seen)) for worker, seen in state["delivered"].items()}
         # Servers saved by earlier versions have neither list.
         server._versions, server._digests = state.get("versions", {}), state.get("digests", [])
+        norms = state.get("norms", {})
+        server._norms = {worker: [(number, norm) for number, norm in pairs] for worker, pairs in norms.items()}
         server._rng = generator_from(state["generator"])
         return server
 

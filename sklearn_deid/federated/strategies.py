@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
+from statistics import median
 from typing import Any
 
 import numpy as np
@@ -58,6 +59,9 @@ class StrategyPlan:
         Combination of the updates ("fedavg" only).
     n_trim : int, default=1
         Number of values that "trimmed_mean" leaves out at each end.
+    max_ratio : float, default=inf
+        Largest norm of an update as a multiple of the median norm of the round ("fedavg" without masks, from three
+        workers on). Longer updates are left out.
     masks : FixedPoint, default=None
         Pairwise masks of the updates ("fedavg" with the mean and equal weights only). None sends the updates as they
         are.
@@ -79,6 +83,7 @@ class StrategyPlan:
     privacy: GaussianUpload | SparseVectorUpload | None = None
     aggregation: str = "mean"
     n_trim: int = 1
+    max_ratio: float = math.inf
     weights: Mapping[str, float] | None = None
     keyed: bool = False
     masks: FixedPoint | None = None
@@ -266,11 +271,12 @@ class _Run:
         if plan.masks is not None and len(workers) < FEWEST_SITES:
             raise ValueError(f"Masks need at least {FEWEST_SITES} sites. Got {len(workers)} instead.")
         self.masking = {} if plan.masks is None else {worker.name: MaskingSite(worker.name) for worker in workers}
-        self.n_rounds = 0
+        self.n_rounds, self.is_last = 0, False
 
     def repeat(self, one_round: Callable[[], None]) -> None:
         try:
-            for _ in range(self.plan.n_epochs):
+            for number in range(1, self.plan.n_epochs + 1):
+                self.is_last = number == self.plan.n_epochs
                 one_round()
         except KeyboardInterrupt:
             self.history.interrupted = True
@@ -303,18 +309,29 @@ class _Run:
         for line in lines:
             line.sent_norm, line.staleness = line.update_norm, 0
         combined = self._combined if self.plan.masks is None else self._masked
-        # shape: (n,)
-        self.parameters = self.parameters + combined(updates, lines) * np.float32(self.plan.limits.step)
+        # The last update leads back to the moving average of the weights: a longer step would go back too far.
+        step = min(self.plan.limits.step, 1.0) if self.is_last else self.plan.limits.step
+        self.parameters = self.parameters + combined(updates, lines) * np.float32(step)  # shape: (n,)
 
     def _combined(self, updates: list[np.ndarray], lines: list[EpochRecord]) -> np.ndarray:
         """Send the updates as they are, and combine them; shape (n,)."""
         for worker, update, line in zip(self.workers, updates, lines, strict=True):
             sent = self._message_fields(worker, update, "update", "up")
             line.bytes_up, line.n_up = sent["bytes_up"], sent["n_up"]
-        weights = None if self.plan.weights is None else [self.plan.weights[worker.name] for worker in self.workers]
-        # Shrinking keeps every worker in the mean; refusing, as selective SGD does, would change the weights.
-        bounded = [clip_norm(update, self._bound) for update in updates]  # shape: n_workers x (n,)
+        kept = [i for i, norm in enumerate(line.update_norm for line in lines) if norm <= self._longest(lines)]
+        for i in set(range(len(lines))) - set(kept):
+            lines[i].refused = f"The norm of the update is more than {self.plan.max_ratio:g} times the median norm."
+        weights = None if self.plan.weights is None else [self.plan.weights[self.workers[i].name] for i in kept]
+        # Below the ratio, shrinking keeps every worker in the mean.
+        bounded = [clip_norm(updates[i], self._bound) for i in kept]  # shape: n_kept x (n,)
         return aggregate(bounded, self.plan.aggregation, self.plan.n_trim, weights)
+
+    def _longest(self, lines: list[EpochRecord]) -> float:
+        """Norm above which an update is left out. One of two workers cannot be told from the other."""
+        if len(lines) < 3 or self.plan.max_ratio == math.inf:
+            return math.inf
+        # Workers that learned nothing set no limit.
+        return self.plan.max_ratio * median(line.update_norm for line in lines) or math.inf
 
     @property
     def _bound(self) -> float:

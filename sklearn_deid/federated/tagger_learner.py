@@ -21,6 +21,8 @@ from ..exceptions import ExchangeError
 from ..tagging.splits import hold_out_patients
 from ..tagging.strategies import plain_parameters
 from ..tagging.tagger import DeidTagger
+from ..tagging.training_loop import RATE_FROM_TAGGER
+from ..tagging.warm_start import start_tagger, start_weights
 from .layout import ParameterLayout
 from .patient_ledger import PatientLedger
 from .patient_privacy import PatientPrivacy
@@ -138,15 +140,21 @@ class TaggerLearner:
         tagger.augmenter_ = None
         with tagger._own_random_stream():
             # Every worker learns the same classes from the agreed labels, whatever labels its own notes hold.
-            tagger._learn_inputs(part.X, part.tags, [f"B-{label}" for label in labels])
+            start = None if tagger.warm_start_from is None else start_tagger(tagger.warm_start_from)
+            tagger._learn_inputs(part.X, part.tags, [f"B-{label}" for label in labels], start)
             tagger.initialize()
+            if start is not None:
+                # Without rows, labels are matched by name only: the first weights depend on no note.
+                start_weights(tagger, start, part.X[:0], part.tags[:0])
+                tagger.starts_from_tagger_ = True
             self._stream = _stream_state(self._device)
         self.layout = tagger_layout(tagger)
         self.n_epochs = 0
         self.metrics: dict[str, float] = {}
         # None means a single round: the learner does not know how many epochs will follow.
         self._planned: int | None = None
-        self._data: tuple[Any, Any] | None = None
+        # Training data of each part, and held-out data.
+        self._data: tuple[list[Any], Any] | None = None
         self._begun = False
         self._vectors: tuple[Any, Any] | None = None
 
@@ -161,11 +169,11 @@ class TaggerLearner:
         _load(self.tagger, self.layout, vector)
 
     def train_epoch(self) -> Mapping[str, float]:
-        """Train for one pass over the worker's sentences. Returns `metrics`."""
+        """Train for one pass over the worker's sentences, or over the next part of them. Returns `metrics`."""
         assert self._data is not None, "plan comes first"
         with self._random_stream():
             if not self._begun:
-                self.tagger.notify("on_train_begin", X=self._data[0], y=None)
+                self.tagger.notify("on_train_begin", X=self._data[0][0], y=None)
                 self._begun = True
             metrics = self._private_epoch() if self.privacy is not None else self._plain_epoch()
         self.n_epochs += 1
@@ -176,9 +184,11 @@ class TaggerLearner:
 
     def _plain_epoch(self) -> dict[str, float]:
         assert self._data is not None
+        parts, valid = self._data
+        number = self.n_epochs % len(parts)
         # As in `fit`, the batches of every epoch are made by the lengths before any span is swapped.
-        self._data[0].lengths = self._lengths
-        self.tagger.fit_loop(self._data, epochs=1)
+        parts[number].lengths = self._lengths[number]
+        self.tagger.fit_loop((parts[number], valid), epochs=1)
         # The columns of skorch are renamed to the names of the history.
         row = self.tagger.history[-1]
         names = {"train_loss": "train_loss", "valid_loss": "valid_loss", "valid_f1": "f1"}
@@ -187,7 +197,7 @@ class TaggerLearner:
     def _private_epoch(self) -> dict[str, float]:
         assert self._data is not None and self.ledger is not None
         callbacks = _resumable(self.tagger).values()
-        metrics = {"train_loss": self._data[0].epoch(self.tagger, self.ledger, callbacks)}
+        metrics = {"train_loss": self._data[0][0].epoch(self.tagger, self.ledger, callbacks)}
         with self.tagger.averaged_weights():
             measured = self.held_out()
         return metrics if measured is None else {**metrics, "valid_loss": measured[0], "f1": measured[1]}
@@ -218,7 +228,9 @@ class TaggerLearner:
 
     # ---- before and after
 
-    def plan(self, part: WorkerData, n_epochs: int | None, validation_fraction: float | None = None) -> None:
+    def plan(
+        self, part: WorkerData, n_epochs: int | None, validation_fraction: float | None = None, n_parts: int = 1
+    ) -> None:
         """Prepare the training on the given sentences.
 
         Parameters
@@ -229,6 +241,9 @@ class TaggerLearner:
             Number of local epochs of a whole training. None means epochs with a constant learning rate.
         validation_fraction : float in (0, 1), optional
             Fraction of the patients that is held out to measure F1 after each epoch.
+        n_parts : int, default=1
+            Number of parts into which the sentences are divided. Each epoch trains on the next part, so that workers
+            exchange updates several times in a pass. Without effect with ``privacy``, which draws patients.
         """
         tagger = self.tagger
         seed = 0
@@ -242,9 +257,12 @@ class TaggerLearner:
         valid = None
         if held_out is not None:
             valid = tagger._training_data(part.X, part.tags, None, held_out, held_out=True)
-        train: Any = self._patients(part, rows, n_epochs)
-        if train is None:
-            train = tagger._training_data(part.X, part.tags, None, rows)
+        patients = self._patients(part, rows, n_epochs)
+        train: list[Any] = [patients]
+        if patients is None:
+            order = np.random.default_rng(seed).permutation(rows) if n_parts > 1 else rows
+            own = [np.sort(own) for own in np.array_split(order, min(n_parts, len(rows)))]
+            train = [tagger._training_data(part.X, part.tags, None, rows) for rows in own]
         # The features already contain the word vectors. Without the table, less data goes to other processes in each
         # epoch.
         if self._vectors is None:
@@ -252,8 +270,9 @@ class TaggerLearner:
         decay = dict(tagger.callbacks_).get("lr_decay")
         if decay is not None:
             decay.n_epochs = n_epochs
+            decay.share = RATE_FROM_TAGGER if tagger.starts_from_tagger_ else 1.0
         self._data, self._begun = (train, valid), False
-        self._lengths = getattr(train, "lengths", None)
+        self._lengths = [getattr(data, "lengths", None) for data in train]
         self._planned = None if n_epochs is None else self.n_epochs + n_epochs
 
     def _patients(self, part: WorkerData, rows: np.ndarray, n_epochs: int | None) -> PatientSteps | None:
@@ -343,9 +362,8 @@ def make_learner(
     groups: Any,
     labels: Sequence[str],
     *,
-    n_epochs: int,
-    validation_fraction: float | None = None,
     privacy: PatientPrivacy | None = None,
+    **plan: Any,
 ) -> TaggerLearner:
     """Create a learner with a clone of a tagger, ready for the first local epoch on the given sentences.
 
@@ -357,12 +375,10 @@ def make_learner(
         Parameters of `DeidTagger.fit`.
     labels : sequence of str
         Label set that all workers share.
-    n_epochs : int
-        Number of local epochs of the whole training.
-    validation_fraction : float in (0, 1) or None, default=None
-        Fraction of the patients that is held out to measure F1.
     privacy : PatientPrivacy, default=None
         Differential privacy of each patient; see `TaggerLearner`.
+    **plan
+        Parameters of `TaggerLearner.plan`: ``n_epochs``, which is needed, ``validation_fraction`` and ``n_parts``.
 
     Raises
     ------
@@ -378,10 +394,10 @@ def make_learner(
     >>> make_learner(tagger, X, y, None, ["DATE", "PATIENT"], n_epochs=2).tagger.classes_.tolist()
     ['O', 'B-DATE', 'B-PATIENT', 'I-DATE', 'I-PATIENT']
     """
-    own = clone(tagger).set_params(embeddings=public_embeddings(tagger.embeddings), max_epochs=n_epochs)
+    own = clone(tagger).set_params(embeddings=public_embeddings(tagger.embeddings), max_epochs=plan["n_epochs"])
     part = checked_part(own, X, y, groups)
     learner = TaggerLearner(own, part, agreed_labels([part], labels), privacy)
-    learner.plan(part, n_epochs, validation_fraction)
+    learner.plan(part, **plan)
     return learner
 
 
@@ -453,7 +469,7 @@ def _resume(learner: TaggerLearner, state: Mapping[str, Any], arrays: Mapping[st
     if state["begun"]:
         data = learner._data
         assert data is not None, "make_learner has planned"
-        tagger.notify("on_train_begin", X=data[0], y=None)
+        tagger.notify("on_train_begin", X=data[0][0], y=None)
         for name, callback in _resumable(tagger).items():
             for counting, key in _counters(callback):
                 setattr(counting, key, state["callbacks"][name][key])

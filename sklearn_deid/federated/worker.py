@@ -299,6 +299,14 @@ class Worker:
         delta, self._delta = self._update(), None
         return delta
 
+    def shrink_update(self, factor: float) -> None:
+        """Multiply the update of the last epoch by a factor from 0 to 1, before it is selected.
+
+        A server that lengthens the mean of the updates would otherwise lengthen the last update, too, which leads back
+        to the moving average of the weights.
+        """
+        self._delta = self._update() * np.float32(factor)
+
     def _update(self) -> np.ndarray:
         if self._delta is None:
             raise ExchangeError("There is no update: train an epoch first, and take each update only once.")

@@ -11,6 +11,7 @@ from ..embeddings import SubwordTable, resolve_embeddings
 from ..exceptions import SequenceError
 from ..sequences import TokenSequences, TokenVectors
 from ..tagging.tagger import DeidTagger
+from ..tagging.warm_start import STARTERS
 from ..text import split_tag
 
 _BUCKET, _DIM = 32_768, 50
@@ -191,6 +192,18 @@ def random_ngram_vectors() -> SubwordTable:
     # A fixed seed: all sites have the same table, and no site has to send it.
     table = np.random.default_rng(0).standard_normal((_BUCKET, _DIM), dtype=np.float32)
     return SubwordTable(table, is_public=True)
+
+
+def check_public_start(start: Any) -> None:
+    """Raise ValueError unless the ``warm_start_from`` of a tagger is None or a model of the package.
+
+    A model of somebody's notes would reveal them to all workers.
+    """
+    if start is not None and not (isinstance(start, str) and start in STARTERS):
+        raise ValueError(
+            "The 'warm_start_from' parameter of a tagger that is trained together must be None or a model of the "
+            f"package: {', '.join(STARTERS)}. Got a {type(start).__name__} instead."
+        )
 
 
 def public_embeddings(spec: Any) -> Any:

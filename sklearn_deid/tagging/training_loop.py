@@ -33,7 +33,7 @@ _FEWEST_AUGMENTED = 3000
 # Share of the epochs that read altered copies. The last epochs, with small learning rates, read the notes as they are.
 _COPIED_EPOCHS = 0.8
 # A training that starts from a public tagger: fewer epochs, and a share of the learning rate.
-_EPOCHS_FROM_TAGGER, _RATE_FROM_TAGGER = 20, 0.3
+_EPOCHS_FROM_TAGGER, RATE_FROM_TAGGER = 20, 0.3
 
 
 class NoCriterion(nn.Module):
@@ -146,7 +146,7 @@ class SequenceNet(SkorchEstimator):
         # None if the user has switched the callback off.
         decay = dict(self.callbacks_).get("lr_decay")
         if decay is not None:
-            decay.share = _RATE_FROM_TAGGER if self.starts_from_tagger_ else 1.0
+            decay.share = RATE_FROM_TAGGER if self.starts_from_tagger_ else 1.0
             decay.n_epochs = None if epochs else self._planned_epochs(train)
         # A single epoch of `partial_fit` is not the end of a training.
         train.n_copied_epochs = epochs or round(_COPIED_EPOCHS * self._planned_epochs(train))

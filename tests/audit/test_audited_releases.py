@@ -81,7 +81,7 @@ def exchange(data):
     marked = [[*row, chr(0x3B1 + int(group.split("-")[1]) % 20)] for row, group in zip(X, groups, strict=True)]
     y = [[*row, "O"] for row in y]
     tagger = DeidTagger(**{**TAGGER, "embeddings": VECTORS})
-    ensemble = DSSGDEnsemble(tagger, n_workers=3, n_epochs=6, keep_exchange=True, random_state=0)
+    ensemble = DSSGDEnsemble(tagger, strategy="dssgd", n_workers=3, n_epochs=6, keep_exchange=True, random_state=0)
     return ensemble.fit(marked, y, groups=groups), (marked, y, groups)
 
 

@@ -64,7 +64,8 @@ def representer(data):
 def scene(representer, data):
     X, y, groups = data
     tagger = DeidTagger(**TAGGER)
-    ensemble = DSSGDEnsemble(tagger, n_workers=3, n_epochs=2, keep_exchange=True).fit(X, y, groups=groups)
+    ensemble = DSSGDEnsemble(tagger, strategy="dssgd", n_workers=3, n_epochs=2, keep_exchange=True)
+    ensemble.fit(X, y, groups=groups)
     return Scene(representer, X, y, groups, ensemble, private(data, casing=False))
 
 

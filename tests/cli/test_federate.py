@@ -36,12 +36,19 @@ def site(*options):
 def test_plan_writes_what_was_asked_for(federation):
     agreement = read_settings(FederationConfig, federation / "lab" / "federation.json")
     assert agreement.sites == ["site-1", "site-2"]
-    assert agreement.tagger == {"embeddings": None, "hidden_size": 4}
+    assert agreement.tagger == {"embeddings": None, "hidden_size": 4, "batch_size": 450}
+    assert agreement.step == pytest.approx(2**-0.5)
     rules = json.loads((federation / "lab/session/app/config/config_fed_server.json").read_text())["workflows"][0][
         "args"
     ]
     assert rules["n_epochs"] == 3
     assert main([*PLAN, "lab", "--site", "site-1"]) == 2
+
+
+def test_the_number_of_notes_decides_on_epochs_and_parts(federation):
+    assert main([*PLAN, "large", "--site", "site-1", "--site", "site-2", "--notes", "300"]) == 0
+    agreement = read_settings(FederationConfig, federation / "large" / "federation.json")
+    assert (agreement.n_parts, agreement.n_epochs) == (5, 100)
 
 
 def test_site_keeps_its_settings(federation, capsys):
@@ -52,6 +59,7 @@ def test_site_keeps_its_settings(federation, capsys):
     assert "without noise" in out
     settings = read_settings(SiteSettings, federation / "site-1" / "local" / "site.json")
     assert (settings.upload_fraction, settings.clip) == (0.25, 0.5)
+    assert (settings.download_fraction, settings.threshold, settings.upload_dtype) == (1.0, 0.0, "float16")
     assert settings.corpus == str(federation / "notes")
     assert site("--epsilon", "1") == 0
     assert "without noise" not in capsys.readouterr().out

@@ -14,7 +14,10 @@ ALL = {"upload_fraction": 1.0, "download_fraction": 1.0, "threshold": 0.0, "clip
 
 
 def ensemble_of(lr=0.01, **parameters):
-    return DSSGDEnsemble(DeidTagger(**{**TINY, "lr": lr}), **{**FEW, **parameters})
+    """Selective SGD with the steps of the papers, unless the test asks for something else."""
+    return DSSGDEnsemble(
+        DeidTagger(**{**TINY, "lr": lr}), **{"strategy": "dssgd", "server_step": 1.0, **FEW, **parameters}
+    )
 
 
 def both_prefixes(n=24):

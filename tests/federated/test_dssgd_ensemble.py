@@ -30,7 +30,7 @@ def data():
 @pytest.fixture(scope="module")
 def trained(data):
     X, y, groups = data
-    ensemble = DSSGDEnsemble(DeidTagger(**TINY), **{**FEW, "n_workers": 3}, keep_exchange=True, validation_fraction=0.3)
+    ensemble = ensemble_of(n_workers=3, keep_exchange=True, validation_fraction=0.3)
     return ensemble.fit(X, y, groups=groups)
 
 

@@ -150,10 +150,48 @@ def test_what_an_honest_site_must_do_to_be_refused():
         target.upload(update(values * 1.1, target.version), "site-0", 200)
 
 
+class TestNormOfTheOthers:
+    """An update is compared with the updates of the other sites that have the same number."""
+
+    @staticmethod
+    def send(target, rng, length, site, sequence):
+        values = rng.normal(0, 1, SIZE)
+        values *= length / np.linalg.norm(values)
+        return target.upload(update(values, target.version), f"site-{site}", sequence)
+
+    def test_the_limit_follows_the_updates(self):
+        rng, target = np.random.default_rng(5), server(max_norm=math.inf)
+        for sequence, length in enumerate([1.0, 0.5, 0.1]):
+            assert all(self.send(target, rng, length, site, sequence) for site in (0, 1))
+        with pytest.raises(ExchangeError, match="more than 5 times the median norm"):
+            self.send(target, rng, 0.51, 2, 3)
+        assert self.send(target, rng, 0.49, 2, 3)
+
+    def test_a_late_site_is_compared_with_early_updates(self, tmp_path):
+        rng, target = np.random.default_rng(6), server(max_norm=math.inf)
+        for sequence, length in enumerate([1.0, 0.5, 0.1]):
+            assert all(self.send(target, rng, length, site, sequence) for site in (0, 1))
+        target.save(tmp_path / "server")
+        target = ParameterServer.load(tmp_path / "server")
+        with pytest.raises(ExchangeError, match="median norm"):
+            self.send(target, rng, 5.1, 2, 0)
+        assert self.send(target, rng, 4.9, 2, 0)
+        assert self.send(target, rng, 2.4, 2, 1)
+        with pytest.raises(ExchangeError, match="median norm"):
+            self.send(target, rng, 2.4, 2, 2)
+
+    def test_a_site_sets_no_limit_for_itself_and_one_of_three_none_for_others(self):
+        rng, target = np.random.default_rng(7), server(max_norm=math.inf)
+        assert all(self.send(target, rng, length, 0, n) for n, length in enumerate([0.001, 1.0, 3.0]))
+        target = server(max_norm=math.inf)
+        assert self.send(target, rng, 1.0, 0, 0) and self.send(target, rng, 1e-6, 1, 0)
+        assert self.send(target, rng, 2.4, 2, 0), "a short update of one site does not shut the others out"
+
+
 def test_limits_that_are_none():
     with pytest.raises(ValueError, match="'max_gaps' parameter of ServerLimits must be at least 1"):
         ServerLimits(max_gaps=0)
-    open_server = server(max_abs=math.inf, max_norm=math.inf, refuse_replays=False)
+    open_server = server(max_abs=math.inf, max_norm=math.inf, max_ratio=math.inf, refuse_replays=False)
     huge = update([1e30])
     assert open_server.upload(huge, "site-0", 0)
     assert open_server.upload(huge, "site-0", 1)

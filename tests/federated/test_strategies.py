@@ -102,6 +102,40 @@ def test_robust_fedavg_is_not_spoiled_by_one_worker(how):
     assert run("fedavg", team()).parameters.min() > 1e5
 
 
+class Scaled(Quadratic):
+    """A worker whose update is a multiple of an honest one."""
+
+    factor = -20
+
+    def train_epoch(self):
+        before = self.vector
+        super().train_epoch()
+        self.vector = before + np.float32(self.factor) * (self.vector - before)
+
+
+@pytest.mark.parametrize("factor", [-20, 6, 1e6])
+def test_fedavg_leaves_out_what_is_much_longer_than_usual(factor):
+    def team(names):
+        return {name: (Scaled if name == "bad" else Quadratic)(np.full(DIM, 1.0)) for name in names}
+
+    bad = team(["a", "bad", "b"])
+    bad["bad"].factor = factor
+    done = run("fedavg", bad, max_ratio=5.0)
+    np.testing.assert_array_equal(done.parameters, run("fedavg", team("ab")).parameters)
+    refused = [line.worker for line in done.history if line.refused is not None]
+    assert refused == ["bad"] * EPOCHS
+    assert not np.array_equal(run("fedavg", bad).parameters, done.parameters), "without the limit"
+
+
+def test_fedavg_keeps_updates_of_usual_lengths():
+    """Three workers of unequal sites, and two workers, of which none is the majority."""
+    team = {f"site-{i}": Quadratic(np.full(DIM, float(i))) for i in (1, 2, 4)}
+    same = run("fedavg", team).parameters
+    np.testing.assert_array_equal(run("fedavg", team, max_ratio=5.0).parameters, same)
+    two = {"a": Quadratic(np.full(DIM, 1.0)), "b": Quadratic(np.full(DIM, 1e3))}
+    np.testing.assert_array_equal(run("fedavg", two, max_ratio=5.0).parameters, run("fedavg", two).parameters)
+
+
 def test_fedavg_with_a_norm_bound():
     team = {"a": Quadratic(np.full(DIM, 1e6)), "b": Quadratic(FIRST)}
     done = run("fedavg", team, limits=ServerLimits(max_norm=0.5))

@@ -246,7 +246,7 @@ def _(folder):
     server = ParameterServer.load(folder / "exchange" / "server.state")
     state = [server.model, server.version, server.n_refused, server.delivered("plain"), server.delivered("private")]
     limits = dataclasses.asdict(server.limits)
-    del limits["refuse_replays"], limits["max_gaps"]  # since 0.2.0
+    del limits["refuse_replays"], limits["max_gaps"], limits["max_ratio"]  # since 0.2.0
     state += [server.counts.tolist(), {k: repr(v) for k, v in limits.items()}]
     update = server.download(0.4, "plain")
     return said([state, update.indices.tolist()], [*server.parameters, *update.values])

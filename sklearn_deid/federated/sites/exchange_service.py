@@ -10,6 +10,7 @@ from typing import Any
 
 from ...exceptions import ExchangeError
 from ..server import ParameterServer
+from ..sparse import DTYPES
 from .wire import pack, unpack
 
 
@@ -137,8 +138,11 @@ class ExchangeService:
         fraction = fields.get("fraction")
         if isinstance(fraction, bool) or not isinstance(fraction, (int, float)) or not 0 <= fraction <= 1:
             raise ExchangeError("A download needs a fraction from 0 to 1.")
+        dtype = fields.get("dtype", "float32")  # sites of version 0.1.0 do not name it
+        if dtype not in DTYPES:
+            raise ExchangeError("A download has values of the type float32 or float16.")
         message = self.server.download(float(fraction), site)
-        data = message.to_bytes()
+        data = message.to_bytes(dtype)
         self.record({"event": "download", "site": site, "version": message.version, "bytes": len(data)})
         return self._reply(data)
 

@@ -35,6 +35,7 @@ _SHARED = (
     "batch_size",
     "gradient_clip",
     "weight_average",
+    "warm_start_from",
 )
 # The other parameters with the reason. A new parameter of the tagger belongs into one of the two lists.
 _NOT_SHARED = {
@@ -45,7 +46,6 @@ _NOT_SHARED = {
     "random_state": "'seed' of the agreement sets the first weights, and each site draws its own seed for training",
     "validation_fraction": "all sites train all epochs; a site sets its own validation_fraction",
     "patience": "all sites train all epochs",
-    "warm_start_from": "a folder belongs to one site, and the seed of the agreement sets the first weights",
     "warm_start": "every site continues from its saved state",
     "device": "each site chooses its device",
     "mixed_precision": "the device of each site decides",
@@ -72,11 +72,17 @@ class FederationConfig:
         ``embeddings`` may be "auto", "glove-6b-50d" or None. ``encoder`` must not be a `PretrainedEncoder`.
     n_epochs : int, default=25
         Local epochs of each site, over all sessions.
+    n_parts : int, default=1
+        Number of parts into which each site divides its sentences. A local epoch trains on one of them, so that updates
+        are exchanged several times in a pass over the notes.
     seed : int, default=0
         Random seed of the first weights.
     max_abs, max_norm : float or None, default=None
         Largest magnitude of a value and largest norm of an update. The server refuses larger updates. None means the
         defaults of `federated.ServerLimits`: 10, and the norm of the first weights.
+    max_ratio : float or None, default=None
+        Largest norm of an update as a multiple of the norms of the other sites' updates. None means the default of
+        `federated.ServerLimits`, which is 5.
     max_staleness : int or None, default=None
         Largest staleness of an update (`federated.ServerLimits`). The server refuses older updates.
     step : float, default=1.0
@@ -104,9 +110,11 @@ class FederationConfig:
     labels: list[str]
     tagger: Mapping[str, Any] = field(default_factory=dict)
     n_epochs: int = 25
+    n_parts: int = 1
     seed: int = 0
     max_abs: float | None = None
     max_norm: float | None = None
+    max_ratio: float | None = None
     max_staleness: int | None = None
     step: float = 1.0
     download_selection: str = "most-updated"
@@ -127,8 +135,10 @@ class FederationConfig:
         if not self.labels or len(set(self.labels)) != len(self.labels):
             raise ExchangeError("At least one label is needed, and the labels must be distinct.")
         self._check_tagger()
-        if isinstance(self.n_epochs, bool) or not isinstance(self.n_epochs, int) or self.n_epochs < 1:
-            raise ExchangeError("'n_epochs' must be a whole number of at least 1.")
+        for name in ("n_epochs", "n_parts"):
+            value = getattr(self, name)
+            if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+                raise ExchangeError(f"'{name}' must be a whole number of at least 1.")
         try:
             self.limits()
         except ValueError as error:
@@ -146,6 +156,12 @@ class FederationConfig:
                 )
         if self.tagger.get("encoder", "lstm") in (None, "pretrained"):
             raise ExchangeError(f"'encoder' cannot be a pretrained encoder: {_PRETRAINED}.")
+        from ..worker_data import check_public_start
+
+        try:
+            check_public_start(self.tagger.get("warm_start_from"))
+        except ValueError as error:
+            raise ExchangeError(str(error)) from None
         if self.tagger.get("embeddings", "auto") not in _EMBEDDINGS:
             raise ExchangeError("'embeddings' must be public and known everywhere: auto, glove-6b-50d or null.")
 
@@ -154,6 +170,7 @@ class FederationConfig:
         given: dict[str, Any] = {
             "max_abs": self.max_abs,
             "max_norm": self.max_norm,
+            "max_ratio": self.max_ratio,
             "max_staleness": self.max_staleness,
             "step": self.step,
             "download_selection": self.download_selection,

@@ -70,6 +70,7 @@ class SiteTraining:
             agreement.labels,
             n_epochs=agreement.n_epochs,
             validation_fraction=settings.validation_fraction,
+            n_parts=agreement.n_parts,
             privacy=settings.patient_privacy(),
         )
         self.worker = Worker(
@@ -139,7 +140,7 @@ class SiteTraining:
             # After a crash an epoch is trained, and charged, a second time: the budget can end before the epochs.
             if stopped() or not self._may_spend():
                 break
-            fields, message = _granted(ask({"ask": "download", "fraction": self._fraction()}))
+            fields, message = _granted(ask({"ask": "download", **self._wanted()}))
             if fields["status"] == "closed":
                 break
             self._report(report, "before")
@@ -160,14 +161,19 @@ class SiteTraining:
         if self.learner.ledger is not None:
             report(f"{when} the epoch: {self.learner.ledger.line()}")
 
-    def _fraction(self) -> float:
-        # The first download takes all parameters, because the worker has no earlier copy.
-        return self.settings.download_fraction if self.worker.version is not None else 1.0
+    def _wanted(self) -> dict[str, Any]:
+        # The first download takes all parameters in full, because the worker has no earlier copy.
+        if self.worker.version is None:
+            return {"fraction": 1.0, "dtype": "float32"}
+        return {"fraction": self.settings.download_fraction, "dtype": self.settings.upload_dtype}
 
     def _epoch(self, ask: Ask, message: bytes) -> None:
         worker = self.worker
         worker.apply_download(message)
         metrics = worker.local_epoch()
+        # In averaging, the server lengthens the mean by step * number of sites. The last update is added as it is.
+        if self.n_left == 0 and self.settings.upload_fraction == 1.0:
+            worker.shrink_update(min(1.0, 1.0 / (self.agreement.step * len(self.agreement.sites))))
         sequence = worker.sequence
         worker.select_upload()
         n_bytes = len(worker.pending[sequence])

@@ -7,8 +7,10 @@ import json
 from collections.abc import AsyncIterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
+from http import HTTPStatus
 from typing import Any
 
+from ... import __version__
 from ..._optional import import_optional
 from ...surrogates import note_rewriter, rewrite_note
 from ...tagging.canary import canary, canary_problem
@@ -24,6 +26,7 @@ from .metrics import ServiceMetrics
 
 _fastapi = import_optional("fastapi", extra="serve", purpose="the service")
 _responses = import_optional("fastapi.responses", extra="serve", purpose="the service")
+_starlette = import_optional("starlette.exceptions", extra="serve", purpose="the service")
 _exceptions = import_optional("fastapi.exceptions", extra="serve", purpose="the service")
 Request = _fastapi.Request
 
@@ -82,15 +85,37 @@ def make_app(model: Any, limits: ServiceLimits | None = None, *, device: str | N
     limits, metrics = limits or ServiceLimits(), ServiceMetrics()
     service = _Service(as_deidentifier(model, device), limits, metrics)
     # No pages of documentation: they load scripts from other servers.
-    app = _fastapi.FastAPI(title="sklearn-deid", docs_url=None, redoc_url=None)
+    app = _fastapi.FastAPI(title="sklearn-deid", version=__version__, docs_url=None, redoc_url=None)
     app.exception_handler(_exceptions.RequestValidationError)(_invalid)
-    app.exception_handler(_fastapi.HTTPException)(_refused)
+    app.exception_handler(_starlette.HTTPException)(_refused)
     app.exception_handler(Exception)(_failed)
     for path, method in (("/analyze", "POST"), ("/anonymize", "POST"), ("/redact", "POST"), ("/v1/batch", "POST")):
-        app.add_api_route(path, getattr(service, path.rpartition("/")[2]), methods=[method], response_model=None)
+        app.add_api_route(
+            path,
+            getattr(service, path.rpartition("/")[2]),
+            methods=[method],
+            response_model=None,
+            response_class=_Lines if path == "/v1/batch" else _responses.JSONResponse,
+            responses=_problems(400, 401, 408, 413, 422, 429, 503, 504),
+        )
     for path in ("/supportedentities", "/recognizers", "/health", "/ready", "/metrics"):
-        app.add_api_route(path, getattr(service, path[1:]), methods=["GET"], response_model=None)
+        plain = path in ("/health", "/metrics")
+        app.add_api_route(
+            path,
+            getattr(service, path[1:]),
+            methods=["GET"],
+            response_model=None,
+            response_class=_responses.PlainTextResponse if plain else _responses.JSONResponse,
+            responses=_problems(400, 401, 429, 503, 504),
+        )
     return Guard(app, limits, metrics, [route.path for route in app.routes])
+
+
+def _problems(*codes: int) -> dict[int, Any]:
+    """Description of the answers to requests that fail."""
+    schema = {"type": "object", "properties": {"error": {"type": "string"}}, "required": ["error"]}
+    content = {"application/json": {"schema": schema}}
+    return {code: {"description": HTTPStatus(code).phrase, "content": content} for code in codes}
 
 
 async def _invalid(request: Any, error: Any) -> Any:
@@ -101,7 +126,9 @@ async def _invalid(request: Any, error: Any) -> Any:
 
 
 async def _refused(request: Any, error: Any) -> Any:
-    return _problem(error.status_code, str(error.detail))
+    answer = _problem(error.status_code, str(error.detail))
+    answer.headers.update(error.headers or {})  # such as the methods of a path that allows others
+    return answer
 
 
 async def _failed(request: Any, error: Any) -> Any:
@@ -263,14 +290,20 @@ class _Service:
         return "".join(lines)
 
 
-class _LineStream(_responses.Response):  # type: ignore[name-defined]
+class _Lines(_responses.Response):  # type: ignore[name-defined]
+    """Type of the answer in the description of the service."""
+
+    media_type = "application/x-ndjson"
+
+
+class _LineStream(_Lines):
     """Answer that is written while the request is read.
 
     A StreamingResponse waits for the end of the connection at the same time, and would take parts of the request.
     """
 
     def __init__(self, lines: AsyncIterator[str]) -> None:
-        super().__init__(media_type="application/x-ndjson")
+        super().__init__()
         self._lines = lines
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:

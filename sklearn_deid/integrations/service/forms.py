@@ -7,10 +7,16 @@ from typing import Literal
 from ..._optional import import_optional
 
 _pydantic = import_optional("pydantic", extra="serve", purpose="the service")
-BaseModel, Field = _pydantic.BaseModel, _pydantic.Field
+Field = _pydantic.Field
 
 
-class AnalyzeRequest(BaseModel):  # type: ignore[valid-type, misc]
+class _Form(_pydantic.BaseModel):  # type: ignore[name-defined]
+    """Values must have the types of the description: no number is a truth value, and no string a number."""
+
+    model_config = _pydantic.ConfigDict(strict=True)
+
+
+class AnalyzeRequest(_Form):
     """Texts to search. Fields of Presidio that are not listed here are accepted and ignored."""
 
     text: str | list[str]
@@ -19,7 +25,7 @@ class AnalyzeRequest(BaseModel):  # type: ignore[valid-type, misc]
     score_threshold: float | None = Field(None, ge=0, le=1)
 
 
-class Found(BaseModel):  # type: ignore[valid-type, misc]
+class Found(_Form):
     """A span that an analyzer has found."""
 
     entity_type: str
@@ -28,7 +34,7 @@ class Found(BaseModel):  # type: ignore[valid-type, misc]
     score: float = Field(1.0, ge=0, le=1)
 
 
-class Operator(BaseModel):  # type: ignore[valid-type, misc]
+class Operator(_Form):
     """What replaces a span."""
 
     type: Literal["replace", "redact", "mask", "keep"]
@@ -38,7 +44,7 @@ class Operator(BaseModel):  # type: ignore[valid-type, misc]
     from_end: bool = False
 
 
-class AnonymizeRequest(BaseModel):  # type: ignore[valid-type, misc]
+class AnonymizeRequest(_Form):
     """A text, the spans in it, and an operator for each entity."""
 
     text: str
@@ -46,7 +52,7 @@ class AnonymizeRequest(BaseModel):  # type: ignore[valid-type, misc]
     anonymizers: dict[str, Operator] = Field(default_factory=dict)
 
 
-class RedactRequest(BaseModel):  # type: ignore[valid-type, misc]
+class RedactRequest(_Form):
     """A whole note to redact."""
 
     text: str

@@ -25,7 +25,8 @@ def connect(url: str) -> Any:
     """
     sql = import_optional("sqlalchemy", extra="sql", purpose="databases")
     try:
-        return sql.create_engine(url, hide_parameters=True)
+        # Without a pool, no connection stays open while texts are tagged, and none is left to a server that restarted.
+        return sql.create_engine(url, hide_parameters=True, poolclass=sql.pool.NullPool)
     except (sql.exc.ArgumentError, sql.exc.NoSuchModuleError):
         pass
     raise DeidError("The address of the database is no URL of SQLAlchemy, such as sqlite:///notes.db.")

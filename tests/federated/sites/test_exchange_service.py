@@ -63,6 +63,7 @@ def test_download_is_what_the_server_gives(desk):
         ("a", {"ask": "download"}, b"", "fraction"),
         ("a", {"ask": "download", "fraction": 2}, b"", "fraction"),
         ("a", {"ask": "download", "fraction": True}, b"", "fraction"),
+        ("a", {"ask": "download", "fraction": 1, "dtype": "object"}, b"", "float32 or float16"),
         ("a", {"ask": "upload", "sequence": 0}, b"nonsense", "truncated"),
         ("a", {"ask": "upload", "sequence": -1}, update(), "sequence number"),
         ("a", {"ask": "upload"}, update(), "sequence number"),

@@ -52,6 +52,12 @@ def test_what_is_no_parameter_is_refused():
         agreement(encoder="pretrained")
 
 
+def test_the_start_is_a_model_of_the_package():
+    assert agreement(warm_start_from="starter-en").tagger_to_train().warm_start_from == "starter-en"
+    with pytest.raises(ExchangeError, match="must be None or a model of the package"):
+        agreement(warm_start_from="/models/own")
+
+
 @pytest.mark.parametrize(
     "tagger",
     [
@@ -82,7 +88,7 @@ def test_plan_takes_any_shared_parameter(tmp_path, capsys):
     given += [f"{name}={value}" for name, value in DERNONCOURT.items() if isinstance(value, str)]
     assert main([*command, *(word for one in given for word in ("--set", one))]) == 0
     written = read_settings(FederationConfig, tmp_path / "lab" / "federation.json")
-    assert written.tagger == {"embeddings": None, **DERNONCOURT}
+    assert written.tagger == {"embeddings": None, "batch_size": 900, **DERNONCOURT}
     for wrong, reason in (
         ("device=cuda", "each site chooses its device"),
         ("head=tail", "'head' parameter of DeidTagger"),

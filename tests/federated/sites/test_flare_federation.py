@@ -33,9 +33,19 @@ def lab(tmp_path_factory):
         counts = ("--epochs", N_EPOCHS, "--session-epochs", N_IN_SESSION, "--download-selection", "most-changed")
         lab.plan(*counts, *network, *waits)
         lab.certify()
-        own = ("--download-fraction", 0.5, "--validation-fraction", 0.3)
+        own = (
+            "--download-fraction",
+            0.5,
+            "--validation-fraction",
+            0.3,
+            "--threshold",
+            1e-4,
+            "--upload-dtype",
+            "float32",
+        )
         few = ("--upload-fraction", 0.1, "--selection", "largest", "--error-feedback")
-        lab.prepare({"site-1": (12, *own), "site-2": (12, *own), "site-3": (24, *own, *few)})
+        half = ("--upload-fraction", 0.5)
+        lab.prepare({"site-1": (12, *own, *half), "site-2": (12, *own, *half), "site-3": (24, *own, *few)})
         lab.start_all()
         yield lab
     finally:

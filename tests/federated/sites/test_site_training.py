@@ -65,6 +65,24 @@ def direct(service, site):
     return lambda fields, body=b"": unpack(service.answer(site, pack(fields, body)))
 
 
+def test_only_the_last_update_of_averaging_is_shrunk(tmp_path, notes, monkeypatch):
+    """To the update that makes the server add the mean itself."""
+    factors = []
+    shrink = Worker.shrink_update
+
+    def watched(worker, factor):
+        before = worker.update_norm
+        shrink(worker, factor)
+        factors.append((worker.n_epochs, factor, worker.update_norm / before))
+
+    monkeypatch.setattr(Worker, "shrink_update", watched)
+    Federation(tmp_path / "sparse", notes, n_epochs=1).session(1)
+    assert not factors
+    Federation(tmp_path, notes, n_epochs=2, upload_fraction=1.0).session(2)
+    assert [(n_epochs, factor) for n_epochs, factor, _ in factors] == [(2, 1 / len(SITES))] * len(SITES)
+    np.testing.assert_allclose([shrunk for _, _, shrunk in factors], 1 / len(SITES), rtol=1e-5)
+
+
 def test_sessions_of_one_epoch_equal_plain_workers(tmp_path, notes):
     """Sessions, files and new processes change no bit: one site after the other is the sequential schedule."""
     federation = Federation(tmp_path, notes, n_epochs=3)

@@ -214,3 +214,31 @@ def test_metrics_count_routes_and_not_paths(rules):
     rules.get(f"/{NAME}?text={NAME}")
     text = rules.get("/metrics").text
     assert NAME not in text and 'route="other",status="404"' in text
+
+
+def test_the_description_names_the_answers(rules):
+    """Statuses and types of answers, as clients that are made from the description expect them."""
+    paths = make_app(RuleTagger().fit([])).app.openapi()["paths"]
+    for path, kind in (("/health", "text/plain"), ("/metrics", "text/plain"), ("/v1/batch", "application/x-ndjson")):
+        (described,) = paths[path].values()
+        answer = rules.request("POST" if path == "/v1/batch" else "GET", path)
+        assert answer.headers["content-type"].partition(";")[0] == kind in described["responses"]["200"]["content"]
+    broken = rules.post("/redact", content=b"\xff{", headers={"content-type": "application/json"})
+    assert broken.status_code == 400 and list(broken.json()) == ["error"]
+    assert {"400", "413", "422", "503"} <= paths["/redact"]["post"]["responses"].keys()
+    assert list(rules.get("/nothing").json()) == ["error"]
+    assert rules.delete("/redact").headers["allow"] == "POST"
+
+
+@pytest.mark.parametrize(
+    ("path", "content"),
+    [
+        ("/analyze", {"text": TEXT, "score_threshold": False}),
+        (
+            "/anonymize",
+            {"text": TEXT, "analyzer_results": [], "anonymizers": {"A": {"type": "redact", "from_end": 0}}},
+        ),
+    ],
+)
+def test_values_of_another_type_are_refused(rules, path, content):
+    assert rules.post(path, json=content).status_code == 422

@@ -1,0 +1,72 @@
+"""Settings of federated averaging that follow from the number of workers and of notes."""
+
+from __future__ import annotations
+
+import math
+
+# As in a `DeidTagger` without an augmenter: few notes need more epochs to reach 2,000 batches.
+_STEPS_OF_A_ROUND = 20
+_FEWEST_EPOCHS, _MOST_EPOCHS, _FEWEST_BATCHES = 20, 100, 2000
+
+
+def divided_batch_size(batch_size: int, n_workers: int) -> int:
+    """Size of the batches of each worker, so that a round has as many steps as an epoch on all notes in one place.
+
+    Examples
+    --------
+    >>> divided_batch_size(900, 3)
+    300
+    """
+    return max(1, round(batch_size / n_workers))
+
+
+def rounds_per_epoch(n_tokens: int, batch_size: int) -> int:
+    """Number of exchanges in a pass over the notes, so that workers train about 20 steps between two of them.
+
+    With more steps, the workers' networks move apart, and their mean is worse.
+
+    Parameters
+    ----------
+    n_tokens : int
+        Tokens of all workers.
+    batch_size : int
+        Tokens of a batch of one place with all notes.
+
+    Examples
+    --------
+    >>> rounds_per_epoch(n_tokens=17_000, batch_size=900), rounds_per_epoch(n_tokens=84_000, batch_size=900)
+    (1, 5)
+    """
+    return max(1, round(n_tokens / batch_size / _STEPS_OF_A_ROUND))
+
+
+def averaging_step(n_workers: int) -> float:
+    """Factor of the mean update: the square root of the number of workers.
+
+    Updates from small batches consist mostly of noise, which the mean shortens by this factor.
+
+    Examples
+    --------
+    >>> averaging_step(4)
+    2.0
+    """
+    return math.sqrt(n_workers)
+
+
+def shared_epochs(n_tokens: int, batch_size: int) -> int:
+    """Number of local epochs for the tokens of all workers together.
+
+    Parameters
+    ----------
+    n_tokens : int
+        Tokens of all workers.
+    batch_size : int
+        Tokens of a batch of one place with all notes.
+
+    Examples
+    --------
+    >>> shared_epochs(n_tokens=40_000, batch_size=900), shared_epochs(n_tokens=10_000_000, batch_size=900)
+    (45, 20)
+    """
+    n_batches = max(1, math.ceil(n_tokens / batch_size))
+    return max(_FEWEST_EPOCHS, min(_MOST_EPOCHS, math.ceil(_FEWEST_BATCHES / n_batches)))

@@ -1,0 +1,83 @@
+"""`FederatedAveraging`: the settings of federated averaging."""
+
+from __future__ import annotations
+
+import math
+from numbers import Integral, Real
+
+from sklearn.base import BaseEstimator
+
+from .._compat import Interval, StrOptions
+from .masks import FixedPoint
+from .robust import AGGREGATES
+
+
+class FederatedAveraging(BaseEstimator):
+    """Federated averaging, as the ``strategy`` of a `DSSGDEnsemble`.
+
+    In each round every worker starts from the global network, trains for one local epoch and sends its whole update.
+    The server combines the updates and adds the result to the global network.
+
+    Parameters
+    ----------
+    aggregation : {"mean", "median", "trimmed_mean"}, default="mean"
+        How the updates of the workers are combined. The mean weights a worker by its number of sentences. Median and
+        trimmed mean give each worker one vote, and bound the influence of a minority of malicious workers.
+    n_trim : int, default=1
+        Number of smallest and of largest values that ``"trimmed_mean"`` leaves out of each coordinate. The trimmed mean
+        tolerates up to ``n_trim`` malicious workers.
+    max_norm : float or None, default=None
+        Largest Euclidean norm of an update. Longer updates are shrunk to this norm.
+    max_ratio : float, default=5.0
+        Largest norm of an update as a multiple of the median norm of the round. Longer updates are left out, so that
+        one malicious worker cannot undo the training of the others; ``inf`` means no limit. Without effect with masks,
+        which hide single updates, and with fewer than three workers.
+    divide_batches : bool, default=True
+        Whether the ``batch_size`` of the tagger is divided by the number of workers. A round then has as many steps as
+        an epoch on all notes in one place.
+    rounds_per_epoch : int or "auto", default="auto"
+        Number of rounds in a pass over the notes. Each worker divides its sentences into as many parts. "auto" gives
+        rounds of about 20 batches in `DSSGDEnsemble.fit` and `fit_workers`, and one round in `partial_fit` and with
+        ``privacy``.
+    masks : FixedPoint or None, default=None
+        Pairwise masks: the server learns the sum of the updates and no single update. Masks need three workers and the
+        mean, and give every worker the same weight. ``history_`` counts the values beyond the bound of the masks as
+        ``n_clipped``.
+
+    References
+    ----------
+    McMahan et al. (2017), Communication-efficient learning of deep networks from decentralized data, AISTATS.
+    Yin et al. (2018), Byzantine-robust distributed learning, ICML, for the median and the trimmed mean.
+
+    Examples
+    --------
+    >>> from sklearn_deid import DSSGDEnsemble
+    >>> from sklearn_deid.federated import FederatedAveraging
+    >>> DSSGDEnsemble(strategy=FederatedAveraging(aggregation="median"))
+    DSSGDEnsemble(strategy=FederatedAveraging(aggregation='median'))
+    >>> DSSGDEnsemble(strategy="fedavg").set_params(strategy__max_norm=0.5)
+    DSSGDEnsemble(strategy=FederatedAveraging(max_norm=0.5))
+    """
+
+    _parameter_constraints: dict[str, list] = {
+        "aggregation": [StrOptions(set(AGGREGATES))],
+        "n_trim": [Interval(Integral, 0, None, closed="left")],
+        "max_norm": [Interval(Real, 0, None, closed="neither"), None],
+        "max_ratio": [Interval(Real, 1, math.inf, closed="both")],
+        "divide_batches": ["boolean"],
+        "rounds_per_epoch": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],
+        "masks": [FixedPoint, None],
+    }
+
+    def __init__(
+        self,
+        aggregation: str = "mean",
+        n_trim: int = 1,
+        max_norm: float | None = None,
+        masks: FixedPoint | None = None,
+        max_ratio: float = 5.0,
+        divide_batches: bool = True,
+        rounds_per_epoch: int | str = "auto",
+    ) -> None:
+        self.aggregation, self.n_trim, self.max_norm, self.masks = aggregation, n_trim, max_norm, masks
+        self.max_ratio, self.divide_batches, self.rounds_per_epoch = max_ratio, divide_batches, rounds_per_epoch

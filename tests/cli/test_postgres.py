@@ -1,0 +1,74 @@
+"""``redact`` over PostgreSQL. Needs a server: SKLEARN_DEID_POSTGRES=postgresql+psycopg://user@host:port/database."""
+
+import os
+
+import pytest
+
+from sklearn_deid import NoteDeidentifier, RuleTagger, save
+from sklearn_deid.io.tables import sql
+
+URL = os.environ.get("SKLEARN_DEID_POSTGRES")
+if URL is None:
+    pytest.skip("SKLEARN_DEID_POSTGRES names no server", allow_module_level=True)
+
+import sqlalchemy  # noqa: E402
+
+NOTES = [None if n == 3 else f"Visit {n}: mail roe{n}@example.org é\U0001f600" for n in range(40)]
+EXPECTED = [
+    (n, f"m{n // 4}", None if text is None else f"Visit {n}: mail [EMAIL] é\U0001f600") for n, text in enumerate(NOTES)
+]
+
+
+@pytest.fixture(scope="module")
+def engine():
+    engine = sqlalchemy.create_engine(URL, poolclass=sqlalchemy.pool.NullPool)
+    yield engine
+    engine.dispose()
+
+
+def execute(engine, *statements):
+    with engine.begin() as connection:
+        results = [connection.execute(sqlalchemy.text(statement)) for statement in statements]
+        return results[-1].fetchall() if results[-1].returns_rows else None
+
+
+@pytest.fixture
+def redact(run, engine, tmp_path, monkeypatch):
+    monkeypatch.setattr(sql, "CHUNK_ROWS", 4)
+    save(NoteDeidentifier(RuleTagger().fit([])), tmp_path / "model")
+    execute(engine, *(f"DROP TABLE IF EXISTS {name}" for name in ("notes", "redacted", "redacted_run")))
+    execute(engine, *(f"CREATE TABLE {name} (id bigint, mrn text, note text)" for name in ("notes", "redacted")))
+    with engine.begin() as connection:
+        rows = [{"id": n, "mrn": f"m{n // 4}", "note": text} for n, text in enumerate(NOTES)]
+        connection.execute(sqlalchemy.text("INSERT INTO notes VALUES (:id, :mrn, :note)"), rows[::-1])
+
+    def redact(*options):
+        arguments = ["--query", "SELECT * FROM notes", "--output-table", "redacted", "--text-column", "note"]
+        named = ["--model", tmp_path / "model", "--output", URL, "--id-column", "id", "--quiet"]
+        return run("redact", URL, *named, *arguments, *options)
+
+    return redact
+
+
+def test_rows_are_redacted_once(redact, engine):
+    assert redact()[0] == 0
+    assert [tuple(row) for row in execute(engine, "SELECT * FROM redacted ORDER BY id")] == EXPECTED
+
+
+def test_a_transaction_that_the_server_ends_is_repeated_by_a_resumed_run(redact, engine):
+    calls = []
+
+    def end(connection, cursor, statement, *rest):
+        calls.append(statement)
+        if statement.startswith("INSERT INTO redacted_run") and len(calls) % 3:
+            own = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid() AND datname = "
+            execute(engine, own + "current_database()")
+
+    sqlalchemy.event.listen(sqlalchemy.Engine, "before_cursor_execute", end)
+    try:
+        codes = [redact(*options)[0] for options in ([], *[["--resume"]] * 5)]
+    finally:
+        sqlalchemy.event.remove(sqlalchemy.Engine, "before_cursor_execute", end)
+    assert 2 in codes, "the server ended a transaction"
+    assert redact("--resume")[0] == 0
+    assert [tuple(row) for row in execute(engine, "SELECT * FROM redacted ORDER BY id")] == EXPECTED
