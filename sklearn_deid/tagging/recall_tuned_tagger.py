@@ -148,6 +148,8 @@ class RecallTunedTagger(TokenTagger, BaseEstimator):
     (0.0, 1.0)
     """
 
+    #: `fit` measures held-out patients, whose annotation must be gold.
+    needs_gold = True
     _parameter_constraints: dict[str, list] = {
         "estimator": [HasMethods(["fit", "predict_proba"]), None],
         "target_recall": [Interval(Real, 0, 1, closed="neither"), None],

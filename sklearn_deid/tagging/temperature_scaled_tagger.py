@@ -67,6 +67,8 @@ class TemperatureScaledTagger(TokenTagger, BaseEstimator):
     ['O', 'B-PATIENT', 'O', 'O']
     """
 
+    #: `fit` measures held-out patients, whose annotation must be gold.
+    needs_gold = True
     _parameter_constraints: dict[str, list] = {
         "estimator": [HasMethods(["fit", "predict_proba"]), None],
         **PLAN_CONSTRAINTS,
