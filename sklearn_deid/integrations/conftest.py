@@ -2,8 +2,7 @@
 
 from importlib.util import find_spec
 
-_NEEDS = {"hf_datasets.py": "datasets", "presidio.py": "presidio_analyzer", "frames.py": "narwhals"}
-_NEEDS |= {"dask.py": "dask", "spark.py": "pyspark"}
+_NEEDS = {"hf_datasets.py": "datasets", "presidio.py": "presidio_analyzer", "frames.py": "narwhals", "dask.py": "dask"}
 _SERVICE = ("app.py", "forms.py", "guard.py")
 
 collect_ignore = [module for module, package in _NEEDS.items() if find_spec(package) is None]

@@ -260,7 +260,9 @@ def rewritten(document: Document, replacements: Iterable[Replacement]) -> Docume
         before = document.text[position : span.start]
         start = length + len(before)
         parts += [before, surrogate]
-        spans.append(replace(span, start=start, end=start + len(surrogate)))
+        # An empty text leaves no passage to which a span could point.
+        if surrogate:
+            spans.append(replace(span, start=start, end=start + len(surrogate)))
         position, length = span.end, start + len(surrogate)
     parts.append(document.text[position:])
     return Document(document.doc_id, "".join(parts), tuple(spans), document.patient_id)
