@@ -127,7 +127,7 @@ class TestTraining:
             rows = [i for i, g in enumerate(groups) if g == patient]
             other = make_learner(tagger, [X[i] for i in rows], [y[i] for i in rows], None, LABELS, n_epochs=1)
             other.set_flat(before)
-            data = other._data[0]
+            (data,) = other._data[0]
             batch, tags = data.collate(range(len(rows)))
             other.tagger.module_.eval()
             other.tagger.get_loss(other.tagger.infer(batch), tags, X=batch, training=True).backward()

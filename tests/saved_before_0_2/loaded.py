@@ -285,7 +285,9 @@ def _(folder):
     agreement = read_settings(FederationConfig, folder / "federation" / "kit" / "local" / "federation.json")
     own = {name: value for name, value in dataclasses.asdict(settings).items() if not name.startswith("patient_")}
     own["half"] = own.pop("upload_dtype") == "float16"  # as the file says it
-    return said([own, dataclasses.asdict(agreement)])
+    agreed = dataclasses.asdict(agreement)
+    assert (agreed.pop("max_ratio"), agreed.pop("n_parts")) == (None, 1)  # since 0.2.0: as before without them
+    return said([own, agreed])
 
 
 @loader("federation/checkpoint")
