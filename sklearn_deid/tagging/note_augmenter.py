@@ -15,6 +15,7 @@ from ..exceptions import SequenceError
 from ..sequences import TokenSequences, check_sequences
 
 _CASINGS = (str.lower, str.upper, str.title)
+_LOWER = 0
 # What readers of printed letters confuse most: one of the alternatives replaces the character.
 _CONFUSIONS = {
     "0": "OoD", "O": "0Q", "o": "0ce", "Q": "O", "D": "0", "1": "lI", "l": "1Ii", "I": "l1", "i": "lj1", "j": "i",
@@ -148,7 +149,10 @@ class NoteAugmenter(TransformerMixin, BaseEstimator):
         SequenceError
             If X holds vectors.
         """
-        tokens = _tokens(X)
+        return self.draw(_tokens(X))[0]
+
+    def draw(self, tokens: TokenSequences) -> tuple[TokenSequences, np.ndarray]:
+        """Draw an augmented copy, and whether each sentence is in lower case; shape (n_sentences,)."""
         rng = own_generator(self.random_state)
         changed = tokens.data.copy()
         borders = np.cumsum(self._shares())
@@ -163,7 +167,7 @@ class NoteAugmenter(TransformerMixin, BaseEstimator):
         for share, change in ((self.typing_errors, _typing_error), (self.ocr_errors, _scanning_error)):
             for i in np.flatnonzero(rng.random(len(changed)) < share).tolist():
                 changed[i] = change(changed[i], rng)
-        return TokenSequences(changed, tokens.offsets).with_documents(tokens.documents)
+        return TokenSequences(changed, tokens.offsets).with_documents(tokens.documents), draws == _LOWER
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

@@ -74,6 +74,7 @@ def tagger_to_state(tagger: DeidTagger) -> tuple[dict[str, Any], dict[str, np.nd
         "classes": tagger.classes_.tolist(),
         "reads_words": tagger._reads_words,
         "lowers_uniform_casing": tagger.lowers_uniform_casing_,
+        "marks_uniform_casing": tagger.marks_uniform_casing_,
         "n_features_in": getattr(tagger, "n_features_in_", None),
         "subwords": None,
         "pretrained": None if tagger._pretrained is None else tagger._pretrained.to_state(),
@@ -154,6 +155,7 @@ def _without_network(state: Mapping[str, Any], arrays: Mapping[str, np.ndarray])
     tagger._reads_words = state["reads_words"]
     # Taggers of earlier versions have read no note in lower case instead of capitals.
     tagger.lowers_uniform_casing_ = bool(state.get("lowers_uniform_casing", False))
+    tagger.marks_uniform_casing_ = bool(state.get("marks_uniform_casing", False))
     if state["n_features_in"] is not None:
         tagger.n_features_in_ = state["n_features_in"]
     subwords = state["subwords"]

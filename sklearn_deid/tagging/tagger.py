@@ -57,7 +57,7 @@ from .tagger_data import (
 )
 from .training_loop import NoCriterion, SequenceNet
 from .unbuilt_optimizer import UnbuiltOptimizer
-from .uniform_casing import lower_uniform_casing
+from .uniform_casing import NO_CASING, lower_uniform_casing
 from .warm_start import check_reads_words, start_tagger, start_weights
 from .weight_checks import class_problem
 
@@ -183,6 +183,8 @@ class DeidTagger(TokenTagger, SequenceNet):
     lowers_uniform_casing_ : bool
         Whether documents in capitals and in Title Case are read in lower case. True after training with a
         `NoteAugmenter`; documents are known if X knows the document of each sentence.
+    marks_uniform_casing_ : bool
+        Whether the network knows which documents are read in lower case or written in lower case.
     starts_from_tagger_ : bool
         Whether the training started from ``warm_start_from`` or from the public tagger of X.
 
@@ -259,6 +261,7 @@ class DeidTagger(TokenTagger, SequenceNet):
     starts_from_tagger_ = False
     # The same, for the casing of documents.
     lowers_uniform_casing_ = False
+    marks_uniform_casing_ = False
     # False while a saved tagger is loaded.
     builds_optimizer = True
 
@@ -490,6 +493,9 @@ class DeidTagger(TokenTagger, SequenceNet):
             check_reads_words(X)
             start = start_tagger(self.warm_start_from)
         self._learn_inputs(self._fit_augmenter(X, tags, groups), tags, classes, start)
+        # A network that starts from weights without marks would have to learn what they mean.
+        knows_marks = self._pretrained is None and (start is None or start.marks_uniform_casing_)
+        self.marks_uniform_casing_ = self.lowers_uniform_casing_ and knows_marks
         self.initialize()
         if start is None:
             self._start_from(X)
@@ -608,7 +614,7 @@ class DeidTagger(TokenTagger, SequenceNet):
             )
         share = 0.0 if held_out else self.span_swap
         if self.lowers_uniform_casing_:
-            X = lower_uniform_casing(X)
+            X = lower_uniform_casing(X, self.marks_uniform_casing_)
         if isinstance(self.augmenter_, NoteAugmenter) and not held_out:
             arrays = {**self._arrays(X), "tags": encode_tags(tags, self.classes_), "units": self._units(X)}
             return SwappingDataset(tags, share, copies=self._copies(X), **arrays)
@@ -639,7 +645,13 @@ class DeidTagger(TokenTagger, SequenceNet):
 
         # Alone, each sentence is written in a casing of its own; sentences that are read together are written alike.
         def written(copies: TokenSequences) -> TokenSequences:
-            return self._augmented(TokenSequences(copies.data, copies.offsets) if by_sentence else copies, None, None)
+            augmenter.set_params(random_state=int(self._rng.integers(2**31)))
+            drawn, lowered = augmenter.draw(TokenSequences(copies.data, copies.offsets) if by_sentence else copies)
+            if self.marks_uniform_casing_:
+                # shape: (n_tokens,)
+                marked = np.repeat(lowered, drawn.lengths)
+                drawn.data[marked] = [NO_CASING + token for token in drawn.data[marked]]
+            return drawn
 
         return AlteredCopies(X, augmenter.copies, written, arrays, layout, self._units)
 
@@ -651,7 +663,7 @@ class DeidTagger(TokenTagger, SequenceNet):
         if self.augmenter_ is not None and isinstance(X, TokenSequences):
             X = self.augmenter_.transform(X)
         if self.lowers_uniform_casing_ and isinstance(X, TokenSequences):
-            X = lower_uniform_casing(X)
+            X = lower_uniform_casing(X, self.marks_uniform_casing_)
         if self._reads_words != isinstance(X, TokenSequences) and len(X.data):
             trained, given = ("tokens", "vectors") if self._reads_words else ("vectors", "tokens")
             raise SequenceError(f"This tagger was trained on {trained}; X holds {given}.")

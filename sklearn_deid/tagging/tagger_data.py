@@ -11,10 +11,11 @@ from torch import Tensor
 
 from ..embeddings import SubwordTable, resolve_embeddings, train_subword_table
 from ..sequences import TokenSequences
-from ..text import casing_ids, character_ids, convert_tags, repair_tags, shape_ids, split_tag
+from ..text import CASING_CLASSES, casing_ids, character_ids, convert_tags, repair_tags, shape_ids, split_tag
 from .batching import ContextUnits, SentenceDataset
 from .layout_changes import LayoutChanges
 from .span_swap import SpanSwapper
+from .uniform_casing import NO_CASING
 
 
 def distinct_words(X: TokenSequences) -> tuple[np.ndarray, list[str]]:
@@ -30,13 +31,18 @@ def word_features(words: list[str], *, characters: bool, vectors: Any = None) ->
     Parameters
     ----------
     words : list of str
-        Distinct words.
+        Distinct words. `NO_CASING` before a word hides its casing.
     characters : bool
         Whether the features include the characters and the shapes of words.
     vectors : object with a method ``vectors_for(words)``, optional
         Word vectors, such as `WordVectors`. The method returns an array of shape (n_words, d).
     """
-    features = {"casing": torch.from_numpy(casing_ids(words))}
+    bare = [word.removeprefix(NO_CASING) for word in words]
+    casing = casing_ids(bare)
+    # No other word of letters is of the class "other".
+    is_marked = np.array([word != written for word, written in zip(words, bare, strict=True)], dtype=bool)
+    casing[is_marked & (casing == CASING_CLASSES.index("lower"))] = CASING_CLASSES.index("other")
+    features, words = {"casing": torch.from_numpy(casing)}, bare
     if characters:
         features["characters"] = torch.from_numpy(character_ids(words))
         features["shape"] = torch.from_numpy(shape_ids(words))

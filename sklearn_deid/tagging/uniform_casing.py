@@ -1,4 +1,4 @@
-"""Notes whose casing tells nothing, in capitals or with a capital at each word, are read in lower case."""
+"""Notes whose casing tells nothing are read in lower case, and their words are marked as such."""
 
 from __future__ import annotations
 
@@ -9,11 +9,17 @@ from ..sequences import TokenSequences
 # Share of words with a first capital, at which capitals tell nothing. Generated notes and MEDDOCAN have at most .68
 # apart from notes in capitals; both in Title Case have at least .94 (benchmarks/robustness.py writes such notes).
 _SHARE = 0.85
+# The same for notes in lower case. Notes of four corpora and generated notes have at least .05.
+_LEAST_SHARE = 0.03
 _FEWEST_WORDS = 20
 _SHORTEST = 3  # letters of a word that counts: units and initials are in capitals in every note
 
+#: First character of a word whose casing tells nothing. A sentence in lower case from a note in lower case is then
+#: another one for the network than a sentence without a name from an ordinary note.
+NO_CASING = "\ue000"
 
-def lower_uniform_casing(X: TokenSequences) -> TokenSequences:
+
+def lower_uniform_casing(X: TokenSequences, mark: bool = False) -> TokenSequences:
     """Lower-case the tokens of documents in which nearly every word begins with a capital.
 
     The tagger then needs to know one kind of note without casing instead of three. Fitting and tagging both read
@@ -24,6 +30,8 @@ def lower_uniform_casing(X: TokenSequences) -> TokenSequences:
     X : TokenSequences
         Sentences. Without documents, and in documents with fewer than 20 words of three letters, nothing changes: a few
         words do not show how a note is written.
+    mark : bool, default=False
+        Whether `NO_CASING` is put before the tokens of these documents, and of documents with hardly any capital.
 
     Returns
     -------
@@ -47,11 +55,14 @@ def lower_uniform_casing(X: TokenSequences) -> TokenSequences:
     words, capitals = kinds[:, 0], kinds[:, 0] & kinds[:, 1]
     # shape: (n_documents,)
     n_words, n_capitals = np.bincount(document, words), np.bincount(document, capitals)
-    uniform = (n_words >= _FEWEST_WORDS) & (n_capitals >= _SHARE * n_words)
+    tells_nothing = n_capitals >= _SHARE * n_words
+    if mark:
+        tells_nothing |= n_capitals <= _LEAST_SHARE * n_words
+    uniform = (n_words >= _FEWEST_WORDS) & tells_nothing
     if not uniform.any():
         return X
     lowered = X.data.copy()
     for i in np.flatnonzero(uniform[document]).tolist():
         # A few letters, such as a dotted capital I, become two characters: the token stays one token.
-        lowered[i] = lowered[i].lower()
+        lowered[i] = (NO_CASING if mark else "") + lowered[i].lower()
     return TokenSequences(lowered, X.offsets).with_documents(X.documents)
