@@ -117,9 +117,10 @@ def test_a_swapped_span_is_written_like_its_sentence(tag_scheme):
     seen = []
 
     class Recorder(NoteAugmenter):
-        def sample(self, X, y=None, groups=None):
-            seen.append(super().sample(X))
-            return seen[-1]
+        def draw(self, tokens):
+            drawn, lowered = super().draw(tokens)
+            seen.append(drawn)
+            return drawn, lowered
 
     settings = {**SMALL, "max_epochs": 5, "span_swap": 1.0, "tag_scheme": tag_scheme}
     augmenter = Recorder(**{**OFF, "copies": 1, "capitals": 1, "lost_punctuation": 0.5, "line_breaks": 0})
