@@ -26,7 +26,7 @@ from . import compact_arrays
 from .canary import canary, canary_problem
 from .held_out import DecisionReport
 from .hybrid_tagger import HybridTagger
-from .network import build_tagger_module
+from .network_shapes import network_shapes
 from .note_deidentifier import NoteDeidentifier
 from .note_likeness import NoteLikeness
 from .note_segmenter import NoteSegmenter
@@ -172,9 +172,7 @@ def _check_network(tagger: DeidTagger, weights: Mapping[str, np.ndarray]) -> Non
     layers = {"n_layers": tagger.n_layers} if tagger._pretrained is None else tagger._pretrained.config
     if any("layers" in name and isinstance(n, int) and n > _MOST_LAYERS for name, n in layers.items()):
         raise BundleError(f"The saved network has more than {_MOST_LAYERS} layers.")
-    # Tensors on the device "meta" have a shape and a type, and no memory.
-    with torch.device("meta"):
-        expected = build_tagger_module(tagger).state_dict()
+    expected = network_shapes(tagger)
     unknown = sorted(set(weights) ^ set(expected))
     if unknown:
         raise BundleError(f"The weights {unknown[0]!r} are missing, or the network has no use for them.")

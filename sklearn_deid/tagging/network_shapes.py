@@ -1,0 +1,34 @@
+"""Shapes and types of a tagger's weights, without a network in memory."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.overrides import TorchFunctionMode
+
+from .network import build_tagger_module
+
+
+class NoFirstValues(TorchFunctionMode):
+    """Inside of this context manager, `torch.nn.init.normal_` leaves a tensor as it is.
+
+    Normal numbers for a tensor without memory import torch's compiler, which takes longer than all else at the start of
+    a command.
+    """
+
+    def __torch_function__(
+        self, func: Callable, types: Any, args: tuple = (), kwargs: dict[str, Any] | None = None
+    ) -> Any:
+        if func is nn.init.normal_:
+            return args[0] if args else (kwargs or {})["tensor"]
+        return func(*args, **(kwargs or {}))
+
+
+def network_shapes(tagger: Any) -> dict[str, Tensor]:
+    """State of the network of a `DeidTagger`, whose classes and kind of input are known, as tensors without memory."""
+    # Tensors on the device "meta" have a shape and a type, and no memory.
+    with torch.device("meta"), NoFirstValues():
+        return build_tagger_module(tagger).state_dict()
