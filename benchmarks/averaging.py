@@ -31,6 +31,7 @@ ARMS: dict[str, dict[str, Any]] = {
     "fedavg": {},
     "fedavg-plain": {"strategy": FederatedAveraging(divide_batches=False, rounds_per_epoch=1), "server_step": 1.0},
     "median": {"strategy": FederatedAveraging("median")},
+    **{f"proximal-{mu:g}": {"strategy": FederatedAveraging(proximal=mu)} for mu in (0.01, 0.1, 1.0)},
     "centralized": {"strategy": "centralized"},
     "two": {},
     "attacked": {},

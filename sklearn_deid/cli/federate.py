@@ -313,6 +313,13 @@ def _add_training(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         help="divide the notes of each site into N parts; a local epoch is one part (default: 1)",
     )
+    parser.add_argument(
+        "--proximal",
+        type=not_negative,
+        default=0.0,
+        metavar="MU",
+        help="weight of FedProx: keeps each site near the common model while it trains (default: 0)",
+    )
     parser.add_argument("--seed", type=seed, default=0, metavar="N", help="seed of the first weights (default: 0)")
 
 
@@ -346,6 +353,7 @@ def _agreement_of(arguments: argparse.Namespace) -> FederationConfig:
         tagger=tagger,
         n_epochs=arguments.epochs or n_epochs,
         n_parts=arguments.parts or n_parts,
+        proximal=arguments.proximal,
         seed=arguments.seed,
         max_abs=arguments.max_abs,
         max_norm=arguments.max_norm,

@@ -538,11 +538,12 @@ class DSSGDEnsemble(TokenTagger, BaseEstimator):
         tagger = self._checked_tagger()
         if self._strategy == "fedavg" and self._averaging.divide_batches:
             tagger.set_params(batch_size=divided_batch_size(tagger.batch_size, len(parts)))
+        proximal = self._averaging.proximal if self._strategy == "fedavg" else 0.0
         # Own seeds: with a common one all workers would drop the same units and swap the same spans.
         seeds = rng.integers(2**31, size=len(parts)).tolist()
         return {
             f"worker-{i}": TaggerLearner(
-                clone(tagger).set_params(random_state=seed), part, self.labels_, self._patient_privacy
+                clone(tagger).set_params(random_state=seed), part, self.labels_, self._patient_privacy, proximal
             )
             for i, (part, seed) in enumerate(zip(parts, seeds, strict=True))
         }

@@ -27,6 +27,7 @@ from .layout import ParameterLayout
 from .patient_ledger import PatientLedger
 from .patient_privacy import PatientPrivacy
 from .patient_steps import PatientSteps, check_trainable
+from .proximal_term import ProximalTerm
 from .rounds import MapEpochs
 from .state_file import generator_from, generator_state
 from .worker_data import WorkerData, agreed_labels, checked_part, public_embeddings
@@ -118,6 +119,8 @@ class TaggerLearner:
         Label set that all workers share.
     privacy : PatientPrivacy, default=None
         Differential privacy of each patient. None trains without noise.
+    proximal : float, default=0.0
+        Weight of the `ProximalTerm`. Without effect with ``privacy``.
 
     Attributes
     ----------
@@ -130,7 +133,12 @@ class TaggerLearner:
     """
 
     def __init__(
-        self, tagger: DeidTagger, part: WorkerData, labels: list[str], privacy: PatientPrivacy | None = None
+        self,
+        tagger: DeidTagger,
+        part: WorkerData,
+        labels: list[str],
+        privacy: PatientPrivacy | None = None,
+        proximal: float = 0.0,
     ) -> None:
         self.tagger, self.privacy = tagger, privacy
         self.ledger: PatientLedger | None = None
@@ -148,6 +156,9 @@ class TaggerLearner:
                 start_weights(tagger, start, part.X[:0], part.tags[:0])
                 tagger.starts_from_tagger_ = True
             self._stream = _stream_state(self._device)
+        if proximal:
+            # Not a parameter of the tagger: a common network that is saved has nothing to stay near to.
+            tagger.callbacks_.append(("proximal", ProximalTerm(proximal)))
         self.layout = tagger_layout(tagger)
         self.n_epochs = 0
         self.metrics: dict[str, float] = {}
@@ -363,6 +374,7 @@ def make_learner(
     labels: Sequence[str],
     *,
     privacy: PatientPrivacy | None = None,
+    proximal: float = 0.0,
     **plan: Any,
 ) -> TaggerLearner:
     """Create a learner with a clone of a tagger, ready for the first local epoch on the given sentences.
@@ -377,6 +389,8 @@ def make_learner(
         Label set that all workers share.
     privacy : PatientPrivacy, default=None
         Differential privacy of each patient; see `TaggerLearner`.
+    proximal : float, default=0.0
+        Weight of the proximal term; see `TaggerLearner`.
     **plan
         Parameters of `TaggerLearner.plan`: ``n_epochs``, which is needed, ``validation_fraction`` and ``n_parts``.
 
@@ -396,7 +410,7 @@ def make_learner(
     """
     own = clone(tagger).set_params(embeddings=public_embeddings(tagger.embeddings), max_epochs=plan["n_epochs"])
     part = checked_part(own, X, y, groups)
-    learner = TaggerLearner(own, part, agreed_labels([part], labels), privacy)
+    learner = TaggerLearner(own, part, agreed_labels([part], labels), privacy, proximal)
     learner.plan(part, **plan)
     return learner
 

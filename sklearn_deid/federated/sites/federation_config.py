@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -75,6 +76,8 @@ class FederationConfig:
     n_parts : int, default=1
         Number of parts into which each site divides its sentences. A local epoch trains on one of them, so that updates
         are exchanged several times in a pass over the notes.
+    proximal : float, default=0.0
+        Weight of the proximal term of each site (`federated.FederatedAveraging`).
     seed : int, default=0
         Random seed of the first weights.
     max_abs, max_norm : float or None, default=None
@@ -111,6 +114,7 @@ class FederationConfig:
     tagger: Mapping[str, Any] = field(default_factory=dict)
     n_epochs: int = 25
     n_parts: int = 1
+    proximal: float = 0.0
     seed: int = 0
     max_abs: float | None = None
     max_norm: float | None = None
@@ -139,6 +143,8 @@ class FederationConfig:
             value = getattr(self, name)
             if isinstance(value, bool) or not isinstance(value, int) or value < 1:
                 raise ExchangeError(f"'{name}' must be a whole number of at least 1.")
+        if not (isinstance(self.proximal, (int, float)) and 0 <= self.proximal < math.inf):
+            raise ExchangeError("'proximal' must be a number of at least 0.")
         try:
             self.limits()
         except ValueError as error:

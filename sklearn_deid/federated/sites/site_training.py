@@ -72,6 +72,7 @@ class SiteTraining:
             validation_fraction=settings.validation_fraction,
             n_parts=agreement.n_parts,
             privacy=settings.patient_privacy(),
+            proximal=agreement.proximal,
         )
         self.worker = Worker(
             name,
