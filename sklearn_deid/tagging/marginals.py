@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -96,6 +97,7 @@ def majority_tags(
     return [repair_tags(row) for row in tags], RaggedArray(sure[places, best] / len(answers), offsets)
 
 
+_TOKENS = 8192  # whose marginals are copied at a time
 # Marginals can underflow to 0. With this floor their logs stay finite.
 _FLOOR = 1e-12
 
@@ -131,17 +133,17 @@ def label_runs(
     # Longest runs first: at step t, the runs that have not ended are the first n rows.
     order = np.argsort(-lengths, kind="stable")
     starts, lengths = starts[order], lengths[order]
-    log_begins, log_goes_on = np.log(begins + _FLOOR), np.log(goes_on + _FLOOR)
     # shape: (n_runs, n_labels): best score of a path that ends in B, or in I, of each label
-    best_b, best_i = log_begins[starts], np.full((len(starts), begins.shape[1]), -np.inf)
+    best_b, best_i = np.log(begins[starts] + _FLOOR), np.full((len(starts), begins.shape[1]), -np.inf)
     steps: list[tuple[np.ndarray, np.ndarray]] = []
     for t in range(1, int(lengths[0])):
         n = int((lengths > t).sum())
         # B may follow any tag, I of a label only B or I of the same label.
         best, from_i = np.maximum(best_b[:n], best_i[:n]), best_i[:n] > best_b[:n]
         steps.append((best.argmax(axis=1), from_i))
-        best_b[:n] = best.max(axis=1, keepdims=True) + log_begins[starts[:n] + t]
-        best_i[:n] = best + log_goes_on[starts[:n] + t]
+        # Logs of the tokens of the runs alone: most tokens of a note are in no run.
+        best_b[:n] = best.max(axis=1, keepdims=True) + np.log(begins[starts[:n] + t] + _FLOOR)
+        best_i[:n] = best + np.log(goes_on[starts[:n] + t] + _FLOOR)
     here = np.arange(len(starts))
     current = np.maximum(best_b, best_i).argmax(axis=1)
     current_i = best_i[here, current] > best_b[here, current]
@@ -232,20 +234,19 @@ class PhiMarginals:
             tags = TokenSequences(np.full(n, "O", dtype=object), self.offsets)
             return tags, RaggedArray(self.data[:, 0], self.offsets)
         begins, goes_on = self.data[:, 1 : 1 + n_labels], self.data[:, 1 + n_labels :]
-        # shape: (n_tokens, n_labels)
-        mass = begins + goes_on
         here, first = np.arange(n), np.zeros(n, dtype=bool)
         first[self.offsets[:-1][np.diff(self.offsets) > 0]] = True
         sure, tagged = self.phi >= 0.5, self.phi >= threshold
         label, inside = label_runs(begins, goes_on, *_runs(sure, first))
-        label = np.where(sure, label, mass.argmax(axis=1))
-        inside |= ~sure & (goes_on[here, label] >= begins[here, label])
+        doubtful = np.flatnonzero(tagged & ~sure)
+        label[doubtful] = (begins[doubtful] + goes_on[doubtful]).argmax(axis=1)
+        inside[doubtful] = goes_on[doubtful, label[doubtful]] >= begins[doubtful, label[doubtful]]
         # A token may continue a span only behind a tagged token of the same kind (sure or not) and the same label.
         joined = np.zeros(n, dtype=bool)
         joined[1:] = tagged[:-1] & (sure[1:] == sure[:-1]) & (label[1:] == label[:-1])
         inside &= joined & ~first
         column = np.where(tagged, 1 + label + n_labels * inside, 0)
-        confidence = np.where(tagged, mass[here, label], self.data[:, 0])
+        confidence = np.where(tagged, begins[here, label] + goes_on[here, label], self.data[:, 0])
         return TokenSequences(self.classes[column], self.offsets), RaggedArray(confidence, self.offsets)
 
     def best_tags(self) -> tuple[TokenSequences, RaggedArray]:
@@ -327,10 +328,14 @@ def read_marginals(estimator: Any, X: Any, sentences: RaggedArray, labels: Seque
             f"{type(estimator).__name__}.predict_proba must give one array of shape (n_tokens, {len(places)}) for "
             "each sentence."
         )
-    flat = np.concatenate([np.asarray(row, dtype=float) for row in rows])
-    # A sum and not an assignment: with BIOES, two columns of the estimator (B and S) belong to one column here.
-    for column, place in enumerate(places):
-        out[:, place] += flat[:, column]
+    # Part by part: copies of all rows of a long note would take more memory than the result.
+    cuts = np.searchsorted(sentences.offsets, np.arange(0, len(out), _TOKENS))
+    for first, last in pairwise(np.unique([0, *cuts, len(rows)])):
+        part = np.concatenate([np.asarray(row, dtype=float) for row in rows[first:last]])
+        start = sentences.offsets[first]
+        # A sum and not an assignment: with BIOES, two columns of the estimator (B and S) belong to one column here.
+        for column, place in enumerate(places):
+            out[start : start + len(part), place] += part[:, column]
     return PhiMarginals(labels, out, sentences.offsets)
 
 
