@@ -18,8 +18,9 @@ clinical text and needs no training on your notes. **It misses PHI.** A person m
 Generated texts only; no text of a real person. `python -m benchmarks.starter` made the model from
 `make_clinical_notes`, with names, places and numbers of many origins in place of its own, from short texts of 14 kinds
 (queries, referrals, operation notes, pathology, e-mails, chat, forms, tables, single sentences), and from a grammar of
-ordinary English sentences. Names come from the lists of Faker (MIT licence), from short lists in `benchmarks/starter`,
-and from random syllables. One name of five and one wording of six of the grammar were held out for the figures below.
+English sentences: of clinics, services, homes, work, news and forms, and of medicine without PHI. Names come from the
+lists of Faker (MIT licence), from short lists in `benchmarks/starter`, and from random syllables. One name of five, one
+everyday word of five and one wording of six of the grammar were held out for the figures below.
 Random seed {seed}; {n_notes} notes and {n_texts} short texts in {n_stages} stages.
 
 The model is a `RecallTunedTagger` around a `DeidTagger` with default settings, trained with other casings and errors of
@@ -37,7 +38,7 @@ model of the same kind had missed names in the texts with PHI: none of their wor
 _MISSES = """\
 ## Known shortfalls
 
-- The wordings of the generated sentences are new, but their words are not: real sentences vary more.
+- The wordings of the generated sentences are new, but most of their words are not: real sentences vary more.
 - Bare years and ages under 90 stay with `labels="hipaa"`, also a year of birth of a person over 89.
 - Relative dates ("yesterday", "last week") are not marked. Titles ("Dr.") stay.
 - Words such as "our clinic" or "the Emergency Department" are not marked, although some corpora annotate them.
