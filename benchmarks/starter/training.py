@@ -34,9 +34,9 @@ class Stage(NamedTuple):
 
 #: Each stage ends with a learning rate of zero.
 STAGES = (
-    *[Stage(300, 24_000, 2, 3e-3)] * 3,
-    Stage(300, 24_000, 2, 2e-3),
-    *[Stage(300, 24_000, 2, 1e-3)] * 2,
+    *[Stage(300, 24_000, 2, 3e-3)] * 4,
+    *[Stage(300, 24_000, 2, 2e-3)] * 2,
+    *[Stage(300, 24_000, 2, 1e-3)] * 3,
 )
 
 

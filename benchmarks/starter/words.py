@@ -35,6 +35,9 @@ _DRUG_ENDS = (
     "mab nib pril sartan olol statin azole mycin cillin floxacin gliptin gliflozin tide vir pam prazole dipine".split()
 )
 _DRUG_ENDS += "triptan setron parin xaban caine barbital cycline oxetine lukast terol sone nide fen".split()
+_BRAND_ENDS = (
+    "xa ra vy zyn lix trex vant quis pro ta dia zia lyn tex via nex fen rix qua max kya pta cor tiq XR HCT".split()
+)
 _ROOTS = (
     "cardi nephr hepat gastr enter col neur encephal myel oste arthr derm angi phleb thromb aden bronch pneum".split()
 )
@@ -81,7 +84,7 @@ def _parts(kind: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
     return tuple(w for w, d in digests.items() if d % 5), tuple(w for w, d in digests.items() if d % 5 == 0)
 
 
-_EVERYDAY = {"noun": "nouns", "did": "past", "do": "verbs", "adj": "adjectives", "adv": "adverbs"}
+_EVERYDAY = {"noun": "nouns", "med": "clinical", "did": "past", "do": "verbs", "adj": "adjectives", "adv": "adverbs"}
 _LISTS = {
     "dis": "diseases",
     "sym": "symptoms",
@@ -103,6 +106,12 @@ _LISTS = {
 
 def _new_drug(chance: Chance) -> str:
     return chance.pick(_STEMS) + (chance.pick(_MIDDLES) if chance.happens(0.6) else "") + chance.pick(_DRUG_ENDS)
+
+
+def _new_brand(chance: Chance) -> str:
+    """A brand that no list has: not every unknown word with a capital is a name."""
+    stem = chance.pick(_STEMS).capitalize() + (chance.pick(_MIDDLES) if chance.happens(0.5) else "")
+    return stem + chance.pick(_BRAND_ENDS)
 
 
 def _new_term(chance: Chance) -> str:
@@ -131,6 +140,7 @@ _WORDS: dict[str, Callable[[Chance], str]] = {
     "drug": _drug,
     "dis": _disease,
     "newdrug": _new_drug,
+    "newbrand": _new_brand,
     "newterm": _new_term,
     "words": lambda c: " ".join(c.pick(vocabulary()["common"]) for _ in range(c.number(3, 9))),
     "dose": lambda c: f"{c.pick(_AMOUNTS)} {c.pick(_UNITS)}",
