@@ -25,8 +25,8 @@ from sklearn_deid.text import I2B2_2014
 
 from ..environment import describe
 from .card import write_card
-from .measuring import calibration_texts, deciding, sweep
-from .report import measured, rates
+from .measuring import calibration_texts, deciding, sweep, unseen_share
+from .report import known_words, measured, rates
 from .training import SEED, STAGES, new_tagger, train_stage
 
 #: The largest bias at which at most this share of the calibration texts without PHI is touched, and at most so many of
@@ -80,6 +80,7 @@ def calibrated(tagger: DeidTagger) -> tuple[NoteDeidentifier, dict[str, Any]]:
     found = sweep(model, phi, [bias])[bias]
     figures = {"decision_bias": bias, "recall_of_phi_words": found.recall}
     figures |= {name: costs[bias][name] for name in ("touched", "false_per_1000")}
+    figures["unseen_words"] = unseen_share(plain, known_words())
     data = Corpus([*phi, *plain]).to_sentences()
     tuned = RecallTunedTagger(tagger.set_params(warm_start=False), decision_bias=bias, cv="prefit")
     tuned.fit(data.X, data.y, groups=data.groups)
