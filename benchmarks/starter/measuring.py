@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -24,12 +24,7 @@ from .texts import pick_template, templates, write
 from .values import Scene
 
 WORD = re.compile(r"\w+")
-_LONG_WORD = re.compile(r"\b[^\W\d_]{3,}\b")
 BIASES = (-2.0, 0.0, 2.0, 4.0)
-#: Share of held-out words of medicine in the texts that set the bias. With this share, the training texts lack as many
-#: words of these texts as of the queries of ASQ-PHI dev, which the model card shows. With half of the words held out,
-#: they lack 14 of 100, and a bias that is right for such texts is too low for real ones.
-NEW_WORDS = 0.05
 CASINGS: dict[str, Callable[[str], str]] = {"as written": str, "lower": str.lower, "capitals": str.upper}
 
 
@@ -101,22 +96,6 @@ def sweep(model: NoteDeidentifier, documents: Sequence[Document], biases: Iterab
     return result
 
 
-def unseen_share(documents: Iterable[Document], known: Collection[str]) -> float:
-    """Share of the words without PHI that are not known, apart from casing."""
-    counts = Counter(word in known for d in documents for word in _lowered(d, d.spans))
-    return counts[False] / max(1, counts.total())
-
-
-def words_in(documents: Iterable[Document]) -> set[str]:
-    """Words of documents, in lower case."""
-    return {word for d in documents for word in _lowered(d, ())}
-
-
-def _lowered(document: Document, hidden: Iterable[Span]) -> list[str]:
-    gold = set(words_of(document.text, hidden))
-    return [m[0].lower() for m in _LONG_WORD.finditer(document.text) if m.span() not in gold]
-
-
 def asq(folder: Path) -> list[Document]:
     """Clinical search queries (ASQ-PHI). Ages under 90 are no PHI there."""
     return list(read_corpus(folder / "asq-phi" / "dev.jsonl", format="jsonl"))
@@ -138,9 +117,7 @@ def calibration_texts(kind: str, n: int, seed: int) -> list[Document]:
     documents = []
     for number in range(n):
         chance = Chance(np.random.SeedSequence(seed, spawn_key=(kind == "phi", number)))
-        scene = Scene(chance, held_out=True)
-        scene.new_words = NEW_WORDS
-        text = write(chance.pick(templates("calibration.txt")[kind]), scene)
+        text = write(chance.pick(templates("calibration.txt")[kind]), Scene(chance, held_out=True))
         document = text.build(f"{kind}-{number}", patient_id=f"{kind}-{number}")
         # Ages under 90, states and bare years are no PHI of the Safe Harbor rule.
         kept = tuple(span for span in document.spans if is_safe_harbor(span, document.text))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -25,11 +24,7 @@ from .measuring import (
     labels_of,
     new_sentences,
     sweep,
-    unseen_share,
-    words_in,
 )
-from .texts import make_texts
-from .training import SEED, STAGES
 
 #: Kinds of the grammar with PHI, those outside of medicine, and those without PHI.
 KINDS_PHI = ("sentence", "place sentence", "number sentence", "date sentence")
@@ -60,18 +55,11 @@ def measured(model: NoteDeidentifier, folder: Path, n_name_words: int) -> dict[s
         "gender": {name: rates(figures) for name, figures in by_gender(model, n_name_words).items()},
         "bias": tuned.decision_bias_,
         "asq": {name: rates(figures) for name, figures in shipped.items()},
-        "asq_unseen_words": unseen_share(queries, known_words()),
         "asq_by_label": labels_of(shipped["as written"]),
         "asq_by_bias": {bias: rates(figures) for bias, figures in biased.items()},
         "grascco": rates(count(letters, model.annotate(letters))),
         "names": {origin: rates(figures) for origin, figures in origins.items()},
     }
-
-
-@cache
-def known_words() -> set[str]:
-    """Words of the short texts of the first stage."""
-    return words_in(make_texts(STAGES[0].n_texts, SEED))
 
 
 def rates(figures: Figures) -> dict[str, Any]:
