@@ -17,6 +17,9 @@ _PARTICLES = "van |van der |de |von |O'|Mc|Mac|de la |El |bin |St. |Le |Di |da "
 class Scene:
     """Random draws of one text, with the origins of the names of its people."""
 
+    #: Probability that a word of medicine of a held-out text is held out as well.
+    new_words = 0.5
+
     def __init__(
         self, chance: Chance, *, held_out: bool = False, origin: str | None = None, gender: str | None = None
     ) -> None:

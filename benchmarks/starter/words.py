@@ -57,8 +57,7 @@ def plain(part: str, form: str, scene: Scene) -> str:
     if part == "o":
         return _NUMBERS[form](chance)
     kind = {**_LISTS, "drug": "drugs"}.get(part, "")
-    # As in real text, about half of the words are known.
-    if scene.held_out and kind in held_out_words() and chance.happens(0.5):
+    if scene.held_out and kind in held_out_words() and chance.happens(scene.new_words):
         made = chance.pick(held_out_words()[kind])
     elif part in _EVERYDAY:
         made = _everyday(_EVERYDAY[part], scene)
