@@ -119,6 +119,12 @@ def invented_name(chance: Chance) -> str:
 
 
 @cache
+def word_names() -> tuple[str, ...]:
+    """Names that are words elsewhere ("Hope", "Banks"), for training."""
+    return tuple(name for name in _written()["words"] if not _held(name))
+
+
+@cache
 def _written() -> dict[str, tuple[str, ...]]:
     return read_word_lists(Path(__file__).parent / "names.txt")
 

@@ -26,8 +26,10 @@ from .measuring import (
     sweep,
 )
 
-#: Kinds of the grammar with PHI, and the one without.
-KINDS_PHI, KINDS_PLAIN = ("sentence", "place sentence", "number sentence", "date sentence"), ("plain sentence",)
+#: Kinds of the grammar with PHI, those outside of medicine, and those without PHI.
+KINDS_PHI = ("sentence", "place sentence", "number sentence", "date sentence")
+KINDS_ORDINARY = ("service sentence", "daily sentence", "work sentence", "news sentence", "form lines", "roster lines")
+KINDS_PLAIN = ("plain sentence", "hard sentence", "everyday plain")
 N_NEW, NEW_SEED = 1500, 20_261_202
 
 
@@ -41,9 +43,14 @@ def measured(model: NoteDeidentifier, folder: Path, n_name_words: int) -> dict[s
     letters = grascco(folder)
     origins = by_origin(model, n_name_words)
     new = new_sentences(KINDS_PHI, N_NEW, NEW_SEED)
+    ordinary = new_sentences(KINDS_ORDINARY, N_NEW, NEW_SEED)
     plain = new_sentences(KINDS_PLAIN, N_NEW, NEW_SEED)
     return {
-        "new_sentences": {name: rates(count(cased(new, name), model.annotate(cased(new, name)))) for name in CASINGS},
+        "new_sentences": {
+            f"{kind}, {name}": rates(count(cased(texts, name), model.annotate(cased(texts, name))))
+            for kind, texts in (("with clinical words", new), ("ordinary", ordinary))
+            for name in CASINGS
+        },
         "hard_words": rates(count(plain, model.annotate(plain))),
         "gender": {name: rates(figures) for name, figures in by_gender(model, n_name_words).items()},
         "bias": tuned.decision_bias_,

@@ -1,9 +1,10 @@
-"""Short texts of many kinds, made from the templates in texts.txt and the grammar in sentences.txt."""
+"""Short texts of many kinds, made from the templates in texts.txt and the grammar in GRAMMAR."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import cache
 from hashlib import blake2b
 from pathlib import Path
@@ -16,18 +17,31 @@ from sklearn_deid.surrogates import Chance, read_data_file
 
 from .values import Scene, slot
 
+#: Files of the grammar.
+GRAMMAR = ("sentences.txt", "ordinary.txt", "clinical.txt")
 _CHOICE = re.compile(r"<([^<>]*)>")
 _SLOT = re.compile(r"\{([a-z.]+)\}")
+_TITLE = r"(?:Dr|Mr|Mrs|Ms|Prof)\b"
+# A person in a frame, with the title before the name.
+_PERSON = re.compile(rf"(?:<[^<>]*\b{_TITLE}[^<>{{}}]*> |\b{_TITLE}\.? )?\{{(?:pt|doc)(?:\.[a-z]+)?\}}")
 _RULE = re.compile(r"@([a-z]+(?:\.[a-z]+)*)")
 _FRAMES_HELD_OUT = 6  # one wording of six, in the blocks of the grammar that ask for it
 _CAPITAL = 0.85  # probability that a sentence of the grammar begins with a capital
+# Shares of the texts in lower case and in capitals. A tagger does not mark the casing of a short text, as the copies of
+# its augmenter are marked.
+_LOWER, _CAPITALS = 0.15, 0.06
 # Years, ages, lots and so on that i2b2 2014 would annotate although they say little about a person.
 _ANNOTATED = {"o.age": "AGE", "o.year": "DATE", "o.expiry": "DATE"}
 # Share of each kind of text.
 KINDS = {
-    "query": 16, "plain query": 11, "name": 17, "place": 8, "number": 7, "date": 6, "referral": 2, "operation": 2,
-    "pathology": 2, "mail": 2, "chat": 4, "form": 3, "table": 3, "clinical": 26, "sentence": 38, "place sentence": 13,
-    "number sentence": 9, "date sentence": 6, "salad": 15, "plain sentence": 28,
+    "query": 10, "plain query": 9, "query sentence": 12, "plain query sentence": 9, "name": 14, "place": 7, "number": 6,
+    "date": 6, "referral": 2, "operation": 2, "pathology": 2, "mail": 2, "chat": 4, "form": 3, "table": 3,
+    "clinical": 20, "sentence": 24, "place sentence": 10,
+    "number sentence": 8, "date sentence": 6, "salad": 10, "plain sentence": 18, "service sentence": 18,
+    "daily sentence": 22, "work sentence": 14, "news sentence": 14, "form lines": 8, "roster lines": 9,
+    "everyday plain": 12, "hard sentence": 42, "twin sentence": 14, "twin daily sentence": 9, "twin place sentence": 2,
+    "twin work sentence": 2, "twin roster lines": 2, "twin news sentence": 4, "twin service sentence": 2,
+    "twin query sentence": 3,
 }  # fmt: skip
 
 
@@ -39,7 +53,10 @@ def make_texts(n: int, random_state: int) -> Iterator[Document]:
         kind = chance.weighted(kinds)
         scene = Scene(chance)
         text = write(pick_template(kind, scene), scene)
-        yield text.build(f"text-{number:05d}", patient_id=f"text-{number:05d}", meta={"kind": kind})
+        document = text.build(f"text-{number:05d}", patient_id=f"text-{number:05d}", meta={"kind": kind})
+        casing = chance.weighted((("", 1 - _LOWER - _CAPITALS), ("lower", _LOWER), ("upper", _CAPITALS)))
+        recased = getattr(document.text, casing)() if casing else document.text
+        yield replace(document, text=recased) if len(recased) == len(document.text) else document
 
 
 @cache
@@ -51,9 +68,9 @@ def templates(file: str = "texts.txt") -> dict[str, tuple[str, ...]]:
 
 @cache
 def grammar(held_out: bool) -> dict[str, tuple[str, ...]]:
-    """Entries of each block of sentences.txt, for the training or with the wordings that the training does not have."""
+    """Entries of each block of the grammar, for the training or with the wordings that the training does not have."""
     rules = {}
-    for block in read_data_file(Path(__file__).parent / "sentences.txt").blocks:
+    for block in (b for name in GRAMMAR for b in read_data_file(Path(__file__).parent / name).blocks):
         entries = tuple(entry.text for entry in block.entries)
         if "frames" in block.settings:
             entries = tuple(e for e in entries if _held(e) == held_out)
@@ -67,14 +84,26 @@ def _held(entry: str) -> bool:
 
 
 def pick_template(kind: str, scene: Scene) -> str:
-    """A template of a kind; a wording of the grammar is written out up to its slots."""
+    """A template of a kind; a wording of the grammar is written out up to its slots.
+
+    A "twin" of a kind has its frames, with words that are no PHI in the place of people, places and times.
+    """
+    chance = scene.chance
     if kind in templates():
-        return scene.chance.pick(templates()[kind])
-    text = scene.chance.pick(grammar(scene.held_out)[kind])
-    while (found := _CHOICE.search(text) or _RULE.search(text)) is not None:
-        options = found[1].split("|") if found[0][0] == "<" else grammar(scene.held_out)[found[1]]
-        text = text[: found.start()] + scene.chance.pick(options) + text[found.end() :]
-    return text[:1].upper() + text[1:] if scene.chance.happens(_CAPITAL) else text
+        return chance.pick(templates()[kind])
+    rules, start = grammar(scene.held_out), kind.removeprefix("twin ")
+    is_twin = start != kind
+    text = chance.pick(rules[start])
+    while True:
+        text = _PERSON.sub("@who.none", text) if is_twin else text
+        found = _CHOICE.search(text) or _RULE.search(text)
+        if found is None:
+            break
+        twin = f"{found[1]}.none"
+        name = twin if is_twin and twin in rules else found[1]
+        options = found[1].split("|") if found[0][0] == "<" else rules[name]
+        text = text[: found.start()] + chance.pick(options) + text[found.end() :]
+    return text[:1].upper() + text[1:] if chance.happens(_CAPITAL) else text
 
 
 def write(template: str, scene: Scene) -> NoteBuilder:

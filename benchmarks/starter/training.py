@@ -17,8 +17,8 @@ from .texts import make_texts
 SEED = 20_261_122
 _FEW = 2000  # sentences that show the network its inputs
 BUCKET = 32_768  # rows of the table of n-grams, as in `DeidTagger`
-#: Share of the sentences that are copied, and probabilities that a sentence or a word of a copy is changed. The shipped
-#: model was trained when the changes took the place of the sentences.
+#: Share of the sentences that are copied, and probabilities that a sentence or a word of a copy is changed. The words
+#: of a copy in lower case are marked; the texts have unmarked ones of their own (see texts.py).
 DISORDER = {"copies": 0.4, "lower_case": 0.5, "capitals": 0.3, "title_case": 0.1, "typing_errors": 0.02}
 DISORDER |= {"ocr_errors": 0.02}
 
@@ -34,9 +34,10 @@ class Stage(NamedTuple):
 
 #: Each stage ends with a learning rate of zero.
 STAGES = (
-    *[Stage(200, 12_000, 4, 3e-3)] * 3,
-    Stage(200, 12_000, 4, 2e-3),
-    *[Stage(200, 12_000, 4, 1e-3)] * 2,
+    *[Stage(300, 24_000, 2, 3e-3)] * 4,
+    *[Stage(300, 24_000, 2, 2e-3)] * 2,
+    *[Stage(300, 24_000, 2, 1e-3)] * 5,
+    Stage(300, 24_000, 2, 5e-4),
 )
 
 

@@ -7,11 +7,14 @@ import pytest
 
 import benchmarks.starter.texts as texts
 from benchmarks.starter.measuring import names_of, new_sentences
-from benchmarks.starter.names import given_names, names, origins
+from benchmarks.starter.names import given_names, names, origins, word_names
 from benchmarks.starter.report import KINDS_PHI, KINDS_PLAIN
+from benchmarks.starter.words import held_out_words, vocabulary
 from sklearn_deid.surrogates import read_data_file
 
-BLOCKS = {block.name: block for block in read_data_file(Path(texts.__file__).parent / "sentences.txt").blocks}
+FOLDER = Path(texts.__file__).parent
+READ = [block for name in texts.GRAMMAR for block in read_data_file(FOLDER / name).blocks]
+BLOCKS = {block.name: block for block in READ}
 FRAMES = [name for name, block in BLOCKS.items() if "frames" in block.settings]
 
 
@@ -19,9 +22,12 @@ def rules_in(entry):
     return set(re.findall(r"@([a-z]+(?:\.[a-z]+)*)", entry))
 
 
-def test_every_rule_exists_and_none_leads_back_to_itself():
+def test_every_rule_exists_once_and_none_leads_back_to_itself():
+    assert len(READ) == len(BLOCKS)
     leads = {name: set().union(*(rules_in(e.text) for e in block.entries)) for name, block in BLOCKS.items()}
     assert set().union(*leads.values()) <= BLOCKS.keys()
+    # In a twin, a rule may lead to the block without PHI.
+    leads = {name: rules | {f"{rule}.none" for rule in rules} & BLOCKS.keys() for name, rules in leads.items()}
     assert not [name for name in leads if name in reachable(leads, name)], "a circular rule might not end"
 
 
@@ -41,8 +47,25 @@ def test_a_wording_is_trained_on_or_held_out(name):
     assert trained | held == {entry.text for entry in BLOCKS[name].entries}
 
 
+def test_twins_hold_no_name():
+    kinds = [kind for kind in texts.KINDS if kind.startswith("twin")]
+    found = new_sentences(kinds, 300, 0)
+    assert not [d.text for d in found if {"PATIENT", "DOCTOR"} & {span.label for span in d.spans}]
+    assert all(kind.removeprefix("twin ") in texts.KINDS for kind in kinds)
+
+
+def test_eponyms_that_set_the_bias_are_not_trained_on():
+    known, held = (words_of_lists(words) for words in (vocabulary(), held_out_words()))
+    written = "".join((FOLDER / name).read_text(encoding="utf-8") for name in (*texts.GRAMMAR, "texts.txt"))
+    assert not [word for word in held - known if re.search(rf"\b{word}\b", written)]
+
+
+def words_of_lists(lists):
+    return {word for entries in lists.values() for entry in entries for word in re.findall(r"[A-Z][a-z]{3,}", entry)}
+
+
 def test_names_that_are_measured_are_not_trained_on():
-    trained = {name for origin in origins() for part in names(origin) for name in part}
+    trained = {name for origin in origins() for part in names(origin) for name in part} | set(word_names())
     measured = {name for origin in origins() for part in names(origin, True) for name in part}
     assert not trained & measured
     assert not {*given_names("female"), *given_names("male")} & trained

@@ -1,0 +1,203 @@
+"""Words without PHI: words of medicine, everyday words and numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from hashlib import blake2b
+from importlib import import_module
+from pathlib import Path
+
+from sklearn_deid.surrogates import Chance, dates, identifiers
+from sklearn_deid.surrogates.word_list import read_word_lists
+
+from .names import invented_name
+from .scene import Scene
+
+
+@cache
+def vocabulary() -> dict[str, tuple[str, ...]]:
+    """Lists of vocabulary.txt, and common English words of Faker."""
+    lists = read_word_lists(Path(__file__).parent / "vocabulary.txt")
+    common = import_module("faker.providers.lorem.en_US").Provider.word_list
+    return {**lists, "common": tuple(common)}
+
+
+@cache
+def held_out_words() -> dict[str, tuple[str, ...]]:
+    """Words of medicine that the training does not have."""
+    return read_word_lists(Path(__file__).parent / "held_out_words.txt")
+
+
+_STEMS = "ab al bri car da ela fo gal ibu ka lor mir na ola pex qui ri sa tel ul va zo pe lu mo ti".split()
+_MIDDLES = "li ra to xi ne mu da ci lo ri va te pi so".split()
+_DRUG_ENDS = (
+    "mab nib pril sartan olol statin azole mycin cillin floxacin gliptin gliflozin tide vir pam prazole dipine".split()
+)
+_DRUG_ENDS += "triptan setron parin xaban caine barbital cycline oxetine lukast terol sone nide fen".split()
+_BRAND_ENDS = (
+    "xa ra vy zyn lix trex vant quis pro ta dia zia lyn tex via nex fen rix qua max kya pta cor tiq XR HCT".split()
+)
+_ROOTS = (
+    "cardi nephr hepat gastr enter col neur encephal myel oste arthr derm angi phleb thromb aden bronch pneum".split()
+)
+_ROOTS += (
+    "pleur pancreat splen cyst ureter hyster salping oophor orch mast thyr laryng pharyng rhin ot kerat retin".split()
+)
+_ENDS = (
+    "itis opathy osis omegaly ectasia algia oma oplasty oscopy ectomy otomy ostomy orrhea omalacia osclerosis".split()
+)
+_ENDS += "ogenic otoxicity ocele olithiasis ospasm oplegia emia".split()
+_SIDES = "acute chronic mild severe bilateral left right diffuse focal moderate small large recurrent benign".split()
+
+
+def plain(part: str, form: str, scene: Scene) -> str:
+    """A word or a number of a slot without PHI."""
+    chance = scene.chance
+    if part == "o":
+        return _NUMBERS[form](chance)
+    kind = {**_LISTS, "drug": "drugs"}.get(part, "")
+    if scene.held_out and kind in held_out_words() and chance.happens(scene.new_words):
+        made = chance.pick(held_out_words()[kind])
+    elif part in _EVERYDAY:
+        made = _everyday(_EVERYDAY[part], scene)
+    else:
+        made = _WORDS[part](chance) if part in _WORDS else chance.pick(vocabulary()[_LISTS[part]])
+    if form == "cap":
+        return made[:1].upper() + made[1:]
+    return {"caps": made.upper(), "title": made.title()}.get(form, made)
+
+
+def _everyday(kind: str, scene: Scene) -> str:
+    """An everyday word; one word of five is held out, and one of 25 is of random syllables."""
+    chance = scene.chance
+    if chance.happens(0.04):
+        return invented_name(chance).lower()
+    known, new = _parts(kind)
+    return chance.pick(new if scene.held_out and chance.happens(0.5) else known)
+
+
+@cache
+def _parts(kind: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    digests = {w: blake2b(w.encode(), digest_size=4).digest()[0] for w in vocabulary()[f"everyday {kind}"]}
+    return tuple(w for w, d in digests.items() if d % 5), tuple(w for w, d in digests.items() if d % 5 == 0)
+
+
+_EVERYDAY = {"noun": "nouns", "med": "clinical", "did": "past", "do": "verbs", "adj": "adjectives", "adv": "adverbs"}
+_LISTS = {
+    "dis": "diseases",
+    "sym": "symptoms",
+    "test": "tests",
+    "proc": "procedures",
+    "spc": "specialties",
+    "brand": "brands",
+    "abb": "abbreviations",
+    "epo": "eponyms",
+    "body": "bodies",
+    "race": "races",
+    "dur": "durations",
+    "finding": "findings",
+    "heading": "headings",
+    "verb": "verbs",
+    "nat": "nationalities",
+}
+
+
+def _new_drug(chance: Chance) -> str:
+    return chance.pick(_STEMS) + (chance.pick(_MIDDLES) if chance.happens(0.6) else "") + chance.pick(_DRUG_ENDS)
+
+
+def _new_brand(chance: Chance) -> str:
+    """A brand that no list has: not every unknown word with a capital is a name."""
+    stem = chance.pick(_STEMS).capitalize() + (chance.pick(_MIDDLES) if chance.happens(0.5) else "")
+    return stem + chance.pick(_BRAND_ENDS)
+
+
+def _new_term(chance: Chance) -> str:
+    prefix = chance.pick(("", "", "peri", "endo", "hyper", "hypo", "poly", "intra", "micro", "dys"))
+    return f"{chance.pick(_SIDES)} " * chance.happens(0.5) + prefix + chance.pick(_ROOTS) + chance.pick(_ENDS)
+
+
+def _drug(chance: Chance) -> str:
+    kind = chance.uniform()
+    if kind < 0.12:
+        return _new_drug(chance)
+    written = chance.pick(vocabulary()["brands" if kind < 0.4 else "drugs"])
+    return written[:1].upper() + written[1:] if chance.happens(0.15) else written
+
+
+def _disease(chance: Chance) -> str:
+    kind = chance.uniform()
+    if kind < 0.15:
+        return _new_term(chance)
+    return chance.pick(vocabulary()["eponyms" if kind < 0.3 else "abbreviations" if kind < 0.35 else "diseases"])
+
+
+_AMOUNTS = (2.5, 5, 10, 20, 25, 40, 50, 75, 81, 100, 250, 500, 1000)
+_UNITS = ("mg", "mg", "mcg", "g", "mL", "units")
+_WORDS: dict[str, Callable[[Chance], str]] = {
+    "drug": _drug,
+    "dis": _disease,
+    "newdrug": _new_drug,
+    "newbrand": _new_brand,
+    "newterm": _new_term,
+    "words": lambda c: " ".join(c.pick(vocabulary()["common"]) for _ in range(c.number(3, 9))),
+    "dose": lambda c: f"{c.pick(_AMOUNTS)} {c.pick(_UNITS)}",
+    "num": lambda c: c.pick(
+        (str(c.number(1, 400)), c.decimal(0.1, 15, 1), f"{c.number(10, 99)}%", f"{c.decimal(1, 9, 1)} mg/dL")
+    ),
+    "yo": lambda c: c.pick(("-year-old", "-year-old", " year old", " yo", "yo", " y/o", "y", "-yr-old", "-yo")),
+    "cred": lambda c: c.pick(
+        ("MD", "M.D.", "DO", "RN", "NP", "PA-C", "PhD", "MBBS", "FACS", "MD, FACC", "PT, DPT", "LCSW")
+    ),
+    "rel": lambda c: c.pick(
+        ("wife", "husband", "son", "daughter", "mother", "father", "brother", "sister", "aunt", "friend")
+    ),
+    "sex": lambda c: c.pick("MF"),
+    "nl": lambda c: "\n",
+    "tab": lambda c: "\t",
+    "verb": lambda c: c.pick(vocabulary()["verbs"]),
+}
+
+_MONEY = ("${}", "${},000", "{} dollars", "\u20ac{}", "{} EUR", "\u00a3{}", "USD {}", "{} pounds", "{}.50", "Rs. {}")
+
+
+def _made(*forms: str) -> Callable[[Chance], str]:
+    """Numbers of several forms; # is a digit, and + a digit that is not zero."""
+
+    def make(chance: Chance) -> str:
+        form = chance.pick(forms)
+        return "".join(str(chance.number(c == "+", 9)) if c in "#+" else c for c in form)
+
+    return make
+
+
+_NUMBERS: dict[str, Callable[[Chance], str]] = {
+    "age": lambda c: str(c.number(1, 89)),  # replaced by an annotated age: see `texts`
+    "year": lambda c: str(c.number(1995, 2026)),
+    "digit": lambda c: str(c.number(1, 9)),
+    "num": lambda c: str(c.number(5, 90)),
+    "hour": lambda c: str(c.number(1, 9)),
+    "time": lambda c: dates.clock(c.number(0, 1439), c.number(0, 3)),
+    "bp": lambda c: f"{c.number(90, 190)}/{c.number(40, 110)}",
+    "hr": lambda c: str(c.number(45, 150)),
+    "rr": lambda c: str(c.number(8, 32)),
+    "temp": lambda c: c.decimal(96, 104, 1),
+    "sat": lambda c: str(c.number(80, 100)),
+    "icd": lambda c: f"{c.pick('EIJKMNRZ')}{c.number(10, 99)}.{c.number(0, 9)}",
+    "cpt": lambda c: str(c.number(99201, 99499)),
+    "lot": lambda c: f"{identifiers.letters(c, 2)}{c.number(1000, 9999)}",
+    "expiry": lambda c: f"{c.number(1, 12)}/{c.number(25, 30)}",
+    "tail": lambda c: c.pick((" today.", " and is better.", ".", " without complaints.", " since the visit.")),
+    "o": lambda c: "",
+    "money": lambda c: c.pick(_MONEY).format(c.number(1, 900)),
+    "range": _made("+-#", "+-+#", "+ to +", "+#-+#", "+0-+5", "0.#-+.#", "+\u2013#"),
+    "ratio": _made("+/10", "+/5", "+:+", "+#:+", "1:+0", "+#/+#", "x+", "+x", "+x+x+", "+.# x +.#", "#+%", "+.#%"),
+    "big": _made("+,###", "+##", "+#,###", "+.# million", "+##,000", "+###", "10^+", "+.#e+"),
+    "lab": _made("+.#", "0.##", "++.#", "+#", "+##", "<0.0#", ">+#", "+.# mg/dL", "+## mmol/L", "+# U/L", "+#%"),
+    "size": _made("+ mm", "+.# cm", "+ x + cm", "+ x + x + mm", "+#F", "+# Fr", "+-0", "size +", "+#g", "+ L", "+# kg"),
+    "gene": lambda c: c.pick(
+        ("BRCA{}", "EGFR L{}R", "KRAS G{}C", "HER{}", "CD{}", "IL-{}", "JAK{}", "MLH{}", "TP{}", "CYP2C{}", "FGFR{}")
+    ).format(c.number(1, 60)),
+    "code": _made("C+", "L+-S1", "T+#", "V+", "E+#.#", "A#", "Q+H", "P+", "H+N+", "B+", "G+P#", "pT+N#", "M#", "F+#.#"),
+}
