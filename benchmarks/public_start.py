@@ -38,8 +38,8 @@ SEED, TEST_SEED = 20_190_728, 5_800
 def parse_arguments(argv: list[str] | None = None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("folder", help="folder to make")
-    parser.add_argument("--notes", type=int, default=600)
-    parser.add_argument("--epochs", type=int, default=9)
+    parser.add_argument("--notes", type=int, default=2400)
+    parser.add_argument("--epochs", type=int, default=6)
     parser.add_argument("--batch-size", type=int, default=32, help="small batches learn more in a second")
     return parser.parse_args(argv)
 

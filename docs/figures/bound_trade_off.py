@@ -2,7 +2,8 @@
 
     python docs/figures/bound_trade_off.py
 
-The numbers are in docs/results/private_500_notes.json, as `python -m benchmarks.private_representation` printed them.
+The numbers are in docs/results, as `python -m benchmarks.private_representation` printed them: private_500_notes.json,
+and for the notes without noise private_raw.json.
 Left: strict typed span F1 of a recipient; right: token F1 of the provider's own tagger.
 """
 
@@ -20,13 +21,21 @@ PANELS = (
 )
 
 
+def reference(n_notes):
+    """Scores of the tagger without noise, seed 0."""
+    path = HERE.parent / "results" / "private_raw.json"
+    runs = json.loads(path.read_text(encoding="utf-8"))["results"]
+    return next(run for run in runs if (run["arm"], run["notes"], run["seed"]) == ("raw", n_notes, 0))
+
+
 def main():
     path = HERE.parent / "results" / "private_500_notes.json"
     rows = {row["arm"]: row for row in json.loads(path.read_text(encoding="utf-8"))["results"]}
+    raw_row = reference(500)
     bounds = [100 * rows[arm]["bound_mean_accuracy"][0] for arm in ARMS]
     figure, panels = plt.subplots(1, 2, figsize=(9.2, 3.4), layout="constrained")
     for axes, (measure, title, label) in zip(panels, PANELS, strict=True):
-        raw = 100 * rows["raw"][measure.replace("joint", "shared")][0]  # raw notes have no joint tagger
+        raw = 100 * raw_row[measure.replace("joint", "shared")]  # raw notes have no joint tagger
         axes.plot(bounds, [100 * rows[arm][measure][0] for arm in ARMS], "o-", color=BLUE, label="bounded training")
         axes.axhline(raw, color=GRAY, linestyle="--", linewidth=1, label="raw notes")
         axes.axvline(50, color=GRAY, linestyle=":", linewidth=1, label="guessing")

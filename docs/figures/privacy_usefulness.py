@@ -4,13 +4,14 @@
 
 Left: points of strict typed span F1 that a recipient loses who trains a `DeidTagger` on one release. Right: points of
 token F1 ("is PHI") that the provider's own tagger loses. The reader is the strong adversary T2, newly trained. The
-numbers are in docs/results/private_*_notes.json, as `python -m benchmarks.private_representation` printed them.
+numbers are in docs/results/private_*.json, as `python -m benchmarks.private_representation` printed them.
 """
 
 import json
 from pathlib import Path
 
 import matplotlib.pyplot as plt
+from bound_trade_off import reference
 
 HERE = Path(__file__).parent
 BLUE, ORANGE, GRAY = "#1f4e79", "#c55a11", "#777777"
@@ -42,9 +43,9 @@ def draw(axes, measure, title, label):
     """One panel."""
     raw = measure.replace("joint", "shared")  # raw notes have no representer, hence no joint tagger
     for n_notes, arms, colour, marker, filled in SERIES:
-        rows = rows_of(n_notes)
+        rows, without_noise = rows_of(n_notes), reference(n_notes)
         read = [100 * rows[arm]["fresh_strong_t2"][0] for arm in arms]
-        lost = [100 * (rows["raw"][raw][0] - rows[arm][measure][0]) for arm in arms]
+        lost = [100 * (without_noise[raw] - rows[arm][measure][0]) for arm in arms]
         face = colour if filled else "white"
         axes.plot(read, lost, marker, color=colour, markerfacecolor=face, linestyle="", label=NAMES[n_notes])
     open_vectors = 100 * rows_of(2000)["bounded-100"]["positive_control_t2"][0]
