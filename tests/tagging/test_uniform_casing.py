@@ -67,8 +67,11 @@ def test_a_tagger_finds_the_same_in_all_casings_and_after_loading(tmp_path):
     loaded = load(tmp_path / "m")
     assert loaded.marks_uniform_casing_
     assert loaded.predict(document(str.upper, rows)).tolist() == found[0]
-    # Weights that know no marks are read without them, also after a training that starts from them.
-    assert not load_model("starter-en").estimator.estimator_.marks_uniform_casing_
     # Without an augmenter, the network has read no such document.
-    plain = DeidTagger(**{**SMALL, "augmenter": None, "max_epochs": 1}).fit(X, tags, groups=groups)
+    brief = {**settings, "max_epochs": 1, "embeddings": "auto"}
+    plain = DeidTagger(**{**brief, "augmenter": None}).fit(X, tags, groups=groups)
     assert not plain.lowers_uniform_casing_
+    # Weights that know no marks are read without them, also after a training that starts from them.
+    started = DeidTagger(**brief, warm_start_from=plain).fit(X, tags, groups=groups)
+    assert started.lowers_uniform_casing_ and not started.marks_uniform_casing_
+    assert load_model("starter-en").estimator.estimator_.marks_uniform_casing_
