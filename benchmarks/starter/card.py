@@ -32,9 +32,9 @@ The decision bias is **{bias:g}**. Generated texts alone set it, whose templates
 the largest bias at which at most 10 % of the texts without PHI are touched, and at most 5 of 1,000 of their words are
 hidden. One word of medicine of five in these texts is not in the training either. At this bias, {touched} of the texts
 without PHI are touched, and {calibrated} of the PHI words of the others are found. The share of new words was chosen
-after scores at several biases were known: with one of two, the bias is lower, fewer eponyms and brands are hidden, and
-more names are missed. The grammar was written after an earlier model of the same kind had missed names in the texts
-with PHI: none of their wordings is in the grammar.
+after scores at several biases were known: with one of two, the bias is -1, half as many eponyms and brands are hidden,
+and more names are missed; with one of twenty, the bias is 1. The grammar was written after an earlier model of the
+same kind had missed names in the texts with PHI: none of their wordings is in the grammar.
 """
 _MISSES = """\
 ## Known shortfalls
