@@ -286,7 +286,8 @@ def _(folder):
     own = {name: value for name, value in dataclasses.asdict(settings).items() if not name.startswith("patient_")}
     own["half"] = own.pop("upload_dtype") == "float16"  # as the file says it
     agreed = dataclasses.asdict(agreement)
-    assert (agreed.pop("max_ratio"), agreed.pop("n_parts")) == (None, 1)  # since 0.2.0: as before without them
+    since = ("max_ratio", "n_parts", "proximal")  # of 0.2.0: as before without them
+    assert [agreed.pop(name) for name in since] == [None, 1, 0.0]
     return said([own, agreed])
 
 
