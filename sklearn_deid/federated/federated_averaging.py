@@ -10,6 +10,7 @@ from sklearn.base import BaseEstimator
 from .._compat import Interval, StrOptions
 from .masks import FixedPoint
 from .robust import AGGREGATES
+from .server import LARGEST_PROXIMAL
 
 
 class FederatedAveraging(BaseEstimator):
@@ -39,7 +40,7 @@ class FederatedAveraging(BaseEstimator):
         Number of rounds in a pass over the notes. Each worker divides its sentences into as many parts. "auto" gives
         rounds of about 20 batches in `DSSGDEnsemble.fit` and `fit_workers`, and one round in `partial_fit` and with
         ``privacy``.
-    proximal : float, default=0.0
+    proximal : float in [0, 1e6], default=0.0
         mu of FedProx: while a worker trains, mu / 2 times the squared distance from the global network is added to the
         loss. Meant for workers with very different notes; with similar notes 0.01 already costs F1. Without effect
         with ``privacy``.
@@ -70,7 +71,7 @@ class FederatedAveraging(BaseEstimator):
         "max_norm": [Interval(Real, 0, None, closed="neither"), None],
         "max_ratio": [Interval(Real, 1, math.inf, closed="both")],
         "divide_batches": ["boolean"],
-        "proximal": [Interval(Real, 0, None, closed="left")],
+        "proximal": [Interval(Real, 0, LARGEST_PROXIMAL, closed="both")],
         "rounds_per_epoch": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],
         "masks": [FixedPoint, None],
     }

@@ -26,7 +26,7 @@ class ProximalTerm(Callback):
     """
 
     def __init__(self, weight: float) -> None:
-        self.weight = weight
+        self.weight = float(weight)
         self._start: list[Tensor] = []
 
     def on_epoch_begin(self, net: Any, **kwargs: Any) -> None:

@@ -104,6 +104,8 @@ class ServerLimits:
             )
 
 
+# Much larger weights of the proximal term overflow the numbers of the network.
+LARGEST_PROXIMAL = 1e6
 # For workers in one process, of which none is hostile.
 NO_LIMITS = ServerLimits(max_abs=math.inf, max_norm=math.inf, max_ratio=math.inf, refuse_replays=False)
 

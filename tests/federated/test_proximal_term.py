@@ -51,7 +51,14 @@ def test_workers_stay_nearer_the_larger_the_weight():
     assert norms[0] > norms[1] > norms[2]
 
 
-@pytest.mark.parametrize("wrong", [-1.0, float("inf"), float("nan"), "much"])
+@pytest.mark.parametrize("wrong", [-1.0, float("inf"), float("nan"), 1e308, True, None, "much"])
 def test_a_federation_refuses_other_weights(wrong):
     with pytest.raises(ExchangeError, match="'proximal' must be a number of at least 0"):
         FederationConfig("lab", ["a", "b"], ["PATIENT"], proximal=wrong)
+
+
+@pytest.mark.parametrize("wrong", [-1.0, float("inf"), float("nan"), 1e308, None])
+def test_an_ensemble_refuses_other_weights_before_it_trains(wrong):
+    parts = parts_of(make_sentences(48), 3)
+    with pytest.raises(ValueError, match="'proximal' parameter of FederatedAveraging must be"):
+        DSSGDEnsemble(DeidTagger(**TINY), strategy=FederatedAveraging(proximal=wrong), n_epochs=1).fit_workers(parts)

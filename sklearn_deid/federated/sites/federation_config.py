@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -12,7 +11,7 @@ import numpy as np
 
 from ...exceptions import ExchangeError
 from ...tagging.old_parameters import current_parameters
-from ..server import ParameterServer, ServerLimits
+from ..server import LARGEST_PROXIMAL, ParameterServer, ServerLimits
 
 # No dots: in the addresses of FLARE a dot separates a site from its processes.
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,62}")
@@ -76,7 +75,7 @@ class FederationConfig:
     n_parts : int, default=1
         Number of parts into which each site divides its sentences. A local epoch trains on one of them, so that updates
         are exchanged several times in a pass over the notes.
-    proximal : float, default=0.0
+    proximal : float in [0, 1e6], default=0.0
         Weight of the proximal term of each site (`federated.FederatedAveraging`).
     seed : int, default=0
         Random seed of the first weights.
@@ -143,8 +142,8 @@ class FederationConfig:
             value = getattr(self, name)
             if isinstance(value, bool) or not isinstance(value, int) or value < 1:
                 raise ExchangeError(f"'{name}' must be a whole number of at least 1.")
-        if not (isinstance(self.proximal, (int, float)) and 0 <= self.proximal < math.inf):
-            raise ExchangeError("'proximal' must be a number of at least 0.")
+        if type(self.proximal) not in (int, float) or not 0 <= self.proximal <= LARGEST_PROXIMAL:
+            raise ExchangeError(f"'proximal' must be a number of at least 0 and at most {LARGEST_PROXIMAL:g}.")
         try:
             self.limits()
         except ValueError as error:
