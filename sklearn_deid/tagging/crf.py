@@ -23,8 +23,11 @@ def log_partition_by_scan(emissions: Tensor, transitions: Tensor, start: Tensor,
 
     The function multiplies the step matrices pairwise, in about log2(time) rounds. Each matrix is stored as
     exponentials with a logarithmic scale for each row. Rows with low scores therefore keep their precision next to rows
-    with high scores.
+    with high scores. The products are in double precision: exp(-100) is zero in single precision, and a legal sequence
+    may have to pass through a tag with so low a score.
     """
+    kind = emissions.dtype
+    emissions, transitions, start, end = (x.double() for x in (emissions, transitions, start, end))
     # shape: (batch, time - 1, from, to)
     steps = transitions + emissions[:, 1:, None, :]
     scale = steps.detach().amax(3)
@@ -39,19 +42,31 @@ def log_partition_by_scan(emissions: Tensor, transitions: Tensor, start: Tensor,
         n = product.shape[1] // 2 * 2
         left, right = product[:, 0:n:2], product[:, 1:n:2]
         left_scale, right_scale = scale[:, 0:n:2], scale[:, 1:n:2]
-        # left @ diag(exp(right_scale)) @ right: the largest scale is taken out before the exponential.
-        peak = right_scale.detach().amax(2, keepdim=True)
-        joined = (left * (right_scale - peak).exp().unsqueeze(2)) @ right
+        # left @ diag(exp(right_scale)) @ right
+        weighted, peak = _weighted(left, right_scale.unsqueeze(2))
+        joined = weighted @ right
         largest = joined.detach().amax(3, keepdim=True)
         product = torch.cat([joined / largest, odd_product], 1)
         scale = torch.cat([left_scale + peak + largest.squeeze(3).log(), odd_scale], 1)
     alpha = start + emissions[:, 0]
     if product.shape[1] == 0:
-        return torch.logsumexp(alpha + end, 1)
-    end_peak = end.detach().max()
-    # shape: (batch, from)
-    to_end = (product[:, 0] @ (end - end_peak).exp()).log()
-    return torch.logsumexp(alpha + scale[:, 0] + to_end, 1) + end_peak
+        return torch.logsumexp(alpha + end, 1).to(kind)
+    weighted, peak = _weighted(product[:, 0], end)
+    return torch.logsumexp(alpha + scale[:, 0] + peak + weighted.sum(2).log(), 1).to(kind)
+
+
+def _weighted(left: Tensor, scores: Tensor) -> tuple[Tensor, Tensor]:
+    """Columns of ``left`` times the exponentials of scores, with the largest logarithm of each row taken out.
+
+    The largest element of each row is 1 afterwards. With one common maximum, a row that reaches only low scores would
+    be zero, and its gradient no number: in BIOES, "B-NAME" reaches nothing but "I-NAME" and "E-NAME".
+    """
+    # Smaller numbers are zero: the exponential of the difference below would be infinite.
+    reached = left.detach() >= torch.finfo(left.dtype).tiny
+    exponent = torch.where(reached, left.detach().log() + scores.detach(), -torch.inf)
+    peak = exponent.amax(-1)
+    factor = torch.where(reached, scores - peak.unsqueeze(-1), -torch.inf).exp()
+    return left * factor, peak
 
 
 def viterbi_by_scan(emissions: Tensor, transitions: Tensor, start: Tensor, end: Tensor, mask: Tensor) -> Tensor:

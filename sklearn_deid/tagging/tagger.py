@@ -155,8 +155,9 @@ class DeidTagger(TokenTagger, SequenceNet):
         Number of epochs without a better F1 on the held-out patients after which training stops. Needs
         ``validation_fraction``. None never stops early.
     mixed_precision : bool or "auto", default="auto"
-        Whether the network computes in bfloat16. The CRF always computes in float32. "auto" means True on CUDA devices
-        with bfloat16 and False on other devices.
+        Whether the network computes in bfloat16. The CRF never does. "auto" means bfloat16 on CUDA devices that have
+        it, in training and with a `PretrainedEncoder`. All else is computed in float32, so that tags depend little on
+        the device.
     device : str, default="auto"
         Torch device. "auto" is CUDA if a CUDA device is available, else the CPU.
     random_state : int, RandomState or None, default=None
@@ -675,7 +676,7 @@ class DeidTagger(TokenTagger, SequenceNet):
         features = arrays.pop("features")
         device = next(self.module_.parameters()).device
         self._set_training(False)
-        with torch.inference_mode(), self._autocast():
+        with torch.inference_mode(), self._autocast(tagging=True):
             table = self.module_.encode_words({k: v.to(device) for k, v in features.items()})
         return SentenceDataset(**arrays, units=units), table
 

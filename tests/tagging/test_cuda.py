@@ -63,3 +63,17 @@ def test_auto_takes_the_gpu_and_learns_in_mixed_precision():
     tagger = DeidTagger(**{**SMALL, "device": "auto"}).fit(X, y)
     assert next(tagger.module_.parameters()).is_cuda
     assert tagger.score(X, y) > 0.9
+
+
+def test_tags_of_a_mixed_precision_training_do_not_depend_on_the_device():
+    X, y, _ = make_sentences(120)
+    tagger = DeidTagger(**{**SMALL, "device": "cuda"}).fit(X, y)
+    found = tagger.predict_proba(X)
+    tagger.set_params(device="cpu").module_.cpu()
+    for a, b in zip(found, tagger.predict_proba(X), strict=True):
+        torch.testing.assert_close(torch.from_numpy(a), torch.from_numpy(b), atol=1e-4, rtol=1e-3)
+
+
+def test_tags_that_force_the_next_ones_learn():
+    X, y, _ = make_sentences(120)
+    assert DeidTagger(**{**SMALL, "device": "cuda", "tag_scheme": "bioes"}).fit(X, y).score(X, y) > 0.9

@@ -4,7 +4,13 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sklearn_deid.tagging import log_partition_by_scan, log_partition_by_steps, viterbi_by_scan
+from sklearn_deid.tagging import (
+    LegalTags,
+    LinearChainCRF,
+    log_partition_by_scan,
+    log_partition_by_steps,
+    viterbi_by_scan,
+)
 
 from .test_crf import make_case, plain_crf
 
@@ -29,6 +35,28 @@ def test_partition_and_gradients(case, scale):
         results.append([log_z, *grads])
     for a, b in zip(*results, strict=True):
         torch.testing.assert_close(a, b, atol=1e-9, rtol=1e-9)
+
+
+# BIOES of one label, in the order O, B, I, E, S: "B" reaches nothing but "I" and "E".
+FOLLOW = [[1, 1, 0, 0, 1], [0, 0, 1, 1, 0], [0, 0, 1, 1, 0], [1, 1, 0, 0, 1], [1, 1, 0, 0, 1]]
+BIOES = LegalTags(*(torch.tensor(x) > 0 for x in ([1, 1, 0, 0, 1], FOLLOW, [1, 0, 0, 1, 1])))
+
+
+@settings(max_examples=60, deadline=None)
+@given(CASES, st.sampled_from([1.0, 30.0, 100.0]))
+def test_tags_that_force_the_next_ones_have_finite_gradients(case, scale):
+    seed, batch, time, _ = case
+    crf, emissions, _, mask = make_case(seed, batch, time, 5, scale=1.0)
+    legal = LinearChainCRF(5, BIOES)
+    legal.load_state_dict(crf.state_dict())
+    results = []
+    for algorithm, dtype in ((log_partition_by_scan, torch.float32), (log_partition_by_steps, torch.float64)):
+        leaf = (emissions * scale).to(dtype).requires_grad_()
+        log_z = algorithm(leaf, *(p.to(dtype) for p in legal.scores()), mask)
+        log_z.sum().backward()
+        results.append([log_z.double(), leaf.grad.double()])
+    for a, b in zip(*results, strict=True):
+        torch.testing.assert_close(a, b, atol=1e-5, rtol=1e-5)
 
 
 @settings(max_examples=60, deadline=None)
