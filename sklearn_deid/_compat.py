@@ -47,6 +47,22 @@ def resolve_device(device: str | torch.device) -> torch.device:
     return torch.device(device)
 
 
+def check_bfloat16(device: torch.device) -> None:
+    """Raise if an LSTM cannot compute in bfloat16 on the device: oneDNN has none for processors without AVX-512.
+
+    Raises
+    ------
+    ValueError
+        If the device is such a processor.
+    """
+    # Neither torch.backends nor torch.cpu tells it.
+    if device.type == "cpu" and not torch.ops.mkldnn._is_mkldnn_bf16_supported():
+        raise ValueError(
+            "The 'mixed_precision' parameter is True, but this processor cannot compute an LSTM in bfloat16. Set it to "
+            "'auto' or False."
+        )
+
+
 def check_constraints(estimator: Any) -> None:
     """Raise scikit-learn's InvalidParameterError for the first parameter that violates ``_parameter_constraints``."""
     constraints = estimator._parameter_constraints

@@ -541,6 +541,7 @@ class DeidTagger(TokenTagger, SequenceNet):
     def check_parameters(self) -> None:
         """Raise scikit-learn's InvalidParameterError for the first parameter that is out of range."""
         check_constraints(self)
+        self._autocast()  # refuses what the device cannot compute, before the word vectors are trained
         check_strategies(self)
 
     def _checked(self, X: Any, y: Any, groups: Any) -> tuple[Any, TokenSequences, np.ndarray | None]:

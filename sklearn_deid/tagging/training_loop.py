@@ -12,7 +12,7 @@ from skorch.callbacks import GradientNormClipping, ProgressBar
 from torch import Tensor, nn
 from torch.utils.data import DataLoader
 
-from .._compat import SkorchEstimator, resolve_device
+from .._compat import SkorchEstimator, check_bfloat16, resolve_device
 from ..exceptions import SequenceError, TrainingDivergedError
 from .batching import LengthBucketSampler, SentenceBatch, SentenceDataset
 from .callbacks import EarlyStoppingOnF1, LearningRateDecay, WeightAverage
@@ -220,6 +220,8 @@ class SequenceNet(SkorchEstimator):
             # Recurrent networks tag as fast in float32 (H100), and then 2 of 2,000 notes differ from the CPU, not 22.
             exact = tagging and not isinstance(self.encoder, PretrainedEncoder)
             wanted = device.type == "cuda" and not exact and torch.cuda.is_bf16_supported()
+        elif wanted and isinstance(self.encoder, str) and "lstm" in self.encoder:
+            check_bfloat16(device)
         return torch.autocast(device.type, dtype=torch.bfloat16) if wanted else nullcontext()
 
     def _held_out_f1(self, dataset: SentenceDataset) -> float:

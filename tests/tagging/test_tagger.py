@@ -107,7 +107,12 @@ class TestParameters:
             {"weight_average": 0.0},
             {"gradient_clip": None},
             {"optimizer": torch.optim.Adam, "optimizer__weight_decay": 1e-4},
-            {"mixed_precision": True},
+            pytest.param(
+                {"mixed_precision": True},
+                marks=pytest.mark.skipif(
+                    not torch.ops.mkldnn._is_mkldnn_bf16_supported(), reason="this processor has no LSTM in bfloat16"
+                ),
+            ),
         ],
         ids=str,
     )
@@ -115,6 +120,12 @@ class TestParameters:
         X, y, _ = sentences
         tagger = DeidTagger(**{**SMALL, **parameters}).fit(X, y)
         assert tagger.score(X, y) > 0.6
+
+    def test_bfloat16_is_refused_where_the_processor_has_none(self, sentences, monkeypatch):
+        monkeypatch.setattr("torch.ops.mkldnn._is_mkldnn_bf16_supported", lambda: False)
+        X, y, _ = sentences
+        with pytest.raises(ValueError, match="this processor cannot compute an LSTM in bfloat16"):
+            DeidTagger(**{**SMALL, "mixed_precision": True, "device": "cpu"}).fit(X, y)
 
     def test_class_weight_moves_the_balance(self, sentences):
         X, y, _ = sentences
