@@ -19,6 +19,8 @@ from sklearn_deid.text import Corpus, Document, patient_of
 _KINDS = label_kinds()
 _NAMES = ("person", "given name", "surname")
 _NEAR = 60
+# RFC 2606: three domains, and a top-level domain.
+_RESERVED = r"@(?:(?:[\w.]+\.)?example\.(?:org|com|net)|[\w.]+\.example)(?![\w.])"
 
 
 def broken_forms(document: Document, made: Sequence[Replacement]) -> Iterator[str]:
@@ -43,7 +45,7 @@ def broken_forms(document: Document, made: Sequence[Replacement]) -> Iterator[st
             yield "form of a number"
         elif kind == "identifier" and has_valid_check_digits(surrogate, words.locale):
             yield "valid check digits"
-        elif kind == "email" and not re.search(r"@(?:[\w.]+\.)?example\.(?:org|com|net)\b", surrogate, re.IGNORECASE):
+        elif kind == "email" and not re.search(_RESERVED, surrogate, re.IGNORECASE):
             yield "domain"
         elif kind == "age" and any(int(n) > 90 for n in re.findall(r"\d+", surrogate)) and "mes" not in surrogate:
             yield "age"

@@ -146,6 +146,13 @@ class LocaleWords:
         return tuple(Town(*entry.split("=")) for entry in self.block("towns"))
 
     @cached_property
+    def abroad(self) -> dict[str, tuple[Town, ...]]:
+        """Towns of other countries by country. Their region is the first of them, and their postal codes are random."""
+        entries = (entry.partition("=") for entry in self.block("abroad"))
+        named = {country: names.split("|") for country, _, names in entries}
+        return {country: tuple(Town(name, "", names[0]) for name in names) for country, names in named.items()}
+
+    @cached_property
     def regions(self) -> tuple[str, ...]:
         """Regions of the towns; for English, the abbreviations of the states."""
         return tuple(dict.fromkeys(town.region for town in self.towns))

@@ -12,6 +12,7 @@ from .number_surrogates import random_of_form
 from .patient_chance import PatientChance
 
 _DOMAINS = ("example.org", "example.com", "example.net")
+_LISTED_SHARE = 0.5
 _HOST = ("www", "my", "mail", "portal")
 _PATHS = ("portal", "patients", "results", "info", "news", "contact", "about", "home", "index", "services")
 _ADDRESS = re.compile(r"([^\s@<>]+)@([^\s@<>]+)")
@@ -80,7 +81,9 @@ class NetSurrogates:
         out = []
         for label in labels[:-2]:
             out.append(label.lower() if label.lower() in _HOST else _plain(chance.pick(self._words.surnames)))
-        return ".".join((*out, chance.pick(_DOMAINS)))
+        if chance.happens(_LISTED_SHARE):
+            return ".".join((*out, chance.pick(_DOMAINS)))
+        return ".".join((*out, _plain(chance.pick(self._words.surnames)), "example"))
 
 
 def _path_word(word: str, chance: KeyedChance) -> str:

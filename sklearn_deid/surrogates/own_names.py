@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from .folding import fold
+from .keyed_chance import KeyedChance
 from .locale_words import LocaleWords, draw_other
 from .patient_chance import PatientChance
 
 STREET, INSTITUTION = "street name", "own name of institution"
 _LISTED_SHARE = 0.6
+# Of the names of institutions: towns, names of people, and words that are neither, as firms have them.
+_TOWN_SHARE, _PEOPLE_SHARE = 0.4, 0.3
 
 
 class OwnNames:
-    """Names that streets and institutions of one patient have: listed names, towns, and names of people.
+    """Names that streets and institutions of one patient have: listed names, towns, names of people, and new words.
 
     Parameters
     ----------
@@ -43,11 +46,22 @@ class OwnNames:
         """Name of ``n_words`` words for an own name of a street or institution; equal names have equal draws."""
         chance = self._chance.again(kind, fold(own))
         listed = self._of_length(kind, n_words)
-        if listed and chance.happens(_LISTED_SHARE):
+        share = chance.uniform()
+        if listed and share < (_LISTED_SHARE if kind == STREET else _TOWN_SHARE):
             return draw_other(chance, listed, self._avoided)
+        if kind == INSTITUTION and share > _TOWN_SHARE + _PEOPLE_SHARE:
+            return " ".join(self._new_word(chance) for _ in range(n_words))
         given = chance.pick(self._words.given_names[chance.pick("MF")])
         surnames = [draw_other(chance, self._words.surnames, self._avoided) for _ in range(n_words)]
         return " ".join([given, *surnames[1:]] if n_words > 1 else surnames)
+
+    def _new_word(self, chance: KeyedChance) -> str:
+        """Word that sounds like the language: the start of one surname and the end of another one."""
+        while True:
+            start, end = (chance.pick(self._words.surnames) for _ in range(2))
+            word = start[: max(2, len(start) // 2)] + end[len(end) // 2 :].lower()
+            if fold(word) not in self._avoided and not self._words.is_name(word):
+                return word
 
     def _of_length(self, kind: str, n_words: int) -> list[str]:
         """Listed names with a number of words, without connectors in front."""

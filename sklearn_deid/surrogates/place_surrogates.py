@@ -14,6 +14,8 @@ from .own_names import STREET, OwnNames
 from .patient_chance import PatientChance
 
 _HOME_SHARE = 0.95
+# Share of the patients whose places are those of another country.
+_ABROAD_SHARE = 0.05
 _ENOUGH_TOWNS = 5
 _LONGEST_DOOR = 3
 _PIECES = re.compile(r"\d+|[^\W\d_\u00ba\u00aa]+\.?[\u00ba\u00aa]?|[\W_\u00ba\u00aa]")
@@ -26,7 +28,8 @@ class PlaceSurrogates:
     """Invented addresses for one patient. A town, its postal code and its region fit together.
 
     Towns are real towns of the locale, and streets have invented names. A street keeps its type (Calle, Ave, -straße),
-    the number of digits of its numbers, and words such as Apt. A country is that of the locale in 95 of 100 draws.
+    the number of digits of its numbers, and words such as Apt. A country is that of the locale in 95 of 100 draws. For
+    5 of 100 patients, another country and its towns take the place of the country of the locale and its towns.
 
     Parameters
     ----------
@@ -41,6 +44,7 @@ class PlaceSurrogates:
     def __init__(self, chance: PatientChance, words: LocaleWords, avoided: frozenset[str]) -> None:
         self._chance, self._words, self._avoided = chance, words, avoided
         self._names = OwnNames(chance, words, avoided)
+        self._home, self._towns = self._country_and_towns()
         self._types = words.bare("street types")
         self._tail = words.bare("street tail words")
 
@@ -61,14 +65,15 @@ class PlaceSurrogates:
     def region(self, text: str, town: str | None = None) -> str:
         """Region for a region: that of the surrogate of ``town``, or a random one without a town."""
         own = None if town is None else self._town(town).region
-        region = own or self._chance.again("region", fold(text)).pick(self._words.regions)
+        regions = tuple(dict.fromkeys(town.region for town in self._towns))
+        region = own or self._chance.again("region", fold(text)).pick(regions)
         is_short = len(text) == 2 and text.isupper()
-        return region if is_short else with_case(self._words.state_names.get(region, region), text)
+        return region[:2].upper() if is_short else with_case(self._words.state_names.get(region, region), text)
 
     def postcode(self, text: str, town: str | None = None) -> str:
         """Postal code in the form of ``text``, with the first digits of the surrogate of ``town``."""
         chance = self._chance.again("postcode", fold(text))
-        prefix = (self._town(town) if town is not None else chance.pick(self._words.towns)).prefix
+        prefix = (self._town(town) if town is not None else chance.pick(self._towns)).prefix
         digits = [i for i, sign in enumerate(text) if sign.isdigit()]
         out = list(random_of_form(text, chance))
         if len(digits) > len(prefix):
@@ -80,7 +85,7 @@ class PlaceSurrogates:
         """Country for a country."""
         chance = self._chance.again("country", fold(text))
         if chance.happens(_HOME_SHARE):
-            return with_case(self._words.home_country, text)
+            return with_case(self._home, text)
         return with_case(draw_other(chance, _alike(self._words.countries, text), self._avoided), text)
 
     def street(self, text: str) -> str:
@@ -108,8 +113,16 @@ class PlaceSurrogates:
 
     def _town(self, text: str) -> Town:
         chance = self._chance.again("town", fold(text))
-        name = draw_other(chance, _alike([town.name for town in self._words.towns], text), self._avoided)
-        return next(town for town in self._words.towns if town.name == name)
+        name = draw_other(chance, _alike([town.name for town in self._towns], text), self._avoided)
+        return next(town for town in self._towns if town.name == name)
+
+    def _country_and_towns(self) -> tuple[str, tuple[Town, ...]]:
+        """Country of the patient, and its towns that no corpus has, if there are enough; else those of the locale."""
+        chance = self._chance.of("country of the patient")
+        country = chance.pick(tuple(self._words.abroad))
+        left = tuple(town for town in self._words.abroad[country] if fold(town.name) not in self._avoided)
+        is_abroad = chance.happens(_ABROAD_SHARE) and len(left) >= _ENOUGH_TOWNS and fold(country) not in self._avoided
+        return (country, left) if is_abroad else (self._words.home_country, self._words.towns)
 
     def _is_kept(self, pieces: list[str], i: int) -> bool:
         piece = fold(pieces[i]).rstrip(".")

@@ -94,10 +94,12 @@ def test_a_number_is_one_with_and_without_its_area_code():
 
 def test_addresses_of_the_net_are_reserved_ones():
     net = NetSurrogates(chance(), locale_words("es"), lambda text: {"perez": "Soto"} if "perez" in text else {})
-    assert re.fullmatch(r"[a-z]+\.soto\d\d@[a-z]+\.example\.(org|com|net)", net.email("maria.perez12@salud.madrid.org"))
-    assert net.email("a.b@x.es c_d@y.es").count("@example.") == 2
+    reserved = r"(example\.(org|com|net)|[a-z]+\.example)"
+    assert re.fullmatch(rf"[a-z]+\.soto\d\d@[a-z]+\.{reserved}", net.email("maria.perez12@salud.madrid.org"))
+    assert re.fullmatch(rf"[a-z]\.[a-z]@{reserved} [a-z]_[a-z]@{reserved}", net.email("a.b@x.es c_d@y.es"))
+    assert {re.fullmatch(rf"[a-z]@{reserved}", net.email(f"a@{host}.es")) is None for host in "bcdefghijk"} == {False}
     assert net.email("write to a@b.es") is None
-    assert re.fullmatch(r"https://www\.example\.(org|com|net)/\w+", net.url("https://www.clinic.es/patients"))
+    assert re.fullmatch(rf"https://www\.{reserved}/\w+", net.url("https://www.clinic.es/patients"))
     assert net.url("nowhere") is None
     numbers = NumberSurrogates(chance(), "es", "invalid")
     assert numbers.ip("10.1.2.3").rpartition(".")[0] in ("192.0.2", "198.51.100", "203.0.113")
@@ -109,14 +111,32 @@ def test_addresses_of_the_net_are_reserved_ones():
 def test_towns_codes_and_regions_fit(locale):
     words = locale_words(locale)
     by_name = {fold(town.name): town for town in words.towns}
-    for i in range(60):
+    abroad = {fold(town.name): (country, town) for country, towns in words.abroad.items() for town in towns}
+    assert not by_name.keys() & abroad.keys()
+    n_abroad = 0
+    for i in range(200):
         places = PlaceSurrogates(chance(str(i)), words, frozenset())
-        town = by_name[fold(places.town("Nowhere"))]
+        name, country = fold(places.town("Nowhere")), fold(places.country("Anywhere"))
+        region = fold(places.region("Somewhere", "Nowhere"))
+        if name in abroad:
+            n_abroad += 1
+            home, town = abroad[name]
+            assert region == fold(town.region)
+            # 5 of 100 countries of any patient are other ones.
+            assert country == fold(home) or country in words.folded_countries
+            assert re.fullmatch(r"\d{6}", places.postcode("987654", "Nowhere"))
+            continue
+        town = by_name[name]
         assert places.postcode("987654", "Nowhere").startswith(town.prefix)
-        assert fold(places.region("Somewhere", "Nowhere")) in {
-            fold(town.region),
-            fold(words.state_names.get(town.region, "")),
-        }
+        assert region in {fold(town.region), fold(words.state_names.get(town.region, ""))}
+    assert 1 <= n_abroad <= 30, "5 of 100 patients"
+
+
+def test_no_place_abroad_has_a_name_of_the_corpus():
+    words = locale_words("es")
+    avoided = frozenset(fold(town.name) for towns in words.abroad.values() for town in towns)
+    towns = {PlaceSurrogates(chance(str(i)), words, avoided).town("Nowhere") for i in range(100)}
+    assert towns <= {town.name for town in words.towns}
 
 
 @pytest.mark.parametrize(
@@ -204,8 +224,12 @@ def test_institutions_keep_public_words_only():
     assert made.institution("QUILLWICK COMMUNITY HOSPITAL").isupper()
     # Where all words are in capitals, a short one is a name and no code.
     drawn = [one.institution("QUIX HOSPITAL").split()[0].title() for one in made_of_keys("en")]
-    towns = {part for town in locale_words("en").towns for part in town.name.split()}
-    assert set(drawn) <= {*locale_words("en").surnames, *towns}
+    listed = {part for town in locale_words("en").towns for part in town.name.split()} | {*locale_words("en").surnames}
+    starts = {name[: max(2, len(name) // 2)] for name in locale_words("en").surnames}
+    ends = {name[len(name) // 2 :].lower() for name in locale_words("en").surnames}
+    new = [word for word in drawn if word not in listed]
+    assert all(any(word[:i] in starts and word[i:] in ends for i in range(2, len(word))) for word in new)
+    assert 0 < len(new) < len(drawn), "names of towns, of people, and new words"
     assert made.institution("Boston Clinic") == "BOSTON Clinic", "a town has the surrogate of the patient's towns"
     assert re.fullmatch(r"Ward [1-9]", made.department("Ward 7"))
     assert made.profession("beekeeper").islower() or made.profession("beekeeper")[:2].isupper()
