@@ -86,7 +86,9 @@ class PlaceSurrogates:
         chance = self._chance.again("country", fold(text))
         if chance.happens(_HOME_SHARE):
             return with_case(self._home, text)
-        return with_case(draw_other(chance, _alike(self._words.countries, text), self._avoided), text)
+        # Countries that notes name often, and any other one.
+        listed = tuple(self._words.abroad) if chance.happens(0.5) else self._words.countries
+        return with_case(draw_other(chance, _alike(listed, text), self._avoided), text)
 
     def street(self, text: str) -> str:
         """Street in the form of ``text``."""
