@@ -42,8 +42,8 @@ class FederatedAveraging(BaseEstimator):
         ``privacy``.
     proximal : float in [0, 1e6], default=0.0
         mu of FedProx: while a worker trains, mu / 2 times the squared distance from the global network is added to the
-        loss. Meant for workers with very different notes; with similar notes 0.01 already costs F1. Without effect
-        with ``privacy``.
+        loss. Meant for workers with very different notes; with similar notes 0.01 already costs F1. Only without
+        `PatientPrivacy`.
     masks : FixedPoint or None, default=None
         Pairwise masks: the server learns the sum of the updates and no single update. Masks need three workers and the
         mean, and give every worker the same weight. ``history_`` counts the values beyond the bound of the masks as

@@ -120,7 +120,7 @@ class TaggerLearner:
     privacy : PatientPrivacy, default=None
         Differential privacy of each patient. None trains without noise.
     proximal : float, default=0.0
-        Weight of the `ProximalTerm`. Without effect with ``privacy``.
+        Weight of the `ProximalTerm`. Only without ``privacy``.
 
     Attributes
     ----------
@@ -141,6 +141,9 @@ class TaggerLearner:
         proximal: float = 0.0,
     ) -> None:
         self.tagger, self.privacy = tagger, privacy
+        if privacy is not None and proximal:
+            # The clipped gradients of patients leave no room for a term that belongs to no patient.
+            raise ValueError("The 'proximal' parameter must be 0 with differential privacy for each patient.")
         self.ledger: PatientLedger | None = None
         if privacy is not None:
             check_trainable(tagger, part)

@@ -8,7 +8,7 @@ import torch
 
 from sklearn_deid import DeidTagger, DSSGDEnsemble
 from sklearn_deid.exceptions import ExchangeError
-from sklearn_deid.federated import FederatedAveraging
+from sklearn_deid.federated import FederatedAveraging, PatientPrivacy
 from sklearn_deid.federated.proximal_term import ProximalTerm
 from sklearn_deid.federated.sites import FederationConfig
 
@@ -62,3 +62,12 @@ def test_an_ensemble_refuses_other_weights_before_it_trains(wrong):
     parts = parts_of(make_sentences(48), 3)
     with pytest.raises(ValueError, match="'proximal' parameter of FederatedAveraging must be"):
         DSSGDEnsemble(DeidTagger(**TINY), strategy=FederatedAveraging(proximal=wrong), n_epochs=1).fit_workers(parts)
+
+
+def test_privacy_for_each_patient_refuses_the_term():
+    parts = parts_of(make_sentences(48), 3)
+    labels = DSSGDEnsemble(DeidTagger(**TINY), n_epochs=1, random_state=0).fit_workers(parts).labels_
+    strategy, privacy = FederatedAveraging(proximal=0.1), PatientPrivacy(8.0)
+    ensemble = DSSGDEnsemble(DeidTagger(**TINY), strategy=strategy, privacy=privacy, n_epochs=1, labels=labels)
+    with pytest.raises(ValueError, match="'proximal' parameter must be 0 with differential privacy"):
+        ensemble.fit_workers(parts)

@@ -58,6 +58,11 @@ class SiteTraining:
         if name not in agreement.sites:
             raise ExchangeError("The federation does not name this site.")
         self.agreement, self.settings, self.name = agreement, settings, name
+        if agreement.proximal and settings.patient_privacy() is not None:
+            raise ExchangeError(
+                "The agreement has a proximal term ('proximal'), which cannot be used with privacy for each patient. "
+                "Plan the federation without --proximal, or set up this site without --patient-epsilon."
+            )
         self.folder = Path(settings.state)
         self.folder.mkdir(parents=True, exist_ok=True)
         data = read_site_corpus(settings).to_sentences()

@@ -277,6 +277,11 @@ class TestPatientPrivacy:
         assert training.run_session(direct(service, "site-1")) == 1
         assert training.learner.ledger.n_left == 0
 
+    def test_a_proximal_term_is_refused(self, tmp_path, notes):
+        federation = Federation(tmp_path, notes, n_epochs=1, **self.OWN)
+        with pytest.raises(ExchangeError, match="cannot be used with privacy for each patient"):
+            SiteTraining(agreement(1, proximal=0.1), federation.settings("site-1"), "site-1")
+
     def test_settings_that_promise_nothing_are_refused(self, tmp_path):
         for own, message in (({"patient_epsilon": -1.0}, "'epsilon'"), ({"patient_delta": 1.0}, "'delta'")):
             with pytest.raises(ExchangeError, match=message):
