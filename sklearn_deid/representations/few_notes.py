@@ -69,7 +69,7 @@ def warn_of_few_notes(n_movable: int, training: Any, from_public: bool) -> None:
         return
     expected = f"about {loss:.0f} points"
     if from_public:
-        expected = f"{expected_loss(n_movable, True):.0f} points (notes like the public ones) to {loss:.0f} points"
+        expected = f"{expected_loss(n_movable, True):.0f} (notes like the public ones) to {loss:.0f} points"
     warnings.warn(
         f"X has {n_movable:,} PHI tokens that can move, which is few for a bound of {training.max_attack_accuracy}: "
         f"expect a recipient's strict F1 {expected} below that on vectors without noise (measured on generated notes). "
