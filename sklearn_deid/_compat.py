@@ -55,8 +55,9 @@ def check_bfloat16(device: torch.device) -> None:
     ValueError
         If the device is such a processor.
     """
-    # Neither torch.backends nor torch.cpu tells it.
-    if device.type == "cpu" and not torch.ops.mkldnn._is_mkldnn_bf16_supported():
+    # Neither torch.backends nor torch.cpu tells it. Builds of torch without oneDNN have no such limit.
+    is_supported = getattr(torch.ops.mkldnn, "_is_mkldnn_bf16_supported", lambda: True)
+    if device.type == "cpu" and not is_supported():
         raise ValueError(
             "The 'mixed_precision' parameter is True, but this processor cannot compute an LSTM in bfloat16. Set it to "
             "'auto' or False."

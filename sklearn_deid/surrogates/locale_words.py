@@ -148,8 +148,9 @@ class LocaleWords:
     @cached_property
     def abroad(self) -> dict[str, tuple[Town, ...]]:
         """Towns of other countries by country. Their region is the first of them, and their postal codes are random."""
-        entries = (entry.partition("=") for entry in self.block("abroad"))
-        named = {country: names.split("|") for country, _, names in entries}
+        named: dict[str, list[str]] = {}
+        for name, _, country in (entry.partition("=") for entry in self.block("abroad")):
+            named.setdefault(country, []).append(name)
         return {country: tuple(Town(name, "", names[0]) for name in names) for country, names in named.items()}
 
     @cached_property
