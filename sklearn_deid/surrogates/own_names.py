@@ -9,6 +9,7 @@ from .patient_chance import PatientChance
 
 STREET, INSTITUTION = "street name", "own name of institution"
 _LISTED_SHARE = 0.6
+_DRAWS = 10
 # Of the names of institutions: towns, names of people, and words that are neither, as firms have them.
 _TOWN_SHARE, _PEOPLE_SHARE = 0.4, 0.3
 
@@ -57,11 +58,12 @@ class OwnNames:
 
     def _new_word(self, chance: KeyedChance) -> str:
         """Word that sounds like the language: the start of one surname and the end of another one."""
-        while True:
+        for _ in range(_DRAWS):
             start, end = (chance.pick(self._words.surnames) for _ in range(2))
             word = start[: max(2, len(start) // 2)] + end[len(end) // 2 :].lower()
             if fold(word) not in self._avoided and not self._words.is_name(word):
                 return word
+        return draw_other(chance, self._words.surnames, self._avoided)
 
     def _of_length(self, kind: str, n_words: int) -> list[str]:
         """Listed names with a number of words, without connectors in front."""

@@ -86,8 +86,9 @@ class PlaceSurrogates:
         chance = self._chance.again("country", fold(text))
         if chance.happens(_HOME_SHARE):
             return with_case(self._home, text)
-        # Countries that notes name often, and any other one.
-        listed = tuple(self._words.abroad) if chance.happens(0.5) else self._words.countries
+        # Countries that notes name often, and any other one. A corpus may name all of the first kind.
+        often = tuple(country for country in self._words.abroad if fold(country) not in self._avoided)
+        listed = often if chance.happens(0.5) and often else self._words.countries
         return with_case(draw_other(chance, _alike(listed, text), self._avoided), text)
 
     def street(self, text: str) -> str:

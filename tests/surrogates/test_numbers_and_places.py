@@ -139,6 +139,14 @@ def test_no_place_abroad_has_a_name_of_the_corpus():
     assert towns <= {town.name for town in words.towns}
 
 
+@pytest.mark.parametrize("locale", LOCALES)
+def test_a_corpus_may_name_every_listed_country(locale):
+    words = locale_words(locale)
+    avoided = frozenset(map(fold, words.abroad))
+    drawn = {PlaceSurrogates(chance(str(i)), words, avoided).country("Zyxwen") for i in range(200)}
+    assert len(drawn) > 1 and not avoided & set(map(fold, drawn))
+
+
 @pytest.mark.parametrize(
     ("locale", "street", "pattern"),
     [
