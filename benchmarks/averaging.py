@@ -4,11 +4,15 @@
     python -m benchmarks.averaging --sites 60 60 60 60 60 --epochs 12
     python -m benchmarks.averaging --sites 20 20 20 --epochs 40 --arms two fedavg attacked unlimited --attack -20
     python -m benchmarks.averaging --sites 60 60 60 60 60 --arms dp --epsilon 8 --warm-start
+    python -m benchmarks.averaging --arms sessions sessions-absent sessions-masked every-attack every-attack-excluded
 
 Strict F1 of typed spans on notes of other patients. All sites draw from the same templates. ``two`` is averaging
 without the last site, ``attacked`` averaging in which the last site multiplies its updates by ``--attack``, and
-``unlimited`` the same without the limit on long updates. ``--warm-start`` begins with the starter model, which was
-trained on generated notes, so that its F1 here flatters. Prints a line of JSON for each run.
+``unlimited`` the same without the limit on long updates. The arms of `benchmarks.site_sessions` run the sites and the
+service of a federation in one process: the last site multiplies its updates by ``--attack``, sends millions, values
+that are not numbers, and stale and replayed content; with ``-excluded`` it is excluded after half of the epochs.
+``stale-unlimited`` is stale content without the limit on similar updates. ``--warm-start`` begins with the starter
+model, which was trained on generated notes, so that its F1 here flatters. Prints a line of JSON for each run.
 """
 
 from __future__ import annotations
@@ -24,6 +28,9 @@ import torch
 
 from sklearn_deid import DeidTagger, DSSGDEnsemble, make_clinical_notes
 from sklearn_deid.federated import FederatedAveraging, PatientPrivacy, TaggerLearner
+
+from .site_sessions import ARMS as SESSION_ARMS
+from .site_sessions import run_sessions
 
 ARMS: dict[str, dict[str, Any]] = {
     "local": {"strategy": "local", "predict_with": "vote"},
@@ -67,6 +74,8 @@ def run(arguments: argparse.Namespace, arm: str, seed: int) -> dict[str, Any]:
     sites = [make_clinical_notes(n, random_state=1000 * seed + i) for i, n in enumerate(arguments.sites)]
     test = make_clinical_notes(arguments.test_notes, random_state=1000 * seed + 900)
     labels = sorted({span.label for corpus in (*sites, test) for note in corpus for span in note.spans})
+    if arm in SESSION_ARMS:
+        return run_sessions(arm, sites, test, labels, arguments, seed)
     parts = [(data.X, data.y, data.groups) for data in (corpus.to_sentences() for corpus in sites)]
     options = {"n_epochs": arguments.epochs or "auto", "labels": labels, "random_state": seed, **ARMS[arm]}
     if arm == "dp":
@@ -96,7 +105,9 @@ def run(arguments: argparse.Namespace, arm: str, seed: int) -> dict[str, Any]:
 def main(argv: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--sites", type=int, nargs="+", default=[20, 20, 20], help="generated notes of each site")
-    parser.add_argument("--arms", nargs="+", choices=tuple(ARMS), default=["local", "dssgd", "fedavg", "centralized"])
+    parser.add_argument(
+        "--arms", nargs="+", choices=(*ARMS, *SESSION_ARMS), default=["local", "dssgd", "fedavg", "centralized"]
+    )
     parser.add_argument("--test-notes", type=int, default=60)
     parser.add_argument("--epochs", type=int, help="local epochs (default: that of the ensemble)")
     parser.add_argument("--hidden-size", type=int, default=64)

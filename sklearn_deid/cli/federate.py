@@ -10,33 +10,15 @@ from typing import TYPE_CHECKING, Any
 
 from ..exceptions import DeidError
 from .failures import DONE
+from .federate_masks import add_mask_steps
+from .federate_sharing import add_sharing, sharing_of
 from .federate_simulation import add_simulation
 from .federate_state import add_state_steps
-from .options import ANNOTATED, LABEL_SCHEMES, add_encoding, count, fraction, not_negative, positive, seed, share
+from .options import ANNOTATED, LABEL_SCHEMES, add_encoding, count, not_negative, positive, seed
 from .options import add_command as add
 
 if TYPE_CHECKING:
     from ..federated.sites import FederationConfig, SessionRules
-
-_SHARING = (
-    "upload_fraction",
-    "download_fraction",
-    "clip",
-    "threshold",
-    "selection",
-    "upload_dtype",
-    "error_feedback",
-    "epsilon",
-    "noise_multiplier",
-    "norm_bound",
-    "validation_fraction",
-    "patient_epsilon",
-    "patient_delta",
-    "patient_clip",
-    "patient_sampling_rate",
-    "device",
-    "threads",
-)
 
 _EPOCHS, _WORDS_OF_A_NOTE = 50, 300
 
@@ -74,6 +56,7 @@ def add_command(commands: Any) -> None:
     _add_server(steps)
     _add_site(steps)
     _add_model(steps)
+    add_mask_steps(steps)
     add_state_steps(steps)
     add_simulation(steps)
 
@@ -157,15 +140,17 @@ training, and read the notes once to check them. The settings stay on this compu
     parser.add_argument(
         "--state", metavar="FOLDER", help="folder for the state and the model (default: deid-state in the kit)"
     )
-    _add_sharing(parser)
+    add_sharing(parser)
 
 
 def site(arguments: argparse.Namespace) -> int:
     """Harden a site's kit and check its notes."""
     from ..federated.sites import (
+        MASK_KEY,
         STATE_FOLDER,
         FederationConfig,
         SiteSettings,
+        check_masks,
         harden_site,
         read_settings,
         read_site_corpus,
@@ -179,7 +164,8 @@ def site(arguments: argparse.Namespace) -> int:
         random_state=secrets.randbits(32),
         format=arguments.format,
         encoding=arguments.encoding,
-        **_sharing_of(arguments),
+        mask_key=str(Path(arguments.kit, MASK_KEY).resolve()) if agreement.mask_keys else None,
+        **sharing_of(arguments),
     )
     corpus = read_site_corpus(settings)
     # Labels are compared now, because an unknown label would stop the training at this site later.
@@ -188,9 +174,14 @@ def site(arguments: argparse.Namespace) -> int:
         raise DeidError(
             f"The notes have {len(unknown)} labels that the agreement does not name, such as {min(unknown)!r}."
         )
+    if agreement.mask_keys:
+        check_masks(agreement, settings)
     harden_site(arguments.kit, agreement, settings)
     print(f"Site prepared: {len(corpus)} notes of {len(corpus.patients)} patients, {corpus.n_spans} annotations.")
     print(f"After each epoch at most {settings.upload_fraction:.0%} of the parameters' updates are sent.")
+    if agreement.mask_keys:
+        print(f"Updates are masked: the server learns the sum of {', '.join(agreement.sites)}.")
+        print(f"Fingerprint of the keys: {agreement.mask_fingerprint()}. Compare it with the other sites by telephone.")
     patients = settings.patient_privacy()
     if patients is not None:
         patients.check(len(corpus.patients))
@@ -388,81 +379,6 @@ def _rules_of(arguments: argparse.Namespace) -> SessionRules:
     return SessionRules(
         arguments.session_epochs, arguments.first_contact, arguments.silence, arguments.grace, arguments.longest
     )
-
-
-def _add_sharing(parser: argparse.ArgumentParser) -> None:
-    """Add options for how much a site shares; they become settings of this site."""
-    group = parser.add_argument_group("what this site shares")
-    group.add_argument(
-        "--upload-fraction",
-        type=fraction,
-        default=1.0,
-        metavar="X",
-        help="largest proportion of values sent (default: 1)",
-    )
-    group.add_argument(
-        "--download-fraction",
-        type=fraction,
-        default=1.0,
-        metavar="X",
-        help="proportion of values fetched (default: 1)",
-    )
-    group.add_argument("--clip", type=positive, default=10.0, metavar="X", help="largest value sent (default: 10)")
-    group.add_argument(
-        "--threshold",
-        type=not_negative,
-        default=0.0,
-        metavar="X",
-        help="smaller values are not sent (default: 0)",
-    )
-    group.add_argument(
-        "--selection", choices=("random", "largest"), default="random", help="which values are sent (default: random)"
-    )
-    group.add_argument(
-        "--upload-dtype",
-        choices=("float32", "float16"),
-        default="float16",
-        help="type of the sent and fetched values; float16 takes half the bytes (default: float16)",
-    )
-    group.add_argument(
-        "--error-feedback", action="store_true", help="add values that an epoch did not send to the next update"
-    )
-    group.add_argument(
-        "--epsilon", type=positive, metavar="X", help="sparse-vector noise: privacy loss of an epoch (default: none)"
-    )
-    group.add_argument(
-        "--noise-multiplier", type=positive, metavar="X", help="Gaussian noise, with --norm-bound (default: none)"
-    )
-    group.add_argument("--norm-bound", type=positive, metavar="X", help="longest update before Gaussian noise")
-    group.add_argument(
-        "--validation-fraction", type=share, metavar="X", help="share of patients held out for F1 in the site's own log"
-    )
-    _add_patient_privacy(group)
-    group.add_argument("--device", default="cpu", help="auto, cpu or cuda (default: cpu)")
-    group.add_argument("--threads", type=count, default=1, metavar="N", help="processor cores to use (default: 1)")
-
-
-def _add_patient_privacy(group: Any) -> None:
-    """Add options for the privacy of each patient."""
-    group.add_argument(
-        "--patient-epsilon", type=positive, metavar="X", help="total epsilon of each patient, by noise on gradients"
-    )
-    group.add_argument("--patient-delta", type=share, default=1e-5, metavar="X", help="total delta (default: 1e-5)")
-    group.add_argument(
-        "--patient-clip", type=positive, default=1.0, metavar="X", help="largest gradient of a patient (default: 1)"
-    )
-    group.add_argument(
-        "--patient-sampling-rate",
-        type=fraction,
-        default=0.25,
-        metavar="X",
-        help="probability that a patient takes part in a step (default: 0.25)",
-    )
-
-
-def _sharing_of(arguments: argparse.Namespace) -> dict[str, Any]:
-    """Values of the options of `_add_sharing`, by their names in `SiteSettings`."""
-    return {name: getattr(arguments, name) for name in _SHARING}
 
 
 def _parameter(written: str) -> tuple[str, Any]:

@@ -21,7 +21,8 @@ def add_state_steps(steps: Any) -> None:
         "status",
         status,
         summary="show what each site has sent",
-        description="Show the version, the kept checkpoints, and for each site: last contact, uploads, refusals.",
+        description="Show the version, the kept checkpoints, and for each site: last contact, uploads, norm of "
+        "the last upload, F1 on held-out patients if the site reports it, refusals.",
         epilog=example.format("status", ""),
     )
     parser.add_argument("kit", metavar="KIT", help=_KIT)
@@ -55,12 +56,15 @@ def status(arguments: argparse.Namespace) -> int:
     server = ParameterServer.load(server_checkpoint(arguments.kit)[1])
     kept = ", ".join(map(str, list_checkpoints(arguments.kit))) or "none"
     print(f"Version {server.version}; kept checkpoints: {kept}.")
-    print(f"{'site':<20}{'last contact (UTC)':<22}{'uploads':>8}{'bytes':>12}{'refused':>9}  last reason")
+    columns = f"{'uploads':>8}{'bytes':>12}{'norm':>8}{'F1':>7}{'refused':>9}"
+    print(f"{'site':<20}{'last contact (UTC)':<22}{columns}  last reason")
     for site, row in site_events(arguments.kit).items():
         last = "never"
         if row["last"] is not None:
             last = datetime.fromtimestamp(row["last"], timezone.utc).strftime("%Y-%m-%d %H:%M:%S")
-        print(f"{site:<20}{last:<22}{row['uploads']:>8}{row['bytes']:>12}{row['refused']:>9}  {row['reason'] or '-'}")
+        norm, f1 = ("-" if value is None else f"{value:.3f}" for value in (row["norm"], row["f1"]))
+        sent = f"{row['uploads']:>8}{row['bytes']:>12}{norm:>8}{f1:>7}"
+        print(f"{site:<20}{last:<22}{sent}{row['refused']:>9}  {row['reason'] or '-'}")
     return DONE
 
 
@@ -75,10 +79,12 @@ def rollback(arguments: argparse.Namespace) -> int:
 
 def exclude(arguments: argparse.Namespace) -> int:
     """Remove a site from the agreement of the server."""
-    from ..federated.sites import exclude_site
+    from ..federated.sites import exclude_site, server_checkpoint
 
     left = exclude_site(arguments.kit, arguments.site)
     print(f"{arguments.site} is refused from the next session on. Remaining sites: {', '.join(left)}.")
+    if server_checkpoint(arguments.kit)[0].mask_keys:
+        print("Send local/federation.json of this kit to all sites: masks cancel between equal agreements only.")
     return DONE
 
 

@@ -37,6 +37,7 @@ __all__, __getattr__, __dir__ = lazy_names(
         "server": "ParameterServer Refusal ServerLimits",
         "noise": "GaussianUpload SparseVectorUpload",
         "masks": "FixedPoint MaskedRound MaskedSum MaskingSite masked_mean",
+        "past_updates": "PastUpdates",
         "patient_ledger": "PatientLedger epsilon_of_steps",
         "patient_privacy": "PatientPrivacy",
         "patient_steps": "PatientSteps noisy_mean",

@@ -112,6 +112,12 @@ class MaskedRound:
         Public key of each site. Each site must know the keys of the others from a channel that the host cannot change.
     numbers : FixedPoint
         Coding of the values.
+    start : str, default=""
+        Hash of the parameters that the sites start from. A host that gives other parameters to some sites then gets a
+        sum whose masks do not cancel, instead of the update of one site among updates that the host knows.
+    fraction : float, default=1.0
+        Fraction of the parameters whose updates are sent, above 0. The positions follow from the public terms, so that
+        they tell nothing about the notes. This is the random selection of selective SGD without a threshold.
 
     Raises
     ------
@@ -125,6 +131,8 @@ class MaskedRound:
     size: int
     public_keys: Mapping[str, bytes]
     numbers: FixedPoint
+    start: str = ""
+    fraction: float = 1.0
 
     def __post_init__(self) -> None:
         if len(self.public_keys) < FEWEST_SITES:
@@ -136,12 +144,30 @@ class MaskedRound:
             raise ExchangeError("Each site needs a key of its own.")
         if isinstance(self.number, bool) or not isinstance(self.number, int) or self.number < 0:
             raise ExchangeError("The number of a round must be a whole number from 0.")
+        if not 0.0 < self.fraction <= 1.0:
+            raise ExchangeError("The fraction of a round must be above 0 and at most 1.")
+
+    @property
+    def n_sent(self) -> int:
+        """Number of values that each site sends."""
+        return max(1, round(self.fraction * self.size))
+
+    @property
+    def positions(self) -> np.ndarray:
+        """Positions of the sent values, shape (n_sent,), in increasing order, equal for all sites."""
+        if self.n_sent == self.size:
+            return np.arange(self.size)
+        # Raw numbers of a bit generator, which do not change between versions of NumPy.
+        seed = int.from_bytes(sha256(b"positions" + self.digest).digest(), "little")
+        raw = np.random.PCG64(seed).random_raw(self.size)
+        return np.sort(np.argsort(raw, kind="stable")[: self.n_sent])
 
     @property
     def digest(self) -> bytes:
         """Hash of all terms, 32 bytes. Other terms give other masks, and the host refuses messages with them."""
         keys = {name: key.hex() for name, key in self.public_keys.items()}
-        terms = [self.number, self.model, self.size, keys, self.numbers.bound, self.numbers.bits]
+        coding = [self.numbers.bound, self.numbers.bits, self.fraction]
+        terms = [self.number, self.model, self.size, keys, coding, self.start]
         return sha256(json.dumps(terms, sort_keys=True).encode("ascii")).digest()
 
 
@@ -152,6 +178,10 @@ class MaskingSite:
     ----------
     name : str
         Name of the site.
+    private_key : bytes, default=None
+        Private key of the site, 32 bytes. None makes a new key.
+    last_round : int, default=-1
+        Number of the last round that was masked with this key. A site that keeps its key must keep this number, too.
 
     Attributes
     ----------
@@ -175,10 +205,11 @@ class MaskingSite:
     [0.25, -0.5]
     """
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, private_key: bytes | None = None, last_round: int = -1) -> None:
         self.name = name
-        self._key = _part("asymmetric.x25519").X25519PrivateKey.generate()
-        self._last_round = -1
+        kind = _part("asymmetric.x25519").X25519PrivateKey
+        self._key = kind.generate() if private_key is None else kind.from_private_bytes(private_key)
+        self._last_round = last_round
         self.n_clipped = 0
 
     def __getstate__(self) -> dict[str, Any]:
@@ -188,6 +219,11 @@ class MaskingSite:
     def public_key(self) -> bytes:
         """Public key of the site, 32 bytes."""
         return self._key.public_key().public_bytes_raw()
+
+    @property
+    def private_key(self) -> bytes:
+        """Private key of the site, 32 bytes, for a file that only the site can read."""
+        return self._key.private_bytes_raw()
 
     def mask(self, update: np.ndarray, terms: MaskedRound) -> bytes:
         """Encode and mask an update of shape (size,).
@@ -211,17 +247,18 @@ class MaskingSite:
             raise ExchangeError(f"Round {terms.number} is not new: this site has masked round {self._last_round}.")
         if np.shape(update) != (terms.size,):
             raise ExchangeError(f"The update must have shape ({terms.size},). Got {np.shape(update)} instead.")
-        total, self.n_clipped = terms.numbers.encode(update, len(terms.public_keys))
+        chosen = np.asarray(update)[terms.positions]  # shape: (n_sent,)
+        total, self.n_clipped = terms.numbers.encode(chosen, len(terms.public_keys))
         self._last_round = terms.number
         for name, key in terms.public_keys.items():
             if name != self.name:
-                stream = self._stream(key, terms)  # shape: (size,)
+                stream = self._stream(key, terms)  # shape: (n_sent,)
                 # Unsigned sums wrap around modulo 2^bits. Of each pair one site adds, and the other subtracts.
                 total = total + stream if self.name < name else total - stream
         return _HEAD.pack(_MAGIC, terms.digest) + total.astype(terms.numbers.dtype).tobytes()
 
     def _stream(self, public_key: bytes, terms: MaskedRound) -> np.ndarray:
-        """Random numbers that only this site and the owner of the public key can derive, shape (size,)."""
+        """Random numbers that only this site and the owner of the public key can derive, shape (n_sent,)."""
         ciphers, hashes, kdf = _part("ciphers"), _part("hashes"), _part("kdf.hkdf")
         try:
             # X25519 of cryptography refuses a key that gives the same secret to everybody.
@@ -232,7 +269,7 @@ class MaskingSite:
         key = kdf.HKDF(algorithm=hashes.SHA256(), length=32, salt=None, info=info).derive(shared)
         # The key belongs to one pair and one round, so that a counter from 0 never repeats.
         encryptor = ciphers.Cipher(ciphers.algorithms.AES(key), ciphers.modes.CTR(bytes(16))).encryptor()
-        n_bytes = terms.size * terms.numbers.bits // 8
+        n_bytes = terms.n_sent * terms.numbers.bits // 8
         return np.frombuffer(encryptor.update(bytes(n_bytes)) + encryptor.finalize(), dtype=terms.numbers.dtype)
 
 
@@ -257,23 +294,23 @@ class MaskedSum:
         self._arrived: dict[str, np.ndarray] = {}
 
     def add(self, site: str, message: bytes) -> None:
-        """Add the message of a site. The name comes from the authenticated connection.
+        """Add the message of a site. The name comes from the authenticated connection. A repeated message counts once.
 
         Raises
         ------
         ExchangeError
-            If the site is not a member of the round or has sent a message before, or if the message belongs to other
-            terms or is damaged.
+            If the site is not a member of the round or has sent another message before, or if the message belongs to
+            other terms or is damaged.
         """
         if site not in self.terms.public_keys:
             raise ExchangeError("This site is not a member of the round.")
-        if site in self._arrived:
-            raise ExchangeError("This site has already sent its update of the round.")
         body = message[_HEAD.size :]
         if len(message) < _HEAD.size or _HEAD.unpack(message[: _HEAD.size]) != (_MAGIC, self.terms.digest):
             raise ExchangeError("The message belongs to another round or to other terms.")
-        if len(body) != self.terms.size * self.terms.numbers.bits // 8:
+        if len(body) != self.terms.n_sent * self.terms.numbers.bits // 8:
             raise ExchangeError("The masked update is truncated or too long.")
+        if site in self._arrived and self._arrived[site].tobytes() != body:
+            raise ExchangeError("This site has already sent its update of the round.")
         self._arrived[site] = np.frombuffer(body, dtype=self.terms.numbers.dtype)
 
     @property
@@ -282,7 +319,7 @@ class MaskedSum:
         return sorted(set(self.terms.public_keys) - set(self._arrived))
 
     def total(self) -> np.ndarray:
-        """Sum of the updates of all sites, shape (size,), float32.
+        """Sum of the updates of all sites, shape (size,), float32, with zeros where nothing was sent.
 
         Raises
         ------
@@ -295,10 +332,12 @@ class MaskedSum:
                 "cancel. Repeat the round with a new number."
             )
         numbers = self.terms.numbers
-        total = np.zeros(self.terms.size, dtype=numbers.dtype)  # shape: (size,)
+        total = np.zeros(self.terms.n_sent, dtype=numbers.dtype)  # shape: (n_sent,)
         for message in self._arrived.values():
             total = total + message
-        return numbers.decode(total.astype(numbers.dtype), len(self._arrived))
+        whole = np.zeros(self.terms.size, dtype=np.float32)
+        whole[self.terms.positions] = numbers.decode(total.astype(numbers.dtype), len(self._arrived))
+        return whole
 
     def mean(self) -> np.ndarray:
         """Mean of the updates of all sites, shape (size,), float32. Every site has the same weight."""

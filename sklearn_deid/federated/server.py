@@ -16,6 +16,7 @@ import numpy as np
 
 from ..exceptions import ExchangeError
 from .delivered import Delivered, check_sequence
+from .past_updates import PastUpdates
 from .selection import DOWNLOAD_SELECTIONS, check_finite_vector, select_download
 from .sparse import SparseUpdate
 from .state_file import generator_from, generator_state, read_state, write_state
@@ -48,6 +49,10 @@ class ServerLimits:
         sequence number, or their last ones before. The limit follows the updates, which become shorter during a
         training, and a late worker is compared with the early updates of the others. Applies as soon as two other
         workers have sent an update; ``math.inf`` means no limit.
+    max_similarity : float, default=0.95
+        Largest cosine of an update and the earlier updates of the same worker (`PastUpdates`). Content that a worker
+        sends again, with small changes or under a new version, is refused; ``math.inf`` means no limit. Without effect
+        on models of fewer than 1,000 parameters.
     max_staleness : int, default=None
         Largest staleness of an update: the number of updates of other workers that were applied since the worker's
         download, without those of the busiest other worker. A single worker can therefore make no other worker stale,
@@ -70,6 +75,7 @@ class ServerLimits:
     max_abs: float = 10.0
     max_norm: float | None = None
     max_ratio: float = 5.0
+    max_similarity: float = 0.95
     max_staleness: int | None = None
     refuse_replays: bool = True
     max_gaps: int = 1000
@@ -77,7 +83,7 @@ class ServerLimits:
     download_selection: str = "most-updated"
 
     def __post_init__(self) -> None:
-        for name in ("max_abs", "max_norm", "max_ratio"):
+        for name in ("max_abs", "max_norm", "max_ratio", "max_similarity"):
             if getattr(self, name) is not None and not getattr(self, name) > 0:
                 raise ValueError(
                     f"The '{name}' parameter of ServerLimits must be a positive number. "
@@ -107,7 +113,8 @@ class ServerLimits:
 # Much larger weights of the proximal term overflow the numbers of the network.
 LARGEST_PROXIMAL = 1e6
 # For workers in one process, of which none is hostile.
-NO_LIMITS = ServerLimits(max_abs=math.inf, max_norm=math.inf, max_ratio=math.inf, refuse_replays=False)
+_NONE = dict.fromkeys(("max_abs", "max_norm", "max_ratio", "max_similarity"), math.inf)
+NO_LIMITS = ServerLimits(**_NONE, refuse_replays=False)  # type: ignore[arg-type]
 
 
 class Refusal(NamedTuple):
@@ -199,6 +206,7 @@ class ParameterServer:
         self._digests: list[str] = []
         # Pairs (sequence, norm) of the applied updates of each worker, sorted.
         self._norms: dict[str, list[tuple[int, float]]] = {}
+        self._past = PastUpdates(len(self._parameters))
         # For "most-changed": the value of each parameter that a worker fetched last. Shape of each array: (n,)
         self._handed_out: dict[str, np.ndarray] = {}
         self._rng = np.random.default_rng(random_state)
@@ -320,7 +328,7 @@ class ParameterServer:
         indices, seen = update.indices, self._delivered.setdefault(worker, Delivered())
         # A copy of the touched entries suffices to go back; a copy of the whole vector would cost more than the update.
         before = self._parameters[indices], self._counts[indices], self.version
-        remembered = self._digests, self._versions, self._norms
+        remembered = self._digests, self._versions, self._norms, self._past
         try:
             self._parameters[indices] = values
             self._counts[indices] = before[1] + 1
@@ -330,6 +338,7 @@ class ParameterServer:
                 self._digests = [*self._digests, _digest(update)][-_N_DIGESTS:]
                 norms = sorted([*self._norms.get(worker, []), (sequence, update.norm())])
                 self._norms = {**self._norms, worker: norms[-_N_NORMS:]}
+                self._past = self._past.with_one(worker, update)
             if self.limits.max_staleness is not None:
                 own = [*self._versions.get(worker, []), self.version][-self.limits.max_staleness - 1 :]
                 self._versions = {**self._versions, worker: own}
@@ -337,7 +346,7 @@ class ParameterServer:
                 self.save(self.checkpoint)
         except BaseException:
             self._parameters[indices], self._counts[indices], self.version = before
-            self._digests, self._versions, self._norms = remembered
+            self._digests, self._versions, self._norms, self._past = remembered
             seen.discard(sequence)
             raise
 
@@ -371,6 +380,12 @@ class ParameterServer:
         if self.limits.refuse_replays and sequence not in seen and update.largest():
             if _digest(update) in self._digests:
                 raise ExchangeError("The update repeats the values of an applied one under another sequence number.")
+        # A repetition of an applied number is answered without being added again.
+        if sequence not in seen and self._past.similarity(worker, update) > self.limits.max_similarity:
+            raise ExchangeError(
+                "The update points in the direction of an earlier update of this worker. Training does not repeat "
+                "itself like this; otherwise agree on a larger 'max_similarity'."
+            )
         return update
 
     def _check_values(self, update: SparseUpdate) -> None:
@@ -420,6 +435,11 @@ class ParameterServer:
         with self._lock:
             return self._delivered[worker].ranges() if worker in self._delivered else []
 
+    def norms(self, worker: str) -> list[float]:
+        """Norms of a worker's applied uploads, by sequence number; the last 500."""
+        with self._lock:
+            return [norm for _, norm in self._norms.get(worker, [])]
+
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the state to one file. A crash leaves the complete old file or the complete new file."""
         with self._lock:
@@ -436,7 +456,8 @@ class ParameterServer:
                 "n_refused": self.n_refused,
                 "generator": generator_state(self._rng),
             }
-            write_state(path, _KIND, state, {"parameters": self._parameters, "counts": self._counts})
+            past, state["past"] = self._past.to_arrays()
+            write_state(path, _KIND, state, {"parameters": self._parameters, "counts": self._counts, **past})
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], keep: bool = False) -> ParameterServer:
@@ -460,7 +481,8 @@ class ParameterServer:
             # Earlier versions wrote None for no limit. A federation that goes on keeps its rules.
             given |= {name: "inf" for name in ("max_abs", "max_norm") if given[name] is None}
         # A federation of an earlier version goes on without the limit that it did not agree on.
-        given.setdefault("max_ratio", "inf")
+        for name in ("max_ratio", "max_similarity"):
+            given.setdefault(name, "inf")
         given = {name: value for name, value in given.items() if value is not None}
         named: dict[str, Any] = {name: math.inf if value == "inf" else value for name, value in given.items()}
         limits = ServerLimits(**named)
@@ -472,6 +494,7 @@ class ParameterServer:
         server._versions, server._digests = state.get("versions", {}), state.get("digests", [])
         norms = state.get("norms", {})
         server._norms = {worker: [(number, norm) for number, norm in pairs] for worker, pairs in norms.items()}
+        server._past = PastUpdates.from_arrays(server.size, arrays, state.get("past", []))
         server._rng = generator_from(state["generator"])
         return server
 

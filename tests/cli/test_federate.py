@@ -51,6 +51,32 @@ def test_the_number_of_notes_decides_on_epochs_and_parts(federation):
     assert (agreement.n_parts, agreement.n_epochs) == (5, 100)
 
 
+def test_masks_are_agreed_by_keys_that_sites_make(federation, capsys):
+    """The site of the kit refuses an agreement with another key, and says the fingerprint of all keys."""
+    named = [word for site in ("site-1", "site-2", "site-3") for word in ("--site", site)]
+    assert main([*PLAN, "masked", *named, *SMALL]) == 0
+    capsys.readouterr()
+    keys = []
+    for name in ("site-1", "site-2", "site-3"):
+        (federation / name / "local").mkdir(parents=True, exist_ok=True)
+        assert main(["federate", "key", name]) == 0
+        keys.append(capsys.readouterr().out.strip())
+    options = [word for n, key in enumerate(keys, 1) for word in ("--key", f"site-{n}={key}")]
+    assert main(["federate", "masks", "masked/federation.json", *options[:4]]) == 2
+    assert main(["federate", "masks", "masked/federation.json", *options, "--fraction", "0.5"]) == 0
+    agreement = read_settings(FederationConfig, federation / "masked" / "federation.json")
+    assert (list(agreement.mask_keys.values()), agreement.mask_fraction) == (keys, 0.5)
+    assert agreement.mask_fingerprint() in capsys.readouterr().out
+    whole = ["federate", "site", "site-1", "--agreement", "masked/federation.json", "--corpus", "notes"]
+    assert main(whole) == 0
+    assert agreement.mask_fingerprint() in capsys.readouterr().out
+    assert main([*whole, "--upload-fraction", "0.5"]) == 2
+    (federation / "site-1" / "local" / "mask.key").unlink()
+    assert main(["federate", "key", "site-1"]) == 0
+    assert main(whole) == 2
+    assert "another key for this site" in capsys.readouterr().err
+
+
 def test_site_keeps_its_settings(federation, capsys):
     assert site("--upload-fraction", "0.25", "--clip", "0.5") == 0
     out = capsys.readouterr().out

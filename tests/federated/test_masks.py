@@ -51,6 +51,24 @@ def test_the_masked_sum_equals_the_plain_fixed_point_sum(sites, bits, n):
     assert np.abs(host.total() - np.clip(updates, -0.5, 0.5).sum(axis=0)).max() <= n * 0.5 / most + 1e-6
 
 
+def test_positions_of_the_public_terms(sites):
+    """All sites send the same half of the positions, and the next round has another half."""
+    update = np.random.default_rng(0).normal(0, 0.05, 1000).astype(np.float32)
+    keys = {site.name: site.public_key for site in sites[:3]}
+    rounds = [MaskedRound(n, MODEL, 1000, keys, FixedPoint(), fraction=0.5) for n in range(2)]
+    host = MaskedSum(rounds[0])
+    for site in sites[:3]:
+        message = site.mask(update, rounds[0])
+        assert len(message) == 36 + 2 * 500
+        host.add(site.name, message)
+    first, second = (terms.positions for terms in rounds)
+    np.testing.assert_allclose(host.mean()[first], update[first], atol=FixedPoint().step(3))
+    assert np.count_nonzero(host.mean()) == np.count_nonzero(host.mean()[first])
+    assert 200 < len(np.intersect1d(first, second)) < 300
+    with pytest.raises(ExchangeError, match="fraction of a round"):
+        MaskedRound(0, MODEL, 1000, keys, FixedPoint(), fraction=0.0)
+
+
 def test_a_masked_update_is_uniform(sites):
     """Chi-square of the bytes of a message, and of the sum of two of three sites; the update itself fails the test."""
     update = np.full(20_000, 0.1, dtype=np.float32)
@@ -133,8 +151,9 @@ class TestRefusals:
         with pytest.raises(ExchangeError, match="not a member"):
             host.add("stranger", message)
         host.add("a", message)
+        host.add("a", message)  # a repeated request whose answer was lost
         with pytest.raises(ExchangeError, match="already sent"):
-            host.add("a", message)
+            host.add("a", message[:-1] + bytes([message[-1] ^ 1]))
         other = terms_of(sites, 4, number=1)
         with pytest.raises(ExchangeError, match="another round"):
             host.add("b", sites[1].mask(np.zeros(4), other))

@@ -14,7 +14,11 @@ __all__, __getattr__, __dir__ = lazy_names(
         "checkpoints": "exclude_site keep_checkpoint list_checkpoints roll_back site_events",
         "exchange_service": "ExchangeService SessionRules",
         "federation_config": "FederationConfig",
-        "flare_kits": "STATE_FOLDER harden_server harden_site server_checkpoint write_federation write_session",
+        "flare_kits": "MASK_KEY STATE_FOLDER harden_server harden_site server_checkpoint write_federation "
+        "write_session",
+        "mask_key": "MaskKey make_mask_key read_mask_key",
+        "masked_exchange": "MaskedExchangeService",
+        "masked_site": "MaskedSite check_masks",
         "json_file": "read_settings write_settings",
         "site_settings": "SiteSettings",
         "site_training": "SiteTraining read_site_corpus",

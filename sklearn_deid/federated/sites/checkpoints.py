@@ -82,6 +82,8 @@ def roll_back(kit: str | os.PathLike[str], version: int) -> int:
 def exclude_site(kit: str | os.PathLike[str], site: str) -> list[str]:
     """Remove a site from the server's agreement. From the next session on, the server refuses its requests.
 
+    With masks, at least three sites must remain. Rounds begin again when all of them have the new agreement.
+
     Returns
     -------
     list of str
@@ -96,7 +98,8 @@ def exclude_site(kit: str | os.PathLike[str], site: str) -> list[str]:
     if site not in agreement.sites:
         raise ExchangeError("The agreement does not name this site.")
     left = [name for name in agreement.sites if name != site]
-    write_settings(replace(agreement, sites=left), checkpoint.parents[1] / "local" / AGREEMENT_FILE)
+    keys = {name: key for name, key in agreement.mask_keys.items() if name != site}
+    write_settings(replace(agreement, sites=left, mask_keys=keys), checkpoint.parents[1] / "local" / AGREEMENT_FILE)
     return left
 
 
@@ -106,11 +109,11 @@ def site_events(kit: str | os.PathLike[str]) -> dict[str, dict[str, Any]]:
     Returns
     -------
     dict of str to dict
-        For each site ``last`` (seconds since 1970, or None), ``uploads``, ``bytes``, ``refused``, and ``reason``, the
-        reason of the last refusal.
+        For each site ``last`` (seconds since 1970, or None), ``uploads``, ``bytes``, ``norm`` of the last upload
+        without masks, ``f1`` as the site has reported it last, ``refused``, and ``reason`` of the last refusal.
     """
     agreement, checkpoint = server_checkpoint(kit)
-    empty = {"last": None, "uploads": 0, "bytes": 0, "refused": 0, "reason": None}
+    empty = {"last": None, "uploads": 0, "bytes": 0, "norm": None, "f1": None, "refused": 0, "reason": None}
     rows: dict[str, dict[str, Any]] = {site: dict(empty) for site in agreement.sites}
     for event in _events(checkpoint.with_name("events.jsonl")):
         row = rows.get(str(event.get("site")))
@@ -120,6 +123,9 @@ def site_events(kit: str | os.PathLike[str]) -> dict[str, dict[str, Any]]:
         if event.get("event") == "upload" and event.get("applied"):
             row["uploads"] += 1
             row["bytes"] += int(event.get("bytes", 0))
+            row["norm"] = event.get("norm")
+        if event.get("event") == "done":
+            row["f1"] = event.get("f1", row["f1"])
         if event.get("event") == "refused":
             row["refused"] += 1
             row["reason"] = event.get("reason")

@@ -150,7 +150,8 @@ class ExchangeService:
         sequence: Any = fields.get("sequence")
         applied = self.server.upload(body, site, sequence)
         event = {"event": "upload", "site": site, "sequence": sequence, "applied": applied, "bytes": len(body)}
-        self.record({**event, "version": self.server.version})
+        norm = round(self.server.norms(site)[-1], 3) if applied and self.server.norms(site) else None
+        self.record({**event, "norm": norm, "version": self.server.version})
         return self._reply(applied=applied)
 
     def _done(self, site: str, fields: Mapping[str, Any], body: bytes) -> bytes:
@@ -159,7 +160,9 @@ class ExchangeService:
             # More than half of the sites are done: the grace period of the others begins now, and only once.
             if self._majority is None and 2 * len(self.done) > len(self.sites):
                 self._majority = self._clock()
-        self.record({"event": "done", "site": site})
+        f1: Any = fields.get("f1")
+        told = {"f1": float(f1)} if type(f1) in (int, float) and 0 <= f1 <= 1 else {}
+        self.record({"event": "done", "site": site, **told})
         return self._reply()
 
     def _reply(self, data: bytes = b"", **fields: Any) -> bytes:

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import json
+import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from hashlib import sha256
 from typing import Any
 
 import numpy as np
 
 from ...exceptions import ExchangeError
 from ...tagging.old_parameters import current_parameters
+from ..masks import FixedPoint, MaskedRound
 from ..server import LARGEST_PROXIMAL, ParameterServer, ServerLimits
 
 # No dots: in the addresses of FLARE a dot separates a site from its processes.
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,62}")
+_KEY = re.compile(r"[0-9a-f]{64}")
 _LABEL = re.compile(r"[^\s-]\S*")
 _EMBEDDINGS = (None, "auto", "glove-6b-50d")
 # Parameters of `DeidTagger` that all sites share: plain values that reveal nothing about a site and name no code.
@@ -94,6 +99,15 @@ class FederationConfig:
         Selection of the parameters that a site fetches (`federated.ServerLimits`). With "most-changed" the first
         download of a site in each session is random, because the server does not store the downloads of earlier
         sessions.
+    mask_keys : dict of str to str, default={}
+        Public key of each site for pairwise masks, 64 hexadecimal digits (`make_mask_key`). With keys, all sites send
+        their updates in common rounds, and the server learns only the sums. Masks need at least three sites. The keys
+        come from this file alone: the server cannot replace them.
+    mask_bound : float, default=0.25
+        Largest magnitude of a value of a masked update (`federated.FixedPoint`).
+    mask_fraction : float, default=1.0
+        Fraction of the values of a masked update that is sent, at positions that follow from the public terms of the
+        round. The other values are lost.
 
     Raises
     ------
@@ -121,6 +135,9 @@ class FederationConfig:
     max_staleness: int | None = None
     step: float = 1.0
     download_selection: str = "most-updated"
+    mask_keys: Mapping[str, str] = field(default_factory=dict)
+    mask_bound: float = 0.25
+    mask_fraction: float = 1.0
 
     def __post_init__(self) -> None:
         # Files of version 0.1.0 hold the old names of the parameters.
@@ -138,6 +155,7 @@ class FederationConfig:
         if not self.labels or len(set(self.labels)) != len(self.labels):
             raise ExchangeError("At least one label is needed, and the labels must be distinct.")
         self._check_tagger()
+        self._check_masks()
         for name in ("n_epochs", "n_parts"):
             value = getattr(self, name)
             if isinstance(value, bool) or not isinstance(value, int) or value < 1:
@@ -170,6 +188,32 @@ class FederationConfig:
         if self.tagger.get("embeddings", "auto") not in _EMBEDDINGS:
             raise ExchangeError("'embeddings' must be public and known everywhere: auto, glove-6b-50d or null.")
 
+    def _check_masks(self) -> None:
+        if type(self.mask_bound) not in (int, float) or not 0 < self.mask_bound < math.inf:
+            raise ExchangeError("'mask_bound' must be a positive number.")
+        if type(self.mask_fraction) not in (int, float) or not 0 < self.mask_fraction <= 1:
+            raise ExchangeError("'mask_fraction' must be above 0 and at most 1.")
+        if not isinstance(self.mask_keys, Mapping):
+            raise ExchangeError("'mask_keys' must name a key for each site.")
+        if not self.mask_keys:
+            return
+        if set(self.mask_keys) != set(self.sites):
+            raise ExchangeError("'mask_keys' must name a key for each site of the federation, and for nobody else.")
+        for key in self.mask_keys.values():
+            if not isinstance(key, str) or not _KEY.fullmatch(key):
+                raise ExchangeError("Each of the 'mask_keys' must have 64 hexadecimal digits in lower case.")
+        # Refuses fewer than three sites, and equal keys.
+        self.masked_round(0, "0" * 32, 1, "")
+
+    def masked_round(self, number: int, model: str, size: int, start: str) -> MaskedRound:
+        """Terms of a masked round of all sites. The parameters are those of `federated.MaskedRound`."""
+        keys = {name: bytes.fromhex(key) for name, key in self.mask_keys.items()}
+        return MaskedRound(number, model, size, keys, FixedPoint(self.mask_bound), start, self.mask_fraction)
+
+    def mask_fingerprint(self) -> str:
+        """Hash of the names and keys of all sites, 64 hexadecimal digits. Sites compare it with each other."""
+        return sha256(json.dumps(dict(self.mask_keys), sort_keys=True).encode("ascii")).hexdigest()
+
     def limits(self) -> ServerLimits:
         """Create the limits of the server."""
         given: dict[str, Any] = {
@@ -177,7 +221,8 @@ class FederationConfig:
             "max_norm": self.max_norm,
             "max_ratio": self.max_ratio,
             "max_staleness": self.max_staleness,
-            "step": self.step,
+            # With masks the server adds one mean of all sites instead of the update of each site.
+            "step": self.step * (len(self.sites) if self.mask_keys else 1),
             "download_selection": self.download_selection,
         }
         return ServerLimits(**{name: value for name, value in given.items() if value is not None})

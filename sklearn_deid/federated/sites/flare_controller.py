@@ -20,6 +20,7 @@ from .federation_config import FederationConfig
 from .flare_kits import AGREEMENT_FILE, CHECKPOINT
 from .flare_peer import CHANNEL, TOPIC, PeerNames
 from .json_file import read_settings
+from .masked_exchange import MaskedExchangeService
 
 _TASK = "sklearn_deid_session"
 
@@ -47,7 +48,11 @@ class SessionController(Controller):
         server = ParameterServer.load(root / CHECKPOINT, keep=True)
         # The log is beside the checkpoint and not in the folder of the job, so that all sessions continue one file.
         self._events = _EventFile((root / CHECKPOINT).with_name("events.jsonl"), str(fl_ctx.get_job_id()))
-        self.service = ExchangeService(server, agreement.sites, self.rules, self._events)
+        self.service = (
+            MaskedExchangeService(server, agreement, self.rules, self._events)
+            if agreement.mask_keys
+            else ExchangeService(server, agreement.sites, self.rules, self._events)
+        )
         self._peers = PeerNames(Path(workspace.get_startup_kit_dir()) / "server.crt")
         self._events({"event": "start", "version": server.version, "n_refused": server.n_refused})
         engine.get_cell().register_request_cb(channel=CHANNEL, topic=TOPIC, cb=self._answer)

@@ -22,6 +22,7 @@ AGREEMENT_FILE = "federation.json"
 SITE_FILE = "site.json"
 # The hyphen is necessary: kits are working directories, and Python could import a folder with the name of a package.
 STATE_FOLDER = "deid-state"
+MASK_KEY = Path("local", "mask.key")
 CHECKPOINT = Path(STATE_FOLDER, "server.state")
 _EXECUTOR = "sklearn_deid.federated.sites.flare_executor.SiteExecutor"
 _CONTROLLER = "sklearn_deid.federated.sites.flare_controller.SessionController"
@@ -140,7 +141,7 @@ def harden_server(kit: str | os.PathLike[str], agreement: FederationConfig) -> P
     local = _local(kit, "fed_server.json")
     resources = _resources(local, _CONTROLLER)
     own = Path(kit).resolve() / STATE_FOLDER
-    own.mkdir(exist_ok=True)
+    own.mkdir(mode=0o700, exist_ok=True)
     resources["snapshot_persistor"]["args"]["storage"]["args"]["root_dir"] = str(own / "snapshots")
     for part in resources["components"]:
         if part["id"] == "job_manager":

@@ -45,6 +45,11 @@ class SiteSettings:
         Total epsilon of each patient over all sessions (`federated.PatientPrivacy`). None trains without this noise.
     patient_delta, patient_clip, patient_sampling_rate : float, default=1e-5, 1.0, 0.25
         Parameters of `federated.PatientPrivacy`. Used only with ``patient_epsilon``.
+    report_f1 : bool, default=False
+        Whether the site tells the server its last F1 on held-out patients at the end of a session. Needs
+        ``validation_fraction``.
+    mask_key : str or None, default=None
+        File with the site's private key for masks (`make_mask_key`). Used only if the agreement has ``mask_keys``.
     device : str, default="cpu"
         Device of the training.
     threads : int, default=1
@@ -76,6 +81,8 @@ class SiteSettings:
     patient_delta: float = 1e-5
     patient_clip: float = 1.0
     patient_sampling_rate: float = 0.25
+    report_f1: bool = False
+    mask_key: str | None = None
     device: str = "cpu"
     threads: int = 1
 
@@ -87,6 +94,8 @@ class SiteSettings:
             raise ExchangeError(str(error)) from None
         if self.validation_fraction is not None and not 0 < self.validation_fraction < 1:
             raise ExchangeError("'validation_fraction' must be between 0 and 1.")
+        if self.report_f1 and self.validation_fraction is None:
+            raise ExchangeError("'report_f1' needs held-out patients: set 'validation_fraction'.")
         # bool is a subclass of int, so that True needs its own test.
         for name in ("random_state", "threads"):
             value = getattr(self, name)

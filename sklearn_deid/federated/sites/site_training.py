@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from pathlib import Path
@@ -13,6 +14,8 @@ from ..held_out_guard import HeldOutGuard
 from ..state_file import read_state, write_state
 from ..worker import Worker
 from .federation_config import FederationConfig
+from .masked_exchange import MASK_DTYPE
+from .masked_site import MaskedSite, check_masks
 from .site_settings import SiteSettings
 from .state_lock import StateLock
 
@@ -63,8 +66,11 @@ class SiteTraining:
                 "The agreement has a proximal term ('proximal'), which cannot be used with privacy for each patient. "
                 "Plan the federation without --proximal, or set up this site without --patient-epsilon."
             )
+        if agreement.mask_keys:
+            check_masks(agreement, settings, name)
         self.folder = Path(settings.state)
-        self.folder.mkdir(parents=True, exist_ok=True)
+        # A model and its F1 reveal more than the messages: other users of the computer cannot enter the folder.
+        self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         data = read_site_corpus(settings).to_sentences()
         tagger = agreement.tagger_to_train().set_params(random_state=settings.random_state, device=settings.device)
         self.learner = make_learner(
@@ -89,13 +95,16 @@ class SiteTraining:
             random_state=settings.random_state if settings.privacy() is None else None,
             guard=None if settings.validation_fraction is None else HeldOutGuard(),
         )
+        self._f1: float | None = None
         self._lock = StateLock(self.folder)
-        if (self.folder / _WORKER).exists():
-            with ExitStack() as if_it_fails:
-                if_it_fails.callback(self._lock.release)
-                # `pop_all` cancels the release of the lock. The lock is released here only if the restoration fails.
+        with ExitStack() as if_it_fails:
+            if_it_fails.callback(self._lock.release)
+            # Read under the lock: another process of this site may have masked a round since the start of this one.
+            self.masks = MaskedSite(agreement, settings, name) if agreement.mask_keys else None
+            if (self.folder / _WORKER).exists():
                 self._restore()
-                if_it_fails.pop_all()
+            # `pop_all` cancels the release of the lock. The lock is released here only if the restoration fails.
+            if_it_fails.pop_all()
 
     @property
     def n_left(self) -> int:
@@ -118,8 +127,8 @@ class SiteTraining:
         stopped : callable, default=never
             Function that returns whether the session must end early.
         report : callable, default=nothing
-            Function called with a line for the officer of the site before and after each local epoch: spent and planned
-            epsilon of each patient. The session ends when the budget is spent.
+            Function called with a line for the officer of the site before and after each local epoch: what is sent, to
+            whom, and spent and planned epsilon of each patient. The session ends when the budget is spent.
 
         Returns
         -------
@@ -140,9 +149,17 @@ class SiteTraining:
         hello = _granted(ask({"ask": "hello"}))[0]
         if hello.get("model") != self.worker.model:
             raise ExchangeError("The server has another model: its federation.json differs from the file of this site.")
+        rounds = self._rounds if self.masks is None else self._masked_rounds
+        n_trained = rounds(ask, stopped, report, int(hello["n_epochs"]))
+        self._save_model()  # before the server hears of the end, because it may then end this process
+        ask({"ask": "done", **self._reported()})
+        return n_trained
+
+    def _rounds(self, ask: Ask, stopped: Callable[[], bool], report: Callable[[str], None], n_epochs: int) -> int:
+        """Train, and send each update on its own. Returns the number of trained epochs."""
         self._send_pending(ask)  # of an earlier session that ended before its last upload arrived
         n_trained = 0
-        for _ in range(min(self.n_left, int(hello["n_epochs"]))):
+        for _ in range(min(self.n_left, n_epochs)):
             # After a crash an epoch is trained, and charged, a second time: the budget can end before the epochs.
             if stopped() or not self._may_spend():
                 break
@@ -150,12 +167,41 @@ class SiteTraining:
             if fields["status"] == "closed":
                 break
             self._report(report, "before")
-            self._epoch(ask, message)
+            self._epoch(message)
+            self._send_pending(ask)
             self._report(report, "after")
             n_trained += 1
-        self._save_model()  # before the server hears of the end, because it may then end this process
-        ask({"ask": "done"})
         return n_trained
+
+    def _masked_rounds(
+        self, ask: Ask, stopped: Callable[[], bool], report: Callable[[str], None], n_epochs: int
+    ) -> int:
+        """Train, and send each update as a part of a sum. Returns the number of trained epochs."""
+        assert self.masks is not None
+        n_trained, pending = 0, self.worker.pending
+        for _ in range(n_epochs):
+            if stopped():
+                break
+            fields, message = _granted(ask({"ask": "download", "fraction": 1.0, "dtype": MASK_DTYPE}))
+            if fields["status"] == "closed":
+                break
+            # An update that no sum contains is sent again. Any other is a part of the downloaded parameters, or void.
+            if not self.masks.keeps(pending, message):
+                pending.clear()
+                if self.n_left == 0 or not self._may_spend():
+                    break
+                self.masks.begin(message)
+                self._report(report, "before")
+                self._epoch(message)
+                n_trained += 1
+            if not self.masks.exchange(ask, next(iter(pending.values())), stopped, report):
+                break
+            pending.clear()
+            self._report(report, "after")
+        return n_trained
+
+    def _reported(self) -> dict[str, float]:
+        return {"f1": round(self._f1, 4)} if self.settings.report_f1 and self._f1 is not None else {}
 
     # ---- one epoch
 
@@ -164,8 +210,16 @@ class SiteTraining:
         return privacy is None or ledger is None or ledger.n_left >= privacy.n_steps
 
     def _report(self, report: Callable[[str], None], when: str) -> None:
-        if self.learner.ledger is not None:
-            report(f"{when} the epoch: {self.learner.ledger.line()}")
+        """One line for the officer of the site: what is sent, to whom, and at which epsilon of each patient."""
+        worker, ledger = self.worker, self.learner.ledger
+        to = (
+            "the server" if self.masks is None else f"the server, masked, in a sum of {len(self.agreement.sites)} sites"
+        )
+        sent = (
+            f"at most {self.settings.upload_fraction:.0%} of an update of {len(worker.learner.get_flat())} parameters"
+        )
+        promise = "Each patient: no epsilon is promised." if ledger is None else ledger.line()
+        report(f"{when} the epoch: {promise} Sent: {sent}, to {to}. Epochs so far: {worker.n_epochs}.")
 
     def _wanted(self) -> dict[str, Any]:
         # The first download takes all parameters in full, because the worker has no earlier copy.
@@ -173,22 +227,24 @@ class SiteTraining:
             return {"fraction": 1.0, "dtype": "float32"}
         return {"fraction": self.settings.download_fraction, "dtype": self.settings.upload_dtype}
 
-    def _epoch(self, ask: Ask, message: bytes) -> None:
+    def _epoch(self, message: bytes) -> None:
+        """Train from the downloaded parameters, and save the update before anybody is told of it."""
         worker = self.worker
         worker.apply_download(message)
         metrics = worker.local_epoch()
         # In averaging, the server lengthens the mean by step * number of sites. The last update is added as it is.
         if self.n_left == 0 and self.settings.upload_fraction == 1.0:
             worker.shrink_update(min(1.0, 1.0 / (self.agreement.step * len(self.agreement.sites))))
+        self._f1 = metrics.get("f1")
         sequence = worker.sequence
         worker.select_upload()
         n_bytes = len(worker.pending[sequence])
         # Before anybody is told of the update: after a crash the same one is sent, not another of the same number.
         self._save()
         line = {"epoch": worker.n_epochs, "version": worker.version, "bytes_down": len(message), "bytes_up": n_bytes}
-        with (self.folder / "history.jsonl").open("a", encoding="utf-8") as stream:
+        flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND
+        with open(os.open(self.folder / "history.jsonl", flags, 0o600), "a", encoding="utf-8") as stream:
             stream.write(json.dumps({**line, **metrics}) + "\n")
-        self._send_pending(ask)
 
     def _send_pending(self, ask: Ask) -> None:
         """Send all unacknowledged messages in order. A refused update is lost."""

@@ -94,7 +94,9 @@ def test_an_excluded_site_is_no_member(kit):
 
 def test_events_are_summed_by_site(kit):
     events = [
-        {"time": 1.0, "event": "upload", "site": "a", "applied": True, "bytes": 10},
+        {"time": 1.0, "event": "upload", "site": "a", "applied": True, "bytes": 10, "norm": 2.5},
+        {"time": 1.5, "event": "done", "site": "a", "f1": 0.75},
+        {"time": 1.6, "event": "done", "site": "a"},
         {"time": 2.0, "event": "upload", "site": "a", "applied": False, "bytes": 10},
         {"time": 3.0, "event": "refused", "site": "a", "reason": "too large"},
         {"time": 4.0, "event": "refused", "site": None, "reason": "x"},
@@ -103,8 +105,10 @@ def test_events_are_summed_by_site(kit):
     log = kit / "deid-state" / "events.jsonl"
     log.write_text("".join(json.dumps(event) + "\n" for event in events))
     rows = site_events(kit)
-    assert rows["a"] == {"last": 3.0, "uploads": 1, "bytes": 10, "refused": 1, "reason": "too large"}
-    assert rows["b"] == {"last": None, "uploads": 0, "bytes": 0, "refused": 0, "reason": None}
+    told = {"norm": 2.5, "f1": 0.75, "refused": 1, "reason": "too large"}
+    assert rows["a"] == {"last": 3.0, "uploads": 1, "bytes": 10, **told}
+    nothing = {"norm": None, "f1": None, "refused": 0, "reason": None}
+    assert rows["b"] == {"last": None, "uploads": 0, "bytes": 0, **nothing}
     log.write_text("{\n")
     with pytest.raises(DeidError, match="Line 1 of the log"):
         site_events(kit)

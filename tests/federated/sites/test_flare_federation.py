@@ -6,6 +6,7 @@ Every wait is bounded and looks at files; every process is killed at the end, al
 import json
 import socket
 import ssl
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -14,7 +15,18 @@ pytest.importorskip("nvflare", reason="needs the extra 'federated' (NVIDIA FLARE
 
 from sklearn_deid import load, read_corpus
 from sklearn_deid.federated import ParameterServer, read_state
-from sklearn_deid.federated.sites import FederationConfig, read_settings
+from sklearn_deid.federated.sites import (
+    MASK_KEY,
+    FederationConfig,
+    SessionRules,
+    SiteSettings,
+    harden_server,
+    harden_site,
+    make_mask_key,
+    read_settings,
+    write_session,
+)
+from sklearn_deid.federated.sites.flare_kits import CHECKPOINT
 
 from .flare_lab import HOST, Lab
 
@@ -171,6 +183,52 @@ def test_nothing_private_is_at_the_server(lab, trained):
         assert not [word for word in words if word.encode() in content]
     for content in [path.read_bytes() for path in files]:
         assert not [secret for secret in secrets if secret.encode() in content]
+
+
+N_MASKED = 2
+
+
+@pytest.fixture(scope="module")
+def masked(lab, trained):
+    """The same kits with masks: site-3 is killed in the first session, and the round is repeated in the second."""
+    keys = {site: make_mask_key(lab.kit(site) / MASK_KEY) for site in SITES}
+    plain = read_settings(FederationConfig, lab.root / "lab" / "federation.json")
+    agreement = replace(plain, n_epochs=N_MASKED, mask_keys=keys, download_selection="most-updated", step=0.5)
+    (lab.kit(HOST) / CHECKPOINT).rename(lab.root / "plain.state")
+    harden_server(lab.kit(HOST), agreement)
+    for site in SITES:
+        own = {"upload_fraction": 1.0, "download_fraction": 1.0, "threshold": 0.0, "format": "brat"}
+        files = str(lab.root / "notes" / site), str(lab.kit(site) / "masked-state")
+        harden_site(lab.kit(site), agreement, SiteSettings(*files, mask_key=str(lab.kit(site) / MASK_KEY), **own))
+    write_session(lab.root / "masked" / "session", SessionRules(N_MASKED, 200.0, 15.0, longest=230.0))
+    first, seen = lab.submit("masked/session"), len(lab.log(HOST))
+    lab.wait(lambda: lab.events(first, event="download", site="site-3"), "site-3 downloads")
+    lab.kill("site-3")
+    end_of_first = lab.wait_for_end(first)
+    lab.start("site-3")
+    lab.wait_for_site("site-3", seen)
+    second = lab.submit("masked/session")
+    return {"jobs": (first, second), "ends": (end_of_first, lab.wait_for_end(second))}
+
+
+def test_masked_rounds_over_flare(lab, masked):
+    """No site is missing in a sum, no epoch is trained twice, and the server has plain updates of nobody."""
+    second = masked["jobs"][1]
+    assert [end["version"] for end in masked["ends"]] == [0, N_MASKED]
+    assert "site-3" in masked["ends"][0]["missing"]
+    assert masked["ends"][1]["done"] == SITES
+    assert [line["how"] for line in lab.events(second, event="sum")] == ["added"] * N_MASKED
+    server = checkpoint(lab)
+    uploads = lab.events(second, event="upload")
+    assert {line["site"] for line in uploads} == set(SITES)
+    assert {line["bytes"] for line in uploads} == {2 * server.size + 36}  # 1.0 times half precision
+    assert all("round" in line for job in masked["jobs"] for line in lab.events(job, event="upload"))
+    for site in SITES:
+        folder = lab.kit(site) / "masked-state"
+        epochs = [json.loads(line)["epoch"] for line in (folder / "history.jsonl").read_text().splitlines()]
+        assert epochs == list(range(1, N_MASKED + 1))
+        for path in (folder, lab.kit(site) / "local" / "mask.key", lab.kit(HOST) / "deid-state"):
+            assert path.stat().st_mode & 0o077 == 0
 
 
 def test_connection_needs_a_certificate(lab):

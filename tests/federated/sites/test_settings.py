@@ -160,6 +160,7 @@ def test_agreements_that_are_refused(wrong, reason):
         ({"upload_fraction": 2.0}, "fraction"),
         ({"validation_fraction": 1.0}, "between 0 and 1"),
         ({"random_state": -1}, "whole number"),
+        ({"report_f1": True}, "needs held-out patients"),
     ],
 )
 def test_settings_that_are_refused(wrong, reason):

@@ -1,6 +1,7 @@
 """A site over sessions, without a network: stopped anywhere, it ends where an uninterrupted one does."""
 
 import json
+from functools import partial
 from threading import Thread
 
 import numpy as np
@@ -8,7 +9,7 @@ import pytest
 
 from sklearn_deid import load, make_clinical_notes, write_corpus
 from sklearn_deid.exceptions import DeidError, ExchangeError, SequenceError
-from sklearn_deid.federated import Worker, learner_from_state, learner_to_state, make_learner
+from sklearn_deid.federated import ParameterServer, Worker, learner_from_state, learner_to_state, make_learner
 from sklearn_deid.federated.sites import (
     ExchangeService,
     FederationConfig,
@@ -54,7 +55,8 @@ class Federation:
         return SiteSettings(str(self.notes / site), str(self.root / site), random_state=7, format="brat", **self.own)
 
     def session(self, n_epochs, ask=None):
-        service = ExchangeService(self.server, SITES, SessionRules(n_epochs), lambda event: None)
+        self.events = []
+        service = ExchangeService(self.server, SITES, SessionRules(n_epochs), self.events.append)
         for site in SITES:
             training = SiteTraining(self.agreement, self.settings(site), site)
             training.run_session((ask or direct)(service, site))
@@ -126,12 +128,49 @@ def test_site_that_dies_anywhere_loses_nothing_and_sends_nothing_twice(tmp_path,
     assert federation.server.n_refused == 0
 
 
+def line_of_the_dying(service, site, left, is_heard):
+    """Line on which everybody dies when no request is left, before or after the host has heard it."""
+
+    def ask(fields, body=b""):
+        is_last = next(left) == 0
+        if is_last and not is_heard:
+            raise Killed
+        answer = service.answer(site, pack(fields, body))
+        if is_last:
+            raise Killed
+        return unpack(answer)
+
+    return ask
+
+
+def test_ten_kills_of_sites_and_host_at_random_lose_nothing_and_count_nothing_twice(tmp_path, notes):
+    """A killed process has lost its memory: sites begin again from their folders, the host from its checkpoint."""
+    n_epochs, rng = 6, np.random.default_rng(0)
+    federation, checkpoint = Federation(tmp_path, notes, n_epochs=n_epochs), tmp_path / "server.state"
+    federation.server.save(checkpoint)
+    for _ in range(10):
+        federation.server = ParameterServer.load(checkpoint, keep=True)
+        left, is_heard = iter(range(int(rng.integers(0, 12)), -1, -1)), bool(rng.integers(2))
+        dying = partial(line_of_the_dying, left=left, is_heard=is_heard)
+        with pytest.raises(Killed):
+            # Sites that have trained all epochs ask for little: the host is killed between sessions, too.
+            while True:
+                federation.session(1, dying)
+    federation.server = ParameterServer.load(checkpoint, keep=True)
+    for _ in range(n_epochs):
+        federation.session(1)
+    server = ParameterServer.load(checkpoint)
+    assert [server.delivered(site) for site in SITES] == [[(0, n_epochs - 1)]] * len(SITES)
+    assert (server.version, server.n_refused) == (n_epochs * len(SITES), 0)
+
+
 def test_local_state_and_model_stay_in_the_folder(tmp_path, notes):
     notes_of_more_patients = tmp_path / "notes"
     for seed, site in enumerate(SITES, start=1):
         write_corpus(make_clinical_notes(6, random_state=seed), notes_of_more_patients / site, "brat")
-    federation = Federation(tmp_path, notes_of_more_patients, n_epochs=3, validation_fraction=0.5)
+    federation = Federation(tmp_path, notes_of_more_patients, n_epochs=3, validation_fraction=0.5, report_f1=True)
     federation.session(2)
+    assert {type(event.get("f1")) for event in federation.events if event["event"] == "done"} == {float}
     folder = tmp_path / "site-1"
     names = sorted(path.name for path in folder.iterdir())
     assert names == ["good.state", "history.jsonl", "learner-2.state", "lock", "model", "worker.state"]

@@ -1,0 +1,88 @@
+"""F1 of three sites over NVIDIA FLARE, to compare with the arm ``sessions`` of `benchmarks.averaging`.
+
+    .ci/pinned install
+    .venv-pinned/bin/python -m benchmarks.flare_sessions --sites 20 20 20 --epochs 40 --seed 0
+
+Certificates, a server process and a process for each site on this computer, as in the integration test; notes,
+agreement and seeds as in the arm. Uploads arrive in another order than in one process. Prints one JSON object.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import tempfile
+import time
+from dataclasses import replace
+from pathlib import Path
+
+from sklearn_deid import load, make_clinical_notes, write_corpus
+from sklearn_deid.federated import ParameterServer
+from sklearn_deid.federated.sites import SessionRules, harden_server, harden_site, write_session
+from sklearn_deid.federated.sites.flare_kits import CHECKPOINT, STATE_FOLDER
+from tests.federated.sites.flare_lab import HOST, Lab
+
+from .environment import describe
+from .site_sessions import Federation
+
+
+def run(lab: Lab, options: argparse.Namespace) -> dict:
+    """Train over FLARE, and score the network of the server and of each site."""
+    seed = options.seed
+    corpora = [make_clinical_notes(n, random_state=1000 * seed + i) for i, n in enumerate(options.sites)]
+
+    test = make_clinical_notes(options.test_notes, random_state=1000 * seed + 900)
+    labels = sorted({span.label for corpus in (*corpora, test) for note in corpus for span in note.spans})
+    scored = test.to_sentences()
+    lab.plan()
+    lab.certify()
+    with tempfile.TemporaryDirectory() as folder:
+        # The agreement and the settings of the sites are those of the arm, and nothing is trained here.
+        model = Federation(Path(folder), corpora, labels, options, seed, masked=False)
+        harden_server(lab.kit(HOST), model.agreement)
+        for name, corpus in zip(model.names, corpora, strict=True):
+            write_corpus(corpus, lab.root / "notes" / name, "brat")
+            files = {"corpus": str(lab.root / "notes" / name), "state": str(lab.kit(name) / STATE_FOLDER)}
+            own = replace(model.trainings[name].settings, **files, mask_key=None)
+            harden_site(lab.kit(name), model.agreement, own)
+    write_session(lab.root / "long", SessionRules(model.agreement.n_epochs, 240.0, 120.0))
+    lab.start_all()
+    begin, job = time.monotonic(), lab.submit("long")
+    while not lab.events(job, event="end"):
+        time.sleep(1.0)
+    state = ParameterServer.load(lab.kit(HOST) / CHECKPOINT)
+    common = model.agreement.tagger_with(state.parameters, state.model)
+    taggers = [load(lab.kit(name) / STATE_FOLDER / "model") for name in model.names]
+    uploads = lab.events(job, event="upload")
+    return {
+        "seed": seed,
+        "sites": options.sites,
+        "rounds": model.agreement.n_epochs,
+        "global": round(common.score(scored.X, scored.y), 4),
+        "workers": [round(tagger.score(scored.X, scored.y), 4) for tagger in taggers],
+        "uploads": len(uploads),
+        "refused": state.n_refused,
+        "bytes_up": max(event["bytes"] for event in uploads),
+        "half_precision": 2 * state.size,
+        "seconds": round(time.monotonic() - begin),
+    }
+
+
+def main(argv: list[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--sites", type=int, nargs="+", default=[20, 20, 20], help="generated notes of each site")
+    parser.add_argument("--test-notes", type=int, default=60)
+    parser.add_argument("--epochs", type=int, default=40)
+    parser.add_argument("--hidden-size", type=int, default=64)
+    parser.add_argument("--seed", type=int, default=0)
+    options = parser.parse_args(argv)
+    with tempfile.TemporaryDirectory() as folder:
+        lab = Lab(folder, [f"site-{i}" for i in range(1, len(options.sites) + 1)])
+        try:
+            print(json.dumps({"benchmark": "flare_sessions", **run(lab, options), **describe()}))
+        finally:
+            lab.close()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,315 @@
+"""Sites, service and messages of a federation in one process, with a hostile site: arms of `benchmarks.averaging`.
+
+One site talks at a time, in a fixed order, so that a run can be repeated. All sites download, then each trains and
+sends. A hostile site sends its honest update, or nothing, and whatever `ATTACKS` makes of it, under further numbers.
+"""
+
+from __future__ import annotations
+
+import math
+import struct
+import tempfile
+import threading
+import time
+import zlib
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from sklearn.metrics import roc_auc_score
+
+from sklearn_deid import Corpus, DeidTagger, write_corpus
+from sklearn_deid.exceptions import DeidError
+from sklearn_deid.federated import SparseUpdate
+from sklearn_deid.federated.derived_settings import averaging_step, divided_batch_size, rounds_per_epoch
+from sklearn_deid.federated.sites import (
+    ExchangeService,
+    FederationConfig,
+    MaskedExchangeService,
+    SessionRules,
+    SiteSettings,
+    SiteTraining,
+    make_mask_key,
+    pack,
+    unpack,
+)
+
+# Rounds from which the host rebuilds the models of the sites.
+_N_SEEN = 10
+HOSTILE_ARMS = ("multiplied", "millions", "not-a-number", "stale", "replayed", "every-attack")
+ARMS = (
+    "sessions",
+    "sessions-absent",
+    "sessions-masked",
+    "stale-unlimited",
+    *HOSTILE_ARMS,
+    *(f"{arm}-excluded" for arm in HOSTILE_ARMS),
+)
+
+
+class Turns:
+    """Lets one thread at a time run."""
+
+    def __init__(self, names: list[str]) -> None:
+        self._order, self._moved = list(names), threading.Condition()
+
+    def wait(self, name: str) -> None:
+        with self._moved:
+            self._moved.wait_for(lambda: self._order[0] == name)
+
+    def pass_on(self, name: str, last: bool = False) -> None:
+        with self._moved:
+            self._order.remove(name)
+            if not last:
+                self._order.append(name)
+            self._moved.notify_all()
+
+
+class HostileLine:
+    """Line of a site that sends what it wants, under growing numbers."""
+
+    def __init__(self, send: Callable[..., Any], whisper: Callable[..., Any], attack: str, factor: float) -> None:
+        # Several messages of an epoch take one turn: only the last of them lets the other sites go on.
+        self._send, self._whisper, self._attack, self._factor = send, whisper, attack, factor
+        self._number, self._first = 0, b""
+        self.n_refused: dict[str, int] = {}
+        self.n_added: dict[str, int] = {}
+
+    def __call__(self, fields: dict[str, Any], body: bytes = b"") -> Any:
+        if fields["ask"] != "upload":
+            return self._send(fields, body)
+        self._first = self._first or body
+        wanted = HOSTILE_ARMS[:-1] if self._attack == "every-attack" else (self._attack,)
+        for kind in wanted:
+            send = self._send if kind == wanted[-1] else self._whisper
+            reply = send({"ask": "upload", "sequence": self._number}, self._message(kind, body))[0]
+            counted = self.n_refused if reply["status"] == "refused" else self.n_added
+            counted[kind] = counted.get(kind, 0) + bool(reply.get("applied", True))
+            self._number += 1
+        # The site itself goes on as if its update had been sent.
+        return {"status": "ok"}, b""
+
+    def _message(self, kind: str, body: bytes) -> bytes:
+        update = SparseUpdate.from_bytes(body)
+        if kind == "multiplied":
+            return _with(update, np.float32(self._factor) * update.values)
+        if kind == "millions":
+            return _with(update, np.where(update.values > 0, np.float32(1e6), np.float32(-1e6)))
+        if kind == "not-a-number":
+            return _not_a_number(update)
+        # Content of the first epoch: with the version of that time, or as if it were new.
+        old = SparseUpdate.from_bytes(self._first)
+        if kind == "stale":
+            return _with(old, old.values * np.float32(1 + 1e-3 * self._number))
+        return SparseUpdate(old.indices, old.values, old.size, old.model, update.version).to_bytes("float16")
+
+
+def _with(update: SparseUpdate, values: np.ndarray) -> bytes:
+    return SparseUpdate(update.indices, values, update.size, update.model, update.version).to_bytes("float32")
+
+
+def _not_a_number(update: SparseUpdate) -> bytes:
+    """Message with a correct checksum and one value that is not a number."""
+    plain = _with(update, update.values)
+    body = plain[:-8] + struct.pack("<f", float("nan"))
+    return body + struct.pack("<I", zlib.crc32(body))
+
+
+class Federation:
+    """Sites in one process.
+
+    Parameters
+    ----------
+    folder : Path
+        Empty folder for notes, states and models.
+    corpora : list of Corpus
+        Notes of each site. The last site is the hostile one.
+    labels : list of str
+        Common label set.
+    options : argparse.Namespace
+        Options of `benchmarks.averaging`.
+    seed : int
+        Random seed of the first weights; those of the sites follow from it.
+    masked : bool
+        Whether the sites mask their updates.
+    """
+
+    def __init__(
+        self, folder: Path, corpora: list[Corpus], labels: list[str], options: Any, seed: int, masked: bool
+    ) -> None:
+        self.folder, n = folder, len(corpora)
+        self.names = [f"site-{i}" for i in range(1, n + 1)]
+        whole = DeidTagger().batch_size
+        n_words = sum(len(sentence) for corpus in corpora for sentence in corpus.to_sentences().X)
+        n_parts = rounds_per_epoch(n_words, whole)
+        keys = {name: make_mask_key(folder / f"{name}.key") for name in self.names} if masked else {}
+        tagger = {"hidden_size": options.hidden_size, "batch_size": divided_batch_size(whole, n)}
+        self.agreement = FederationConfig(
+            "lab",
+            self.names,
+            labels,
+            tagger,
+            n_epochs=(options.epochs or 40) * n_parts,
+            n_parts=n_parts,
+            seed=seed,
+            step=averaging_step(n) / n,
+            mask_keys=keys,
+        )
+        for name, corpus in zip(self.names, corpora, strict=True):
+            write_corpus(corpus, folder / "notes" / name, "brat")
+        self.trainings = {name: self._training(name, 10 * seed + i) for i, name in enumerate(self.names)}
+        self.server = self.agreement.new_server()
+        self.uploads: list[tuple[str, bytes]] = []
+        self.starts: dict[int, np.ndarray] = {}
+        rules, events = SessionRules(self.agreement.n_epochs), []
+        self.events: list[dict[str, Any]] = events
+        self.service: ExchangeService = (
+            MaskedExchangeService(self.server, self.agreement, rules, events.append)
+            if masked
+            else ExchangeService(self.server, self.names, rules, events.append)
+        )
+
+    def _training(self, name: str, seed: int) -> SiteTraining:
+        settings = SiteSettings(
+            str(self.folder / "notes" / name),
+            str(self.folder / name),
+            random_state=seed,
+            format="brat",
+            upload_fraction=1.0,
+            download_fraction=1.0,
+            threshold=0.0,
+            upload_dtype="float16",
+            mask_key=str(self.folder / f"{name}.key"),
+        )
+        training = SiteTraining(self.agreement, settings, name)
+        if training.masks is not None:
+            training.masks._pause = 0.0
+        return training
+
+    def run(self, attack: str | None, factor: float, excluded_from: int | None) -> HostileLine | None:
+        """Train all sites; with an attack, the last site is hostile, and excluded from this epoch on."""
+        turns, lines, hostile = Turns(self.names), {}, None
+        for name in self.names:
+            lines[name] = self._line(name, turns, excluded_from if name == self.names[-1] else None)
+        if attack is not None:
+            lines[self.names[-1]] = hostile = HostileLine(
+                lines[self.names[-1]],
+                lambda fields, body: unpack(self.service.answer(self.names[-1], pack(fields, body))),
+                attack,
+                factor,
+            )
+        threads = [threading.Thread(target=self._take_part, args=(name, turns, lines[name])) for name in self.names]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        return hostile
+
+    def _line(self, name: str, turns: Turns, excluded_from: int | None) -> Callable[..., Any]:
+        def ask(fields: dict[str, Any], body: bytes = b"") -> Any:
+            if excluded_from is not None and self.trainings[name].worker.n_epochs >= excluded_from:
+                self.service.sites = self.service.sites - {name}
+            # What the host sees: parameters that it has sent, and messages that arrive.
+            self.starts.setdefault(self.server.version, self.server.parameters.copy())
+            if fields["ask"] == "upload":
+                self.uploads.append((name, body))
+            reply = unpack(self.service.answer(name, pack(fields, body)))
+            turns.pass_on(name)
+            turns.wait(name)
+            return reply
+
+        return ask
+
+    def rebuilt(self, name: str) -> list[Any]:
+        """Models of a site that the host rebuilds from the last messages of this site."""
+        own = [body for site, body in self.uploads if site == name][-_N_SEEN:]
+        models = []
+        for number, body in enumerate(own, start=self.server.version - len(own)):
+            if self.agreement.mask_keys:
+                numbers = self.agreement.masked_round(0, self.server.model, self.server.size, "").numbers
+                masked = np.frombuffer(body[-2 * self.server.size :], dtype=numbers.dtype)
+                vector = self.starts[number] + numbers.decode(masked, len(self.names))
+            else:
+                update = SparseUpdate.from_bytes(body)
+                vector = self.starts[update.version].copy()
+                vector[update.indices] += update.values
+            models.append(self.agreement.tagger_with(vector, self.server.model))
+        return models
+
+    def _take_part(self, name: str, turns: Turns, ask: Callable[..., Any]) -> None:
+        turns.wait(name)
+        try:
+            self.trainings[name].run_session(ask)
+        except DeidError as error:  # an excluded site is told so
+            print(f"{name}: {error}", flush=True)
+        finally:
+            turns.pass_on(name, last=True)
+
+
+def name_attack(federation: Federation, corpora: list[Corpus]) -> dict[str, list[float]]:
+    """Whose name is this? AUC of a host that rebuilds the model of each site, for names of one site only.
+
+    A name belongs to the site whose model is surest that the name is PHI, compared with the models of the other sites.
+    """
+    results = {}
+    for label in ("PATIENT", "DOCTOR"):
+        own = [_names(corpus, label) for corpus in corpora]
+        names = sorted(name for name in set.union(*own) if sum(name in some for some in own) == 1)
+        sentences = [["Seen", "by", *name.split(), "."] for name in names]
+        columns = []
+        for site in federation.names:
+            sure = [_log_odds(model, sentences) for model in federation.rebuilt(site)]
+            columns.append(np.mean(sure, axis=0))
+        scores = np.stack(columns)  # shape: sites x names
+        scores = scores - scores.mean(axis=0)
+        is_own = [[name in some for name in names] for some in own]
+        results[label] = [round(float(roc_auc_score(*pair)), 3) for pair in zip(is_own, scores, strict=True)]
+    return results
+
+
+def _names(corpus: Corpus, label: str) -> set[str]:
+    spans = [(note, span) for note in corpus for span in note.spans if span.label == label]
+    return {" ".join(note.text[span.start : span.end].split()) for note, span in spans}
+
+
+def _log_odds(model: Any, sentences: list[list[str]]) -> np.ndarray:
+    """Mean log-odds that the words of a name are PHI, shape (names,)."""
+    outside = list(model.classes_).index("O")
+    inner = [p[2:-1, outside].clip(1e-9, 1 - 1e-9) for p in model.predict_proba(sentences)]
+    return np.array([np.mean(np.log1p(-p) - np.log(p)) for p in inner])
+
+
+def run_sessions(
+    arm: str, corpora: list[Corpus], test: Corpus, labels: list[str], options: Any, seed: int
+) -> dict[str, Any]:
+    """Train one arm, and score the network of the server and the honest sites' own taggers."""
+    begin, scored = time.process_time(), test.to_sentences()
+    attack = arm.removesuffix("-excluded").removesuffix("-unlimited") if arm.startswith(HOSTILE_ARMS) else None
+    with tempfile.TemporaryDirectory() as folder:
+        federation = Federation(Path(folder), corpora, labels, options, seed, arm == "sessions-masked")
+        half = federation.agreement.n_epochs // 2 if arm.endswith("-excluded") else None
+        if arm == "stale-unlimited":
+            federation.server.limits = replace(federation.server.limits, max_similarity=math.inf)
+        if arm == "sessions-absent":
+            federation.names.pop()  # the agreement names the site, which never takes part
+        hostile = federation.run(attack, options.attack, half)
+        taggers = [federation.trainings[name].learner.tagger for name in federation.names]
+        common = federation.agreement.tagger_with(federation.server.parameters, federation.server.model)
+        honest = taggers[:-1] if attack else taggers
+        uploads = [event["bytes"] for event in federation.events if event["event"] == "upload"]
+        return {
+            "arm": arm,
+            "seed": seed,
+            "sites": options.sites,
+            "rounds": federation.agreement.n_epochs,
+            "global": round(common.score(scored.X, scored.y), 4),
+            "workers": [round(tagger.score(scored.X, scored.y), 4) for tagger in honest],
+            "name_attack": name_attack(federation, corpora) if arm in ("sessions", "sessions-masked") else None,
+            "refused": hostile.n_refused if hostile else federation.server.n_refused,
+            "added": hostile.n_added if hostile else len(uploads),
+            "bytes_up": max(uploads),
+            "half_precision": 2 * federation.server.size,
+            "cpu_seconds": round(time.process_time() - begin),
+        }

@@ -1,0 +1,74 @@
+"""``sklearn-deid federate key`` and ``masks``: the keys with which sites hide their updates from the server."""
+
+from __future__ import annotations
+
+import argparse
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from .failures import DONE
+from .options import add_command as add
+from .options import fraction, positive
+
+
+def add_mask_steps(steps: Any) -> None:
+    """Add the parsers of the two steps."""
+    parser = add(
+        steps,
+        "key",
+        key,
+        summary="make the key of a site for masks",
+        description="Make the private key of the site, which stays in the kit, and print the public key.",
+        epilog="example:\n  sklearn-deid federate key workspace/lab/prod_00/hospital-a",
+    )
+    parser.add_argument("kit", metavar="KIT", help="kit of the site")
+    parser = add(
+        steps,
+        "masks",
+        masks,
+        summary="write the keys of all sites into the agreement",
+        description="""\
+Write the public keys of all sites into the agreement. From then on the server learns the sum of the updates
+only. Needs at least three sites, and all of them in every round.""",
+        epilog="example:\n  sklearn-deid federate masks federation.json --key hospital-a=3f... --key hospital-b=90... "
+        "--key hospital-c=c1...",
+    )
+    parser.add_argument("agreement", metavar="FILE", help="federation.json of the federation")
+    parser.add_argument(
+        "--key", type=_named_key, action="append", required=True, metavar="NAME=KEY", help="public key of a site"
+    )
+    parser.add_argument(
+        "--bound", type=positive, default=0.25, metavar="X", help="largest value of an update (default: 0.25)"
+    )
+    parser.add_argument(
+        "--fraction", type=fraction, default=1.0, metavar="X", help="proportion of the values sent (default: 1)"
+    )
+
+
+def key(arguments: argparse.Namespace) -> int:
+    """Make and print a key."""
+    from ..federated.sites import MASK_KEY, make_mask_key
+
+    print(make_mask_key(Path(arguments.kit, MASK_KEY)))
+    return DONE
+
+
+def masks(arguments: argparse.Namespace) -> int:
+    """Write the keys into the agreement."""
+    from ..federated.sites import FederationConfig, read_settings, write_settings
+
+    agreement = read_settings(FederationConfig, arguments.agreement)
+    chosen = {"mask_bound": arguments.bound, "mask_fraction": arguments.fraction}
+    masked = replace(agreement, mask_keys=dict(arguments.key), **chosen)
+    write_settings(masked, arguments.agreement)
+    print(f"The server will learn the sum of {len(masked.sites)} updates, and no single update.")
+    print(f"Fingerprint of the keys: {masked.mask_fingerprint()}")
+    return DONE
+
+
+def _named_key(written: str) -> tuple[str, str]:
+    name, equals, value = written.partition("=")
+    if not equals:
+        raise argparse.ArgumentTypeError(f"must be NAME=KEY, not {written!r}")
+    return name, value

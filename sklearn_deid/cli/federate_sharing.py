@@ -1,0 +1,112 @@
+"""Options of ``sklearn-deid federate site``: how much a site shares, and with which noise."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+from .options import count, fraction, not_negative, positive, share
+
+_SHARING = (
+    "upload_fraction",
+    "download_fraction",
+    "clip",
+    "threshold",
+    "selection",
+    "upload_dtype",
+    "error_feedback",
+    "epsilon",
+    "noise_multiplier",
+    "norm_bound",
+    "validation_fraction",
+    "patient_epsilon",
+    "patient_delta",
+    "patient_clip",
+    "patient_sampling_rate",
+    "report_f1",
+    "device",
+    "threads",
+)
+
+
+def add_sharing(parser: argparse.ArgumentParser) -> None:
+    """Add options for how much a site shares; they become settings of this site."""
+    group = parser.add_argument_group("what this site shares")
+    group.add_argument(
+        "--upload-fraction",
+        type=fraction,
+        default=1.0,
+        metavar="X",
+        help="largest proportion of values sent (default: 1)",
+    )
+    group.add_argument(
+        "--download-fraction",
+        type=fraction,
+        default=1.0,
+        metavar="X",
+        help="proportion of values fetched (default: 1)",
+    )
+    group.add_argument("--clip", type=positive, default=10.0, metavar="X", help="largest value sent (default: 10)")
+    group.add_argument(
+        "--threshold",
+        type=not_negative,
+        default=0.0,
+        metavar="X",
+        help="smaller values are not sent (default: 0)",
+    )
+    group.add_argument(
+        "--selection", choices=("random", "largest"), default="random", help="which values are sent (default: random)"
+    )
+    group.add_argument(
+        "--upload-dtype",
+        choices=("float32", "float16"),
+        default="float16",
+        help="type of the sent and fetched values; float16 takes half the bytes (default: float16)",
+    )
+    group.add_argument(
+        "--error-feedback", action="store_true", help="add values that an epoch did not send to the next update"
+    )
+    _add_noise(group)
+    group.add_argument(
+        "--validation-fraction", type=share, metavar="X", help="share of patients held out for F1 in the site's own log"
+    )
+    group.add_argument(
+        "--report-f1", action="store_true", help="tell the server the F1 of held-out patients after each session"
+    )
+    _add_patient_privacy(group)
+    group.add_argument("--device", default="cpu", help="auto, cpu or cuda (default: cpu)")
+    group.add_argument("--threads", type=count, default=1, metavar="N", help="processor cores to use (default: 1)")
+
+
+def _add_noise(group: Any) -> None:
+    """Add options for noise on uploads, whose unit is the site."""
+    group.add_argument(
+        "--epsilon", type=positive, metavar="X", help="sparse-vector noise: privacy loss of an epoch (default: none)"
+    )
+    group.add_argument(
+        "--noise-multiplier", type=positive, metavar="X", help="Gaussian noise, with --norm-bound (default: none)"
+    )
+    group.add_argument("--norm-bound", type=positive, metavar="X", help="longest update before Gaussian noise")
+
+
+def _add_patient_privacy(group: Any) -> None:
+    """Add options for the privacy of each patient."""
+    group.add_argument(
+        "--patient-epsilon", type=positive, metavar="X", help="total epsilon of each patient, by noise on gradients"
+    )
+    group.add_argument("--patient-delta", type=share, default=1e-5, metavar="X", help="total delta (default: 1e-5)")
+    group.add_argument(
+        "--patient-clip", type=positive, default=1.0, metavar="X", help="largest gradient of a patient (default: 1)"
+    )
+    group.add_argument(
+        "--patient-sampling-rate",
+        type=fraction,
+        default=0.25,
+        metavar="X",
+        help="probability that a patient takes part in a step (default: 0.25)",
+    )
+
+
+def sharing_of(arguments: argparse.Namespace) -> dict[str, Any]:
+    """Values of the options of `add_sharing`, by their names in `SiteSettings`."""
+    return {name: getattr(arguments, name) for name in _SHARING}

@@ -1,0 +1,88 @@
+"""`MaskKey`: private key of a site for pairwise masks, with what the site must remember between rounds."""
+
+from __future__ import annotations
+
+import os
+import re
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from ...exceptions import DeidError, ExchangeError
+from ..masks import MaskingSite
+from .json_file import read_settings, write_settings
+
+_HEX = re.compile(r"[0-9a-f]{64}")
+
+
+@dataclass(frozen=True)
+class MaskKey:
+    """Private key of a site and the last round that was masked with the key, in one file.
+
+    Key and round are in one file, because a site that loses the number of its last round could use a mask twice. Do not
+    restore the file from a backup: make a new key instead.
+
+    Parameters
+    ----------
+    private_key : str
+        Private key, 64 hexadecimal digits.
+    last_round : int, default=-1
+        Number of the last masked round. The site refuses this number and smaller ones.
+    start : str, default=""
+        Hash of the parameters from which the last update started.
+
+    Examples
+    --------
+    >>> MaskKey("00" * 31 + "01")
+    MaskKey(last_round=-1, start='')
+    """
+
+    private_key: str = field(repr=False)
+    last_round: int = -1
+    start: str = ""
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.private_key, str) or not _HEX.fullmatch(self.private_key):
+            raise ExchangeError("'private_key' must have 64 hexadecimal digits.")
+        if isinstance(self.last_round, bool) or not isinstance(self.last_round, int) or self.last_round < -1:
+            raise ExchangeError("'last_round' must be a whole number from -1.")
+        if not isinstance(self.start, str):
+            raise ExchangeError("'start' must be text.")
+
+    def masking_site(self, name: str) -> MaskingSite:
+        """Create the masks of the site with this key."""
+        return MaskingSite(name, bytes.fromhex(self.private_key), self.last_round)
+
+
+def make_mask_key(path: str | os.PathLike[str]) -> str:
+    """Make a key, unless the file exists already, and return the public key as 64 hexadecimal digits.
+
+    Parameters
+    ----------
+    path : path
+        File for the private key. Only its owner can read the file.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> path = Path(tempfile.mkdtemp(), "mask.key")
+    >>> make_mask_key(path) == make_mask_key(path)
+    True
+    """
+    # A new key for a site whose public key is already agreed would end all rounds.
+    if not Path(path).exists():
+        write_settings(MaskKey(MaskingSite("").private_key.hex()), path, private=True)
+    return read_mask_key(path).masking_site("").public_key.hex()
+
+
+def read_mask_key(path: str | os.PathLike[str]) -> MaskKey:
+    """Read the file of `make_mask_key`.
+
+    Raises
+    ------
+    DeidError
+        If the file is missing or damaged, or if other users of the computer can read it.
+    """
+    key = read_settings(MaskKey, path)
+    if os.name == "posix" and Path(path).stat().st_mode & 0o077:
+        raise DeidError("Other users can read the key of the masks. Allow it to its owner only.", path=str(path))
+    return key

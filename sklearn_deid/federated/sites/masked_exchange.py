@@ -1,0 +1,149 @@
+"""Server side of a session with masks: rounds in which all sites send at once, and only the sum can be read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from hashlib import sha256
+from statistics import median
+from threading import RLock
+from typing import Any
+
+from ...exceptions import ExchangeError
+from ..masks import MaskedSum
+from ..server import ParameterServer
+from ..sparse import SparseUpdate
+from .exchange_service import ExchangeService, SessionRules
+from .federation_config import FederationConfig
+
+# Blanks are not allowed in names of sites, so that this name belongs to none.
+SUM = "sum of all sites"
+MASK_DTYPE = "float16"
+# JSON readers keep whole numbers up to here.
+LARGEST_ROUND = 2**53
+
+
+class MaskedExchangeService(ExchangeService):
+    """Answers requests of sites that mask their updates. Plain updates are refused.
+
+    A round opens when every site is ready. The sites decide on its number: the largest of the numbers that they have
+    not used. A round that loses a site is never added. The sites mask the same updates again in a round with a new
+    number, in this session or in the next one. The session ends when a site falls silent, because no sum can be read
+    without this site.
+
+    Parameters
+    ----------
+    server : ParameterServer
+        Server with the global parameters.
+    agreement : FederationConfig
+        Agreement with ``mask_keys``.
+    rules, record, clock
+        Parameters of `ExchangeService`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn_deid.federated import MaskingSite
+    >>> from sklearn_deid.federated.sites import pack, unpack
+    >>> keys = {name: MaskingSite(name).public_key.hex() for name in ("a", "b", "c")}
+    >>> agreement = FederationConfig("lab", list(keys), ["DATE"], mask_keys=keys)
+    >>> server = ParameterServer(np.zeros(4), model="0" * 32)
+    >>> service = MaskedExchangeService(server, agreement, SessionRules(), record=lambda event: None)
+    >>> unpack(service.answer("a", pack({"ask": "ready", "next": 0})))[0]
+    {'status': 'ok', 'round': None}
+    """
+
+    def __init__(
+        self,
+        server: ParameterServer,
+        agreement: FederationConfig,
+        rules: SessionRules,
+        record: Callable[[dict[str, Any]], None],
+        **clock: Callable[[], float],
+    ) -> None:
+        super().__init__(server, agreement.sites, rules, record, **clock)
+        self.agreement = agreement
+        self._answers |= {"ready": self._ready, "upload": self._masked_upload, "sum": self._sum}
+        self._next: dict[str, int] = {}
+        self._round: MaskedSum | None = None
+        self._ended: dict[int, str] = {}
+        self._rounds = RLock()
+
+    def _ready(self, site: str, fields: Mapping[str, Any], body: bytes) -> bytes:
+        """Enter the site for the next round, and return the number of the round as soon as all sites are ready."""
+        number = _number(fields.get("next"))
+        with self._rounds:
+            if self._round is not None and number > self._round.terms.number:
+                # This site gives the open round up, which therefore never becomes a sum.
+                self._end("repeat")
+            if self._round is None:
+                self._next[site] = number
+                if set(self._next) == self.sites and not self._closed:
+                    self._open()
+            return self._reply(round=None if self._round is None else self._round.terms.number)
+
+    def _open(self) -> None:
+        server, message = self.server, self.server.download(1.0, SUM).to_bytes(MASK_DTYPE)
+        start = sha256(message).hexdigest()
+        # The log names the site whose number is used: a hostile one could ask for numbers that the others refuse.
+        by = max(sorted(self._next), key=lambda site: self._next[site])
+        terms = self.agreement.masked_round(self._next[by], server.model, server.size, start)
+        self._round = MaskedSum(terms)
+        self._next.clear()
+        self.record({"event": "round", "round": terms.number, "by": by, "version": server.version})
+
+    def _masked_upload(self, site: str, fields: Mapping[str, Any], body: bytes) -> bytes:
+        number = _number(fields.get("round"))
+        with self._rounds:
+            # A repeated request can arrive after the end of its round.
+            if number in self._ended:
+                return self._reply()
+            if self._round is None or self._round.terms.number != number:
+                raise ExchangeError("This round is not open. The server takes masked updates only.")
+            self._round.add(site, body)
+            self.record({"event": "upload", "site": site, "round": number, "applied": True, "bytes": len(body)})
+            if not self._round.missing:
+                self._add(self._round)
+        return self._reply()
+
+    def _add(self, masked: MaskedSum) -> None:
+        server, positions = self.server, masked.terms.positions
+        update = SparseUpdate(positions, masked.mean()[positions], server.size, server.model, server.version)
+        try:
+            self._check_norm(update)
+            # The version counts the sums, so that the numbers have no gaps.
+            server.upload(update, SUM, server.version)
+        except ExchangeError as error:
+            self.record({"event": "refused", "site": None, "round": masked.terms.number, "reason": error.message})
+            self._end("refused")
+        else:
+            self._end("added")
+
+    def _check_norm(self, update: SparseUpdate) -> None:
+        """Refuse a sum that is much longer than the earlier sums. Nobody can tell which site has caused it."""
+        earlier, limit = self.server.norms(SUM), self.server.limits.max_ratio
+        if earlier and update.norm() > limit * median(earlier):
+            raise ExchangeError(f"The norm of the sum is more than {limit:g} times the median norm of earlier sums.")
+
+    def _end(self, how: str) -> None:
+        assert self._round is not None
+        number, self._round = self._round.terms.number, None
+        self._ended[number] = how
+        self.record({"event": "sum", "round": number, "how": how, "version": self.server.version})
+
+    def _sum(self, site: str, fields: Mapping[str, Any], body: bytes) -> bytes:
+        return self._reply(sum=self._ended.get(_number(fields.get("round"))))
+
+    def is_over(self) -> bool:
+        """Whether all sites are done, or one site is missing without whom no round can end."""
+        if super().is_over():
+            return True
+        with self._lock:
+            lost = self.sites - self.done - self.waited_for(self._clock())
+        # A site that is ready waits for all others, and a site that is done does not come back.
+        return bool(lost) or bool(self.done and self._next)
+
+
+def _number(value: Any) -> int:
+    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= LARGEST_ROUND:
+        raise ExchangeError("The number of a round must be a whole number from 0.")
+    return value

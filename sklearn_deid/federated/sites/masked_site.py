@@ -1,0 +1,162 @@
+"""The site's side of masked rounds: the number of the last round survives a crash, so that no mask is used twice."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from hashlib import sha256
+from typing import Any
+
+import numpy as np
+
+from ...exceptions import ExchangeError
+from ..sparse import SparseUpdate
+from .federation_config import FederationConfig
+from .json_file import write_settings
+from .mask_key import MaskKey, read_mask_key
+from .site_settings import SiteSettings
+
+# A hostile server or site could otherwise use up the numbers.
+_LONGEST_JUMP = 1_000_000
+
+Ask = Callable[..., tuple[Mapping[str, Any], bytes]]
+
+
+class MaskedSite:
+    """Masks of one site over all sessions.
+
+    The keys of the other sites come from the agreement of this site, never from the server.
+
+    Parameters
+    ----------
+    agreement : FederationConfig
+        Agreement with ``mask_keys``.
+    settings : SiteSettings
+        Settings of this site, with ``mask_key``.
+    name : str
+        Name of the site.
+    pause : float, default=0.5
+        Seconds between two questions to the server.
+
+    Raises
+    ------
+    DeidError
+        If there is no key, if the agreement names another key for this site, or if the settings of the site would
+        send a part of the update only.
+    """
+
+    def __init__(self, agreement: FederationConfig, settings: SiteSettings, name: str, pause: float = 0.5) -> None:
+        self.key = check_masks(agreement, settings, name)
+        self.agreement, self.name, self._path, self._pause = agreement, name, str(settings.mask_key), pause
+
+    def keeps(self, pending: Mapping[int, bytes], download: bytes) -> bool:
+        """Whether the unacknowledged update started from this very download, so that it was never added."""
+        return bool(pending) and sha256(download).hexdigest() == self.key.start
+
+    def begin(self, download: bytes) -> None:
+        """Note the parameters from which the next update starts.
+
+        Raises
+        ------
+        ExchangeError
+            If the server does not send all parameters: what is left out would differ between sites.
+        """
+        update = SparseUpdate.from_bytes(download, kind="parameters")
+        if len(update) != update.size:
+            raise ExchangeError("With masks, the server must send all parameters.")
+        self._save(start=sha256(download).hexdigest())
+
+    def exchange(self, ask: Ask, message: bytes, stopped: Callable[[], bool], report: Callable[[str], None]) -> bool:
+        """Send an update, masked, until it is a part of a sum, or until the session ends.
+
+        Parameters
+        ----------
+        ask, stopped, report
+            Parameters of `SiteTraining.run_session`.
+        message : bytes
+            Whole update of the site (`federated.SparseUpdate`), which stays at the site.
+
+        Returns
+        -------
+        bool
+            True if the server has added or refused the sum. False if the session ends before: keep the update for the
+            next session.
+        """
+        update = SparseUpdate.from_bytes(message, kind="update")
+        vector = np.zeros(update.size, dtype=np.float32)  # shape: (n,)
+        vector[update.indices] = update.values
+        while True:
+            number = self._wait(ask, {"ask": "ready", "next": self.key.last_round + 1}, "round", stopped)
+            if number is None:
+                return False
+            terms = self.agreement.masked_round(self._checked(number), update.model, update.size, self.key.start)
+            site = self.key.masking_site(self.name)
+            masked = site.mask(vector, terms)
+            # Before anything is sent: after a crash the same masks would otherwise hide another update.
+            self._save(last_round=terms.number)
+            reply = ask({"ask": "upload", "round": terms.number}, masked)[0]
+            if reply.get("status") not in ("ok", "closed"):
+                raise ExchangeError(f"The server refuses: {reply.get('reason')}")
+            how = self._wait(ask, {"ask": "sum", "round": terms.number}, "sum", stopped)
+            report(f"round {terms.number}: {how or 'no sum yet'}; {site.n_clipped} values were beyond the bound.")
+            if how != "repeat":
+                return how is not None
+
+    def _checked(self, number: Any) -> int:
+        if isinstance(number, bool) or not isinstance(number, int):
+            raise ExchangeError("The number of a round must be a whole number.")
+        if number > self.key.last_round + _LONGEST_JUMP:
+            raise ExchangeError("The number of the round is far beyond the numbers of this site.")
+        return number
+
+    def _wait(self, ask: Ask, fields: Mapping[str, Any], wanted: str, stopped: Callable[[], bool]) -> Any:
+        """Repeat a question until the answer is there. None if the session ends before."""
+        while not stopped():
+            reply = ask(fields)[0]
+            if reply.get("status") not in ("ok", "closed"):
+                raise ExchangeError(f"The server refuses: {reply.get('reason')}")
+            if reply.get(wanted) is not None or reply["status"] == "closed":
+                return reply.get(wanted)
+            time.sleep(self._pause)
+        return None
+
+    def _save(self, **changes: Any) -> None:
+        key = replace(self.key, **changes)
+        write_settings(key, self._path, private=True)
+        self.key = key
+
+
+def check_masks(agreement: FederationConfig, settings: SiteSettings, name: str | None = None) -> MaskKey:
+    """Check the key and the settings of a site before its first round.
+
+    Parameters
+    ----------
+    agreement, settings, name
+        Parameters of `MaskedSite`. Without a name, the key may be that of any site of the agreement.
+
+    Returns
+    -------
+    MaskKey
+        Key of the site.
+
+    Raises
+    ------
+    DeidError
+        If there is no key, or if the agreement names another key for this site. If the site would send or fetch a part
+        of the parameters, or would add noise to its uploads.
+    """
+    if settings.mask_key is None:
+        raise ExchangeError("The agreement asks for masks. Make a key with 'federate key', and set up the site again.")
+    fractions = (settings.upload_fraction, settings.download_fraction)
+    if fractions != (1.0, 1.0) or settings.threshold > 0 or settings.error_feedback:
+        raise ExchangeError(
+            "With masks, every site sends and fetches all parameters: leave out --upload-fraction, "
+            "--download-fraction, --threshold and --error-feedback."
+        )
+    if settings.privacy() is not None:
+        raise ExchangeError("With masks, use --patient-epsilon instead of noise on uploads.")
+    key, agreed = read_mask_key(settings.mask_key), agreement.mask_keys
+    if key.masking_site("").public_key.hex() not in (agreed.values() if name is None else [agreed.get(name)]):
+        raise ExchangeError("The agreement names another key for this site. Compare the keys with the other sites.")
+    return key
