@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -312,31 +312,50 @@ def read_marginals(estimator: Any, X: Any, sentences: RaggedArray, labels: Seque
     """
     # shape: (n_tokens, 1 + 2 * n_labels)
     out = np.zeros((len(sentences.data), 1 + 2 * len(labels)))
+    start = 0
+    for part in marginal_parts(estimator, X, sentences, labels):
+        out[start : start + len(part.data)] = part.data
+        start += len(part.data)
+    return PhiMarginals(labels, out, sentences.offsets)
+
+
+def marginal_parts(estimator: Any, X: Any, sentences: RaggedArray, labels: Sequence[str]) -> Iterator[PhiMarginals]:
+    """Yield the marginals of `read_marginals` in the order of the sentences, some thousand tokens at a time.
+
+    All marginals of a note of a megabyte in double precision would take more memory than anything else that is known
+    about the note.
+    """
     if not len(sentences):
-        return PhiMarginals(labels, out, sentences.offsets)
-    if not hasattr(estimator, "predict_proba"):
+        return
+    places = None
+    if hasattr(estimator, "predict_proba"):
+        rows = estimator.predict_proba(X)
+        places = columns_of(estimator.classes_, labels)
+        _check_rows(estimator, rows, sentences.lengths, len(places))
+    else:
         tags = check_tags(estimator.predict(X), sentences)
-        out[np.arange(len(out)), columns_of(tags.data, labels)] = 1.0
-        return PhiMarginals(labels, out, sentences.offsets)
-    rows = estimator.predict_proba(X)
-    places = columns_of(estimator.classes_, labels)
-    right = len(rows) == len(sentences) and all(
-        np.shape(row) == (n, len(places)) for row, n in zip(rows, sentences.lengths, strict=True)
-    )
-    if not right:
+    cuts = np.searchsorted(sentences.offsets, np.arange(0, len(sentences.data), _TOKENS))
+    for first, last in pairwise(np.unique([0, *cuts, len(sentences)])):
+        start, stop = sentences.offsets[first], sentences.offsets[last]
+        # shape: (n_tokens of the part, 1 + 2 * n_labels)
+        out = np.zeros((stop - start, 1 + 2 * len(labels)))
+        if places is None:
+            out[np.arange(stop - start), columns_of(tags.data[start:stop], labels)] = 1.0
+        else:
+            part = np.concatenate([np.asarray(row, dtype=float) for row in rows[first:last]])
+            # A sum and not an assignment: with BIOES, two columns of the estimator (B and S) belong to one column here.
+            for column, place in enumerate(places):
+                out[:, place] += part[:, column]
+        yield PhiMarginals(labels, out, sentences.offsets[first : last + 1] - start)
+
+
+def _check_rows(estimator: Any, rows: Any, lengths: np.ndarray, n_classes: int) -> None:
+    """Check that there is one array of a row for each token and a column for each class for each sentence."""
+    if len(rows) != len(lengths) or any(np.shape(row) != (n, n_classes) for row, n in zip(rows, lengths, strict=True)):
         raise SequenceError(
-            f"{type(estimator).__name__}.predict_proba must give one array of shape (n_tokens, {len(places)}) for "
+            f"{type(estimator).__name__}.predict_proba must give one array of shape (n_tokens, {n_classes}) for "
             "each sentence."
         )
-    # Part by part: copies of all rows of a long note would take more memory than the result.
-    cuts = np.searchsorted(sentences.offsets, np.arange(0, len(out), _TOKENS))
-    for first, last in pairwise(np.unique([0, *cuts, len(rows)])):
-        part = np.concatenate([np.asarray(row, dtype=float) for row in rows[first:last]])
-        start = sentences.offsets[first]
-        # A sum and not an assignment: with BIOES, two columns of the estimator (B and S) belong to one column here.
-        for column, place in enumerate(places):
-            out[start : start + len(part), place] += part[:, column]
-    return PhiMarginals(labels, out, sentences.offsets)
 
 
 def columns_of(tags: Any, labels: Sequence[str]) -> np.ndarray:

@@ -31,7 +31,7 @@ from .held_out import (
     patient_scores,
     threshold_of,
 )
-from .marginals import TokenTagger, read_marginals, tag_columns
+from .marginals import TokenTagger, marginal_parts, read_marginals, tag_columns
 from .measured_price import curve_of
 from .note_deidentifier import default_tagger
 
@@ -260,8 +260,13 @@ class RecallTunedTagger(TokenTagger, BaseEstimator):
         confidence : ndarray of shape (n,), dtype object
             One float array for each sentence. Returned only with ``return_confidence=True``.
         """
-        tags, confidence = self._marginals(X).decode(self.threshold_)
-        return (object_rows(tags), object_rows(confidence)) if return_confidence else object_rows(tags)
+        check_is_fitted(self)
+        sentences: RaggedArray = check_sequences(X)
+        parts = marginal_parts(self.estimator_, sentences, sentences, self._labels)
+        decoded = [part.decode(self.threshold_) for part in parts]
+        tags = object_rows([row for part, _ in decoded for row in part])
+        confidence = object_rows([row for _, part in decoded for row in part])
+        return (tags, confidence) if return_confidence else tags
 
     def predict_proba(self, X: Any) -> np.ndarray:
         """Marginal probability of each tag at each token, without the bias.

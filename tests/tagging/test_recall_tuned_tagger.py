@@ -107,6 +107,19 @@ class TestDecoding:
         np.testing.assert_allclose(mine[:, place["B-CITY"]], begins, atol=1e-6)
         np.testing.assert_allclose(mine.sum(1), 1, atol=1e-5)
 
+    @pytest.mark.parametrize("tokens", [1, 3, 50])
+    def test_parts_of_any_size_give_the_same(self, patients, tokens, monkeypatch):
+        """Long notes are decoded part by part; sentences may be empty or longer than a part."""
+        X, y, groups = patients
+        tuned = prefit(target_recall=0.9).fit(X, y, groups=groups)
+        rows = [[], *X[:3], X[0] + X[1], [], ["0.9"], []]
+        whole, sure = tuned.predict(rows, return_confidence=True)
+        monkeypatch.setattr("sklearn_deid.tagging.marginals._TOKENS", tokens)
+        parts, of_parts = tuned.predict(rows, return_confidence=True)
+        assert_rows_equal(parts, whole)
+        assert all((a == b).all() for a, b in zip(of_parts, sure, strict=True))
+        assert [len(row) for row in parts] == [len(row) for row in rows]
+
 
 class TestPromises:
     def test_recall_on_other_patients(self, patients):
