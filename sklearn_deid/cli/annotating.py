@@ -19,7 +19,7 @@ from ..text import TRANSFER_ENCODINGS, Document, Span
 from .failures import DONE, SOME_WITHHELD, one_line
 from .note_output import NoteOutput, NoteState
 from .note_source import NoteSource
-from .options import add_encoding, add_machine_options, add_quiet, count, model_folder, set_machine
+from .options import add_encoding, add_machine_options, add_quiet, count, model_folder, quick_imports, set_machine
 
 #: Makes what is written of a note and the spans that were found in it.
 Result = Callable[[Document, tuple[Span, ...]], Document]
@@ -117,10 +117,11 @@ def run_stamp(arguments: Namespace, **options: Any) -> dict[str, Any]:
 def load_deidentifier(arguments: Namespace) -> Any:
     """Load the model of ``--model``, set to withhold notes that cannot be processed."""
     device = set_machine(arguments)
-    from ..tagging.note_deidentifier import NoteDeidentifier
-    from ..tagging.saving import load_tagger
+    with quick_imports():
+        from ..tagging.note_deidentifier import NoteDeidentifier
+        from ..tagging.saving import load_tagger
 
-    model = load_tagger(model_folder(arguments.model), device=device)
+        model = load_tagger(model_folder(arguments.model), device=device)
     deidentifier = model if isinstance(model, NoteDeidentifier) else NoteDeidentifier(model)
     if getattr(arguments, "labels", None) is not None:
         deidentifier.set_params(labels=arguments.labels)

@@ -120,6 +120,7 @@ class DocumentOutput:
         """Write a redacted file. It is complete on disk when the method returns."""
         name = self._name(source.doc_id)
         assert name is not None
+        # The record comes first: a file without a record would look foreign to a resumed run.
         self.record.add(name, source, [content])
         write_file(self.path / name, content)
 

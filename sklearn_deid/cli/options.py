@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import argparse
+import gc
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -91,7 +93,8 @@ def set_machine(arguments: argparse.Namespace) -> str:
     """
     # oneDNN keeps what it compiled for each shape of a batch: 100 MiB after 10,000 notes, and no time saved.
     os.environ.setdefault("ONEDNN_PRIMITIVE_CACHE_CAPACITY", "64")
-    import torch
+    with quick_imports():
+        import torch
 
     torch.set_num_threads(arguments.threads)
     # torch would report an unknown device late and in its own words.
@@ -103,6 +106,18 @@ def set_machine(arguments: argparse.Namespace) -> str:
     return arguments.device
 
 
+@contextmanager
+def quick_imports() -> Iterator[None]:
+    """Import without garbage collection: objects of modules stay, and searching them takes a sixth of the start."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
+
+
 def model_folder(written: str) -> Path:
     """Folder of a model: a path, or the name of a model that comes with the package.
 
@@ -111,7 +126,8 @@ def model_folder(written: str) -> Path:
     DeidError
         If there is a folder with the name of such a model.
     """
-    from ..tagging.warm_start import STARTERS, starter_folder
+    with quick_imports():
+        from ..tagging.warm_start import STARTERS, starter_folder
 
     if written not in STARTERS:
         return Path(written)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import argparse
+import atexit
+import gc
 import sys
 import warnings
 from collections.abc import Sequence
@@ -71,6 +73,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         For ``--help``, ``--version``, wrong usage (exit code 2), and unexpected errors of the program (exit code 2).
     """
     arguments = build_parser().parse_args(argv)
+    # The interpreter would search all modules for garbage when it ends: a quarter second and more.
+    atexit.unregister(gc.freeze)
+    atexit.register(gc.freeze)
     # The contexts are nested: the crash report sees every error that the others let pass.
     with CrashReport(), remember_interrupts(), warnings.catch_warnings():
         warnings.simplefilter("default", UserWarning)

@@ -12,6 +12,7 @@ from typing import Any
 
 from ..exceptions import DeidError
 from ..io.tables import Columns, Table, open_table
+from ..io.tables.fhir import DATE_PATH
 from ..io.tables.sql import SqlTable, connect
 from ..surrogates import (
     LOCALES,
@@ -122,6 +123,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.model is None and arguments.reviewed is None:
         raise DeidError("Name the --model that finds the PHI.")
     reviewed = None if arguments.reviewed is None else ReviewedNotes(arguments.reviewed)
+    # The key and the output are opened before the model, whose loading takes seconds.
     secret = None if arguments.key_file is None else _key(arguments)
     output = NoteOutput(
         path,
@@ -188,6 +190,7 @@ def _run_table(arguments: argparse.Namespace, columns: Columns | None, profiles:
     table: Any = _sql_table(arguments, columns) if is_sql else _file_table(arguments, columns, profiles)
     _check_surrogate_options(arguments)
     secret = None if arguments.key_file is None else _key(arguments, has_files=not is_sql)
+    # Lists and not tuples: a resumed run compares them with what it reads from JSON.
     options = {"columns": None if columns is None else [list(columns.texts), *columns[1:]], "fhir": profiles["fhir"]}
     if profiles["hl7"] is not None:
         options["hl7"] = profiles["hl7"]
@@ -211,6 +214,9 @@ def _file_table(arguments: argparse.Namespace, columns: Columns | None, profiles
     path, target = Path(arguments.notes), Path(arguments.output)
     if not path.is_file():
         raise DeidError("There is no such file. A table is one file.", path=str(path))
+    dates = [path for paths in (profiles["fhir"] or {}).values() for path in paths if path.startswith(DATE_PATH)]
+    if dates and arguments.mode != SURROGATE:
+        raise DeidError("Dates of resources (date: in the profile) are shifted with --mode surrogate only.")
     if target.resolve() == path.resolve():
         raise DeidError("The output must not be the table itself.", path=str(target))
     return open_table(path, target, columns, **profiles, encoding=arguments.encoding)
@@ -270,7 +276,8 @@ def _add_kinds(kinds: Any) -> None:
         "--fhir-profile",
         metavar="FILE",
         help='as --fhir, with fields from a JSON file such as {"Observation": ["note.text"], "Location": []}. '
-        "Resources with an empty list are copied unchanged",
+        "Resources with an empty list are copied unchanged. With --mode surrogate, paths such as date:birthDate name "
+        "dates that move with those in the texts of the patient",
     )
     kinds.add_argument(
         "--hl7",
@@ -313,6 +320,7 @@ def _check_surrogate_options(arguments: argparse.Namespace) -> None:
     wrong = [name for name, value in given.items() if value is not None]
     if arguments.mode != SURROGATE and wrong:
         raise DeidError(f"{wrong[0]} needs --mode surrogate.")
+    # Without a key, a resumed run would draw other surrogates for a patient, and nothing could decrypt a mapping.
     if arguments.mode == SURROGATE and arguments.key_file is None and (arguments.mapping or arguments.resume):
         raise DeidError(f"{'--mapping' if arguments.mapping else '--resume'} needs --key-file with --mode surrogate.")
 

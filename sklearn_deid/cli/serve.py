@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import logging
 import os
 import socket
 import sys
@@ -32,7 +31,7 @@ example: start the service, and redact a note
 
 exit codes: 0 ended by a signal, 2 failed"""
 
-_LOCAL_NAMES = ("localhost", "127.0.0.1", "[::1]")
+_SECONDS_TO_ANSWER = 120
 
 
 def add_command(commands: Any) -> None:
@@ -59,31 +58,50 @@ def add_command(commands: Any) -> None:
     parser.add_argument(
         "--timeout", type=count, default=60, metavar="S", help="seconds until a request is given up (default: 60)"
     )
+    parser.add_argument(
+        "--workers",
+        type=count,
+        default=1,
+        metavar="N",
+        help="processes that share the requests. Each holds the model and uses --threads cores (default: 1)",
+    )
     add_machine_options(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Serve until a signal arrives."""
     uvicorn = import_optional("uvicorn", extra="serve", purpose="the service")
-    from ..integrations.service.app import make_app
-    from ..integrations.service.guard import ServiceLimits
+    from ..integrations.service.worker import ServiceSettings, log_to_standard_error, read_token
 
-    limits = ServiceLimits(
-        token=_token(arguments),
-        hosts=_LOCAL_NAMES if arguments.socket is None and _is_loopback(arguments.host) else None,
+    _check(arguments)
+    if arguments.token_file is not None:
+        read_token(arguments.token_file)
+    settings = ServiceSettings(
+        model=arguments.model,
+        token_file=arguments.token_file,
+        is_local=arguments.socket is None and _is_loopback(arguments.host),
         max_bytes=arguments.max_bytes,
         rate=arguments.rate,
         timeout=float(arguments.timeout),
+        device=arguments.device,
+        threads=arguments.threads,
+        n_workers=arguments.workers,
     )
+    # uvicorn's access log would hold paths and queries as they are sent, and its errors messages with text.
+    quiet = {"access_log": False, "log_config": None, "server_header": False, "lifespan": "off"}
     listener = _listener(arguments)
     try:
-        app = make_app(arguments.model, limits, device=set_machine(arguments))
-        _log_to_standard_error()
-        # uvicorn's access log would hold paths and queries as they are sent, and its errors messages with text.
-        config = uvicorn.Config(app, access_log=False, log_config=None, server_header=False, lifespan="off")
+        set_machine(arguments)
+        # Several workers load the model themselves. Here it is loaded to refuse a damaged one before they start.
+        app = settings.make()
         print(f"sklearn-deid: the service listens on {_address(arguments)}.", file=sys.stderr)
         try:
-            uvicorn.Server(config).run(sockets=[listener])
+            if arguments.workers == 1:
+                log_to_standard_error()
+                uvicorn.Server(uvicorn.Config(app, **quiet)).run(sockets=[listener])
+            else:
+                del app
+                _run_workers(uvicorn, settings, listener, quiet)
         except KeyboardInterrupt:  # the server has ended, and repeats the signal that ended it
             pass
     finally:
@@ -93,16 +111,25 @@ def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _token(arguments: argparse.Namespace) -> str | None:
-    if arguments.token_file is None:
-        if arguments.socket is None and not _is_loopback(arguments.host):
-            raise DeidError("Other computers could send requests to this address. Set --token-file, or use --socket.")
-        return None
-    path = Path(arguments.token_file)
-    token = path.read_bytes().strip()
-    if len(token) < 16 or not token.isascii() or not token.decode("ascii").isprintable():
-        raise DeidError("A token has at least 16 printable ASCII characters.", path=str(path))
-    return token.decode("ascii")
+def _run_workers(uvicorn: Any, settings: Any, listener: socket.socket, quiet: dict[str, Any]) -> None:
+    """Share the listening socket among processes, which uvicorn starts, replaces and ends."""
+    os.environ.update(settings.to_environment())
+    uvicorn.run(
+        "sklearn_deid.integrations.service.worker:make_worker",
+        factory=True,
+        workers=settings.n_workers,
+        fd=listener.fileno(),
+        # A worker that loads its model on a busy machine must not be taken for a hung one.
+        timeout_worker_healthcheck=_SECONDS_TO_ANSWER,
+        **quiet,
+    )
+
+
+def _check(arguments: argparse.Namespace) -> None:
+    if arguments.token_file is None and arguments.socket is None and not _is_loopback(arguments.host):
+        raise DeidError("Other computers could send requests to this address. Set --token-file, or use --socket.")
+    if arguments.workers > 1 and arguments.rate is not None:
+        raise DeidError("Each worker would count the requests of a client for itself. Leave out --rate or --workers.")
 
 
 def _is_loopback(host: str) -> bool:
@@ -132,12 +159,3 @@ def _listener(arguments: argparse.Namespace) -> socket.socket:
         os.umask(before)
     listener.listen()
     return listener
-
-
-def _log_to_standard_error() -> None:
-    handler = logging.StreamHandler()
-    handler.setFormatter(logging.Formatter("%(asctime)s %(message)s"))
-    log = logging.getLogger("sklearn_deid.service")
-    log.handlers[:] = [handler]
-    log.setLevel(logging.INFO)
-    log.propagate = False

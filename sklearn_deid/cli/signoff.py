@@ -177,6 +177,7 @@ def _stop(error: CorpusFormatError) -> None:
 
 def _listed(source: NoteSource) -> tuple[list[str], str]:
     """Ids of all notes, and the digest of the release."""
+    # Sorted: the digest must not depend on the order in which a folder lists its files.
     rows = sorted(
         (note.doc_id, sha256(note.text.encode("utf-8", "surrogatepass")).hexdigest()) for note in _notes(source)
     )

@@ -14,7 +14,9 @@ from typing import Any
 from ..exceptions import CorpusFormatError, DeidError
 from ..io.tables import FHIR_FIELDS, HL7_FIELDS, Columns, Table, TableChunk
 from ..io.tables.sql import SqlTable
-from ..text import Document
+from ..tagging.tagger_failure import TaggerFailure
+from ..text import Document, Span
+from ..text.characters import LONE_SURROGATE, has_surrogate
 from .annotating import Result, results_of
 from .failures import DONE, SOME_WITHHELD, one_line
 from .sql_output import SqlOutput
@@ -104,7 +106,7 @@ def redact_table(
     """
     from tqdm import tqdm
 
-    run = _TableRun(table, output)
+    run = _TableRun(table, output, result)
     try:
         with output, tqdm(unit=" texts", mininterval=0.5, disable=quiet, file=sys.stderr) as bar:
             for rewritten, document in results_of(run.documents(), deidentifier, result, run.withhold, run.unlike):
@@ -131,8 +133,8 @@ class _Work:
 
 
 class _TableRun:
-    def __init__(self, table: Table | SqlTable, output: TableOutput | SqlOutput) -> None:
-        self.table, self.output = table, output
+    def __init__(self, table: Table | SqlTable, output: TableOutput | SqlOutput, result: Result) -> None:
+        self.table, self.output, self.result = table, output, result
         self.works: deque[_Work] = deque()
         self.places: dict[str, tuple[_Work, int]] = {}
         self.n_done = self.n_skipped = 0
@@ -151,17 +153,33 @@ class _TableRun:
             work = _Work(number, chunk)
             self.works.append(work)
             for n, cell in enumerate(chunk.cells):
-                if n not in work.reasons:
-                    self.places[cell.place] = work, n
-                    yield Document(cell.place, cell.text, (), cell.patient_id)
+                if n in work.reasons:
+                    continue
+                self.places[cell.place] = work, n
+                document = Document(cell.place, cell.text, (), cell.patient_id)
+                if cell.label is None:
+                    yield document
+                else:
+                    self._rewrite(document, cell.label)
             # Results are used when the next text is asked for. Chunks without texts wait for those before them.
             self.write_finished()
+
+    def _rewrite(self, document: Document, label: str) -> None:
+        """Rewrite a structured value, which no model needs to read."""
+        text = None
+        with TaggerFailure() as failure:
+            text = self.result(document, (Span(0, len(document.text), label),)).text
+        if text is None:
+            reason = f"The value cannot be rewritten: {type(failure.error).__name__}."
+            self.withhold(CorpusFormatError(reason, doc_id=document.doc_id))
+        else:
+            self.fill(document, text)
 
     def fill(self, document: Document, text: str) -> None:
         """Take the result of a text."""
         work, n = self._taken(document.doc_id)
-        if any("\ud800" <= character <= "\udfff" for character in text):
-            work.reasons[n] = "The text holds a lone surrogate, which is not a character."
+        if has_surrogate(text):
+            work.reasons[n] = LONE_SURROGATE
         else:
             work.texts[n] = text
         self.write_finished()

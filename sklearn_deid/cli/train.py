@@ -154,6 +154,7 @@ def _split(corpus: Corpus, arguments: argparse.Namespace) -> tuple[Corpus, Corpu
                 file=sys.stderr,
             )
         corpus, held_out = hold_out_patients(corpus, arguments.validation_fraction, arguments.seed)
+    # Checked after the split: all annotated notes may be among those held out.
     if not corpus.n_spans:
         raise DeidError(
             "No PHI is annotated in the training notes. A model trained on them would find no PHI and let all PHI "

@@ -14,6 +14,7 @@ from ..surrogates import LOCALES, SURROGATE, SurrogateEngine, note_rewriter, rea
 from ..tagging.note_tagger import NoteFailure, UnlikeNote
 from ..tagging.tagger_failure import TaggerFailure
 from ..text import Document
+from ..text.characters import LONE_SURROGATE, has_surrogate
 from .deidentifiers import as_deidentifier
 
 _BATCH = 64
@@ -152,7 +153,9 @@ class RowRedactor:
         note = Document("row", text, found, None if patient is None else str(patient))
         rewrite = self._rewriter()
         with TaggerFailure() as failure:
-            return rewrite(note).text, None
+            new = rewrite(note).text
+            # As in a table of one process: such a text cannot be written to a file.
+            return (None, LONE_SURROGATE) if has_surrogate(new) else (new, None)
         # Surrogates are made from the note, so that an error of theirs could hold its text.
         return None, f"The note cannot be rewritten: {type(failure.error).__name__}."
 

@@ -11,8 +11,8 @@ import re
 from typing import NamedTuple
 
 from ..exceptions import CorpusFormatError
+from ..text.characters import LONE_SURROGATE, SURROGATES
 
-_SURROGATE = re.compile("[\ud800-\udfff]")
 # Characters that some tools treat as the end of a line, and the tab, which ends a column.
 _BREAKS = re.compile("[\t\n\v\f\r\x1c-\x1e\x85\u2028\u2029]")
 _OFFSET = re.compile(r"[0-9]{1,15}")
@@ -122,15 +122,8 @@ def check_label(place: SourceLocation, annotation_id: str, label: str, *, spaces
         raise place.error("This format cannot hold a label with white space.", annotation_id)
 
 
-def has_surrogate(text: str) -> bool:
-    """Whether the text contains a lone surrogate, which UTF-8 cannot encode."""
-    return _SURROGATE.search(text) is not None
-
-
 def check_text(place: SourceLocation, text: str) -> None:
     """Refuse lone surrogates. They are halves of characters that neither UTF-8 nor a tokenizer can process."""
-    found = _SURROGATE.search(text)
+    found = SURROGATES.search(text)
     if found:
-        raise place.error(
-            "The text holds a lone surrogate, which is not a character.", None, found.start(), found.end()
-        )
+        raise place.error(LONE_SURROGATE, None, found.start(), found.end())

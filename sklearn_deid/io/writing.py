@@ -11,7 +11,8 @@ from types import TracebackType
 
 from .._atomic import write_file
 from ..text import Document
-from .checking import SourceLocation, check_text, has_surrogate
+from ..text.characters import has_surrogate
+from .checking import SourceLocation, check_text
 from .files import already_there, file_name, open_part, part_of
 from .format import Format
 from .formats.jsonl import drop_lines, finished_ids, sort_lines

@@ -38,6 +38,7 @@ _RANGES = tuple(
     )
 )
 _ORDINALS = frozenset(("st", "nd", "rd", "th", "er", "\u00ba", "\u00aa", "o"))
+# Two digits below this are years of this century, as in birth dates of children; all others are of the last one.
 _PIVOT = 30
 
 
@@ -67,10 +68,12 @@ def parse_dates(text: str, words: LocaleWords, day_first: bool) -> tuple[Written
     whole = _parse_one(text, words, day_first)
     if whole is not None:
         return (whole,)
+    # Each separator is tried at each of its places, since hyphens and strokes also stand inside of dates.
     for pattern in _RANGES:
         for found in pattern.finditer(text):
             left = _parse_one(text[: found.start()], words, day_first)
             right = _parse_one(text[found.end() :], words, day_first)
+            # A half that no shift changes ("yesterday", 8:30) would let any text around a hyphen pass as a range.
             if left is not None and right is not None and not (left.is_fixed or right.is_fixed):
                 return _filled(left, right), WrittenDate(((found[0], LITERAL),)), right
     return None
@@ -82,6 +85,7 @@ def _filled(left: WrittenDate, right: WrittenDate) -> WrittenDate:
         return left
     month = right.month if left.month is None else left.month
     year = right.year if left.year is None else left.year
+    # "03-05 May": the lent month has no digits here, so that the day follows the padding of the second date.
     padded = right.is_padded() if left.month is None else None
     return replace(left, month=month, year=year, padded=padded)
 
@@ -106,8 +110,10 @@ def is_day_first(texts: list[str], default: bool) -> bool:
 def _parse_one(text: str, words: LocaleWords, day_first: bool) -> WrittenDate | None:
     if not text.strip():
         return None
+    # A time of day, or "yesterday", names no day of the calendar and stays as it is.
     if _CLOCK_ALONE.fullmatch(text) or fold(text) in words.numbered("relative days"):
         return WrittenDate(((text, LITERAL),))
+    # The hour behind a date stays: only days are shifted, so that the order within a day is kept.
     clock = _CLOCK_BEHIND.search(text)
     if clock is not None and clock.start():
         before = _parse_one(text[: clock.start()], words, day_first)
@@ -139,9 +145,11 @@ def _holiday_date(text: str, words: LocaleWords) -> WrittenDate | None:
 def _by_pieces(text: str, words: LocaleWords, day_first: bool) -> WrittenDate | None:
     raw = _PIECES.findall(text)
     roles = list(_word_roles(raw, words))
+    # A word that no list knows makes the whole text unknown: a label is safer than half a date.
     if None in roles:
         return None
     numbers = [i for i, piece in enumerate(raw) if piece.isdecimal()]
+    # Where a month is named, a single number of four digits is a year and not 1403 for the 14th of March.
     if len(numbers) == 1 and MONTH_NAME not in roles and _is_compact(raw[numbers[0]]):
         i = numbers[0]
         split = _compact(raw[i], day_first)
@@ -153,6 +161,7 @@ def _by_pieces(text: str, words: LocaleWords, day_first: bool) -> WrittenDate | 
         if found is None or (not numbers and not set(roles) & {MONTH_NAME, WEEKDAY, SEASON}):
             return None
         for i, role in zip(numbers, found, strict=True):
+            # "1990s" is a decade; "1995s" is none, and moves as a year.
             is_decade = role == YEAR and raw[i + 1 : i + 2] == ["s"] and raw[i].endswith("0")
             roles[i] = DECADE if is_decade else role
         pieces = list(zip(raw, roles, strict=True))
@@ -171,6 +180,7 @@ def _word_roles(raw: list[str], words: LocaleWords) -> Iterator[str | None]:
         is_month = words.month_number(piece) is not None
         if after_number and piece.lower() in _ORDINALS:
             yield ORDINAL
+        # "mar" is Tuesday and March in Spanish and French: beside a number it is the month.
         elif weekday_number(piece, words) is not None and not (is_month and has_number):
             yield WEEKDAY
         elif is_month:
@@ -210,6 +220,7 @@ def _number_roles(numbers: list[str], has_month: bool, is_short_year: list[bool]
 
 
 def _three_numbers(values: list[int], is_year: list[bool], day_first: bool) -> list[str] | None:
+    # Behind a year, the month comes before the day in every language (ISO 8601).
     if is_year[0] or (values[0] > 31 and not is_year[2]):
         rest = _day_and_month(values[1], values[2], False)
         return None if rest is None else [YEAR, *rest]
@@ -256,6 +267,7 @@ def _compact(digits: str, day_first: bool) -> list[tuple[str, str]] | None:
     else:
         cut = [0, 2, 4, len(digits)] if len(digits) > 4 else [0, 2, 4]
         rest = _day_and_month(int(digits[:2]), int(digits[2:4]), day_first)
+        # 110314 may begin with the year, but only where the usual order gives no date.
         if rest is None and len(digits) == 6 and _day_and_month(int(digits[2:4]), int(digits[4:]), False):
             return [(digits[:2], YEAR), (digits[2:4], MONTH), (digits[4:], DAY)]
         if rest is None or (len(digits) == 8 and not 1800 <= int(digits[4:]) <= 2100):

@@ -87,6 +87,7 @@ class InstitutionSurrogates:
         """Profession for a profession, with as many words if there are such."""
         chance = self._chance.again("profession", fold(text))
         listed = self._words.professions
+        # From fewer than ten, the number of words would nearly tell the surrogate.
         alike = [job for job in listed if len(job.split()) == len(text.split())]
         job = draw_other(chance, alike if len(alike) >= 10 else listed, self._avoided)
         return job.upper() if text.isupper() else _lower(job) if text[0].islower() else job

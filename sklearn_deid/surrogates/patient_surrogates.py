@@ -18,7 +18,9 @@ from .place_surrogates import PlaceSurrogates
 from .surrogate_settings import SurrogateSettings
 
 NAMES = ("person", "given name", "surname")
+# Characters before a date in which a word such as "born" makes it a birth date.
 _BIRTH_WINDOW = 30
+# Years by which ages are shifted. 0 is not among them: it would leave all ages of one patient in seven as they are.
 _OFFSETS = (-3, -2, -1, 1, 2, 3)
 
 
@@ -78,6 +80,7 @@ class PatientSurrogates:
         years = chance.of("years of age").pick(_OFFSETS) if settings.ages == "shift" else 0
         self._ages = AgeSurrogates(words, settings.ages, years)
         days = draw_shift(chance, settings.date_shift, settings.whole_weeks, settings.keep_seasons)
+        # Birth dates get the offset of the ages, so that both agree in the new note.
         self._dates = DateSurrogates(days, words, years)
         self._birth_words = tuple(words.numbered("birth words"))
         self._titles = words.titles
@@ -115,6 +118,7 @@ class PatientSurrogates:
 
     def surrogate(self, mention: Mention) -> str | None:
         """Surrogate for a mention, or None if no rule knows its form."""
+        # Signs alone have no form that a rule could keep; the caller writes the label.
         if not any(map(str.isalnum, mention.text)):
             return None
         return self._rules[mention.kind](mention)
@@ -138,6 +142,7 @@ class PatientSurrogates:
             return None
         if self._settings.keep_gender:
             return mention.text
+        # F and M become letters, "female" and "male" become words.
         alike = [word for word in sexes if (len(word) == 1) == (len(folded) == 1)]
         drawn = self.chance.again("sex word", folded).pick(alike)
         return drawn.upper() if mention.text.isupper() else drawn.title() if mention.text[0].isupper() else drawn

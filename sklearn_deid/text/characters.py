@@ -19,6 +19,14 @@ _DIGIT = re.compile(r"\d")
 _UPPER_OR_LETTER = re.compile(r"[^\W\d_]")
 _ASCII_SHAPE = str.maketrans(ascii_uppercase + ascii_lowercase + digits, "X" * 26 + "x" * 26 + "d" * 10)
 _REPEATED = re.compile(r"(.)\1{2,}")
+SURROGATES = re.compile("[\ud800-\udfff]")
+#: What is wrong with a text that holds one of them.
+LONE_SURROGATE = "The text holds a lone surrogate, which is not a character."
+
+
+def has_surrogate(text: str) -> bool:
+    """Whether the text contains a lone surrogate, which UTF-8 cannot encode."""
+    return SURROGATES.search(text) is not None
 
 
 def character_ids(words: Sequence[str], max_length: int = 24) -> np.ndarray:

@@ -1,4 +1,7 @@
-"""``redact`` over PostgreSQL. Needs a server: SKLEARN_DEID_POSTGRES=postgresql+psycopg://user@host:port/database."""
+"""``redact`` over PostgreSQL, on a server that the tests start, kill and start again.
+
+SKLEARN_DEID_POSTGRES=postgresql+psycopg://user@host:port/database names another server, which is not killed.
+"""
 
 import os
 
@@ -7,11 +10,13 @@ import pytest
 from sklearn_deid import NoteDeidentifier, RuleTagger, save
 from sklearn_deid.io.tables import sql
 
-URL = os.environ.get("SKLEARN_DEID_POSTGRES")
-if URL is None:
-    pytest.skip("SKLEARN_DEID_POSTGRES names no server", allow_module_level=True)
+from .postgres_server import PostgresServer, program
 
-import sqlalchemy  # noqa: E402
+sqlalchemy = pytest.importorskip("sqlalchemy")
+pytest.importorskip("psycopg", reason="needs psycopg")
+GIVEN = os.environ.get("SKLEARN_DEID_POSTGRES")
+if GIVEN is None and program("initdb") is None:
+    pytest.skip("needs a PostgreSQL server, such as Debian's postgresql", allow_module_level=True)
 
 NOTES = [None if n == 3 else f"Visit {n}: mail roe{n}@example.org é\U0001f600" for n in range(40)]
 EXPECTED = [
@@ -20,8 +25,21 @@ EXPECTED = [
 
 
 @pytest.fixture(scope="module")
-def engine():
-    engine = sqlalchemy.create_engine(URL, poolclass=sqlalchemy.pool.NullPool)
+def server():
+    """The server of these tests; None where another one is named."""
+    own = None if GIVEN else PostgresServer()
+    try:
+        if own is not None:
+            own.start()
+        yield own
+    finally:
+        if own is not None:
+            own.remove()
+
+
+@pytest.fixture(scope="module")
+def engine(server):
+    engine = sqlalchemy.create_engine(GIVEN or server.url, poolclass=sqlalchemy.pool.NullPool)
     yield engine
     engine.dispose()
 
@@ -43,9 +61,10 @@ def redact(run, engine, tmp_path, monkeypatch):
         connection.execute(sqlalchemy.text("INSERT INTO notes VALUES (:id, :mrn, :note)"), rows[::-1])
 
     def redact(*options):
+        url = engine.url.render_as_string(hide_password=False)
         arguments = ["--query", "SELECT * FROM notes", "--output-table", "redacted", "--text-column", "note"]
-        named = ["--model", tmp_path / "model", "--output", URL, "--id-column", "id", "--quiet"]
-        return run("redact", URL, *named, *arguments, *options)
+        named = ["--model", tmp_path / "model", "--output", url, "--id-column", "id", "--quiet"]
+        return run("redact", url, *named, *arguments, *options)
 
     return redact
 
@@ -70,5 +89,32 @@ def test_a_transaction_that_the_server_ends_is_repeated_by_a_resumed_run(redact,
     finally:
         sqlalchemy.event.remove(sqlalchemy.Engine, "before_cursor_execute", end)
     assert 2 in codes, "the server ended a transaction"
+    assert redact("--resume")[0] == 0
+    assert [tuple(row) for row in execute(engine, "SELECT * FROM redacted ORDER BY id")] == EXPECTED
+
+
+def test_a_killed_server_loses_and_doubles_nothing(redact, engine, server):
+    if server is None:
+        pytest.skip("the server of SKLEARN_DEID_POSTGRES is not killed")
+    moments, seen = iter([("INSERT INTO redacted ", 3), ("INSERT INTO redacted_run", 2), ("SELECT", 4)]), []
+    waited = next(moments)
+
+    def kill(connection, cursor, statement, *rest):
+        nonlocal waited
+        seen.append(waited is not None and statement.startswith(waited[0]))
+        if waited is not None and sum(seen) == waited[1]:
+            waited = next(moments, None)
+            seen.clear()
+            server.kill()
+
+    sqlalchemy.event.listen(sqlalchemy.Engine, "before_cursor_execute", kill)
+    try:
+        codes = []
+        for _ in range(3):
+            codes.append(redact(*(["--resume"] if codes else []))[0])
+            server.start()
+    finally:
+        sqlalchemy.event.remove(sqlalchemy.Engine, "before_cursor_execute", kill)
+    assert codes == [2, 2, 2] and waited is None
     assert redact("--resume")[0] == 0
     assert [tuple(row) for row in execute(engine, "SELECT * FROM redacted ORDER BY id")] == EXPECTED

@@ -1,5 +1,6 @@
 """The program around the commands: help, versions, errors that tell nothing."""
 
+import gc
 import signal
 import subprocess
 import sys
@@ -150,3 +151,8 @@ def test_main_takes_the_arguments_of_the_process(monkeypatch, capsys):
         main()
     assert end.value.code == 0
     assert sklearn_deid.__version__ in capsys.readouterr().out
+
+
+def test_garbage_collection_goes_on_after_a_command(run, raw, model, tmp_path):
+    assert run("redact", raw, "--model", model, "--output", tmp_path / "out", "--quiet")[0] == 0
+    assert gc.isenabled() and not gc.get_freeze_count()

@@ -1,17 +1,19 @@
 """``serve``: who can reach it, and how it ends."""
 
+import re
 import signal
 import socket
 import stat
 import subprocess
 import sys
 import time
+from contextlib import ExitStack
+from pathlib import Path
 
 import pytest
 
 from sklearn_deid import NoteDeidentifier, RuleTagger, save
 
-httpx2 = pytest.importorskip("httpx2")
 pytest.importorskip("uvicorn")
 pytest.importorskip("fastapi")
 
@@ -23,31 +25,113 @@ def rules(tmp_path_factory):
     return folder
 
 
+def connected(stack, path):
+    """Connection to a service that is about to start."""
+    for _ in range(1200):
+        connection = stack.enter_context(socket.socket(socket.AF_UNIX, socket.SOCK_STREAM))
+        connection.settimeout(60)
+        try:
+            connection.connect(str(path))
+        except (FileNotFoundError, ConnectionRefusedError):  # refused: the socket has its name, but does not listen yet
+            time.sleep(0.05)
+        else:
+            return connection
+    raise AssertionError("The service has not started.")
+
+
+def begun(stack, path, route, size, part):
+    """Connection with an accepted request, a part of whose body is sent."""
+    connection = connected(stack, path)
+    lines = [f"POST {route} HTTP/1.1", "host: localhost", "content-type: application/json", size]
+    connection.sendall("\r\n".join([*lines, "expect: 100-continue", "", ""]).encode())
+    # The service asks for the body, or begins with its answer: from here on, the request is accepted.
+    assert connection.recv(1000).startswith((b"HTTP/1.1 100 ", b"HTTP/1.1 200 "))
+    connection.sendall(part)
+    return connection
+
+
+def answer(connection, rest):
+    """Send the rest of a body; all that the service answers."""
+    connection.sendall(rest)
+    return b"".join(iter(lambda: connection.recv(10_000), b""))
+
+
+def wait_until_closed(path):
+    """Wait until the service takes no new connections."""
+    for _ in range(600):
+        try:
+            with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
+                connection.connect(str(path))
+        except OSError:
+            return
+        time.sleep(0.05)
+    raise AssertionError("The service has not taken the signal.")
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no Unix sockets in Python")
-def test_service_on_a_socket_ends_after_its_requests(rules, tmp_path):
-    path = tmp_path / "socket"
+def test_service_on_a_socket_answers_accepted_requests_and_ends(rules, tmp_path):
+    path, note, found = tmp_path / "socket", b'{"id": 1, "text": "Zyxwvutski, roe@example.org"}', b"Zyxwvutski, [EMAIL]"
+    chunk, size = b"%x\r\n%b\n\r\n" % (len(note) + 1, note), f"content-length: {len(note)}"
     command = [sys.executable, "-m", "sklearn_deid", "serve", "--model", str(rules), "--socket", str(path)]
-    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
-    try:
-        transport = httpx2.HTTPTransport(uds=str(path), retries=0)
-        with httpx2.Client(transport=transport, base_url="http://localhost") as client:
-            while not path.exists() and process.poll() is None:
-                time.sleep(0.05)
-            assert stat.S_IMODE(path.stat().st_mode) == 0o600
-            # The socket listens before the model is loaded: the first request waits.
-            answer = client.post("/redact", json={"text": "Zyxwvutski, roe@example.org"}, timeout=60)
-            assert answer.json() == {"text": "Zyxwvutski, [EMAIL]"}
+    with ExitStack() as stack, subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
+        stack.callback(process.kill)
+        while not path.exists() and process.poll() is None:
+            time.sleep(0.05)
+        assert stat.S_IMODE(path.stat().st_mode) == 0o600
+        # The socket listens before the model is loaded: the first request waits.
+        whole = [begun(stack, path, "/redact", size, note[:20]) for _ in range(8)]
+        batches = [begun(stack, path, "/v1/batch", "transfer-encoding: chunked", chunk) for _ in range(8)]
         process.send_signal(signal.SIGTERM)
+        wait_until_closed(path)
+        answers = [answer(connection, note[20:]) for connection in whole]
+        assert [(b" 200 OK" in one, one.count(found)) for one in answers] == [(True, 1)] * 8
+        answers = [answer(connection, chunk + b"0\r\n\r\n") for connection in batches]
+        assert [(one.endswith(b"0\r\n\r\n"), one.count(found)) for one in answers] == [(True, 2)] * 8
         _, err = process.communicate(timeout=30)
-    finally:
-        process.kill()
     assert (process.returncode, path.exists()) == (0, False)
-    assert "Zyxwvutski" not in err and "/redact 200" in err
+    assert "Zyxwvutski" not in err and err.count("/redact 200") == err.count("/v1/batch 200") == 8
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no Unix sockets in Python")
+def test_workers_share_one_socket_and_end_together(rules, tmp_path):
+    path, token = tmp_path / "socket", "a-secret-of-the-test"
+    (tmp_path / "token").write_text(token)
+    command = [sys.executable, "-m", "sklearn_deid", "serve", "--model", str(rules), "--socket", str(path)]
+    command += ["--token-file", str(tmp_path / "token"), "--workers", "2"]
+
+    def ask(route, body=b""):
+        with ExitStack() as own:
+            connection = connected(own, path)
+            lines = [f"{'POST' if body else 'GET'} {route} HTTP/1.1", "host: localhost", "connection: close"]
+            lines += [f"authorization: Bearer {token}", "content-type: application/json"]
+            return answer(connection, "\r\n".join([*lines, f"content-length: {len(body)}", "", ""]).encode() + body)
+
+    with ExitStack() as stack, subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
+        stack.callback(process.kill)
+        while not path.exists() and process.poll() is None:
+            time.sleep(0.05)
+        workers = set()
+        for _ in range(400):
+            assert b"Zyx, [EMAIL]" in ask("/redact", b'{"text": "Zyx, roe@example.org"}')
+            workers |= set(re.findall(rb'worker="(\d+)"', ask("/metrics")))
+            if len(workers) == 2:
+                break
+            time.sleep(0.05)
+        assert len(workers) == 2
+        environments = [Path(f"/proc/{int(worker)}/environ") for worker in workers]
+        assert not any(token.encode() in one.read_bytes() for one in environments if one.exists())
+        process.send_signal(signal.SIGTERM)
+        _, err = process.communicate(timeout=60)
+    assert (process.returncode, path.exists()) == (0, False)
+    assert token not in err and "Zyx" not in err
+    # Nobody is left who could answer.
+    assert not any(Path(f"/proc/{int(worker)}").exists() for worker in workers)
 
 
 @pytest.mark.parametrize(
     ("options", "message"),
     [
+        (["--rate", "5", "--workers", "2"], "for itself"),
         (["--host", "0.0.0.0"], "Set --token-file"),
         (["--host", "::"], "Set --token-file"),
         (["--host", "example.org"], "Set --token-file"),

@@ -3,6 +3,7 @@
 import base64
 import csv
 import json
+from datetime import date
 
 import pytest
 
@@ -164,6 +165,49 @@ def test_surrogates_of_a_patient_agree_between_rows(run, rules, tmp_path):
     code, _, _ = run(*arguments, "--key-file", tmp_path / "key", "--output", tmp_path / "out.parquet")
     texts = [row["note_text"] for row in read(tmp_path / "out.parquet")]
     assert (code, texts[0] == texts[1], texts[0] == texts[2], "roe@" in str(texts)) == (0, True, False, False)
+
+
+DATES = {"Patient": ["date:birthDate"], "Encounter": ["date:period.start", "date:period.end", "text"]}
+DATES |= {"Observation": ["note.text"]}
+RESOURCES = [
+    {"resourceType": "Patient", "id": "p1", "birthDate": "1950-02-28", "active": True},
+    {
+        "resourceType": "Encounter",
+        "subject": {"reference": "https://example.org/fhir/Patient/p1/_history/3"},
+        "period": {"start": "2020-02-28T23:59:59.125+01:00", "end": "2020-03"},
+    },
+    {
+        "resourceType": "Observation",
+        "subject": {"reference": "Patient/p1"},
+        "note": [{"text": "Born on 1950-02-28, seen on 2020-02-28."}],
+    },
+    {"resourceType": "Patient", "id": "p2", "birthDate": "1950-02-28"},
+    {"resourceType": "Patient", "id": "p3", "birthDate": "in spring 1950"},
+    {"resourceType": "Encounter", "period": {"start": "2020-02-28"}},
+]
+
+
+def test_structured_dates_move_with_the_dates_in_texts(run, rules, tmp_path):
+    (tmp_path / "profile.json").write_text(json.dumps(DATES))
+    (tmp_path / "in.ndjson").write_text("".join(json.dumps(one) + "\n" for one in RESOURCES))
+    arguments = ["redact", tmp_path / "in.ndjson", "--model", rules, "--quiet", "--output", tmp_path / "out.ndjson"]
+    arguments += ["--fhir-profile", tmp_path / "profile.json"]
+    code, _, err = run(*arguments)
+    assert (code, "--mode surrogate only" in err, (tmp_path / "out.ndjson").exists()) == (2, True, False)
+    (tmp_path / "key").write_text("ab" * 32)
+    (tmp_path / "key").chmod(0o600)
+    code, _, err = run(*arguments, "--mode", "surrogate", "--key-file", tmp_path / "key")
+    # No date, and no patient: these two lines are left out and listed.
+    assert (code, err.count("withheld: "), "row 5" in err, "row 6" in err, "spring" in err) == (1, 2, True, True, False)
+    patient, encounter, note, other = map(json.loads, (tmp_path / "out.ndjson").read_text().splitlines())
+    born, seen = date.fromisoformat(patient["birthDate"]), encounter["period"]["start"]
+    assert born != date(1950, 2, 28) != date.fromisoformat(other["birthDate"]) != born
+    assert date.fromisoformat(seen[:10]) - born == date(2020, 2, 28) - date(1950, 2, 28)
+    assert seen[10:] == "T23:59:59.125+01:00" and encounter["period"]["end"] != "2020-03"
+    assert note["note"][0]["text"] == f"Born on {born}, seen on {seen[:10]}."
+    for before, after in zip(RESOURCES, (patient, encounter, note, other), strict=False):
+        kept = {"id", "active", "subject", "resourceType"} & set(before)
+        assert all(before[key] == after[key] for key in kept) and list(before) == list(after)
 
 
 def test_fhir(run, rules, tmp_path):

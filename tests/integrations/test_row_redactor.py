@@ -4,10 +4,8 @@ import pickle
 import shutil
 
 import pytest
-from joblib import parallel_config
-from sklearn.model_selection import GridSearchCV
 
-from sklearn_deid import DeidTagger, NoteDeidentifier, RuleTagger, make_clinical_notes, save
+from sklearn_deid import NoteDeidentifier, RuleTagger, make_clinical_notes, save
 from sklearn_deid.exceptions import BundleError, DeidError
 from sklearn_deid.integrations import redact_dask, row_redactor
 from sklearn_deid.integrations.row_redactor import RowRedactor
@@ -50,6 +48,12 @@ def test_partitions_give_the_rows_of_one_process(rules):
     reasons = [reason for _, reason in whole]
     assert [row for row, reason in enumerate(reasons) if reason] == [14, 15]
     assert reasons[15].startswith("note: The note is RTF.") and "Zyxwvutski" not in str(reasons)
+
+
+def test_half_a_character_withholds_its_row(rules):
+    """As in a table of one process, which could not write such a text."""
+    found = in_parts(RowRedactor(rules, "note"), 2, ["no pain \ud83d", "roe@example.org"])
+    assert found == [(None, "note: The text holds a lone surrogate, which is not a character."), ("[EMAIL]", None)]
 
 
 def test_network_reads_each_row_by_itself(small_path):
@@ -120,15 +124,3 @@ def test_dask_frames_and_bags(rules):
         redact_dask(rules, dd.from_pandas(frame, npartitions=1), "plan")
     with pytest.raises(DeidError, match="Choose another"):
         redact_dask(rules, dd.from_pandas(frame, npartitions=1), "note", reason_column="n")
-
-
-def test_search_on_dask_gives_the_scores_of_one_process():
-    distributed = pytest.importorskip("distributed")
-    tagger = DeidTagger(max_epochs=3, hidden_size=4, embeddings=None, random_state=0, device="cpu")
-    X, y = [["Mr", "Alder", "was", "seen"], ["No", "pain"]] * 4, [["O", "B-PATIENT", "O", "O"], ["O", "O"]] * 4
-    search = GridSearchCV(tagger, {"lr": [0.001, 0.1]}, cv=2, refit=False)
-    alone = search.fit(X, y).cv_results_["mean_test_score"]
-    with distributed.Client(processes=False, n_workers=1, threads_per_worker=1, dashboard_address=None):
-        with parallel_config(backend="dask"):
-            shared = search.fit(X, y).cv_results_["mean_test_score"]
-    assert shared.tolist() == alone.tolist() and alone.max() > 0

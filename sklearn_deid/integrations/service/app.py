@@ -31,10 +31,13 @@ _exceptions = import_optional("fastapi.exceptions", extra="serve", purpose="the 
 Request = _fastapi.Request
 
 _RECOGNIZER = "DeidRecognizer"
-_BATCH_LINES = 16
+# As many as the tagger reads together elsewhere: with 16, a note took a quarter more CPU time.
+_BATCH_LINES = 64
 
 
-def make_app(model: Any, limits: ServiceLimits | None = None, *, device: str | None = None) -> Guard:
+def make_app(
+    model: Any, limits: ServiceLimits | None = None, *, device: str | None = None, worker: str | None = None
+) -> Guard:
     """Make the service for a model.
 
     The model works in one thread, one batch after the other. No answer, log or metric holds text of a request, except
@@ -62,6 +65,8 @@ def make_app(model: Any, limits: ServiceLimits | None = None, *, device: str | N
         Limits. None means the defaults of `ServiceLimits`.
     device : str, optional
         Device of `load`, for a path only.
+    worker : str, optional
+        Name of this process in its counts, where several processes share the requests.
 
     Returns
     -------
@@ -82,7 +87,7 @@ def make_app(model: Any, limits: ServiceLimits | None = None, *, device: str | N
     >>> "/redact" in app.routes
     True
     """
-    limits, metrics = limits or ServiceLimits(), ServiceMetrics()
+    limits, metrics = limits or ServiceLimits(), ServiceMetrics(worker)
     service = _Service(as_deidentifier(model, device), limits, metrics)
     # No pages of documentation: they load scripts from other servers.
     app = _fastapi.FastAPI(title="sklearn-deid", version=__version__, docs_url=None, redoc_url=None)

@@ -10,7 +10,7 @@ import math
 import time
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Iterable, MutableMapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 from uuid import uuid4
 
@@ -50,7 +50,7 @@ class ServiceLimits:
         Requests that may wait for the model at the same time.
     """
 
-    token: str | None = None
+    token: str | None = field(default=None, repr=False)
     hosts: tuple[str, ...] | None = None
     max_bytes: int = 1_000_000
     rate: int | None = None

@@ -8,6 +8,11 @@ from collections import Counter
 class ServiceMetrics:
     """Counts of requests, seconds, notes and withheld notes.
 
+    Parameters
+    ----------
+    worker : str, optional
+        Name of the process, a label of all counts. Sums over this label are the counts of the service.
+
     Examples
     --------
     >>> metrics = ServiceMetrics()
@@ -16,7 +21,8 @@ class ServiceMetrics:
     sklearn_deid_requests_total{route="/redact",status="200"} 1
     """
 
-    def __init__(self) -> None:
+    def __init__(self, worker: str | None = None) -> None:
+        self._worker = "" if worker is None else f',worker="{worker}"'
         self._requests: Counter[tuple[str, int]] = Counter()
         self._seconds: Counter[str] = Counter()
         self._notes: Counter[str] = Counter()
@@ -35,14 +41,16 @@ class ServiceMetrics:
         """All counts as text."""
         lines = ["# TYPE sklearn_deid_requests_total counter"]
         lines += [
-            f'sklearn_deid_requests_total{{route="{route}",status="{status}"}} {n}'
+            f'sklearn_deid_requests_total{{route="{route}",status="{status}"{self._worker}}} {n}'
             for (route, status), n in sorted(self._requests.items())
         ]
         lines.append("# TYPE sklearn_deid_request_seconds_total counter")
         lines += [
-            f'sklearn_deid_request_seconds_total{{route="{route}"}} {n:.6f}'
+            f'sklearn_deid_request_seconds_total{{route="{route}"{self._worker}}} {n:.6f}'
             for route, n in sorted(self._seconds.items())
         ]
         lines.append("# TYPE sklearn_deid_notes_total counter")
-        lines += [f'sklearn_deid_notes_total{{result="{name}"}} {n}' for name, n in sorted(self._notes.items())]
+        lines += [
+            f'sklearn_deid_notes_total{{result="{name}"{self._worker}}} {n}' for name, n in sorted(self._notes.items())
+        ]
         return "\n".join(lines) + "\n"

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from ...surrogates import Replacement
-from ..checking import has_surrogate
+from ...text.characters import has_surrogate
 from .document_file import DocumentFile
 from .office_package import Part, read_package, write_package
 from .passages import Passages

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import binascii
 import hashlib
+import re
 from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -30,6 +31,13 @@ FHIR_FIELDS: Mapping[str, Sequence[str]] = MappingProxyType(
     }
 )
 _HTML = ("text/html", "application/xhtml+xml")
+_REFERENCE = re.compile(r"(?:^|/)(?P<patient>Patient/[A-Za-z0-9.-]{1,64})(?:/_history/[^/]*)?$")
+#: Start of a path that names a structured date.
+DATE_PATH = "date:"
+# date, dateTime and instant of FHIR R4
+_DATE = re.compile(
+    r"(?P<day>[0-9]{4}(?:-[0-9]{2}){0,2})(?P<time>(?:T[0-9]{2}:[0-9]{2}:[0-9]{2}(?:\.[0-9]+)?(?:Z|[+-][0-9]{2}:[0-9]{2}))?)"
+)
 
 
 class FhirLines(JsonLinesTable):
@@ -45,12 +53,14 @@ class FhirLines(JsonLinesTable):
         File, and the file that `assemble` is for.
     fields : mapping of str to sequence of str
         Paths of the texts of each type of resource, such as `FHIR_FIELDS`. A type with an empty list is copied
-        unchanged.
+        unchanged. A path that begins with ``date:`` names a structured date, for surrogates only: its day is shifted
+        with the dates in the texts of the patient, and its time stays.
     """
 
     def __init__(self, path: Path, output: Path, fields: Mapping[str, Sequence[str]]) -> None:
         super().__init__(path, output, Columns(()))
-        self.paths = {kind: [tuple(part for part in p.split(".") if part) for p in ps] for kind, ps in fields.items()}
+        self.paths = {kind: _paths(ps, is_date=False) for kind, ps in fields.items()}
+        self.dates = {kind: _paths(ps, is_date=True) for kind, ps in fields.items()}
 
     def fields(self, line: str, number: int, content: dict[str, Any]) -> list[TextField]:
         """Texts of a resource."""
@@ -65,7 +75,25 @@ class FhirLines(JsonLinesTable):
             for index, place in enumerate(find_values(line, path)):
                 name = f"{'.'.join(path) or kind}[{index}]"
                 found += self._texts(line, number, name, place, _patient(content))
+        for path in self.dates[kind]:
+            for index, place in enumerate(find_values(line, path)):
+                found.append(self._date(number, f"{'.'.join(path)}[{index}]", place, _patient(content)))
         return found
+
+    def _date(self, number: int, name: str, place: JsonPlace, patient: str | None) -> TextField:
+        """Date of a structured field. What is written in its place must be a date, too."""
+        parts = _DATE.fullmatch(place.value) if isinstance(place.value, str) else None
+        if parts is None:
+            raise self._error("A field that the profile names as a date holds no date.")
+        if patient is None:
+            raise self._error("A date is shifted with the other dates of the patient, and the resource names none.")
+        day, time = parts["day"], parts["time"]
+
+        def written(new: str | None) -> list[tuple[JsonPlace, Any]] | None:
+            right = new is not None and len(new) == len(day) and _DATE.fullmatch(new)
+            return [(place, new + time)] if right and new is not None else None
+
+        return TextField(Cell(number, name, day, None, patient, "DATE"), written)
 
     def _texts(self, line: str, number: int, name: str, place: JsonPlace, patient: str | None) -> list[TextField]:
         value = place.value
@@ -129,12 +157,22 @@ def _changed(place: JsonPlace, new: str | None) -> list[tuple[JsonPlace, Any]] |
     return None if new is None else [(place, new)]
 
 
+def _paths(written: Sequence[str], is_date: bool) -> list[tuple[str, ...]]:
+    """Keys of each path of texts, or of dates."""
+    chosen = [path.removeprefix(DATE_PATH) for path in written if path.startswith(DATE_PATH) == is_date]
+    return [tuple(part for part in path.split(".") if part) for path in chosen]
+
+
 def _patient(content: Mapping[str, Any]) -> str | None:
-    """Patient of a resource, from its reference."""
+    """Patient of a resource: itself, or from its reference."""
+    if content.get("resourceType") == "Patient" and isinstance(content.get("id"), str):
+        return f"Patient/{content['id']}"
     for key in ("subject", "patient", "securityContext"):
         reference = content[key].get("reference") if isinstance(content.get(key), dict) else None
         if isinstance(reference, str):
-            return reference
+            # With the address of a server, or with a version, it is the same patient.
+            found = _REFERENCE.search(reference)
+            return reference if found is None else found["patient"]
     return None
 
 

@@ -108,6 +108,7 @@ class _Message:
             text = data.decode(self.encoding)
         except UnicodeError:
             text = None
+        # A text that does not encode to the same bytes could not be written back unchanged.
         if text is None or text.encode(self.encoding) != data:
             raise self._error("The message is not in its character set (MSH-18). Pass --encoding.")
         return text
@@ -159,6 +160,7 @@ class _Message:
             self.pieces.append((start, start + len(repetition)))
             start += len(repetition) + 1
         last = self.groups[-1] if self.groups else None
+        # Lines of one report stand in segments of their own, and a name may reach over two of them.
         if last is not None and (last.path, last.patient) == (path, self.patient):
             self.groups[-1] = last._replace(stop=len(self.pieces))
         else:
@@ -190,6 +192,7 @@ class _Message:
                 text = bytes.fromhex(code[1:]).decode(self.encoding)
             except UnicodeError:
                 text = "\0"
+            # Other control characters could end a segment or a message when they are written back.
             if all(c.isprintable() or c in "\t\r\n" for c in text):
                 return "".join(" " if c in "\t\r\n" else c for c in text)
         raise self._error("A text has an escape sequence that is not read.")
@@ -288,6 +291,7 @@ class Hl7Messages:
             if lines and (name == "MSH" or name in _ENVELOPE):
                 yield b"".join(lines)
                 lines, size = [], 0
+            # Counted while it is read: without a second MSH, a whole file is one message.
             size += len(segment)
             if size > _LARGEST_MESSAGE:
                 raise SourceLocation(str(self.path)).error("A message is larger than 64 MiB.")

@@ -16,7 +16,9 @@ from .compression import open_decompressed, write_compressed
 from .json_text import JsonPlace, find_values, replace_values
 from .table import CHUNK_ROWS, Cell, TableChunk, place_of
 
-_NOT_WRITTEN = "The new text cannot be written: a name reaches over a tag, or the encoding lacks a letter of it."
+_NOT_WRITTEN = (
+    "The new text cannot be written: a name reaches over a tag, the encoding lacks a letter of it, or it is no date."
+)
 
 
 class TextField(NamedTuple):

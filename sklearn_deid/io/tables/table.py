@@ -24,6 +24,8 @@ class Cell(NamedTuple):
         Text of the cell.
     row_id, patient_id : str, optional
         Identifiers from other columns.
+    label : str, optional
+        Label of the whole text, such as "DATE" for a structured date. None means that a model reads the text.
 
     Examples
     --------
@@ -36,6 +38,7 @@ class Cell(NamedTuple):
     text: str
     row_id: str | None = None
     patient_id: str | None = None
+    label: str | None = None
 
     @property
     def place(self) -> str:

@@ -64,9 +64,9 @@ def redacted(tmp_path, lines, function, fields=FHIR_FIELDS):
 
 def test_only_the_named_fields_change(tmp_path):
     rng = np.random.default_rng(0)
-    lines = [resource(rng, n) for n in range(300)]
+    lines = [resource(rng, n) for n in range(1000)]
     found, problems, chunks = redacted(tmp_path, lines, lambda text: text.replace(NAME, "[X]"))
-    assert (len(found), problems) == (300, [])
+    assert (len(found), problems) == (1000, [])
     changed = set()
     for before, after in zip(map(json.loads, lines), map(json.loads, found), strict=True):
         old, new = leaves(before), leaves(after)

@@ -1,0 +1,119 @@
+"""Worker processes of the service: what each of them needs to make its own application."""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from ...exceptions import DeidError
+from .app import make_app
+from .guard import Guard, ServiceLimits
+
+_VARIABLE = "SKLEARN_DEID_SERVICE"
+_LOCAL_NAMES = ("localhost", "127.0.0.1", "[::1]")
+_SHORTEST_TOKEN = 16
+
+
+@dataclass(frozen=True)
+class ServiceSettings:
+    """Settings of the service that every worker process reads. They hold the path of the token, and no secret.
+
+    Parameters
+    ----------
+    model : str
+        Path of the model.
+    token_file : str or None
+        File with the token.
+    is_local : bool
+        Whether the service listens on this computer only, so that requests must name it.
+    max_bytes, rate, timeout
+        As in `ServiceLimits`.
+    device : str
+        Device of `load`.
+    threads : int
+        Threads of torch in each process.
+    n_workers : int, default=1
+        Number of processes.
+
+    Examples
+    --------
+    >>> settings = ServiceSettings("my-model", None, True, 1_000_000, None, 60.0, "cpu", 1)
+    >>> ServiceSettings.from_environment(settings.to_environment()) == settings
+    True
+    """
+
+    model: str
+    token_file: str | None
+    is_local: bool
+    max_bytes: int
+    rate: int | None
+    timeout: float
+    device: str
+    threads: int
+    n_workers: int = 1
+
+    def to_environment(self) -> dict[str, str]:
+        """Environment variable for `make_worker`, which a worker process calls without arguments."""
+        return {_VARIABLE: json.dumps(asdict(self))}
+
+    @classmethod
+    def from_environment(cls, environment: Mapping[str, str]) -> ServiceSettings:
+        """Read what `to_environment` wrote."""
+        return cls(**json.loads(environment[_VARIABLE]))
+
+    def make(self) -> Guard:
+        """Load the model and make the application.
+
+        Raises
+        ------
+        DeidError
+            If the token is too short or the model cannot be loaded.
+        """
+        limits = ServiceLimits(
+            token=None if self.token_file is None else read_token(self.token_file),
+            hosts=_LOCAL_NAMES if self.is_local else None,
+            max_bytes=self.max_bytes,
+            rate=self.rate,
+            timeout=self.timeout,
+        )
+        # Counts of several processes are apart: each answer to /metrics comes from one of them.
+        worker = None if self.n_workers == 1 else str(os.getpid())
+        return make_app(self.model, limits, device=self.device, worker=worker)
+
+
+def read_token(path: str | os.PathLike[str]) -> str:
+    """Read the token of the service from a file.
+
+    Raises
+    ------
+    DeidError
+        If it has fewer than 16 characters, or others than printable ASCII characters.
+    """
+    token = Path(path).read_bytes().strip()
+    if len(token) < _SHORTEST_TOKEN or not token.isascii() or not token.decode("ascii").isprintable():
+        raise DeidError(f"A token has at least {_SHORTEST_TOKEN} printable ASCII characters.", path=str(path))
+    return token.decode("ascii")
+
+
+def log_to_standard_error() -> None:
+    """Write a line for each request: time, request id, path, code and duration, and no text."""
+    handler = logging.StreamHandler()
+    handler.setFormatter(logging.Formatter("%(asctime)s %(message)s"))
+    log = logging.getLogger("sklearn_deid.service")
+    log.handlers[:] = [handler]
+    log.setLevel(logging.INFO)
+    log.propagate = False
+
+
+def make_worker() -> Guard:
+    """Make the application in a worker process, from the environment that the first process has set."""
+    import torch
+
+    settings = ServiceSettings.from_environment(os.environ)
+    torch.set_num_threads(settings.threads)
+    log_to_standard_error()
+    return settings.make()
