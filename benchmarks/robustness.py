@@ -49,11 +49,13 @@ def tables(arguments: argparse.Namespace) -> list[dict]:
 
 
 def trained(train: Corpus, seed: int, epochs: str, augmenter: str | None) -> NoteDeidentifier:
-    """De-identifier with default parameters, apart from the augmenter."""
+    """De-identifier with the default tagger of `NoteDeidentifier`, which reads blocks; the augmenter may differ."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", AlignmentWarning)
         max_epochs = epochs if epochs == "auto" else int(epochs)
-        return NoteDeidentifier(DeidTagger(random_state=seed, max_epochs=max_epochs, augmenter=augmenter)).fit(train)
+        return NoteDeidentifier(
+            DeidTagger(context="block", random_state=seed, max_epochs=max_epochs, augmenter=augmenter)
+        ).fit(train)
 
 
 def means(found: list[dict]) -> list[dict]:

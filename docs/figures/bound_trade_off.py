@@ -21,11 +21,11 @@ PANELS = (
 )
 
 
-def reference(n_notes):
-    """Scores of the tagger without noise, seed 0."""
+def reference(n_notes, seed=0):
+    """Scores of the tagger without noise."""
     path = HERE.parent / "results" / "private_raw.json"
     runs = json.loads(path.read_text(encoding="utf-8"))["results"]
-    return next(run for run in runs if (run["arm"], run["notes"], run["seed"]) == ("raw", n_notes, 0))
+    return next(run for run in runs if (run["arm"], run["notes"], run["seed"]) == ("raw", n_notes, seed))
 
 
 def main():

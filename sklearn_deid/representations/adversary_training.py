@@ -38,6 +38,7 @@ def frozen(*modules: nn.Module) -> Iterator[None]:
     >>> layer.weight.requires_grad
     True
     """
+    # Weights that were frozen before stay frozen afterwards.
     held = [p for module in modules for p in module.parameters() if p.requires_grad]
     try:
         for p in held:
@@ -304,6 +305,7 @@ def fit_adversaries(
 
     with frozen(representer):
         try:
+            # The initial state may be the best one: a trained adversary can get worse on a new representer.
             measure(0)
             for epoch in range(1, settings.n_epochs + 1):
                 batches = train.epoch(rng, generator, sentences="pairs", max_pairs=settings.max_pairs)

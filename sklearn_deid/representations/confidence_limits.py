@@ -38,8 +38,8 @@ def mean_limit(values: np.ndarray, groups: np.ndarray) -> float:
 def share_limit(beyond: np.ndarray, groups: np.ndarray) -> float:
     """Compute the upper 95 % limit of a share of events over sentences of other patients.
 
-    Several draws of a sentence are averaged before the standard error is computed, so that the limit becomes tighter
-    with more draws, and only so far as the draws of a sentence differ.
+    Several draws of a sentence are averaged before the standard error is computed. More draws therefore make the limit
+    tighter, as far as the draws of a sentence differ.
 
     Parameters
     ----------

@@ -16,7 +16,6 @@ import numpy as np
 from torch import Tensor
 
 from .._storage import read_manifest
-from ..datasets import make_clinical_notes
 from ..exceptions import SequenceError
 from ..sequences import TokenSequences, check_tags
 from ..tagging.initial_weights import copy_weights
@@ -74,6 +73,7 @@ class PublicStart:
         own = model.representer.state_dict()
         if {k: v.shape for k, v in own.items()} != {k: v.shape for k, v in self.network.items()}:
             return False
+        # The tagger first: if its labels do not fit, the representer must not have been changed.
         if not copy_weights(model.tagger, list(classes), self.tagger, self.classes):
             return False
         model.representer.load_state_dict(self.network)
@@ -89,6 +89,7 @@ def shipped_start(checksum: str) -> PublicStart | None:
     from ..saving import load
 
     with as_file(files(__package__) / "generated_start") as folder:
+        # With other word vectors, the weights would read meaningless numbers.
         if read_manifest(folder)["state"]["embeddings_checksum"] != checksum:
             return None
         return PublicStart.of(load(folder, device="cpu"))
@@ -114,6 +115,9 @@ def public_sentences(public: Any) -> tuple[TokenSequences, TokenSequences]:
     (1, ['O', 'B-PATIENT'])
     """
     if isinstance(public, str):
+        # Reading the templates of the notes takes longer than the rest of this room.
+        from ..datasets import make_clinical_notes
+
         public = make_clinical_notes(N_GENERATED, random_state=SEED)
     if isinstance(public, (list, tuple, Corpus)) and len(public) and all(isinstance(d, Document) for d in public):
         public = (public if isinstance(public, Corpus) else Corpus(list(public))).to_sentences()

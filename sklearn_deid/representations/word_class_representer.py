@@ -134,6 +134,7 @@ class WordClassRepresenter(SentenceTransformer):
             raise ValueError("The 'embeddings' parameter of WordClassRepresenter must not be None.")
         self._vectors = vectors
         table = self._table
+        # Words without a vector have no neighbours to share a class with; they share the last one.
         known = np.flatnonzero(table.any(axis=1))
         classes = balanced_classes(table[known], self.class_size, rng)
         means = class_means(table[known], classes)
@@ -285,6 +286,7 @@ class WordClassRepresenter(SentenceTransformer):
             raise BundleError(f"The saved classes do not fit together: {error}", path=str(path)) from error
         if wrong is not None:
             raise BundleError(wrong, path=str(path))
+        # The fingerprint is computed anew from the arrays: a forged file could name any.
         if found._finished().fingerprint_ != name:
             raise BundleError("The saved classes are not those that their fingerprint names.", path=str(path))
         return found

@@ -396,7 +396,8 @@ def test_save_and_load(data, fitted, tmp_path):
     fitted.save(tmp_path / "rep")
     loaded = PrivateRepresenter.load(tmp_path / "rep", embeddings=VECTORS, device="cpu")
     assert loaded.noise_free(X) == fitted.noise_free(X) and loaded.fingerprint_ == fitted.fingerprint_
-    assert not (loaded.transform(X).data[:, :4] == fitted.transform(X).data[:, :4]).any()
+    # Two of the 1,272 values may fall on the same point of the grid: the noise of both releases is new.
+    assert np.mean(loaded.transform(X).data[:, :4] == fitted.transform(X).data[:, :4]) < 0.01
     np.testing.assert_array_equal(loaded.network_.output_std().detach(), fitted.network_.output_std().detach())
     assert loaded.bound_ == fitted.bound_ and loaded.history_ == fitted.history_
     card = (tmp_path / "rep" / "README.md").read_text()
