@@ -191,6 +191,7 @@ def audit_redacted_text(
         raise ValueError(f"The 'terms' parameter must have keys among {sorted(_KINDS)}. Got {unknown[0]!r} instead.")
     if not notes:
         raise DeidError("There are no notes to audit.")
+    # Rules need nothing but the text, so that no audit goes without an attacker.
     attackers = {
         "rules": ([(s.start, s.end, s.label) for s in find_phi(note.text)] for note in notes),
         **({} if deidentifier is None else {"model": _by_model(deidentifier, notes)}),
@@ -240,6 +241,7 @@ def _by_words(
         tokens = [(match.start(), match.end(), fold(match[0])) for match in _WORD.finditer(note.text)]
         finds: Finds = []
         for first, (start, _, _) in enumerate(tokens):
+            # Names such as Hope and May are words in lower case, which would count as finds in most notes.
             if capital and not note.text[start].isupper():
                 continue
             for stop in range(first + 1, min(first + longest, len(tokens)) + 1):
@@ -281,6 +283,7 @@ def _anonymity(
 def _groups(
     values: Mapping[str, set[tuple[str, str]]], kinds: tuple[str, ...], n_passages: int, least_k: int
 ) -> Anonymity:
+    # A patient of whom nothing is left to read is in no group, and cannot be singled out by these values.
     sets = [frozenset(value for value in held if value[0] in kinds) for held in values.values()]
     sizes = Counter(held for held in sets if held)
     below = sum(size for size in sizes.values() if size < least_k)

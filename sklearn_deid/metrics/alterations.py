@@ -16,6 +16,7 @@ import numpy as np
 from ..text import Document, Span
 
 Pieces = Callable[[Document, np.random.Generator], list[str]]
+# Not the table of `NoteAugmenter`: errors that a tagger was trained on would flatter it.
 _OCR = {"o": "0", "O": "0", "0": "O", "l": "1", "I": "l", "1": "l", "5": "S", "S": "5", "B": "8", "8": "B", "m": "rn"}
 _OCR |= {"e": "c", "c": "e", "h": "b", "i": "j", "u": "v", "n": "ri", "g": "q", "Z": "2", "2": "Z", "6": "b"}
 _WIDTH, _NARROW = 60, 20
@@ -102,6 +103,7 @@ def _inside(text: str, spans: Iterable[Span]) -> set[int]:
 
 def _title_case(document: Document, rng: np.random.Generator) -> list[str]:
     text = document.text
+    # The slice before the first character is empty, and begins a word, too.
     return [c.upper() if not text[i - 1 : i].isalnum() else c.lower() for i, c in enumerate(text)]
 
 
@@ -110,6 +112,7 @@ def _hyphenated(document: Document, rng: np.random.Generator) -> list[str]:
     pieces = list(document.text)
     for span in document.spans:
         for word in re.finditer(r"[^\W\d_]{5,}", document.text[span.start : span.end]):
+            # Two letters at least stay on each line, as in printed text.
             place = span.start + word.start() + int(rng.integers(2, len(word[0]) - 1))
             pieces[place] = f"-\n{pieces[place]}"
     return pieces
@@ -128,6 +131,7 @@ def _wrapped(width: int) -> Pieces:
                 column = 0
                 continue
             size = len(word[0])
+            # Only spaces become breaks, so that every word stays whole.
             if column and column + 1 + size > width and document.text[word.start() - 1] == " ":
                 out[word.start() - 1], column = "\n", 0
             column += size + (column > 0)

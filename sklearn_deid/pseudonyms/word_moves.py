@@ -246,7 +246,7 @@ class ExponentialVocabulary(_WholeTable):
         return targets, ranks
 
     def probabilities(self, rows: np.ndarray) -> np.ndarray:
-        """Compute the probability of each word of the table, (n, n_words), float64; pass some hundred rows at most."""
+        """Compute the probability of each word of the table, shape (n, n_words). Pass at most some hundred rows."""
         table = self._table()
         cosine = (table[rows] @ table.T).astype(np.float64)  # shape: (n, n_words)
         # For unit vectors, |a - b|^2 = 2 - 2 cos; rounding could make the difference negative.

@@ -246,7 +246,8 @@ def _(folder):
     server = ParameterServer.load(folder / "exchange" / "server.state")
     state = [server.model, server.version, server.n_refused, server.delivered("plain"), server.delivered("private")]
     limits = dataclasses.asdict(server.limits)
-    del limits["refuse_replays"], limits["max_gaps"], limits["max_ratio"]  # since 0.2.0
+    for name in ("refuse_replays", "max_gaps", "max_ratio", "max_similarity"):  # since 0.2.0
+        del limits[name]
     state += [server.counts.tolist(), {k: repr(v) for k, v in limits.items()}]
     update = server.download(0.4, "plain")
     return said([state, update.indices.tolist()], [*server.parameters, *update.values])
@@ -286,8 +287,16 @@ def _(folder):
     own = {name: value for name, value in dataclasses.asdict(settings).items() if not name.startswith("patient_")}
     own["half"] = own.pop("upload_dtype") == "float16"  # as the file says it
     agreed = dataclasses.asdict(agreement)
-    since = ("max_ratio", "n_parts", "proximal")  # of 0.2.0: as before without them
-    assert [agreed.pop(name) for name in since] == [None, 1, 0.0]
+    since = (
+        "max_ratio",
+        "n_parts",
+        "proximal",
+        "mask_keys",
+        "mask_bound",
+        "mask_fraction",
+    )  # of 0.2.0: as before without them
+    assert [agreed.pop(name) for name in since] == [None, 1, 0.0, {}, 0.25, 1.0]
+    assert [own.pop(name) for name in ("mask_key", "report_f1")] == [None, False]
     return said([own, agreed])
 
 

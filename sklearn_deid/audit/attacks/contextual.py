@@ -163,6 +163,7 @@ class ContextualAttack(AuditAttack):
     def run(self, release: Any) -> list[AttackResult]:
         """Decode the measured sentences and return the result."""
         data = release.data
+        # Measured sentences are left out: they would teach the language model their own names.
         others = data.X[np.concatenate([data.train, data.valid])]
         if release.kind == WORDS:
             return [self.fit(PublicNotes(others, release.pseudonym_knowledge)).attack(release.pseudonymised_text)]
@@ -200,6 +201,7 @@ class ContextualAttack(AuditAttack):
             raise ValueError("The release holds no word of PHI that could be decoded.")
         openly = self._lattices(released, True)
         both, groups = self._hits(lattices)
+        # The same search without the release: the difference is what the release adds.
         prior, _ = self._hits([_without_evidence(one) for one in lattices])
         alone = np.concatenate([_hits_of_evidence(one) for one in lattices])
         return self.result(
@@ -236,6 +238,7 @@ class ContextualAttack(AuditAttack):
         assert known is not None
         mechanism, pool = getattr(known.mechanism, "mechanism_", known.mechanism), normalised_prior(known.prior)
         phi = find_phi_tokens(text.original, text.tags)
+        # Words that the mechanism never moves are read as they are.
         moved = (mechanism.policy.actions(phi.words)[0] < EXCLUDED)[phi.word_ids]
         label_of = np.array(["all" if "all" in pool else label for label in phi.labels], dtype=object)[phi.label_ids]
         moved &= np.array([label in pool for label in label_of], dtype=bool)

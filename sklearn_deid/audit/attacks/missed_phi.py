@@ -149,6 +149,7 @@ def _picked(known: SurrogateSpans, shown: SurrogateSpans) -> np.ndarray:
     features = vstack([_features(known, originals) for originals in (True, False)])
     model = LogisticRegression(C=3.0, max_iter=300).fit(features, np.repeat([1, 0], len(known)))
     missed, replaced = (model.decision_function(_features(shown, kind)) for kind in (True, False))
+    # Each span is missed in a trial of its own: it shows its original, and the rest of the note shows surrogates.
     out = np.empty(len(shown), dtype=np.int64)
     for rows in _rows_of_notes(shown).values():
         for i in rows:
@@ -177,11 +178,14 @@ def _add_context(context: np.ndarray, rows: list[int], texts: list[str], shown: 
     years = {i: years_of(shown[i]) for i in rows}
     for i in rows:
         own = set(shown[i].casefold().split())
+        # Words of two letters (de, of) are shared by chance.
         words = {word for word in texts[i].casefold().split() if len(word) > 2}
+        # The span itself does not count as a span that shares its words.
         context[i, 0] = any(counts[word] > (word in own) for word in words)
         others = [year for j in rows if j != i for year in years[j]]
         mine = years_of(texts[i])
         if mine and others:
+            # All dates of a patient move by one shift, so that an unshifted year stands apart.
             gap = min(abs(mine[0] - year) for year in others)
             context[i, 1:] = min(gap, 10) / 10, gap == 0
 

@@ -207,6 +207,7 @@ def _hits(known: tuple[SurrogateSpans, np.ndarray, list[str]], shown: Any) -> np
 def _model(differences: np.ndarray) -> Pipeline:
     """Logistic regression on differences of features; without an intercept, since the order is arbitrary."""
     model: Pipeline = make_pipeline(StandardScaler(with_mean=False), LogisticRegression(fit_intercept=False))
+    # Each pair is shown in both orders, so that neither side is preferred.
     both = np.concatenate([differences, -differences])
     return model.fit(both, np.repeat([1, 0], len(differences)))
 
@@ -234,6 +235,7 @@ def likeness(original: str, surrogate: str) -> list[float]:
     digits = ["".join(filter(str.isdecimal, text)) for text in (a, b)]
     years = [years_of(text) for text in (a, b)]
     gap = abs(years[0][0] - years[1][0]) if all(years) else 0
+    # Letters are compared from both ends: words of unequal length agree at one of them only.
     return [
         float(a == b),
         sum(x == y for x, y in zip(a, b, strict=False)) / longest,

@@ -188,6 +188,7 @@ class TemplateAttack(AuditAttack):
         device = self._knowledge.device
         rng, generator = random_streams(self.random_state, device)
         table, offsets = released.data.table.to(device), released.data.offsets
+        # Sentences with a token that has alternatives.
         able = np.unique(np.searchsorted(offsets, released.data.eligible, side="right") - 1)
         part = np.sort(rng.permutation(able)[: self.n_sentences])
         for some in one_token_candidates(released.data.take(part), self.n_candidates, rng):

@@ -156,6 +156,7 @@ def make_patient(chance: Chance, hospital: Hospital) -> Patient:
     relation, relative = _relative(chance, person, age)
     return Patient(
         person=person,
+        # Days from the birthday, since rounding to years of 365.25 days must not change the age at the first stay.
         birth=shift(first, -int(age * 365.25) - chance.number(5, 350)),
         first_stay=first,
         relation=relation,
