@@ -1,12 +1,15 @@
 """What raw notes add to few annotated notes: `NoteDeidentifier` with and without ``unlabelled=``, on MEDDOCAN.
 
     python -m benchmarks.raw_notes DATA --runs raw_notes.jsonl --notes 25 50 --raw 200 --seeds 0 1 2
+    python -m benchmarks.raw_notes DATA --runs raw_500.jsonl --notes 500 --background --raw 1000 --test-notes 250
 
 The seed draws the annotated notes from the training split and starts the training; fewer notes are a part of more. The
 raw notes are further notes of the training split without their annotations, the same for all numbers of annotated
-notes. "alone" is ``NoteDeidentifier()``, "raw" the same with raw notes; both have the same annotated notes. The scores
-are those of the first notes of the development split. "hidden" is the proportion of letters and digits of annotated
-PHI that any span hides. Finished runs are kept in the file of ``--runs``. Prints one JSON object.
+notes. With ``--background``, the seed draws them from the raw cases of MEDDOCAN (``meddocan/unlabelled.jsonl``, none of
+which is in another split). "alone" is ``NoteDeidentifier()``, "raw" the same with raw notes; both have the same
+annotated notes. The scores are those of the first notes of the development split. "hidden" is the proportion of letters
+and digits of annotated PHI that any span hides. Finished runs are kept in the file of ``--runs``. Prints one JSON
+object.
 """
 
 from __future__ import annotations
@@ -15,6 +18,7 @@ import argparse
 import json
 import time
 import warnings
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -34,8 +38,9 @@ _FIRST_RAW = 100
 def parse_arguments(argv: list[str] | None = None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("data", help="folder that holds meddocan/")
-    parser.add_argument("--notes", type=int, nargs="+", default=[25, 50], help="numbers of annotated notes, up to 100")
-    parser.add_argument("--raw", type=int, default=200, help="raw notes, up to 400")
+    parser.add_argument("--notes", type=int, nargs="+", default=[25, 50], help="up to 100 (500 with --background)")
+    parser.add_argument("--raw", type=int, default=200, help="raw notes, up to 400 (up to 2,751 with --background)")
+    parser.add_argument("--background", action="store_true", help="raw notes of meddocan/unlabelled.jsonl")
     parser.add_argument("--test-notes", type=int, default=60)
     parser.add_argument("--models", nargs="+", choices=MODELS, default=list(MODELS))
     parser.add_argument("--seeds", type=int, nargs="+", default=[0])
@@ -53,7 +58,10 @@ def run(arguments: argparse.Namespace, arm: str, seed: int) -> dict:
     )
     order = np.random.default_rng(seed).permutation(len(train))
     annotated = train[np.sort(order[: int(n_notes)])]
-    raw = [note.text for note in train[np.sort(order[_FIRST_RAW : _FIRST_RAW + arguments.raw])]]
+    if arguments.background:
+        raw = raw_cases(arguments, seed)
+    else:
+        raw = [note.text for note in train[np.sort(order[_FIRST_RAW : _FIRST_RAW + arguments.raw])]]
     test = dev[: arguments.test_notes]
     deidentifier = NoteDeidentifier(DeidTagger(context="block", random_state=seed))
     start = time.process_time()
@@ -63,6 +71,13 @@ def run(arguments: argparse.Namespace, arm: str, seed: int) -> dict:
     seconds = round(time.process_time() - start, 1)
     used = getattr(deidentifier, "raw_notes_", {})
     return {"arm": arm, "seed": seed, **counts(test, deidentifier.annotate(test)), "fit_seconds": seconds, "raw": used}
+
+
+def raw_cases(arguments: argparse.Namespace, seed: int) -> list[str]:
+    """Raw cases of the same kind as MEDDOCAN, drawn by the seed."""
+    lines = (Path(arguments.data) / "meddocan" / "unlabelled.jsonl").read_text(encoding="utf-8").splitlines()
+    drawn = np.random.default_rng(seed).permutation(len(lines))[: arguments.raw]
+    return [json.loads(lines[position])["text"] for position in np.sort(drawn)]
 
 
 def summary(rows: list[dict]) -> dict[str, Any]:
@@ -83,7 +98,7 @@ def summary(rows: list[dict]) -> dict[str, Any]:
 def main(argv: list[str] | None = None) -> None:
     arguments = parse_arguments(argv)
     arguments.arms = [f"{n}/{model}" for n in arguments.notes for model in arguments.models]
-    settings = {"raw": arguments.raw, "test_notes": arguments.test_notes}
+    settings = {"raw": arguments.raw, "test_notes": arguments.test_notes, "background": arguments.background}
     results = summary(finish_runs(run, arguments, settings))
     print(json.dumps({"benchmark": "raw notes", **settings, "results": results, **describe()}, indent=1))
 
