@@ -75,7 +75,7 @@ def run(arguments: argparse.Namespace, arm: str, seed: int) -> dict:
 
 def raw_cases(arguments: argparse.Namespace, seed: int) -> list[str]:
     """Raw cases of the same kind as MEDDOCAN, drawn by the seed."""
-    lines = (Path(arguments.data) / "meddocan" / "unlabelled.jsonl").read_text(encoding="utf-8").splitlines()
+    lines = (Path(arguments.data) / "meddocan" / "unlabelled.jsonl").read_text(encoding="utf-8").strip("\n").split("\n")
     drawn = np.random.default_rng(seed).permutation(len(lines))[: arguments.raw]
     return [json.loads(lines[position])["text"] for position in np.sort(drawn)]
 

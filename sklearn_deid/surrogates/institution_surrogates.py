@@ -10,13 +10,19 @@ from .folding import fold
 from .keyed_chance import KeyedChance
 from .locale_words import LocaleWords, draw_other
 from .number_surrogates import random_of_form
-from .own_names import INSTITUTION, OwnNames
+from .own_names import ELIDED, INSTITUTION, OwnNames
 from .patient_chance import PatientChance
 from .place_surrogates import with_case
 
 _WORDS = re.compile(r"[^\W\d_]+")
 _CODE = re.compile(r"[A-Z0-9]{2,8}(?:[-/ ]?[A-Z0-9]{1,6})?")
-_PARTS = re.compile(r"[^\W_]+\.?|[\W_]")
+# The genitive of "St. Mary's" is a part by itself: as an own word, its "s" would become the name of a town.
+_PARTS = re.compile(r"(?<=[^\W\d_])['\u2019]s\b|[^\W_]+\.?|[\W_]", re.IGNORECASE)
+_CODE = re.compile(r"[A-Z0-9]{2,8}(?:[-/ ]?[A-Z0-9]{1,6})?")
+# The genitive of "St. Mary's" is a part by itself: as an own word, its "s" would become the name of a town.
+_PARTS = re.compile(r"(?<=[^\W\d_])['\u2019]s\b|[^\W_]+\.?|[\W_]", re.IGNORECASE)
+# The letter of names such as O'Hara and D'Amico.
+_ELIDED = re.compile(r"(?<![^\W_])[^\W\d_](?=['\u2019][^\W\d_]{2})")
 _SAINTS = ("saint", "sankt", "sint", "st", "san", "sao", "santa")
 _LONGEST_CODE = 5
 # Languages that write a name and a kind of institution as one word, as in Marienkrankenhaus.
@@ -54,10 +60,10 @@ class InstitutionSurrogates:
             return random_of_form(text, self._chance.again("institution code", text))
         forms = (*self._words.block("hospitals"), *self._words.block("institutions"))
         heads = _all_heads(forms) | self._words.bare("institution abbreviations")
-        parts = _PARTS.findall(text)
+        parts = _PARTS.findall(self._names.with_elided(text))
         # Where a longer word is in capitals, a short one is no code.
         may_be_code = not any(part.isupper() and len(part) > _LONGEST_CODE for part in parts)
-        kept = [not part[0].isalnum() or self._is_public(part, heads) for part in parts]
+        kept = [self._is_kept(parts, i, heads) for i in range(len(parts))]
         if all(kept):
             return self._all_public(text, parts)
         out: list[str] = []
@@ -91,6 +97,11 @@ class InstitutionSurrogates:
         alike = [job for job in listed if len(job.split()) == len(text.split())]
         job = draw_other(chance, alike if len(alike) >= 10 else listed, self._avoided)
         return job.upper() if text.isupper() else _lower(job) if text[0].islower() else job
+
+    def _is_kept(self, parts: list[str], i: int, heads: frozenset[str]) -> bool:
+        """Whether a part is a sign, a public word, or a letter in front of an apostrophe, which has been drawn."""
+        is_elided = ELIDED.match("".join(parts[i : i + 3])) is not None
+        return not parts[i][0].isalnum() or is_elided or self._is_public(parts[i], heads)
 
     def _is_public(self, part: str, heads: frozenset[str]) -> bool:
         bare = fold(part).rstrip(".")

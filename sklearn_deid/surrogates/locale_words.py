@@ -154,6 +154,20 @@ class LocaleWords:
         return {country: tuple(Town(name, "", names[0]) for name in names) for country, names in named.items()}
 
     @cached_property
+    def town_starts(self) -> tuple[str, ...]:
+        """Words in front of invented names of towns (North, New); empty without `town_ends`."""
+        starts = getattr(self._provider("address"), "city_prefixes", None) or ()
+        return tuple(sorted(set(starts))) if self.town_ends else ()
+
+    @cached_property
+    def town_ends(self) -> tuple[str, ...]:
+        """Ends of invented names of towns of one word (ville, port); empty in locales where Faker has real towns."""
+        address = self._provider("address")
+        is_joined = any("}}{{city_suffix}}" in form for form in getattr(address, "city_formats", ()))
+        ends = (getattr(address, "city_suffixes", None) or ()) if is_joined else ()
+        return tuple(sorted({end for end in ends if end.isalpha() and end.islower()}))
+
+    @cached_property
     def regions(self) -> tuple[str, ...]:
         """Regions of the towns; for English, the abbreviations of the states."""
         return tuple(dict.fromkeys(town.region for town in self.towns))

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import re
+
 from .folding import fold
 from .keyed_chance import KeyedChance
 from .locale_words import LocaleWords, draw_other
 from .patient_chance import PatientChance
 
 STREET, INSTITUTION = "street name", "own name of institution"
+# The letter of names such as O'Hara and D'Amico, and of l'Estrange.
+ELIDED = re.compile(r"(?<![^\W_])[^\W\d_](?=['\u2019][^\W\d_]{2})")
+_WORD = re.compile(r"[^\W\d_]+")
 _LISTED_SHARE = 0.6
 _DRAWS = 10
 # Of the names of institutions: towns, names of people, and words that are neither, as firms have them.
@@ -42,6 +47,17 @@ class OwnNames:
     def is_connector(self, word: str) -> bool:
         """Whether a word is a public word between names, such as "de" and "of"."""
         return word.islower() and fold(word) in self._connectors
+
+    def with_elided(self, text: str) -> str:
+        """Text with other letters in front of apostrophes; letters that the language elides stay."""
+
+        def other(letter: re.Match[str]) -> str:
+            name = _WORD.findall(letter.string, letter.end())[0]
+            drawn = self._chance.again("elided letter", fold(name)).pick(letters)
+            return letter[0] if self.is_connector(letter[0]) else drawn.upper() if letter[0].isupper() else drawn
+
+        letters = [letter for letter in "dl" if self.is_connector(letter)] or ["d", "o"]
+        return ELIDED.sub(other, text)
 
     def drawn(self, kind: str, own: str, n_words: int) -> str:
         """Name of ``n_words`` words for an own name of a street or institution; equal names have equal draws."""

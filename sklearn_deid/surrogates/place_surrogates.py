@@ -16,20 +16,25 @@ from .patient_chance import PatientChance
 _HOME_SHARE = 0.95
 # Share of the patients whose places are those of another country.
 _ABROAD_SHARE = 0.05
+# Share of the towns that do not exist, in locales for which Faker has parts of such names.
+_INVENTED_SHARE = 0.5
 _ENOUGH_TOWNS = 5
 _LONGEST_DOOR = 3
 _PIECES = re.compile(r"\d+|[^\W\d_\u00ba\u00aa]+\.?[\u00ba\u00aa]?|[\W_\u00ba\u00aa]")
+# A word that is neither the s of a genitive nor a letter in front of an apostrophe.
+_WORD = r"(?!(?<=['\u2019])s\b|[^\W\d_]['\u2019][^\W\d_]{2})[^\W\d_]+"
 # An abbreviation, or words with one space between them that are no abbreviations.
-_NAME_RUN = re.compile(r"[^\W\d_]+\.|[^\W\d_]+(?![\w.])(?: [^\W\d_]+(?![\w.]))*|[^\W\d_]+")
+_NAME_RUN = re.compile(rf"{_WORD}\.|{_WORD}(?![\w.])(?: {_WORD}(?![\w.]))*|{_WORD}", re.IGNORECASE)
 _SUFFIXED = ("de", "nl", "nb")
 
 
 class PlaceSurrogates:
     """Invented addresses for one patient. A town, its postal code and its region fit together.
 
-    Towns are real towns of the locale, and streets have invented names. A street keeps its type (Calle, Ave, -straße),
-    the number of digits of its numbers, and words such as Apt. A country is that of the locale in 95 of 100 draws. For
-    5 of 100 patients, another country and its towns take the place of the country of the locale and its towns.
+    Towns are real towns of the locale, or invented ones with the postal codes and the region of a real town. Streets
+    have invented names. A street keeps its type (Calle, Ave, -straße), the number of digits of its numbers, and words
+    such as Apt. A country is that of the locale in 95 of 100 draws. For 5 of 100 patients, another country and its
+    towns take the place of the country of the locale and its towns.
 
     Parameters
     ----------
@@ -117,7 +122,20 @@ class PlaceSurrogates:
     def _town(self, text: str) -> Town:
         chance = self._chance.again("town", fold(text))
         name = draw_other(chance, _alike([town.name for town in self._towns], text), self._avoided)
-        return next(town for town in self._towns if town.name == name)
+        town = next(town for town in self._towns if town.name == name)
+        # A tagger that is trained on surrogates would learn the listed towns by heart.
+        invented = self._invented_town(chance, len(text.split())) if chance.happens(_INVENTED_SHARE) else None
+        return town if invented is None else town._replace(name=invented)
+
+    def _invented_town(self, chance: Chance, n_words: int) -> str | None:
+        """Name of a town that no list has; None where the locale has no parts for a name with as many words."""
+        starts, ends = self._words.town_starts, self._words.town_ends
+        if self._towns is not self._words.towns or not ends or n_words > 1 + bool(starts):
+            return None
+        last = chance.pick(self._words.surnames) + chance.pick(ends)
+        name = last if n_words == 1 else f"{chance.pick(starts)} {last}"
+        refused = self._avoided | self._words.folded_towns
+        return None if fold(name) in refused or fold(last) in refused else name
 
     def _country_and_towns(self) -> tuple[str, tuple[Town, ...]]:
         """Country of the patient, and its towns that no corpus has, if there are enough; else those of the locale."""
@@ -164,7 +182,7 @@ class PlaceSurrogates:
 
     def _street_name(self, text: str) -> str:
         """Name with as many words; public words between them stay, and so do the signs."""
-        return _NAME_RUN.sub(lambda run: self._run(run[0]), text)
+        return _NAME_RUN.sub(lambda run: self._run(run[0]), self._names.with_elided(text))
 
     def _run(self, run: str) -> str:
         """Name for words with single spaces between them; public words and titles stay; abbreviations are letters."""

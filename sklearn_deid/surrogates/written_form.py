@@ -10,7 +10,7 @@ from .label_kinds import label_kinds
 from .locale_words import LocaleWords, guess_locale, locale_words
 from .patient_surrogates import NAMES
 
-_PIECES = re.compile(r"\d|[^\W\d_]+|[\W_]")
+_PIECES = re.compile(r"(?<=[^\W\d_])['\u2019]s\b|\d|[^\W\d_]+|[\W_]", re.IGNORECASE)
 _OPEN = ("age", "sex", "title")
 _SIGN_BY_SIGN = ("identifier", "phone", "username", "ip", "postcode")
 _CODE = re.compile(r"[A-Z0-9]{2,8}(?:[-/]?[A-Z0-9]{1,6})?")

@@ -15,6 +15,7 @@ from sklearn_deid.surrogates.net_surrogates import NetSurrogates
 from sklearn_deid.surrogates.number_surrogates import NumberSurrogates, random_of_form
 from sklearn_deid.surrogates.patient_chance import PatientChance
 from sklearn_deid.surrogates.place_surrogates import PlaceSurrogates
+from sklearn_deid.surrogates.written_form import written_form
 
 KEY = bytes(range(32))
 NATIONAL = {
@@ -113,7 +114,7 @@ def test_towns_codes_and_regions_fit(locale):
     by_name = {fold(town.name): town for town in words.towns}
     abroad = {fold(town.name): (country, town) for country, towns in words.abroad.items() for town in towns}
     assert not by_name.keys() & abroad.keys()
-    n_abroad = 0
+    n_abroad = n_invented = 0
     for i in range(200):
         places = PlaceSurrogates(chance(str(i)), words, frozenset())
         name, country = fold(places.town("Nowhere")), fold(places.country("Anywhere"))
@@ -126,10 +127,29 @@ def test_towns_codes_and_regions_fit(locale):
             assert country == fold(home) or country in words.folded_countries
             assert re.fullmatch(r"\d{6}", places.postcode("987654", "Nowhere"))
             continue
-        town = by_name[name]
-        assert places.postcode("987654", "Nowhere").startswith(town.prefix)
-        assert region in {fold(town.region), fold(words.state_names.get(town.region, ""))}
+        if name not in by_name:
+            n_invented += 1
+            assert name.endswith(tuple(map(fold, words.town_ends)))
+        # An invented town has the postal codes and the region of one real town.
+        postcode = places.postcode("987654", "Nowhere")
+        assert any(
+            postcode.startswith(town.prefix)
+            and region in {fold(town.region), fold(words.state_names.get(town.region, ""))}
+            for town in ([by_name[name]] if name in by_name else words.towns)
+        )
     assert 1 <= n_abroad <= 30, "5 of 100 patients"
+    assert 60 <= n_invented <= 130 if words.town_ends else n_invented == 0
+
+
+def test_invented_towns_have_as_many_words_and_are_not_avoided():
+    words = locale_words("en")
+    for text, n_words in (("Nowhere", 1), ("Far Nowhere", 2)):
+        towns = {PlaceSurrogates(chance(str(i)), words, frozenset()).town(text) for i in range(100)}
+        invented = towns - {town.name for town in words.towns} - {t.name for a in words.abroad.values() for t in a}
+        assert len(invented) > 20 and {len(town.split()) for town in invented} == {n_words}
+        avoided = frozenset(map(fold, invented))
+        again = {PlaceSurrogates(chance(str(i)), words, avoided).town(text) for i in range(100)}
+        assert not set(map(fold, again)) & avoided
 
 
 def test_no_place_abroad_has_a_name_of_the_corpus():
@@ -241,6 +261,41 @@ def test_institutions_keep_public_words_only():
     assert made.institution("Boston Clinic") == "BOSTON Clinic", "a town has the surrogate of the patient's towns"
     assert re.fullmatch(r"Ward [1-9]", made.department("Ward 7"))
     assert made.profession("beekeeper").islower() or made.profession("beekeeper")[:2].isupper()
+
+
+@pytest.mark.parametrize("sign", ["'", "\u2019"])
+def test_a_genitive_keeps_its_sign(sign):
+    """The s of the genitive once became the name of a town: St. Shelia'charleston."""
+    made = made_of_keys("en")
+    for text, form in (
+        (f"St. Quarna{sign}s Hospital", rf"St\. [A-Z][a-z]+{sign}s Hospital"),
+        (f"ST. QUARNA{sign}S", rf"ST\. [A-Z]+{sign}S"),
+        (f"Quarn{sign}s", rf"\w+{sign}s"),
+    ):
+        drawn = {one.institution(text) for one in made}
+        assert len(drawn) > 5 and all(re.fullmatch(form, name) for name in drawn), form
+    assert written_form(f"Quarn{sign}s", "HOSPITAL", "en") != written_form(f"Quarn{sign}t", "HOSPITAL", "en")
+
+
+@pytest.mark.parametrize("sign", ["'", "\u2019"])
+def test_a_letter_in_front_of_an_apostrophe_is_drawn(sign):
+    """O'Quarn once became Boulder'Estrada."""
+    drawn = {one.institution(f"O{sign}Quarn Hospital") for one in made_of_keys("en")}
+    assert all(re.fullmatch(rf"[OD]{sign}[A-Z]\w+ Hospital", name) for name in drawn)
+    assert {name[0] for name in drawn} == {"O", "D"}
+    made = made_of_keys("en")[0]
+    assert made.institution(f"O{sign}Quarn Hospital").startswith(made.institution(f"O{sign}Quarn"))
+    french = {one.institution(f"Clinique de l{sign}Ixoru") for one in made_of_keys("fr")}
+    assert all(re.fullmatch(rf"Clinique de l{sign}[\w.-]+", name) for name in french)
+
+
+def test_streets_keep_genitives_and_apostrophes():
+    for i in range(10):
+        places = PlaceSurrogates(chance(str(i)), locale_words("en"), frozenset())
+        assert re.fullmatch(r"\d\d St\. [A-Z][a-z]+'s Road", places.street("12 St. Quarna's Road"))
+        assert re.fullmatch(r"\d\d [OD]'[A-Z][a-z]+ Street", places.street("12 O'Quarn Street"))
+        french = PlaceSurrogates(chance(str(i)), locale_words("fr"), frozenset())
+        assert re.fullmatch(r"\d\d rue de l'\w+", french.street("12 rue de l'Ixoru"))
 
 
 def test_compounds_keep_the_kind_of_institution():
