@@ -285,6 +285,27 @@ def test_vectors_of_the_corpus_warn(data):
     assert not representer.transform(X).origin.public_embeddings
 
 
+@pytest.mark.parametrize(
+    "changed",
+    [{"casing": True}, {"casing__epsilon": 8.0}, {"n_neighbors": 4}, {"encoder": "dense"}, {"unit_norm": False}],
+    ids=lambda changed: next(iter(changed)),
+)
+def test_a_release_is_what_the_card_describes(data, tmp_path, changed):
+    """With casing=True after the fit, the casing was released as it is, while card and origin named it randomised."""
+    X, y, _ = data
+    representer = PrivateRepresenter(**TINY, casing="randomized", verbose=-1).fit(X[:40], y[:40])
+    representer = pickle.loads(pickle.dumps(representer)).set_params(**changed)
+    calls = [lambda: representer.transform(X), lambda: representer.sample(X, 2), lambda: representer.noise_free(X)]
+    calls += [lambda: representer.certify(X, y), representer.worst_case, lambda: representer.save(tmp_path / "r")]
+    for call in calls:
+        with pytest.raises(ValueError, match="changed after the fit"):
+            call()
+    assert not (tmp_path / "r").exists()
+    # Other parameters, and equal values, change nothing.
+    representer.set_params(casing="randomized", n_neighbors=5, encoder="lstm", unit_norm=True, max_epochs=7)
+    assert len(representer.transform(X)) == len(X)
+
+
 def test_tags_that_were_not_seen_are_moved_all_the_same(data, fitted):
     X, y, _ = data
     renamed = [[tag.replace("PATIENT", "DOCTOR") for tag in row] for row in y]
