@@ -201,9 +201,10 @@ def check_noise(data: np.ndarray, origin: Provenance) -> None:
     origin : Provenance
         Origin of the vectors.
     """
-    _check_casing(data[:, origin.n_components :])
+    casing = data[:, origin.n_components :]
     if holds_classes(origin):
         check_classes(data, origin)
+        _check_casing(casing)
         return
     noise = origin.noise
     if noise.get("kind") not in ("trainable", "fixed") or not _is_positive(noise.get("smallest_std", 1.0)):
@@ -218,6 +219,7 @@ def check_noise(data: np.ndarray, origin: Provenance) -> None:
             "The vectors do not lie on the grid that their origin names: they are not as PrivateRepresenter.transform "
             "returned them."
         )
+    _check_casing(casing)
 
 
 def _is_positive(value: Any) -> bool:
