@@ -323,6 +323,23 @@ class ParameterServer:
             self._apply(checked, values, worker, sequence)
             return True
 
+    def advance(self) -> None:
+        """Give the unchanged parameters a new version, and write the checkpoint.
+
+        Raises
+        ------
+        OSError
+            If the checkpoint cannot be written. The server is unchanged in this case.
+        """
+        with self._lock:
+            self.version += 1
+            try:
+                if self.checkpoint is not None:
+                    self.save(self.checkpoint)
+            except BaseException:
+                self.version -= 1
+                raise
+
     def _apply(self, update: SparseUpdate, values: np.ndarray, worker: str, sequence: int) -> None:
         """Apply the update completely or not at all, also after a failed checkpoint or an interruption by Ctrl-C."""
         indices, seen = update.indices, self._delivered.setdefault(worker, Delivered())

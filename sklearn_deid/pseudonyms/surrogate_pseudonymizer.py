@@ -194,7 +194,9 @@ class SurrogatePseudonymizer(SentenceTransformer):
         return self._draw(self._checked(X, y, groups), 0)[0]
 
     def fit_resample(self, X: Any, y: Any = None, groups: Any = None, *, n_copies: int = 1) -> tuple:
-        """Fit, and return copies of X with different surrogates, in random order. No sentence of X is among them.
+        """Fit, and return copies of X with different surrogates, in random order, without X itself.
+
+        Sentences without annotated PHI are the same in X and in all copies.
 
         Parameters
         ----------

@@ -35,7 +35,15 @@ from .private_model import PrivateModel
 from .public_start import check_public, start_from_public
 from .public_tagger import INPUT_DROPOUT, OUTPUT_DROPOUT, public_tagger
 from .randomized_casing import RandomizedCasing
-from .saving import fingerprint_of, load_representer, origin_of, save_representer, settings_of
+from .saving import (
+    RELEASE_PARAMETERS,
+    fingerprint_of,
+    load_representer,
+    origin_of,
+    release_settings,
+    save_representer,
+    settings_of,
+)
 from .strategies import (
     DANN,
     LONG_FORMS,
@@ -333,6 +341,7 @@ class PrivateRepresenter(SentenceTransformer):
         self._vectors = vectors
         self.classes_ = np.array(sorted({"O", *tags.data}, key=lambda tag: (tag != "O", tag)), dtype=object)
         self.training_, self._settings = clone(as_strategy("training", self.training)), settings_of(self)
+        self._released_as = release_settings(self)
         self._fit_networks(X, tags, groups, rng)
         self.n_features_out_ = self.n_components + self._n_casing
         self.fingerprint_ = fingerprint_of(self)
@@ -356,8 +365,10 @@ class PrivateRepresenter(SentenceTransformer):
         ------
         SequenceError
             If X holds vectors or is not a sequence of sentences.
+        ValueError
+            If a parameter was changed after `fit`, such that ``bound_`` no longer describes the release.
         """
-        check_is_fitted(self)
+        self._check_fitted()
         return self._released(self._words(X), noise=True)
 
     def sample(self, X: Any, n: int) -> list[TokenVectors]:
@@ -375,7 +386,7 @@ class PrivateRepresenter(SentenceTransformer):
         -------
         list of n TokenVectors
         """
-        check_is_fitted(self)
+        self._check_fitted()
         X = self._words(X)
         return [self._released(X, noise=True) for _ in range(n)]
 
@@ -393,7 +404,7 @@ class PrivateRepresenter(SentenceTransformer):
         TokenVectors
             Vectors without an origin, so that they cannot be saved for sharing.
         """
-        check_is_fitted(self)
+        self._check_fitted()
         return self._released(self._words(X), noise=False)
 
     def certify(
@@ -435,7 +446,7 @@ class PrivateRepresenter(SentenceTransformer):
         ValueError
             If there is no output noise.
         """
-        check_is_fitted(self)
+        self._check_fitted()
         if self.network_.output_noise.kind == "none":
             raise ValueError("Without noise no attacker is bounded: noise=None.")
         X = self._words(X)
@@ -477,7 +488,7 @@ class PrivateRepresenter(SentenceTransformer):
         ----------
         Dong, Roth & Su (2022), Gaussian differential privacy, definition 2.6.
         """
-        check_is_fitted(self)
+        self._check_fitted()
         network = self.network_
         if self.encoder != "dense" or network.input_noise.kind != "none" or network.output_noise.kind == "none":
             raise ValueError(
@@ -498,7 +509,7 @@ class PrivateRepresenter(SentenceTransformer):
             Sentences and tags as for `fit`. A tag that was not seen in `fit` counts as "O" for the tagger, but its
             token can still move.
         """
-        check_is_fitted(self)
+        self._check_fitted()
         X = self._words(X)
         return self._pair_data(X, inner_tags(check_tags(y, X), "iob2"), None)
 
@@ -530,7 +541,7 @@ class PrivateRepresenter(SentenceTransformer):
         -------
         ndarray of shape (n_columns,), dtype object
         """
-        check_is_fitted(self)
+        self._check_fitted()
         names = [f"privaterepresenter{i}" for i in range(self.n_components)]
         return np.array(names + [f"casing_{name}" for name in CASING_CLASSES[: self._n_casing]], dtype=object)
 
@@ -556,7 +567,7 @@ class PrivateRepresenter(SentenceTransformer):
         BundleError
             If the word vectors are not public, or ``path`` exists.
         """
-        check_is_fitted(self)
+        self._check_fitted()
         save_representer(self, path, overwrite=overwrite, audit=audit, utility=utility)
 
     @classmethod
@@ -612,6 +623,15 @@ class PrivateRepresenter(SentenceTransformer):
         if "_noise_seeds" in state:
             state["_noise_seeds"] = None
         return state
+
+    def _check_fitted(self) -> None:
+        """Check that the representer is fitted, and releases what its bound, its origin and its card describe."""
+        check_is_fitted(self)
+        if release_settings(self) != self._released_as:
+            raise ValueError(
+                f"A parameter was changed after the fit, and bound and card no longer describe the release. Fit again "
+                f"after a change of {', '.join(RELEASE_PARAMETERS)}."
+            )
 
     def _check_parameters(self) -> None:
         check_constraints(self)

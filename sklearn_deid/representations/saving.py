@@ -41,6 +41,8 @@ _OLD_NAMES = {
     "pretrain_epochs": "training__pretrain_epochs",
     "patience": "training__patience",
 }
+# Parameters that bound, origin and card describe.
+RELEASE_PARAMETERS = ("casing", "digits", "encoder", "n_components", "n_neighbors", "unit_norm")
 _PRIVATE = ("public", "embeddings", "labels", "exclude", "random_state", "n_jobs", "verbose", "device", "memmap_dir")
 
 
@@ -61,6 +63,12 @@ def settings_of(representer: Any) -> dict[str, Any]:
                 settings.update({f"{name}__{k}": _plain(v) for k, v in strategy.get_params().items()})
         settings[name] = _plain(value)
     return {name: value for name, value in settings.items() if isinstance(value, _PLAIN)}
+
+
+def release_settings(representer: Any) -> dict[str, Any]:
+    """Return the parameters that bound, origin and card describe, as in `settings_of`."""
+    settings = settings_of(representer)
+    return {name: value for name, value in settings.items() if name.partition("__")[0] in RELEASE_PARAMETERS}
 
 
 def parameters_of(settings: dict[str, Any]) -> dict[str, Any]:
@@ -170,6 +178,7 @@ def representer_from_state(
     try:
         representer = representer_class(**parameters_of(state["parameters"]))
         representer._settings = dict(state["parameters"])
+        representer._released_as = release_settings(representer)
         representer.training_ = clone(as_strategy("training", representer.training))
         representer.embeddings = embeddings if embeddings is not None else state["embeddings"]
         representer._vectors = same_vectors(representer.embeddings, state["embeddings_checksum"])

@@ -191,7 +191,8 @@ def refuse_open_noise(origin: Provenance) -> None:
 def check_noise(data: np.ndarray, origin: Provenance) -> None:
     """Raise BundleError if the origin names unknown noise, or if vectors do not lie on the grid of the origin.
 
-    Word classes have no noise; each vector must then be the vector of a class that the origin names.
+    Word classes have no noise; each vector must then be the vector of a class that the origin names. Columns of the
+    casing must hold one class for each token.
 
     Parameters
     ----------
@@ -200,10 +201,14 @@ def check_noise(data: np.ndarray, origin: Provenance) -> None:
     origin : Provenance
         Origin of the vectors.
     """
+    casing = data[:, origin.n_components :]
     if holds_classes(origin):
         check_classes(data, origin)
+        _check_casing(casing)
         return
     noise = origin.noise
+    if noise.get("kind") not in ("trainable", "fixed") or not _is_positive(noise.get("smallest_std", 1.0)):
+        raise BundleError("The origin of the vectors names a dimension without noise.")
     if noise.get("seeded") is not False or not has_keyed_noise(origin) or noise.get("law") != NOISE_LAW:
         raise BundleError("The origin of the vectors names no noise that PrivateRepresenter draws.")
     if not is_grid(noise.get("grid")) or not is_grid(noise.get("released_grid")):
@@ -214,6 +219,19 @@ def check_noise(data: np.ndarray, origin: Provenance) -> None:
             "The vectors do not lie on the grid that their origin names: they are not as PrivateRepresenter.transform "
             "returned them."
         )
+    _check_casing(casing)
+
+
+def _is_positive(value: Any) -> bool:
+    return type(value) in (int, float) and value > 0.0
+
+
+def _check_casing(columns: np.ndarray) -> None:
+    """Raise BundleError if columns hold anything but one-hot classes: other numbers have no noise."""
+    for start in range(0, len(columns) if columns.shape[1] else 0, _BLOCK):
+        some = columns[start : start + _BLOCK]
+        if not np.isin(some, (0.0, 1.0)).all() or (some.sum(axis=1) != 1.0).any():
+            raise BundleError("The columns of the casing hold something else than one class for each token.")
 
 
 def warn_of_old_noise(stacklevel: int = 3) -> None:

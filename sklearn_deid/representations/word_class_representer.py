@@ -167,6 +167,7 @@ class WordClassRepresenter(SentenceTransformer):
             If X holds vectors or is not a sequence of sentences.
         """
         check_is_fitted(self)
+        self._check_unchanged()
         X = self._words(X)
         words, distinct = distinct_words(X)
         data = self.centroids_[self._classes(distinct)[words]]
@@ -233,6 +234,7 @@ class WordClassRepresenter(SentenceTransformer):
             If the word vectors are not public, or ``path`` exists.
         """
         check_is_fitted(self)
+        self._check_unchanged()
         if not self._vectors.is_public:
             raise BundleError("These classes were made of word vectors of private notes, and stay here.")
         seed = self.random_state if isinstance(self.random_state, Integral) else None
@@ -324,6 +326,10 @@ class WordClassRepresenter(SentenceTransformer):
         """Return the class of each word; words without a vector have the last class."""
         rows = self._vectors.indices(words)
         return np.where(rows >= 0, self.classes_of_words_[rows], len(self.class_sizes_))
+
+    def _check_unchanged(self) -> None:
+        if self._fingerprint() != self.fingerprint_:
+            raise ValueError("'class_size' or 'casing' was changed after the fit. Fit again.")
 
     def _fingerprint(self) -> str:
         settings = {"class_size": self.class_size, "casing": bool(self.casing), "vectors": self._vectors.checksum}

@@ -81,7 +81,7 @@ def test_files_of_another_width(tmp_path):
     a = saved(tmp_path / "a")
     for d, casing, message in ((4, False, "same dimension d"), (3, True, "same casing: .*has False.*has True")):
         origin = replace(ORIGIN, n_components=d, casing=casing)
-        R = TokenVectors(np.ones((1, d + 7 * casing)), [0, 1], origin)
+        R = TokenVectors(np.hstack([np.ones((1, d)), np.eye(1, 7 * casing)]), [0, 1], origin)
         save_representation(tmp_path / f"{d}", R, [["O"]])
         with pytest.raises(BundleError, match=message):
             pool_representations([a, tmp_path / f"{d}"])

@@ -66,6 +66,7 @@ def test_any_sentences(tmp_path_factory, y, shuffle):
 def test_wider_vectors_and_other_numbers(tmp_path):
     origin = replace(ORIGIN, casing=True)
     data = to_grid(np.random.default_rng(0).normal(size=(11, 10)), 2.0**-20)
+    data[:, 3:] = np.eye(7)[np.arange(11) % 7]
     R = TokenVectors(data, represented().offsets, origin)
     save_representation(tmp_path / "a", R, TAGS, shuffle=False)
     X = load_representation(tmp_path / "a").X
@@ -149,6 +150,18 @@ def with_noise(**changed):
     return represented(origin=replace(ORIGIN, noise={**ORIGIN.noise, **changed}))
 
 
+def with_casing(columns):
+    """Numbers in the columns of the casing have no noise: they could hold the vectors themselves."""
+    R = represented()
+    return TokenVectors(np.hstack([R.data, columns]), R.offsets, replace(ORIGIN, casing=True))
+
+
+def test_one_casing_class_for_each_token_is_shared(tmp_path):
+    R = with_casing(np.eye(7, dtype=np.float32)[np.arange(11) % 7])
+    save_representation(tmp_path / "a", R, TAGS)
+    assert load_representation(tmp_path / "a").X.d == 10
+
+
 # --- what is refused --------------------------------------------------------------------------------------------------
 
 
@@ -169,6 +182,13 @@ def with_noise(**changed):
         (with_noise(released_grid="fine"), "names an invalid grid"),
         (with_noise(released_grid=2.0**-19), "do not lie on the grid"),
         (TokenVectors(represented().data + 1e-7, represented().offsets, ORIGIN), "do not lie on the grid"),
+        (with_noise(kind="silent"), "a dimension without noise"),
+        (with_noise(smallest_std=0.0), "a dimension without noise"),
+        (with_noise(smallest_std="1"), "a dimension without noise"),
+        (with_casing(np.eye(11, 7, dtype=np.float32)), "hold something else than one class"),
+        (with_casing(np.ones((11, 7), np.float32)), "hold something else than one class"),
+        (with_casing(np.full((11, 7), 1 / 7, np.float32)), "hold something else than one class"),
+        (with_casing(np.tile(np.float32([1, -1, 1, 0, 0, 0, 0]), (11, 1))), "hold something else than one class"),
     ],
 )
 def test_what_must_not_be_shared(tmp_path, R, message):

@@ -132,6 +132,15 @@ def test_what_is_no_class_is_refused(tmp_path, fitted):
         save_representation(tmp_path / "a", own, Y)
 
 
+@pytest.mark.parametrize("changed", [{"class_size": 2}, {"casing": False}, {"class_size": 50}])
+def test_parameters_that_were_changed_after_the_fit_are_refused(tmp_path, fitted, changed):
+    """The origin of a release would name another k, or another casing, than its fingerprint."""
+    changed = copy(fitted).set_params(**changed)
+    for call in (lambda: changed.transform(X), lambda: changed.save(tmp_path / "classes")):
+        with pytest.raises(ValueError, match="changed after the fit"):
+            call()
+
+
 def test_taggers_learn_from_classes(fitted):
     pipe = Pipeline(
         [

@@ -52,7 +52,8 @@ def roll_back(kit: str | os.PathLike[str], version: int) -> int:
     """Return the server to the parameters of an earlier version.
 
     The server keeps its record of applied uploads, so that an old upload is not applied a second time. Uploads that
-    started from a later version are refused. The current state is kept as a checkpoint.
+    started from a later version are refused. The current state is kept as a checkpoint. With masks, the parameters
+    have a new version, because sites send no second update from a version.
 
     Returns
     -------
@@ -64,7 +65,8 @@ def roll_back(kit: str | os.PathLike[str], version: int) -> int:
     ExchangeError
         If there is no checkpoint of this version, or if a file is damaged.
     """
-    checkpoint, copies = server_checkpoint(kit)[1], list_checkpoints(kit)
+    agreement, checkpoint = server_checkpoint(kit)
+    copies = list_checkpoints(kit)
     if version not in copies:
         kept = ", ".join(map(str, copies)) or "none"
         raise ExchangeError(f"There is no checkpoint of version {version}. Kept versions: {kept}.")
@@ -75,7 +77,8 @@ def roll_back(kit: str | os.PathLike[str], version: int) -> int:
         raise ExchangeError("The checkpoint belongs to another model.", path=str(copies[version]))
     keep_checkpoint(checkpoint)
     vectors = {name: old_arrays[name] for name in ("parameters", "counts")}
-    write_state(checkpoint, _KIND, {**state, "version": version}, {**arrays, **vectors})
+    number = state["version"] + 1 if agreement.mask_keys else version
+    write_state(checkpoint, _KIND, {**state, "version": number}, {**arrays, **vectors})
     return int(state["version"])
 
 

@@ -29,24 +29,33 @@ class MaskKey:
         Number of the last masked round. The site refuses this number and smaller ones.
     start : str, default=""
         Hash of the parameters from which the last update started.
+    version, sequence : int, default=-1
+        Version of these parameters at the server, and number of the update among the updates of the site.
+    agreed : str, default=""
+        Fingerprint of the names and keys of the sites whose updates are added to the last update.
 
     Examples
     --------
     >>> MaskKey("00" * 31 + "01")
-    MaskKey(last_round=-1, start='')
+    MaskKey(last_round=-1, start='', version=-1, sequence=-1, agreed='')
     """
 
     private_key: str = field(repr=False)
     last_round: int = -1
     start: str = ""
+    version: int = -1
+    sequence: int = -1
+    agreed: str = ""
 
     def __post_init__(self) -> None:
         if not isinstance(self.private_key, str) or not _HEX.fullmatch(self.private_key):
             raise ExchangeError("'private_key' must have 64 hexadecimal digits.")
-        if isinstance(self.last_round, bool) or not isinstance(self.last_round, int) or self.last_round < -1:
-            raise ExchangeError("'last_round' must be a whole number from -1.")
-        if not isinstance(self.start, str):
-            raise ExchangeError("'start' must be text.")
+        for name in ("last_round", "version", "sequence"):
+            value = getattr(self, name)
+            if isinstance(value, bool) or not isinstance(value, int) or value < -1:
+                raise ExchangeError(f"'{name}' must be a whole number from -1.")
+        if not isinstance(self.start, str) or not isinstance(self.agreed, str):
+            raise ExchangeError("'start' and 'agreed' must be text.")
 
     def masking_site(self, name: str) -> MaskingSite:
         """Create the masks of the site with this key."""

@@ -110,10 +110,13 @@ class MaskedExchangeService(ExchangeService):
         update = SparseUpdate(positions, masked.mean()[positions], server.size, server.model, server.version)
         try:
             self._check_norm(update)
-            # The version counts the sums, so that the numbers have no gaps.
-            server.upload(update, SUM, server.version)
+            # Not the version: it has gaps, and a used number would count as a repetition.
+            added = server.delivered(SUM)
+            server.upload(update, SUM, added[-1][1] + 1 if added else 0)
         except ExchangeError as error:
             self.record({"event": "refused", "site": None, "round": masked.terms.number, "reason": error.message})
+            # Sites send no second update from the same version.
+            server.advance()
             self._end("refused")
         else:
             self._end("added")

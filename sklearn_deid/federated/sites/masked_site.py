@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from hashlib import sha256
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -48,24 +49,49 @@ class MaskedSite:
 
     def __init__(self, agreement: FederationConfig, settings: SiteSettings, name: str, pause: float = 0.5) -> None:
         self.key = check_masks(agreement, settings, name)
-        self.agreement, self.name, self._path, self._pause = agreement, name, str(settings.mask_key), pause
+        # Writing to a link would replace the link, and the file behind it would still hold the old number.
+        self.agreement, self.name, self._pause = agreement, name, pause
+        self._path = Path(str(settings.mask_key)).resolve()
+        self._agreed = agreement.mask_fingerprint()
 
     def keeps(self, pending: Mapping[int, bytes], download: bytes) -> bool:
-        """Whether the unacknowledged update started from this very download, so that it was never added."""
-        return bool(pending) and sha256(download).hexdigest() == self.key.start
+        """Whether the unacknowledged update started from this very download, so that it was never added.
 
-    def begin(self, download: bytes) -> None:
+        An update is kept for the same sites only. Two sums of equal updates, with and without a site, would reveal the
+        update of this site.
+        """
+        start = (sha256(download).hexdigest(), self._agreed)
+        return self.key.sequence in pending and start == (self.key.start, self.key.agreed)
+
+    def begin(self, download: bytes, sequence: int) -> None:
         """Note the parameters from which the next update starts.
+
+        Parameters
+        ----------
+        download : bytes
+            Message of the server with all parameters.
+        sequence : int
+            Number that the update will have among the updates of this site.
 
         Raises
         ------
         ExchangeError
-            If the server does not send all parameters: what is left out would differ between sites.
+            If the server does not send all parameters: what is left out would differ between sites. If the parameters
+            are not newer than those of an update that is already sent: the other sites may still send their updates
+            from these parameters, and the difference of two sums would be the difference of two updates of this site.
         """
         update = SparseUpdate.from_bytes(download, kind="parameters")
         if len(update) != update.size:
             raise ExchangeError("With masks, the server must send all parameters.")
-        self._save(start=sha256(download).hexdigest())
+        # After a crash in training the number is the noted one: nothing was sent from the noted parameters.
+        new = sequence != self.key.sequence and self._agreed == self.key.agreed
+        if new and update.version <= self.key.version:
+            raise ExchangeError(
+                "The parameters of the server are not newer than those of the last update. A second update from the "
+                "same parameters could be told from the sums. Make new keys if the federation begins anew."
+            )
+        start = sha256(download).hexdigest()
+        self._save(start=start, version=update.version, sequence=sequence, agreed=self._agreed)
 
     def exchange(self, ask: Ask, message: bytes, stopped: Callable[[], bool], report: Callable[[str], None]) -> bool:
         """Send an update, masked, until it is a part of a sum, or until the session ends.
@@ -122,6 +148,9 @@ class MaskedSite:
         return None
 
     def _save(self, **changes: Any) -> None:
+        # A second state folder with the same key would use the same masks.
+        if read_mask_key(self._path) != self.key:
+            raise ExchangeError("Another process uses the key of the masks. Each site needs a key of its own.")
         key = replace(self.key, **changes)
         write_settings(key, self._path, private=True)
         self.key = key

@@ -190,7 +190,7 @@ class SiteTraining:
                 pending.clear()
                 if self.n_left == 0 or not self._may_spend():
                     break
-                self.masks.begin(message)
+                self.masks.begin(message, self.worker.sequence)
                 self._report(report, "before")
                 self._epoch(message)
                 n_trained += 1

@@ -63,6 +63,16 @@ def test_a_return_can_be_undone(kit):
     assert server_of(kit).parameters.tolist() == [0.75] * 4
 
 
+def test_with_masks_a_return_has_a_new_version(kit):
+    """Sites send no second update from a version that they know."""
+    keys = {site: f"{number:064x}" for number, site in enumerate("abc")}
+    masked = FederationConfig("lab", list(keys), ["DATE"], mask_keys=keys)
+    write_settings(masked, kit / "local" / "federation.json")
+    assert roll_back(kit, 0) == 3
+    server = server_of(kit)
+    assert (server.version, server.parameters.tolist()) == (4, [0.0] * 4)
+
+
 def test_unknown_versions_change_nothing(kit):
     before = server_checkpoint(kit)[1].read_bytes()
     with pytest.raises(ExchangeError, match="no checkpoint of version 2. Kept versions: 0"):

@@ -108,7 +108,10 @@ class Small:
 
     def site(self, name, download=None):
         site = MaskedSite(self.agreement, settings(self.root, name), name, pause=0.01)
-        site.begin(self.server.download(1.0).to_bytes("float16") if download is None else download)
+        download = self.server.download(1.0).to_bytes("float16") if download is None else download
+        # As a site that trains: an update that no sum contains is kept.
+        if not site.keeps({site.key.sequence: b""}, download):
+            site.begin(download, site.key.sequence + 1)
         return site
 
     def send(self, site, ask=None, stopped=lambda: False):
@@ -252,6 +255,42 @@ class TestHost:
         seen = numbers.decode(total - of_the_others, 3)
         assert abs(np.corrcoef(seen, small.updates["a"])[0, 1]) < 0.5
 
+    def test_no_second_update_from_the_same_parameters(self, small):
+        """A host tells a that the sum is there and b and c that it is not: two sums would differ by updates of a."""
+        download = small.server.download(1.0).to_bytes("float16")
+        site, ask = self.cheated(small, lambda fields: ({"status": "ok", "round": 0, "sum": "added"}, b""))
+        assert small.send(site, ask)
+        later = SparseUpdate.from_bytes(download, kind="parameters")
+        later = replace(later, version=later.version + 1).to_bytes("float16")
+        again = MaskedSite(small.agreement, settings(small.root, "a"), "a")
+        for between in (download, later, download):
+            if between is later:
+                again.begin(later, 1)
+                continue
+            with pytest.raises(ExchangeError, match="not newer"):
+                again.begin(between, again.key.sequence + 1)
+
+    def test_an_update_is_not_sent_again_in_a_sum_of_other_sites(self, small, tmp_path):
+        """The sums with and without an excluded site would differ by its update exactly."""
+        download, key = small.server.download(1.0).to_bytes("float16"), make_mask_key(tmp_path / "d.key")
+        keys = {**small.agreement.mask_keys, "d": key}
+        small.agreement = replace(small.agreement, sites=[*SITES, "d"], mask_keys=keys)
+        assert small.site("a").keeps({0: b""}, download)
+        without = replace(small.agreement, sites=SITES, mask_keys={site: keys[site] for site in SITES})
+        site = MaskedSite(without, settings(small.root, "a"), "a")
+        assert not site.keeps({0: b""}, download)
+        site.begin(download, 1)
+
+    def test_an_update_of_earlier_parameters_is_not_kept(self, small):
+        """A site that dies in training still holds its last update, which a sum contains already."""
+        small.site("a").begin(small.server.download(1.0).to_bytes("float16"), 0)
+        small.server.advance()
+        download = small.server.download(1.0).to_bytes("float16")
+        site = small.site("a", download)
+        assert not site.keeps({0: b""}, download)
+        assert site.keeps({1: b""}, download)
+        site.begin(download, 1)  # trained again after the crash
+
     def test_a_key_of_the_host_is_never_used(self, small, tmp_path, keys):
         """The answers of a host hold no key. An agreement with a key of its own is refused, or noticed by two sites."""
         forged = FederationConfig("lab", SITES, ["DATE"], mask_keys={**keys, "a": MaskingSite("x").public_key.hex()})
@@ -284,6 +323,16 @@ class TestHostileSite:
             assert results == dict.fromkeys(SITES, True)
         assert [e["how"] for e in small.host.events if e["event"] == "sum"] == ["added", "added", "refused"]
         assert np.array_equal(small.server.parameters, before)
+        assert small.server.version == 3  # all sites drop their updates, and none sends a second one from version 2
+
+    def test_a_sum_after_refusals_and_returns_is_added(self, small):
+        """The version has gaps or stands for earlier sums; the sums are numbered without it."""
+        together({n: lambda n=n: small.send(small.site(n)) for n in SITES})
+        small.server.advance()
+        small.updates = {name: -update[::-1] for name, update in small.updates.items()}
+        together({n: lambda n=n: small.send(small.site(n)) for n in SITES})
+        assert small.server.delivered("sum of all sites") == [(0, 1)]
+        assert small.server.version == 3
 
     @pytest.mark.parametrize("number", [-1, 2**60, "1", None])
     def test_numbers_that_are_none(self, small, number):
@@ -312,6 +361,20 @@ class TestKeys:
         path.chmod(0o644)
         with pytest.raises(DeidError, match="Other users can read"):
             read_mask_key(path)
+
+    def test_two_processes_with_one_key(self, small):
+        """With two state folders, the lock of the folder does not help."""
+        site = small.site("a")
+        MaskedSite(small.agreement, settings(small.root, "a"), "a")._save(last_round=0)
+        with pytest.raises(ExchangeError, match="Another process uses the key"):
+            small.send(site, lambda fields, body=b"": ({"status": "ok", "round": 0}, b""))
+
+    def test_a_link_to_a_key_stays_a_link(self, small):
+        link = small.root / "link.key"
+        link.symlink_to(small.root / "a.key")
+        site = MaskedSite(small.agreement, settings(small.root, "a", mask_key=str(link)), "a")
+        site._save(last_round=7)
+        assert read_mask_key(small.root / "a.key").last_round == 7
 
     @pytest.mark.parametrize("content", ["", "[]", '{"private_key": "00"}', '{"private_key": 1}'])
     def test_files_that_are_none(self, tmp_path, content):
