@@ -223,7 +223,7 @@ def foreign_file(file: Path) -> DeidError:
 
 
 def check_recorded(path: Path, record: RunRecord) -> None:
-    """Refuse to overwrite one file that exists without the record of a run."""
+    """Refuse to overwrite what exists without the record of a run."""
     if path.exists() and record.stamp() is None:
         raise DeidError(
             "This file is no output of a recorded run. Remove it yourself, or use another --output.", path=str(path)

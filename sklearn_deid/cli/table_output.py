@@ -60,7 +60,8 @@ class TableOutput:
     def __enter__(self) -> TableOutput:
         try:
             if self.overwrite:
-                check_recorded(self.path, self.record)
+                for earlier in (self.path, self.pieces):
+                    check_recorded(earlier, self.record)
             self.record.open(self.stamp, resume=self.resume and (self._is_used() or self.record.path.exists()))
             if self.overwrite:
                 shutil.rmtree(self.pieces, ignore_errors=True)

@@ -190,7 +190,9 @@ def _is_known(value: Mapping[str, Any]) -> bool:
         return "content" not in value  # the data of a Binary before FHIR R4
     keys = {key.removeprefix("_") for key in value}
     is_narrative = keys <= _NARRATIVE and isinstance(value.get("div"), (str, type(None)))
-    return is_narrative or keys <= _ATTACHMENT
+    # Such an address is itself the content.
+    has_content = str(value.get("url")).strip().lower().startswith("data:")
+    return is_narrative or (keys <= _ATTACHMENT and not has_content)
 
 
 def _patient(content: Mapping[str, Any]) -> str | None:

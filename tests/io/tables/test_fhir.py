@@ -131,6 +131,7 @@ def test_size_and_hash_are_those_of_the_new_data(tmp_path):
         '{"resourceType": "DocumentReference", "content": ["Zyxwvutski"]}',
         '{"resourceType": "Composition", "section": [{"section": [{"section": "Zyxwvutski"}]}]}',
         json.dumps({"resourceType": "Binary", "contentType": "text/plain", "content": encoded(NAME)}),
+        '{"resourceType": "DocumentReference", "content": [{"attachment": {"url": "Data:,Zyxwvutski"}}]}',
     ],
 )
 def test_lines_that_cannot_be_read_are_left_out_and_listed(tmp_path, line):
