@@ -17,7 +17,7 @@ from ..text import Document, Span
 from .annotating import results_of
 from .failures import DONE, SOME_WITHHELD, one_line
 from .note_output import NoteState, foreign_file
-from .numbering import OutputNumbers
+from .numbering import OutputNumbers, hide_time
 from .run_record import RunRecord
 
 _CHANGED = "The file has changed since its output was written, which is now removed. Run again with --resume."
@@ -123,6 +123,8 @@ class DocumentOutput:
         # The record comes first: a file without a record would look foreign to a resumed run.
         self.record.add(name, source, [content])
         write_file(self.path / name, content)
+        if self.numbers is not None:
+            hide_time(self.path / name)
 
     def _name(self, doc_id: str, *, is_known: bool = False) -> str | None:
         if self.numbers is None:

@@ -11,7 +11,7 @@ from typing import Any
 from ..exceptions import DeidError
 from ..io import FORMATS, DocumentWriter
 from ..text import Document
-from .numbering import OutputNumbers
+from .numbering import OutputNumbers, hide_time
 from .run_record import RunRecord
 
 _ENDINGS = {suffix for known in FORMATS.values() for suffix in known.suffixes}
@@ -100,6 +100,9 @@ class NoteOutput:
             self.record.add(document.doc_id, note, joined)
 
         self._writer.write(document, before=announce)
+        if self.numbers is not None and self.format.one_document:
+            for suffix in self.format.suffixes:
+                hide_time(self.path / f"{document.doc_id}{suffix}")
 
     def __enter__(self) -> NoteOutput:
         try:
@@ -199,6 +202,7 @@ class NoteOutput:
     def _remove_earlier(self) -> None:
         """Remove the files of the run that is to be overwritten. Files of other origin are refused, not removed."""
         if not self.format.one_document:
+            check_recorded(self.path, self.record)
             return
         earlier = self.record.earlier()
         files = list(self._files())
@@ -216,6 +220,14 @@ def foreign_file(file: Path) -> DeidError:
         "--output.",
         path=str(file),
     )
+
+
+def check_recorded(path: Path, record: RunRecord) -> None:
+    """Refuse to overwrite what exists without the record of a run."""
+    if path.exists() and record.stamp() is None:
+        raise DeidError(
+            "This file is no output of a recorded run. Remove it yourself, or use another --output.", path=str(path)
+        )
 
 
 def check_apart(notes: Path, outputs: list[Path]) -> None:

@@ -122,6 +122,8 @@ def run(arguments: argparse.Namespace) -> int:
     _check_surrogate_options(arguments)
     if arguments.model is None and arguments.reviewed is None:
         raise DeidError("Name the --model that finds the PHI.")
+    if arguments.reviewed is not None:
+        check_apart(Path(arguments.reviewed), [path] if key is None else [path, key])
     reviewed = None if arguments.reviewed is None else ReviewedNotes(arguments.reviewed)
     # The key and the output are opened before the model, whose loading takes seconds.
     secret = None if arguments.key_file is None else _key(arguments)

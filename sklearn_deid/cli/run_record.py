@@ -74,6 +74,7 @@ class RunRecord:
         if resume:
             self._read(stamp)
             return
+        self._check_own(self._content())
         self._key, self._notes, self._outputs, self._withheld = secrets.token_bytes(32), {}, {}, {}
         self._stream.truncate(0)
         self._append({"kind": _KIND, "stamp": dict(stamp), "key": self._key.hex()})
@@ -142,6 +143,13 @@ class RunRecord:
         if self._stream is not None:
             self._stream.close()
             self._stream = None
+
+    def _check_own(self, content: bytes) -> None:
+        """Refuse to begin anew in a file that is no record, such as notes or a key of this name."""
+        head = json.dumps({"kind": _KIND})[:-1].encode("ascii")
+        # A run that was killed at once leaves a part of the head.
+        if not content.startswith(head[: len(content)]):
+            raise DeidError("The record of the run would replace this file. Move it away.", path=str(self.path))
 
     def _lines(self) -> set[str]:
         return {digest for digests in self._outputs.values() for digest in digests}

@@ -82,6 +82,12 @@ def run(arguments: argparse.Namespace) -> int:
     source = NoteSource(arguments.release, None, arguments.encoding)
     work = Path(arguments.output)
     check_apart(source.path, [work / _PAGE])
+    if source.left_aside():
+        raise DeidError(
+            "The release holds other files or sub-folders, which nobody would read. A release to sign off is a folder "
+            "of .txt files only.",
+            path=str(source.path),
+        )
     return _draw(arguments, source, work) if arguments.read is None else _assess(arguments, source, work)
 
 

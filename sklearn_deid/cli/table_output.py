@@ -13,6 +13,7 @@ from .._atomic import new_file, write_file
 from ..exceptions import DeidError
 from ..io.tables import Table, TableChunk
 from ..text import Document
+from .note_output import check_recorded
 from .run_record import RunRecord
 
 _WHOLE = "whole table"
@@ -58,6 +59,9 @@ class TableOutput:
 
     def __enter__(self) -> TableOutput:
         try:
+            if self.overwrite:
+                for earlier in (self.path, self.pieces):
+                    check_recorded(earlier, self.record)
             self.record.open(self.stamp, resume=self.resume and (self._is_used() or self.record.path.exists()))
             if self.overwrite:
                 shutil.rmtree(self.pieces, ignore_errors=True)

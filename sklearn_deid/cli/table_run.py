@@ -23,7 +23,9 @@ from .sql_output import SqlOutput
 from .table_output import TableOutput
 
 _OMOP = Columns(("note_text",), "note_id", "person_id")
+_PATH = re.compile(r"(date:)?(\.|\w+\*?(\.\w+\*?)*)")
 _FIELD = re.compile(r"(?!MSH)[A-Z][A-Z0-9]{2}-[1-9][0-9]?")
+_TYPE = re.compile(r"[A-Z][A-Z0-9]*")
 _NO_TEXT = "The cell holds no text."
 
 
@@ -41,6 +43,9 @@ def columns_of(arguments: Namespace) -> Columns | None:
     if arguments.omop:
         return _OMOP
     if arguments.text_column:
+        # Messages and warnings show ids.
+        if {arguments.id_column, arguments.patient_column} & set(arguments.text_column):
+            raise DeidError("--id-column and --patient-column must not name a column of texts.")
         return Columns(tuple(dict.fromkeys(arguments.text_column)), arguments.id_column, arguments.patient_column)
     for option, value in (("--id-column", arguments.id_column), ("--patient-column", arguments.patient_column)):
         if value is not None:
@@ -54,13 +59,15 @@ def fhir_fields(arguments: Namespace) -> dict[str, list[str]] | None:
     Raises
     ------
     DeidError
-        If the profile is no JSON object of lists of strings.
+        If the profile is no JSON object of lists of paths.
     """
     if arguments.fhir_profile is None:
         return {kind: list(paths) for kind, paths in FHIR_FIELDS.items()} if arguments.fhir else None
-    return _profile(
-        arguments.fhir_profile, "A profile is a JSON object: types of resources, each with a list of paths."
-    )
+    reason = "A profile is a JSON object: types of resources, each with a list of paths such as note.text."
+    profile = _profile(arguments.fhir_profile, reason)
+    if not all(_PATH.fullmatch(path) for paths in profile.values() for path in paths):
+        raise DeidError(reason, path=arguments.fhir_profile)
+    return profile
 
 
 def hl7_fields(arguments: Namespace) -> dict[str, list[str]] | None:
@@ -69,13 +76,15 @@ def hl7_fields(arguments: Namespace) -> dict[str, list[str]] | None:
     Raises
     ------
     DeidError
-        If the profile is no JSON object of fields, such as OBX-5, and lists of types.
+        If the profile is no JSON object of fields, such as OBX-5, and lists of types in capitals.
     """
     if arguments.hl7_profile is None:
         return {field: list(types) for field, types in HL7_FIELDS.items()} if arguments.hl7 else None
     reason = "A profile is a JSON object: fields such as OBX-5, each with a list of the types in the second field."
     profile = _profile(arguments.hl7_profile, reason)
-    if not profile or not all(_FIELD.fullmatch(field) for field in profile):
+    # A type in small letters would be found in no message, and the texts would be copied.
+    types = [name for names in profile.values() for name in names]
+    if not profile or not all(map(_FIELD.fullmatch, profile)) or not all(map(_TYPE.fullmatch, types)):
         raise DeidError(reason, path=arguments.hl7_profile)
     return profile
 

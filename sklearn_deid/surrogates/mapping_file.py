@@ -39,6 +39,8 @@ class MappingFile:
     ------
     MissingDependencyError
         If ``cryptography`` is not installed (extra ``mapping``).
+    CorpusFormatError
+        On entry, if the file exists and is no mapping file, or has another key.
 
     Examples
     --------
@@ -55,7 +57,7 @@ class MappingFile:
     def __init__(self, path: Path, key: bytes) -> None:
         self.path = path
         self._cipher = _cipher(key)
-        self._number = 0
+        self._number = self._size = 0
         self._descriptor: int | None = None
 
     def __repr__(self) -> str:
@@ -70,10 +72,13 @@ class MappingFile:
             if not complete.startswith(_HEADER):
                 raise CorpusFormatError("This is no mapping file.", path=str(self.path))
             os.truncate(self.path, len(complete))
-            self._number = complete.count(b"\n") - 1
+            self._number, self._size = complete.count(b"\n") - 1, len(complete)
+            if self._number:
+                # Lines of two keys in one file could be read with neither.
+                _opened(self._cipher, complete.splitlines()[-1], self._number - 1, self.path)
         self._descriptor = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
         if not exists:
-            os.write(self._descriptor, _HEADER)
+            self._append(_HEADER)
         return self
 
     def __exit__(self, *error: object) -> None:
@@ -82,7 +87,13 @@ class MappingFile:
             self._descriptor = None
 
     def write(self, document: Document, replacements: Iterable[Replacement]) -> None:
-        """Append a note. The line is in the file when the method returns."""
+        """Append a note. The line is in the file when the method returns.
+
+        Raises
+        ------
+        CorpusFormatError
+            If something else has written to the file: lines of two runs in one file could not be read.
+        """
         assert self._descriptor is not None  # inside of the block of ``with``
         rows = [
             {
@@ -97,8 +108,23 @@ class MappingFile:
         plain = json.dumps({"doc_id": document.doc_id, "replacements": rows}).encode()
         nonce = secrets.token_bytes(_NONCE_BYTES)
         sealed = nonce + self._cipher.encrypt(nonce, plain, str(self._number).encode())
-        os.write(self._descriptor, base64.b64encode(sealed) + b"\n")
+        if os.fstat(self._descriptor).st_size != self._size:
+            raise CorpusFormatError("Another run is writing to this mapping file.", path=str(self.path))
+        self._append(base64.b64encode(sealed) + b"\n")
         self._number += 1
+
+    def _append(self, line: bytes) -> None:
+        """Append a whole line, or nothing."""
+        assert self._descriptor is not None
+        rest = memoryview(line)
+        try:
+            # A nearly full disk takes a part of a line.
+            while rest:
+                rest = rest[os.write(self._descriptor, rest) :]
+        except OSError:
+            os.ftruncate(self._descriptor, self._size)
+            raise
+        self._size += len(line)
 
 
 def read_mapping(path: str | Path, key: bytes) -> Iterator[dict[str, Any]]:
@@ -121,21 +147,25 @@ def read_mapping(path: str | Path, key: bytes) -> Iterator[dict[str, Any]]:
     CorpusFormatError
         If the file is no mapping file, is damaged, or has another key. The message holds no text of a note.
     """
-    from cryptography.exceptions import InvalidTag
-
     cipher = _cipher(key)
     lines = Path(path).read_bytes().splitlines(keepends=True)
     if lines[:1] != [_HEADER]:
         raise CorpusFormatError("This is no mapping file.", path=str(path))
     for number, line in enumerate(lines[1:]):
-        try:
-            sealed = base64.b64decode(line.strip(), validate=True)
-            plain = cipher.decrypt(sealed[:_NONCE_BYTES], sealed[_NONCE_BYTES:], str(number).encode())
-        except (InvalidTag, binascii.Error, ValueError):
-            raise CorpusFormatError(
-                f"Line {number + 2} cannot be decrypted: the file is damaged or has another key.", path=str(path)
-            ) from None
-        yield json.loads(plain)
+        yield json.loads(_opened(cipher, line, number, Path(path)))
+
+
+def _opened(cipher: Any, line: bytes, number: int, path: Path) -> bytes:
+    """Decrypt a line. Its number, from 0, is part of what is authenticated."""
+    from cryptography.exceptions import InvalidTag
+
+    try:
+        sealed = base64.b64decode(line.strip(), validate=True)
+        return cipher.decrypt(sealed[:_NONCE_BYTES], sealed[_NONCE_BYTES:], str(number).encode())
+    except (InvalidTag, binascii.Error, ValueError):
+        raise CorpusFormatError(
+            f"Line {number + 2} cannot be decrypted: the file is damaged or has another key.", path=str(path)
+        ) from None
 
 
 def _cipher(key: bytes) -> Any:

@@ -46,6 +46,14 @@ def test_numbers_stay_when_a_run_goes_on(run, raw, model, tmp_path):
     assert (contents(tmp_path / "out"), read_key(tmp_path / "key.csv")) == (before, rows)
 
 
+@pytest.mark.parametrize("options", [[], ["--documents"]])
+def test_times_of_files_do_not_tell_the_order_of_the_ids(run, raw, model, tmp_path, options):
+    command = ["redact", raw, "--model", model, "--output", tmp_path / "out", "--number-outputs", tmp_path / "key.csv"]
+    assert run(*command, *options)[0] == 0
+    times = [path.stat().st_mtime_ns for path in (tmp_path / "out").iterdir()]
+    assert len(times) > 1 and len(set(times)) == 1
+
+
 def test_withheld_note_gets_no_number(run, with_broken, model, tmp_path):
     key = tmp_path / "key.csv"
     command = ["redact", with_broken, "--model", model, "--output", tmp_path / "o.jsonl", "--number-outputs", key]

@@ -97,6 +97,13 @@ def test_reviewed_notes_leave_with_the_spans_of_the_reader(run, raw, model, note
     assert (code, "differs from this one in: reviewed" in err) == (2, True)
 
 
+def test_reviewed_notes_are_not_overwritten(run, raw, model, reviewed):
+    """The work of a reader would be lost."""
+    before = reviewed.read_bytes()
+    code, _, _ = run("redact", raw, "--output", reviewed, "--reviewed", reviewed, "--model", model, "--overwrite")
+    assert (code, reviewed.read_bytes() == before) == (2, True)
+
+
 def test_other_notes_are_withheld_without_a_model(run, raw, notes, reviewed, tmp_path):
     code, _, err = run("redact", raw, "--output", tmp_path / "out", "--reviewed", reviewed)
     assert code == 1

@@ -316,6 +316,33 @@ def test_what_is_no_record(tmp_path, content):
 
 
 @pytest.mark.skipif(os.name == "nt", reason="links need rights on Windows")
+@pytest.mark.parametrize("option", ["--key-file", "--mapping", "--number-outputs"])
+def test_files_of_the_user_are_not_replaced_by_the_record(run, command, tmp_path, option):
+    """A key that the record of the run had replaced would be lost, with exit code 0."""
+    pytest.importorskip("cryptography")
+    given = {"--key-file": tmp_path / "key", option: tmp_path / "out.run"}
+    if option == "--number-outputs":
+        del given["--key-file"]
+    options = [part for pair in given.items() for part in pair]
+    code, _, err = run(*command(mode="label" if option == "--number-outputs" else "surrogate"), *options)
+    assert (code, "would replace this file" in err, (tmp_path / "out").exists()) == (2, True, False)
+    assert (tmp_path / "out.run").stat().st_size > 0
+
+
+@pytest.mark.parametrize("name", ["mine.jsonl", "mine.csv"])
+def test_overwrite_replaces_outputs_of_runs_only(run, command, tmp_path, name):
+    mine = tmp_path / name
+    mine.write_text("note\nkeep me\n")
+    arguments = command(name)
+    if name.endswith(".csv"):
+        (tmp_path / "in.csv").write_text("note\nSeen.\n")
+        arguments[1] = tmp_path / "in.csv"
+        arguments += ["--text-column", "note"]
+    code, _, err = run(*arguments, "--overwrite")
+    assert (code, "no output of a recorded run" in err) == (2, True)
+    assert mine.read_text() == "note\nkeep me\n"
+
+
 def test_a_link_in_the_place_of_the_record_is_not_followed(run, command, tmp_path):
     (tmp_path / "precious").write_text("kept", encoding="utf-8")
     (tmp_path / "out.run").symlink_to(tmp_path / "precious")

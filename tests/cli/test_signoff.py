@@ -1,6 +1,7 @@
 """``signoff``: the record belongs to the bytes that leave, and a reading that is not complete gives no bound."""
 
 import json
+import shutil
 from dataclasses import replace
 
 import pytest
@@ -57,6 +58,17 @@ def test_a_clean_reading_of_enough_notes_passes(run, redacted, tmp_path):
     assert run(*command, "--sample", 100)[0] == 0
     write_corpus(read_corpus(redacted, "text"), tmp_path / "read.jsonl")
     assert run(*command, "--read", tmp_path / "read.jsonl")[0] == 0, "all 18 notes were read"
+
+
+@pytest.mark.parametrize("name", ["letter.docx", "notes.html", "more"])
+def test_a_release_with_files_that_nobody_reads_is_refused(run, redacted, tmp_path, name):
+    shutil.copytree(redacted, tmp_path / "release")
+    if name == "more":
+        (tmp_path / "release" / name).mkdir()
+    else:
+        (tmp_path / "release" / name).write_text("Zyxwvutski")
+    code, _, err = run("signoff", tmp_path / "release", "--output", tmp_path / "work", "--sample", 6)
+    assert (code, "nobody would read" in err, (tmp_path / "work").exists()) == (2, True, False)
 
 
 def test_types_and_patients_come_from_a_table(run, redacted, tmp_path, notes):

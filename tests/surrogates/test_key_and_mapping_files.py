@@ -67,6 +67,40 @@ def test_a_run_goes_on_behind_complete_lines(mapping):
         pass
 
 
+def test_lines_of_two_keys_or_runs_are_not_mixed(mapping):
+    """Neither key could read the file."""
+    before = mapping.read_bytes()
+    with pytest.raises(CorpusFormatError, match="has another key"), MappingFile(mapping, bytes(32)):
+        pass
+    assert mapping.read_bytes() == before
+    found = SurrogateEngine(key=KEY).replacements(NOTE)
+    with MappingFile(mapping, KEY) as first, MappingFile(mapping, KEY) as second:
+        first.write(NOTE, found)
+        with pytest.raises(CorpusFormatError, match="Another run"):
+            second.write(NOTE, found)
+        first.write(NOTE, found)
+    assert len(list(read_mapping(mapping, KEY))) == 5
+
+
+def test_a_full_disk_leaves_no_half_line(mapping, monkeypatch):
+    parts = iter([7, OSError("full")])
+
+    def write(descriptor, data, write=os.write):
+        part = next(parts)
+        if isinstance(part, OSError):
+            raise part
+        return write(descriptor, bytes(data[:part]))
+
+    found = SurrogateEngine(key=KEY).replacements(NOTE)
+    with MappingFile(mapping, KEY) as file:
+        with monkeypatch.context() as patch:
+            patch.setattr(os, "write", write)
+            with pytest.raises(OSError, match="full"):
+                file.write(NOTE, found)
+        file.write(NOTE, found)
+    assert len(list(read_mapping(mapping, KEY))) == 4
+
+
 def test_key_files(tmp_path):
     path = tmp_path / "key"
     key = read_or_make_key(path)

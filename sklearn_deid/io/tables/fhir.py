@@ -30,6 +30,11 @@ FHIR_FIELDS: Mapping[str, Sequence[str]] = MappingProxyType(
         "Observation": ("text", "note.text"),
     }
 )
+# What an object at the end of a path may hold: a Narrative, or an Attachment.
+_NARRATIVE = frozenset(("id", "extension", "status", "div"))
+_ATTACHMENT = frozenset(
+    "id extension contentType language data url size hash title creation height width frames duration pages".split()
+)
 _HTML = ("text/html", "application/xhtml+xml")
 _REFERENCE = re.compile(r"(?:^|/)(?P<patient>Patient/[A-Za-z0-9.-]{1,64})(?:/_history/[^/]*)?$")
 #: Start of a path that names a structured date.
@@ -69,6 +74,9 @@ class FhirLines(JsonLinesTable):
             raise SourceLocation(str(self.path)).error(
                 "The resource has a type without an entry in the profile. An empty list copies the type unchanged."
             )
+        # A text in a field of another form would not be found, and would be copied unchanged.
+        if not all(_is_readable(content, path) for path in (*self.paths[kind], *self.dates[kind])):
+            raise self._error("A field that the profile names has not the form of FHIR, such as a text for an object.")
         found: list[TextField] = []
         for path in self.paths[kind]:
             # The place in a list makes the names of texts unique.
@@ -161,6 +169,30 @@ def _paths(written: Sequence[str], is_date: bool) -> list[tuple[str, ...]]:
     """Keys of each path of texts, or of dates."""
     chosen = [path.removeprefix(DATE_PATH) for path in written if path.startswith(DATE_PATH) == is_date]
     return [tuple(part for part in path.split(".") if part) for path in chosen]
+
+
+def _is_readable(value: Any, path: Sequence[str]) -> bool:
+    """Whether `find_values` finds everything that a path can mean, and `FhirLines` reads all of it."""
+    if isinstance(value, list):
+        return all(_is_readable(item, path) for item in value)
+    if not path:
+        return not isinstance(value, dict) or _is_known(value)
+    if not isinstance(value, dict):
+        return value is None
+    name = path[0].removesuffix("*")
+    rests = [path[1:]] if name == path[0] else [path[1:], path]
+    return all(_is_readable(value.get(name), rest) for rest in rests)
+
+
+def _is_known(value: Mapping[str, Any]) -> bool:
+    """Whether an object is a Narrative, an Attachment or a resource with data."""
+    if "resourceType" in value:
+        return "content" not in value  # the data of a Binary before FHIR R4
+    keys = {key.removeprefix("_") for key in value}
+    is_narrative = keys <= _NARRATIVE and isinstance(value.get("div"), (str, type(None)))
+    # Such an address is itself the content.
+    has_content = str(value.get("url")).strip().lower().startswith("data:")
+    return is_narrative or (keys <= _ATTACHMENT and not has_content)
 
 
 def _patient(content: Mapping[str, Any]) -> str | None:

@@ -22,6 +22,11 @@ from .table import CHUNK_ROWS, Cell, TableChunk, place_of
 
 #: Fields with free text. The list names the types in OBX-2 for which OBX-5 is text; an empty list stands for all.
 HL7_FIELDS: Mapping[str, Sequence[str]] = MappingProxyType({"OBX-5": ("TX", "FT", "ST"), "NTE-3": ()})
+# Types of HL7 2 in OBX-2 whose values are no documents. A text of an unknown type, such as "tx", would be copied.
+_TYPES = frozenset(
+    """AD CE CF CK CN CNE CP CQ CWE CX DLN DR DT DTM EI FC FT GTS HD ID IS JCC MA MO NA NM NR PL PN PPN PT SI SN SNM SPD
+    ST TM TN TS TX VR XAD XCN XON XPN XTN""".split()
+)
 _SEGMENT = re.compile(rb"[^\r\n]*(?:\r\n|\r|\n|\Z)")
 _WORD, _LETTER = re.compile(r"\w+|\W"), re.compile(r"\w")
 _NAME = re.compile(r"[A-Z][A-Z0-9]{2}")
@@ -139,13 +144,8 @@ class _Message:
             raise self._error("A segment has no name of three letters.")
         if name == "PID" and len(fields) > 3:
             self.patient = fields[3] or None
-        if (
-            name == "OBX"
-            and len(fields) > 5
-            and fields[5]
-            and (fields[2] in ("", "ED", "RP") or not fields[2].isalnum())
-        ):
-            raise self._error("An OBX segment holds a document or a value without a type, which is not read.")
+        if name == "OBX" and len(fields) > 5 and fields[5] and not self._is_typed(fields[2]):
+            raise self._error("An OBX segment holds a document or a value without a known type, which is not read.")
         # MSH-1 is the separator itself, so that its fields are counted from another place. It is no field of text.
         for path, types in self.fields.items():
             wanted, _, number = path.partition("-")
@@ -153,6 +153,9 @@ class _Message:
             is_text = not types or (len(fields) > 2 and fields[2] in types)
             if name == wanted and name != "MSH" and is_text and len(fields) > at and fields[at]:
                 self._field(path, start + sum(map(len, fields[:at])) + at, fields[at])
+
+    def _is_typed(self, kind: str) -> bool:
+        return kind in _TYPES or any(kind in types for types in self.fields.values())
 
     def _field(self, path: str, start: int, value: str) -> None:
         first = len(self.pieces)
@@ -304,7 +307,7 @@ class Hl7Messages:
         cells: list[Cell] = []
         problems = []
         for number, data in enumerate(block, start=before + 1):
-            if not data.strip(b"\r\n\x0b\x1c ") or data[:3].decode("ascii", "replace") in _ENVELOPE:
+            if not data.strip(b"\r\n\x0b\x1c ") or _is_envelope(data):
                 found.append(data)
                 continue
             problem = None
@@ -325,6 +328,12 @@ class Hl7Messages:
         return TableChunk(
             digest, cells, problems, lambda texts: _render(found, texts), check=lambda texts: _problems(found, texts)
         )
+
+
+def _is_envelope(data: bytes) -> bool:
+    """Whether the bytes are one segment of a batch. Segments behind it that belong to no message are not read."""
+    segments = [line for line in re.split(rb"[\r\n]", data) if line.strip(_FRAME.encode())]
+    return len(segments) == 1 and data[:3].decode("ascii", "replace") in _ENVELOPE
 
 
 def _segments(stream: BinaryIO) -> Iterator[bytes]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from hashlib import sha256
 from itertools import islice
 from pathlib import Path
@@ -13,7 +14,7 @@ from ..checking import SourceLocation
 from ..strict_json import parse_json
 from .columns import Columns
 from .compression import open_decompressed, write_compressed
-from .json_text import JsonPlace, find_values, replace_values
+from .json_text import JsonPlace, find_member, replace_values
 from .table import CHUNK_ROWS, Cell, TableChunk, place_of
 
 _NOT_WRITTEN = (
@@ -55,7 +56,14 @@ class JsonLinesTable:
         self.path, self.output, self.columns, self.encoding = path, output, columns, encoding or "utf-8"
 
     def chunks(self) -> Iterator[TableChunk]:
-        """Yield the lines."""
+        """Yield the lines.
+
+        Raises
+        ------
+        CorpusFormatError
+            If no line has one of the text columns: with a wrong name, all texts would be copied unchanged.
+        """
+        self._check_columns()
         with open_decompressed(self.path) as stream:
             number = 0
             while lines := list(islice(stream, CHUNK_ROWS)):
@@ -77,11 +85,35 @@ class JsonLinesTable:
         row_id, patient_id = self.columns.identifiers(content)
         found = []
         for name in self.columns.texts:
-            for place in find_values(line, [name]) if content.get(name) not in (None, "") else []:
-                # A list or a number under the key is given to the tagger, which refuses it.
-                cell = Cell(number, name, content[name], row_id, patient_id)
+            place = find_member(line, name)
+            if place is None:
+                self._check_missing(name, content)
+                continue
+            if place.value not in (None, ""):
+                # A list or a number under the key is no text: the cell is withheld.
+                cell = Cell(number, name, place.value, row_id, patient_id)
                 found.append(TextField(cell, lambda text, place=place: [(place, text)]))  # type: ignore[misc]
         return found
+
+    def _check_columns(self) -> None:
+        """Read lines until each text column was in one of them; mostly, the first line has all."""
+        missing, number = list(self.columns.texts), 0
+        with open_decompressed(self.path) as stream:
+            for number, line in enumerate(stream, start=1):
+                if not missing:
+                    return
+                with suppress(CorpusFormatError):
+                    content = self._content(line, number)[1]
+                    missing = [name for name in missing if name not in content]
+        if number and missing:
+            raise SourceLocation(str(self.path)).error(f"No line of the table has the key {missing[0]!r}.")
+
+    def _check_missing(self, name: str, content: dict[str, Any]) -> None:
+        """Refuse a line that has a key like the name. Other lines may lack the key, as exports leave out nulls."""
+        if any(key.strip().casefold() == name.strip().casefold() for key in content):
+            raise SourceLocation(str(self.path)).error(
+                f"The line has no key {name!r}, but one that differs from it in case or spaces."
+            )
 
     def _chunk(self, lines: list[bytes], before: int) -> TableChunk:
         parsed: list[tuple[str, list[TextField]]] = []
@@ -110,6 +142,11 @@ class JsonLinesTable:
         )
 
     def _parsed(self, line: bytes, number: int) -> tuple[str, list[TextField]]:
+        text, content = self._content(line, number)
+        return text, self.fields(text, number, content) if text.strip() else []
+
+    def _content(self, line: bytes, number: int) -> tuple[str, dict[str, Any]]:
+        """Text and object of a line; a blank line has an empty object."""
         place = SourceLocation(str(self.path))
         try:
             text = line.decode(self.encoding)
@@ -118,11 +155,11 @@ class JsonLinesTable:
         if text is None:
             raise place.error(f"The line is not in the encoding {self.encoding}.")
         if not text.strip():
-            return text, []
+            return text, {}
         content = parse_json(place, text, f"Line {number}")
         if not isinstance(content, dict):
             raise place.error("The line is no JSON object.")
-        return text, self.fields(text, number, content)
+        return text, content
 
 
 def _render(parsed: Sequence[tuple[str, list[TextField]]], texts: Sequence[str | None]) -> bytes:

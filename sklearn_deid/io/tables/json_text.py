@@ -65,6 +65,17 @@ def find_values(text: str, path: Sequence[str], start: int = 0) -> list[JsonPlac
     ]
 
 
+def find_member(text: str, key: str) -> JsonPlace | None:
+    """Find the value of a key of an object, which may be a list; None if the object lacks the key.
+
+    Examples
+    --------
+    >>> find_member('{"note*": ["a"]}', "note*")
+    JsonPlace(start=10, end=15, value=['a'])
+    """
+    return next((place for name, place in _members(text, _after_spaces(text, 0)) if name == key), None)
+
+
 def replace_values(text: str, values: Iterable[tuple[JsonPlace, Any]]) -> str:
     """Write other values at some places of a JSON text.
 

@@ -6,8 +6,11 @@ import html
 import re
 from typing import NamedTuple
 
-# A private character stands for each tag. A text that holds this character is refused.
-_MARK = "\ue000"
+from ..documents.html_names import ELEMENTS
+
+# An invisible character stands for each tag: `normalize` removes it, so that the tagger reads the words as a reader
+# sees them. A text that holds this character is refused.
+_MARK = "\u2064"
 # Attributes whose values are no text for readers. Others, such as title, alt and href, can hold names.
 _ATTRIBUTES = (
     "xmlns|lang|xml:lang|dir|class|style|colspan|rowspan|border|width|height|align|valign|cellpadding|cellspacing"
@@ -40,12 +43,13 @@ class MarkedText(NamedTuple):
 def marked_text(markup: str) -> MarkedText | None:
     """Plain text of HTML, or None if parts of the HTML could hold text that is not read.
 
-    Comments, scripts, images and attributes such as ``title`` are such parts, and so is a ``<`` that begins no tag.
+    Comments, scripts, images, unknown elements and attributes such as ``title`` are such parts, and so is a ``<`` that
+    begins no tag.
 
     Examples
     --------
     >>> marked_text("<p>Seen by <b>Ann</b> &amp; Eva</p>").text
-    '\\n\\ue000\\nSeen by \\ue000Ann\\ue000 & Eva\\n\\ue000\\n'
+    '\\n\\u2064\\nSeen by \\u2064Ann\\u2064 & Eva\\n\\u2064\\n'
     >>> marked_text("<p title='Ann'>Seen</p>") is None
     True
     """
@@ -57,7 +61,8 @@ def marked_text(markup: str) -> MarkedText | None:
         parts += [html.unescape(markup[position : tag.start()]), _MARK if name in _INLINE else f"\n{_MARK}\n"]
         tags.append(tag[0])
         position = tag.end()
-        if name in _REFUSED:
+        # "<Alder>" is no element, but a name between angle brackets.
+        if name in _REFUSED or name not in ELEMENTS:
             return None
     rest = [*parts[::2], html.unescape(markup[position:])]
     # What is left of a tag that the pattern does not know begins with "<" in the markup itself.

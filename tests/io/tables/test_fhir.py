@@ -10,6 +10,7 @@ import pytest
 from sklearn_deid.io.tables import FHIR_FIELDS, open_table
 from sklearn_deid.io.tables.json_text import find_values, replace_values
 from sklearn_deid.io.tables.markup import marked_text, with_tags
+from sklearn_deid.text.normalization import normalize
 
 NAME = "Zyxwvutski"
 
@@ -122,6 +123,15 @@ def test_size_and_hash_are_those_of_the_new_data(tmp_path):
         '{"resourceType": "Binary", "contentType": "text/plain", "data": 5}',
         json.dumps({"resourceType": "Binary", "contentType": "text/html", "data": encoded("<script>x</script>")}),
         json.dumps({"resourceType": "Observation", "text": {"div": "<p title='Zyxwvutski'>x</p>"}}),
+        '{"resourceType": "Observation", "text": {"div": ["<p>Zyxwvutski</p>"]}}',
+        '{"resourceType": "Observation", "text": {"DIV": "<p>Zyxwvutski</p>"}}',
+        '{"resourceType": "Observation", "text": {"div": "<p>a</p>", "title": "Zyxwvutski"}}',
+        '{"resourceType": "Observation", "note": "Zyxwvutski"}',
+        '{"resourceType": "Observation", "note": [{"text": {"value": "Zyxwvutski"}}]}',
+        '{"resourceType": "DocumentReference", "content": ["Zyxwvutski"]}',
+        '{"resourceType": "Composition", "section": [{"section": [{"section": "Zyxwvutski"}]}]}',
+        json.dumps({"resourceType": "Binary", "contentType": "text/plain", "content": encoded(NAME)}),
+        '{"resourceType": "DocumentReference", "content": [{"attachment": {"url": "Data:,Zyxwvutski"}}]}',
     ],
 )
 def test_lines_that_cannot_be_read_are_left_out_and_listed(tmp_path, line):
@@ -148,8 +158,9 @@ def test_line_with_one_text_that_fails_is_left_out(tmp_path):
         "<!-- Ann -->",
         '<img alt="Ann">',
         '<a href="mailto:ann@x.org">x</a>',
-        "a\ue000b",
-        "&#xe000;",
+        "a\u2064b",
+        "&#x2064;",
+        "Seen <Alder> today",
         "<p",
     ],
 )
@@ -161,7 +172,13 @@ def test_markup_that_may_hide_text_is_refused(markup):
 def test_markup_comes_back(markup):
     marked = marked_text(markup)
     assert with_tags(marked.text, marked.tags) == markup
-    assert with_tags(marked.text + "\ue000", marked.tags) is None
+    assert with_tags(marked.text + "\u2064", marked.tags) is None
+
+
+def test_tagger_reads_the_words_of_markup_without_the_tags():
+    marked = marked_text("<p>Seen by <b>A</b>lder<br/>today</p>")
+    lines = normalize(marked.text).text.split("\n")
+    assert [line for line in lines if line.isascii()] == ["", "Seen by Alder", "today", ""]
 
 
 def test_values_are_replaced_where_they_are_written():

@@ -117,6 +117,25 @@ def test_new_text_is_escaped_and_encoded(tmp_path):
     assert redacted(tmp_path, content, str, encoding="latin-1")[0] == content
 
 
+@pytest.mark.parametrize("kind", ["tx", "TXT", "ED", ""])
+def test_text_of_an_unknown_type_is_left_out(tmp_path, kind):
+    done, problems, _ = redacted(tmp_path, MESSAGE.replace("|TX|", f"|{kind}|"), hide)
+    assert (done, len(problems)) == (b"", 1)
+
+
+def test_type_that_a_profile_names_is_known(tmp_path):
+    _, problems, cells = redacted(tmp_path, MESSAGE.replace("|TX|", "|ZZ|"), hide, {"OBX-5": ["ZZ"]})
+    assert (problems, len(cells)) == ([], 1)
+
+
+@pytest.mark.parametrize("head", ["FHS|^~\\&|A", "BTS|1"])
+def test_segments_behind_a_batch_segment_are_left_out_and_listed(tmp_path, head):
+    """They belong to no message, so that nothing reads them."""
+    content = f"{head}\rNTE|1||{NAME}\r"
+    done, problems, _ = redacted(tmp_path, f"{MESSAGE}{content}", hide)
+    assert (done.decode(), [place for place, _ in problems]) == (REDACTED, ["row 2"])
+
+
 def test_batches_and_profiles(tmp_path):
     content = f"FHS|^~\\&|X\rBHS|^~\\&|X\r{MESSAGE}BTS|1\rFTS|1\r"
     done, problems, cells = redacted(tmp_path, content, hide, {"OBX-5": ["ST"], "PID-5": []})

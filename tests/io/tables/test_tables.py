@@ -142,6 +142,29 @@ def test_other_bytes_of_json_lines_stay(tmp_path):
     assert output.read_bytes().decode() == line.replace("a\\u00e9", "aé!") + "\n"
 
 
+@pytest.mark.parametrize(
+    ("content", "name", "message"),
+    [
+        (b'{"Note": "a"}\n', "note", "No line of the table has the key 'note'"),
+        (b'{"text": "a"}\n{"x": {"plan": "b"}}\n', "plan", "No line of the table has the key 'plan'"),
+    ],
+)
+def test_lines_without_a_text_column_are_an_error(tmp_path, content, name, message):
+    """The lines would be copied with their texts."""
+    path = tmp_path / "notes.jsonl"
+    path.write_bytes(content)
+    with pytest.raises(CorpusFormatError, match=message):
+        list(open_table(path, tmp_path / "out.jsonl", Columns((name,))).chunks())
+
+
+def test_keys_of_lines_are_taken_as_they_are(tmp_path):
+    path, output = tmp_path / "notes.jsonl", tmp_path / "out.jsonl"
+    path.write_bytes(b'{"note*": "a"}\n{"Note* ": "b"}\n{"n": 1}\n{"note*": []}\n{"note*": ["c", {"note*": "d"}]}\n')
+    chunks = change(open_table(path, output, Columns(("note*",))), output, lambda t: "X" if t == "a" else None)
+    assert [(place, "differs" in reason) for chunk in chunks for place, reason in chunk.problems] == [("row 2", True)]
+    assert output.read_bytes() == b'{"note*": "X"}\n{"n": 1}\n{"note*": null}\n{"note*": null}\n'
+
+
 def test_broken_lines_and_rows_are_left_out_and_listed(tmp_path):
     path, output = tmp_path / "notes.jsonl", tmp_path / "out.jsonl"
     path.write_bytes(b'{"text": "a"}\n{"text": "Zyxw\n{"text": "b", "text": "c"}\n[1]\n\xff\n{"text": 5}\n')
