@@ -35,7 +35,14 @@ def run_redacted(arguments: argparse.Namespace) -> int:
         raise DeidError("--redacted takes no CORPUS, --representer or --release, and writes .json only.")
     from ..audit import audit_redacted_text
 
-    notes = list(NoteSource(arguments.redacted, None, arguments.encoding).read(_stop))
+    source = NoteSource(arguments.redacted, None, arguments.encoding)
+    if source.left_aside():
+        raise DeidError(
+            "The folder holds other files or sub-folders, which no attacker would read. Audit a folder of .txt files "
+            "only.",
+            path=str(source.path),
+        )
+    notes = list(source.read(_stop))
     table = notes_table(arguments.table, [note.doc_id for note in notes])
     report = audit_redacted_text(
         notes,

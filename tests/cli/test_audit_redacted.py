@@ -44,3 +44,14 @@ def test_clean_notes_end_with_0(run, tmp_path):
 @pytest.mark.parametrize("wrong", [["--output", "x.html"], ["--release", "x"], ["--names", "no-such-file"]])
 def test_wrong_calls_are_refused(run, redacted, wrong):
     assert run("audit", "--redacted", redacted, *wrong)[0] == 2
+
+
+@pytest.mark.parametrize("name", ["letter.docx", "more"])
+def test_files_that_no_attacker_would_read_are_refused(run, redacted, name):
+    if name == "more":
+        (redacted / name).mkdir()
+    else:
+        (redacted / name).write_text("Zyxwvutski")
+    code, out, err = run("audit", "--redacted", redacted)
+    assert (code, out, "no attacker would read" in err) == (2, "", True)
+    assert "Zyxwvutski" not in err
