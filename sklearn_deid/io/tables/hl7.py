@@ -27,6 +27,7 @@ _TYPES = frozenset(
     """AD CE CF CK CN CNE CP CQ CWE CX DLN DR DT DTM EI FC FT GTS HD ID IS JCC MA MO NA NM NR PL PN PPN PT SI SN SNM SPD
     ST TM TN TS TX VR XAD XCN XON XPN XTN""".split()
 )
+_UNITLESS = ("TX", "FT")
 _SEGMENT = re.compile(rb"[^\r\n]*(?:\r\n|\r|\n|\Z)")
 _WORD, _LETTER = re.compile(r"\w+|\W"), re.compile(r"\w")
 _NAME = re.compile(r"[A-Z][A-Z0-9]{2}")
@@ -146,6 +147,9 @@ class _Message:
             self.patient = fields[3] or None
         if name == "OBX" and len(fields) > 5 and fields[5] and not self._is_typed(fields[2]):
             raise self._error("An OBX segment holds a document or a value without a known type, which is not read.")
+        # Texts have no unit: what follows is the rest of a text with a separator in clear.
+        if name == "OBX" and len(fields) > 6 and fields[2] in _UNITLESS and fields[6]:
+            raise self._error("An OBX segment has a text and a unit. The text may hold an unescaped separator.")
         # MSH-1 is the separator itself, so that its fields are counted from another place. It is no field of text.
         for path, types in self.fields.items():
             wanted, _, number = path.partition("-")

@@ -123,6 +123,12 @@ def test_text_of_an_unknown_type_is_left_out(tmp_path, kind):
     assert (done, len(problems)) == (b"", 1)
 
 
+def test_rest_of_a_text_behind_a_separator_in_clear_is_left_out(tmp_path):
+    """It would be a unit, which is copied."""
+    done, problems, _ = redacted(tmp_path, MESSAGE.replace(" of Zyxwvutski", " of | Zyxwvutski"), hide)
+    assert (done, len(problems)) == (b"", 1)
+
+
 def test_type_that_a_profile_names_is_known(tmp_path):
     _, problems, cells = redacted(tmp_path, MESSAGE.replace("|TX|", "|ZZ|"), hide, {"OBX-5": ["ZZ"]})
     assert (problems, len(cells)) == ([], 1)
