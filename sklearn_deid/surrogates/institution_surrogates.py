@@ -18,11 +18,6 @@ _WORDS = re.compile(r"[^\W\d_]+")
 _CODE = re.compile(r"[A-Z0-9]{2,8}(?:[-/ ]?[A-Z0-9]{1,6})?")
 # The genitive of "St. Mary's" is a part by itself: as an own word, its "s" would become the name of a town.
 _PARTS = re.compile(r"(?<=[^\W\d_])['\u2019]s\b|[^\W_]+\.?|[\W_]", re.IGNORECASE)
-_CODE = re.compile(r"[A-Z0-9]{2,8}(?:[-/ ]?[A-Z0-9]{1,6})?")
-# The genitive of "St. Mary's" is a part by itself: as an own word, its "s" would become the name of a town.
-_PARTS = re.compile(r"(?<=[^\W\d_])['\u2019]s\b|[^\W_]+\.?|[\W_]", re.IGNORECASE)
-# The letter of names such as O'Hara and D'Amico.
-_ELIDED = re.compile(r"(?<![^\W_])[^\W\d_](?=['\u2019][^\W\d_]{2})")
 _SAINTS = ("saint", "sankt", "sint", "st", "san", "sao", "santa")
 _LONGEST_CODE = 5
 # Languages that write a name and a kind of institution as one word, as in Marienkrankenhaus.
