@@ -6,13 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ..text import split_tag
-
 # Punctuation that notes lose, and of that the signs that no line break follows.
 PUNCTUATION, _GLUED = frozenset(".,;:-/()"), frozenset("-/(")
-# Tags of the last token before a cut inside of a span, and of the first token after the cut.
-_BEFORE_CUT = {"iob2": {"B": "B", "I": "I"}, "bioes": {"B": "S", "I": "E"}}
-_AFTER_CUT = {"iob2": {"I": "B"}, "bioes": {"I": "B", "E": "S"}}
 # Of a document with other line breaks: the highest share of words that a break follows (lines of 20 columns have a
 # break after every third word), the share of words inside of spans, and the share of breaks that are lost.
 _MOST_BREAKS, _BREAKS_IN_SPANS, _LOST_BREAKS = 0.4, 0.5, 0.3
@@ -22,16 +17,15 @@ class LayoutChanges:
     """Draw changed layouts of sentences, whose words stay the same.
 
     Notes lose punctuation, and break lines inside of names, which moves the borders of sentences. A tagger that was
-    trained on whole sentences finds few names in the parts.
+    trained on whole sentences finds few names in the parts. Each word keeps its tag: a span goes on in the next
+    sentence. With a new span there, the network would have to learn that "Hospital" begins a name.
 
     Parameters
     ----------
     tokens : ndarray of shape (n_tokens,)
         Tokens of the original data.
     classes : sequence of str
-        Tags of the network. A span is only cut if the tags of its parts are among them.
-    tag_scheme : {"iob2", "bioes"}
-        Tag scheme of ``classes``.
+        Tags of the network.
     lost : float
         Probability that a sentence loses its punctuation. A first or last token of a span stays.
     breaks : float
@@ -39,18 +33,14 @@ class LayoutChanges:
         no longer after some of its sentences.
     """
 
-    def __init__(
-        self, tokens: np.ndarray, classes: Sequence[str] | np.ndarray, tag_scheme: str, lost: float, breaks: float
-    ) -> None:
+    def __init__(self, tokens: np.ndarray, classes: Sequence[str] | np.ndarray, lost: float, breaks: float) -> None:
         self.lost, self.breaks = lost, breaks
         # shape of both: (n_tokens,)
         self._punctuation = np.array([token in PUNCTUATION for token in tokens], dtype=bool)
         self._glued = np.array([token in _GLUED for token in tokens], dtype=bool)
-        # shape of the others: (n_classes,); class before and after a cut, -1 if a span cannot be cut here
+        # shape of both: (n_classes,)
         self._droppable = np.array([tag[0] in "OI" for tag in classes])
-        self._starts = np.array([tag[0] in "OBS" for tag in classes])
-        self._before = _mapped(classes, _BEFORE_CUT[tag_scheme])
-        self._after = _mapped(classes, _AFTER_CUT[tag_scheme])
+        self._inside = np.array([tag[0] in "IE" for tag in classes])
 
     def draw(
         self,
@@ -82,7 +72,7 @@ class LayoutChanges:
         """
         sentence = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
         kept = ~self._gone(index, sentence, tags, rng)
-        index, sentence, tags = index[kept], sentence[kept], tags[kept].copy()
+        index, sentence, tags = index[kept], sentence[kept], tags[kept]
         begins = np.diff(sentence, prepend=-1) > 0
         self._break(begins, index, tags, documents[sentence], rng)
         starts = np.flatnonzero(begins)
@@ -96,37 +86,16 @@ class LayoutChanges:
     def _break(
         self, begins: np.ndarray, index: np.ndarray, tags: np.ndarray, document: np.ndarray, rng: np.random.Generator
     ) -> None:
-        """Change in place which tokens begin a sentence, and the tags on both sides of a cut span."""
+        """Change in place which tokens begin a sentence."""
         if not len(index):
             return
         n_documents = int(document.max()) + 1
         chosen = (rng.random(n_documents) < self.breaks)[document]
-        inside = np.append(False, (self._before[tags[:-1]] >= 0) & (self._after[tags[1:]] >= 0)) & ~self._starts[tags]
         share = (rng.random(n_documents) * _MOST_BREAKS)[document]
         in_spans = (rng.random(n_documents) < 0.5)[document]
-        share[inside & in_spans] = _BREAKS_IN_SPANS
+        share[self._inside[tags] & in_spans] = _BREAKS_IN_SPANS
         possible = ~self._punctuation[index] & ~np.append(True, self._glued[index[:-1]])
-        possible &= inside | self._starts[tags]
         joined = begins & np.append(False, document[1:] == document[:-1]) & (rng.random(len(index)) < _LOST_BREAKS)
         cut = ~begins & possible & (rng.random(len(index)) < share)
         begins[chosen & joined] = False
-        cut &= chosen
-        begins[cut] = True
-        cuts = np.flatnonzero(cut & inside)
-        # The class before a cut depends on the class itself only, so that two cuts around one token agree.
-        tags[cuts] = self._after[tags[cuts]]
-        tags[cuts - 1] = self._before[tags[cuts - 1]]
-
-
-def _mapped(classes: Sequence[str] | np.ndarray, prefixes: dict[str, str]) -> np.ndarray:
-    """Class with another prefix and the same label, for each class; -1 if there is none.
-
-    A token between two cuts changes its prefix twice, so that a label needs all its prefixes to be cut.
-    """
-    number = {tag: i for i, tag in enumerate(classes)}
-    parts = [split_tag(tag) for tag in classes]
-    scheme = {*prefixes, *prefixes.values()}
-    whole = {label for _, label in parts if all(f"{prefix}-{label}" in number for prefix in scheme)}
-    return np.array(
-        [number[f"{prefixes[p]}-{label}"] if label in whole and p in prefixes else -1 for p, label in parts]
-    )
+        begins[chosen & cut] = True

@@ -183,15 +183,17 @@ def build_tagger_module(tagger: Any) -> TaggerModule:
         words,
         encoder,
         head="crf" if isinstance(head, CRFHead) else "softmax",
-        legal=legal_tags(tagger.classes_, tagger.tag_scheme) if constrained else None,
+        legal=legal_tags(tagger.classes_, tagger.tag_scheme, tagger.continues_spans_) if constrained else None,
         projection_size=head.projection_size,
         input_dropout=dropout.input,
         output_dropout=dropout.output,
     )
 
 
-def legal_tags(classes: np.ndarray, tag_scheme: str) -> LegalTags:
+def legal_tags(classes: np.ndarray, tag_scheme: str, continues_spans: bool = False) -> LegalTags:
     """Legal tags at the start of a sentence, after each other tag, and at the end of a sentence.
+
+    Every tag may start and end a sentence if spans go on over the borders of sentences (``continues_spans``).
 
     Examples
     --------
@@ -200,9 +202,9 @@ def legal_tags(classes: np.ndarray, tag_scheme: str) -> LegalTags:
     """
     tags = [str(tag) for tag in classes]
     return LegalTags(
-        start=torch.tensor([is_allowed(None, tag, tag_scheme) for tag in tags]),
+        start=torch.tensor([continues_spans or is_allowed(None, tag, tag_scheme) for tag in tags]),
         follow=torch.tensor([[is_allowed(before, tag, tag_scheme) for tag in tags] for before in tags]),
-        end=torch.tensor([is_allowed(tag, None, tag_scheme) for tag in tags]),
+        end=torch.tensor([continues_spans or is_allowed(tag, None, tag_scheme) for tag in tags]),
     )
 
 

@@ -75,6 +75,7 @@ def tagger_to_state(tagger: DeidTagger) -> tuple[dict[str, Any], dict[str, np.nd
         "reads_words": tagger._reads_words,
         "lowers_uniform_casing": tagger.lowers_uniform_casing_,
         "marks_uniform_casing": tagger.marks_uniform_casing_,
+        "continues_spans": tagger.continues_spans_,
         "n_features_in": getattr(tagger, "n_features_in_", None),
         "subwords": None,
         "pretrained": None if tagger._pretrained is None else tagger._pretrained.to_state(),
@@ -156,6 +157,7 @@ def _without_network(state: Mapping[str, Any], arrays: Mapping[str, np.ndarray])
     # Taggers of earlier versions have read no note in lower case instead of capitals.
     tagger.lowers_uniform_casing_ = bool(state.get("lowers_uniform_casing", False))
     tagger.marks_uniform_casing_ = bool(state.get("marks_uniform_casing", False))
+    tagger.continues_spans_ = bool(state.get("continues_spans", False))
     if state["n_features_in"] is not None:
         tagger.n_features_in_ = state["n_features_in"]
     subwords = state["subwords"]

@@ -144,7 +144,7 @@ class DeidTagger(TokenTagger, SequenceNet):
         Decay of the moving average of the weights. The fitted tagger uses the averaged weights. 0 switches averaging
         off.
     warm_start_from : "starter-en", path, fitted model or None, default=None
-        Model whose weights the training starts from, with 30 % of the learning rate: the name of a model of the
+        Model whose weights the training starts from, with 60 % of the learning rate: the name of a model of the
         package, the folder of a saved model, or a fitted model, in a `FrozenEstimator` if the tagger is cloned. Its
         network must have the same shape, and its vectors of n-grams replace ``embeddings``. Labels may differ: a new
         label starts from the label that the model gives most often to its tokens.
@@ -186,6 +186,9 @@ class DeidTagger(TokenTagger, SequenceNet):
         `NoteAugmenter`; documents are known if X knows the document of each sentence.
     marks_uniform_casing_ : bool
         Whether the network knows which documents are read in lower case or written in lower case.
+    continues_spans_ : bool
+        Whether a span of the network may go on in the next sentence. True after training with a `NoteAugmenter` that
+        breaks lines. `predict` begins a new span with each sentence in any case.
     starts_from_tagger_ : bool
         Whether the training started from ``warm_start_from`` or from the public tagger of X.
 
@@ -263,6 +266,8 @@ class DeidTagger(TokenTagger, SequenceNet):
     # The same, for the casing of documents.
     lowers_uniform_casing_ = False
     marks_uniform_casing_ = False
+    # The same, for spans that lines break.
+    continues_spans_ = False
     # False while a saved tagger is loaded.
     builds_optimizer = True
 
@@ -497,6 +502,7 @@ class DeidTagger(TokenTagger, SequenceNet):
         # A network that starts from weights without marks would have to learn what they mean.
         knows_marks = self._pretrained is None and (start is None or start.marks_uniform_casing_)
         self.marks_uniform_casing_ = self.lowers_uniform_casing_ and knows_marks
+        self.continues_spans_ = self._broken_lines() > 0
         self.initialize()
         if start is None:
             self._start_from(X)
@@ -635,9 +641,7 @@ class DeidTagger(TokenTagger, SequenceNet):
         """Copies of training sentences in other casings and layouts, and with errors."""
         augmenter: NoteAugmenter = self.augmenter_
         by_sentence = strategy("context", self.context) == "sentence"
-        # A part of a line, read alone, often shows too little to be tagged.
-        breaks = 0.0 if by_sentence else augmenter.line_breaks
-        layout = LayoutChanges(X.data, self.classes_, self.tag_scheme, augmenter.lost_punctuation, breaks)
+        layout = LayoutChanges(X.data, self.classes_, augmenter.lost_punctuation, self._broken_lines())
         if self._pretrained is None:
             arrays: Any = GrowingFeatures(self._features)
         else:
@@ -656,6 +660,13 @@ class DeidTagger(TokenTagger, SequenceNet):
             return drawn
 
         return AlteredCopies(X, augmenter.copies, written, arrays, layout, self._units)
+
+    def _broken_lines(self) -> float:
+        """Share of the copies whose lines are broken at other places."""
+        # A part of a line, read alone, often shows too little to be tagged.
+        reads_alone = strategy("context", self.context) == "sentence"
+        has_copies = isinstance(self.augmenter_, NoteAugmenter) and self.augmenter_.copies > 0
+        return 0.0 if reads_alone or not has_copies else self.augmenter_.line_breaks
 
     def _tagging_data(self, X: Any) -> tuple[SentenceDataset, Tensor | None]:
         """Sentences to tag, and a table with the encoding of each distinct word (None without word features)."""

@@ -98,7 +98,8 @@ class Page:
         file = self.downloads / name
         file.unlink(missing_ok=True)
         self.click("#save")
-        WebDriverWait(self.driver, 10).until(lambda _: file.exists())
+        # The browser first holds the name by an empty file.
+        WebDriverWait(self.driver, 10).until(lambda _: file.exists() and file.stat().st_size)
         return read_corpus(file, "jsonl")
 
     def requests(self):

@@ -27,7 +27,7 @@ def dataset(share=0.5, breaks=0.0, units=None, span_swap=0.0):
         share,
         lambda copied: TokenSequences(np.array([t.lower() for t in copied.data], dtype=object), copied.offsets),
         arrays,
-        LayoutChanges(X.data, CLASSES, "iob2", 0.0, breaks),
+        LayoutChanges(X.data, CLASSES, 0.0, breaks),
         units or (lambda sentences: None),
     )
     numbers = np.array([CLASSES.index(tag) for tag in tags.data])

@@ -8,7 +8,10 @@ import torch
 from sklearn_deid import DeidTagger
 from sklearn_deid.tagging import LinearChainCRF
 
-from .conftest import SMALL, assert_rows_equal, make_sentences
+from .conftest import SMALL as FEW_EPOCHS
+from .conftest import assert_rows_equal, make_sentences
+
+SMALL = {**FEW_EPOCHS, "max_epochs": 25, "lr": 0.01}
 
 pytestmark = [
     pytest.mark.cuda,

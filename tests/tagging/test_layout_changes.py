@@ -1,10 +1,9 @@
-"""Changed layouts keep the words, the order of the sentences and legal tags, and lose nothing but punctuation."""
+"""Changed layouts keep the words, their tags and the order of the sentences, and lose nothing but punctuation."""
 
 import numpy as np
 import pytest
 
 from sklearn_deid.tagging.layout_changes import LayoutChanges
-from sklearn_deid.text import repair_tags
 
 TOKENS = np.array("Seen by Alder , Birch , Ltd . on 3 May : . Mr Oak . well".split())
 IOB2 = "O O B-N I-N I-N I-N I-N I-N O B-D I-D O O O B-N O O".split()
@@ -14,10 +13,10 @@ DOCUMENTS = np.array([0, 0, 0, 1, 1])
 SCHEMES = [(IOB2, "iob2"), (BIOES, "bioes")]
 
 
-def drawn(tags, scheme, seed, lost=0.0, breaks=0.0, classes=None):
-    classes = classes or ["O", *(f"{prefix}-{label}" for label in "DN" for prefix in ("BI", "BIES")[scheme == "bioes"])]
+def drawn(tags, scheme, seed, lost=0.0, breaks=0.0):
+    classes = ["O", *(f"{prefix}-{label}" for label in "DN" for prefix in ("BI", "BIES")[scheme == "bioes"])]
     numbers = np.array([classes.index(tag) for tag in tags])
-    changes = LayoutChanges(TOKENS, classes, scheme, lost, breaks)
+    changes = LayoutChanges(TOKENS, classes, lost, breaks)
     rng = np.random.default_rng(seed)
     index, offsets, new, rows = changes.draw(np.arange(len(TOKENS)), OFFSETS, numbers, DOCUMENTS, rng)
     assert numbers.tolist() == [classes.index(tag) for tag in tags]  # the original stays
@@ -27,27 +26,14 @@ def drawn(tags, scheme, seed, lost=0.0, breaks=0.0, classes=None):
     return TOKENS[index].tolist(), offsets, [classes[i] for i in new]
 
 
-def sentences(tags, offsets):
-    return [tags[a:b] for a, b in zip(offsets[:-1], offsets[1:], strict=True)]
-
-
 @pytest.mark.parametrize(("tags", "scheme"), SCHEMES)
 @pytest.mark.parametrize("seed", range(20))
-def test_borders_move_and_tags_stay_legal(tags, scheme, seed):
+def test_borders_move_and_tags_stay(tags, scheme, seed):
     tokens, offsets, new = drawn(tags, scheme, seed, breaks=1.0)
     assert tokens == TOKENS.tolist()
+    assert new == tags, "a cut span goes on in the next sentence"
     assert (np.diff(offsets) > 0).all()
     assert 13 in offsets, "the border of two documents stays"
-    # The same tokens are PHI, of the same label.
-    assert [tag[1:] for tag in new] == [tag[1:] for tag in tags]
-    for row in sentences(new, offsets):
-        assert row[0][0] in "OBS"
-        assert row[-1][0] in ("OBI" if scheme == "iob2" else "OES")
-        inside = [left[0] + right[0] for left, right in zip(row, row[1:], strict=False)]
-        legal = {"OO", "OB", "BI", "IO", "II", "BO", "IB", "BB"}
-        legal = legal if scheme == "iob2" else {"OO", "OB", "OS", "BI", "BE", "II", "IE", "EO", "EB", "ES", "SO", "SB"}
-        assert {*inside} <= legal
-        assert scheme == "bioes" or repair_tags(row) == row
 
 
 @pytest.mark.parametrize(("tags", "scheme"), SCHEMES)
@@ -60,13 +46,6 @@ def test_spans_are_cut_sentences_are_joined_and_no_line_begins_with_punctuation(
     assert any(8 not in offsets for _, offsets, _ in draws)
     # Two cuts around one word.
     assert any({4, 6} <= set(offsets.tolist()) for _, offsets, _ in draws)
-
-
-def test_a_span_whose_parts_would_have_an_unknown_tag_is_not_cut():
-    classes = ["O", "B-D", "E-D", "B-N", "I-N", "E-N", "S-N"]
-    draws = [drawn(BIOES, "bioes", seed, breaks=1.0, classes=classes) for seed in range(40)]
-    assert all(10 not in offsets for _, offsets, _ in draws), "there is no S-D"
-    assert any(4 in offsets for _, offsets, _ in draws)
 
 
 @pytest.mark.parametrize(("tags", "scheme"), SCHEMES)

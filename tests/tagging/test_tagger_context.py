@@ -20,10 +20,12 @@ from sklearn_deid import (
 from sklearn_deid.embeddings import WordVectors
 from sklearn_deid.exceptions import SequenceError
 from sklearn_deid.sequences import TokenSequences, TokenVectors
-from sklearn_deid.tagging import ContextWindow
+from sklearn_deid.tagging import ContextWindow, NoteAugmenter
 
 from .conftest import SMALL, SURNAMES, assert_rows_equal
 
+# What stands a line away is learned more slowly than what stands in the sentence.
+SLOW = {**SMALL, "max_epochs": 25, "lr": 0.01}
 KINDS = {
     "window": {"context": ContextWindow(size=1)},
     "block": {"context": "block"},
@@ -50,13 +52,13 @@ def notes():
 @pytest.fixture(scope="module", params=KINDS)
 def tagger(request, notes):
     data = notes.to_sentences()
-    return DeidTagger(**SMALL).set_params(hidden_size=24, augmenter=None, **KINDS[request.param]).fit(data.X, data.y)
+    return DeidTagger(**SLOW).set_params(hidden_size=24, augmenter=None, **KINDS[request.param]).fit(data.X, data.y)
 
 
 def test_learns_what_only_the_line_before_says(tagger, notes):
     data = notes.to_sentences()
     assert tagger.score(data.X, data.y) == 1.0
-    alone = DeidTagger(**SMALL).set_params(max_epochs=10).fit(data.X, data.y)
+    alone = DeidTagger(**SLOW).set_params(max_epochs=10).fit(data.X, data.y)
     assert alone.score(data.X, data.y) < 0.9
 
 
@@ -122,7 +124,7 @@ def test_vectors_keep_their_documents(notes):
 
 def test_held_out_notes_are_read_within_their_context(notes):
     data = notes.to_sentences()
-    settings = {**SMALL, "context": "document", "hidden_size": 24, "validation_fraction": 0.25, "max_epochs": 20}
+    settings = {**SLOW, "context": "document", "hidden_size": 24, "validation_fraction": 0.25, "max_epochs": 20}
     tagger = DeidTagger(**settings, augmenter=None).fit(data.X, data.y, groups=data.groups)
     best = max(row["valid_f1"] for row in tagger.history)
     assert best > 0.9 and tagger.score(data.X, data.y) > 0.9
@@ -159,3 +161,52 @@ class TestDocumentsOfRows:
     def test_wrong_number(self):
         with pytest.raises(SequenceError, match="one id for each of 1 rows"):
             TokenSequences.from_rows([["a"]]).with_documents([1, 2])
+
+
+BROKEN_LINES = {**SLOW, "context": "block", "augmenter": NoteAugmenter(copies=1.0, line_breaks=1.0)}
+
+
+@pytest.fixture(scope="module")
+def full_names():
+    """Sentences with names of two words."""
+    names = [" ".join(pair) for pair in np.random.default_rng(0).choice(SURNAMES, (60, 2))]
+    return Corpus(
+        Document(f"n{i}", f"Seen by {name} today. No pain.", (Span(8, 8 + len(name), "DOCTOR"),))
+        for i, name in enumerate(names)
+    ).to_sentences()
+
+
+@pytest.fixture(scope="module")
+def broken(full_names):
+    """Tagger whose copies break lines inside of names."""
+    return DeidTagger(**BROKEN_LINES).fit(full_names.X, full_names.y)
+
+
+class TestBrokenLines:
+    def test_spans_go_on_over_a_border_inside_of_the_network_only(self, broken):
+        assert broken.continues_spans_
+        rows = [["Seen", "by", SURNAMES[0]], [SURNAMES[1], "today", "."]]
+        X = TokenSequences.from_rows(rows).with_documents([0, 0])
+        assert broken.predict(X).tolist() == [["O", "O", "B-DOCTOR"], ["B-DOCTOR", "O", "O"]]
+        # shape: (n_tokens, n_classes)
+        probabilities = broken.predict_proba(X)[1]
+        inside = broken.classes_.tolist().index("I-DOCTOR")
+        assert probabilities[0].argmax() == inside
+
+    def test_a_saved_tagger_decodes_alike(self, broken, tmp_path):
+        save(broken, tmp_path / "m")
+        loaded = load(tmp_path / "m")
+        assert loaded.continues_spans_
+        X = TokenSequences.from_rows([["by", SURNAMES[0]], [SURNAMES[1], "."]]).with_documents([0, 0])
+        assert_rows_equal(loaded.predict_proba(X), broken.predict_proba(X))
+        assert loaded.module_.crf.legal_start.all()
+
+    @pytest.mark.parametrize(
+        "settings",
+        [{"augmenter": None}, {"augmenter": NoteAugmenter(line_breaks=0)}, {"context": "sentence"}],
+    )
+    def test_without_broken_lines_no_span_goes_on(self, full_names, settings):
+        settings = {**BROKEN_LINES, "max_epochs": 1, **settings}
+        tagger = DeidTagger(**settings).fit(full_names.X[:9], full_names.y[:9])
+        assert not tagger.continues_spans_
+        assert not tagger.module_.crf.legal_start.all()

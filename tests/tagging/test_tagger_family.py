@@ -80,6 +80,9 @@ class TestConstrained:
             assert legal.end[i] == is_allowed(before, None, tag_scheme)
             for j, after in enumerate(classes):
                 assert legal.follow[i, j] == is_allowed(before, after, tag_scheme)
+        continued = legal_tags(classes, tag_scheme, continues_spans=True)
+        assert continued.start.all() and continued.end.all()
+        assert torch.equal(continued.follow, legal.follow)
 
     def test_untrained_tagger_decodes_legal_sequences_only(self, sentences):
         X, y, _ = sentences

@@ -39,6 +39,13 @@ def test_a_number_of_epochs_is_taken_as_it_is():
     assert planned(500, max_epochs=3)[0] == 3
 
 
+@pytest.mark.parametrize(
+    ("starts", "model", "share"), [(False, None, 1.0), (True, None, 0.3), (True, "starter-en", 0.6)]
+)
+def test_training_from_a_tagger_begins_with_a_smaller_rate(starts, model, share):
+    assert SequenceNet._rate_share(SimpleNamespace(starts_from_tagger_=starts, warm_start_from=model)) == share
+
+
 def test_random_stream_is_seeded_for_a_while_and_given_back():
     before = torch.get_rng_state()
     drawn = []
