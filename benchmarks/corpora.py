@@ -1,4 +1,4 @@
-"""Notes to train and score on: generated ones, MEDDOCAN, GraSCCo, or i2b2 2014 for those who hold its licence."""
+"""Notes to train and score on: generated ones, MEDDOCAN, GraSCCo, ASQ-PHI, or i2b2 2014 for holders of its licence."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from sklearn_deid import Corpus, fetch_meddocan, make_clinical_notes, read_corpu
 from sklearn_deid.exceptions import AlignmentWarning
 from sklearn_deid.text import SentenceData
 
-CORPORA = ("generated", "meddocan", "grascco", "i2b2")
+CORPORA = ("generated", "meddocan", "grascco", "asq-phi", "i2b2")
 _FOLDS = 5
 
 
@@ -36,7 +36,7 @@ def add_corpus_options(parser: argparse.ArgumentParser, notes: int, test_notes: 
 def read_or_make(corpus: str, arguments: argparse.Namespace, seed: int) -> tuple[Corpus, Corpus]:
     """Notes to train on, and notes of other patients: all there are, or as many generated ones as asked for.
 
-    GraSCCo has one split: the seed is the number of one of five folds.
+    GraSCCo has one split: the seed is the number of one of five folds. Of ASQ-PHI a random half is held out.
     """
     if corpus == "generated":
         train = make_clinical_notes(arguments.notes, random_state=100 + seed)
@@ -45,6 +45,10 @@ def read_or_make(corpus: str, arguments: argparse.Namespace, seed: int) -> tuple
         letters = read_corpus(Path(arguments.data) / "grascco" / "dev.jsonl")
         fold = np.random.default_rng(0).permutation(len(letters)) % _FOLDS == seed % _FOLDS
         return letters[np.flatnonzero(~fold)], letters[np.flatnonzero(fold)]
+    if corpus == "asq-phi":
+        queries = read_corpus(Path(arguments.data) / "asq-phi" / "dev.jsonl", format="jsonl")
+        order = np.random.default_rng(seed).permutation(len(queries))
+        return queries[np.sort(order[: len(order) // 2])], queries[np.sort(order[len(order) // 2 :])]
     if corpus == "i2b2":
         train, test = (read_corpus(Path(arguments.i2b2) / s, format="i2b2") for s in ("train", "test"))
         return train, test

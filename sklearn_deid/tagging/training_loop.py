@@ -33,8 +33,9 @@ _EPOCHS, _MOST_EPOCHS, _FEWEST_BATCHES = 20, 100, 2000
 _FEWEST_AUGMENTED = 3000
 # Share of the epochs that read altered copies. The last epochs, with small learning rates, read the notes as they are.
 _COPIED_EPOCHS = 0.8
-# A training that starts from a public tagger: fewer epochs, and a share of the learning rate.
-_EPOCHS_FROM_TAGGER, RATE_FROM_TAGGER = 20, 0.3
+# A training that starts from another tagger: fewer epochs, and a share of the learning rate. The public tagger of
+# vectors knows the labels and the kind of the notes; a model that the user names may know neither.
+_EPOCHS_FROM_TAGGER, RATE_FROM_TAGGER, _RATE_FROM_MODEL = 20, 0.3, 0.6
 
 
 class NoCriterion(nn.Module):
@@ -147,7 +148,7 @@ class SequenceNet(SkorchEstimator):
         # None if the user has switched the callback off.
         decay = dict(self.callbacks_).get("lr_decay")
         if decay is not None:
-            decay.share = RATE_FROM_TAGGER if self.starts_from_tagger_ else 1.0
+            decay.share = self._rate_share()
             decay.n_epochs = None if epochs else self._planned_epochs(train)
         # A single epoch of `partial_fit` is not the end of a training.
         train.n_copied_epochs = epochs or round(_COPIED_EPOCHS * self._planned_epochs(train))
@@ -176,6 +177,12 @@ class SequenceNet(SkorchEstimator):
             f"The training diverged. {problem} Lower the 'lr' parameter of {type(self).__name__}, which is "
             f"{self.lr:g}; 3e-3 is usual{clip}."
         )
+
+    def _rate_share(self) -> float:
+        """Share of the learning rate with which the training begins."""
+        if not self.starts_from_tagger_:
+            return 1.0
+        return RATE_FROM_TAGGER if self.warm_start_from is None else _RATE_FROM_MODEL
 
     def _planned_epochs(self, train: SwappingDataset) -> int:
         """Number of epochs of a whole training."""
