@@ -14,3 +14,21 @@ settings.load_profile("repeatable")
 def known_keys(monkeypatch, request):
     """Keys of releases from the name of the test: statistical checks raise false alarms, at most once in 1,000."""
     monkeypatch.setattr("sklearn_deid._randomness.secrets.randbits", Random(request.node.name).getrandbits)
+
+
+@pytest.fixture(scope="session")
+def sentences():
+    """Small annotated sentences, for all rooms."""
+    from tests.tagging.conftest import make_sentences
+
+    return make_sentences(120)
+
+
+@pytest.fixture(scope="session")
+def fitted(sentences):
+    """A tagger trained on them once, for all rooms. Do not fit or change it."""
+    from sklearn_deid import DeidTagger
+    from tests.tagging.conftest import SMALL
+
+    X, y, groups = sentences
+    return DeidTagger(**SMALL).fit(X, y, groups=groups)

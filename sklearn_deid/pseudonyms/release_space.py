@@ -24,18 +24,20 @@ class ReleaseSpace:
 
     def __init__(self, vectors: WordVectors) -> None:
         self._form: dict[str, int] = {}
-        words = vectors.words
-        forms = [self._form.setdefault(word.lower(), len(self._form)) for word in words]
+        words, lowered = vectors.words, [word.lower() for word in vectors.words]
+        forms = [self._form.setdefault(form, len(self._form)) for form in lowered]
         self._form_of = np.array(forms, dtype=np.int64)
         self._other: dict[str, int] = {}
         self._first_row: np.ndarray | None = None
         # The true number is known only after all words of the table are numbered; until then there is no limit.
         self._n_columns = 2**62
-        self._stored = self.of_tokens(words)
+        # A word in lower case has the first pattern of its form. Tables have 400,000 words: few need the general way.
+        n, items = len(_PATTERNS), zip(words, lowered, forms, strict=True)
+        stored = [n * form if word == low else self._of_token(word) for word, low, form in items]
+        self._stored = np.array(stored, dtype=np.int64)
         # shape: (n_forms, 3), number of each lower-case word in each casing pattern
-        cased = [apply_casing(form, pattern) for form in self._form for pattern in _PATTERNS]
-        self._column = self.of_tokens(cased).reshape(-1, len(_PATTERNS))
-        self._n_columns = len(_PATTERNS) * len(self._form) + len(self._other) + _FREE
+        self._column = np.array([self._cased(*item) for item in self._form.items()], dtype=np.int64).reshape(-1, n)
+        self._n_columns = n * len(self._form) + len(self._other) + _FREE
 
     @property
     def n_columns(self) -> int:
@@ -66,6 +68,16 @@ class ReleaseSpace:
                 raise ValueError(f"There are more than {_FREE} distinct tokens that are not among the word vectors.")
             self._other[name] = number
         return number
+
+    def _cased(self, lowered: str, form: int) -> tuple[int, ...]:
+        """Return the numbers of a lower-case word in the three casings."""
+        capitalised, upper = lowered.capitalize(), lowered.upper()
+        if lowered.lower() == capitalised.lower() == upper.lower() == lowered:
+            first = len(_PATTERNS) * form
+            third = 0 if upper == lowered else 1 if upper == capitalised else 2
+            return first, first + (capitalised != lowered), first + third
+        # such as "straße", whose capitals are those of "strasse"
+        return tuple(self._of_token(apply_casing(lowered, pattern)) for pattern in _PATTERNS)
 
     def _of_token(self, token: str) -> int:
         lowered = token.lower()

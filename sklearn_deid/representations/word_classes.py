@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from scipy.sparse import csr_array
 from sklearn.cluster import KMeans
 
 _ITERATIONS = 20  # of each 2-means; more iterations move the border of two halves hardly any more
@@ -78,6 +79,6 @@ def class_means(vectors: np.ndarray, classes: np.ndarray) -> np.ndarray:
     >>> class_means(np.array([[1.0], [3.0], [5.0]]), np.array([0, 0, 1])).tolist()
     [[2.0], [5.0]]
     """
-    sums = np.zeros((int(classes.max()) + 1, vectors.shape[1]))
-    np.add.at(sums, classes, vectors)
-    return (sums / np.bincount(classes)[:, None]).astype(np.float32)
+    # A product with a sparse matrix adds up the same numbers in the same order as np.add.at, much faster.
+    members = csr_array((np.ones(len(classes)), (classes, np.arange(len(classes)))))
+    return ((members @ vectors) / np.bincount(classes)[:, None]).astype(np.float32)

@@ -387,26 +387,21 @@ class LinearChainCRF(CRF):
         transitions, start, end = self.scores(never=-torch.inf)
         if emissions.is_cuda:
             return viterbi_by_scan(emissions, transitions, start, end, mask)
-        batch, time, n_tags = emissions.shape
-        # shape: (1, to, from): the maximum then runs over the last, contiguous dimension
-        into = transitions.t().contiguous().unsqueeze(0)
-        best = start + emissions[:, 0]
-        stay = torch.arange(n_tags, device=emissions.device).expand(batch, n_tags)
-        came_from = torch.empty(time, batch, n_tags, dtype=torch.long, device=emissions.device)
+        batch, time, _ = emissions.shape
+        # shape: (to, from): the maximum then runs over the last, contiguous dimension
+        into = transitions.t().contiguous()
+        best = [start + emissions[:, 0]]
         whole = mask.all(0).tolist()
         for t in range(1, time):
-            # shape: (batch, to)
-            score, source = (best.unsqueeze(1) + into).max(2)
-            score = score + emissions[:, t]
-            if not whole[t]:
-                on = mask[:, t].unsqueeze(1)
-                score, source = torch.where(on, score, best), torch.where(on, source, stay)
-            best, came_from[t] = score, source
-        # Back-tracing of the whole batch at once, from the last tag to the first.
-        tag = (best + end).argmax(1)
+            # shape: (batch, to). The maximum alone is twice as fast as the maximum with its place.
+            score = (best[-1].unsqueeze(1) + into).amax(2) + emissions[:, t]
+            best.append(score if whole[t] else torch.where(mask[:, t].unsqueeze(1), score, best[-1]))
+        # Back-tracing of the whole batch at once, from the last tag to the first: places are needed on the path only.
+        tag = (best[-1] + end).argmax(1)
         path = torch.empty(time, batch, dtype=torch.long, device=emissions.device)
         path[time - 1] = tag
         for t in range(time - 1, 0, -1):
-            tag = came_from[t].gather(1, tag.unsqueeze(1)).squeeze(1)
+            source = (best[t - 1] + into[tag]).argmax(1)
+            tag = source if whole[t] else torch.where(mask[:, t], source, tag)
             path[t - 1] = tag
         return path.t()

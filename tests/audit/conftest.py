@@ -2,8 +2,6 @@
 
 import pytest
 
-from tests.tagging.conftest import fitted, sentences  # noqa: F401
-
 
 @pytest.fixture(autouse=True)
 def _known_keys(known_keys):

@@ -2,7 +2,6 @@ import numpy as np
 import pytest
 
 from sklearn_deid import WordVectors
-from tests.tagging.conftest import fitted, sentences  # noqa: F401
 
 WORDS = ["alder", "birch", "maple", "Maple", "oak", "oaks", "12", "17", "1984", "pain", "straße", "the"]
 

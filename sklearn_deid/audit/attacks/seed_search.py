@@ -195,6 +195,8 @@ class NoiseLayout:
         self._order = np.argsort(group, kind="stable")
         sizes = np.unique(group, return_counts=True)[1]
         self._starts, self._root_sizes = np.cumsum(sizes) - sizes, np.sqrt(sizes)[:, None]
+        # Whether each token is compared by itself, in its order: then there is nothing to sum.
+        self._is_in_place = len(sizes) == len(group) and bool((np.diff(group) > 0).all())
         self.n_numbers = len(sizes) * self._d
         if self.n_numbers < _FEWEST_NUMBERS:
             raise ValueError(f"Only {self.n_numbers} numbers can be compared with those of a seed: too few sentences.")
@@ -213,7 +215,9 @@ class NoiseLayout:
         seeds, out = list(seeds), []
         for start in range(0, len(seeds), _BLOCK):
             block = seeds[start : start + _BLOCK]
-            drawn = np.stack([self._summed(self._drawn(generator, seed)).reshape(-1) for seed in block])
+            drawn = np.empty((len(block), self.n_numbers))
+            for row, seed in zip(drawn, block, strict=True):
+                row[:] = self._summed(self._drawn(generator, seed)).reshape(-1)
             out.append(directions @ drawn.T)
         return np.concatenate(out, axis=1)
 
@@ -246,6 +250,8 @@ class NoiseLayout:
 
     def _summed(self, values: np.ndarray) -> np.ndarray:
         """Sum values of shape (n_compared, d) over exchangeable tokens; unit noise keeps unit variance."""
+        if self._is_in_place:  # thousands of seeds are drawn
+            return values
         return np.add.reduceat(values[self._order], self._starts, axis=0) / self._root_sizes
 
 

@@ -1,3 +1,0 @@
-"""What the tests here have from others."""
-
-from tests.tagging.conftest import fitted, sentences  # noqa: F401
