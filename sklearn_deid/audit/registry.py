@@ -17,7 +17,7 @@ from ..representations.released_classes import holds_classes
 from ..sequences import TokenVectors, check_sequences
 from ..text import CASING_CLASSES
 from .attacks import attack_classes
-from .attacks.declaration import AttackPreset, AttackSettings, AuditAttack
+from .attacks.declaration import UNKNOWN_MECHANISM, AttackPreset, AttackSettings, AuditAttack
 from .audit_data import AuditData
 from .protocol import AttackResult
 from .released_step import (
@@ -181,6 +181,8 @@ def release_of_data(released: Any, data: AuditData) -> tuple[str, Any]:
 def plan_attacks(attacks: Any, releases: Mapping[str, Any], settings: AttackSettings) -> list[PlannedAttack]:
     """Plan the attacks of an audit. Presets leave out attacks that cannot run on the releases.
 
+    Quick attacks that cannot run because nobody knows the mechanism behind a text are skipped, and block a pass.
+
     Parameters
     ----------
     attacks : str or sequence of names and attacks
@@ -205,7 +207,11 @@ def plan_attacks(attacks: Any, releases: Mapping[str, Any], settings: AttackSett
         # The first kind of release that the attack accepts decides: an attack runs once, not once per release.
         release = releases[next(kind for kind in releases if kind in named.kinds)]
         attack = named.attack.make(named.preset, settings, release)
-        if isinstance(attacks, str) and attacks != name and attack.requires(release) is not None:
+        reason = attack.requires(release) if isinstance(attacks, str) and attacks != name else None
+        if reason is not None:
+            # Words whose mechanism is unknown can be the originals, and linkage alone would not tell.
+            if reason == UNKNOWN_MECHANISM and named.preset.quick:
+                planned.append(PlannedAttack(name, attack, partial(_left_out, reason), seconds=1e-3))
             continue
         seconds = named.preset.seconds * attack.n_rounds * len(release.data.X) / _SENTENCES
         called_for = named.preset.quick or not (isinstance(attacks, str) and attacks in PRESETS)
@@ -224,11 +230,11 @@ def _without_originals(attacks: Any, releases: Mapping[str, Any], settings: Atta
             attack = named.attack.make(named.preset, settings, file)
             if name == "replay":  # of estimators alone
                 continue
-            yield PlannedAttack(name, attack, _left_out, seconds=1e-3)
+            yield PlannedAttack(name, attack, partial(_left_out, _NO_ORIGINALS), seconds=1e-3)
 
 
-def _left_out(attack: Any) -> list[AttackResult]:
-    return [replace(attack.skip(_NO_ORIGINALS), blocks=True)]
+def _left_out(reason: str, attack: Any) -> list[AttackResult]:
+    return [replace(attack.skip(reason), blocks=True)]
 
 
 def _release_for(attack: Any, releases: Mapping[str, Any]) -> Any:

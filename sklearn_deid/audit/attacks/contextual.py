@@ -16,7 +16,7 @@ from ...tagging.tagger_data import distinct_words
 from ..protocol import AttackResult
 from ..released_step import REPRESENTATION, WORDS
 from .control_representers import slightly_noisy
-from .declaration import AttackPreset, AttackSettings, AuditAttack
+from .declaration import UNKNOWN_MECHANISM, AttackPreset, AttackSettings, AuditAttack
 from .lookup import LookupKnowledge
 from .pairs import PairRelease
 from .pseudonymised_text import PseudonymisedText, PseudonymKnowledge, Unmoved, release_numbers
@@ -156,7 +156,7 @@ class ContextualAttack(AuditAttack):
         if release.kind != WORDS:
             return None
         if release.pseudonymizer is None:
-            return "The mechanism that made the text is not known."
+            return UNKNOWN_MECHANISM
         known = hasattr(release.pseudonymizer.mechanism_, "probabilities")
         return None if known else "The probabilities of this mechanism have no closed form."
 

@@ -8,6 +8,9 @@ from typing import Any, ClassVar
 
 from ..protocol import AttackResult
 
+#: Why attacks on text cannot run that compare it with its mechanism. Without one of them, the originals would pass.
+UNKNOWN_MECHANISM = "The mechanism that made the text is not known."
+
 
 @dataclass(frozen=True)
 class AttackSettings:
@@ -136,7 +139,7 @@ class AuditAttack:
         """Return why the attack cannot run on a release, as a sentence; None if the attack can run.
 
         Presets such as "default" leave out an attack that cannot run. An audit lists an attack as skipped if the user
-        named the attack.
+        named the attack, or if it is a quick one and the reason is `UNKNOWN_MECHANISM`.
         """
         return None
 

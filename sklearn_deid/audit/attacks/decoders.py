@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import torch
@@ -25,6 +25,8 @@ _FIRST_SCALE = 10.0
 _UNSEEN = 0.1
 # Largest number of cosines in one step of the ranking.
 _CELLS = 2**24
+# Directions with less of the largest variance are rounding errors of the released numbers.
+_SMALLEST_SHARE = 1e-12
 
 
 @dataclass(frozen=True, repr=False)
@@ -59,6 +61,61 @@ class TokenVectors:
         rows = np.flatnonzero(data.lengths > 0)
         for some in LengthBucketSampler(data.lengths[rows], _BATCH_TOKENS, max_rows=64, rng=rng):
             yield data.collate(rows[some].tolist())
+
+
+@dataclass(frozen=True, repr=False)
+class InputScaling:
+    """Shift and linear map of vectors, computed in double precision.
+
+    Whoever releases vectors may scale them, or put them beside columns of large numbers. Neither hides anything, but a
+    decoder of vectors of about size 1 would learn nothing from tiny numbers beside large ones.
+
+    Attributes
+    ----------
+    centre : ndarray of shape (d,)
+        Vector that becomes zero.
+    basis : ndarray of shape (d, d)
+        Map of the shifted vectors, which are rows.
+
+    Examples
+    --------
+    >>> vectors = torch.tensor([[1e9, 1e-9], [-1e9, 0.0], [1e9, -1e-9], [-1e9, 0.0]])
+    >>> InputScaling.of_columns(vectors)(vectors).std(0, unbiased=False).round(decimals=3).tolist()
+    [1.0, 1.0]
+    """
+
+    centre: np.ndarray
+    basis: np.ndarray
+
+    def __call__(self, vectors: Tensor) -> Tensor:
+        """Scaled vectors in single precision."""
+        return torch.as_tensor(((_doubles(vectors) - self.centre) @ self.basis).astype(np.float32))
+
+    @classmethod
+    def none(cls, vectors: Tensor) -> InputScaling:
+        """Vectors as they are."""
+        return cls(np.zeros(vectors.shape[1]), np.eye(vectors.shape[1]))
+
+    @classmethod
+    def of_columns(cls, vectors: Tensor) -> InputScaling:
+        """Columns of mean 0 and standard deviation 1. Constant columns become 0."""
+        x = _doubles(vectors)
+        spread = x.std(0)
+        return cls(x.mean(0), np.diag(np.divide(1.0, spread, out=np.zeros_like(spread), where=spread > 0.0)))
+
+    @classmethod
+    def of_directions(cls, vectors: Tensor) -> InputScaling:
+        """Uncorrelated columns of standard deviation 1: large numbers may be in any direction."""
+        columns = cls.of_columns(vectors)
+        x = (_doubles(vectors) - columns.centre) @ columns.basis
+        variance, axes = np.linalg.eigh(x.T @ x / len(x))
+        is_usable = variance > _SMALLEST_SHARE * max(variance.max(initial=0.0), 1e-300)
+        size = np.sqrt(np.where(is_usable, variance, 1.0))
+        return cls(columns.centre, columns.basis @ (axes * (is_usable / size)))
+
+
+def _doubles(vectors: Tensor) -> np.ndarray:
+    return vectors.detach().cpu().numpy().astype(np.float64)
 
 
 @dataclass(frozen=True)
@@ -123,6 +180,11 @@ class EmbeddingDecoder(nn.Module):
         self.prior_weight = nn.Parameter(torch.tensor(0.0))
         self.register_buffer("scale", torch.tensor(1.0))
         self.register_buffer("log_counts", torch.zeros(0), persistent=False)
+        self.scaling: InputScaling | None = None
+
+    def scaled(self, data: TokenVectors) -> TokenVectors:
+        """Data whose vectors have the scaling that `train_decoder` has chosen."""
+        return data if self.scaling is None else replace(data, vectors=self.scaling(data.vectors))
 
     @torch.no_grad()
     def start(self, vectors: Tensor, targets: Tensor, counts: Tensor) -> None:
@@ -164,7 +226,7 @@ def train_decoder(
     rng: np.random.Generator,
     device: torch.device | str = "cpu",
 ) -> EmbeddingDecoder:
-    """Train on one text, and keep the epoch with the best ranks on the other text.
+    """Train on one text, and keep the scaling of the vectors and the epoch with the best ranks on the other text.
 
     In the loss, the tokens to recover have the same total weight as all other tokens.
 
@@ -189,10 +251,11 @@ def train_decoder(
         decoder = EmbeddingDecoder(d, k, table.shape[1], settings.kind, settings.hidden_size).to(device)
         known = train.words[train.asked]
         counts = torch.bincount(known, minlength=len(table))
-        decoder.start(train.vectors.to(device), table[train.words.to(device)], counts)
         usual = known.unique()
         # Every epoch is validated on the same words, so that epochs are comparable.
         fixed = torch.cat([usual, vocabulary[:: max(1, len(vocabulary) // settings.n_negatives)]])
+        _start(decoder, train, valid, table, counts, fixed)
+        train, valid = decoder.scaled(train), decoder.scaled(valid)
         optimizer = torch.optim.NAdam(decoder.parameters(), lr=settings.lr)
         best, last = BestState(decoder), 0
         best.offer(-_reciprocal_rank(decoder, valid, table, fixed))
@@ -215,6 +278,20 @@ def train_decoder(
     return decoder.eval()
 
 
+def _start(
+    decoder: EmbeddingDecoder, train: TokenVectors, valid: TokenVectors, table: Tensor, counts: Tensor, among: Tensor
+) -> None:
+    """Start with the scaling whose linear map has the best ranks; among equals with the vectors as they are."""
+    targets, found = table[train.words.to(table.device)], []
+    makers = (InputScaling.none, InputScaling.of_columns, InputScaling.of_directions)
+    for scaling in (make(train.vectors) for make in makers):
+        decoder.scaling = scaling
+        decoder.start(decoder.scaled(train).vectors.to(table.device), targets, counts)
+        found.append((_reciprocal_rank(decoder, decoder.scaled(valid), table, among), scaling))
+    decoder.scaling = max(found, key=lambda one: one[0])[1]
+    decoder.start(decoder.scaled(train).vectors.to(table.device), targets, counts)
+
+
 @torch.no_grad()
 def ranks_of(decoder: EmbeddingDecoder, data: TokenVectors, table: Tensor, vocabulary: Tensor) -> Ranks:
     """Count the words of the vocabulary with a higher score than the right word, and with an equal score.
@@ -231,6 +308,7 @@ def ranks_of(decoder: EmbeddingDecoder, data: TokenVectors, table: Tensor, vocab
     """
     better = torch.zeros(len(data.words), dtype=torch.long)
     tied = torch.ones(len(data.words), dtype=torch.long)
+    data = decoder.scaled(data)
     numbered = TokenVectors(data.vectors, data.extra, data.offsets, torch.arange(len(data.words)), data.asked)
     vocabulary = vocabulary.to(table.device)
     # The same score, computed in two ways, may differ in its last bits.
@@ -278,6 +356,8 @@ def _reciprocal_rank(decoder: EmbeddingDecoder, data: TokenVectors, table: Tenso
         logits, target, asked = _logits(decoder, batch, words, table, among)
         own = logits.gather(1, target.unsqueeze(1))
         rank = 0.5 + (logits > own).sum(1) + 0.5 * (logits == own).sum(1)
+        # Nothing is above a score that is no number, and such a decoder would look like the best one.
+        rank[~logits.isfinite().all(1)] = float("inf")
         found.append(1.0 / rank[asked])
     return float(_mean(torch.cat(found)))
 

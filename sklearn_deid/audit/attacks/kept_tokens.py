@@ -16,7 +16,7 @@ from ...pseudonyms.token_mechanism import TokenMechanism
 from ...text import apply_casing
 from ..protocol import AttackResult
 from ..released_step import WORDS
-from .declaration import AttackPreset, AuditAttack
+from .declaration import UNKNOWN_MECHANISM, AttackPreset, AuditAttack
 from .reidentification import known_table
 from .word_draws import WordDraws
 
@@ -89,7 +89,7 @@ class KeptTokensAttack(AuditAttack):
 
     def requires(self, release: Any) -> str | None:
         """Return why the attack cannot run: the mechanism is not known."""
-        return "The mechanism that made the text is not known." if release.pseudonymizer is None else None
+        return UNKNOWN_MECHANISM if release.pseudonymizer is None else None
 
     def run(self, release: Any) -> list[AttackResult]:
         """Count the unchanged words of all sentences and return the result."""

@@ -13,7 +13,7 @@ from ...metrics import Estimate, normalised_prior
 from ..bayes import bayes_reidentification
 from ..protocol import CONTROL_CONFIDENCE, AttackResult
 from ..released_step import WORDS
-from .declaration import AttackPreset, AuditAttack
+from .declaration import UNKNOWN_MECHANISM, AttackPreset, AuditAttack
 from .pseudonymised_text import Blind, PseudonymisedText, PseudonymKnowledge, Trials, Unmoved, trials_of_text
 
 _POSITIVE_BAR = 0.99
@@ -127,7 +127,7 @@ class ReidentificationAttack(AuditAttack):
 
     def requires(self, release: Any) -> str | None:
         """Return why the attack cannot run: the mechanism is not known."""
-        return "The mechanism that made the text is not known." if release.pseudonymizer is None else None
+        return UNKNOWN_MECHANISM if release.pseudonymizer is None else None
 
     def run(self, release: Any) -> list[AttackResult]:
         """Name the words behind simulated releases or behind the released text, and return the result."""

@@ -133,3 +133,14 @@ def test_attacks_of_users_are_run():
 def test_an_attack_that_lacks_something_says_so(name, reason):
     (found,) = AdversarialPrivacyAuditor([name], random_state=0).audit(X, X, Y).results
     assert found.status == "skipped" and reason in found.reason
+
+
+@pytest.mark.parametrize("preset", ["quick", "default"])
+def test_the_notes_as_they_are_never_pass(preset):
+    """Nobody knows what made the words, so that only linkage can run, and it finds little in short sentences."""
+    rows = [[f"w{17 * n % 29}", "Alder", f"w{n % 7}"] for n in range(240)]
+    tags, patients = [["O", "B-PATIENT", "O"]] * 240, [n % 24 for n in range(240)]
+    report = AdversarialPrivacyAuditor(preset, random_state=0).audit(rows, rows, tags, patients)
+    assert {r.name.partition(",")[0] for r in report.with_status("ok")} == {"document linkage"}
+    assert (report.passed(0.1), report.score) == (False, 0.0)
+    assert any("mechanism that made the text is not known" in issue for issue in report.blocking_issues)

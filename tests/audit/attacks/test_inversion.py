@@ -30,6 +30,29 @@ def test_raw_vectors_are_recovered_seen_or_not(decoder):
     assert found.details["unseen"]["n"] > 10
 
 
+def _tiny(vectors, rng):
+    return 1e-30 * vectors
+
+
+def _beside_large_numbers(vectors, rng):
+    return np.hstack([1e5 * rng.normal(size=(len(vectors), 3)), vectors])
+
+
+def _turned(vectors, rng):
+    wide = _beside_large_numbers(vectors, rng)
+    return wide @ np.linalg.qr(np.random.default_rng(9).normal(size=2 * (wide.shape[1],)))[0]
+
+
+@pytest.mark.parametrize("form", [_tiny, _beside_large_numbers, _turned])
+def test_no_linear_form_hides_raw_vectors(form):
+    """Tiny numbers, or large ones beside them, were a valid attack that found nothing."""
+    rng, seeds = np.random.default_rng(0), {0: 150, 1: 150, 2: 400}
+    train, valid, test = (tokens(raw(), n=n, seed=seed) for seed, n in seeds.items())
+    train, valid, test = (replace(t, vectors=form(t.vectors, rng)) for t in (train, valid, test))
+    attack = InversionAttack(controls=False, **SMALL).fit(InversionKnowledge(toy_table(), train, valid))
+    assert attack.attack(test).attack.value > 0.9
+
+
 @pytest.mark.parametrize("measure", ["top1", "top5"])
 def test_constant_vectors_tell_no_more_than_a_guess(measure):
     k, vocabulary = {"top1": 1, "top5": 5}[measure], np.arange(N_PHI)
