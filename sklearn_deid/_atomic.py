@@ -39,7 +39,7 @@ def new_file(path: str | os.PathLike[str], *, private: bool = False, work: Path 
     """
     target = Path(path)
     if work is None:
-        work = _hidden(target)
+        work = hidden_name(target)
     else:
         # The old file is removed, not overwritten: it might be a link to another file.
         work.unlink(missing_ok=True)
@@ -60,8 +60,20 @@ def write_file(
     path: str | os.PathLike[str], content: bytes, *, private: bool = False, work: Path | None = None
 ) -> None:
     """Write a whole file atomically. The parameters are those of `new_file`."""
-    with new_file(path, private=private, work=work) as stream:
+    with naming(path), new_file(path, private=private, work=work) as stream:
         stream.write(content)
+
+
+@contextmanager
+def naming(path: str | os.PathLike[str]) -> Iterator[None]:
+    """Name the file in errors of writing that name none, such as those of a full disk."""
+    try:
+        yield
+    except OSError as error:
+        # Without a number, the message of the error would be lost.
+        if error.filename is None and error.errno is not None:
+            error.filename = os.fspath(path)
+        raise
 
 
 @contextmanager
@@ -87,7 +99,7 @@ def new_folder(path: str | os.PathLike[str], *, replace: bool = True) -> Iterato
     """
     target = Path(path)
     target.parent.mkdir(parents=True, exist_ok=True)
-    work = _hidden(target)
+    work = hidden_name(target)
     # tempfile would make a folder for its owner alone and ignore a umask that admits colleagues.
     work.mkdir()
     try:
@@ -100,7 +112,8 @@ def new_folder(path: str | os.PathLike[str], *, replace: bool = True) -> Iterato
         shutil.rmtree(work, ignore_errors=True)
 
 
-def _hidden(target: Path) -> Path:
+def hidden_name(target: Path) -> Path:
+    """Unique hidden name beside a file or folder."""
     return target.with_name(f".{target.name}-{uuid4().hex}")
 
 

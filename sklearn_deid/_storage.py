@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ._atomic import new_folder, write_file
+from ._atomic import hidden_name, new_folder, write_file
 from .exceptions import BundleError
 
 FORMAT_VERSION = 1
@@ -71,9 +71,10 @@ def check_bundle_target(path: str | os.PathLike[str], overwrite: bool = False) -
     Raises
     ------
     BundleError
-        If ``path`` exists and must not be replaced.
+        If ``path`` exists and must not be replaced, or if no folder can be made there.
     """
     target = Path(path)
+    _check_folder(target.resolve())
     if not os.path.lexists(target):
         return
     if not overwrite:
@@ -83,6 +84,18 @@ def check_bundle_target(path: str | os.PathLike[str], overwrite: bool = False) -
         raise BundleError(
             "The existing file or folder is not a saved model or representation, and is not replaced.", path=str(target)
         )
+
+
+def _check_folder(target: Path) -> None:
+    """Make and remove a folder where `write_bundle` would make one, or in the next folder above that exists."""
+    above = next(folder for folder in target.parents if os.path.lexists(folder))
+    # The temporary name of a folder is the longest one.
+    probe = hidden_name(above / target.name)
+    try:
+        probe.mkdir()
+        probe.rmdir()
+    except OSError as error:
+        raise BundleError(f"No folder can be made there: {error.strerror}.", path=str(target)) from None
 
 
 def read_bundle(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str, np.ndarray]]:

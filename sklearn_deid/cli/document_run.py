@@ -109,7 +109,8 @@ class DocumentOutput:
     def state(self, source: Document) -> NoteState:
         """What an earlier run has written of a file. The output of a file that has changed is removed."""
         name = self._name(source.doc_id, is_known=True)
-        if name is None or not (self.path / name).exists():
+        # A name that is not in the record can be another name of a file that this run has written.
+        if name is None or not self.record.has_output(name) or not (self.path / name).exists():
             return NoteState.NEW
         if self.record.has_note(name, source):
             return NoteState.DONE
@@ -117,9 +118,18 @@ class DocumentOutput:
         return NoteState.CHANGED
 
     def write(self, source: Document, content: bytes) -> None:
-        """Write a redacted file. It is complete on disk when the method returns."""
+        """Write a redacted file. It is complete on disk when the method returns.
+
+        Raises
+        ------
+        CorpusFormatError
+            If another file of this run has the name, on a disk where case or accents make no difference.
+        """
         name = self._name(source.doc_id)
         assert name is not None
+        if (self.path / name).exists():
+            message = "Another file has this name already: on this disk both names are one. Rename one of the files."
+            raise CorpusFormatError(message, doc_id=source.doc_id)
         # The record comes first: a file without a record would look foreign to a resumed run.
         self.record.add(name, source, [content])
         write_file(self.path / name, content)

@@ -10,6 +10,7 @@ from typing import Any
 
 from ..exceptions import DeidError, WithheldWarning
 from ..io import read_corpus
+from ..io.registry import unanswered_ids
 from ..text import Document, Span
 
 Annotated = tuple[Document, tuple[Span, ...] | None]
@@ -21,17 +22,27 @@ class ReviewedNotes:
     Parameters
     ----------
     path : str
-        File of finished notes that the review page has saved, or any other annotated corpus.
+        File of finished notes that the review page has saved, or any other annotated corpus. Notes in which nobody has
+        marked spans, such as tasks of Label Studio without an annotation, count as not reviewed.
 
     Raises
     ------
     CorpusFormatError, DataNotFoundError
         If the file is missing or broken.
+    DeidError
+        If no note of the file has a span: raw notes would otherwise leave as they are.
     """
 
     def __init__(self, path: str) -> None:
         self.path = Path(path)
-        self._notes = {note.doc_id: note for note in read_corpus(path)}
+        notes, unanswered = read_corpus(path), unanswered_ids(path)
+        self._notes = {note.doc_id: note for note in notes if note.doc_id not in unanswered}
+        if len(notes) and not any(note.spans for note in self._notes.values()):
+            raise DeidError(
+                "No reviewed note of this file has a span, as in a file of raw notes. Name the file that the reader "
+                "saved. If the reader found no PHI in all of its notes, use --model without --reviewed.",
+                path=str(path),
+            )
         self._model: Any = None
         parts = ((n.doc_id, n.text, [(s.start, s.end, s.label) for s in n.spans]) for n in self._notes.values())
         self.digest = sha256("\n".join(map(repr, sorted(parts))).encode("utf-8", "surrogatepass")).hexdigest()

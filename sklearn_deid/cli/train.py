@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import argparse
+import os
+import secrets
 import sys
+from pathlib import Path
 from typing import Any
 
-from ..exceptions import DeidError
+from ..exceptions import BundleError, DeidError
 from ..text import Corpus, Document
 from .failures import DONE, SOME_WITHHELD
 from .note_source import NoteSource
@@ -86,7 +89,6 @@ def run(arguments: argparse.Namespace) -> int:
     """Train, score and save a model."""
     device = set_machine(arguments)
     from .._storage import check_bundle_target
-    from ..saving import save
     from .scoring import fit_deidentifier
 
     # The output is checked before the training, which may take hours.
@@ -112,10 +114,26 @@ def run(arguments: argparse.Namespace) -> int:
         unread += [None] * deidentifier.raw_notes_["left out"]
     if held_out is not None:
         _show_scores(deidentifier, held_out, arguments.label_scheme)
-    save(deidentifier, arguments.model, overwrite=arguments.overwrite)
+    _save(deidentifier, Path(arguments.model), arguments.overwrite)
     print(f"Model saved in {arguments.model}")
     show_left_out([*result.errors, *filter(None, unread)])
     return SOME_WITHHELD if result.errors or unread else DONE
+
+
+def _save(deidentifier: Any, path: Path, overwrite: bool) -> None:
+    """Save the model. If something has appeared at its path since the start, save it beside, and raise an error."""
+    from ..saving import save
+
+    try:
+        save(deidentifier, path, overwrite=overwrite)
+        return
+    except BundleError:
+        if not os.path.lexists(path):
+            raise
+    # A training may take hours: its model is not thrown away because another one has ended first.
+    beside = path.with_name(f"{path.name}-{secrets.token_hex(4)}")
+    save(deidentifier, beside)
+    raise DeidError(f"The path was taken during the training. The model is saved in {beside}.", path=str(path))
 
 
 def _raw_notes(arguments: argparse.Namespace, corpus: Corpus) -> tuple[list[Document] | None, list[Any]]:

@@ -41,6 +41,9 @@ class Format:
         ``seeded(path, encoding, seed)`` replaces ``read`` for formats whose reader draws random numbers.
     recognise : callable, optional
         ``recognise(files)`` returns whether the files have this format. None for a format that is never guessed.
+    unanswered : callable, optional
+        ``unanswered(path, encoding)`` returns the ids of the documents of a file in which nobody has marked spans, and
+        which would look like documents without PHI. None for a format whose files do not tell.
     annotated : bool, default=True
         Whether the files contain spans.
     writable : bool, default=True
@@ -56,6 +59,7 @@ class Format:
     pack: Callable[[Path], bytes] | None = None
     seeded: Callable[[Path, str | None, int], Iterator[Item]] | None = None
     recognise: Callable[[Sequence[Path]], bool] | None = None
+    unanswered: Callable[[Path, str | None], set[str]] | None = None
     annotated: bool = True
     writable: bool = True
 

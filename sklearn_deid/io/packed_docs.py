@@ -14,6 +14,7 @@ from typing import Any, NamedTuple, TypeGuard
 
 import numpy as np
 
+from .._strict_json import each_key_once
 from .checking import SourceLocation
 
 # Compression makes notes 2 to 30 times smaller. A decompression bomb is 1,000 times smaller than its content.
@@ -175,7 +176,7 @@ def _unpack(place: SourceLocation, data: bytes) -> Any:
             data,
             raw=False,
             list_hook=counted,
-            object_pairs_hook=lambda pairs: _each_key_once(counted(pairs)),
+            object_pairs_hook=lambda pairs: each_key_once(counted(pairs)),
             ext_hook=_no_extension,
             max_array_len=_MOST_VALUES,
             max_map_len=_MOST_VALUES,
@@ -184,13 +185,6 @@ def _unpack(place: SourceLocation, data: bytes) -> Any:
         # The original error could contain strings of the notes, so a new error is raised below.
         pass
     raise place.error("The file is damaged: its msgpack content cannot be read.")
-
-
-def _each_key_once(pairs: list[tuple[Any, Any]]) -> dict[Any, Any]:
-    out = dict(pairs)
-    if len(out) != len(pairs):
-        raise ValueError("a key twice")
-    return out
 
 
 def _no_extension(code: int, data: bytes) -> None:

@@ -6,6 +6,7 @@ import pkgutil
 from collections.abc import Iterator, Mapping
 from importlib import import_module
 from operator import attrgetter
+from os import PathLike
 from pathlib import Path
 from types import MappingProxyType
 
@@ -93,6 +94,14 @@ def source_files(path: Path, fmt: Format) -> list[Path]:
     if not chosen:
         raise CorpusFormatError(f"The folder holds no file ending in {' or '.join(fmt.suffixes)}.", path=str(path))
     return sorted(chosen, key=lambda file: (file.stem, file.name))
+
+
+def unanswered_ids(path: str | PathLike[str]) -> set[str]:
+    """Ids of the documents of a corpus in which nobody has marked spans, as far as its format tells."""
+    fmt = guess_format(Path(path))
+    if fmt.unanswered is None:
+        return set()
+    return {doc_id for file in source_files(Path(path), fmt) for doc_id in fmt.unanswered(file, None)}
 
 
 def _files(path: Path) -> list[Path]:

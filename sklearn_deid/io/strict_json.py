@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from .._strict_json import load_strict
 from ..text import Document
 from .checking import SourceLocation
 
@@ -61,7 +62,7 @@ def dump_meta(document: Document) -> str:
 def parse_json(place: SourceLocation, line: str, what: str) -> Any:
     """Read a JSON value. ``what`` is the name of the value in error messages, such as ``"Line 3"``."""
     try:
-        return json.loads(line, object_pairs_hook=_each_key_once, parse_constant=_refuse_constant)
+        return load_strict(line)
     except json.JSONDecodeError as error:
         reason = f"is not valid JSON (character {error.pos})"
     except (ValueError, RecursionError):
@@ -83,15 +84,3 @@ def parse_patient(place: SourceLocation, line: str) -> str:
     if not isinstance(patient, str):
         raise place.error("The patient id must be a JSON string.")
     return patient
-
-
-def _each_key_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    # By default json keeps the last value of a repeated key, and the annotations under the first key would be lost.
-    out = dict(pairs)
-    if len(out) != len(pairs):
-        raise ValueError("a key twice")
-    return out
-
-
-def _refuse_constant(name: str) -> None:
-    raise ValueError(name)

@@ -9,7 +9,7 @@ from os import PathLike
 from pathlib import Path
 from types import TracebackType
 
-from .._atomic import write_file
+from .._atomic import naming, write_file
 from ..text import Document
 from ..text.characters import has_surrogate
 from .checking import SourceLocation, check_text
@@ -158,6 +158,7 @@ class DocumentWriter:
             )
         self.completed = frozenset(completed_ids(self.path, self.format.name)) if resume else frozenset()
         self._written = set(self.completed)
+        self._made: set[tuple[int, int]] = set()
         self._stream: FileIO | None = None
         if self.format.one_document:
             self.path.mkdir(parents=True, exist_ok=True)
@@ -255,6 +256,11 @@ class DocumentWriter:
     def _targets(self, document: Document, contents: Mapping[str, bytes]) -> dict[Path, bytes]:
         targets = {self.path / file_name(document.doc_id, suffix): content for suffix, content in contents.items()}
         for target, content in targets.items():
+            if target.exists() and _identity(target) in self._made:
+                raise SourceLocation(str(self.path), document.doc_id).error(
+                    "Another document has this file already: on this file system both ids are one name. Write into one "
+                    "file (format='jsonl'), number the outputs, or change the id."
+                )
             # A file with the same content is no conflict: an interrupted run may have left half of a pair, or .ann
             # files are written beside their existing notes.
             if not self.overwrite and target.exists() and target.read_bytes() != content:
@@ -268,13 +274,15 @@ class DocumentWriter:
             list(targets)[-1].unlink(missing_ok=True)
         for target, content in targets.items():
             write_file(target, content, work=part_of(target))
+            self._made.add(_identity(target))
 
     def _append(self, stream: FileIO, content: bytes) -> None:
         try:
             # An unbuffered write may write a part only. The loop writes the rest.
             rest = memoryview(content)
-            while rest:
-                rest = rest[stream.write(rest) :]
+            with naming(self.path):
+                while rest:
+                    rest = rest[stream.write(rest) :]
         except BaseException:
             # The file may end with half a document. Closing the stream prevents that more documents follow.
             stream.close()
@@ -321,6 +329,12 @@ def completed_ids(path: str | PathLike[str], format: str | None = None) -> set[s
     stems = {name.removesuffix(first) for name in names if name.endswith(first)}
     # Half of a pair is not complete and is written again.
     return {stem for stem in stems if all(stem + suffix in names for suffix in others)}
+
+
+def _identity(path: Path) -> tuple[int, int]:
+    """Number of a file. Where case and accents make no difference, two names have one file."""
+    status = path.stat()
+    return status.st_dev, status.st_ino
 
 
 def _output_format(path: Path, name: str | None) -> Format:

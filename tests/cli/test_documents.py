@@ -58,6 +58,19 @@ def test_files_keep_kind_and_name_and_failures_are_listed(redact, tmp_path):
     assert NAME not in err
 
 
+def test_names_that_are_one_on_the_disk_lose_no_file(run, rules, tmp_path, monkeypatch):
+    """An output on a disk that ignores case: the second file replaced the first one, and both counted as redacted."""
+    folder = tmp_path / "two"
+    folder.mkdir()
+    for name in ("A.txt", "a.txt"):
+        (folder / name).write_text(f"{name} {MAIL}")
+    monkeypatch.setattr(document_run.DocumentOutput, "_name", lambda self, doc_id, is_known=False: doc_id.lower())
+    out = tmp_path / "out"
+    code, _, err = run("redact", folder, "--model", rules, "--output", out, "--quiet", "--documents")
+    assert (code, contents(out)) == (1, {"a.txt": b"A.txt [EMAIL]"})
+    assert "1 files redacted, 1 withheld." in err and "Another file has this name already" in err
+
+
 def test_one_file_needs_no_option(redact, notes, tmp_path):
     assert redact(source=notes / "b.html")[0] == 0
     assert list(contents(tmp_path / "out")) == ["b.html"]

@@ -65,8 +65,9 @@ def test_broken_file_is_fatal(run, gold, tmp_path):
     assert "reversed" in err and "Zyxwvutski" not in err
 
 
-def test_robustness_of_a_model(run, gold, model, notes):
-    command = ["evaluate", gold, "--format", "brat", "--robustness", "--model", model]
+def test_robustness_of_a_model(run, model, notes, tmp_path):
+    write_corpus(notes[:5], tmp_path / "few", format="brat")  # each is tagged once for each alteration
+    command = ["evaluate", tmp_path / "few", "--format", "brat", "--robustness", "--model", model]
     code, out, err = run(*command)
     assert code == 0
     assert out.startswith("| alteration | recall | names | precision | false alarms | withheld |")

@@ -121,3 +121,30 @@ def test_a_changed_note_is_withheld(run, raw, model, notes, tmp_path):
     assert f"{notes[0].doc_id}.txt" not in contents(tmp_path / "out")
     assert "differs from the text of the reviewed note" in err
     assert_no_note_text(err, notes)
+
+
+def test_tasks_that_nobody_annotated_are_not_reviewed(run, raw, model, notes, tmp_path):
+    """Label Studio exports new tasks, too. They left as they were, as notes in which a reader found no PHI."""
+    tasks = [{"data": {"doc_id": note.doc_id, "text": note.text}, "annotations": []} for note in notes]
+    span = notes[1].spans[0]
+    value = {"start": span.start, "end": span.end, "labels": [span.label]}
+    tasks[1]["annotations"] = [{"result": [{"type": "labels", "value": value}]}]
+    tasks[2]["predictions"] = [{"result": []}]
+    (tmp_path / "export.json").write_text(json.dumps(tasks))
+    options = ["--reviewed", tmp_path / "export.json", "--model", model]
+    assert run("redact", raw, "--output", tmp_path / "out", *options)[0] == 0
+    written = contents(tmp_path / "out")
+    others = load(model).redact([note.text for note in (notes[0], *notes[2:])])
+    assert [written[f"{note.doc_id}.txt"] for note in (notes[0], *notes[2:])] == others
+    expected = notes[1].text[: span.start] + f"[{span.label}]" + notes[1].text[span.end :]
+    assert written[f"{notes[1].doc_id}.txt"] == expected
+
+
+@pytest.mark.parametrize("spans", [{}, {"spans": []}])
+def test_raw_notes_are_no_reviewed_notes(run, raw, model, notes, tmp_path, spans):
+    lines = [json.dumps({"doc_id": note.doc_id, "text": note.text, **spans}) + "\n" for note in notes]
+    (tmp_path / "raw.jsonl").write_text("".join(lines))
+    for options in ([], ["--model", model]):
+        code, _, err = run("redact", raw, "--output", tmp_path / "out", "--reviewed", tmp_path / "raw.jsonl", *options)
+        assert (code, "No reviewed note of this file has a span" in err) == (2, True)
+    assert not (tmp_path / "out").exists()

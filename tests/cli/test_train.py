@@ -137,3 +137,29 @@ def test_held_out_notes_that_cannot_be_read_do_not_stop_the_scores():
         predicted = predict_corpus(deidentifier, corpus)
     assert [len(document.spans) for document in predicted] == [1, 0]
     assert deidentifier.on_error == "raise"
+
+
+def test_a_model_that_cannot_be_saved_is_noticed_before_the_training(run, gold, tmp_path):
+    (tmp_path / "file").write_text("Notes.")
+    for path in (tmp_path / "file" / "model", tmp_path / ("m" * 240)):
+        code, out, err = run("train", gold, "--model", path, *QUICK)
+        assert (code, "Training on" in out, "No folder can be made there" in err) == (2, False, True)
+    assert [file.name for file in tmp_path.iterdir()] == ["file"]
+
+
+def test_a_model_is_kept_if_another_training_ends_first(run, gold, tmp_path, monkeypatch):
+    from sklearn_deid.cli import scoring
+
+    fit = scoring.fit_deidentifier
+
+    def late(*arguments, **options):
+        (tmp_path / "m").mkdir()
+        (tmp_path / "m" / "manifest.json").write_text("{}")
+        return fit(*arguments, **options)
+
+    monkeypatch.setattr(scoring, "fit_deidentifier", late)
+    code, _, err = run("train", gold, "--model", tmp_path / "m", "--quiet", *QUICK)
+    (beside,) = tmp_path.glob("m-*")
+    assert (code, f"The model is saved in {beside}" in err) == (2, True)
+    assert load(beside).redact(["Fine."])
+    assert (tmp_path / "m" / "manifest.json").read_text() == "{}"

@@ -19,6 +19,7 @@ FOUNDATION = {
     "sequences",
     "_atomic",
     "_storage",
+    "_strict_json",
     "saving",
     "_randomness",
     "_compat",

@@ -1,5 +1,6 @@
 """A file or folder is under its name when it is complete, and nothing else is left, whatever fails."""
 
+import errno
 import os
 import stat
 
@@ -23,6 +24,17 @@ def test_a_failure_leaves_the_old_file_or_none(tmp_path, error, existing):
         raise error
     assert names(tmp_path) == ([] if existing is None else ["state"])
     assert existing is None or path.read_bytes() == existing
+
+
+def test_a_full_disk_names_the_file(tmp_path, monkeypatch):
+    def full(descriptor):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(OSError, match="No space") as caught:
+        write_file(tmp_path / "state", b"12345")
+    assert caught.value.filename == str(tmp_path / "state")
+    assert names(tmp_path) == []
 
 
 def test_bytes_are_on_the_disk_before_the_name_is(tmp_path, monkeypatch):

@@ -1,6 +1,8 @@
 """Files appear whole or not at all, stay in their folder, and are not replaced unasked; interrupted runs go on."""
 
+import errno
 import os
+from io import FileIO
 
 import pytest
 
@@ -75,6 +77,17 @@ def test_annotations_can_be_put_beside_their_untouched_notes(tmp_path):
     write_corpus(bare(NOTES), tmp_path, format="text")
     write_corpus(NOTES, tmp_path, format="brat")
     assert list(read_corpus(tmp_path)) == NOTES
+
+
+def test_a_stream_that_cannot_be_written_names_the_file(tmp_path, monkeypatch):
+    class Full(FileIO):
+        def write(self, content):
+            raise OSError(errno.EFBIG, os.strerror(errno.EFBIG))
+
+    monkeypatch.setattr("sklearn_deid.io.files.FileIO", Full)
+    with pytest.raises(OSError, match="too large") as caught:
+        DocumentWriter(tmp_path / "notes.jsonl", "jsonl").write(NOTES[0])
+    assert caught.value.filename == str(tmp_path / "notes.jsonl")
 
 
 @pytest.mark.parametrize("name", FOLDERS)
@@ -239,3 +252,20 @@ def test_line_ends_in_strings_are_escaped_for_other_readers(tmp_path):
     content = (tmp_path / "x.jsonl").read_bytes().decode()
     assert len(content.splitlines()) == 1
     assert content.endswith("}\n")
+
+
+@pytest.mark.parametrize("overwrite", [False, True])
+@pytest.mark.parametrize("format", ["text", "brat"])
+def test_ids_that_are_one_name_on_the_file_system_lose_no_note(tmp_path, monkeypatch, format, overwrite):
+    """On disks that ignore case, the second note replaced the first one, or stood for both if they were equal."""
+    from sklearn_deid.io import writing
+
+    file_name = writing.file_name
+    monkeypatch.setattr(writing, "file_name", lambda doc_id, suffix: file_name(doc_id.lower(), suffix))
+    with DocumentWriter(tmp_path / "out", format, overwrite=overwrite) as writer:
+        writer.write(Document("a", "One."))
+        for text in ("Two.", "One."):
+            with pytest.raises(CorpusFormatError, match="both ids are one name"):
+                writer.write(Document("A", text))
+        writer.write(Document("b", "One."))
+    assert (tmp_path / "out" / "a.txt").read_text() == "One."

@@ -114,6 +114,16 @@ def test_the_browser_and_the_file_remember_the_work(opened, tmp_path):
     assert opened.saved() == corpus
 
 
+@pytest.mark.parametrize("spans", [{}, {"spans": None}, {"spans": [{"start": 0, "end": 99, "label": "DATE"}]}])
+def test_lines_without_valid_spans_are_no_finished_notes(opened, tmp_path, spans):
+    """A file of raw notes made all notes finished ones without PHI."""
+    lines = [{"doc_id": note.doc_id, "text": note.text, **spans} for note in NOTES]
+    (tmp_path / "raw.jsonl").write_text("".join(json.dumps(line) + "\n" for line in [*lines, None]))
+    opened.driver.find_element("css selector", "#open").send_keys(str(tmp_path / "raw.jsonl"))
+    wait_for(opened, "0 finished notes are read. 4 are no finished notes of this page.", "#status")
+    assert opened.text("#counts") == "0 of 3 notes finished"
+
+
 def wait_for(page, text, selector="#counts"):
     from selenium.webdriver.support.ui import WebDriverWait
 

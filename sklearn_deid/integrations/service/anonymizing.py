@@ -33,18 +33,14 @@ def merged(spans: Iterable[GivenSpan]) -> list[GivenSpan]:
     >>> [tuple(span) for span in merged([GivenSpan(0, 5, "PERSON", 0.9), GivenSpan(3, 8, "DATE", 0.5)])]
     [(0, 8, 'PERSON', 0.9)]
     """
-    out: list[GivenSpan] = []
-    for span in sorted(spans):
-        if out and span.start < out[-1].end:
-            best = max(out[-1], span, key=lambda one: (one.score, one.end - one.start))
-            out[-1] = best._replace(start=out[-1].start, end=max(out[-1].end, span.end))
-        else:
-            out.append(span)
-    return out
+    return [_joined(group, group) for group in _groups(spans)]
 
 
 def anonymized(text: str, spans: Iterable[GivenSpan], operators: Mapping[str, Any]) -> dict[str, Any]:
     """Replace spans by the operator of their entity, of ``DEFAULT``, or by ``<ENTITY>``.
+
+    Where spans with different offsets overlap, a span with the operator keep decides only over other kept spans, and a
+    mask covers all characters. What one operator leaves open could otherwise be what another one hides.
 
     Parameters
     ----------
@@ -72,11 +68,13 @@ def anonymized(text: str, spans: Iterable[GivenSpan], operators: Mapping[str, An
     """
     parts: list[str] = []
     items, position, length = [], 0, 0
-    for span in merged(spans):
+    for group in _groups(spans):
+        deciding = _deciding(group, operators)
+        span = _joined(deciding, group)
         if not 0 <= span.start < span.end <= len(text):
             raise ValueError("A span lies outside of the text.")
-        operator = operators.get(span.entity) or operators.get("DEFAULT")
-        new = _replacement(text[span.start : span.end], span.entity, operator)
+        operator = _operator(span, operators)
+        new = _replacement(text[span.start : span.end], span.entity, operator, whole=_is_joined(group))
         length += span.start - position + len(new)
         parts += [text[position : span.start], new]
         name = "replace" if operator is None else operator.type
@@ -86,12 +84,49 @@ def anonymized(text: str, spans: Iterable[GivenSpan], operators: Mapping[str, An
     return {"text": "".join([*parts, text[position:]]), "items": items}
 
 
-def _replacement(original: str, entity: str, operator: Any) -> str:
+def _groups(spans: Iterable[GivenSpan]) -> list[list[GivenSpan]]:
+    """Groups of spans that overlap, from left to right."""
+    groups: list[list[GivenSpan]] = []
+    end = 0
+    for span in sorted(spans):
+        if groups and span.start < end:
+            groups[-1].append(span)
+            end = max(end, span.end)
+        else:
+            groups.append([span])
+            end = span.end
+    return groups
+
+
+def _is_joined(group: list[GivenSpan]) -> bool:
+    """Whether spans with different offsets are in a group."""
+    return len({(span.start, span.end) for span in group}) > 1
+
+
+def _operator(span: GivenSpan, operators: Mapping[str, Any]) -> Any:
+    return operators.get(span.entity) or operators.get("DEFAULT")
+
+
+def _deciding(group: list[GivenSpan], operators: Mapping[str, Any]) -> list[GivenSpan]:
+    """Spans of a group that may decide on its operator."""
+    if not _is_joined(group):
+        return group
+    return [span for span in group if getattr(_operator(span, operators), "type", None) != "keep"] or group
+
+
+def _joined(deciding: list[GivenSpan], group: list[GivenSpan]) -> GivenSpan:
+    """Span over a group, with the entity of the deciding span of the highest score."""
+    best = max(deciding, key=lambda one: (one.score, one.end - one.start))
+    return best._replace(start=min(span.start for span in group), end=max(span.end for span in group))
+
+
+def _replacement(original: str, entity: str, operator: Any, *, whole: bool) -> str:
     if operator is None or operator.type == "replace":
         given = None if operator is None else operator.new_value
         return f"<{entity}>" if given is None else given
     if operator.type == "mask":
-        n = len(original) if operator.chars_to_mask is None else min(operator.chars_to_mask, len(original))
+        is_all = whole or operator.chars_to_mask is None
+        n = len(original) if is_all else min(operator.chars_to_mask, len(original))
         hidden = operator.masking_char * n
         return original[: len(original) - n] + hidden if operator.from_end else hidden + original[n:]
     return original if operator.type == "keep" else ""

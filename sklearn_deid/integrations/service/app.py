@@ -12,6 +12,7 @@ from typing import Any
 
 from ... import __version__
 from ..._optional import import_optional
+from ..._strict_json import load_strict
 from ...surrogates import note_rewriter, rewrite_note
 from ...tagging.canary import canary, canary_problem
 from ...tagging.note_tagger import NoteFailure, UnlikeNote
@@ -20,7 +21,7 @@ from ...text import Span
 from ..deidentifiers import as_deidentifier, labels_of_model
 from ..presidio_entities import PRESIDIO_ENTITIES, entity_of
 from .anonymizing import GivenSpan, anonymized
-from .forms import AnalyzeRequest, AnonymizeRequest, RedactRequest
+from .forms import AnalyzeRequest, AnonymizeRequest, RedactRequest, StrictRoute
 from .guard import Guard, ServiceLimits, too_large
 from .metrics import ServiceMetrics
 
@@ -91,6 +92,7 @@ def make_app(
     service = _Service(as_deidentifier(model, device), limits, metrics)
     # No pages of documentation: they load scripts from other servers.
     app = _fastapi.FastAPI(title="sklearn-deid", version=__version__, docs_url=None, redoc_url=None)
+    app.router.route_class = StrictRoute
     app.exception_handler(_exceptions.RequestValidationError)(_invalid)
     app.exception_handler(_starlette.HTTPException)(_refused)
     app.exception_handler(Exception)(_failed)
@@ -286,7 +288,7 @@ class _Service:
             found = [NoteFailure(found.message)] * len(texts)
         given, lines = iter(zip(texts, found, strict=True)), []
         for note in notes:
-            result: Any = NoteFailure("The line is no JSON object with a string 'text'.")
+            result: Any = NoteFailure("The line is no JSON object with a string 'text', or names a key twice.")
             if "text" in note:
                 result = self._redacted(*next(given), "label")
             name = "error" if isinstance(result, NoteFailure) else "text"
@@ -338,7 +340,7 @@ def _answer(content: Any) -> Any:
 def _note(line: bytes) -> dict[str, Any]:
     """Id and text of a line; no text if the line is not valid."""
     try:
-        content = json.loads(line)
+        content = load_strict(line)
     except (ValueError, RecursionError):
         content = None
     if not isinstance(content, dict):

@@ -2,12 +2,35 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from collections.abc import Callable
+from typing import Any, Literal
 
 from ..._optional import import_optional
+from ..._strict_json import load_strict
 
 _pydantic = import_optional("pydantic", extra="serve", purpose="the service")
+_fastapi = import_optional("fastapi", extra="serve", purpose="the service")
+_routing = import_optional("fastapi.routing", extra="serve", purpose="the service")
 Field = _pydantic.Field
+
+
+class StrictRoute(_routing.APIRoute):  # type: ignore[name-defined]
+    """Route whose requests are strict JSON, see `load_strict`."""
+
+    def get_route_handler(self) -> Callable[[Any], Any]:
+        """Handler that reads the body strictly."""
+        handle = super().get_route_handler()
+
+        async def strict(request: Any) -> Any:
+            return await handle(_StrictRequest(request.scope, request.receive))
+
+        return strict
+
+
+class _StrictRequest(_fastapi.Request):  # type: ignore[name-defined]
+    async def json(self) -> Any:
+        """Value of the body; an error of the parser makes FastAPI refuse the request."""
+        return load_strict(await self.body())
 
 
 class _Form(_pydantic.BaseModel):  # type: ignore[name-defined]

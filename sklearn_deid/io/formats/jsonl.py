@@ -17,7 +17,7 @@ from typing import Any
 from ..._atomic import new_file
 from ...text import Document, Span
 from ..checking import SourceLocation, check_covered, check_label, check_text
-from ..files import decode
+from ..files import decode, read_lines
 from ..format import Format, Item, has_suffix
 from ..json_lines import read_documents
 from ..strict_json import dump_line, dump_meta, parse_json
@@ -46,6 +46,17 @@ def write(document: Document, lossy: bool = False) -> dict[str, str]:
     except (TypeError, ValueError):
         pass
     raise place.error("An id, label or confidence is neither a string nor a finite number.")
+
+
+def unanswered(path: Path, encoding: str | None = None) -> set[str]:
+    """Ids of the lines without the key ``spans``; an empty list says that there are none."""
+    place, found = SourceLocation(str(path)), set()
+    for number, line in read_lines(path, encoding or "utf-8"):
+        if isinstance(line, str) and line.strip():
+            record = parse_json(place, line, f"Line {number}")
+            if isinstance(record, dict) and "spans" not in record:
+                found.add(str(record.get("doc_id")))
+    return found
 
 
 def drop_lines(path: Path, doc_ids: Set[str]) -> None:
@@ -128,5 +139,11 @@ def _parse_span(place: SourceLocation, text: str, record: Any, annotation_id: st
 
 
 FORMAT = Format(
-    "jsonl", (".jsonl", ".ndjson"), read, write, one_document=False, recognise=has_suffix(".jsonl", ".ndjson")
+    "jsonl",
+    (".jsonl", ".ndjson"),
+    read,
+    write,
+    one_document=False,
+    recognise=has_suffix(".jsonl", ".ndjson"),
+    unanswered=unanswered,
 )

@@ -35,15 +35,33 @@ from ..utf16_offsets import code_points_before
 def read(path: Path, encoding: str | None = None) -> Iterator[Item]:
     """Yield the documents of a file. For a broken task the function yields an error and continues."""
     place = SourceLocation(str(path))
-    tasks = parse_json(place, decode(place, read_bytes(place, path), encoding or "utf-8"), "The file")
-    if not isinstance(tasks, list):
-        raise place.error("The file must hold a JSON list of tasks. Export it from Label Studio as JSON.")
-    for number, task in enumerate(tasks, start=1):
+    for number, task in enumerate(_tasks(place, path, encoding), start=1):
         try:
             item: Item = _document(place, task, f"Task {number}", f"{path.stem}-{number}")
         except CorpusFormatError as error:
             item = without_traces(error)
         yield item
+
+
+def unanswered(path: Path, encoding: str | None = None) -> set[str]:
+    """Ids of the tasks without an annotation: new ones, and those with a prediction alone."""
+    place = SourceLocation(str(path))
+    found = set()
+    for number, task in enumerate(_tasks(place, path, encoding), start=1):
+        if isinstance(task, dict) and isinstance(task.get("data"), dict) and not task.get("annotations"):
+            found.add(str(_doc_id(task, f"{path.stem}-{number}")))
+    return found
+
+
+def _tasks(place: SourceLocation, path: Path, encoding: str | None) -> list[Any]:
+    tasks = parse_json(place, decode(place, read_bytes(place, path), encoding or "utf-8"), "The file")
+    if not isinstance(tasks, list):
+        raise place.error("The file must hold a JSON list of tasks. Export it from Label Studio as JSON.")
+    return tasks
+
+
+def _doc_id(task: dict[str, Any], name: str) -> Any:
+    return task["data"].get("doc_id", str(task.get("id", name)))
 
 
 def write(document: Document, lossy: bool = False) -> dict[str, str]:
@@ -84,7 +102,7 @@ def _document(place: SourceLocation, task: Any, what: str, name: str) -> Documen
     data = task.get("data") if isinstance(task, dict) else None
     if not isinstance(data, dict) or not isinstance(data.get("text"), str):
         raise place.error(f"{what} needs 'data' with a 'text'.")
-    doc_id, patient, meta = data.get("doc_id", str(task.get("id", name))), data.get("patient_id"), data.get("meta", {})
+    doc_id, patient, meta = _doc_id(task, name), data.get("patient_id"), data.get("meta", {})
     if not isinstance(doc_id, str) or not isinstance(patient, str | None) or not isinstance(meta, dict):
         raise place.error(f"{what}: 'doc_id' and 'patient_id' must be strings, and 'meta' an object.")
     place = place._replace(doc_id=doc_id)
@@ -159,4 +177,5 @@ FORMAT = Format(
     resumable=False,
     pack=pack,
     recognise=_only_json,
+    unanswered=unanswered,
 )

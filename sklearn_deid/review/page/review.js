@@ -122,7 +122,8 @@
     link.href = URL.createObjectURL(new Blob([lines()], { type: "application/x-ndjson" }));
     link.download = data.file;
     link.click();
-    URL.revokeObjectURL(link.href);
+    // Not at once: some browsers read the address only after this function has ended.
+    setTimeout(() => URL.revokeObjectURL(link.href), 60000);
     unsaved = false;
     say(`${finished()} finished notes are written to the file ${data.file} in the folder of downloads.`);
   }
@@ -148,6 +149,14 @@
     }
   }
 
+  // A line without spans is no finished note: a file of raw notes would count as notes without PHI.
+  function isFinished(record) {
+    if (!record || !indexOf.has(record.doc_id) || !Array.isArray(record.spans)) return false;
+    const text = notes[indexOf.get(record.doc_id)].text, length = [...text].length;
+    return text === record.text && record.spans.every((span) => span && typeof span.label === "string"
+      && Number.isInteger(span.start) && Number.isInteger(span.end) && 0 <= span.start && span.start < span.end && span.end <= length);
+  }
+
   async function open(file) {
     let records = [];
     try {
@@ -155,16 +164,16 @@
     } catch {
       return say("This is no file of finished notes.", true);
     }
-    const usable = records.filter((record) => indexOf.has(record.doc_id) && notes[indexOf.get(record.doc_id)].text === record.text);
+    const usable = records.filter(isFinished);
     const found = new Map(usable.map((record) => [indexOf.get(record.doc_id), record]));
     change(found.keys(), (note, index) => {
       const text = notes[index].text;
       note.done = true;
-      note.spans = (found.get(index).spans || []).map((span) => made(toUnits(text, span.start), toUnits(text, span.end), span.label, index));
+      note.spans = found.get(index).spans.map((span) => made(toUnits(text, span.start), toUnits(text, span.end), span.label, index));
     });
     showAll();
     const left = records.length - usable.length;
-    say(`${usable.length} finished notes are read.` + (left ? ` ${left} are not notes of this page.` : ""), left > 0);
+    say(`${usable.length} finished notes are read.` + (left ? ` ${left} are no finished notes of this page.` : ""), left > 0);
   }
 
   // ---- what is shown

@@ -105,6 +105,27 @@ def test_no_character_of_overlapping_spans_stays():
     assert anonymized("abcdefgh", spans, {})["text"] == "<B><D>"
 
 
+@pytest.mark.parametrize(
+    ("operator", "expected"),
+    [
+        ({"type": "keep"}, "<PERSON> left"),
+        ({"type": "mask", "chars_to_mask": 1}, "***** left"),
+        ({"type": "mask", "chars_to_mask": 2}, "***** left"),
+    ],
+)
+def test_an_operator_leaves_nothing_open_that_an_overlapping_span_hides(rules, operator, expected):
+    found = [{"start": 0, "end": 5, "entity_type": "PERSON", "score": 0.5}]
+    found.append({"start": 0, "end": 2, "entity_type": "DATE_TIME", "score": 0.9})
+    form = {"text": "Alder left", "analyzer_results": found, "anonymizers": {"DATE_TIME": operator}}
+    assert rules.post("/anonymize", json=form).json()["text"] == expected
+
+
+def test_the_score_decides_between_spans_of_the_same_offsets(rules):
+    found = [{"start": 0, "end": 5, "entity_type": name, "score": score} for name, score in (("A", 0.5), ("B", 0.9))]
+    form = {"text": "Alder left", "analyzer_results": found, "anonymizers": {"B": {"type": "keep"}}}
+    assert rules.post("/anonymize", json=form).json()["text"] == "Alder left"
+
+
 @pytest.mark.parametrize("mode", ["label", "mask", "remove"])
 def test_redact_gives_what_the_library_gives(rules, mode):
     expected = NoteDeidentifier(RuleTagger().fit([])).redact([TEXT], mode=mode)
@@ -154,6 +175,22 @@ def test_wrong_requests_get_an_error_without_their_text(rules, path, content, ca
     assert NAME not in answer.text + str(answer.headers) + caplog.text.replace(
         "HTTP Request: POST http://testserver" + path, ""
     )
+
+
+def test_a_repeated_key_never_takes_spans_or_texts_away(rules):
+    """Python's parser keeps the last value: a second, empty list of spans left the text as it was sent."""
+    spans = '"analyzer_results": [{"start": 0, "end": 10, "entity_type": "PERSON"}]'
+    headers = {"content-type": "application/json"}
+    for path, content in (
+        ("/anonymize", f'{{"text": "{NAME}", {spans}, "analyzer_results": []}}'),
+        ("/anonymize", f'{{"text": "{NAME}", {spans[:-2]}, "end": 1}}]}}'),
+        ("/redact", f'{{"text": "{NAME}", "text": "Fine."}}'),
+    ):
+        answer = rules.post(path, content=content, headers=headers)
+        assert (answer.status_code, NAME in answer.text) == (400, False)
+    lines = '{"id": 1, "text": "One.", "text": "Two."}\n{"id": 2, "id": 3, "text": "One."}\n{"id": 4, "text": "Four."}'
+    found = [json.loads(line) for line in rules.post("/v1/batch", content=lines).text.splitlines()]
+    assert ["error" in line for line in found] == [True, True, False]
 
 
 def test_errors_of_the_model_tell_no_text(caplog):
