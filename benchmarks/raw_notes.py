@@ -70,7 +70,13 @@ def run(arguments: argparse.Namespace, arm: str, seed: int) -> dict:
         deidentifier.fit(annotated, unlabelled=raw if model == "raw" else None)
     seconds = round(time.process_time() - start, 1)
     used = getattr(deidentifier, "raw_notes_", {})
-    return {"arm": arm, "seed": seed, **counts(test, deidentifier.annotate(test)), "fit_seconds": seconds, "raw": used}
+    return {
+        "arm": arm,
+        "seed": seed,
+        **counts(test, deidentifier.annotate(test)),
+        "fit_seconds": seconds,
+        "raw_notes": used,
+    }
 
 
 def raw_cases(arguments: argparse.Namespace, seed: int) -> list[str]:
