@@ -25,7 +25,7 @@ from sklearn_deid.text import I2B2_2014
 
 from ..environment import describe
 from .card import write_card
-from .measuring import calibration_texts, deciding, sweep
+from .measuring import calibration_texts, deciding, diagnoses, sweep
 from .report import measured, rates
 from .training import SEED, STAGES, new_tagger, train_stage
 
@@ -33,7 +33,7 @@ from .training import SEED, STAGES, new_tagger, train_stage
 #: 1,000 of their words are hidden.
 MOST_TOUCHED, MOST_FALSE = 0.10, 5.0
 GRID = tuple(np.arange(-5, 4.01, 0.5).tolist())
-CALIBRATION_SEED, N_PLAIN, N_PHI = 20_261_200, 1000, 400
+CALIBRATION_SEED, N_PLAIN, N_DIAGNOSES, N_PHI = 20_261_200, 1000, 500, 400
 
 
 def parse_arguments(argv: list[str] | None = None) -> argparse.Namespace:
@@ -69,7 +69,7 @@ def _keep(tagger: DeidTagger, path: Path) -> None:
 
 def calibrated(tagger: DeidTagger) -> tuple[NoteDeidentifier, dict[str, Any]]:
     """A de-identifier with the bias that the calibration texts give, and their figures at this bias."""
-    plain = calibration_texts("plain", N_PLAIN, CALIBRATION_SEED)
+    plain = calibration_texts("plain", N_PLAIN, CALIBRATION_SEED) + diagnoses(N_DIAGNOSES, CALIBRATION_SEED)
     phi = calibration_texts("phi", N_PHI, CALIBRATION_SEED)
     model = deciding(tagger)
     costs = {bias: rates(figures) for bias, figures in sweep(model, plain, GRID).items()}

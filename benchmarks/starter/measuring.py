@@ -19,6 +19,7 @@ from sklearn_deid.tagging import is_safe_harbor
 from sklearn_deid.tagging.held_out import labels_in, threshold_of
 from sklearn_deid.tagging.marginals import read_marginals
 
+from .diagnoses import diagnosis
 from .names import origins
 from .texts import pick_template, templates, write
 from .values import Scene
@@ -140,6 +141,12 @@ def new_sentences(kinds: Sequence[str], n: int, seed: int) -> list[Document]:
         kept = tuple(span for span in text.spans if is_safe_harbor(span, text.text))
         documents.append(replace(text, spans=kept))
     return documents
+
+
+def diagnoses(n: int, seed: int) -> list[Document]:
+    """Diagnoses of ICD-10-CM of the categories that the training does not have, none of which holds PHI."""
+    draws = (Chance(np.random.SeedSequence(seed, spawn_key=(number,))) for number in range(n))
+    return [Document(f"icd-{number}", diagnosis(chance, True, "full")) for number, chance in enumerate(draws)]
 
 
 def names_of(n_words: int, seed: int, **people: str) -> list[Document]:

@@ -20,6 +20,7 @@ from .measuring import (
     cased,
     count,
     deciding,
+    diagnoses,
     grascco,
     labels_of,
     new_sentences,
@@ -44,7 +45,7 @@ def measured(model: NoteDeidentifier, folder: Path, n_name_words: int) -> dict[s
     origins = by_origin(model, n_name_words)
     new = new_sentences(KINDS_PHI, N_NEW, NEW_SEED)
     ordinary = new_sentences(KINDS_ORDINARY, N_NEW, NEW_SEED)
-    plain = new_sentences(KINDS_PLAIN, N_NEW, NEW_SEED)
+    plain, icd = new_sentences(KINDS_PLAIN, N_NEW, NEW_SEED), diagnoses(N_NEW, NEW_SEED)
     return {
         "new_sentences": {
             f"{kind}, {name}": rates(count(cased(texts, name), model.annotate(cased(texts, name))))
@@ -52,6 +53,7 @@ def measured(model: NoteDeidentifier, folder: Path, n_name_words: int) -> dict[s
             for name in CASINGS
         },
         "hard_words": rates(count(plain, model.annotate(plain))),
+        "diagnoses": rates(count(icd, model.annotate(icd))),
         "gender": {name: rates(figures) for name, figures in by_gender(model, n_name_words).items()},
         "bias": tuned.decision_bias_,
         "asq": {name: rates(figures) for name, figures in shipped.items()},

@@ -11,6 +11,8 @@ from sklearn_deid.surrogates.names import given_name, surname
 from .names import given_names, invented_name, names, new_name, origins, without_accents, word_names
 
 _FIRST_DAY = date(1990, 1, 1)
+# Origins whose names an earlier model missed most often are drawn twice as often as the others.
+_OFTEN = ("vietnamese", "french", "german_dutch", "hebrew")
 _PARTICLES = "van |van der |de |von |O'|Mc|Mac|de la |El |bin |St. |Le |Di |da ".split("|")
 
 
@@ -36,7 +38,7 @@ class Scene:
             return chance.pick(word_names())
         if listed and chance.happens(0.12):
             return given_name(chance, chance.pick("MF")) if part == 0 else surname(chance)
-        origin = self.origin or ("english" if chance.happens(0.2) else chance.pick(origins()))
+        origin = self.origin or ("english" if chance.happens(0.2) else chance.pick((*origins(), *_OFTEN)))
         parts = names(origin, self.held_out)[part] if part or self.gender is None else given_names(self.gender)
         word = new_name(chance, parts) if not self.held_out and chance.happens(0.25) else chance.pick(parts)
         if not self.held_out and chance.happens(0.05):

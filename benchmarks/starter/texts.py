@@ -36,7 +36,7 @@ _ANNOTATED = {"o.age": "AGE", "o.year": "DATE", "o.expiry": "DATE"}
 KINDS = {
     "query": 10, "plain query": 9, "query sentence": 12, "plain query sentence": 9, "name": 14, "place": 7, "number": 6,
     "date": 6, "referral": 2, "operation": 2, "pathology": 2, "mail": 2, "chat": 4, "form": 3, "table": 3,
-    "clinical": 20, "sentence": 24, "place sentence": 10,
+    "clinical": 30, "sentence": 24, "place sentence": 10,
     "number sentence": 8, "date sentence": 6, "salad": 10, "plain sentence": 18, "service sentence": 18,
     "daily sentence": 22, "work sentence": 14, "news sentence": 14, "form lines": 8, "roster lines": 9,
     "everyday plain": 12, "hard sentence": 42, "twin sentence": 14, "twin daily sentence": 9, "twin place sentence": 2,

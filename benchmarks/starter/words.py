@@ -11,6 +11,7 @@ from pathlib import Path
 from sklearn_deid.surrogates import Chance, dates, identifiers
 from sklearn_deid.surrogates.word_list import read_word_lists
 
+from .diagnoses import diagnosis
 from .names import invented_name
 from .scene import Scene
 
@@ -59,6 +60,8 @@ def plain(part: str, form: str, scene: Scene) -> str:
     kind = {**_LISTS, "drug": "drugs"}.get(part, "")
     if scene.held_out and kind in held_out_words() and chance.happens(scene.new_words):
         made = chance.pick(held_out_words()[kind])
+    elif part == "icd" or (part == "dis" and chance.happens(_CLASSIFIED)):
+        made = diagnosis(chance, scene.held_out, form)
     elif part in _EVERYDAY:
         made = _everyday(_EVERYDAY[part], scene)
     else:
@@ -133,6 +136,7 @@ def _disease(chance: Chance) -> str:
     return chance.pick(vocabulary()["eponyms" if kind < 0.3 else "abbreviations" if kind < 0.35 else "diseases"])
 
 
+_CLASSIFIED = 0.3  # probability that a disease is one of ICD-10-CM
 _AMOUNTS = (2.5, 5, 10, 20, 25, 40, 50, 75, 81, 100, 250, 500, 1000)
 _UNITS = ("mg", "mg", "mcg", "g", "mL", "units")
 _WORDS: dict[str, Callable[[Chance], str]] = {
