@@ -21,6 +21,7 @@ import numpy as np
 from sklearn_deid import Corpus, DeidTagger, NoteDeidentifier, load, read_corpus
 from sklearn_deid.exceptions import AlignmentWarning, WithheldWarning
 from sklearn_deid.metrics import ALTERATIONS, robustness_table
+from sklearn_deid.tagging.default_start import default_settings
 
 from . import corpora
 from .environment import describe
@@ -49,13 +50,12 @@ def tables(arguments: argparse.Namespace) -> list[dict]:
 
 
 def trained(train: Corpus, seed: int, epochs: str, augmenter: str | None) -> NoteDeidentifier:
-    """De-identifier with the default tagger of `NoteDeidentifier`, which reads blocks; the augmenter may differ."""
+    """De-identifier with the default tagger of `NoteDeidentifier`; the augmenter may differ."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", AlignmentWarning)
         max_epochs = epochs if epochs == "auto" else int(epochs)
-        return NoteDeidentifier(
-            DeidTagger(context="block", random_state=seed, max_epochs=max_epochs, augmenter=augmenter)
-        ).fit(train)
+        settings = {**default_settings(train), "max_epochs": max_epochs, "augmenter": augmenter}
+        return NoteDeidentifier(DeidTagger(**settings, random_state=seed)).fit(train)
 
 
 def means(found: list[dict]) -> list[dict]:

@@ -22,6 +22,8 @@ from ..exceptions import AlignmentWarning
 from ..text import Corpus, Document
 from .failures import remember_interrupts
 
+DEFAULT_START = "default"
+
 
 def hold_out_patients(corpus: Corpus, share: float, seed: int) -> tuple[Corpus, Corpus]:
     """Split a corpus by patients. A note without patient id counts as a separate patient.
@@ -60,6 +62,7 @@ def fit_deidentifier(
     corpus: Corpus,
     raw: Sequence[Document] | None = None,
     *,
+    start: Any = DEFAULT_START,
     quiet: bool = False,
     verbose: bool = False,
     **parameters: Any,
@@ -72,6 +75,8 @@ def fit_deidentifier(
         Annotated notes.
     raw : sequence of Document, optional
         Raw notes to learn from, too.
+    start : "default", path or None, default="default"
+        Model that the training starts from; None are random weights. The default is that of `NoteDeidentifier`.
     quiet, verbose : bool, default=False
         Whether to print no progress, or a line for each epoch instead of a progress bar.
     **parameters
@@ -85,13 +90,9 @@ def fit_deidentifier(
     from ..tagging.note_deidentifier import NoteDeidentifier
     from ..tagging.self_training import SelfTraining
     from ..tagging.tagger import DeidTagger
-    from ..tagging.warm_start import start_tagger
 
-    start = parameters.get("warm_start_from")
-    # A network can only start from one that reads the same amount of text at once.
-    context = "block" if start is None else start_tagger(start).context
     progress = None if quiet else [("epoch_progress", EpochProgress(verbose))]
-    tagger = DeidTagger(context=context, callbacks=progress, **parameters)
+    tagger = DeidTagger(**_settings(corpus, start), callbacks=progress, **parameters)
     # skorch ends its training loop at Ctrl-C without an error, so that the signals are recorded here.
     with remember_interrupts() as interrupts, warnings.catch_warnings():
         warnings.simplefilter("ignore", AlignmentWarning)  # the caller shows the whole report
@@ -100,6 +101,17 @@ def fit_deidentifier(
     if interrupts:  # the training loop ends in peace when it is interrupted
         raise KeyboardInterrupt
     return deidentifier
+
+
+def _settings(corpus: Corpus, start: Any) -> dict[str, Any]:
+    from ..tagging.default_start import default_settings
+    from ..tagging.warm_start import start_tagger
+
+    if start == DEFAULT_START:
+        return default_settings(corpus)
+    context = "block" if start is None else start_tagger(start).context
+    # A network that reads blocks can start from one that reads single sentences.
+    return {"context": "block" if context == "sentence" else context, "warm_start_from": start}
 
 
 def _print_line(line: str) -> None:

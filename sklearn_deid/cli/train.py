@@ -62,7 +62,8 @@ def add_command(commands: Any) -> None:
         dest="start",
         metavar="MODEL",
         help="model to start from: a model folder, or starter-en, a model for English that comes with the package. Its "
-        "labels may differ. Few notes are enough then",
+        "labels may differ. Few notes are enough then. none: random weights (default: starter-en for English notes "
+        "of at most 300,000 characters together, else none)",
     )
     parser.add_argument(
         "--unlabelled",
@@ -93,7 +94,7 @@ def run(arguments: argparse.Namespace) -> int:
 
     # The output is checked before the training, which may take hours.
     check_bundle_target(arguments.model, arguments.overwrite)
-    start = None if arguments.start is None else model_folder(arguments.start)
+    start = _start(arguments.start)
     result = read_annotated(arguments)
     raw, unread = _raw_notes(arguments, result.corpus)
     corpus, held_out = _split(result.corpus, arguments)
@@ -101,9 +102,9 @@ def run(arguments: argparse.Namespace) -> int:
     deidentifier = fit_deidentifier(
         corpus,
         raw,
+        start=start,
         quiet=arguments.quiet,
         verbose=arguments.verbose,
-        warm_start_from=start,
         max_epochs=arguments.epochs or "auto",
         random_state=arguments.seed,
         device=device,
@@ -118,6 +119,15 @@ def run(arguments: argparse.Namespace) -> int:
     print(f"Model saved in {arguments.model}")
     show_left_out([*result.errors, *filter(None, unread)])
     return SOME_WITHHELD if result.errors or unread else DONE
+
+
+def _start(written: str | None) -> Any:
+    """Model to start from; None are random weights."""
+    from .scoring import DEFAULT_START
+
+    if written is None:
+        return DEFAULT_START
+    return None if written == "none" else model_folder(written)
 
 
 def _save(deidentifier: Any, path: Path, overwrite: bool) -> None:

@@ -6,12 +6,16 @@ from collections.abc import Sequence
 from itertools import product
 
 import torch
+from torch.nn.functional import pad
 
+from .batching import CONTEXT_MARKS
 from .network import TaggerModule
 
 # Weights with one row for each tag, and those with a row and a column for each tag.
 _BY_TAG = ("emit.weight", "emit.bias", "crf.start_transitions", "crf.end_transitions")
 _BY_PAIR = ("crf.transitions",)
+# Weights of the inputs, the last of which are the marks of `ContextView` in networks that read several sentences.
+_INPUTS = ("encoder.ahead.0.weight_ih_l0", "encoder.back.0.weight_ih_l0")
 
 
 @torch.no_grad()
@@ -21,7 +25,8 @@ def copy_weights(
     """Copy the weights of one network to another; tags are matched by name.
 
     A tag that the source does not know keeps its new weights, and so does each transition from or to such a tag. A tag
-    that the target does not know is dropped.
+    that the target does not know is dropped. A network that reads several sentences together may start from one that
+    reads single sentences: the marks of the sentences then start without effect.
 
     Parameters
     ----------
@@ -33,7 +38,7 @@ def copy_weights(
     Returns
     -------
     bool
-        False if the networks differ in anything but their tags. The target is then unchanged.
+        False if the networks differ in anything but their tags and these marks. The target is then unchanged.
 
     Examples
     --------
@@ -46,6 +51,9 @@ def copy_weights(
     True
     """
     new, old = target.state_dict(), source.state_dict()
+    for name in _INPUTS:
+        if name in new and name in old and new[name].shape[1] == old[name].shape[1] + CONTEXT_MARKS:
+            old[name] = pad(old[name], (0, CONTEXT_MARKS))
     by_name = (*_BY_TAG, *_BY_PAIR)
     # Each row and column of ``by_name`` counts tags; all other sizes must agree.
     if {k: _width(k, v) for k, v in new.items()} != {k: _width(k, v) for k, v in old.items()}:

@@ -43,8 +43,10 @@ class NoteDeidentifier(BaseEstimator):
 
     Parameters
     ----------
-    estimator : estimator, default=DeidTagger(context="block")
-        Tagger, or a pipeline that ends with a tagger. You can pass a fitted estimator and skip `fit`.
+    estimator : estimator, optional
+        Tagger, or a pipeline that ends with a tagger. You can pass a fitted estimator and skip `fit`. None means
+        ``DeidTagger(context="block")``, which starts from "starter-en" if the training notes are in English and have at
+        most 300,000 characters together.
     batch_size : int, default=64
         Number of notes that are tagged together. Larger batches are faster up to a point and need more memory.
     labels : {"all", "hipaa"}, default="all"
@@ -167,7 +169,7 @@ class NoteDeidentifier(BaseEstimator):
         raw, counts = ([], {}) if unlabelled is None else readable_notes(unlabelled, corpus)
         self.segmenter_ = fitted_segmenter(self.segmenter, corpus, raw)
         data = corpus.to_sentences(segmenter=NormalizedSegmenter(self.segmenter_))
-        estimator = default_tagger(context="block") if self.estimator is None else clone(self.estimator)
+        estimator = _note_tagger(corpus) if self.estimator is None else clone(self.estimator)
         if unlabelled is None:
             self.estimator_ = estimator.fit(data.X, data.y, **group_parameters(estimator, data.groups))
         else:
@@ -455,6 +457,12 @@ def default_tagger(**parameters: Any) -> Any:
     from .tagger import DeidTagger
 
     return DeidTagger(**parameters)
+
+
+def _note_tagger(notes: Sequence[Document]) -> Any:
+    from .default_start import default_settings
+
+    return default_tagger(**default_settings(notes))
 
 
 def _name(number: int, item: Any) -> str:
