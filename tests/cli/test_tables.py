@@ -232,6 +232,36 @@ def test_fhir(run, rules, tmp_path):
         assert (code, "A profile is a JSON object" in err) == (2, True)
 
 
+RESOURCE = {"resourceType": "Observation", "note": [{"text": "Mail to roe@example.org"}], "issued": "2020-01-01"}
+MESSAGES = "MSH|^~\\&|A\rOBX|1|TX|N||Mail to roe@example.org\r"
+
+
+@pytest.mark.parametrize(
+    ("kind", "profile", "unused"),
+    [
+        ("fhir", {"Observation": ["note.txt"]}, ["Observation: note.txt"]),
+        ("fhir", {"Observation": ["note.text", "."]}, ["Observation: ."]),
+        ("fhir", {"Observation": ["note.text", "date:isued"]}, ["Observation: date:isued"]),
+        ("fhir", {"Observation": ["note.text"], "Encounter": ["text"], "Location": []}, []),
+        ("hl7", {"OBX-6": []}, ["OBX-6"]),
+        ("hl7", {"OBX-5": ["FT"], "OXB-5": []}, ["OBX-5", "OXB-5"]),
+        ("hl7", {"OBX-5": ["TX"]}, []),
+    ],
+)
+def test_field_of_a_profile_without_any_text_is_named(run, rules, tmp_path, kind, profile, unused):
+    """A misspelt field leaves the texts as they are, and the exit code must not be 0."""
+    path, output = (tmp_path / f"{name}.{'ndjson' if kind == 'fhir' else 'hl7'}" for name in ("in", "out"))
+    path.write_bytes((json.dumps(RESOURCE) + "\n" if kind == "fhir" else MESSAGES).encode())
+    (tmp_path / "profile.json").write_text(json.dumps(profile))
+    arguments = ["redact", path, f"--{kind}-profile", tmp_path / "profile.json", "--model", rules, "--output", output]
+    arguments += ["--mode", "surrogate", "--key-file", tmp_path / "key", "--quiet"]
+    for resume in ([], ["--resume"]):
+        code, _, err = run(*arguments, *resume)
+        assert (code, err.count("no text in the field")) == (1 if unused else 0, len(unused))
+        assert all(f"no text in the field {name} of the profile" in err for name in unused)
+    assert all(json.dumps(name) in (tmp_path / f"{output.name}.run").read_text() for name in unused)
+
+
 def test_hl7_messages(run, rules, tmp_path, monkeypatch):
     good = b"MSH|^~\\&|A\rOBX|1|TX|N||Mail to roe@example.org\rPID|1\r"
     (tmp_path / "in.hl7").write_bytes(good + b"MSH|^~\\&|B\rNTE|1||Bad \\ Zyxwvutski\r" + good)

@@ -7,6 +7,7 @@ a field is in the bytes.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from difflib import SequenceMatcher
 from hashlib import sha256
@@ -271,6 +272,7 @@ class Hl7Messages:
     ) -> None:
         self.path, self.output, self.fields, self.encoding = path, output, fields, encoding
         self.columns = Columns(())
+        self._is_own = any(tuple(types) != HL7_FIELDS.get(field) for field, types in fields.items())
 
     def chunks(self) -> Iterator[TableChunk]:
         """Yield the messages."""
@@ -329,8 +331,15 @@ class Hl7Messages:
                 for n, (group, text) in enumerate(zip(message.groups, texts, strict=True))
             ]
         digest = sha256(b"".join(block)).hexdigest()
+        counts = Counter(group.path for message in found if isinstance(message, _Message) for group in message.groups)
         return TableChunk(
-            digest, cells, problems, lambda texts: _render(found, texts), check=lambda texts: _problems(found, texts)
+            digest,
+            cells,
+            problems,
+            lambda texts: _render(found, texts),
+            check=lambda texts: _problems(found, texts),
+            # The fields of this library are spelt rightly: messages may well lack some of them.
+            field_counts={path: counts[path] for path in self.fields} if self._is_own else {},
         )
 
 
