@@ -169,6 +169,24 @@ def test_surrogates_of_a_patient_agree_between_rows(run, rules, tmp_path):
     assert (code, texts[0] == texts[1], texts[0] == texts[2], "roe@" in str(texts)) == (0, True, False, False)
 
 
+MISSING = ["", " ", "NULL", "nan", "\\N"]
+
+
+def test_rows_without_a_patient_are_not_one_patient(run, rules, tmp_path):
+    """Their dates would move by one shift, so that whoever knows one date knows all. Rows of two tables, too."""
+    (tmp_path / "key").write_text("ab" * 32)
+    (tmp_path / "key").chmod(0o600)
+    shifted = []
+    for number in range(2):
+        rows = [{"mrn": mrn, "note": f"Visit {number}{n}, seen 03/05/2011"} for n, mrn in enumerate([*MISSING, *MISSING])]
+        write(tmp_path / f"{number}.csv", rows)
+        arguments = ["redact", tmp_path / f"{number}.csv", "--model", rules, "--mode", "surrogate", "--locale", "en"]
+        arguments += ["--text-column", "note", "--patient-column", "mrn", "--key-file", tmp_path / "key", "--quiet"]
+        assert run(*arguments, "--output", tmp_path / f"out{number}.csv")[0] == 0
+        shifted += [line[-10:] for line in (tmp_path / f"out{number}.csv").read_text().replace('"', "").split("\n")[1:-1]]
+    assert len(set(shifted)) == len(shifted) == 20
+
+
 DATES = {"Patient": ["date:birthDate"], "Encounter": ["date:period.start", "date:period.end", "text"]}
 DATES |= {"Observation": ["note.text"]}
 RESOURCES = [

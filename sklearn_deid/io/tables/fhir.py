@@ -14,6 +14,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
+from ...text import known_id
 from ..checking import SourceLocation
 from .columns import Columns
 from .json_lines import JsonLinesTable, TextField
@@ -209,12 +210,13 @@ def _is_known(value: Mapping[str, Any]) -> bool:
 
 
 def _patient(content: Mapping[str, Any]) -> str | None:
-    """Patient of a resource: itself, or from its reference."""
-    if content.get("resourceType") == "Patient" and isinstance(content.get("id"), str):
+    """Patient of a resource: itself, or from its reference; None if that names nobody outside of the resource."""
+    if content.get("resourceType") == "Patient" and isinstance(content.get("id"), str) and known_id(content["id"]):
         return f"Patient/{content['id']}"
     for key in ("subject", "patient", "securityContext"):
         reference = content[key].get("reference") if isinstance(content.get(key), dict) else None
-        if isinstance(reference, str):
+        # A contained resource, such as #p, has the same name in the resources of all patients.
+        if isinstance(reference, str) and known_id(reference.rpartition("/")[2]) and not reference.startswith("#"):
             # With the address of a server, or with a version, it is the same patient.
             found = _REFERENCE.search(reference)
             return reference if found is None else found["patient"]

@@ -16,6 +16,7 @@ from types import MappingProxyType
 from typing import BinaryIO, NamedTuple
 
 from ...exceptions import CorpusFormatError
+from ...text import known_id
 from ..checking import SourceLocation
 from .columns import Columns
 from .compression import open_decompressed, write_compressed
@@ -145,7 +146,8 @@ class _Message:
         if not _NAME.fullmatch(name):
             raise self._error("A segment has no name of three letters.")
         if name == "PID" and len(fields) > 3:
-            self.patient = fields[3] or None
+            ids = (one.split(self.marks.component)[0] for one in fields[3].split(self.marks.repetition))
+            self.patient = fields[3] if any(map(known_id, ids)) else None
         if name == "OBX" and len(fields) > 5 and fields[5] and not self._is_typed(fields[2]):
             raise self._error("An OBX segment holds a document or a value without a known type, which is not read.")
         # Texts have no unit: what follows is the rest of a text with a separator in clear.
