@@ -120,7 +120,8 @@ class TableOutput:
                     "The table has changed since its output was written. Use --overwrite.", path=str(self.path)
                 )
         else:
-            with new_file(self.path) as stream:
+            # Among the pieces: what a killed run has left of the table goes with them.
+            with new_file(self.path, work=self.pieces / "whole") as stream:
                 digest = _Digest(stream)
                 table.assemble(self._parts, digest)  # type: ignore[arg-type]
                 # Recorded before the table gets its name: a killed run leaves no output without a record.

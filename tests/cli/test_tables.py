@@ -3,6 +3,7 @@
 import base64
 import csv
 import json
+import os
 from datetime import date
 
 import pytest
@@ -108,6 +109,23 @@ def test_interrupted_run_goes_on(redact, tmp_path, monkeypatch, kind):
     assert (code, "2 withheld, 17 were finished before." in err) == (1, True)
 
 
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+def test_a_run_that_is_killed_at_the_end_leaves_no_part_of_the_table(redact, tmp_path, monkeypatch):
+    def killed(source, target):
+        return os._exit(9) if target == tmp_path / "out.csv" else replace(source, target)
+
+    replace = os.replace
+    monkeypatch.setattr(os, "replace", killed)
+    child = os.fork()
+    if not child:
+        redact("csv")
+        os._exit(0)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 9
+    monkeypatch.undo()
+    assert redact("csv", "--resume")[0] == 1
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["notes.csv", "out.csv", "out.csv.run"]
+
+
 def test_damaged_piece_is_made_anew(redact, tmp_path, monkeypatch):
     redact("csv", output="whole")
     with monkeypatch.context() as patch:
@@ -178,12 +196,16 @@ def test_rows_without_a_patient_are_not_one_patient(run, rules, tmp_path):
     (tmp_path / "key").chmod(0o600)
     shifted = []
     for number in range(2):
-        rows = [{"mrn": mrn, "note": f"Visit {number}{n}, seen 03/05/2011"} for n, mrn in enumerate([*MISSING, *MISSING])]
+        rows = [
+            {"mrn": mrn, "note": f"Visit {number}{n}, seen 03/05/2011"} for n, mrn in enumerate([*MISSING, *MISSING])
+        ]
         write(tmp_path / f"{number}.csv", rows)
         arguments = ["redact", tmp_path / f"{number}.csv", "--model", rules, "--mode", "surrogate", "--locale", "en"]
         arguments += ["--text-column", "note", "--patient-column", "mrn", "--key-file", tmp_path / "key", "--quiet"]
         assert run(*arguments, "--output", tmp_path / f"out{number}.csv")[0] == 0
-        shifted += [line[-10:] for line in (tmp_path / f"out{number}.csv").read_text().replace('"', "").split("\n")[1:-1]]
+        shifted += [
+            line[-10:] for line in (tmp_path / f"out{number}.csv").read_text().replace('"', "").split("\n")[1:-1]
+        ]
     assert len(set(shifted)) == len(shifted) == 20
 
 

@@ -74,6 +74,8 @@ def test_surrogates_follow_the_patient():
 
 
 def test_missing_patients_are_not_one_patient():
-    frame = made("pandas", {"n": [float("nan"), float("nan"), 1.0], "note": [f"{n}: roe@example.org" for n in range(3)]})
+    frame = made(
+        "pandas", {"n": [float("nan"), float("nan"), 1.0], "note": [f"{n}: roe@example.org" for n in range(3)]}
+    )
     notes = redact_frame(MODEL, frame, "note", patient_column="n", mode=SurrogateEngine(key=bytes(32), locale="en"))
     assert len({note.partition(" ")[2] for note in notes["note"]}) == 3
