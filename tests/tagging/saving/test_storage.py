@@ -2,7 +2,6 @@
 
 import json
 import os
-import os
 import pickle
 import re
 import stat
