@@ -132,7 +132,7 @@ def read_corpus(
     return corpus if on_error == "raise" else ReadResult(corpus, errors)
 
 
-def read_gold(path: str | PathLike[str], format: str | None = None, **options: Any) -> Corpus | ReadResult:
+def read_gold(path: str | PathLike[str], format: str | None = None, **options: Any) -> Any:
     """Read a corpus whose spans are to be learned from or compared with.
 
     Notes in which nobody has marked spans, such as tasks of Label Studio without an annotation and JSON lines without
@@ -142,6 +142,11 @@ def read_gold(path: str | PathLike[str], format: str | None = None, **options: A
     ----------
     path, format, **options
         As in `read_corpus`, which returns these notes without spans.
+
+    Returns
+    -------
+    Corpus or ReadResult
+        As from `read_corpus`.
 
     Raises
     ------
