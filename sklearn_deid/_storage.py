@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import glob
 import json
 import os
 from hashlib import sha256
@@ -235,7 +236,10 @@ def plain_json(value: Any, name: str) -> Any:
 def _parsed_manifest(folder: Path) -> dict[str, Any]:
     file = folder / _MANIFEST
     if not file.is_file():  # no link to a device, and no FIFO, at which reading would wait for ever
-        raise BundleError(f"There is no saved model or representation: {_MANIFEST} is missing.", path=str(folder))
+        raise BundleError(
+            f"There is no saved model or representation: {_MANIFEST} is missing.{_left_beside(folder)}",
+            path=str(folder),
+        )
     if file.stat().st_size > _LARGEST_MANIFEST:
         raise BundleError(f"The manifest is larger than {_LARGEST_MANIFEST // 2**20} MiB.", path=str(folder))
     data = file.read_bytes()
@@ -252,6 +256,15 @@ def _parsed_manifest(folder: Path) -> dict[str, Any]:
     if damaged:
         raise BundleError("The manifest has changed since it was saved.", path=str(folder))
     return manifest
+
+
+def _left_beside(folder: Path) -> str:
+    """Where the earlier bundle is, if a process was killed while it replaced it."""
+    whole = folder.resolve()
+    left = sorted(path.name for path in whole.parent.glob(f".{glob.escape(whole.name)}-*-old"))
+    if folder.exists() or not left:
+        return ""
+    return f" A save was interrupted. The earlier version is in {left[-1]}: give that folder its name back."
 
 
 def _manifest_digest(manifest: Any) -> str:

@@ -46,6 +46,9 @@ PRESETS = ("default", "quick", "all")
 # The seconds of the presets hold for this number of sentences.
 _SENTENCES = 2000
 _NO_ORIGINALS = "It needs the notes behind the folder and the published representer."
+_CAN_BE_ORIGINALS = (
+    f"{UNKNOWN_MECHANISM} The text can hold the originals, which this attack does not read. Audit the pseudonymizer."
+)
 
 
 class NamedAttack(NamedTuple):
@@ -198,6 +201,7 @@ def plan_attacks(attacks: Any, releases: Mapping[str, Any], settings: AttackSett
         If a name is unknown, or an attack does not accept the releases.
     """
     planned = []
+    is_preset = isinstance(attacks, str) and attacks in PRESETS
     for name, given in named_attacks(attacks, list(releases)):
         if given is not None:
             release = _release_for(given, releases)
@@ -214,8 +218,8 @@ def plan_attacks(attacks: Any, releases: Mapping[str, Any], settings: AttackSett
                 planned.append(PlannedAttack(name, attack, partial(_left_out, reason), seconds=1e-3))
             continue
         seconds = named.preset.seconds * attack.n_rounds * len(release.data.X) / _SENTENCES
-        called_for = named.preset.quick or not (isinstance(attacks, str) and attacks in PRESETS)
-        run = partial(_run, release)
+        run = partial(_run, release, is_named=not is_preset)
+        called_for = named.preset.quick or not is_preset
         planned.append(PlannedAttack(name, attack, run, named.preset.strength, seconds, called_for))
     return [*planned, *_without_originals(attacks, releases, settings)]
 
@@ -252,10 +256,19 @@ def _release_for(attack: Any, releases: Mapping[str, Any]) -> Any:
     return releases[found[0]]
 
 
-def _run(release: Any, attack: Any) -> list[AttackResult]:
-    """Return the results on a release. An attack whose requirements are not met is skipped with its reason."""
+def _run(release: Any, attack: Any, *, is_named: bool = True) -> list[AttackResult]:
+    """Return the results on a release. An attack whose requirements are not met is skipped with its reason.
+
+    Named attacks block a pass if they are skipped, or if they attack words that can be the originals: a preset lists
+    what it could not run on such words, and linkage alone would not tell.
+    """
     reason = attack.requires(release) if isinstance(attack, AuditAttack) else None
-    return attack.run(release) if reason is None else [attack.skip(reason)]
+    if reason is not None:
+        return [replace(attack.skip(reason), blocks=is_named)]
+    results = attack.run(release)
+    if is_named and isinstance(release, ReleasedText) and release.pseudonymizer is None:
+        return [replace(result, blocks=True, reason=_CAN_BE_ORIGINALS) for result in results]
+    return results
 
 
 def _without_casing(released: TokenVectors) -> np.ndarray:

@@ -88,6 +88,7 @@ def blocking_issues(results: Sequence[AttackResult]) -> list[str]:
     """Why no pass is possible, whatever the figures; empty if there is no reason."""
     found = [f"{r.name}: {' '.join(r.failures)}" for r in results if r.status == "invalid" and not is_weak(r)]
     found += [f"{r.name} was not run: {r.reason}" for r in results if r.status == "skipped" and r.blocks]
+    found += [f"{r.name}: {r.reason}" for r in results if r.attack is not None and r.blocks]
     valid = counted(results)
     on_vectors = [r for r in valid if r.threat == "representation"]
     if not valid:

@@ -130,8 +130,9 @@ def _judged(result: AttackResult, found: Exposure) -> str:
 def _left_open(results: Sequence[AttackResult]) -> list[str]:
     n_invalid = sum(r.status == "invalid" and not is_weak(r) and not r.faults for r in results)
     n_skipped = sum(r.status == "skipped" for r in results)
-    missing = " and ".join(f"{r.name} ({r.reason.rstrip('.')})" for r in results if r.blocks)
-    parts = [f"No pass, because the release calls for {missing}, which was not run."] if missing else []
+    missing = " and ".join(f"{r.name} ({r.reason.rstrip('.')})" for r in results if r.blocks and r.attack is None)
+    parts = [f"No pass: {reason}" for reason in dict.fromkeys(r.reason for r in results if r.blocks and r.attack)]
+    parts += [f"No pass, because the release calls for {missing}, which was not run."] if missing else []
     parts += [f"{_attacks(n_invalid)} invalid, which is an error of the audit and never a pass."] if n_invalid else []
     return [*parts, f"{_attacks(n_skipped)} skipped."] if n_skipped else parts
 

@@ -73,7 +73,7 @@ def run(arguments: argparse.Namespace) -> int:
     check_apart(Path(arguments.corpus), [target])
     NoteOutput(target, arguments.to, overwrite=arguments.overwrite)  # refuses an output that is there
     # All notes are read and checked before the first one is written.
-    result = read_annotated(arguments)
+    result = read_annotated(arguments, gold=False)
     write_corpus(result.corpus, target, arguments.to, lossy=arguments.lossy, overwrite=arguments.overwrite)
     print(f"{len(result.corpus)} notes converted, {len(result.errors)} left out.")
     show_left_out(result.errors)

@@ -132,7 +132,8 @@ class DocumentOutput:
             raise CorpusFormatError(message, doc_id=source.doc_id)
         # The record comes first: a file without a record would look foreign to a resumed run.
         self.record.add(name, source, [content])
-        write_file(self.path / name, content)
+        # One hidden name for each file: what a killed run has left of a file is removed when it is written again.
+        write_file(self.path / name, content, work=self.path / f".{name}.part")
         if self.numbers is not None:
             hide_time(self.path / name)
 

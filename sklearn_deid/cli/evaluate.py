@@ -8,7 +8,7 @@ import warnings
 from typing import TYPE_CHECKING, Any
 
 from ..exceptions import DeidError, WithheldWarning
-from ..io import read_corpus
+from ..io import read_corpus, read_gold
 from ..text import Corpus
 from .annotating import load_deidentifier
 from .failures import DONE, one_line
@@ -86,10 +86,10 @@ def run(arguments: argparse.Namespace) -> int:
 
     options = {"encoding": arguments.encoding, "label_scheme": arguments.label_scheme}
     if arguments.robustness:
-        return _robustness(arguments, read_corpus(arguments.gold, arguments.format, **options))
+        return _robustness(arguments, read_gold(arguments.gold, arguments.format, **options))
     if arguments.predicted is None or arguments.model is not None:
         raise DeidError("Name PREDICTED, or use --robustness with --model.")
-    gold = read_corpus(arguments.gold, arguments.format, **options)
+    gold = read_gold(arguments.gold, arguments.format, **options)
     predicted = read_corpus(arguments.predicted, arguments.predicted_format or arguments.format, **options)
     rules = {"label_scheme": arguments.label_scheme, "missing": arguments.missing}
     form = "dict" if arguments.output == "json" else "table"

@@ -83,7 +83,7 @@ def _trained(tagger: Any, name: str, parts: list, arguments: argparse.Namespace,
 def _notes_of(arguments: argparse.Namespace) -> tuple[list[Any], Any]:
     """Training notes of each site, and test notes of other patients."""
     from ..datasets import make_clinical_notes
-    from ..io import read_corpus
+    from ..io import read_gold
     from ..text import Corpus
 
     if not arguments.folders:
@@ -94,7 +94,7 @@ def _notes_of(arguments: argparse.Namespace) -> tuple[list[Any], Any]:
         raise DeidError("A simulation needs the notes of at least two sites.")
     sites, test = [], []
     for place, folder in enumerate(arguments.folders):
-        corpus = read_corpus(folder, arguments.format)
+        corpus = read_gold(folder, arguments.format)
         patients = np.random.default_rng([arguments.seed or 0, place]).permutation(sorted(corpus.patients))
         held_out = set(patients[: max(1, round(_HELD_OUT * len(patients)))].tolist())
         if len(held_out) == len(patients):

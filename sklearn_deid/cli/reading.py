@@ -5,9 +5,10 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Iterable
+from typing import Any
 
 from ..exceptions import CorpusFormatError
-from ..io import ReadResult, read_corpus
+from ..io import ReadResult, read_corpus, read_gold
 from .failures import one_line
 from .options import ANNOTATED, add_encoding, add_label_scheme
 
@@ -34,8 +35,10 @@ def add_skip_broken(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def read_annotated(arguments: argparse.Namespace) -> ReadResult:
+def read_annotated(arguments: argparse.Namespace, *, gold: bool = True) -> ReadResult:
     """Read the corpus of a command. Returns the corpus and the errors of notes that could not be read.
+
+    Without ``gold``, notes in which nobody has marked spans are read as notes without spans.
 
     Raises
     ------
@@ -46,9 +49,10 @@ def read_annotated(arguments: argparse.Namespace) -> ReadResult:
     """
     options = {"encoding": arguments.encoding, "label_scheme": arguments.label_scheme}
     # Collecting errors is never the default: a model must not be trained on a part of the notes unnoticed.
+    read: Any = read_gold if gold else read_corpus
     if arguments.skip_broken:
-        return read_corpus(arguments.corpus, arguments.format, on_error="collect", **options)
-    return ReadResult(read_corpus(arguments.corpus, arguments.format, **options), [])
+        return read(arguments.corpus, arguments.format, on_error="collect", **options)
+    return ReadResult(read(arguments.corpus, arguments.format, **options), [])
 
 
 def show_left_out(errors: Iterable[CorpusFormatError]) -> None:

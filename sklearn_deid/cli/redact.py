@@ -63,7 +63,8 @@ example: redact the .txt files in raw-notes/, and go on after an interruption
   sklearn-deid redact raw-notes/ --model my-model --output redacted/
   sklearn-deid redact raw-notes/ --model my-model --output redacted/ --resume
 
-exit codes: 0 all notes redacted, 1 some withheld, 2 failed, 130 interrupted
+exit codes: 0 all notes redacted, 1 some withheld or a field of a profile without text, 2 failed,
+  130 interrupted
 
 A model misses some PHI. Redacted notes need a check by a person before they leave."""
 

@@ -90,7 +90,7 @@ class SqlOutput:
             record = {"chunk": number, "digest": chunk.digest, "withheld": json.dumps([list(one) for one in withheld])}
             connection.execute(self._sql.insert(self._run), record)
 
-    def finish(self, table: Any) -> None:
+    def finish(self, table: Any, unused_fields: Sequence[str] = ()) -> None:
         """Do nothing: all chunks are committed."""
 
     def _check(self, connection: Any) -> None:

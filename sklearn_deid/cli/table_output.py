@@ -108,8 +108,11 @@ class TableOutput:
         self.record.add(name, Document(name, chunk.digest), [content], withheld)
         write_file(self.pieces / f"{number:08}", content, private=True)
 
-    def finish(self, table: Table) -> None:
-        """Write the whole table from its pieces, under its name, and remove the pieces."""
+    def finish(self, table: Table, unused_fields: Sequence[str] = ()) -> None:
+        """Write the whole table from its pieces, under its name, and remove the pieces.
+
+        The record also takes the fields of a profile that hold no text.
+        """
         if self._is_complete:
             # An earlier output may have had more rows than the table has now.
             if not self.record.has_note(_WHOLE, self._whole()):
@@ -117,11 +120,12 @@ class TableOutput:
                     "The table has changed since its output was written. Use --overwrite.", path=str(self.path)
                 )
         else:
-            with new_file(self.path) as stream:
+            # Among the pieces: what a killed run has left of the table goes with them.
+            with new_file(self.path, work=self.pieces / "whole") as stream:
                 digest = _Digest(stream)
                 table.assemble(self._parts, digest)  # type: ignore[arg-type]
                 # Recorded before the table gets its name: a killed run leaves no output without a record.
-                self.record.add(_WHOLE, self._whole(), [digest.hexdigest()])
+                self.record.add(_WHOLE, self._whole(), [digest.hexdigest()], list(enumerate(unused_fields)))
         shutil.rmtree(self.pieces)
 
     def _whole(self) -> Document:

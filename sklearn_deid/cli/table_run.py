@@ -6,7 +6,7 @@ import json
 import re
 import sys
 from argparse import Namespace
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -111,7 +111,7 @@ def redact_table(
     Returns
     -------
     int
-        Exit code: `DONE`, or `SOME_WITHHELD` if a row or a cell is withheld.
+        Exit code: `DONE`, or `SOME_WITHHELD` if a row or a cell is withheld, or a field of a profile has no text.
     """
     from tqdm import tqdm
 
@@ -122,11 +122,11 @@ def redact_table(
                 run.fill(document, rewritten.text)
                 bar.update(1)
             run.write_finished()
-            output.finish(table)  # type: ignore[arg-type]
+            output.finish(table, run.unused_fields())  # type: ignore[arg-type]
             run.is_complete = True
     finally:
         run.report()
-    return SOME_WITHHELD if run.withheld else DONE
+    return SOME_WITHHELD if run.withheld or run.unused_fields() else DONE
 
 
 class _Work:
@@ -147,6 +147,7 @@ class _TableRun:
         self.works: deque[_Work] = deque()
         self.places: dict[str, tuple[_Work, int]] = {}
         self.n_done = self.n_skipped = 0
+        self.field_counts: Counter[str] = Counter()
         self.is_complete = False
         self.withheld: list[tuple[str, str]] = []
         self.unlike: list[DeidError] = []
@@ -154,6 +155,8 @@ class _TableRun:
     def documents(self) -> Iterator[Document]:
         """Yield the texts of the chunks that no earlier run has finished."""
         for number, chunk in enumerate(self.table.chunks()):
+            for name, n in chunk.field_counts.items():
+                self.field_counts[name] += n
             earlier = self.output.finished(number, chunk)
             if earlier is not None:
                 self.n_skipped += len(chunk.cells) - len(earlier)
@@ -210,6 +213,10 @@ class _TableRun:
             self.n_done += len(work.texts) - len(failed)
             self._list(work.chunk, failed)
 
+    def unused_fields(self) -> list[str]:
+        """Fields of the profile that hold no text in the whole table."""
+        return [name for name, n in self.field_counts.items() if not n]
+
     def report(self) -> None:
         """Print the account of the run."""
         skipped = f", {self.n_skipped} were finished before" if self.n_skipped else ""
@@ -217,6 +224,10 @@ class _TableRun:
         lines += [one_line(f"  withheld: {reason} [{place}]") for place, reason in self.withheld]
         lines += [one_line(f"  unlike the training notes: {error}") for error in self.unlike]
         if self.is_complete:
+            lines += [
+                f"  no text in the field {name} of the profile. A text elsewhere was copied: check the spelling."
+                for name in self.unused_fields()
+            ]
             lines.append("All other columns or fields were copied unchanged. They are not de-identified.")
         else:
             lines.append("The run has ended early, and the table is not complete.")

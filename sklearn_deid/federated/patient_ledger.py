@@ -215,7 +215,7 @@ class PatientLedger:
         Raises
         ------
         ExchangeError
-            If the file cannot be read, or is not a ledger.
+            If the file cannot be read, is not a ledger, or holds too little noise for its epsilon.
         """
         try:
             content = json.loads(Path(path).read_text(encoding="ascii"))
@@ -223,7 +223,12 @@ class PatientLedger:
             raise ExchangeError("The privacy ledger cannot be read.", path=str(path)) from None
         if not isinstance(content, dict) or set(content) != {"kind", *_NUMBERS, *_COUNTS} or content["kind"] != _KIND:
             raise ExchangeError("The file is not a privacy ledger.", path=str(path))
-        return cls(**{name: content[name] for name in (*_NUMBERS, *_COUNTS)}, path=path)
+        ledger = cls(**{name: content[name] for name in (*_NUMBERS, *_COUNTS)}, path=path)
+        # The noise is the only number that no option repeats: an edited one would break the promise.
+        planned = epsilon_of_steps(ledger.noise_multiplier, ledger.sampling_rate, ledger.n_planned, ledger.delta)
+        if planned > 1.001 * ledger.epsilon:
+            raise ExchangeError("The ledger holds less noise than its epsilon needs. It was edited.", path=str(path))
+        return ledger
 
 
 def _text(path: str | os.PathLike[str] | None) -> str | None:

@@ -7,7 +7,7 @@ from typing import Any
 
 from .._optional import import_optional
 from ..exceptions import CorpusFormatError
-from ..text import Document
+from ..text import Document, known_id
 from .deidentifiers import as_deidentifier
 
 
@@ -149,6 +149,5 @@ def _cells(
             place = f"row {row}, column {name}" if id_column is None else f"row {row}, id {ids[row]}, column {name}"
             if not isinstance(value, str):
                 raise CorpusFormatError(f"The cell holds no text, but {type(value).__name__}.", doc_id=place)
-            patient = None if patients[row] is None else str(patients[row])
-            cells.append((row, name, Document(place, value, (), patient)))
+            cells.append((row, name, Document(place, value, (), known_id(patients[row]))))
     return cells

@@ -13,7 +13,7 @@ from ..exceptions import DeidError
 from ..surrogates import LOCALES, SURROGATE, SurrogateEngine, note_rewriter, read_key
 from ..tagging.note_tagger import NoteFailure, UnlikeNote
 from ..tagging.tagger_failure import TaggerFailure
-from ..text import Document
+from ..text import Document, known_id
 from ..text.characters import LONE_SURROGATE, has_surrogate
 from .deidentifiers import as_deidentifier
 
@@ -148,9 +148,9 @@ class RowRedactor:
             return None, _NO_TEXT
         if isinstance(found, (NoteFailure, UnlikeNote)):
             return None, found.reason
-        if self.mode == SURROGATE and (patient is None or str(patient) == ""):
+        if self.mode == SURROGATE and known_id(patient) is None:
             return None, "The row has no patient, whom surrogates need."
-        note = Document("row", text, found, None if patient is None else str(patient))
+        note = Document("row", text, found, known_id(patient))
         rewrite = self._rewriter()
         with TaggerFailure() as failure:
             new = rewrite(note).text

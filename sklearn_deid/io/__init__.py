@@ -5,7 +5,7 @@ their layout (`open_document`).
 """
 
 from .documents import DOCUMENT_SUFFIXES, DocumentFile, open_document
-from .reading import ReadResult, iter_documents, read_corpus
+from .reading import ReadResult, iter_documents, read_corpus, read_gold
 from .registry import FORMATS
 from .writing import DocumentWriter, completed_ids, write_corpus
 
@@ -19,5 +19,6 @@ __all__ = [
     "iter_documents",
     "open_document",
     "read_corpus",
+    "read_gold",
     "write_corpus",
 ]

@@ -7,14 +7,14 @@ from dataclasses import replace
 from numbers import Integral
 from os import PathLike
 from pathlib import Path
-from typing import Literal, NamedTuple, overload
+from typing import Any, Literal, NamedTuple, overload
 
 from ..exceptions import CorpusFormatError, DataNotFoundError
 from ..text import Corpus, Document, LabelScheme, get_label_scheme
 from .checking import SourceLocation, without_traces
 from .files import check_regular
 from .format import Format, Item
-from .registry import get_format, guess_format, source_files
+from .registry import get_format, guess_format, source_files, unanswered_ids
 
 
 class ReadResult(NamedTuple):
@@ -130,6 +130,43 @@ def read_corpus(
     )
     corpus = Corpus(documents)
     return corpus if on_error == "raise" else ReadResult(corpus, errors)
+
+
+def read_gold(path: str | PathLike[str], format: str | None = None, **options: Any) -> Any:
+    """Read a corpus whose spans are to be learned from or compared with.
+
+    Notes in which nobody has marked spans, such as tasks of Label Studio without an annotation and JSON lines without
+    the key ``spans``, are broken documents: they would say that the PHI in them is none.
+
+    Parameters
+    ----------
+    path, format, **options
+        As in `read_corpus`, which returns these notes without spans.
+
+    Returns
+    -------
+    Corpus or ReadResult
+        As from `read_corpus`.
+
+    Raises
+    ------
+    CorpusFormatError, DataNotFoundError
+        As in `read_corpus`, and for such a note.
+    """
+    read = read_corpus(path, format, **options)
+    corpus, errors = read if isinstance(read, ReadResult) else (read, None)
+    unanswered = unanswered_ids(path, format, options.get("encoding"))
+    wrong = [
+        SourceLocation(str(path), note.doc_id).error(
+            "Nobody has marked PHI in this note, or said that it has none. Annotate it, or leave it out."
+        )
+        for note in corpus
+        if note.doc_id in unanswered
+    ]
+    if wrong and errors is None:
+        raise wrong[0]
+    kept = Corpus([note for note in corpus if note.doc_id not in unanswered]) if wrong else corpus
+    return kept if errors is None else ReadResult(kept, [*errors, *wrong])
 
 
 def iter_documents(

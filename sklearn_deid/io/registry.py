@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pkgutil
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from importlib import import_module
 from operator import attrgetter
 from os import PathLike
@@ -96,12 +97,15 @@ def source_files(path: Path, fmt: Format) -> list[Path]:
     return sorted(chosen, key=lambda file: (file.stem, file.name))
 
 
-def unanswered_ids(path: str | PathLike[str]) -> set[str]:
+def unanswered_ids(path: str | PathLike[str], format: str | None = None, encoding: str | None = None) -> set[str]:
     """Ids of the documents of a corpus in which nobody has marked spans, as far as its format tells."""
-    fmt = guess_format(Path(path))
-    if fmt.unanswered is None:
-        return set()
-    return {doc_id for file in source_files(Path(path), fmt) for doc_id in fmt.unanswered(file, None)}
+    fmt = guess_format(Path(path)) if format is None else get_format(format)
+    found: set[str] = set()
+    for file in source_files(Path(path), fmt) if fmt.unanswered is not None else ():
+        # The documents of a broken file are reported where they are read.
+        with suppress(CorpusFormatError):
+            found |= fmt.unanswered(file, encoding)  # type: ignore[misc]
+    return found
 
 
 def _files(path: Path) -> list[Path]:

@@ -15,7 +15,7 @@ from .._compat import Interval, StrOptions, check_constraints
 from .._randomness import release_generator
 from ..sequences import TokenSequences, check_groups, check_tags, object_rows
 from ..surrogates import LOCALES, SurrogateEngine
-from ..text import labels_of, split_tag
+from ..text import known_id, labels_of, split_tag
 from .sentence_transformer import SentenceTransformer
 from .token_surrogates import SpanTokens, TokenSurrogates
 
@@ -309,4 +309,4 @@ class SurrogatePseudonymizer(SentenceTransformer):
         documents = data.X.documents
         for row in range(len(data.X)):
             note = f"sentence {row}" if documents is None else f"document {documents[row]}"
-            yield (note if data.groups is None else str(data.groups[row])), note
+            yield (data.groups is not None and known_id(data.groups[row])) or note, note

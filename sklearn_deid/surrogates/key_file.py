@@ -23,7 +23,7 @@ def read_or_make_key(path: Path) -> bytes:
     Raises
     ------
     DeidError
-        If the file holds something else.
+        If the file holds something else, or if other users of the computer can read it.
 
     Examples
     --------
@@ -48,8 +48,13 @@ def read_key(path: Path) -> bytes:
     Raises
     ------
     DeidError
-        If there is no such file, or if the file holds something else.
+        If there is no such file, if the file holds something else, or if other users of the computer can read it.
     """
+    # The key undoes all surrogates and shifts. The key of the masks of a federation has the same rule.
+    if os.name == "posix" and path.is_file() and path.stat().st_mode & 0o077:
+        raise DeidError(
+            "Other users can read the key of the surrogates. Allow it to its owner only: chmod 600.", path=str(path)
+        )
     written = path.read_bytes().strip() if path.is_file() else b""
     if not _KEY.fullmatch(written.decode("ascii", "replace")):
         raise DeidError("A key file holds 64 hexadecimal digits and nothing else.", path=str(path))

@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import replace
 from typing import NamedTuple
 
-from ..text import Document, Span, patient_of
+from ..text import Document, Span, known_id
 from .keyed_chance import KEY_BYTES, KeyedChance, new_key
 from .locale_words import guess_locale, locale_words
 from .patient_chance import PatientChance
@@ -49,7 +49,8 @@ class SurrogateEngine:
     HMAC-SHA256. The written form is the number of words, casing, signs between words, number of digits, and words of
     public lists, such as titles, street types and units. The same name, place or number of one patient has the same
     surrogate in all notes. All dates of a patient move by one secret number of days. A span whose form no rule knows
-    becomes its label in brackets, never the original.
+    becomes its label in brackets, never the original. A note without a patient id, or with one that is missing (empty,
+    NaN, NULL), is a patient of its own.
 
     Parameters
     ----------
@@ -199,7 +200,8 @@ class SurrogateEngine:
         return Replacement(span, f"[{span.label}]" if surrogate is None else surrogate, surrogate is not None)
 
     def _patient(self, document: Document) -> PatientSurrogates:
-        owner = patient_of(document)
+        # The id of a note alone would not do: row 3, or a file of the same name, is another patient in another run.
+        owner = known_id(document.patient_id) or f"{document.doc_id}\n{_digest(document.text)}"
         if owner in self._patients:
             self._patients.move_to_end(owner)
             return self._patients[owner]
@@ -329,9 +331,12 @@ def rewrite_note(
     """
     if isinstance(note, Document):
         return rewrite(Document(note.doc_id, note.text, tuple(spans), note.patient_id))
-    digest = hashlib.sha256(note.encode("utf-8", "surrogatepass")).hexdigest()
-    owner = digest if patient_id is None else patient_id
+    owner = known_id(patient_id) or _digest(note)
     return replace(rewrite(Document(name, note, tuple(spans), owner)), patient_id=patient_id)
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def _nearest(spans: Sequence[Span], i: int, towns: list[int]) -> int | None:

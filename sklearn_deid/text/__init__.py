@@ -10,6 +10,7 @@ from .labels import BINARY, I2B2_2014, MEDDOCAN, LabelScheme, get_label_scheme, 
 from .learned_segmenter import LearnedSegmenter
 from .normalization import normalize
 from .normalized_text import Edit, NormalizedText
+from .patient_ids import known_id
 from .rewriting import REDACTION_MODES, Rewriting, merge_spans, redact, redact_document, rewrite
 from .segmentation import Segmentation, segment
 from .sentences import split_sentences
@@ -54,6 +55,7 @@ __all__ = [
     "get_label_scheme",
     "is_allowed",
     "joined_at_borders",
+    "known_id",
     "label_map",
     "labels_of",
     "make_spacy_tokenizer",

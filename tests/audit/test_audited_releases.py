@@ -93,6 +93,16 @@ def assert_blocked_by_what_was_not_run(report):
     assert all(any(issue.startswith(f"{name} was not run") for name in blocking) for issue in report.blocking_issues)
 
 
+@pytest.mark.parametrize("attacks", ["linkage", ["linkage"], ["linkage", "reidentification"], "reidentification"])
+def test_originals_do_not_pass_an_audit_that_names_its_attacks(data, attacks):
+    """Linkage alone finds nothing in raw words, since it reads no originals."""
+    X, y, groups = data
+    report = auditor(attacks).audit(X, X, y, groups)
+    assert not report.passed(0.01) and report.score == 0.0
+    assert "The mechanism that made the text is not known" in report.blocking_issues[-1] + report.blocking_issues[0]
+    assert all("No pass" in verdict for verdict in report.verdicts.values())
+
+
 def test_recorded_exchange_is_attacked(exchange):
     ensemble, told = exchange
     report = auditor("default").audit(ensemble, *told)

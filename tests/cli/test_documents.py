@@ -1,6 +1,7 @@
 """``redact`` over Word, HTML and text files: the same files without PHI, or a reason."""
 
 import csv
+import os
 
 import pytest
 
@@ -141,3 +142,16 @@ def test_run_without_the_option_names_it(redact):
 def test_options_of_other_inputs_are_refused(redact, options):
     code, _, err = redact("--documents", *options)
     assert code == 2 and "is not for" in err
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+def test_a_killed_run_leaves_no_part_of_a_file(redact, tmp_path, monkeypatch):
+    monkeypatch.setattr(os, "replace", lambda source, target: os._exit(9))
+    child = os.fork()
+    if not child:
+        redact("--documents")
+        os._exit(0)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 9
+    monkeypatch.undo()
+    assert redact("--documents", "--resume")[0] == 1
+    assert list(contents(tmp_path / "out")) == ["a.docx", "b.html", "c.txt"]

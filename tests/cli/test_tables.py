@@ -3,6 +3,7 @@
 import base64
 import csv
 import json
+import os
 from datetime import date
 
 import pytest
@@ -108,6 +109,23 @@ def test_interrupted_run_goes_on(redact, tmp_path, monkeypatch, kind):
     assert (code, "2 withheld, 17 were finished before." in err) == (1, True)
 
 
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+def test_a_run_that_is_killed_at_the_end_leaves_no_part_of_the_table(redact, tmp_path, monkeypatch):
+    def killed(source, target):
+        return os._exit(9) if target == tmp_path / "out.csv" else replace(source, target)
+
+    replace = os.replace
+    monkeypatch.setattr(os, "replace", killed)
+    child = os.fork()
+    if not child:
+        redact("csv")
+        os._exit(0)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 9
+    monkeypatch.undo()
+    assert redact("csv", "--resume")[0] == 1
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["notes.csv", "out.csv", "out.csv.run"]
+
+
 def test_damaged_piece_is_made_anew(redact, tmp_path, monkeypatch):
     redact("csv", output="whole")
     with monkeypatch.context() as patch:
@@ -167,6 +185,28 @@ def test_surrogates_of_a_patient_agree_between_rows(run, rules, tmp_path):
     code, _, _ = run(*arguments, "--key-file", tmp_path / "key", "--output", tmp_path / "out.parquet")
     texts = [row["note_text"] for row in read(tmp_path / "out.parquet")]
     assert (code, texts[0] == texts[1], texts[0] == texts[2], "roe@" in str(texts)) == (0, True, False, False)
+
+
+MISSING = ["", " ", "NULL", "nan", "\\N"]
+
+
+def test_rows_without_a_patient_are_not_one_patient(run, rules, tmp_path):
+    """Their dates would move by one shift, so that whoever knows one date knows all. Rows of two tables, too."""
+    (tmp_path / "key").write_text("ab" * 32)
+    (tmp_path / "key").chmod(0o600)
+    shifted = []
+    for number in range(2):
+        rows = [
+            {"mrn": mrn, "note": f"Visit {number}{n}, seen 03/05/2011"} for n, mrn in enumerate([*MISSING, *MISSING])
+        ]
+        write(tmp_path / f"{number}.csv", rows)
+        arguments = ["redact", tmp_path / f"{number}.csv", "--model", rules, "--mode", "surrogate", "--locale", "en"]
+        arguments += ["--text-column", "note", "--patient-column", "mrn", "--key-file", tmp_path / "key", "--quiet"]
+        assert run(*arguments, "--output", tmp_path / f"out{number}.csv")[0] == 0
+        shifted += [
+            line[-10:] for line in (tmp_path / f"out{number}.csv").read_text().replace('"', "").split("\n")[1:-1]
+        ]
+    assert len(set(shifted)) == len(shifted) == 20
 
 
 DATES = {"Patient": ["date:birthDate"], "Encounter": ["date:period.start", "date:period.end", "text"]}
@@ -230,6 +270,36 @@ def test_fhir(run, rules, tmp_path):
         (tmp_path / "profile.json").write_text(f'{{"Patient": [], {wrong}}}')
         code, _, err = run(*arguments, tmp_path / "other.ndjson", "--fhir-profile", tmp_path / "profile.json")
         assert (code, "A profile is a JSON object" in err) == (2, True)
+
+
+RESOURCE = {"resourceType": "Observation", "note": [{"text": "Mail to roe@example.org"}], "issued": "2020-01-01"}
+MESSAGES = "MSH|^~\\&|A\rOBX|1|TX|N||Mail to roe@example.org\r"
+
+
+@pytest.mark.parametrize(
+    ("kind", "profile", "unused"),
+    [
+        ("fhir", {"Observation": ["note.txt"]}, ["Observation: note.txt"]),
+        ("fhir", {"Observation": ["note.text", "."]}, ["Observation: ."]),
+        ("fhir", {"Observation": ["note.text", "date:isued"]}, ["Observation: date:isued"]),
+        ("fhir", {"Observation": ["note.text"], "Encounter": ["text"], "Location": []}, []),
+        ("hl7", {"OBX-6": []}, ["OBX-6"]),
+        ("hl7", {"OBX-5": ["FT"], "OXB-5": []}, ["OBX-5", "OXB-5"]),
+        ("hl7", {"OBX-5": ["TX"]}, []),
+    ],
+)
+def test_field_of_a_profile_without_any_text_is_named(run, rules, tmp_path, kind, profile, unused):
+    """A misspelt field leaves the texts as they are, and the exit code must not be 0."""
+    path, output = (tmp_path / f"{name}.{'ndjson' if kind == 'fhir' else 'hl7'}" for name in ("in", "out"))
+    path.write_bytes((json.dumps(RESOURCE) + "\n" if kind == "fhir" else MESSAGES).encode())
+    (tmp_path / "profile.json").write_text(json.dumps(profile))
+    arguments = ["redact", path, f"--{kind}-profile", tmp_path / "profile.json", "--model", rules, "--output", output]
+    arguments += ["--mode", "surrogate", "--key-file", tmp_path / "key", "--quiet"]
+    for resume in ([], ["--resume"]):
+        code, _, err = run(*arguments, *resume)
+        assert (code, err.count("no text in the field")) == (1 if unused else 0, len(unused))
+        assert all(f"no text in the field {name} of the profile" in err for name in unused)
+    assert all(json.dumps(name) in (tmp_path / f"{output.name}.run").read_text() for name in unused)
 
 
 def test_hl7_messages(run, rules, tmp_path, monkeypatch):

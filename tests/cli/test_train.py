@@ -1,5 +1,6 @@
 """``train``: a model, an account of the annotations, scores of patients that were kept apart."""
 
+import json
 import re
 import signal
 
@@ -163,3 +164,42 @@ def test_a_model_is_kept_if_another_training_ends_first(run, gold, tmp_path, mon
     assert (code, f"The model is saved in {beside}" in err) == (2, True)
     assert load(beside).redact(["Fine."])
     assert (tmp_path / "m" / "manifest.json").read_text() == "{}"
+
+
+def task(number, **keys):
+    return {"data": {"text": "Mail to roe@example.org", "doc_id": f"n{number}"}, **keys}
+
+
+REGION = {"type": "labels", "value": {"start": 8, "end": 23, "labels": ["EMAIL"]}}
+LINE = {"text": "Mail to roe@example.org", "spans": [{"start": 8, "end": 23, "label": "EMAIL"}]}
+UNANSWERED = {
+    "tasks.json": [
+        *(task(n, annotations=[{"result": [REGION]}]) for n in range(3)),
+        task(3),
+        task(4, annotations=[], predictions=[{"result": [REGION]}]),
+        task(5, annotations=[{"result": []}]),
+    ],
+    "lines.jsonl": [
+        *({"doc_id": f"n{n}", **LINE} for n in range(3)),
+        *({"doc_id": f"n{n}", "text": LINE["text"]} for n in (3, 4)),
+        {"doc_id": "n5", "text": LINE["text"], "spans": []},
+    ],
+    "tasks.prodigy.jsonl": [
+        *({"doc_id": f"n{n}", **LINE} for n in range(3)),
+        *({"doc_id": f"n{n}", "text": LINE["text"]} for n in (3, 4)),
+        {"doc_id": "n5", "text": LINE["text"], "answer": "accept"},
+    ],
+}
+
+
+@pytest.mark.parametrize("name", UNANSWERED)
+def test_notes_that_nobody_has_annotated_are_no_notes_without_phi(run, tmp_path, name):
+    path, rows = tmp_path / name, UNANSWERED[name]
+    path.write_text(json.dumps(rows) if name.endswith(".json") else "".join(json.dumps(row) + "\n" for row in rows))
+    options = ["--format", "prodigy"] if "prodigy" in name else []
+    code, out, err = run("train", path, "--model", tmp_path / "model", *options, *QUICK)
+    assert (code, "Training on" in out) == (2, False)
+    assert "Nobody has marked PHI in this note" in err and "n3" in err
+    assert "roe" not in err and run("evaluate", path, path, *options)[0] == 2
+    code, out, err = run("train", path, "--model", tmp_path / "model", "--skip-broken", *options, *QUICK)
+    assert (code, "Training on 4 notes of" in out, err.count("left out: Nobody has marked")) == (1, True, 2)

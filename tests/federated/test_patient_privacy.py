@@ -305,6 +305,14 @@ class TestAccountant:
         assert 7.9 < ledger.spent_epsilon() <= 8.0
         assert "of 8 spent at delta 1e-05, 120 of 120 steps" in ledger.line()
 
+    def test_ledger_with_less_noise_than_its_epsilon_needs_is_refused(self, tmp_path):
+        path = tmp_path / "ledger.json"
+        noise = PatientPrivacy(8.0, sampling_rate=0.1, ledger=path).open_ledger(60, 12).noise_multiplier
+        assert PatientLedger.load(path).noise_multiplier == noise
+        path.write_text(json.dumps({**json.loads(path.read_text()), "noise_multiplier": 0.9 * noise}))
+        with pytest.raises(ExchangeError, match="less noise than its epsilon needs"):
+            PatientPrivacy(8.0, sampling_rate=0.1, ledger=path).open_ledger(60, 12)
+
     def test_full_batches_agree_with_the_exact_gaussian(self):
         """Sampling rate 1: n steps of noise z are one Gaussian of z / sqrt(n) (Balle & Wang 2018)."""
         from .test_dssgd_inputs_and_privacy import gaussian_epsilon

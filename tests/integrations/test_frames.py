@@ -5,6 +5,7 @@ import pytest
 from sklearn_deid import NoteDeidentifier, RuleTagger
 from sklearn_deid.exceptions import CorpusFormatError, DeidError, WithheldWarning
 from sklearn_deid.integrations import annotate_frame, redact_frame
+from sklearn_deid.surrogates import SurrogateEngine
 
 pytest.importorskip("narwhals")
 MODEL = RuleTagger().fit([])
@@ -70,3 +71,11 @@ def test_surrogates_follow_the_patient():
     frame = made("pandas", {"n": [1, 1, 2], "note": ["Mail roe@example.org"] * 3})
     notes = redact_frame(MODEL, frame, "note", patient_column="n", mode="surrogate")["note"].tolist()
     assert notes[0] == notes[1] != notes[2]
+
+
+def test_missing_patients_are_not_one_patient():
+    frame = made(
+        "pandas", {"n": [float("nan"), float("nan"), 1.0], "note": [f"{n}: roe@example.org" for n in range(3)]}
+    )
+    notes = redact_frame(MODEL, frame, "note", patient_column="n", mode=SurrogateEngine(key=bytes(32), locale="en"))
+    assert len({note.partition(" ")[2] for note in notes["note"]}) == 3

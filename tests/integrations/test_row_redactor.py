@@ -124,3 +124,13 @@ def test_dask_frames_and_bags(rules):
         redact_dask(rules, dd.from_pandas(frame, npartitions=1), "plan")
     with pytest.raises(DeidError, match="Choose another"):
         redact_dask(rules, dd.from_pandas(frame, npartitions=1), "note", reason_column="n")
+
+
+@pytest.mark.parametrize("patient", [None, "", " ", float("nan"), "NULL"])
+def test_row_without_a_patient_has_no_surrogates(rules, tmp_path, patient):
+    read_or_make_key(tmp_path / "key")
+    redactor = RowRedactor(
+        rules, "note", patient_column="mrn", mode="surrogate", key_file=tmp_path / "key", locale="en"
+    )
+    ((text, reason),) = in_parts(redactor, 1, ["roe@example.org"], [patient])
+    assert text is None and "The row has no patient" in reason

@@ -161,3 +161,10 @@ def test_it_comes_before_a_private_representation(data):
     rows = 120
     released = pipe.fit(data.X[:rows], data.y[:rows], private__groups=data.groups[:rows]).transform(data.X[:rows])
     assert len(released) == rows
+
+
+def test_sentences_without_a_group_are_not_one_patient():
+    """Missing groups are no patient, whose dates and numbers would all be replaced alike."""
+    X, y = [["Nr", "7131"]] * 4, [["O", "B-IDNUM"]] * 4
+    new = SurrogatePseudonymizer(locale="en", random_state=0).fit_transform(X, y, [1, 1, np.nan, np.nan])
+    assert new[0][1] == new[1][1] and len({row[1] for row in new}) == 3

@@ -56,6 +56,18 @@ def test_other_keys_and_changed_lines_are_refused(mapping):
         list(read_mapping(mapping, KEY))
 
 
+@pytest.mark.skipif(os.name != "posix", reason="modes of POSIX")
+@pytest.mark.parametrize("mode", [0o644, 0o640, 0o604])
+def test_a_key_that_others_can_read_is_refused(tmp_path, mode):
+    key = read_or_make_key(tmp_path / "key")
+    (tmp_path / "key").chmod(mode)
+    with pytest.raises(DeidError, match="Other users can read the key") as caught:
+        read_or_make_key(tmp_path / "key")
+    assert key.hex() not in str(caught.value)
+    (tmp_path / "key").chmod(0o400)
+    assert read_or_make_key(tmp_path / "key") == key
+
+
 def test_a_run_goes_on_behind_complete_lines(mapping):
     mapping.write_bytes(mapping.read_bytes() + b"half a line")
     with MappingFile(mapping, KEY) as file:

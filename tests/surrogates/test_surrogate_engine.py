@@ -368,3 +368,12 @@ def test_exact_attacker_is_at_chance(label):
     right = (guesses == secret[half:]).mean()
     chance, n = 1 / 8, half
     assert abs(right - chance) < 4 * np.sqrt(chance * (1 - chance) / n)
+
+
+def test_notes_of_one_name_are_not_one_patient():
+    """Two folders may both hold a note 0001. Without a patient id, each text is a patient."""
+    engine = SurrogateEngine(key=bytes(32), locale="en")
+    texts = [f"{n}: seen 03/05/2011" for n in range(3)]
+    new = [engine.rewrite(Document("0001", text, (Span(8, 18, "DATE"),))).text for text in texts]
+    again = SurrogateEngine(key=bytes(32), locale="en").rewrite(Document("0001", texts[2], (Span(8, 18, "DATE"),)))
+    assert len({text[3:] for text in new}) == 3 and again.text == new[2]

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
@@ -148,12 +150,26 @@ class MaskedSite:
         return None
 
     def _save(self, **changes: Any) -> None:
-        # A second state folder with the same key would use the same masks.
-        if read_mask_key(self._path) != self.key:
-            raise ExchangeError("Another process uses the key of the masks. Each site needs a key of its own.")
-        key = replace(self.key, **changes)
-        write_settings(key, self._path, private=True)
+        with _locked(self._path.with_name(f".{self._path.name}.lock")):
+            # A second state folder with the same key would use the same masks.
+            if read_mask_key(self._path) != self.key:
+                raise ExchangeError("Another process uses the key of the masks. Each site needs a key of its own.")
+            key = replace(self.key, **changes)
+            write_settings(key, self._path, private=True)
         self.key = key
+
+
+@contextmanager
+def _locked(path: Path) -> Iterator[None]:
+    """Wait for the lock of a file. Two processes could otherwise both compare the key before one of them writes it."""
+    import fcntl  # of POSIX systems, as is FLARE
+
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(descriptor)
 
 
 def check_masks(agreement: FederationConfig, settings: SiteSettings, name: str | None = None) -> MaskKey:

@@ -308,9 +308,9 @@ def read_site_corpus(settings: SiteSettings) -> Any:
     DeidError
         If the notes cannot be read, or if no PHI is annotated. The tagger would then learn to miss all PHI.
     """
-    from ...io import read_corpus
+    from ...io import read_gold
 
-    corpus = read_corpus(settings.corpus, settings.format, encoding=settings.encoding)
+    corpus = read_gold(settings.corpus, settings.format, encoding=settings.encoding)
     if not corpus.n_spans:
         raise DeidError("No PHI is annotated in the notes.", path=settings.corpus)
     return corpus

@@ -160,6 +160,9 @@ class _Service:
         self._canary = canary(self._tagger.estimator)
 
     async def analyze(self, form: AnalyzeRequest) -> Any:
+        # A name that the service never gives, such as EMAIL, would find nothing, and the text would pass as clean.
+        if not set(form.entities or ()) <= {*self._entities, *PRESIDIO_ENTITIES.values()}:
+            return _problem(422, "An entity is not known. GET /supportedentities lists those of the model.")
         texts = form.text if isinstance(form.text, list) else [form.text]
         found = await self._tag(texts)
         if isinstance(found, Problem):

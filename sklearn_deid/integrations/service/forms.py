@@ -63,7 +63,7 @@ class Operator(_Form):
     type: Literal["replace", "redact", "mask", "keep"]
     new_value: str | None = None
     masking_char: str = Field("*", min_length=1, max_length=1)
-    chars_to_mask: int | None = Field(None, ge=0)
+    chars_to_mask: int | None = Field(None, ge=1)
     from_end: bool = False
 
 

@@ -11,10 +11,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Set
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from ..._atomic import new_file
+from ...exceptions import CorpusFormatError
 from ...text import Document, Span
 from ..checking import SourceLocation, check_covered, check_label, check_text
 from ..files import decode, read_lines
@@ -53,7 +55,9 @@ def unanswered(path: Path, encoding: str | None = None) -> set[str]:
     place, found = SourceLocation(str(path)), set()
     for number, line in read_lines(path, encoding or "utf-8"):
         if isinstance(line, str) and line.strip():
-            record = parse_json(place, line, f"Line {number}")
+            record = None
+            with suppress(CorpusFormatError):
+                record = parse_json(place, line, f"Line {number}")
             if isinstance(record, dict) and "spans" not in record:
                 found.add(str(record.get("doc_id")))
     return found

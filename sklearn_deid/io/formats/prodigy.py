@@ -14,12 +14,15 @@ Source: Prodigy's documentation, "Annotation interfaces", section "Named entity 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from ...exceptions import CorpusFormatError
 from ...text import Document, Span
 from ..checking import SourceLocation, check_covered, check_label
+from ..files import read_lines
 from ..format import Format, Item
 from ..json_lines import dump_task, parse_task, read_documents
 
@@ -43,6 +46,18 @@ def write(document: Document, lossy: bool = False) -> dict[str, str]:
             row["category"] = span.category
         record["spans"].append(row)
     return {".prodigy.jsonl": dump_task(document, record, "doc_meta")}
+
+
+def unanswered(path: Path, encoding: str | None = None) -> set[str]:
+    """Ids of the tasks with neither spans nor an answer, as in a file that is yet to be annotated."""
+    place, found = SourceLocation(str(path)), set()
+    for number, line in read_lines(path, encoding or "utf-8"):
+        if isinstance(line, str) and line.strip():
+            with suppress(CorpusFormatError):
+                task, record, _ = parse_task(place, line, number, "doc_meta")
+                if not {"spans", "answer"} & set(record):
+                    found.add(str(task.doc_id))
+    return found
 
 
 def _parse(place: SourceLocation, line: str, number: int) -> Document:
@@ -71,4 +86,12 @@ def _span(place: SourceLocation, text: str, row: Any, annotation_id: str) -> Spa
     return Span(row["start"], row["end"], label, category, score)
 
 
-FORMAT = Format("prodigy", (".prodigy.jsonl",), read, write, one_document=False, resumable=False)
+FORMAT = Format(
+    "prodigy",
+    (".prodigy.jsonl",),
+    read,
+    write,
+    one_document=False,
+    resumable=False,
+    unanswered=unanswered,
+)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
+from ...text import known_id
 from ..checking import SourceLocation
 
 
@@ -47,5 +48,5 @@ class Columns(NamedTuple):
     def identifiers(self, row: Mapping[str, Any]) -> tuple[str | None, str | None]:
         """Id and patient of a row. Without a patient column, the id takes its place, as for texts of one row."""
         found = [None if name is None else row.get(name) for name in (self.id, self.patient)]
-        row_id, patient = (None if value in (None, "") else str(value) for value in found)
+        row_id, patient = map(known_id, found)
         return row_id, row_id if self.patient is None else patient

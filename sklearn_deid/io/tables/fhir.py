@@ -6,18 +6,21 @@ import base64
 import binascii
 import hashlib
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
+from ...text import known_id
 from ..checking import SourceLocation
 from .columns import Columns
 from .json_lines import JsonLinesTable, TextField
 from .json_text import JsonPlace, find_values
 from .markup import marked_text, with_tags
-from .table import Cell
+from .table import Cell, TableChunk
 
 #: Text fields of each type of resource. A path ends at a string, at an Attachment, or at a Narrative. "." is the
 #: resource itself, for Binary, and "section*" are sections inside of sections to any depth.
@@ -66,6 +69,8 @@ class FhirLines(JsonLinesTable):
         super().__init__(path, output, Columns(()))
         self.paths = {kind: _paths(ps, is_date=False) for kind, ps in fields.items()}
         self.dates = {kind: _paths(ps, is_date=True) for kind, ps in fields.items()}
+        self._is_own = any(tuple(paths) != FHIR_FIELDS.get(kind) for kind, paths in fields.items())
+        self._counts: Counter[str] = Counter()
 
     def fields(self, line: str, number: int, content: dict[str, Any]) -> list[TextField]:
         """Texts of a resource."""
@@ -79,14 +84,23 @@ class FhirLines(JsonLinesTable):
             raise self._error("A field that the profile names has not the form of FHIR, such as a text for an object.")
         found: list[TextField] = []
         for path in self.paths[kind]:
+            before, name = len(found), ".".join(path) or kind
             # The place in a list makes the names of texts unique.
             for index, place in enumerate(find_values(line, path)):
-                name = f"{'.'.join(path) or kind}[{index}]"
-                found += self._texts(line, number, name, place, _patient(content))
+                found += self._texts(line, number, f"{name}[{index}]", place, _patient(content))
+            self._counts[f"{kind}: {'.'.join(path) or '.'}"] += len(found) - before
         for path in self.dates[kind]:
-            for index, place in enumerate(find_values(line, path)):
+            places = find_values(line, path)
+            self._counts[f"{kind}: {DATE_PATH}{'.'.join(path)}"] += len(places)
+            for index, place in enumerate(places):
                 found.append(self._date(number, f"{'.'.join(path)}[{index}]", place, _patient(content)))
         return found
+
+    def _chunk(self, lines: list[bytes], before: int) -> TableChunk:
+        self._counts.clear()
+        chunk = super()._chunk(lines, before)
+        # The fields of this library are spelt rightly: an export may well lack some of them.
+        return replace(chunk, field_counts=dict(self._counts)) if self._is_own else chunk
 
     def _date(self, number: int, name: str, place: JsonPlace, patient: str | None) -> TextField:
         """Date of a structured field. What is written in its place must be a date, too."""
@@ -196,12 +210,13 @@ def _is_known(value: Mapping[str, Any]) -> bool:
 
 
 def _patient(content: Mapping[str, Any]) -> str | None:
-    """Patient of a resource: itself, or from its reference."""
-    if content.get("resourceType") == "Patient" and isinstance(content.get("id"), str):
+    """Patient of a resource: itself, or from its reference; None if that names nobody outside of the resource."""
+    if content.get("resourceType") == "Patient" and isinstance(content.get("id"), str) and known_id(content["id"]):
         return f"Patient/{content['id']}"
     for key in ("subject", "patient", "securityContext"):
         reference = content[key].get("reference") if isinstance(content.get(key), dict) else None
-        if isinstance(reference, str):
+        # A contained resource, such as #p, has the same name in the resources of all patients.
+        if isinstance(reference, str) and known_id(reference.rpartition("/")[2]) and not reference.startswith("#"):
             # With the address of a server, or with a version, it is the same patient.
             found = _REFERENCE.search(reference)
             return reference if found is None else found["patient"]

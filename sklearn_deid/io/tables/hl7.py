@@ -7,6 +7,7 @@ a field is in the bytes.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from difflib import SequenceMatcher
 from hashlib import sha256
@@ -15,6 +16,7 @@ from types import MappingProxyType
 from typing import BinaryIO, NamedTuple
 
 from ...exceptions import CorpusFormatError
+from ...text import known_id
 from ..checking import SourceLocation
 from .columns import Columns
 from .compression import open_decompressed, write_compressed
@@ -144,7 +146,8 @@ class _Message:
         if not _NAME.fullmatch(name):
             raise self._error("A segment has no name of three letters.")
         if name == "PID" and len(fields) > 3:
-            self.patient = fields[3] or None
+            ids = (one.split(self.marks.component)[0] for one in fields[3].split(self.marks.repetition))
+            self.patient = fields[3] if any(map(known_id, ids)) else None
         if name == "OBX" and len(fields) > 5 and fields[5] and not self._is_typed(fields[2]):
             raise self._error("An OBX segment holds a document or a value without a known type, which is not read.")
         # Texts have no unit: what follows is the rest of a text with a separator in clear.
@@ -271,6 +274,7 @@ class Hl7Messages:
     ) -> None:
         self.path, self.output, self.fields, self.encoding = path, output, fields, encoding
         self.columns = Columns(())
+        self._is_own = any(tuple(types) != HL7_FIELDS.get(field) for field, types in fields.items())
 
     def chunks(self) -> Iterator[TableChunk]:
         """Yield the messages."""
@@ -329,8 +333,15 @@ class Hl7Messages:
                 for n, (group, text) in enumerate(zip(message.groups, texts, strict=True))
             ]
         digest = sha256(b"".join(block)).hexdigest()
+        counts = Counter(group.path for message in found if isinstance(message, _Message) for group in message.groups)
         return TableChunk(
-            digest, cells, problems, lambda texts: _render(found, texts), check=lambda texts: _problems(found, texts)
+            digest,
+            cells,
+            problems,
+            lambda texts: _render(found, texts),
+            check=lambda texts: _problems(found, texts),
+            # The fields of this library are spelt rightly: messages may well lack some of them.
+            field_counts={path: counts[path] for path in self.fields} if self._is_own else {},
         )
 
 

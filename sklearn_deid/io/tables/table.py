@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple, Protocol
 
@@ -71,6 +71,8 @@ class TableChunk:
         Number of the row group of the file.
     check : callable, optional
         ``check(texts)`` returns the numbers of cells whose new text cannot be written, and the reasons.
+    field_counts : mapping of str to int, optional
+        Number of texts in each field that a profile of the user names. A field without texts may be misspelt.
     """
 
     digest: str
@@ -79,6 +81,7 @@ class TableChunk:
     render: Callable[[Sequence[str | None]], Any]
     group: int = 0
     check: Callable[[Sequence[str | None]], Sequence[tuple[int, str]]] | None = None
+    field_counts: Mapping[str, int] = field(default_factory=dict)
 
 
 class Table(Protocol):

@@ -18,6 +18,7 @@ from sklearn_deid.federated.sites import (
     SiteTraining,
     exclude_site,
     make_mask_key,
+    masked_site,
     pack,
     read_mask_key,
     unpack,
@@ -466,6 +467,30 @@ def test_a_site_that_dies_anywhere_is_counted_once_in_every_sum(tmp_path, notes,
     assert any("in a sum of 3 sites" in line and "no epsilon is promised" in line for line in lines)
     sent = [body for _, fields, body in host.seen if fields["ask"] == "upload"]
     assert {len(body) for body in sent} == {2 * server.size + 36}
+
+
+def test_two_state_folders_with_one_key_never_note_the_same_round(small, monkeypatch):
+    """Both would hide different updates with the same masks. The second one compares while the first one writes."""
+    first, second = small.site("a"), small.site("a")
+    write, others, failures = masked_site.write_settings, [], []
+
+    def note():
+        try:
+            second._save(last_round=3)
+        except ExchangeError as error:
+            failures.append(str(error))
+
+    def slow(*arguments, **options):
+        if not others:
+            others.append(threading.Thread(target=note))
+            others[0].start()
+            others[0].join(timeout=0.3)
+        write(*arguments, **options)
+
+    monkeypatch.setattr(masked_site, "write_settings", slow)
+    first._save(last_round=3)
+    others[0].join(timeout=60)
+    assert len(failures) == 1 and "Another process uses the key" in failures[0]
 
 
 def test_a_process_that_waits_for_the_lock_reads_the_last_round_afterwards(tmp_path, notes, keys):

@@ -281,3 +281,16 @@ def test_the_description_names_the_answers(rules):
 )
 def test_values_of_another_type_are_refused(rules, path, content):
     assert rules.post(path, json=content).status_code == 422
+
+
+@pytest.mark.parametrize("entities", [["EMAIL"], ["PERSON", "email_address"], ["PATIENT"], [NAME]])
+def test_entity_that_the_service_never_gives_is_refused(rules, entities):
+    """An empty answer would say that the text is clean."""
+    answer = rules.post("/analyze", json={"text": TEXT, "entities": entities})
+    assert answer.status_code == 422 and "supportedentities" in answer.json()["error"] and NAME not in answer.text
+
+
+def test_mask_without_a_character_is_refused(rules):
+    form = {"text": TEXT, "analyzer_results": [{"start": 0, "end": 10, "entity_type": "PERSON"}]}
+    answer = rules.post("/anonymize", json=form | {"anonymizers": {"PERSON": {"type": "mask", "chars_to_mask": 0}}})
+    assert answer.status_code == 422 and NAME not in answer.text

@@ -204,3 +204,10 @@ def test_text_that_cannot_be_written_is_listed(tmp_path):
     ((number, reason),) = chunk.check(["Seen [X]", "a"])
     assert number == 0 and "reaches over a tag" in reason
     assert chunk.render(["Seen [X]", "a"]) == b""
+
+
+@pytest.mark.parametrize("reference", ["", "#p", "Patient/", "Patient/null", "https://example.org/Patient/undefined"])
+def test_reference_that_names_nobody_is_no_patient(tmp_path, reference):
+    line = {"resourceType": "Observation", "subject": {"reference": reference}, "note": [{"text": NAME}]}
+    _, _, (chunk,) = redacted(tmp_path, [json.dumps(line)], str)
+    assert [cell.patient_id for cell in chunk.cells] == [None]

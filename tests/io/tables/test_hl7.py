@@ -149,6 +149,12 @@ def test_batches_and_profiles(tmp_path):
     assert [cell.text for cell in cells] == ["Doe^Ann", "positive"]
 
 
+@pytest.mark.parametrize("wrong", ["", '""', "^^^H", "~^^^H"])
+def test_missing_id_is_no_patient(tmp_path, wrong):
+    _, _, cells = redacted(tmp_path, MESSAGE.replace("77^^^H", wrong), str)
+    assert {cell.patient_id for cell in cells} == {None}
+
+
 def test_patients_and_text_before_the_first_message(tmp_path):
     two = MESSAGE + MESSAGE[MESSAGE.index("PID") :].replace("77^^^H", "78")
     _, _, cells = redacted(tmp_path, two, str)

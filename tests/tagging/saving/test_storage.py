@@ -3,6 +3,7 @@
 import json
 import os
 import pickle
+import re
 import stat
 
 import numpy as np
@@ -186,3 +187,24 @@ def test_umask_says_who_may_read(tmp_path, small, umask, folder, file):
         os.umask(before)
     assert stat.S_IMODE((tmp_path / "m").stat().st_mode) == folder
     assert {stat.S_IMODE(path.stat().st_mode) for path in (tmp_path / "m").iterdir()} == {file}
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+def test_a_process_killed_between_two_renames_loses_no_model(small, bundle, monkeypatch):
+    def killed(source, target, replace=os.replace):
+        return os._exit(9) if target == bundle.resolve() else replace(source, target)
+
+    before = (bundle / "manifest.json").read_bytes()
+    monkeypatch.setattr(os, "replace", killed)
+    child = os.fork()
+    if not child:
+        save(small, bundle, overwrite=True)
+        os._exit(0)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 9
+    monkeypatch.undo()
+    with pytest.raises(BundleError, match="A save was interrupted. The earlier version is in ") as caught:
+        load(bundle)
+    left = bundle.with_name(re.search(r"is in (\S+-old):", str(caught.value))[1])
+    left.rename(bundle)
+    assert (bundle / "manifest.json").read_bytes() == before
+    load(bundle)
