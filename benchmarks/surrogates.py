@@ -49,6 +49,7 @@ def parse_arguments(argv: list[str] | None = None) -> argparse.Namespace:
     add_corpus_options(parser, notes=100, test_notes=None)
     parser.add_argument("--arms", nargs="+", choices=ARMS, default=list(ARMS[:3]))
     parser.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2])
+    parser.add_argument("--start", help="model that each tagger starts from, such as starter-en (default: none)")
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--runs", default="surrogates.jsonl", help="file of finished runs")
     parser.add_argument("--forms", action="store_true", help="count broken forms instead of training taggers")
@@ -62,7 +63,8 @@ def run(arguments: argparse.Namespace, arm: str, seed: int) -> dict:
     start = time.process_time()
     train, test = (sentences(corpus) for corpus in load(arguments, seed))
     X, y, groups = training_data(arguments, arm, train, seed)
-    tags = DeidTagger(random_state=seed).fit(X, y, groups=groups).predict(test.X)
+    tagger = DeidTagger(warm_start_from=arguments.start, random_state=seed)
+    tags = tagger.fit(X, y, groups=groups).predict(test.X)
     scores = official_scores(test, tags)
     # Labels that are missed most show which surrogates are least like the originals.
     missed = Counter(
@@ -163,7 +165,7 @@ def information_by_label(spans: Any, seed: int, n_permutations: int = 199) -> di
 
 def main(argv: list[str] | None = None) -> None:
     arguments = parse_arguments(argv)
-    settings = {name: getattr(arguments, name) for name in ("corpus", "notes", "test_notes")}
+    settings = {name: getattr(arguments, name) for name in ("corpus", "notes", "test_notes", "start")}
     if arguments.independence:
         results: dict[str, Any] = {str(seed): independence(load(arguments, seed)[0], seed) for seed in arguments.seeds}
     elif arguments.forms:

@@ -92,7 +92,10 @@ def fit_deidentifier(
     from ..tagging.tagger import DeidTagger
 
     progress = None if quiet else [("epoch_progress", EpochProgress(verbose))]
-    tagger = DeidTagger(**_settings(corpus, start), callbacks=progress, **parameters)
+    settings = _settings(corpus, start)
+    if start == DEFAULT_START and "warm_start_from" in settings and not quiet:
+        _print_line(f"The training starts from {settings['warm_start_from']}: the notes are few, and in English.")
+    tagger = DeidTagger(**settings, callbacks=progress, **parameters)
     # skorch ends its training loop at Ctrl-C without an error, so that the signals are recorded here.
     with remember_interrupts() as interrupts, warnings.catch_warnings():
         warnings.simplefilter("ignore", AlignmentWarning)  # the caller shows the whole report

@@ -2,6 +2,8 @@
 
 import json
 
+import pytest
+
 from sklearn_deid import Corpus, Document, Span, load, load_model, write_corpus
 
 from .conftest import contents
@@ -59,6 +61,16 @@ def test_train_from_the_starter_with_labels_of_another_name(run, tmp_path):
         "NOMBRE",
         "FECHA",
     }
+
+
+@pytest.mark.parametrize(("options", "starts"), [([], True), (["--from", "none"], False)])
+def test_few_english_notes_start_from_the_starter_unless_told_otherwise(run, tmp_path, options, starts):
+    write_corpus(Corpus([NOTE]), tmp_path / "notes.jsonl")
+    code, _, err = run("train", tmp_path / "notes.jsonl", "--model", tmp_path / "m", "--epochs", "1", *options)
+    assert code == 0
+    assert ("The training starts from starter-en" in err) == starts
+    (found,) = load(tmp_path / "m").annotate(["Mr. Kenji Tanaka came on April 4, 2020."])
+    assert ({span.label for span in found} == {"NOMBRE", "FECHA"}) == starts
 
 
 def test_train_from_a_model_that_is_missing_names_it(run, tmp_path, gold):
