@@ -1,10 +1,11 @@
-"""F1 of taggers that start from the starter model and from random weights, after a few annotated notes.
+"""F1 of taggers that start from the starter model and from random weights, with a few annotated notes.
 
     python -m benchmarks.few_notes --corpus asq-phi --sizes 10 25 50 --seeds 0 1 2 --runs few.jsonl
 
-The notes of a seed are drawn by chance; more of one seed hold fewer of the same. Both arms have the same notes, and
+The notes of a seed are drawn by chance; more of one seed hold fewer of the same. All arms have the same notes, and
 strict typed F1 with the labels of the corpus on the same other notes. "starter" has the settings of the starter,
-"scratch" those of `NoteDeidentifier()`. GraSCCo: a seed is one of five folds, each of which has 12 letters to train on.
+"default" those of `NoteDeidentifier()`, and "scratch" the same with random weights: notes that are not in English have
+no other default. GraSCCo: a seed is one of five folds, each of which has 12 letters to train on.
 ASQ-PHI: a random half is held out. Generated notes flatter the starter, which was trained on notes of the same
 templates. Finished runs are kept in the file of ``--runs``. Prints one JSON object.
 """
@@ -19,12 +20,17 @@ import warnings
 import torch
 
 from sklearn_deid import DeidTagger, NoteDeidentifier
+from sklearn_deid.tagging.default_start import default_settings
 
 from .corpora import add_corpus_options, drawn, read_or_make
 from .environment import describe
 from .resumable import by_arm, finish_runs
 
-ARMS: dict[str, dict[str, str]] = {"starter": {"warm_start_from": "starter-en"}, "scratch": {"context": "block"}}
+ARMS: dict[str, dict[str, str] | None] = {
+    "default": None,
+    "starter": {"warm_start_from": "starter-en"},
+    "scratch": {"context": "block"},
+}
 SETTINGS = ("corpus", "sizes", "test_notes")
 
 
@@ -47,8 +53,10 @@ def run(arguments: argparse.Namespace, arm: str, seed: int) -> dict:
     test, scores, start = test[: arguments.test_notes], {}, time.process_time()
     for size in arguments.sizes:
         if size <= len(pool):
-            tagger = DeidTagger(**ARMS[arm], random_state=seed, verbose=0)
-            scores[size] = NoteDeidentifier(tagger).fit(drawn(pool, size, seed)).score(test)
+            notes = drawn(pool, size, seed)
+            settings = ARMS[arm] or default_settings(notes)
+            tagger = DeidTagger(**settings, random_state=seed, verbose=0)
+            scores[size] = NoteDeidentifier(tagger).fit(notes).score(test)
     return {"arm": arm, "seed": seed, "f1": scores, "cpu_seconds": round(time.process_time() - start, 1)}
 
 

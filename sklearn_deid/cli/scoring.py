@@ -112,9 +112,8 @@ def _settings(corpus: Corpus, start: Any) -> dict[str, Any]:
 
     if start == DEFAULT_START:
         return default_settings(corpus)
-    context = "block" if start is None else start_tagger(start).context
-    # A network that reads blocks can start from one that reads single sentences.
-    return {"context": "block" if context == "sentence" else context, "warm_start_from": start}
+    # As much text at once as the model reads: blocks after single sentences cost 2.9 of F1 on GraSCCo (three folds).
+    return {"context": "block" if start is None else start_tagger(start).context, "warm_start_from": start}
 
 
 def _print_line(line: str) -> None:
